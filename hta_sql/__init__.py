@@ -1,0 +1,56 @@
+"""Columnar SQL analytics for PyTorch-profiler (Kineto) traces.
+
+    import hta_sql
+
+    hta_sql.ingest(["traces/"], "archive/")
+    run = hta_sql.open("archive/")
+    run.temporal_breakdown(only_ranks=[0])      # pyarrow.Table
+"""
+
+from __future__ import annotations
+
+import sys
+from os import PathLike
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from .errors import HtaSqlError
+
+if TYPE_CHECKING:
+    from .archive import Archive
+    from .ingest import ingest
+
+__all__ = ["HtaSqlError", "__version__", "ingest", "open"]
+
+__version__ = "0.1.0"
+
+# Of the published tables: raised when a file of sql/schema changes. Archives say theirs in
+# traces.parquet, so that old ones are read with missing columns as NULL.
+SCHEMA_VERSION = 1
+
+
+def open(*archives: str | PathLike[str]) -> Archive:
+    """Open one archive, or several as one; ArchiveError if one is missing or not an archive."""
+    from .archive import Archive  # not at the top: it takes DuckDB's start-up time
+
+    return Archive(*archives)
+
+
+class _Package(ModuleType):
+    """Lets `hta_sql.ingest` be the function, imported when asked for.
+
+    Python would make the subpackage of that name an attribute when something imports it.
+    """
+
+    @property
+    def ingest(self):
+        from .ingest import ingest
+
+        return ingest
+
+    @ingest.setter
+    def ingest(self, subpackage: ModuleType) -> None:
+        pass
+
+
+sys.modules[__name__].__class__ = _Package

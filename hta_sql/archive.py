@@ -1,0 +1,230 @@
+"""Open archives, call their queries, get Arrow tables back."""
+
+import inspect
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from .catalog import Catalog, Query
+from .database import (
+    archive_root,
+    are_mixed,
+    load_base,
+    load_layer,
+    load_queries,
+    load_sources,
+)
+from .errors import ArchiveError, BadParameter, HtaSqlError, one_line
+
+_MISSING = re.compile(r"(?:Table|Table Function) with name (\w+) does not exist")
+
+
+class Archive:
+    """One archive, or several read as one; every query of the catalogue is a method.
+
+    Queries and :meth:`sql` return a ``pyarrow.Table``. Whatever goes wrong with an archive, a
+    query's name, a parameter or a statement is an HtaSqlError of one line.
+    """
+
+    def __init__(self, *archives: str | os.PathLike[str], catalog: Catalog | None = None) -> None:
+        if not archives:
+            raise ArchiveError("no archive given; `hta-sql ingest TRACES ARCHIVE` makes one")
+        self._roots = [archive_root(archive) for archive in archives]
+        for root in self._roots:
+            if self._roots.count(root) > 1:
+                raise ArchiveError(f"{root} is given twice")
+        self._catalog = catalog or Catalog.load()
+        self._con = duckdb.connect()
+        self._con.execute("SET enable_progress_bar = false")
+        self._mixed = are_mixed(self._con, self._roots)
+        load_base(self._con, self._catalog)
+        self._has_sources = False
+        self._loaded: set[str] = set()
+
+    @property
+    def con(self) -> duckdb.DuckDBPyConnection:
+        """The DuckDB connection, with the tables, the views and all queries loaded."""
+        self._load(self._catalog.macros)
+        return self._con
+
+    def query(self, name: str, /, version: int | None = None, **parameters: Any) -> pa.Table:
+        """The result of a query by name, of the newest version unless told.
+
+        A version's columns and their meaning do not change: give it where code depends on them.
+        """
+        found = self._catalog.find(name, version)
+        if found.deprecated:
+            warnings.warn(f"{found}: {found.deprecated}", FutureWarning, stacklevel=2)
+        return _table(self._query_relation(found, parameters))
+
+    def sql(self, sql: str, params: Any = None) -> pa.Table:
+        """The result of any SQL over the archive's tables, views and queries.
+
+        `params` are bound to ``$name`` (a dict) or ``?`` (a list).
+        """
+        return _table(self._sql_relation(sql, params))
+
+    def check(self, name: str, version: int | None = None) -> list[str]:
+        """Test what a query's header promises on this archive; a line for every broken promise."""
+        query = self._catalog.find(name, version)
+        return list(self._broken_promises(query))
+
+    def close(self) -> None:
+        self._con.close()
+
+    def __enter__(self) -> "Archive":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"hta_sql.open({', '.join(repr(str(root)) for root in self._roots)})"
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._catalog.newest]
+
+    def __getattr__(self, name: str) -> Callable[..., pa.Table]:
+        if name.startswith("_"):  # before __init__ has run, and what IPython and copy look for
+            raise AttributeError(name)
+        return _method(self, self._catalog.find(name))
+
+    def _query_relation(self, query: Query, given: Mapping[str, Any]) -> duckdb.DuckDBPyRelation:
+        """A query's result, not yet fetched."""
+        sql, values = query.call(given)
+        self._load([query.macro])
+        try:
+            return self._con.sql(sql, params=values or None)
+        except duckdb.BinderException as error:
+            if "supplied arguments" in str(error):
+                raise BadParameter(f"{query.name}: {one_line(error)}") from error
+            raise HtaSqlError(f"{query.name}: {one_line(error)}") from error
+        except duckdb.Error as error:
+            raise HtaSqlError(f"{query.name}: {one_line(error)}") from error
+
+    def _sql_relation(self, sql: str, params: Any = None) -> duckdb.DuckDBPyRelation:
+        """A statement's result, not yet fetched."""
+        self._load(self._catalog.macros.keys() & set(re.findall(r"\w+", sql.lower())))
+        try:
+            relation = self._con.sql(sql, params=params)
+        except duckdb.CatalogException as error:
+            hint = self._hint(str(error))
+            raise HtaSqlError(hint or one_line(error)) from error
+        except (duckdb.Error, ValueError) as error:
+            raise HtaSqlError(one_line(error)) from error
+        if relation is None:
+            raise HtaSqlError("no SQL statement given")
+        return relation
+
+    def _load(self, names: Iterable[str]) -> None:
+        """Make the tables readable and these macros callable.
+
+        Not all at once: a whole catalogue takes most of a short call's time. Making a macro binds
+        what it reads, which costs less over the empty stubs than over many files. So the sources
+        come in after the first macros, and go while several later ones are made.
+        """
+        missing = [name for name in names if name not in self._loaded]
+        if self._has_sources and len(missing) > 1:
+            load_layer(self._con, self._catalog, "schema")
+            self._has_sources = False
+        load_queries(self._con, self._catalog, missing)
+        self._loaded.update(missing)
+        if not self._has_sources:
+            load_sources(self._con, self._catalog, self._roots, self._mixed)
+            self._has_sources = True
+
+    def _hint(self, error: str) -> str | None:
+        """What to write instead of a table or query that is not there."""
+        missing = _MISSING.search(error)
+        if not missing:
+            return None
+        name = missing[1]
+        views = self._con.execute(
+            "SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY view_name"
+        ).fetchall()
+        tables = [view for (view,) in views]
+        queries = self._catalog.macros
+        if name in queries:
+            return f"{name} is a query: write FROM {name}()"
+        if name in tables:
+            return f"{name} is a table, not a query: write FROM {name}"
+        near = get_close_matches(name, [*tables, *queries], n=1)
+        guess = f"; did you mean {near[0]}{'()' * (near[0] in queries)}?" if near else ";"
+        return f"no table {name!r}{guess} the tables are {', '.join(tables)}"
+
+    def _broken_promises(self, query: Query) -> Iterator[str]:
+        call, values = query.call({})
+        found = self._query_relation(query, values)
+        declared = [(column.name, column.type) for column in query.columns]
+        seen = [(name, str(kind)) for name, kind in zip(found.columns, found.types, strict=True)]
+        if seen != declared:
+            yield f"{query}: the columns are {seen}, declared are {declared}"
+            return
+        grain = ", ".join(query.grain)
+        failing = "".join(f", count_if(NOT ({check}))" for check in query.checks)
+        counted = f"SELECT count(*), count(DISTINCT row({grain})){failing} {call}"
+        try:
+            [(rows, distinct, *failed)] = self._con.execute(counted).fetchall()
+        except duckdb.Error as error:
+            raise HtaSqlError(f"{query.name}: {one_line(error)}") from error
+        if distinct < rows:
+            yield f"{query}: {rows - distinct} of {rows} rows repeat their grain ({grain})"
+        for check, count in zip(query.checks, failed, strict=True):
+            if count:
+                [first] = self._con.execute(
+                    f"SELECT {grain} {call} WHERE NOT ({check}) LIMIT 1"
+                ).fetchall()
+                where = ", ".join(f"{k} {v}" for k, v in zip(query.grain, first, strict=True))
+                yield f"{query}: {count} of {rows} rows fail '{check}', first at {where}"
+
+
+def _table(relation: duckdb.DuckDBPyRelation) -> pa.Table:
+    try:
+        return relation.to_arrow_table()
+    except duckdb.Error as error:
+        raise HtaSqlError(one_line(error)) from error
+
+
+def _method(archive: Archive, query: Query) -> Callable[..., pa.Table]:
+    """A query as a method that takes its parameters by name; its header is the docstring."""
+
+    def call(*args: Any, **parameters: Any) -> pa.Table:
+        if args:
+            raise BadParameter(f"{query.name} takes its parameters by name: {signature}")
+        return archive.query(query.name, **parameters)
+
+    parameters = []
+    for p in query.parameters:
+        default = inspect.Parameter.empty if p.default is None else _SqlText(p.default)
+        parameters.append(inspect.Parameter(
+            p.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=_SqlText(p.type)
+        ))
+    signature = inspect.Signature(parameters, return_annotation=pa.Table)
+    call.__name__ = call.__qualname__ = query.name
+    call.__doc__ = _docstring(query)
+    call.__signature__ = signature
+    return call
+
+
+class _SqlText(str):
+    """A type or default in a signature, shown as the SQL has it."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _docstring(query: Query) -> str:
+    width = max(len(column.name) for column in query.columns)
+    parts = [query.summary, query.text]
+    if query.parameters:
+        parts += ["Parameters:\n" + "\n".join(
+            f"    {p}: {p.text}" for p in query.parameters)]
+    parts += ["Columns:\n" + "\n".join(
+        f"    {c.name:{width}}  {c.type}, {c.text}" for c in query.columns)]
+    return "\n\n".join(filter(None, parts))

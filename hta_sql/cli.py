@@ -1,0 +1,405 @@
+"""The command line. Results go to stdout, everything else to stderr.
+
+Imports of DuckDB and Arrow are inside the commands: help and completion answer at once.
+"""
+
+import csv
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from . import __version__
+from .catalog import Catalog, Parameter, Query
+from .errors import BadParameter, HtaSqlError, UnknownQuery, one_line
+from .output import FORMATS, humane, write
+
+if TYPE_CHECKING:
+    from .archive import Archive
+    from .ingest import Outcome
+
+_CLEAR_LINE = "\r\x1b[K"
+_TYPES = {"DOUBLE": click.FLOAT, "VARCHAR": click.STRING, "BOOLEAN": click.BOOL}
+
+
+class MainGroup(click.Group):
+    """Turns our errors, and those of the machine, into one line and an exit status."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (BrokenPipeError, click.ClickException, click.exceptions.Exit):
+            raise
+        except (Exception, KeyboardInterrupt) as error:
+            # DuckDB says it so when Ctrl-C ends a query.
+            if isinstance(error, KeyboardInterrupt) or str(error) == "Query interrupted":
+                click.echo("Interrupted", err=True)
+                raise click.exceptions.Exit(130) from None
+            if ctx.params["debug"]:
+                raise
+            raise _for_people(error) from error
+
+
+class QueryGroup(click.Group):
+    """One command a query, made from the catalogue."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(Catalog.load().newest)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command:
+        return _query_command(name, Catalog.load().versions(name))
+
+
+def with_output(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of every command that prints a result."""
+    command = click.option(
+        "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+        help="Write to a file; its name's ending tells the format.",
+    )(command)
+    return click.option(
+        "--format", type=click.Choice(FORMATS), help="Form of the result. [default: table]",
+    )(command)
+
+
+archives_argument = click.argument("archives", nargs=-1, required=True, metavar="ARCHIVE...")
+
+
+@click.group(cls=MainGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="hta-sql")
+@click.option("--debug", is_flag=True, help="Show a traceback instead of one line on errors.")
+def cli(debug: bool) -> None:
+    """SQL analytics for PyTorch-profiler (Kineto) traces.
+
+    \b
+    Example:
+      hta-sql ingest traces/ archive
+      hta-sql run temporal_breakdown archive
+    """
+
+
+@cli.command()
+@click.argument("traces", nargs=-1, required=True, metavar="TRACES...")
+@click.argument("archive", type=click.Path(path_type=Path))
+@click.option("--job", metavar="NAME", help="Name of the job. [default: the folder's name]")
+@click.option("--workers", type=click.IntRange(min=1), metavar="N",
+              help="Traces read at a time. [default: one a core]")
+@click.option("--force", is_flag=True, help="Ingest unchanged traces again.")
+@click.option("--rank", "ranks", multiple=True, metavar="N=FILE",
+              help="Rank of a trace, where neither the file nor its name tells; repeatable.")
+def ingest(
+    traces: tuple[str, ...], archive: Path, job: str | None, workers: int | None, force: bool,
+    ranks: tuple[str, ...],
+) -> None:
+    """Flatten traces into an archive.
+
+    TRACES are files (.json, .json.gz), folders or patterns. Unchanged traces are skipped; a trace
+    that cannot be read is reported and does not stop the others.
+
+    \b
+    Example:
+      hta-sql ingest traces/ archive
+      hta-sql ingest --job llama-7b --rank 3=odd.json.gz traces/*.json.gz odd.json.gz archive
+    """
+    rank_files = _rank_files(ranks)
+
+    from .ingest import ingest as run
+
+    def say(line: str) -> None:
+        click.echo(f"{_CLEAR_LINE}{line}" if sys.stderr.isatty() else line, err=True)
+
+    def progress(done: int, total: int) -> None:
+        if sys.stderr.isatty():
+            full = "#" * (30 * done // max(total, 1))
+            read = f"{humane('bytes', done)} of {humane('bytes', total)}"
+            click.echo(f"{_CLEAR_LINE}[{full:-<30}] {read}", err=True, nl=False)
+
+    def finished(outcome: "Outcome") -> None:
+        say(_outcome(outcome))
+
+    began = time.monotonic()
+    summary = run(
+        traces, archive, job=job, workers=workers, force=force, ranks=rank_files,
+        report=say, finished=finished, progress=progress,
+    )
+    counts = Counter(outcome.status for outcome in summary.traces)
+    say(f"{len(summary.traces)} traces: {', '.join(f'{n} {what}' for what, n in counts.items())}; "
+        f"{time.monotonic() - began:.1f} s")
+    if summary.failed:
+        raise click.exceptions.Exit(1)
+
+
+@cli.command("list")
+def list_() -> None:
+    """List the queries with a sentence each, by theme.
+
+    \b
+    Example:
+      hta-sql list
+    """
+    queries = Catalog.load().newest.values()
+    width = max((len(query.name) for query in queries), default=0)
+    theme = None
+    for query in queries:
+        if query.theme != theme:
+            click.echo(("\n" if theme else "") + query.theme)
+            theme = query.theme
+        click.echo(f"  {query.name:{width}}  {query.summary}")
+
+
+@cli.command()
+@click.argument("query")
+@click.option("--version", type=int, metavar="N", help="Version. [default: the newest]")
+def show(query: str, version: int | None) -> None:
+    """Print a query's SQL file, which is its documentation.
+
+    \b
+    Example:
+      hta-sql show temporal_breakdown
+    """
+    click.echo(Catalog.load().find(query, version).sql, nl=False)
+
+
+@cli.group(cls=QueryGroup, subcommand_metavar="QUERY ARCHIVE... [OPTIONS]")
+def run() -> None:
+    """Run a query on an archive, or on several read as one.
+
+    \b
+    Example:
+      hta-sql run temporal_breakdown archive --only-ranks 0,1
+      hta-sql run kernel_stats archive --top-k 5 --format json
+      hta-sql run kernel_stats --help
+    """
+
+
+@cli.command()
+@archives_argument
+@click.argument("sql", metavar="SQL")
+@with_output
+def sql(archives: tuple[str, ...], sql: str, format: str | None, output: Path | None) -> None:
+    """Run SQL on an archive, or on several read as one; `-` reads it from stdin.
+
+    \b
+    Example:
+      hta-sql sql archive "SELECT rank, count(*) AS event_count FROM events GROUP BY rank"
+      hta-sql sql archive - --format csv < question.sql
+    """
+    statement = sys.stdin.read() if sql == "-" else sql
+    with _open(archives) as archive:
+        _write(archive, archive._sql_relation(statement), format, output)
+
+
+@cli.command()
+@archives_argument
+def check(archives: tuple[str, ...]) -> None:
+    """Test on an archive what the queries' headers promise; exit 1 if a promise is broken.
+
+    \b
+    Example:
+      hta-sql check archive
+    """
+    broken, tested = 0, 0
+    with _open(archives) as archive:
+        for query in Catalog.load().queries:
+            if query.required:
+                needs = ", ".join(p.name for p in query.required)
+                click.echo(f"{query}: not checked, it needs {needs}", err=True)
+                continue
+            tested += 1
+            try:
+                lines = archive.check(query.name, query.version)
+            except HtaSqlError as error:
+                lines = [str(error)]
+            broken += bool(lines)
+            for line in lines:
+                click.echo(line)
+    click.echo(f"{tested - broken} of {tested} queries keep their promises")
+    if broken:
+        raise click.exceptions.Exit(1)
+
+
+@cli.command()
+@click.argument("archive")
+@click.option("-c", "commands", multiple=True, metavar="SQL",
+              help="Run this and leave; repeatable.")
+def shell(archive: str, commands: tuple[str, ...]) -> None:
+    """Open DuckDB's command line on an archive.
+
+    \b
+    Example:
+      hta-sql shell archive
+      hta-sql shell archive -c "FROM hta_queries" -c "FROM temporal_breakdown()"
+    """
+    from .database import run_shell
+
+    raise click.exceptions.Exit(run_shell(archive, commands))
+
+
+@cli.command()
+@click.option("--json", "as_json", is_flag=True, help="As JSON, which is the only form so far.")
+def catalog(as_json: bool) -> None:
+    """Print all that is known of the queries, for programs.
+
+    \b
+    Example:
+      hta-sql catalog --json
+    """
+    click.echo(json.dumps(Catalog.load().as_json(), indent=2))
+
+
+@cli.command()
+@click.argument("out", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--ranks", type=click.IntRange(min=1), default=4, show_default=True)
+@click.option("--steps", type=click.IntRange(min=1), default=3, show_default=True)
+@click.option("--layers", type=click.IntRange(min=1), default=4, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True,
+              help="Equal seeds make equal jobs.")
+@click.option("--scale", type=click.IntRange(min=1), default=1, show_default=True,
+              help="Multiplies the events of a step.")
+@click.option("--time-format", default="based", show_default=True,
+              type=click.Choice(["based", "based_late", "absolute", "integer", "unpadded"]),
+              help="How the traces write time.")
+@click.option("--collective-ids", default="comms_id", show_default=True,
+              type=click.Choice(["comms_id", "seq", "none"]),
+              help="What tells which collectives belong together.")
+@click.option("--straggler", metavar="RANK|none", default="last", show_default=True,
+              help="The rank that is slow.")
+@click.option("--plain", is_flag=True, help="Do not compress the traces.")
+def demo(out: Path, straggler: str, plain: bool, **options: Any) -> None:
+    """Make up the traces of a training job, with the truth about them.
+
+    \b
+    Example:
+      hta-sql demo traces --ranks 2
+    """
+    from .demo import write_job
+
+    named = {"none": None, "last": -1}
+    if straggler not in named and not straggler.isdecimal():
+        raise click.BadParameter(f"{straggler!r} is neither a rank nor none",
+                                 param_hint="--straggler")
+    slow = named[straggler] if straggler in named else int(straggler)
+    traces = write_job(out, straggler=slow, gzip=not plain, **options)
+    click.echo(f"{len(traces)} traces in {out}", err=True)
+
+
+def main() -> None:
+    cli(prog_name="hta-sql")
+
+
+def _query_command(name: str, versions: list[Query]) -> click.Command:
+    """The command of a query, with the parameters of all its versions as options."""
+    newest = versions[-1]
+    parameters = {p.name: p for query in versions for p in query.parameters}
+
+    @archives_argument
+    @with_output
+    @click.option("--version", type=int, metavar="N", help="Version. [default: the newest]")
+    def command(
+        archives: tuple[str, ...], format: str | None, output: Path | None,
+        version: int | None, **options: Any,
+    ) -> None:
+        query = Catalog.load().find(name, version)
+        if query.deprecated:
+            click.echo(f"Warning: {query}: {query.deprecated}", err=True)
+        given = {key: value for key, value in options.items() if value is not None}
+        query.call(given)  # a wrong option is told before the archive is opened
+        with _open(archives) as archive:
+            _write(archive, archive._query_relation(query, given), format, output)
+
+    paragraphs = [newest.summary, *filter(None, newest.text.split("\n\n"))]
+    # An indented paragraph is a drawing, which click would otherwise fill like text.
+    paragraphs = [f"\b\n{p}" if p.startswith(" ") else p for p in paragraphs]
+    required = "".join(f" --{_dashed(p.name)} VALUE" for p in newest.required)
+    paragraphs += [f"\b\nExample:\n  hta-sql run {name} archive{required}"]
+    command.__doc__ = "\n\n".join(paragraphs)
+    made = click.command(name)(command)
+    made.params += [_option(parameter) for parameter in parameters.values()]
+    return made
+
+
+def _option(parameter: Parameter) -> click.Option:
+    flag = f"--{_dashed(parameter.name)}"
+    kind = parameter.type.removesuffix("[]")
+    default = "" if parameter.default in (None, "NULL") else f" [default: {parameter.default}]"
+    required = parameter.default is None
+    text = parameter.text + default
+    if kind == "BOOLEAN" and not parameter.is_list:
+        return click.Option([f"{flag}/--no-{flag[2:]}"], default=None, help=text)
+    plain = _TYPES.get(kind, click.INT)
+    if not parameter.is_list:
+        return click.Option([flag], type=plain, required=required, help=text)
+    return click.Option(
+        [flag], multiple=True, required=required, metavar=f"{plain.name.upper()},...", help=text,
+        callback=lambda ctx, option, values: [
+            plain.convert(item.strip(), option, ctx)
+            for row in csv.reader(values) for item in row
+        ] or None,
+    )
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _outcome(outcome: "Outcome") -> str:
+    if outcome.error:
+        return f"{outcome.path}: failed: {outcome.error}"
+    row = outcome.row
+    lost = f", {row['quarantined_count']:,} quarantined" if row["quarantined_count"] else ""
+    broken = "" if row["status"] == "complete" else f", {row['status']}"
+    return (f"{outcome.job} rank {outcome.rank}: {outcome.status}, "
+            f"{row['event_count']:,} events{lost}{broken}, {outcome.seconds:.1f} s")
+
+
+def _rank_files(given: tuple[str, ...]) -> dict[int, Path] | None:
+    ranks: dict[int, Path] = {}
+    for item in given:
+        number, is_pair, path = item.partition("=")
+        if not (is_pair and path and number.isdecimal()):
+            raise click.BadParameter(f"{item!r} is not N=FILE", param_hint="--rank")
+        if int(number) in ranks:
+            raise click.BadParameter(f"rank {number} is given twice", param_hint="--rank")
+        ranks[int(number)] = Path(path)
+    return ranks or None
+
+
+def _open(archives: tuple[str, ...]) -> "Archive":
+    from .archive import Archive
+
+    return Archive(*archives)
+
+
+def _write(archive: "Archive", relation: Any, format: str | None, output: Path | None) -> None:
+    """Write a result from another thread, since Arrow waits for DuckDB deaf to Ctrl-C."""
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(lambda: write(relation.to_arrow_reader(), format, output))
+        try:
+            writing.result()
+        except KeyboardInterrupt:
+            archive._con.interrupt()
+            raise
+
+
+def _for_people(error: Exception) -> Exception:
+    """The error as click shows it: usage errors exit 2, others 1; our own bugs stay as they are."""
+    if isinstance(error, UnknownQuery | BadParameter):
+        return click.UsageError(str(error))
+    if isinstance(error, HtaSqlError):
+        return click.ClickException(str(error))
+    if isinstance(error, OSError):  # Arrow says so of a query that fails on its way, too
+        text = f"{error.filename}: {error.strerror}" if error.filename else one_line(error)
+        return click.ClickException(text)
+    duckdb = sys.modules.get("duckdb")
+    if duckdb and isinstance(error, duckdb.Error):
+        return click.ClickException(one_line(error))
+    return error
+
+
+if __name__ == "__main__":
+    main()

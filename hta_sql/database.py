@@ -1,0 +1,240 @@
+"""The catalogue inside DuckDB: load its layers into a connection, write hta.duckdb, run a shell."""
+
+import hashlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import duckdb
+
+from . import SCHEMA_VERSION, __version__
+from .catalog import Catalog, comment_of
+from .errors import ArchiveError, CatalogError, HtaSqlError, one_line
+
+_VIEW = re.compile(r"^CREATE OR REPLACE VIEW (\w+)", re.MULTILINE)
+_STUB_COLUMN = re.compile(r"^ +NULL::\S+ AS (\w+),? +-- (.+)$", re.MULTILINE)
+
+
+def archive_root(archive: str | os.PathLike[str]) -> Path:
+    """The absolute path of an archive; ArchiveError if it is none."""
+    root = Path(os.path.abspath(archive))
+    if not root.exists():
+        raise ArchiveError(f"{archive}: no such folder; `hta-sql ingest TRACES ARCHIVE` makes one")
+    if not (root / "traces.parquet").is_file():
+        what = "holds no traces.parquet" if root.is_dir() else "is a file"
+        raise ArchiveError(f"{archive}: not an archive, it {what}; "
+                           "`hta-sql ingest TRACES ARCHIVE` makes one")
+    if bad := sorted(set(str(root)) & set("*?[],")):
+        raise ArchiveError(f"{root}: DuckDB cannot search a path with {' '.join(bad)} in it; "
+                           "move the archive or rename the folder")
+    return root
+
+
+def are_mixed(con: duckdb.DuckDBPyConnection, archives: Sequence[Path]) -> bool:
+    """Whether some trace was ingested under another schema; ArchiveError for a rank in two."""
+    files = _literal([str(root / "traces.parquet") for root in archives])
+    traces = f"read_parquet({files}, union_by_name = true, filename = true)"
+    try:
+        twice = con.execute(
+            f"SELECT job, rank, min(filename), max(filename) FROM {traces} "
+            "GROUP BY job, rank HAVING min(filename) < max(filename) ORDER BY job, rank LIMIT 1"
+        ).fetchall()
+        [(mixed,)] = con.execute(
+            f"SELECT coalesce(bool_or(schema_version IS DISTINCT FROM {SCHEMA_VERSION}), false) "
+            f"FROM {traces}"
+        ).fetchall()
+    except duckdb.Error as error:
+        where = ", ".join(map(str, archives))
+        raise ArchiveError(f"{where}: traces.parquet cannot be read: {one_line(error)}") from error
+    if twice:
+        job, rank, one, other = twice[0]
+        raise ArchiveError(
+            f"job {job!r} rank {rank} is in {Path(one).parent} and in {Path(other).parent}; open "
+            "one of them, or ingest one again under another name (--job)"
+        )
+    return mixed
+
+
+def load_base(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
+    """Schema, macros and views: the published tables as empty stubs and what reads them."""
+    for layer in ("schema", "macros", "views"):
+        load_layer(con, catalog, layer)
+    rows = [
+        (q.name, q.version, q.theme, q.summary, ", ".join(map(str, q.parameters)))
+        for q in catalog.queries
+    ]
+    values = [f"({', '.join(map(_literal, row))})" for row in rows or [("", 0, "", "", "")]]
+    con.execute(
+        f"CREATE OR REPLACE VIEW hta_queries AS FROM (VALUES {', '.join(values)}) "
+        f"AS queries (name, version, theme, summary, parameters) LIMIT {len(rows)}"
+    )
+
+
+def load_layer(con: duckdb.DuckDBPyConnection, catalog: Catalog, layer: str) -> None:
+    for path in catalog.files(layer):
+        _run_file(con, catalog, path, path.read_text(encoding="utf-8"))
+
+
+def load_queries(
+    con: duckdb.DuckDBPyConnection, catalog: Catalog, names: Iterable[str] | None = None
+) -> None:
+    """The macros of these names, numbered or bare; all unless told."""
+    for name in catalog.macros if names is None else names:
+        query, sql = catalog.macros[name]
+        _run_file(con, catalog, query.path, sql)
+
+
+def load_sources(
+    con: duckdb.DuckDBPyConnection, catalog: Catalog, archives: Sequence[Path], mixed: bool
+) -> None:
+    """Put the archives' Parquet in place of the stubs; a table without files stays a stub.
+
+    `mixed`: the files have not all the columns of the stubs.
+    """
+    search_path = ",".join(map(str, archives))
+    con.execute(f"SET file_search_path = {_literal(search_path)}")
+    con.execute(f"CREATE OR REPLACE MACRO archive_is_mixed() AS {_literal(mixed)}")
+    for path in catalog.files("sources"):
+        try:
+            con.execute(path.read_text(encoding="utf-8"))
+        except (duckdb.ParserException, duckdb.CatalogException) as error:
+            raise _at(catalog, path, error) from error
+        except duckdb.Error as error:
+            if "No files found" not in str(error):
+                raise ArchiveError(f"{search_path}: {one_line(error)}") from error
+
+
+def write_database(archive: str | os.PathLike[str]) -> Path:
+    """Write hta.duckdb into the archive, atomically: views and macros, which hold no data."""
+    root = archive_root(archive)
+    _write_database(root, root / "hta.duckdb")
+    return root / "hta.duckdb"
+
+
+def run_shell(archive: str | os.PathLike[str], commands: Iterable[str] = ()) -> int:
+    """Run DuckDB's command line on an archive, or only `commands`; its exit status."""
+    root = archive_root(archive)
+    shell = _shell_program()
+    with tempfile.TemporaryDirectory(prefix="hta-sql-") as scratch:
+        database = root / "hta.duckdb"
+        if _made_by(database) != _maker():
+            try:
+                write_database(root)
+            except OSError:  # the archive may be read, not written
+                database = Path(scratch) / "hta.duckdb"
+                _write_database(root, database)
+        line = [shell, "-readonly", str(database),
+                "-cmd", f"SET file_search_path = {_literal(str(root))}"]
+        for command in commands:
+            line += ["-c", command]
+        with _leaving_interrupts_to_child():
+            status = subprocess.run(line).returncode
+    return status if status >= 0 else 128 - status
+
+
+def _run_file(con: duckdb.DuckDBPyConnection, catalog: Catalog, path: Path, sql: str) -> None:
+    try:
+        con.execute(sql)
+    except duckdb.Error as error:
+        raise _at(catalog, path, error) from error
+
+
+def _at(catalog: Catalog, path: Path, error: duckdb.Error) -> CatalogError:
+    """The error with its place. DuckDB counts lines from varying starts, but quotes the line."""
+    number = 1
+    if told := re.search(r"^LINE (\d+): (.*)$", str(error), re.MULTILINE):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        alike = [n for n, line in enumerate(lines, start=1) if line == told[2]]
+        number = min(alike, key=lambda n: abs(n - int(told[1])), default=1)
+    shown = path.relative_to(catalog.root.parent).as_posix()
+    return CatalogError(f"{shown}:{number}: {one_line(error)}")
+
+
+def _write_database(root: Path, target: Path) -> None:
+    catalog = Catalog.load()
+    new = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        with closing(duckdb.connect()) as con:
+            # Older storage, so that the 1.5 shell opens it too; no lower, or DuckDB cannot
+            # keep the types of macro parameters.
+            con.execute(f"ATTACH {_literal(str(new))} AS hta (STORAGE_VERSION 'v1.4.0')")
+            con.execute("USE hta")
+            load_base(con, catalog)
+            load_queries(con, catalog)
+            load_sources(con, catalog, [root], are_mixed(con, [root]))
+            _comment(con, catalog)
+            con.execute(f"CREATE VIEW hta_version AS SELECT {_literal(_maker())} AS made_by")
+            con.execute("USE memory; DETACH hta")
+        os.replace(new, target)
+    except duckdb.IOException as error:
+        raise OSError(one_line(error)) from error
+    finally:
+        new.unlink(missing_ok=True)
+        new.with_name(new.name + ".wal").unlink(missing_ok=True)
+
+
+def _comment(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
+    """What the files say of themselves, where a shell's user finds it."""
+    for name, (query, _) in catalog.macros.items():
+        con.execute(f"COMMENT ON MACRO TABLE {name} IS {_literal(query.summary)}")
+    for path in [*catalog.files("schema"), *catalog.files("views")]:
+        text = path.read_text(encoding="utf-8")
+        for view in _VIEW.findall(text):
+            con.execute(f"COMMENT ON VIEW {view} IS {_literal(comment_of(path))}")
+            for column, comment in _STUB_COLUMN.findall(text):
+                con.execute(f"COMMENT ON COLUMN {view}.{column} IS {_literal(comment)}")
+
+
+def _maker() -> str:
+    """Tells this hta_sql and catalogue from others."""
+    files = sorted(Catalog.load().root.rglob("*.sql"))
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+    return f"hta_sql {__version__}, sql {digest[:12]}"
+
+
+def _made_by(database: Path) -> str | None:
+    """The maker of an hta.duckdb; None if it is missing or does not open."""
+    if not database.exists():
+        return None
+    try:
+        with closing(duckdb.connect(str(database), read_only=True)) as con:
+            return con.execute("SELECT made_by FROM hta_version").fetchone()[0]
+    except duckdb.Error:
+        return None
+
+
+def _shell_program() -> str:
+    """DuckDB's command line: beside this Python, where duckdb-cli puts it, else on the PATH."""
+    beside = os.path.dirname(sys.executable)
+    program = shutil.which("duckdb", path=beside) or shutil.which("duckdb")
+    if not program:
+        raise HtaSqlError("no duckdb command line found; pip install 'hta-sql[shell]' brings it")
+    return program
+
+
+@contextmanager
+def _leaving_interrupts_to_child():
+    """Ctrl-C in the shell cancels a query there; it must not end this process."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _literal(value: object) -> str:
+    """A value as an SQL literal, where DuckDB binds none: SET, ATTACH, COMMENT and CREATE."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return f"[{', '.join(map(_literal, value))}]"
+    if isinstance(value, int):
+        return str(value)
+    return "'" + str(value).replace("'", "''") + "'"

@@ -1,0 +1,96 @@
+"""Plan a job, and write its traces and truth in one pass, step by step."""
+
+import gc
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hta_sql.demo.kineto import TIME_FORMATS
+from hta_sql.demo.plan import START_NS, Job
+from hta_sql.demo.truth import JobTruth
+from hta_sql.demo.write import TraceWriter
+
+COLLECTIVE_IDS = ("comms_id", "seq", "none")
+LAST_RANK = -1
+# The profiler's window begins a little before the first event.
+LEAD_NS = 500_000
+
+
+def write_job(
+    out: Path,
+    *,
+    ranks: int = 4,
+    steps: int = 3,
+    layers: int = 4,
+    seed: int = 0,
+    scale: int = 1,
+    time_format: str = "based",
+    collective_ids: str = "comms_id",
+    straggler: int | None = LAST_RANK,
+    gzip: bool = True,
+) -> list[Path]:
+    """Write `rank_<r>.json[.gz]` for every rank and `truth.json` into `out`; return the traces.
+
+    The same arguments give the same bytes. `scale` repeats the operators of a layer: a rank has
+    about `steps * layers * (300 * scale + 50)` events, and one step of all ranks is held in
+    memory, so let `steps` grow first. `ranks=1, steps=65, layers=32, scale=3` gives 2 million.
+
+    `time_format`: `based` (now), `based_late` (the base after the events, PyTorch 2.4 to 2.6),
+    `absolute`, `integer` (whole µs, and so is the plan), `unpadded` (fractions without leading
+    zeros). `collective_ids`: `comms_id` (and Seq), `seq`, `none`. `straggler`: the rank whose
+    kernels are 20 % slower; by default the last one of several; None for none.
+    """
+    for name, value in (("ranks", ranks), ("steps", steps), ("layers", layers), ("scale", scale)):
+        if value < 1:
+            raise ValueError(f"{name} is {value}; it must be at least 1")
+    if time_format not in TIME_FORMATS:
+        raise ValueError(f"time_format is {time_format!r}; one of {', '.join(TIME_FORMATS)}")
+    if collective_ids not in COLLECTIVE_IDS:
+        raise ValueError(
+            f"collective_ids is {collective_ids!r}; one of {', '.join(COLLECTIVE_IDS)}"
+        )
+    if straggler == LAST_RANK:
+        straggler = ranks - 1 if ranks > 1 else None
+    if straggler is not None and not 0 <= straggler < ranks:
+        raise ValueError(f"straggler is {straggler}; there are ranks 0 to {ranks - 1}")
+
+    job = Job(
+        ranks=ranks, steps=steps, layers=layers, seed=seed, scale=scale, straggler=straggler,
+        tick_ns=1_000 if time_format == "integer" else 1,
+    )  # fmt: skip
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    paths = [out / f"rank_{r}.json{'.gz' if gzip else ''}" for r in range(ranks)]
+    writers = [
+        TraceWriter(path, job, rank, time_format, collective_ids)
+        for path, rank in zip(paths, job.ranks, strict=True)
+    ]
+    truth = JobTruth(job)
+    with _without_cycle_collection():
+        for step in job.steps():
+            for writer, records in zip(writers, step, strict=True):
+                writer.write(records)
+            truth.add(step, with_comms_id=collective_ids == "comms_id")
+    for writer, rank in zip(writers, job.ranks, strict=True):
+        writer.close(rank.clock.read(START_NS - LEAD_NS), rank.clock.read(rank.now + LEAD_NS))
+    parameters = {
+        "ranks": ranks, "steps": steps, "layers": layers, "seed": seed, "scale": scale,
+        "time_format": time_format, "collective_ids": collective_ids, "straggler": straggler,
+        "gzip": gzip,
+    }  # fmt: skip
+    result = truth.result(parameters, [writer.event_count for writer in writers])
+    (out / "truth.json").write_text(json.dumps(result, indent=1) + "\n")
+    return paths
+
+
+@contextmanager
+def _without_cycle_collection() -> Iterator[None]:
+    """Records hold no cycles, and there are so many that searching takes a fifth of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

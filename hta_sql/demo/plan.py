@@ -1,0 +1,251 @@
+"""What happens when: the steps of a job, all ranks in lockstep so that collectives can meet.
+
+Every instruction of the program is carried out by every rank before the next one. A collective
+ends on all its members at one instant: when the last of them has come, plus the transfer.
+"""
+
+import hashlib
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hta_sql.demo.process import COMPUTE_STREAM, COPY_STREAM, NO_STREAM, Rank
+from hta_sql.demo.records import AUTOGRAD, MAIN, Clock, Collective, Group, StepRecords
+from hta_sql.demo.workload import (
+    ADAM,
+    BLOCK,
+    HIDDEN,
+    INPUTS,
+    LABELS,
+    LOSS,
+    OFFLOAD,
+    SCALAR,
+    ZERO_GRADIENTS,
+    Kernel,
+    Op,
+    annotation,
+    python,
+)
+
+QUARTER_NS = 7_889_238_000_000_000
+"""Kineto counts time from a multiple of three mean months, so that `ts` keeps few digits."""
+BASE_NS = 225 * QUARTER_NS
+START_NS = BASE_NS + 12 * 86_400_000_000_000
+MICROSECOND = 1_000
+FIRST_STREAM = 20
+STRAGGLER_SLOWDOWN_PERCENT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveKind:
+    """A collective of the workload: what is called, what it launches, what it moves."""
+
+    name: str
+    ops: tuple[Op, Op, Op]
+    kernel: Kernel
+    elements_in: int
+    elements_out: int
+    low_ns: int
+    high_ns: int
+
+
+def _collective(name, op, note, kernel, elements, elements_out, low_ns, high_ns):
+    ops = (
+        Op(op, dims=((elements,),)),
+        Op("record_param_comms", dims=((elements,),)),
+        annotation(note),
+    )
+    name_of_kernel = f"ncclDevKernel_{kernel}(ncclDevKernelArgsStorage<4096ul>)"
+    device = Kernel(
+        name_of_kernel, low_ns, high_ns, (24, 1, 1), (544, 1, 1), 96, 88_360,
+        "cudaLaunchKernelExC", "communication",
+    )  # fmt: skip
+    return CollectiveKind(name, ops, device, elements, elements_out, low_ns, high_ns)
+
+
+_SHARD = HIDDEN * HIDDEN
+ALL_GATHER = _collective(
+    "_allgather_base", "c10d::_allgather_base_", "nccl:_all_gather_base", "AllGather_RING_LL",
+    _SHARD, 2 * _SHARD, 260_000, 320_000,
+)  # fmt: skip
+REDUCE_SCATTER = _collective(
+    "_reduce_scatter_base", "c10d::_reduce_scatter_base_", "nccl:_reduce_scatter_base",
+    "ReduceScatter_Sum_bf16_RING_LL", 2 * _SHARD, _SHARD, 300_000, 380_000,
+)  # fmt: skip
+ALL_REDUCE = _collective(
+    "allreduce", "c10d::allreduce_", "nccl:all_reduce", "AllReduce_Sum_bf16_RING_LL",
+    _SHARD, _SHARD, 240_000, 330_000,
+)  # fmt: skip
+
+FETCH = annotation("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__")
+OPTIMIZER_STEP = annotation("Optimizer.step#AdamW.step")
+OPTIMIZER_ZERO = annotation("Optimizer.zero_grad#AdamW.zero_grad")
+# A name with quotes, braces and a comma: those who cut JSON by eye stumble here.
+LOSS_NOTE = annotation('## loss {"reduction": "mean"}, {"scale": 1.0} ##')
+TRAIN_STEP, BACKWARD, ADAMW = (
+    python("train.py(57): train_step"),
+    python("torch/_tensor.py(570): backward"),
+    python("torch/optim/optimizer.py(484): wrapper"),
+)
+ITEM, LOCAL_SCALAR = Op("aten::item", dims=((),)), Op("aten::_local_scalar_dense", dims=((),))
+ACCUMULATE = Op("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad")
+
+
+class Job:
+    """The plan of a job; `steps()` yields it step by step, for every rank."""
+
+    def __init__(self, *, ranks, steps, layers, seed, scale, tick_ns, straggler):
+        self.step_count = steps
+        self.layer_count = layers
+        self.block = BLOCK * scale
+        self.modules = [python(f"nn.Module: TransformerBlock_{i}") for i in range(layers)]
+        self.random = random.Random(f"{seed}/job")
+        self.tick_ns = tick_ns
+        self.collectives = 0
+        self.ranks = [
+            Rank(number, seed, self._clock(number),
+                 STRAGGLER_SLOWDOWN_PERCENT if number == straggler else 0)
+            for number in range(ranks)
+        ]  # fmt: skip
+        everyone = tuple(range(ranks))
+        self.world = (Group("0", "default_pg", everyone, FIRST_STREAM),)
+        self.shards = self.world
+        if ranks >= 4:
+            # Pairs; an odd rank joins the last one.
+            cuts = [*range(0, ranks - 1, 2), ranks]
+            self.shards = tuple(
+                Group("1", "mesh_shard", everyone[low:high], FIRST_STREAM + 4)
+                for low, high in zip(cuts, cuts[1:], strict=False)
+            )
+        self.groups = tuple(dict.fromkeys((*self.world, *self.shards)))
+        self._seqs = dict.fromkeys(self.groups, 0)
+
+    def _clock(self, rank: int) -> Clock:
+        """Rank 0 keeps true time; the others are up to 2 ms off and drift up to 20 ppm."""
+        offset = self.random.randint(-2_000, 2_000) * MICROSECOND
+        drift = self.random.choice((-1, 1)) * self.random.randint(1, 20)
+        if rank == 0:
+            offset = drift = 0
+        return Clock(offset, drift, START_NS, self.tick_ns)
+
+    def steps(self) -> Iterator[list[StepRecords]]:
+        """The records of all ranks (by rank), step after step, and lastly those after the end."""
+        for rank in self.ranks:
+            rank.take_records(0)
+        for number in range(self.step_count):
+            self._step(number)
+            following = number + 1 if number + 1 < self.step_count else None
+            yield [rank.take_records(following) for rank in self.ranks]
+        for rank in self.ranks:
+            rank.synchronise("cudaDeviceSynchronize", "Context Sync", NO_STREAM)
+        yield [rank.take_records(None) for rank in self.ranks]
+
+    def _step(self, number: int) -> None:
+        self._each(self._begin, annotation(f"ProfilerStep#{number}"))
+        self._meet(ALL_GATHER, self.shards, after_compute=True)
+        for layer in range(self.layer_count):
+            self._each(self._wait_for_shards)
+            if layer + 1 < self.layer_count:
+                # The next layer's parameters come while this one computes.
+                self._meet(ALL_GATHER, self.shards, after_compute=False)
+            self._each(self._forward, layer)
+        self._each(self._loss)
+        for _ in range(self.layer_count):
+            self._each(self._backward)
+            for kind, groups in ((REDUCE_SCATTER, self.shards), (ALL_REDUCE, self.world)):
+                self._each(lambda rank: rank.open(ACCUMULATE))
+                self._meet(kind, groups, after_compute=True)
+                self._each(Rank.close)
+        self._each(self._finish)
+
+    def _each(self, instruction, *arguments) -> None:
+        for rank in self.ranks:
+            instruction(rank, *arguments)
+
+    def _meet(self, kind: CollectiveKind, groups: tuple[Group, ...], after_compute: bool) -> None:
+        """All members of each group launch a collective, and it ends on all at one instant."""
+        for group in groups:
+            self._seqs[group] = seq = self._seqs[group] + 1
+            collective = Collective(
+                self.collectives, kind.name, kind.kernel, group, seq, comms_id(group, seq),
+                kind.elements_in, kind.elements_out,
+            )  # fmt: skip
+            self.collectives += 1
+            arrivals = []
+            for member in group.members:
+                rank = self.ranks[member]
+                after = rank.free[COMPUTE_STREAM] if after_compute else 0
+                arrivals.append(rank.launch_collective(collective, kind.ops, after))
+            transfer = self.random.randint(kind.low_ns, kind.high_ns)
+            end = max(start for start, _ in arrivals) + transfer - transfer % self.tick_ns
+            for _, finish in arrivals:
+                finish(end)
+
+    # Instructions: what one rank does between two collectives
+
+    def _begin(self, rank: Rank, step: Op) -> None:
+        rank.open(step)
+        rank.open(TRAIN_STEP)
+        rank.open(FETCH)
+        # No activity is launched here, and what the last optimizer left runs out: the GPU idles.
+        rank.now += rank.draw(3_000_000, 3_300_000)
+        rank.close()
+        # The inputs follow the last step on the compute stream, and all else of this step follows
+        # them: activities of different steps never overlap.
+        rank.run(INPUTS)
+        rank.free[COPY_STREAM] = rank.free[COMPUTE_STREAM]
+        rank.run(LABELS, COPY_STREAM)
+        rank.open(OPTIMIZER_ZERO)
+        rank.run(ZERO_GRADIENTS)
+        rank.close()
+
+    def _wait_for_shards(self, rank: Rank) -> None:
+        rank.wait_for(self.shards[0].stream)
+
+    def _forward(self, rank: Rank, layer: int) -> None:
+        rank.open(self.modules[layer])
+        for pair in self.block:
+            rank.forward(pair)
+        if layer == 0:
+            # It follows this layer and so overlaps the next one.
+            rank.free[COPY_STREAM] = max(rank.free[COPY_STREAM], rank.free[COMPUTE_STREAM])
+            rank.run(OFFLOAD, COPY_STREAM)
+        rank.close()
+
+    def _loss(self, rank: Rank) -> None:
+        rank.wait_for(COPY_STREAM)
+        rank.open(LOSS_NOTE)
+        rank.forward(LOSS)
+        rank.close()
+        rank.open(BACKWARD)
+        rank.switch_to(AUTOGRAD)
+        rank.backward()
+
+    def _backward(self, rank: Rank) -> None:
+        for _ in self.block:
+            rank.backward()
+
+    def _finish(self, rank: Rank) -> None:
+        rank.switch_to(MAIN)
+        rank.close()
+        for stream in sorted({self.world[0].stream, self.shards[0].stream}):
+            rank.wait_for(stream)
+        for op in (ITEM, LOCAL_SCALAR):
+            rank.open(op)
+        rank.launch(SCALAR, COMPUTE_STREAM)
+        rank.synchronise("cudaStreamSynchronize", "Stream Sync", COMPUTE_STREAM)
+        for _ in (ITEM, LOCAL_SCALAR):
+            rank.close()
+        rank.open(ADAMW)
+        rank.open(OPTIMIZER_STEP)
+        rank.run(ADAM)
+        rank.close()
+        rank.close()
+        rank.close()  # train_step
+        rank.close()  # ProfilerStep
+
+
+def comms_id(group: Group, seq: int) -> int:
+    """A hash equal on all members and above 2^53, where a double loses digits."""
+    key = f"{group.name}/{group.members}/{seq}".encode()
+    return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest()) | 1 << 60

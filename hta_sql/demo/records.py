@@ -1,0 +1,130 @@
+"""What a profiler would see of one rank: plain records, stamped with that rank's own clock."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from hta_sql.demo.workload import Copy, Kernel, Op
+
+MAIN, AUTOGRAD = 0, 1
+"""The two host threads of a rank."""
+
+
+class Clock(NamedTuple):
+    """A rank's clock: off by `offset_ns` at `reference_ns`, and drifting from there."""
+
+    offset_ns: int
+    drift_ppm: int
+    reference_ns: int
+    tick_ns: int
+
+    def read(self, true_ns: int) -> int:
+        """What the clock shows at a true instant; it never runs backwards."""
+        gained = (true_ns - self.reference_ns) * self.drift_ppm // (1_000_000 * self.tick_ns)
+        return true_ns + self.offset_ns + gained * self.tick_ns
+
+
+class Group(NamedTuple):
+    """A process group. Subgroups made together share one name, as PyTorch names them."""
+
+    name: str
+    description: str
+    members: tuple[int, ...]
+    stream: int
+
+
+class Collective(NamedTuple):
+    """One collective call of a group: the same record on all its members."""
+
+    number: int
+    name: str
+    kernel: Kernel
+    group: Group
+    seq: int
+    comms_id: int
+    elements_in: int
+    elements_out: int
+
+
+class HostOp(NamedTuple):
+    """An op, annotation or Python function. `flow` links a forward op to its backward node."""
+
+    op: Op
+    thread: int
+    start_ns: int
+    end_ns: int
+    depth: int
+    external_id: int
+    parent_python_id: int
+    sequence: int
+    flow: int
+    collective: Collective | None
+
+
+class Call(NamedTuple):
+    """A runtime or driver call; `launches` says whether an activity has its correlation id."""
+
+    name: str
+    thread: int
+    start_ns: int
+    end_ns: int
+    depth: int
+    external_id: int
+    correlation: int
+    launches: bool
+
+
+class Activity(NamedTuple):
+    """A kernel, memcpy or memset on a stream."""
+
+    work: Kernel | Copy
+    stream: int
+    start_ns: int
+    end_ns: int
+    external_id: int
+    correlation: int
+    collective: Collective | None
+
+
+class Sync(NamedTuple):
+    """A `cuda_sync` row. `awaited` is (stream, correlation of the event's record) or None."""
+
+    kind: str
+    stream: int
+    start_ns: int
+    end_ns: int
+    external_id: int
+    correlation: int
+    awaited: tuple[int, int] | None
+
+
+class Allocation(NamedTuple):
+    """A `[memory]` instant; negative bytes give memory back."""
+
+    thread: int
+    at_ns: int
+    address: int
+    bytes: int
+    allocated: int
+
+
+class GpuAnnotation(NamedTuple):
+    """The GPU twin of an annotation: from its first to its last activity on a stream."""
+
+    op: Op
+    stream: int
+    start_ns: int
+    end_ns: int
+    external_id: int
+
+
+@dataclass(slots=True)
+class StepRecords:
+    """All that one rank did in one step; `number` is None outside of steps."""
+
+    number: int | None
+    host_ops: list[HostOp] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    activities: list[Activity] = field(default_factory=list)
+    syncs: list[Sync] = field(default_factory=list)
+    allocations: list[Allocation] = field(default_factory=list)
+    gpu_annotations: list[GpuAnnotation] = field(default_factory=list)

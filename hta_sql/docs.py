@@ -1,0 +1,131 @@
+"""The page of all queries, generated: ``python -m hta_sql.docs > docs/queries.md``."""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import duckdb
+
+from .catalog import Catalog, Query, comment_of
+from .database import load_base, load_queries
+
+_STUB_COLUMN = re.compile(r"^ +NULL::(\S+) AS (\w+),?(?: +-- (.+))?$", re.MULTILINE)
+
+
+def page(catalog: Catalog) -> str:
+    """docs/queries.md."""
+    with closing(duckdb.connect()) as con:
+        load_base(con, catalog)
+        load_queries(con, catalog)
+        reads = {query: tables_read(con, query.macro) for query in catalog.queries}
+    parts = [
+        "# Queries",
+        "<!-- Generated: python -m hta_sql.docs > docs/queries.md -->",
+        "Each query is one SQL file, a method in Python, a command and a table macro in any DuckDB "
+        "shell:",
+        "```\n"
+        "run.temporal_breakdown(only_ranks=[0])                        # Python\n"
+        "hta-sql run temporal_breakdown ARCHIVE --only-ranks 0         # command line\n"
+        "FROM temporal_breakdown(only_ranks := [0]);                   -- SQL\n"
+        "```",
+        "A parameter's default is NULL unless told, which means everything. Names tell units: "
+        "`_ns` nanoseconds, `_frac` a share from 0 to 1, `_bytes`, `_gbps` 1e9 bytes a second, "
+        "`_count`. The bare name is the newest version; `<name>_v<N>` is one whose columns and "
+        "their meaning stay.",
+    ]
+    themes = list(dict.fromkeys(query.theme for query in catalog.queries))
+    for theme in themes:
+        rows = [(f"[`{q.name}`](#{q.name})", q.summary)
+                for q in catalog.newest.values() if q.theme == theme]
+        parts += [f"**{theme}**", _table(("query", "tells"), rows)]
+    for query in catalog.newest.values():
+        parts += _section(catalog, query, reads[query])
+    parts += ["## Tables", "What SQL finds in an archive. `FROM hta_queries;` lists the queries."]
+    for path in catalog.files("schema"):
+        columns = _STUB_COLUMN.findall(path.read_text(encoding="utf-8"))
+        rows = [(f"`{name}`", kind, text) for kind, name, text in columns]
+        parts += [f"### {path.stem}", comment_of(path), _table(("column", "type", "is"), rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+def tables_read(con: duckdb.DuckDBPyConnection, macro: str) -> list[str]:
+    """The tables and views that a table macro reads, itself or through other macros."""
+    views = {name for (name,) in con.execute(
+        "SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()}
+    seen: set[str] = set()
+    found: set[str] = set()
+    todo = [macro]
+    while todo:
+        name = todo.pop()
+        seen.add(name)
+        row = con.execute(
+            "SELECT json_serialize_sql(macro_definition) FROM duckdb_functions() "
+            "WHERE function_name = $1 AND function_type = 'table_macro'", [name]
+        ).fetchone()
+        if row:
+            names = set(_relations(json.loads(row[0])))
+            found |= names & views
+            todo += names - seen - views
+    return sorted(found)
+
+
+def _relations(node: Any) -> Iterator[str]:
+    """All that stands where a relation may: after FROM, or as an argument of a table macro."""
+    if isinstance(node, list):
+        for item in node:
+            yield from _relations(item)
+    elif isinstance(node, dict):
+        if node.get("type") == "BASE_TABLE":
+            yield node["table_name"]
+        elif node.get("type") == "TABLE_FUNCTION":
+            yield node["function"]["function_name"]
+            for argument in node["function"]["arguments"]:
+                yield from argument["expression"].get("column_names", [])
+        for item in node.values():
+            yield from _relations(item)
+
+
+def _section(catalog: Catalog, query: Query, reads: list[str]) -> Iterator[str]:
+    yield f"## {query.name}"
+    yield query.summary
+    if query.text:
+        yield query.text
+    if query.deprecated:
+        yield f"**Deprecated:** {query.deprecated}"
+    arguments = ",".join(f"\n    {parameter}" for parameter in query.parameters)
+    end = "\n" if arguments else ""
+    yield f"```sql\n{query.name}({arguments}{end})\n```"
+    if query.parameters:
+        yield _table(("parameter", "type", "default", "meaning"), [
+            (f"`{p.name}`", p.type, "required" if p.default is None else f"`{p.default}`", p.text)
+            for p in query.parameters
+        ])
+    yield _table(("column", "type", "unit", "meaning"), [
+        (f"`{c.name}`", c.type, "" if c.unit == "-" else c.unit, c.text)
+        for c in query.columns
+    ])
+    facts = [f"One row for each {', '.join(f'`{name}`' for name in query.grain)}."]
+    if reads:
+        facts += [f"Reads {', '.join(f'`{name}`' for name in reads)}."]
+    if query.needs:
+        facts += [f"Needs {query.needs}."]
+    facts += [f"Since {query.since}."]
+    older = [q for q in catalog.versions(query.name) if q is not query]
+    for old in older:
+        facts += [f"Older: `{old}`{f' ({old.deprecated})' if old.deprecated else ''}."]
+    yield " ".join(facts)
+    if query.checks:
+        yield "Always true: " + "; ".join(f"`{check}`" for check in query.checks) + "."
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    # A stroke inside a cell would end it.
+    cells = [[cell.replace("|", "\\|") for cell in line] for line in lines]
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
+
+
+if __name__ == "__main__":
+    print(page(Catalog.load()), end="")

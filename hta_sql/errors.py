@@ -1,0 +1,34 @@
+"""Errors that are the user's to mend: one line each, saying what, where and what to do."""
+
+
+class HtaSqlError(Exception):
+    """Anything hta_sql refuses to do; its text is one line for people."""
+
+
+class CatalogError(HtaSqlError):
+    """A file under sql/ does not keep the rules; the text starts with path:line."""
+
+
+class UnknownQuery(HtaSqlError, AttributeError):
+    """No query of that name or version in the catalogue.
+
+    Also an AttributeError, since queries are the methods of an Archive: hasattr() works.
+    """
+
+
+class BadParameter(HtaSqlError):
+    """A query was given a parameter that it does not have, or a value of the wrong type."""
+
+
+class ArchiveError(HtaSqlError):
+    """What was given as an archive is not one, or cannot be read."""
+
+
+class IngestError(HtaSqlError):
+    """Traces could not be found, told apart or read."""
+
+
+def one_line(error: Exception, at_most: int = 400) -> str:
+    """A library's error text as one line, without the quoted source that DuckDB appends."""
+    text = " ".join(str(error).split("\n\nLINE ")[0].split())
+    return text if len(text) <= at_most else text[: at_most - 1] + "…"

@@ -1,0 +1,85 @@
+"""Which files are traces, and of which job."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from hta_sql.errors import IngestError
+
+SUFFIXES = (".json", ".json.gz")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A file that may be a trace: `named` by the user, or found in a folder."""
+
+    path: Path
+    job: str
+    named: bool
+
+
+def find_candidates(inputs: Iterable[str | Path], job: str | None) -> list[Candidate]:
+    """Files, folders and patterns to candidates, each file once, in the order of their paths.
+
+    A folder is a job of its name; folders below it are jobs named by their path from it. A file
+    belongs to the job of its folder. `job` overrides all of these.
+    """
+    found: dict[Path, Candidate] = {}
+    for text in inputs:
+        for path in matches(text):
+            for candidate in candidates_at(path.absolute(), job):
+                found.setdefault(candidate.path.resolve(), candidate)
+    if not found:
+        places = ", ".join(str(text) for text in inputs)
+        raise IngestError(f"no traces in {places}: looked for *.json and *.json.gz")
+    return sorted(found.values(), key=lambda c: (c.job, natural(c.path.name), c.path))
+
+
+def matches(text: str | Path) -> list[Path]:
+    if os.path.exists(text):
+        return [Path(text)]
+    if glob.has_magic(str(text)):
+        paths = [Path(match) for match in glob.glob(str(text), recursive=True)]
+        if not paths:
+            raise IngestError(f"no file matches {text}")
+        return paths
+    raise IngestError(f"{text}: no such file or folder")
+
+
+def candidates_at(path: Path, job: str | None) -> Iterable[Candidate]:
+    if not path.is_dir():
+        return [Candidate(path, job or folder_name(path.parent), named=True)]
+    return [
+        Candidate(Path(folder, name), job or job_of(path, Path(folder)), named=False)
+        for folder, names in walk(path)
+        for name in names
+        if name.endswith(SUFFIXES)
+    ]
+
+
+def walk(root: Path) -> Iterable[tuple[str, list[str]]]:
+    """Folders below `root` with their files, leaving out archives and hidden things."""
+    for folder, folders, files in os.walk(root, followlinks=True):
+        if "traces.parquet" in files or "hta.duckdb" in files:
+            folders.clear()
+            continue
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield folder, sorted(name for name in files if not name.startswith("."))
+
+
+def job_of(root: Path, folder: Path) -> str:
+    return folder_name(root) if folder == root else folder.relative_to(root).as_posix()
+
+
+def folder_name(folder: Path) -> str:
+    return folder.resolve().name or "job"
+
+
+def natural(name: str) -> list:
+    """Sorts rank_2 before rank_10."""
+    digits = "".join(c if c.isdigit() else " " for c in name).split()
+    return [[int(part) for part in digits], name]

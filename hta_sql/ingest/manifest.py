@@ -1,0 +1,55 @@
+"""`traces.parquet`: the one file that decides which traces an archive has."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hta_sql.catalog import sql_root
+
+
+def schema() -> pa.Schema:
+    """The columns of `traces`, from sql/schema/traces.sql."""
+    con = duckdb.connect()
+    con.execute((sql_root() / "schema" / "traces.sql").read_text())
+    return con.sql("FROM traces_schema()").to_arrow_table().schema
+
+
+class Manifest:
+    """Reads and replaces the rows of an archive's traces.parquet."""
+
+    def __init__(self, archive: Path):
+        self.archive = archive
+        self.path = archive / "traces.parquet"
+
+    def rows(self) -> list[dict]:
+        if not self.path.exists():
+            return []
+        return pq.read_table(self.path, partitioning=None).to_pylist()
+
+    def add(self, row: dict) -> None:
+        """Make a trace part of the archive, in place of any other of its job and rank.
+
+        Readers see the archive before or after, never in between.
+        """
+        with self._locked():
+            rows = [r for r in self.rows() if (r["job"], r["rank"]) != (row["job"], row["rank"])]
+            rows.append(row)
+            rows.sort(key=lambda r: (r["job"], r["rank"]))
+            written = self.path.with_name(f".traces.parquet.{os.getpid()}")
+            pq.write_table(pa.Table.from_pylist(rows, schema=schema()), written)
+            written.replace(self.path)
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        # Two ingests may write to one archive; each change must build on the other's.
+        with (self.archive / ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield

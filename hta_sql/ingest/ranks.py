@@ -1,0 +1,105 @@
+"""Which rank a trace file is of: told, or read from it, or from its name, or counted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from hta_sql.errors import IngestError
+from hta_sql.ingest.find import Candidate
+from hta_sql.ingest.stream import EVENTS_KEY, ByteStream, TraceStream, split_tail
+
+IN_NAME = re.compile(r"(?:^|[^a-z])rank[-_.=]?(\d+)", re.IGNORECASE)
+LONGEST_TAIL_BYTES = 1 << 20
+NEVER = 2**31
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A trace and the rank it says it is of; `source` tells who says so."""
+
+    candidate: Candidate
+    rank: int | None
+    source: str
+
+
+def claim_of(candidate: Candidate, told: int | None) -> Claim:
+    """The claim of one file. Raises NotATrace or OSError."""
+    stream = TraceStream(candidate.path)
+    if told is not None:
+        return Claim(candidate, told, "given")
+    info = stream.head.get("distributedInfo")
+    if info is None:
+        info = info_behind_events(candidate.path)
+    rank = rank_of(info)
+    if rank is not None:
+        return Claim(candidate, rank, "distributedInfo")
+    if match := IN_NAME.search(candidate.path.name):
+        return Claim(candidate, int(match[1]), "file name")
+    return Claim(candidate, None, "order")
+
+
+def rank_of(info: object) -> int | None:
+    if not isinstance(info, dict):
+        return None
+    try:
+        rank = int(info.get("rank"))
+    except (TypeError, ValueError):
+        return None
+    return rank if 0 <= rank < NEVER else None
+
+
+def info_behind_events(path: Path) -> object:
+    """`distributedInfo` from the end of the file, where older profilers put it."""
+    end = b""
+    for chunk in ByteStream(path):
+        end = (end + chunk)[-LONGEST_TAIL_BYTES:]
+    # Most files end without it: look before taking them apart.
+    if b'"distributedInfo"' not in end:
+        return None
+    begin = EVENTS_KEY.search(end)  # a small file is all here
+    _, tail = split_tail(end[begin.end() :] if begin else end)
+    return (tail or {}).get("distributedInfo")
+
+
+def settle(
+    claims: Iterable[Claim],
+    known: Callable[[Path], int | None],
+    taken: Callable[[str], set[int]],
+    warn: Callable[[str], None],
+) -> list[tuple[Claim, int]]:
+    """A rank for every claim. Two files that claim one rank of a job are an error.
+
+    Files without a claim keep the rank that `known` finds for their path, else get the next free
+    number of their job; `taken` are the job's ranks in the archive.
+    """
+    claims = list(claims)
+    owners: dict[tuple[str, int], Claim] = {}
+    for claim in claims:
+        if claim.rank is None:
+            continue
+        key = (claim.candidate.job, claim.rank)
+        if key in owners:
+            raise IngestError(
+                f"job '{key[0]}': both {owners[key].candidate.path} and {claim.candidate.path} "
+                f"are of rank {claim.rank} (by {owners[key].source} and {claim.source}); "
+                "leave one out, or tell them apart with --rank N=FILE or --job NAME"
+            )
+        owners[key] = claim
+    settled = []
+    for claim in claims:
+        job, rank = claim.candidate.job, claim.rank
+        if rank is None:
+            rank = known(claim.candidate.path)
+            if rank is None or (job, rank) in owners:
+                used = {r for j, r in owners if j == job} | taken(job)
+                rank = next(number for number in range(NEVER) if number not in used)
+                warn(
+                    f"{claim.candidate.path.name}: no rank in the file or its name; "
+                    f"taken as rank {rank} of '{job}' (--rank N=FILE tells otherwise)"
+                )
+            owners[job, rank] = claim
+        settled.append((claim, rank))
+    return settled

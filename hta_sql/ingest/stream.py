@@ -1,0 +1,250 @@
+"""A trace file as a stream of bytes, cut into its head, pieces of its events, and its tail.
+
+A Kineto file is one JSON object whose `traceEvents` array holds nearly all of it, or that array
+alone. Nothing here parses events: a piece is cut at what looks like the end of one event, and it
+was cut right exactly when it parses, which is for the caller to find out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Generator, Iterator
+from pathlib import Path
+
+import orjson
+from zlib_ng import zlib_ng
+
+from hta_sql.errors import IngestError
+
+READ_BYTES = 1 << 20
+PIECE_BYTES = 32 << 20
+# An event larger than this is no event; it also bounds the memory that a broken file can ask for.
+LONGEST_PIECE_BYTES = 256 << 20
+
+EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
+BETWEEN_EVENTS = re.compile(rb'\}\s*,\s*(?=\{\s*")')
+JSON_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class NotATrace(IngestError):
+    """The file is no Kineto trace: other JSON, or no JSON at all."""
+
+
+class ByteStream:
+    """The uncompressed bytes of a plain or gzipped file, whatever state it is in.
+
+    After the last chunk, `damage` tells why the compressed stream ended early (None if it did
+    not) and `fingerprint` is the hash of the file as it lies on disk.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.bytes_read = 0
+        self.damage: str | None = None
+        self._hash = hashlib.blake2b(digest_size=16)
+
+    @property
+    def fingerprint(self) -> str:
+        return self._hash.hexdigest()
+
+    def __iter__(self) -> Iterator[bytes]:
+        with self.path.open("rb") as file:
+            zipped = file.read(2) == b"\x1f\x8b"
+            file.seek(0)
+            yield from self._unzipped(file) if zipped else self._raw(file)
+
+    def _raw(self, file) -> Iterator[bytes]:
+        while chunk := file.read(READ_BYTES):
+            self._hash.update(chunk)
+            self.bytes_read += len(chunk)
+            yield chunk
+
+    def _unzipped(self, file) -> Iterator[bytes]:
+        inflate = zlib_ng.decompressobj(wbits=31)
+        # Small reads, since one of them can inflate to many times its size.
+        for chunk in iter(lambda: file.read(READ_BYTES // 8), b""):
+            self._hash.update(chunk)
+            self.bytes_read += len(chunk)
+            while chunk and self.damage is None:
+                before = inflate.copy()
+                try:
+                    yield inflate.decompress(chunk)
+                except zlib_ng.error as error:
+                    self.damage = f"gzip data damaged near byte {self.bytes_read}: {error}"
+                    yield from inflate_until_broken(before, chunk)
+                    break
+                chunk = inflate.unused_data.lstrip(b"\0")
+                if chunk:  # gzip files may be several members in a row
+                    inflate = zlib_ng.decompressobj(wbits=31)
+        if self.damage is None and not inflate.eof:
+            self.damage = "gzip data ends early"
+
+
+def inflate_until_broken(inflate, chunk: bytes) -> Iterator[bytes]:
+    """What comes before the damage; a failed call gives nothing back."""
+    for at in range(len(chunk)):
+        try:
+            yield inflate.decompress(chunk[at : at + 1])
+        except zlib_ng.error:
+            return
+
+
+class TraceStream:
+    """Head, event pieces and tail of one trace file, read once from front to back.
+
+    `head` and `tail` are the top-level keys before and after the events; `tail` is None until the
+    pieces are read, and stays None where the file ends before its array does.
+    """
+
+    def __init__(self, path: Path):
+        self.bytes = ByteStream(path)
+        self._chunks = iter(self.bytes)
+        self.tail: dict | None = None
+        self._buffer = b""
+        self._fill(64)
+        text = self._buffer.removeprefix(BYTE_ORDER_MARK).lstrip()
+        self._offset = len(self._buffer) - len(text)
+        self._buffer = text
+        if text[:1] == b"[":
+            self.head = {}
+            self._is_array = True
+            self._advance(1)
+            self._check_first_element()
+        elif text[:1] == b"{":
+            self._is_array = False
+            self.head = self._read_head()
+        elif not text:
+            raise NotATrace(self.bytes.damage or "the file is empty")
+        else:
+            raise NotATrace(f"not JSON: it begins with {text[:20]!r}")
+
+    def _advance(self, count: int) -> None:
+        rest = self._buffer[count:]
+        self._buffer = rest.lstrip(b" \t\r\n,")
+        self._offset += count + len(rest) - len(self._buffer)
+
+    def _fill(self, size: int) -> bool:
+        """Read on until the buffer has `size` bytes; False where the file has no more."""
+        parts, length = [self._buffer], len(self._buffer)
+        for chunk in self._chunks:
+            parts.append(chunk)
+            length += len(chunk)
+            if length >= size:
+                break
+        self._buffer = b"".join(parts)
+        return len(parts) > 1
+
+    def _read_head(self) -> dict:
+        searched = 0
+        while True:
+            for match in EVENTS_KEY.finditer(self._buffer, searched):
+                head = read_object(self._buffer[: match.start()] + b'"":0}')
+                if head is not None:
+                    self._advance(match.end())
+                    return head
+            # The key may lie across the end of what was read so far.
+            searched = max(0, len(self._buffer) - 64)
+            if len(self._buffer) > LONGEST_PIECE_BYTES:
+                break
+            if not self._fill(len(self._buffer) + PIECE_BYTES // 8):
+                break
+        # A head that is itself broken must not cost the events behind it.
+        if match := EVENTS_KEY.search(self._buffer):
+            self._advance(match.end())
+            return {}
+        keys = re.findall(r'"(\w+)"\s*:', self._buffer[:2000].decode("utf-8", "replace"))
+        found = ", ".join(f'"{key}"' for key in keys[:3]) or "no key"
+        raise NotATrace(f'not a Kineto trace: no "traceEvents" (found {found})')
+
+    def _check_first_element(self) -> None:
+        first = self._buffer.lstrip()
+        if first[:1] == b"]":
+            return
+        if first[:1] != b"{" or b'"ph"' not in first[:LONGEST_PIECE_BYTES]:
+            raise NotATrace("not a Kineto trace: a JSON list, but not of events")
+
+    def pieces(self) -> Generator[tuple[int, memoryview, bool], int | None, None]:
+        """(offset in the uncompressed file, bytes of some events, whether they are the last).
+
+        The consumer may hand unused bytes at the end of a piece back by `send`ing their number.
+        """
+        while True:
+            if not self._fill(max(PIECE_BYTES, len(self._buffer) + READ_BYTES)):
+                end, self.tail = split_tail(self._buffer, self._is_array)
+                yield self._offset, memoryview(self._buffer)[:end], True
+                return
+            if len(self._buffer) < PIECE_BYTES:
+                continue
+            cut = last_boundary(self._buffer)
+            if cut is None:
+                if len(self._buffer) < LONGEST_PIECE_BYTES:
+                    continue
+                cut = len(self._buffer)
+            unused = yield self._offset, memoryview(self._buffer)[:cut], False
+            self._advance(cut - (unused or 0))
+
+
+def split_tail(data: bytes, is_array: bool = False) -> tuple[int, dict | None]:
+    """Where the events end in the last bytes of a file, and the keys behind them.
+
+    The keys are None where the file ends before its list does, or they do not parse.
+    """
+    # Scanning is slow, so from an event near the end. Where what follows the bracket found
+    # is no tail, the start lay inside an event or inside the tail itself: take a wider look.
+    for window in (1 << 16, 1 << 20, 1 << 24, len(data)):
+        start = max(0, len(data) - window)
+        if start and (match := BETWEEN_EVENTS.search(data, start)):
+            start = match.end()
+        end = closing_bracket(data, start)
+        if end is not None:
+            rest = data[end + 1 :]
+            tail = {} if is_array and not rest.strip() else read_object(b'{"":0' + rest)
+            if tail is not None:
+                return end, tail
+        if start == 0:
+            break
+    return len(data) if end is None else end, None
+
+
+def last_boundary(data: bytes) -> int | None:
+    """The end of the last event in `data` that another one seems to follow."""
+    # Where every event begins with the same key, a boundary before that key is a safe one;
+    # others may lie inside an argument that is a list of objects.
+    first_key = re.match(rb'\s*,?\s*\{\s*("[^"]*")', data)
+    patterns = [BETWEEN_EVENTS]
+    if first_key:
+        patterns.insert(0, re.compile(rb"\}\s*,\s*(?=\{\s*" + re.escape(first_key[1]) + rb")"))
+    for pattern in patterns:
+        for start in (len(data) - (1 << 18), 0):
+            match = None
+            for match in pattern.finditer(data, max(0, start)):  # noqa: B007
+                pass
+            if match:
+                return match.start() + 1
+    return None
+
+
+def closing_bracket(data: bytes, start: int) -> int | None:
+    """Position of the bracket that closes the array around `start`."""
+    depth = 0
+    for token in JSON_TOKEN.finditer(data, start):
+        char = data[token.start()]
+        if char in b"[{":
+            depth += 1
+        elif char in b"]}":
+            depth -= 1
+            if depth < 0:
+                return token.start() if char == ord("]") else None
+    return None
+
+
+def read_object(data: bytes) -> dict | None:
+    """The keys of a JSON object but for the empty one, or None where it does not parse."""
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return None
+    value.pop("", None)
+    return value

@@ -1,0 +1,274 @@
+"""One trace file into the Parquet files of one rank; runs in a worker process.
+
+Times are moved by the trace's base at the end, since older traces tell it behind their events.
+Everything is written under a staging folder and then moved to its final name, where no view looks
+before `traces.parquet` names it.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+import duckdb
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from hta_sql import SCHEMA_VERSION
+from hta_sql.catalog import sql_root
+from hta_sql.ingest.parse import Parser
+from hta_sql.ingest.stream import TraceStream
+
+# Of DuckDB's own memory; what it needs beyond, it spills.
+MEMORY_LIMIT = "500MB"
+ROW_GROUP_ROWS = 122_880
+# Columns of numbers that mostly grow a little from row to row, and of text that hardly repeats.
+DELTA_COLUMNS = {
+    "event_id", "start_ns", "dur_ns", "correlation", "external_id", "parent_id", "root_id",
+    "launch_id", "launch_start_ns", "launch_end_ns",
+}  # fmt: skip
+LONG_COLUMNS = {"id", "args"}
+TABLES = ("events", "host_ops", "gpu_activities", "quarantine")
+
+
+@dataclass
+class IngestedTrace:
+    """What a trace turned out to hold: its Parquet files, still in staging, and its facts."""
+
+    files: dict[str, Path]
+    facts: dict
+    metadata: dict = field(repr=False)
+
+
+def ingest_trace(
+    path: Path, staging: Path, progress: Callable[[int], None] = lambda bytes_read: None
+) -> IngestedTrace:
+    """Read `path` once and write its tables as `staging/<table>.parquet`.
+
+    `facts` are the columns of `traces` that the file itself decides. Raises NotATrace or OSError.
+    """
+    staging.mkdir(parents=True, exist_ok=True)
+    stat = path.stat()
+    stream = TraceStream(path)
+    con = connect(staging)
+    parser = Parser(con, staging / "piece.json")
+    files = {table: staging / f"{table}.parquet" for table in TABLES}
+    event_count, base_ns = write_events(stream, parser, files["events"], progress)
+    parser.close()
+    counts = enrich(con, files)
+    write_quarantine(parser, path, files)
+    con.close()
+    facts = counts | {
+        "path": str(path),
+        "file_bytes": stat.st_size,
+        "modified_ns": stat.st_mtime_ns,
+        "fingerprint": stream.bytes.fingerprint,
+        "status": status_of(stream),
+        "event_count": event_count,
+        "quarantined_count": len(parser.bad),
+        "time_format": parser.time_format(has_base=base_ns is not None),
+        "base_ns": base_ns or 0,
+        "schema_version": SCHEMA_VERSION,
+    }
+    return IngestedTrace(files, facts, stream.head | (stream.tail or {}))
+
+
+def connect(staging: Path) -> duckdb.DuckDBPyConnection:
+    """A connection with the macros that ingest needs; one thread, since ranks run in parallel."""
+    con = duckdb.connect(
+        config={
+            "threads": 1,
+            "memory_limit": MEMORY_LIMIT,
+            "temp_directory": str(staging / "spill"),
+        }
+    )
+    con.execute("SET enable_progress_bar = false")
+    for folder in ("macros", "enrich/macros"):
+        for file in sorted((sql_root() / folder).glob("*.sql")):
+            con.execute(file.read_text())
+    return con
+
+
+def write_events(
+    stream: TraceStream, parser: Parser, path: Path, progress: Callable[[int], None]
+) -> tuple[int, int | None]:
+    """Write the events as they come, a row group a piece; their number and the trace's base.
+
+    While it is not known what the times count from, because an older trace tells it behind its
+    events, they wait uncompressed in a file beside.
+    """
+    count = 0
+    base_ns = base_of(stream.head)
+    spool = path.with_suffix(".spool")
+    writer = None
+    for table in parser.tables(stream):
+        table = table.drop_columns(["problem"])
+        if writer is None:
+            spooled = base_ns is None and not parser.is_absolute
+            # A base beside stamps that count from 1970 can only be somebody's mistake.
+            base_ns = None if parser.is_absolute else base_ns
+            schema = table.schema
+            writer = pa.ipc.new_file(spool, schema) if spooled else table_writer(path, schema)
+        if len(table):
+            writer.write_table(table if spooled else shifted(table, base_ns))
+        count += len(table)
+        progress(stream.bytes.bytes_read)
+    writer.close()
+    if spooled:
+        base_ns = base_of(stream.tail or {})
+        with pa.OSFile(str(spool)) as file, table_writer(path, schema) as writer:
+            batches = pa.ipc.open_file(file)
+            for at in range(batches.num_record_batches):
+                table = pa.Table.from_batches([batches.get_batch(at)])
+                writer.write_table(shifted(table, base_ns))
+        spool.unlink()
+    return count, base_ns
+
+
+def table_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
+    """A Parquet file in which ids and times are differences and repeated words a dictionary."""
+    deltas = [field.name for field in schema if field.name in DELTA_COLUMNS]
+    text = [field.name for field in schema if field.name not in [*deltas, *LONG_COLUMNS]]
+    return pq.ParquetWriter(
+        path,
+        schema,
+        compression="zstd",
+        compression_level=1,
+        use_dictionary=text,
+        column_encoding=dict.fromkeys(deltas, "DELTA_BINARY_PACKED"),
+        write_statistics=[*deltas, *text],
+    )
+
+
+def base_of(metadata: dict) -> int | None:
+    base = metadata.get("baseTimeNanoseconds")
+    try:
+        return None if base is None else int(base)
+    except (TypeError, ValueError):
+        return None
+
+
+def status_of(stream: TraceStream) -> str:
+    if stream.bytes.damage:
+        return f"truncated: {stream.bytes.damage}"
+    if stream.tail is None:
+        return "truncated: the file ends before its list of events does"
+    return "complete"
+
+
+def shifted(table: pa.Table, base_ns: int | None) -> pa.Table:
+    """The same events with the base added to every time stamp."""
+    if not base_ns:
+        return table
+    times = pc.add(table["start_ns"], base_ns)
+    return table.set_column(table.schema.get_field_index("start_ns"), "start_ns", times)
+
+
+def enrich(con: duckdb.DuckDBPyConnection, files: dict[str, Path]) -> dict:
+    """Derive host_ops and gpu_activities from the events by SQL; returns what was counted."""
+    con.execute(f"CREATE TEMP VIEW trace_events AS FROM read_parquet({literal(files['events'])})")
+    run_file(con, "host_spans")
+    build_stack(con)
+    run_file(con, "step_segments")
+    run_file(con, "host_op_places")
+    counts = {
+        "host_op_count": write_query(con, "host_ops", files["host_ops"]),
+        "gpu_activity_count": write_query(con, "gpu_activities", files["gpu_activities"]),
+    }
+    [(start_ns, end_ns)] = con.execute(
+        "SELECT min(start_ns), max(start_ns + dur_ns) FROM trace_events WHERE ph = 'X'"
+    ).fetchall()
+    return counts | {"start_ns": start_ns, "end_ns": end_ns}
+
+
+def build_stack(con: duckdb.DuckDBPyConnection) -> None:
+    """The table `stack` from `host_spans`; once more, with care, where spans cross each other."""
+    con.execute("CREATE OR REPLACE TEMP TABLE stack AS FROM call_stack(host_spans)")
+    if con.execute("SELECT coalesce(bool_or(crosses), false) FROM stack").fetchall() == [(True,)]:
+        run_file(con, "nesting")
+        con.execute("CREATE OR REPLACE TEMP TABLE stack AS FROM call_stack(host_spans)")
+
+
+def run_file(con: duckdb.DuckDBPyConnection, name: str) -> None:
+    con.execute((sql_root() / "enrich" / f"{name}.sql").read_text())
+
+
+def write_query(con: duckdb.DuckDBPyConnection, name: str, target: Path) -> int:
+    """Write what the query in sql/enrich/<name>.sql returns; its number of rows."""
+    query = (sql_root() / "enrich" / f"{name}.sql").read_text()
+    count = 0
+    with con.sql(query).to_arrow_reader(ROW_GROUP_ROWS) as batches:
+        with table_writer(target, batches.schema) as writer:
+            for batch in batches:
+                writer.write_batch(batch)
+                count += len(batch)
+    return count
+
+
+def literal(path: Path) -> str:
+    """A path of ours as an SQL string; COPY takes no bound parameter there."""
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+def write_quarantine(parser: Parser, path: Path, files: dict[str, Path]) -> None:
+    """Write what could not be used; without any there is no file."""
+    if not parser.bad:
+        del files["quarantine"]
+        return
+    event_ids, offsets, reasons, texts = zip(*sorted(parser.bad), strict=True)
+    table = pa.table(
+        {
+            "path": pa.array([str(path)] * len(texts)),
+            "event_id": pa.array(event_ids, pa.int64()),
+            "byte_offset": pa.array(offsets, pa.int64()),
+            "reason": pa.array(reasons),
+            "bytes": pa.array(texts, pa.binary()),
+        }
+    )
+    pq.write_table(table, files["quarantine"], compression="zstd")
+
+
+def describe(metadata: dict) -> dict:
+    """The columns of `traces` that come from the file's top-level keys."""
+    distributed = metadata.get("distributedInfo")
+    distributed = distributed if isinstance(distributed, dict) else {}
+    devices = metadata.get("deviceProperties")
+    devices = [d for d in devices if isinstance(d, dict)] if isinstance(devices, list) else []
+    return {
+        "world_size": as_int(distributed.get("world_size")),
+        "backend": as_text(distributed.get("backend")),
+        "host": as_text(metadata.get("host_name") or metadata.get("hostname")),
+        "device_name": as_text(devices[0].get("name")) if devices else None,
+        "device_count": len(devices) or None,
+        "metadata": orjson.dumps(metadata).decode(),
+    }
+
+
+def as_int(value: object) -> int | None:
+    try:
+        return int(value)  # some writers quote their numbers
+    except (TypeError, ValueError):
+        return None
+
+
+def as_text(value: object) -> str | None:
+    return None if value is None else value if isinstance(value, str) else json.dumps(value)
+
+
+def partition(job: str, rank: int) -> str:
+    """The folder of a rank below each table's; any job name makes a valid folder name."""
+    return f"job={quote(job, safe=' ')}/rank={rank}"
+
+
+def place(trace: IngestedTrace, archive: Path, job: str, rank: int, trace_id: str) -> None:
+    """Move a trace's files to their final names, where nothing reads them yet."""
+    for table, file in trace.files.items():
+        target = archive / table / partition(job, rank) / f"{trace_id}.parquet"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(file, target)

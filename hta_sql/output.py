@@ -1,0 +1,245 @@
+"""Write a result: as a table for people, or as JSON, CSV, Parquet or Arrow for machines."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+import orjson
+
+from .errors import HtaSqlError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FORMATS = ("table", "json", "csv", "parquet", "arrow")
+_BINARY = ("parquet", "arrow")
+_BY_SUFFIX = {".txt": "table", ".json": "json", ".csv": "csv", ".parquet": "parquet",
+              ".arrow": "arrow", ".feather": "arrow"}
+_ROWS_ON_TERMINAL = 50
+
+
+def write(reader: pa.RecordBatchReader, format: str | None, path: Path | None) -> None:
+    """Write all rows to `path`, or to stdout; the format, unless given, follows the file's name.
+
+    HtaSqlError where that leaves the format open or would put bytes on a terminal.
+    """
+    if format is None:
+        format = _BY_SUFFIX.get(path.suffix) if path else "table"
+        if format is None:
+            raise HtaSqlError(f"{path}: its name does not tell the format; give --format "
+                              f"{'|'.join(FORMATS)} or end it in {', '.join(_BY_SUFFIX)}")
+    if path:
+        try:
+            with path.open("wb") as out:
+                _WRITERS[format](reader, out, True)
+        except BaseException:
+            if path.is_file():  # and not a device or a pipe
+                path.unlink()
+            raise
+    elif format == "table":
+        _print_table(reader, sys.stdout.isatty())
+    elif format in _BINARY and sys.stdout.isatty():
+        raise HtaSqlError(f"{format} is not for terminals: add -o FILE, or pipe it on")
+    else:
+        _WRITERS[format](reader, sys.stdout.buffer, False)
+        sys.stdout.buffer.flush()
+
+
+def _table(reader: pa.RecordBatchReader, out: BinaryIO, _: bool) -> None:
+    table = reader.read_all()
+    for line in table_lines(table.column_names, rows_of(table)):
+        out.write(line.encode() + b"\n")
+
+
+def _json(reader: pa.RecordBatchReader, out: BinaryIO, _: bool) -> None:
+    before = b"[\n"
+    for batch in reader:
+        for row in batch.to_pylist():
+            out.write(before + orjson.dumps(row, default=_as_json))
+            before = b",\n"
+    out.write(b"[]\n" if before == b"[\n" else b"\n]\n")
+
+
+def _csv(reader: pa.RecordBatchReader, out: BinaryIO, _: bool) -> None:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    schema = reader.schema
+    odd = [i for i, f in enumerate(schema)  # has no form in CSV: lists, structs, bytes
+           if pa.types.is_nested(f.type) or pa.types.is_binary(f.type)]
+    for i in odd:
+        schema = schema.set(i, schema.field(i).with_type(pa.string()))
+    with csv.CSVWriter(out, schema) as writer:
+        for batch in reader:
+            for i in odd:
+                cells = [_cell(value) for value in batch.column(i).to_pylist()]
+                batch = batch.set_column(i, schema.field(i), pa.array(cells, pa.string()))
+            writer.write_batch(batch)
+
+
+def _parquet(reader: pa.RecordBatchReader, out: BinaryIO, _: bool) -> None:
+    from pyarrow import parquet
+
+    with parquet.ParquetWriter(out, reader.schema, compression="zstd") as writer:
+        for batch in reader:
+            writer.write_batch(batch)
+
+
+def _arrow(reader: pa.RecordBatchReader, out: BinaryIO, is_file: bool) -> None:
+    """The IPC file form where the reader can seek, the stream form in a pipe."""
+    from pyarrow import ipc
+
+    new = ipc.new_file if is_file else ipc.new_stream
+    with new(out, reader.schema) as writer:
+        for batch in reader:
+            writer.write_batch(batch)
+
+
+_WRITERS: dict[str, Callable[..., None]] = {
+    "table": _table, "json": _json, "csv": _csv, "parquet": _parquet, "arrow": _arrow,
+}
+
+
+def _cell(value: Any) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, bytes):
+        return value.hex()
+    return orjson.dumps(value, default=_as_json).decode()
+
+
+def _as_json(value: Any) -> Any:
+    """What orjson does not know: DuckDB's HUGEINT and DECIMAL, bytes, intervals."""
+    if hasattr(value, "to_integral_value"):
+        whole = value.to_integral_value()
+        return int(value) if whole == value and abs(value) < 2**63 else float(value)
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def _print_table(reader: pa.RecordBatchReader, terminal: bool) -> None:
+    table = reader.read_all()
+    shown = table.slice(0, _ROWS_ON_TERMINAL) if terminal else table
+    width = shutil.get_terminal_size().columns if terminal else None
+    head, *lines = table_lines(table.column_names, rows_of(shown), width)
+    turned = []
+    if width and len(head) > width:
+        turned = turned_lines(table.column_names, rows_of(shown))
+    if turned and max(map(len, turned)) <= width:
+        lines = turned
+    else:
+        click.echo(click.style(head, dim=True))
+    for line in lines:
+        click.echo(line)
+    if shown.num_rows < table.num_rows:
+        click.echo(f"the first {shown.num_rows} of {table.num_rows:,} rows; "
+                   "-o FILE or --format csv gives all", err=True)
+
+
+def rows_of(table: pa.Table) -> list[tuple[Any, ...]]:
+    columns = [column.to_pylist() for column in table.columns]
+    return list(zip(*columns, strict=True)) if columns else []
+
+
+def table_lines(
+    names: list[str], rows: list[tuple[Any, ...]], width: int | None = None
+) -> list[str]:
+    """A header line and a line a row, aligned; texts are cut in the middle to fit `width`."""
+    cells = [[humane(name, value) for name, value in zip(names, row, strict=True)] for row in rows]
+    texts = [any(isinstance(row[i], str) for row in rows) for i in range(len(names))]
+    sizes = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
+    if width is not None:
+        sizes = _fitted(sizes, texts, [len(name) for name in names], width)
+    lines = []
+    for row in [names, *cells]:
+        fitted = [
+            _cut(cell, size).ljust(size) if is_text else cell.rjust(size)
+            for cell, size, is_text in zip(row, sizes, texts, strict=True)
+        ]
+        lines.append("  ".join(fitted).rstrip())
+    return lines
+
+
+def turned_lines(names: list[str], rows: list[tuple[Any, ...]]) -> list[str]:
+    """A line a column of the result: for few rows of more columns than a terminal is wide."""
+    columns = [[humane(name, value) for name, value in zip(names, row, strict=True)]
+               for row in rows]
+    head = max(map(len, names))
+    sizes = [max(map(len, column)) for column in columns]
+    return [
+        "  ".join([name.ljust(head), *(c.rjust(s) for c, s in zip(cells, sizes, strict=True))])
+        for name, *cells in zip(names, *columns, strict=True)
+    ]
+
+
+def _fitted(sizes: list[int], texts: list[bool], least: list[int], width: int) -> list[int]:
+    """Take the excess from the widest texts, down to 12 characters or their column's name."""
+    sizes = list(sizes)
+    while sum(sizes) + 2 * (len(sizes) - 1) > width:
+        wide = [i for i, text in enumerate(texts) if text and sizes[i] > max(12, least[i])]
+        if not wide:
+            break
+        sizes[max(wide, key=lambda i: sizes[i])] -= 1
+    return sizes
+
+
+def _cut(text: str, size: int) -> str:
+    if len(text) <= size:
+        return text
+    head = size // 2
+    return text[:head] + "…" + text[len(text) - (size - head - 1):]
+
+
+def humane(name: str, value: Any) -> str:
+    """A cell for people, in the unit that the column's name ends in; `-` for NULL.
+
+    Sizes are decimal: 1 MB is 1,000,000 bytes, as a GB/s is 1e9 bytes a second.
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, str):
+        return re.sub(r"[\x00-\x1f\x7f]", " ", value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        return str(value)
+    if re.search(r"(^|_)(start|end|at)_ns$", name):
+        return _instant(int(value))
+    if name.endswith("_ns"):
+        return _scaled(value, _TIME_UNITS)
+    if name.endswith("_bytes") or name == "bytes":
+        return _scaled(value, _SIZE_UNITS)
+    if name.endswith("_frac"):
+        return f"{100 * value:.1f} %"
+    if name.endswith("_gbps"):
+        return f"{value:.4g} GB/s"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"{value:,}" if name.endswith("_count") or name == "count" else str(value)
+
+
+_TIME_UNITS = ((3600e9, "h"), (60e9, "min"), (1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
+_SIZE_UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "B"))
+
+
+def _scaled(value: float, units: tuple[tuple[float, str], ...]) -> str:
+    """Three digits and a unit."""
+    for size, unit in units[:-1]:
+        scaled = value / size
+        if abs(scaled) >= 0.9995:  # what would print as 1000 takes the next unit up
+            short = f"{scaled:,.0f}" if abs(scaled) >= 99.95 else f"{scaled:#.3g}"
+            return f"{short} {unit}"
+    return f"{value:.0f} {units[-1][1]}"
+
+
+def _instant(ns: int) -> str:
+    """A point in time to the nanosecond: UTC, or seconds where the trace tells no date."""
+    seconds, rest = divmod(abs(ns), 10**9)
+    if seconds < 10**8:
+        return f"{'-' * (ns < 0)}{seconds}.{rest:09} s"
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}.{rest:09}"

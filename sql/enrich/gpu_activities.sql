@@ -1,0 +1,111 @@
+-- GPU activities with what they are for, the call that launched them and its step.
+WITH
+activities AS (
+    SELECT
+        e.event_id,
+        e.cat,
+        e.name,
+        e.start_ns,
+        e.dur_ns,
+        e.correlation,
+        e.external_id,
+        coalesce(e.device, TRY_CAST(e.pid AS BIGINT)) AS device,
+        coalesce(e.stream, TRY_CAST(e.tid AS BIGINT)) AS stream,
+        json_transform(
+            e.args,
+            '{"bytes": "BIGINT", "memory bandwidth (GB/s)": "DOUBLE",
+              "grid": ["BIGINT"], "block": ["BIGINT"],
+              "registers per thread": "BIGINT", "shared memory": "BIGINT",
+              "blocks per SM": "DOUBLE", "warps per SM": "DOUBLE",
+              "est. achieved occupancy %": "DOUBLE",
+              "graph id": "BIGINT", "graph node id": "BIGINT",
+              "Collective name": "VARCHAR", "dtype": "VARCHAR",
+              "In msg nelems": "BIGINT", "Out msg nelems": "BIGINT",
+              "In split size": "VARCHAR", "Out split size": "VARCHAR",
+              "Group size": "BIGINT", "Process Group Name": "VARCHAR",
+              "Process Group Description": "VARCHAR", "Process Group Ranks": "VARCHAR",
+              "Src Rank": "BIGINT", "Dst Rank": "BIGINT",
+              "Seq": "BIGINT", "Comms Id": "UBIGINT"}'
+        ) AS details
+    FROM trace_events AS e
+    WHERE e.ph = 'X' AND is_gpu_activity(e.cat)
+),
+names AS (
+    SELECT name, kind AS kind_of_name, short_name(name) AS short_name
+    FROM kinds_of_names(activities)
+),
+-- Where several calls carry one correlation id, the outermost launched.
+calls AS (
+    SELECT
+        e.correlation,
+        e.event_id AS launch_id,
+        e.name AS launch_name,
+        e.pid AS launch_pid,
+        e.tid AS launch_tid,
+        e.start_ns AS launch_start_ns,
+        e.start_ns + e.dur_ns AS launch_end_ns
+    FROM trace_events AS e
+    WHERE e.ph = 'X'
+      AND is_runtime_call(e.cat)
+      AND e.correlation IN (SELECT correlation FROM activities)
+    QUALIFY row_number() OVER (
+        PARTITION BY e.correlation
+        ORDER BY e.start_ns, e.dur_ns DESC, e.event_id
+    ) = 1
+),
+launches AS (
+    SELECT calls.*, segments.step
+    FROM calls
+    ASOF LEFT JOIN step_segments AS segments ON calls.launch_start_ns >= segments.start_ns
+)
+SELECT
+    a.device,
+    a.stream,
+    a.event_id,
+    a.cat,
+    kernel_kind(a.cat, a.details."Collective name", names.kind_of_name) AS kind,
+    a.name,
+    CASE kernel_kind(a.cat, a.details."Collective name", names.kind_of_name)
+        WHEN 'memory' THEN a.name
+        ELSE names.short_name
+    END AS short_name,
+    a.start_ns,
+    a.dur_ns,
+    launches.step,
+    a.correlation,
+    a.external_id,
+    launches.launch_id,
+    launches.launch_name,
+    launches.launch_pid,
+    launches.launch_tid,
+    launches.launch_start_ns,
+    launches.launch_end_ns,
+    a.details.bytes AS bytes,
+    a.details."memory bandwidth (GB/s)" AS bandwidth_gbps,
+    a.details.grid AS grid,
+    a.details.block AS block,
+    a.details."registers per thread" AS registers_per_thread,
+    a.details."shared memory" AS shared_memory_bytes,
+    a.details."blocks per SM" AS blocks_per_sm,
+    a.details."warps per SM" AS warps_per_sm,
+    a.details."est. achieved occupancy %" / 100 AS occupancy_frac,
+    a.details."graph id" AS graph_id,
+    a.details."graph node id" AS graph_node_id,
+    a.details."Collective name" AS collective_name,
+    a.details.dtype AS dtype,
+    a.details."In msg nelems" AS in_nelems,
+    a.details."Out msg nelems" AS out_nelems,
+    a.details."In split size" AS in_split_sizes,
+    a.details."Out split size" AS out_split_sizes,
+    a.details."Group size" AS group_size,
+    a.details."Process Group Name" AS process_group_name,
+    a.details."Process Group Description" AS process_group_desc,
+    a.details."Process Group Ranks" AS process_group_ranks,
+    a.details."Src Rank" AS src_rank,
+    a.details."Dst Rank" AS dst_rank,
+    a.details.Seq AS seq,
+    a.details."Comms Id" AS comms_id
+FROM activities AS a
+JOIN names ON names.name IS NOT DISTINCT FROM a.name
+LEFT JOIN launches ON launches.correlation = a.correlation
+ORDER BY a.device, a.start_ns, a.event_id

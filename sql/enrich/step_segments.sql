@@ -1,0 +1,35 @@
+-- The trace's time cut where steps begin and end, each stretch with its step.
+--
+-- Steps hardly ever overlap; where they do, the one that began last counts.
+CREATE OR REPLACE TEMP TABLE step_segments AS
+WITH
+steps AS (
+    SELECT
+        event_id,
+        regexp_extract(name, '^ProfilerStep\s*#\s*(\d+)', 1)::BIGINT AS step,
+        start_ns,
+        start_ns + dur_ns AS end_ns
+    FROM trace_events
+    WHERE ph = 'X'
+      AND prefix(name, 'ProfilerStep')
+      AND is_host_op(cat)
+      AND cat <> 'python_function'
+      AND regexp_matches(name, '^ProfilerStep\s*#\s*\d{1,18}\D*$')
+),
+instants AS (
+    SELECT start_ns AS at_ns FROM steps
+    UNION
+    SELECT end_ns FROM steps
+),
+stretches AS (
+    SELECT at_ns AS start_ns, lead(at_ns) OVER (ORDER BY at_ns) AS end_ns
+    FROM instants
+)
+SELECT
+    stretches.start_ns,
+    arg_max(steps.step, (steps.start_ns, steps.event_id)) AS step
+FROM stretches
+LEFT JOIN steps
+    ON steps.start_ns <= stretches.start_ns
+    AND steps.end_ns >= stretches.end_ns
+GROUP BY stretches.start_ns;

@@ -1,0 +1,44 @@
+-- How much of each device's communication is hidden behind computation.
+--
+--     computation     [===========)         [=======)
+--     communication         [============)    [===)
+--     overlap               [=====)           [===)
+--
+-- Both are unions: collectives that overlap one another count once. A device without
+-- communication has a row with NULL as its fraction, where HTA's get_comm_comp_overlap has NaN.
+-- HTA gives only the percentage, rounded, for a rank as a whole.
+--
+-- since: 0.1
+-- grain: job, rank, device
+-- returns:
+--   job               VARCHAR  -    run of a program
+--   rank              INTEGER  -    rank of the process
+--   device            BIGINT   -    GPU, as the process numbers it
+--   communication_ns  BIGINT   ns   time with communication
+--   overlap_ns        BIGINT   ns   time with both communication and computation
+--   overlap_frac      DOUBLE   0-1  overlap_ns / communication_ns
+-- check: overlap_ns BETWEEN 0 AND communication_ns
+-- check: overlap_frac BETWEEN 0 AND 1
+-- check: (overlap_frac IS NULL) = (communication_ns = 0)
+CREATE OR REPLACE MACRO comm_comp_overlap_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
+) AS TABLE
+WITH
+picked AS (
+    SELECT a.job, a.rank, a.device, NULL::BIGINT AS step, a.kind, a.start_ns, a.end_ns
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+)
+SELECT
+    job,
+    rank,
+    device,
+    communication_ns,
+    computation_ns + communication_ns - computation_or_communication_ns AS overlap_ns,
+    overlap_ns / nullif(communication_ns, 0) AS overlap_frac
+FROM busy_times(picked)
+ORDER BY job, rank, device;

@@ -1,0 +1,118 @@
+-- How each kernel's time a call differs from rank to rank.
+--
+-- A rank's mean is over its calls of that name; the slowest rank has the longest mean, the fastest
+-- the shortest, the lower rank where several have. Ranks that never ran the kernel count nowhere.
+--
+-- `top_k` folds, within each job and kind, all names behind the first ones by total time over all
+-- ranks into one row `others`, with the figures of their calls. What the parameters leave out
+-- counts nowhere. `name_contains` looks at the full name, also where short ones are shown.
+--
+-- HTA has this as a plot only, in get_gpu_kernel_breakdown, and from the figures that kernel_stats
+-- warns of.
+--
+-- since: 0.1
+-- grain: job, kind, name
+-- returns:
+--   job              VARCHAR  -      run of a program
+--   kind             VARCHAR  -      computation, communication or memory
+--   name             VARCHAR  -      name of the kernel, or others
+--   rank_count       BIGINT   count  ranks that ran it
+--   count            BIGINT   count  calls on all ranks
+--   total_ns         BIGINT   ns     sum of the calls' durations
+--   mean_ns          BIGINT   ns     mean of all calls' durations
+--   slowest_rank     INTEGER  -      rank with the longest mean
+--   slowest_mean_ns  BIGINT   ns     its mean
+--   fastest_rank     INTEGER  -      rank with the shortest mean
+--   fastest_mean_ns  BIGINT   ns     its mean
+--   min_ns           BIGINT   ns     shortest call
+--   max_ns           BIGINT   ns     longest call
+--   imbalance        DOUBLE   -      slowest mean / mean of the ranks' means; NULL if that is 0
+--   position         BIGINT   -      1 for the longest total of its kind; then by name; others last
+-- check: rank_count > 0 AND count >= rank_count AND position > 0
+-- check: min_ns <= fastest_mean_ns AND slowest_mean_ns <= max_ns
+-- check: mean_ns BETWEEN fastest_mean_ns AND slowest_mean_ns
+-- check: total_ns BETWEEN count * min_ns AND count * max_ns
+-- check: imbalance > 0.999999 AND imbalance < rank_count + 0.000001
+-- check: rank_count > 1 OR slowest_rank = fastest_rank
+CREATE OR REPLACE MACRO kernel_distribution_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
+    top_k INTEGER := NULL,  -- names to keep of each kind; NULL means all
+    name_contains VARCHAR := NULL,  -- only names with this in them, case and all
+    short_names BOOLEAN := false  -- names without template arguments and parameters
+) AS TABLE
+WITH
+picked AS (
+    SELECT
+        a.job,
+        a.rank,
+        a.kind,
+        CASE WHEN short_names THEN a.short_name ELSE a.name END AS name,
+        a.dur_ns
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+      AND (name_contains IS NULL OR contains(a.name, name_contains))
+),
+-- Materialized, for DuckDB turns the sum over it below into a join and would read all twice.
+by_name AS MATERIALIZED (
+    SELECT
+        job,
+        rank,
+        kind,
+        name,
+        count(*) AS call_count,
+        sum(dur_ns) AS total_ns,
+        min(dur_ns) AS min_ns,
+        max(dur_ns) AS max_ns
+    FROM picked
+    GROUP BY job, rank, kind, name
+),
+totals AS (
+    SELECT *, sum(total_ns) OVER (PARTITION BY job, kind, name) AS total_of_ranks_ns
+    FROM by_name
+),
+positions AS (
+    SELECT
+        *,
+        dense_rank() OVER (
+            PARTITION BY job, kind ORDER BY total_of_ranks_ns DESC, name
+        ) AS position
+    FROM totals
+),
+by_rank AS (
+    SELECT
+        job,
+        rank,
+        kind,
+        CASE WHEN p.position > top_k THEN 'others' ELSE p.name END AS name,
+        least(p.position, top_k + 1) AS position,
+        sum(call_count) AS call_count,
+        sum(total_ns) AS total_ns,
+        sum(total_ns) / sum(call_count) AS mean_ns,
+        min(min_ns) AS min_ns,
+        max(max_ns) AS max_ns
+    FROM positions AS p
+    GROUP BY ALL
+)
+SELECT
+    job,
+    kind,
+    name,
+    count(*) AS rank_count,
+    sum(call_count)::BIGINT AS count,
+    sum(total_ns)::BIGINT AS total_ns,
+    round(sum(total_ns) / sum(call_count))::BIGINT AS mean_ns,
+    arg_min(rank, (-mean_ns, rank)) AS slowest_rank,
+    round(max(mean_ns))::BIGINT AS slowest_mean_ns,
+    arg_min(rank, (mean_ns, rank)) AS fastest_rank,
+    round(min(mean_ns))::BIGINT AS fastest_mean_ns,
+    min(min_ns) AS min_ns,
+    max(max_ns) AS max_ns,
+    max(mean_ns) / nullif(avg(mean_ns ORDER BY rank), 0) AS imbalance,
+    position
+FROM by_rank
+GROUP BY job, kind, name, position
+ORDER BY job, kind, position;

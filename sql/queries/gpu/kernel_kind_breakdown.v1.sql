@@ -1,0 +1,77 @@
+-- Which kinds of activity each device ran, alone and together.
+--
+-- Every busy instant counts once, under all the kinds that run then.
+--
+--     computation     [===========)                 [======)
+--     communication         [============)
+--                     1     2     3                  1
+--
+--     1 computation, 2 communication+computation, 3 communication
+--
+-- Kinds stand in alphabetical order; those that never ran so have no row.
+--
+-- HTA's get_gpu_kernel_breakdown has the same times in its first frame, summed over ranks, with
+-- COMPUTATION overlapping COMMUNICATION for 2, and cuts every stretch to whole microseconds.
+--
+-- since: 0.1
+-- grain: job, rank, device, kinds
+-- returns:
+--   job        VARCHAR  -    run of a program
+--   rank       INTEGER  -    rank of the process
+--   device     BIGINT   -    GPU, as the process numbers it
+--   kinds      VARCHAR  -    the kinds that run, joined by +
+--   time_ns    BIGINT   ns   time with exactly these kinds
+--   time_frac  DOUBLE   0-1  time_ns / the device's busy time; they add up to 1
+-- check: time_ns > 0
+-- check: time_frac > 0 AND time_frac <= 1
+CREATE OR REPLACE MACRO kernel_kind_breakdown_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
+) AS TABLE
+WITH
+picked AS (
+    SELECT a.job, a.rank, a.device, NULL::BIGINT AS step, a.kind, a.start_ns, a.end_ns
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+),
+-- Alone is what the union of the others lacks. All three by inclusion and exclusion; two without
+-- the third is what the unions with the third share, less the third.
+exclusive AS (
+    SELECT
+        job,
+        rank,
+        device,
+        busy_ns,
+        busy_ns - communication_or_memory_ns AS "computation",
+        busy_ns - computation_or_memory_ns AS "communication",
+        busy_ns - computation_or_communication_ns AS "memory",
+        computation_or_memory_ns + communication_or_memory_ns - busy_ns - memory_ns
+            AS "communication+computation",
+        computation_or_communication_ns + computation_or_memory_ns - busy_ns - computation_ns
+            AS "communication+memory",
+        computation_or_communication_ns + communication_or_memory_ns - busy_ns - communication_ns
+            AS "computation+memory",
+        computation_ns + communication_ns + memory_ns + busy_ns
+            - computation_or_communication_ns
+            - computation_or_memory_ns
+            - communication_or_memory_ns AS "communication+computation+memory"
+    FROM busy_times(picked)
+),
+by_kinds AS (
+    UNPIVOT exclusive
+    ON COLUMNS(* EXCLUDE (job, rank, device, busy_ns))
+    INTO NAME kinds VALUE time_ns
+)
+SELECT
+    job,
+    rank,
+    device,
+    kinds,
+    time_ns,
+    time_ns / busy_ns AS time_frac
+FROM by_kinds
+WHERE time_ns > 0
+ORDER BY job, rank, device, time_ns DESC, kinds;

@@ -1,0 +1,111 @@
+-- How often each kernel, copy and memset ran on each rank, and how long a call took.
+--
+-- Times are sums and statistics over single calls, so kernels that overlap count twice.
+-- Percentiles interpolate linearly between calls, as pandas does for HTA; the standard deviation is
+-- that of a sample, 0 for one call. Means, percentiles and deviations are rounded to whole ns.
+--
+-- `top_k` folds, within each rank and kind, all names behind the first ones by total time into one
+-- row `others` with the figures of their calls. What the parameters leave out counts nowhere:
+-- positions and fractions are among the selected calls. `name_contains` looks at the full name,
+-- also where short ones are shown.
+--
+-- HTA's get_gpu_kernel_breakdown has these figures in its second frame, but where there are more
+-- names than it keeps, its min, max, mean and stddev are those of the names' totals, not of calls.
+--
+-- since: 0.1
+-- grain: job, rank, kind, name
+-- returns:
+--   job          VARCHAR  -      run of a program
+--   rank         INTEGER  -      rank of the process
+--   kind         VARCHAR  -      computation, communication or memory
+--   name         VARCHAR  -      name of the kernel, or others
+--   count        BIGINT   count  calls
+--   total_ns     BIGINT   ns     sum of the calls' durations
+--   mean_ns      BIGINT   ns     mean of the calls' durations
+--   min_ns       BIGINT   ns     shortest call
+--   p50_ns       BIGINT   ns     median call
+--   p95_ns       BIGINT   ns     95th percentile
+--   max_ns       BIGINT   ns     longest call
+--   stddev_ns    BIGINT   ns     sample standard deviation
+--   total_frac   DOUBLE   0-1    total_ns / that of the rank's kind
+--   position     BIGINT   -      1 for the longest total of its kind; then by name; others last
+-- check: count > 0 AND position > 0
+-- check: min_ns <= p50_ns AND p50_ns <= p95_ns AND p95_ns <= max_ns
+-- check: mean_ns BETWEEN min_ns AND max_ns
+-- check: total_ns BETWEEN count * min_ns AND count * max_ns
+-- check: stddev_ns >= 0 AND (stddev_ns = 0 OR min_ns < max_ns)
+-- check: total_frac BETWEEN 0 AND 1
+CREATE OR REPLACE MACRO kernel_stats_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
+    top_k INTEGER := NULL,  -- names to keep of each kind; NULL means all
+    name_contains VARCHAR := NULL,  -- only names with this in them, case and all
+    short_names BOOLEAN := false  -- names without template arguments and parameters
+) AS TABLE
+WITH
+picked AS (
+    SELECT
+        a.job,
+        a.rank,
+        a.kind,
+        CASE WHEN short_names THEN a.short_name ELSE a.name END AS name,
+        a.dur_ns
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+      AND (name_contains IS NULL OR contains(a.name, name_contains))
+),
+-- The calls of a name travel as one list: to fold names is to unnest it, and the activities with
+-- their long names are read and grouped once.
+names AS (
+    SELECT job, rank, kind, name, sum(dur_ns) AS total_ns, list(dur_ns) AS calls
+    FROM picked
+    GROUP BY job, rank, kind, name
+),
+positions AS (
+    SELECT
+        job,
+        rank,
+        kind,
+        name,
+        calls,
+        sum(total_ns) OVER (PARTITION BY job, rank, kind) AS kind_ns,
+        row_number() OVER (
+            PARTITION BY job, rank, kind ORDER BY total_ns DESC, name
+        ) AS position
+    FROM names
+),
+calls AS (
+    SELECT
+        job,
+        rank,
+        kind,
+        CASE WHEN position > top_k THEN 'others' ELSE name END AS name,
+        least(position, top_k + 1) AS position,
+        kind_ns,
+        unnest(calls) AS dur_ns
+    FROM positions
+)
+SELECT
+    job,
+    rank,
+    kind,
+    name,
+    count(*) AS count,
+    sum(dur_ns)::BIGINT AS total_ns,
+    round(avg(dur_ns))::BIGINT AS mean_ns,
+    min(dur_ns) AS min_ns,
+    round(quantile_cont(dur_ns, 0.5))::BIGINT AS p50_ns,
+    -- In hundredths it is a whole number: rounded to them first, a half is a half everywhere.
+    round(round(quantile_cont(dur_ns, 0.95), 2))::BIGINT AS p95_ns,
+    max(dur_ns) AS max_ns,
+    round(
+        sample_stddev(count(*), sum(dur_ns), sum(dur_ns::HUGEINT * dur_ns))
+    )::BIGINT AS stddev_ns,
+    sum(dur_ns) / nullif(kind_ns, 0) AS total_frac,
+    position
+FROM calls
+GROUP BY job, rank, kind, name, position, kind_ns
+ORDER BY job, rank, kind, position;

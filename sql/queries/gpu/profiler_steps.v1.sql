@@ -1,0 +1,82 @@
+-- The steps of each rank: when they ran, and what the host and its devices did in them.
+--
+-- A step is the host annotation `ProfilerStep#N`; where a rank has several of one N, the step runs
+-- from the first one's start to the last one's end. An operator belongs to the step in which it
+-- begins, a GPU activity to the step in which its launch does, on whatever device it runs and
+-- however late. All three GPU figures are 0 for a step that launched nothing.
+--
+--     host    [== ProfilerStep#3 ==)
+--     launch     |   |
+--     GPU            [===)   [========)        gpu_busy_ns 4 + 9 = 13, gpu_span_ns 17
+--
+-- HTA's get_profiler_steps lists only the numbers, over all ranks.
+--
+-- since: 0.1
+-- grain: job, rank, step
+-- returns:
+--   job           VARCHAR  -      run of a program
+--   rank          INTEGER  -      rank of the process
+--   step          BIGINT   -      N of ProfilerStep#N
+--   start_ns      BIGINT   ns     start on the host
+--   dur_ns        BIGINT   ns     time on the host
+--   gpu_busy_ns   BIGINT   ns     time with one GPU activity or more, on any device
+--   gpu_span_ns   BIGINT   ns     first GPU activity's start to the last one's end
+--   kernel_count  BIGINT   count  GPU activities: kernels, copies and memsets
+--   op_count      BIGINT   count  operators
+-- check: dur_ns >= 0
+-- check: gpu_busy_ns BETWEEN 0 AND gpu_span_ns
+-- check: kernel_count > 0 OR gpu_span_ns = 0
+-- check: op_count >= 0
+CREATE OR REPLACE MACRO profiler_steps_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to list; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to list; NULL means all
+    only_steps BIGINT[] := NULL  -- steps to list; NULL means all
+) AS TABLE
+WITH
+picked AS (
+    SELECT
+        s.job,
+        s.rank,
+        s.step,
+        min(s.start_ns) AS start_ns,
+        max(s.end_ns) - min(s.start_ns) AS dur_ns
+    FROM steps AS s
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, s.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, s.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, s.step))
+    GROUP BY s.job, s.rank, s.step
+),
+activities AS (
+    SELECT a.job, a.rank, NULL::BIGINT AS device, a.step, a.kind, a.start_ns, a.end_ns
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+      AND a.step IS NOT NULL
+),
+ops AS (
+    SELECT o.job, o.rank, o.step, count(*) AS op_count
+    FROM host_ops AS o
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, o.step))
+      AND o.step IS NOT NULL
+      AND o.cat IN ('cpu_op', 'Operator')
+    GROUP BY o.job, o.rank, o.step
+)
+SELECT
+    picked.job,
+    picked.rank,
+    picked.step,
+    picked.start_ns,
+    picked.dur_ns,
+    coalesce(gpu.busy_ns, 0) AS gpu_busy_ns,
+    coalesce(gpu.span_ns, 0) AS gpu_span_ns,
+    coalesce(gpu.activity_count, 0) AS kernel_count,
+    coalesce(ops.op_count, 0) AS op_count
+FROM picked
+LEFT JOIN busy_times(activities) AS gpu
+    ON gpu.job = picked.job AND gpu.rank = picked.rank AND gpu.step = picked.step
+LEFT JOIN ops
+    ON ops.job = picked.job AND ops.rank = picked.rank AND ops.step = picked.step
+ORDER BY picked.job, picked.rank, picked.step;

@@ -1,0 +1,72 @@
+-- How each device's time in each step splits into idle, computing, and busy with something else.
+--
+-- The terms are those of temporal_breakdown. A device's step is what was launched during the step:
+-- it begins with the first of these activities and ends with the last, mostly later than the host's
+-- step. Neighbours may overlap on the device, and each counts its own activities only.
+--
+--     host    [ProfilerStep#1)[ProfilerStep#2)
+--     device         [=======1=======) [==1==)
+--     device                           [======2=======)
+--
+-- Activities launched outside every step, or by nothing, are left out. HTA has no such table.
+--
+-- since: 0.1
+-- grain: job, rank, device, step
+-- returns:
+--   job                       VARCHAR  -    run of a program
+--   rank                      INTEGER  -    rank of the process
+--   device                    BIGINT   -    GPU, as the process numbers it
+--   step                      BIGINT   -    N of ProfilerStep#N
+--   span_ns                   BIGINT   ns   first activity's start to the last one's end
+--   busy_ns                   BIGINT   ns   time with one activity or more
+--   idle_ns                   BIGINT   ns   the rest of the span
+--   compute_ns                BIGINT   ns   time with computation
+--   non_compute_ns            BIGINT   ns   busy time without computation
+--   communication_ns          BIGINT   ns   time with communication
+--   memory_ns                 BIGINT   ns   time with copies or memsets
+--   exposed_communication_ns  BIGINT   ns   time with communication, but no computation
+--   exposed_memory_ns         BIGINT   ns   time with copies or memsets and nothing else
+--   idle_frac                 DOUBLE   0-1  idle_ns / span_ns
+--   compute_frac              DOUBLE   0-1  compute_ns / span_ns
+--   non_compute_frac          DOUBLE   0-1  non_compute_ns / span_ns
+-- check: busy_ns + idle_ns = span_ns
+-- check: compute_ns + non_compute_ns = busy_ns
+-- check: compute_ns + exposed_communication_ns + exposed_memory_ns = busy_ns
+-- check: idle_ns >= 0 AND compute_ns >= 0
+-- check: exposed_communication_ns BETWEEN 0 AND communication_ns
+-- check: exposed_memory_ns BETWEEN 0 AND memory_ns
+-- check: (idle_frac IS NULL) = (span_ns = 0)
+-- check: abs(idle_frac + compute_frac + non_compute_frac - 1) < 1e-9
+CREATE OR REPLACE MACRO step_breakdown_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL  -- steps to measure; NULL means all
+) AS TABLE
+WITH
+picked AS (
+    SELECT a.job, a.rank, a.device, a.step, a.kind, a.start_ns, a.end_ns
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+      AND a.step IS NOT NULL
+)
+SELECT
+    job,
+    rank,
+    device,
+    step,
+    span_ns,
+    busy_ns,
+    span_ns - busy_ns AS idle_ns,
+    computation_ns AS compute_ns,
+    busy_ns - computation_ns AS non_compute_ns,
+    communication_ns,
+    memory_ns,
+    computation_or_communication_ns - computation_ns AS exposed_communication_ns,
+    busy_ns - computation_or_communication_ns AS exposed_memory_ns,
+    idle_ns / nullif(span_ns, 0) AS idle_frac,
+    compute_ns / nullif(span_ns, 0) AS compute_frac,
+    non_compute_ns / nullif(span_ns, 0) AS non_compute_frac
+FROM busy_times(picked)
+ORDER BY job, rank, device, step;

@@ -1,0 +1,77 @@
+-- How each device's time splits into idle, computing, and busy with something else.
+--
+-- An instant is busy when anything runs on the device, on any stream, and computing when a
+-- computation kernel does, whatever runs beside it. So communication and copies that hide behind
+-- computation cost nothing; what does not hide is exposed.
+--
+--     computation     [===========)                 [======)
+--     communication         [============)
+--     memory              [===)       [=======)
+--                     cccccccccccckkkkkkkmmmmm......ccccccc
+--
+--     c compute, k exposed communication, m exposed memory, . idle
+--
+-- Activities of no length lengthen the span, nothing else. Selected steps are measured from their
+-- first activity to their last, whatever lies between them.
+--
+-- This is HTA's get_temporal_breakdown for each device instead of each rank, exact where HTA's
+-- time stamps are rounded to whole microseconds, and of real activities only: HTA also takes
+-- synchronisations and Triton's host rows for busy time, and fails on ranks without a GPU.
+--
+-- since: 0.1
+-- grain: job, rank, device
+-- returns:
+--   job                       VARCHAR  -    run of a program
+--   rank                      INTEGER  -    rank of the process
+--   device                    BIGINT   -    GPU, as the process numbers it
+--   span_ns                   BIGINT   ns   first activity's start to the last one's end
+--   busy_ns                   BIGINT   ns   time with one activity or more
+--   idle_ns                   BIGINT   ns   the rest of the span
+--   compute_ns                BIGINT   ns   time with computation
+--   non_compute_ns            BIGINT   ns   busy time without computation
+--   communication_ns          BIGINT   ns   time with communication
+--   memory_ns                 BIGINT   ns   time with copies or memsets
+--   exposed_communication_ns  BIGINT   ns   time with communication, but no computation
+--   exposed_memory_ns         BIGINT   ns   time with copies or memsets and nothing else
+--   idle_frac                 DOUBLE   0-1  idle_ns / span_ns
+--   compute_frac              DOUBLE   0-1  compute_ns / span_ns
+--   non_compute_frac          DOUBLE   0-1  non_compute_ns / span_ns
+-- check: busy_ns + idle_ns = span_ns
+-- check: compute_ns + non_compute_ns = busy_ns
+-- check: compute_ns + exposed_communication_ns + exposed_memory_ns = busy_ns
+-- check: idle_ns >= 0 AND compute_ns >= 0
+-- check: exposed_communication_ns BETWEEN 0 AND communication_ns
+-- check: exposed_memory_ns BETWEEN 0 AND memory_ns
+-- check: (idle_frac IS NULL) = (span_ns = 0)
+-- check: abs(idle_frac + compute_frac + non_compute_frac - 1) < 1e-9
+CREATE OR REPLACE MACRO temporal_breakdown_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
+) AS TABLE
+WITH
+picked AS (
+    SELECT a.job, a.rank, a.device, NULL::BIGINT AS step, a.kind, a.start_ns, a.end_ns
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+)
+SELECT
+    job,
+    rank,
+    device,
+    span_ns,
+    busy_ns,
+    span_ns - busy_ns AS idle_ns,
+    computation_ns AS compute_ns,
+    busy_ns - computation_ns AS non_compute_ns,
+    communication_ns,
+    memory_ns,
+    computation_or_communication_ns - computation_ns AS exposed_communication_ns,
+    busy_ns - computation_or_communication_ns AS exposed_memory_ns,
+    idle_ns / nullif(span_ns, 0) AS idle_frac,
+    compute_ns / nullif(span_ns, 0) AS compute_frac,
+    non_compute_ns / nullif(span_ns, 0) AS non_compute_frac
+FROM busy_times(picked)
+ORDER BY job, rank, device;

@@ -1,0 +1,26 @@
+-- Every event of every trace, one row each, in the order of the file.
+CREATE OR REPLACE MACRO events_schema() AS TABLE
+SELECT
+    NULL::VARCHAR AS job,          -- one run of a program
+    NULL::INTEGER AS rank,         -- global rank of the process
+    NULL::BIGINT AS event_id,      -- 0-based position in traceEvents, all phases counted
+    NULL::VARCHAR AS ph,           -- phase: X span, i instant, s/f flow, M metadata, C counter
+    NULL::VARCHAR AS cat,          -- category as the trace names it
+    NULL::VARCHAR AS name,
+    NULL::VARCHAR AS pid,          -- process id, or the device's index on GPU rows
+    NULL::VARCHAR AS tid,          -- thread id, or the stream's on GPU rows
+    NULL::BIGINT AS start_ns,      -- Unix time where the trace tells it; NULL for metadata
+    NULL::BIGINT AS dur_ns,        -- NULL for anything but spans
+    NULL::BIGINT AS end_ns,        -- start_ns + dur_ns
+    NULL::VARCHAR AS id,           -- joins the two ends of a flow
+    NULL::VARCHAR AS bp,           -- a flow's binding point
+    NULL::VARCHAR AS s,            -- an instant's scope
+    NULL::BIGINT AS correlation,   -- joins a launch and its activities
+    NULL::BIGINT AS external_id,   -- joins an operator and its activities
+    NULL::BIGINT AS stream,
+    NULL::BIGINT AS device,
+    NULL::VARCHAR AS args          -- JSON: all arguments, as in the trace
+WHERE false;
+
+CREATE OR REPLACE VIEW events AS
+FROM events_schema();

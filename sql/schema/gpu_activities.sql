@@ -1,0 +1,53 @@
+-- What occupied a device: kernels, copies and memsets, each with its launch and step.
+CREATE OR REPLACE MACRO gpu_activities_schema() AS TABLE
+SELECT
+    NULL::VARCHAR AS job,
+    NULL::INTEGER AS rank,
+    NULL::BIGINT AS device,                 -- the device argument, else the pid
+    NULL::BIGINT AS stream,                 -- the stream argument, else the tid
+    NULL::BIGINT AS event_id,
+    NULL::VARCHAR AS cat,
+    NULL::VARCHAR AS kind,                  -- computation, communication or memory
+    NULL::VARCHAR AS name,
+    NULL::VARCHAR AS short_name,            -- name without templates, parameters, return type
+    NULL::BIGINT AS start_ns,
+    NULL::BIGINT AS dur_ns,
+    NULL::BIGINT AS end_ns,
+    NULL::BIGINT AS step,                   -- the step in which its launch began
+    NULL::BIGINT AS correlation,
+    NULL::BIGINT AS external_id,
+    NULL::BIGINT AS launch_id,              -- event_id of the runtime or driver call; NULL: none
+    NULL::VARCHAR AS launch_name,
+    NULL::VARCHAR AS launch_pid,
+    NULL::VARCHAR AS launch_tid,
+    NULL::BIGINT AS launch_start_ns,
+    NULL::BIGINT AS launch_end_ns,
+    NULL::BIGINT AS bytes,                  -- copies and memsets
+    NULL::DOUBLE AS bandwidth_gbps,         -- as the trace gives it, 1e9 bytes/s
+    NULL::BIGINT[] AS grid,                 -- blocks in x, y, z
+    NULL::BIGINT[] AS block,                -- threads in x, y, z
+    NULL::BIGINT AS registers_per_thread,
+    NULL::BIGINT AS shared_memory_bytes,    -- per block, static and dynamic
+    NULL::DOUBLE AS blocks_per_sm,
+    NULL::DOUBLE AS warps_per_sm,
+    NULL::DOUBLE AS occupancy_frac,         -- estimated by the profiler
+    NULL::BIGINT AS graph_id,               -- CUDA graph; 0 or NULL: none
+    NULL::BIGINT AS graph_node_id,
+    NULL::VARCHAR AS collective_name,
+    NULL::VARCHAR AS dtype,
+    NULL::BIGINT AS in_nelems,              -- elements in the input message
+    NULL::BIGINT AS out_nelems,
+    NULL::VARCHAR AS in_split_sizes,
+    NULL::VARCHAR AS out_split_sizes,
+    NULL::BIGINT AS group_size,
+    NULL::VARCHAR AS process_group_name,
+    NULL::VARCHAR AS process_group_desc,
+    NULL::VARCHAR AS process_group_ranks,   -- as the trace writes it, perhaps shortened
+    NULL::BIGINT AS src_rank,
+    NULL::BIGINT AS dst_rank,
+    NULL::BIGINT AS seq,                    -- counter of the process group
+    NULL::UBIGINT AS comms_id               -- equal on all members; needs all 64 bits
+WHERE false;
+
+CREATE OR REPLACE VIEW gpu_activities AS
+FROM gpu_activities_schema();

@@ -1,0 +1,24 @@
+-- What the program's threads did: operators, annotations, Python functions, runtime and driver
+-- calls, each with its place in the call stack of its thread.
+CREATE OR REPLACE MACRO host_ops_schema() AS TABLE
+SELECT
+    NULL::VARCHAR AS job,
+    NULL::INTEGER AS rank,
+    NULL::BIGINT AS event_id,
+    NULL::VARCHAR AS cat,
+    NULL::VARCHAR AS name,
+    NULL::VARCHAR AS pid,
+    NULL::VARCHAR AS tid,
+    NULL::BIGINT AS start_ns,
+    NULL::BIGINT AS dur_ns,
+    NULL::BIGINT AS end_ns,
+    NULL::BIGINT AS step,                   -- the step in which it began
+    NULL::INTEGER AS depth,                 -- 0 for the outermost
+    NULL::BIGINT AS parent_id,              -- event_id of the caller; NULL for the outermost
+    NULL::BIGINT AS root_id,                -- event_id of the outermost caller, or itself
+    NULL::BIGINT AS correlation,
+    NULL::BIGINT AS external_id
+WHERE false;
+
+CREATE OR REPLACE VIEW host_ops AS
+FROM host_ops_schema();

@@ -1,0 +1,7 @@
+-- The archive's traces.
+--
+-- The pattern stands for one name: a plain name would be looked for in one archive only.
+CREATE OR REPLACE VIEW traces AS
+FROM traces_schema()
+UNION ALL BY NAME
+FROM read_parquet('[t]races.parquet', union_by_name = archive_is_mixed());

@@ -1,0 +1,290 @@
+"""What ingest does with files, ranks, jobs and an archive that is already there."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from hand_written import rows, span, trace_text
+
+import hta_sql
+from hta_sql.demo import write_job
+from hta_sql.errors import ArchiveError, HtaSqlError, IngestError
+
+
+def write(path: Path, count: int = 3, before: str = "", after: str = "") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    events = [span(f"op{at}", ts=at * 10, dur=2) for at in range(count)]
+    path.write_text(trace_text(events, before, after))
+    return path
+
+
+def ranks(archive: Path) -> list[tuple]:
+    with hta_sql.open(archive) as run:
+        return rows(run, "SELECT job, rank, rank_source FROM traces ORDER BY job, rank")
+
+
+def distributed(rank: object) -> str:
+    return f'"distributedInfo":{{"backend":"nccl",\n\n "rank"   :{json.dumps(rank)}}},'
+
+
+def test_rank_from_the_file_beats_its_name(tmp_path):
+    write(tmp_path / "t/rank_7.json", before=distributed(2))
+    write(tmp_path / "t/b.json", after=f", {distributed(5).rstrip(',')}")
+    write(tmp_path / "t/x-rank-12.pt.trace.json")
+    write(tmp_path / "t/frankly-9.json")
+    said = []
+    hta_sql.ingest(tmp_path / "t", tmp_path / "a", report=said.append)
+    assert ranks(tmp_path / "a") == [
+        ("t", 0, "order"), ("t", 2, "distributedInfo"), ("t", 5, "distributedInfo"),
+        ("t", 12, "file name"),
+    ]  # fmt: skip
+    [warning] = said
+    assert "frankly-9.json" in warning and "rank 0" in warning and "--rank" in warning
+
+
+def test_rank_in_arguments_is_not_the_trace_s(tmp_path):
+    path = tmp_path / "t/rank_1.json"
+    path.parent.mkdir()
+    path.write_text(trace_text([span("op", distributedInfo={"rank": 9}, rank=8)]))
+    hta_sql.ingest(path, tmp_path / "a")
+    assert ranks(tmp_path / "a") == [("t", 1, "file name")]
+
+
+def test_given_ranks(tmp_path):
+    one, two = write(tmp_path / "t/rank_0.json"), write(tmp_path / "t/other.json")
+    hta_sql.ingest([one], tmp_path / "a", ranks={0: two, 4: one})
+    assert ranks(tmp_path / "a") == [("t", 0, "given"), ("t", 4, "given")]
+
+
+def test_two_files_of_one_rank(tmp_path):
+    write(tmp_path / "t/a.json", before=distributed(3))
+    write(tmp_path / "t/rank3.json")
+    with pytest.raises(IngestError) as error:
+        hta_sql.ingest(tmp_path / "t", tmp_path / "a")
+    text = str(error.value)
+    assert "a.json" in text and "rank3.json" in text and "rank 3" in text and "\n" not in text
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize(
+    "job", ["plain", "with space", "a/b", "x=y", "50%", "käse", "it's", 'say "hi"', "a+b&c", "null"]
+)
+def test_any_name_of_a_job(tmp_path, job):
+    hta_sql.ingest(write(tmp_path / "rank_0.json"), tmp_path / "a", job=job)
+    with hta_sql.open(tmp_path / "a") as run:
+        assert rows(run, "SELECT DISTINCT job FROM host_ops") == [(job,)]
+        assert run.profiler_steps(only_jobs=[job]).num_rows == 0
+        assert rows(run, "SELECT count(*) FROM events") == [(3,)]
+
+
+def test_folder_of_folders(tmp_path, monkeypatch):
+    write(tmp_path / "fleet/one/rank_0.json")
+    write(tmp_path / "fleet/one/rank_1.json")
+    write(tmp_path / "fleet/two/deep/rank_0.json")
+    write(tmp_path / "fleet/.hidden/rank_0.json")
+    (tmp_path / "fleet/notes.json").write_text("{}")
+    (tmp_path / "fleet/notes.txt").write_text("")
+    monkeypatch.chdir(tmp_path / "fleet")
+    said = []
+    summary = hta_sql.ingest(".", "archive", report=said.append)
+    assert said == ['skipped notes.json: not a Kineto trace: no "traceEvents" (found no key)']
+    assert [path.name for path, _ in summary.skipped] == ["notes.json"]
+    assert [row[:2] for row in ranks(Path("archive"))] == [
+        ("one", 0), ("one", 1), ("two/deep", 0),
+    ]  # fmt: skip
+    again = hta_sql.ingest(".", "archive")  # the archive inside the folder is no source
+    assert {outcome.status for outcome in again.traces} == {"unchanged"}
+
+
+def test_patterns(tmp_path):
+    write(tmp_path / "t/rank_0.json")
+    write(tmp_path / "t/rank_1.json")
+    hta_sql.ingest(str(tmp_path / "t/*_1.json"), tmp_path / "a")
+    assert [row[1] for row in ranks(tmp_path / "a")] == [1]
+
+
+def test_again(tmp_path):
+    """Unchanged files are skipped, also when only touched; changed ones take the other's place."""
+    path, other = write(tmp_path / "t/rank_0.json"), write(tmp_path / "t/rank_1.json")
+    archive = tmp_path / "a"
+
+    def statuses(**options) -> list[str]:
+        return [o.status for o in hta_sql.ingest(tmp_path / "t", archive, **options).traces]
+
+    assert statuses() == ["ingested", "ingested"]
+    assert statuses() == ["unchanged", "unchanged"]
+    os.utime(path, ns=(1, 1))
+    assert statuses() == ["unchanged", "unchanged"]
+    write(path, count=5)
+    assert statuses() == ["replaced", "unchanged"]
+    assert statuses(force=True) == ["replaced", "replaced"]
+    with hta_sql.open(archive) as run:
+        assert rows(run, "SELECT rank, count(*) FROM events GROUP BY rank ORDER BY rank") == [
+            (0, 5), (1, 3),
+        ]  # fmt: skip
+    assert len(list(archive.glob("events/*/*/*.parquet"))) == 2
+    other.unlink()
+    assert statuses() == ["unchanged"]
+
+
+def test_same_rank_from_elsewhere(tmp_path):
+    hta_sql.ingest(write(tmp_path / "one/t/rank_0.json"), tmp_path / "a")
+    elsewhere = write(tmp_path / "two/t/rank_0.json", count=4)
+    with pytest.raises(IngestError, match="--job"):
+        hta_sql.ingest(elsewhere, tmp_path / "a")
+    hta_sql.ingest(elsewhere, tmp_path / "a", job="other")
+    assert [row[:2] for row in ranks(tmp_path / "a")] == [("other", 0), ("t", 0)]
+
+
+def test_one_bad_trace_stops_no_other(tmp_path):
+    good, bad = write(tmp_path / "t/rank_0.json"), tmp_path / "t/rank_1.json"
+    bad.write_text("nonsense")
+    finished = []
+    summary = hta_sql.ingest([good, bad], tmp_path / "a", finished=finished.append)
+    assert [o.status for o in summary.traces] == ["ingested", "failed"] and summary.failed == 1
+    assert {o.path for o in finished} == {good, bad}
+    assert [row[1] for row in ranks(tmp_path / "a")] == [0]
+
+
+def test_bad_places(tmp_path):
+    path = write(tmp_path / "t/rank_0.json")
+    (tmp_path / "empty").mkdir()
+    for traces, archive, error, said in [
+        (tmp_path / "none", tmp_path / "a", IngestError, "no such file or folder"),
+        (tmp_path / "empty", tmp_path / "a", IngestError, "looked for *.json and *.json.gz"),
+        (str(tmp_path / "*.gz"), tmp_path / "a", IngestError, "no file matches"),
+        (path, path, ArchiveError, "is a file; an archive is a folder"),
+        (path, tmp_path / "t", ArchiveError, "holds files but is no archive"),
+        (path, tmp_path / "a[1]", ArchiveError, "cannot search"),
+    ]:
+        with pytest.raises(error, match=".*") as raised:
+            hta_sql.ingest(traces, archive)
+        assert said in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_older_and_newer_schema(tmp_path):
+    """Missing columns are NULL, unknown ones are no harm, whichever file comes first."""
+    archive = tmp_path / "a"
+    for rank in (0, 1, 2):
+        write(tmp_path / f"t/rank_{rank}.json")
+    hta_sql.ingest(tmp_path / "t", archive)
+    manifest = pq.read_table(archive / "traces.parquet", partitioning=None).to_pylist()
+    for row, change in zip(manifest, ("old", "same", "new"), strict=True):
+        [file] = archive.glob(f"host_ops/job=t/rank={row['rank']}/*.parquet")
+        table = pq.read_table(file, partitioning=None)
+        if change == "old":
+            pq.write_table(table.drop_columns(["depth"]), file)
+            row["schema_version"] = 0
+        elif change == "new":
+            pq.write_table(table.append_column("novelty", table["name"]), file)
+            row["schema_version"] = 99
+    schema = pq.read_schema(archive / "traces.parquet")
+    import pyarrow as pa
+
+    pq.write_table(pa.Table.from_pylist(manifest, schema), archive / "traces.parquet")
+    with hta_sql.open(archive) as run:
+        found = rows(run, "SELECT rank, count(depth), count(*) FROM host_ops GROUP BY 1 ORDER BY 1")
+        assert found == [(0, 0, 3), (1, 3, 3), (2, 3, 3)]
+
+
+def test_a_rank_is_there_as_a_whole_or_not_at_all(tmp_path):
+    """Files that no row of traces.parquet names do not count, whatever was left behind."""
+    archive = tmp_path / "a"
+    hta_sql.ingest(write(tmp_path / "t/rank_0.json"), archive)
+    for table in ("events", "host_ops"):
+        [file] = archive.glob(f"{table}/job=t/rank=0/*.parquet")
+        shutil.copy(file, file.with_name("feedfeedfeedfeed.parquet"))
+        other = archive / table / "job=t" / "rank=1"
+        other.mkdir()
+        shutil.copy(file, other / "beefbeefbeefbeef.parquet")
+    with hta_sql.open(archive) as run:
+        assert rows(run, "SELECT rank, count(*) FROM events GROUP BY ALL") == [(0, 3)]
+        assert rows(run, "SELECT rank, count(*) FROM host_ops GROUP BY ALL") == [(0, 3)]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_killed_at_any_moment(tmp_path, seed):
+    """The archive opens with the ranks it names, whole; running again completes it."""
+    traces, archive = tmp_path / "t", tmp_path / "a"
+    write_job(traces, ranks=3, steps=2, layers=6, straggler=None)
+    truth = json.loads((traces / "truth.json").read_text())["ranks"]
+    counts = {r["rank"]: (r["event_count"], r["gpu_activity_count"]) for r in truth}
+    code = "import sys, hta_sql; hta_sql.ingest(sys.argv[1], sys.argv[2], workers=1)"
+    ingest = subprocess.Popen([sys.executable, "-c", code, traces, archive])
+    # From before the first file to about the end.
+    time.sleep(random.Random(seed).uniform(0.3, 2.0))
+    ingest.send_signal(signal.SIGKILL)
+    ingest.wait()
+
+    def found() -> dict:
+        with hta_sql.open(archive) as run:
+            events = rows(run, "SELECT rank, count(*) FROM events GROUP BY rank")
+            gpu = dict(rows(run, "SELECT rank, count(*) FROM gpu_activities GROUP BY rank"))
+            return {rank: (count, gpu[rank]) for rank, count in events}
+
+    if (archive / "traces.parquet").exists():
+        partly = found()
+        assert partly == {rank: counts[rank] for rank in partly}
+    summary = hta_sql.ingest(traces, archive, workers=1)
+    assert not summary.failed and found() == counts
+    assert not list((archive / ".staging").glob("*"))
+    assert len(list(archive.glob("events/*/*/*.parquet"))) == 3
+
+
+def test_two_ingests_at_once(tmp_path):
+    archive = tmp_path / "a"
+    code = "import sys, hta_sql; hta_sql.ingest(sys.argv[1], sys.argv[2], workers=1)"
+    running = []
+    for job in ("one", "two"):
+        for rank in range(4):
+            write(tmp_path / f"{job}/rank_{rank}.json")
+        running.append(subprocess.Popen([sys.executable, "-c", code, tmp_path / job, archive]))
+    assert [process.wait() for process in running] == [0, 0]
+    assert len(ranks(archive)) == 8
+
+
+def test_killed_worker_is_one_failed_trace(tmp_path, monkeypatch):
+    """Its neighbours are read again; the batch goes on and says which one is missing."""
+    for rank in range(3):
+        write(tmp_path / f"t/rank_{rank}.json", count=2 + rank)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    # A worker that meets rank 1 dies as if the kernel had killed it.
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, pathlib\n"
+        "kept = pathlib.Path.stat\n"
+        "def stat(self, **more):\n"
+        "    if self.name == 'rank_1.json' and os.environ.get('VICTIM') != str(os.getpid()):\n"
+        "        os.kill(os.getpid(), 9)\n"
+        "    return kept(self, **more)\n"
+        "pathlib.Path.stat = stat\n"
+    )
+    summary = hta_sql.ingest(tmp_path / "t", tmp_path / "a", workers=2)
+    assert [outcome.status for outcome in summary.traces] == ["ingested", "failed", "ingested"]
+    assert "worker died" in summary.traces[1].error
+    assert [row[1] for row in ranks(tmp_path / "a")] == [0, 2]
+
+
+def test_archive_outlives_its_traces_and_its_place(tmp_path):
+    hta_sql.ingest(write(tmp_path / "t/rank_0.json"), tmp_path / "a")
+    shutil.rmtree(tmp_path / "t")
+    (tmp_path / "a").rename(tmp_path / "moved")
+    assert len(ranks(tmp_path / "moved")) == 1
+
+
+def test_errors_are_one_line(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "hta_sql.cli", "ingest", "nowhere", str(tmp_path / "a")],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == "Error: nowhere: no such file or folder\n"
+    with pytest.raises(HtaSqlError):
+        hta_sql.open(tmp_path / "a")

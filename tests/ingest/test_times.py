@@ -1,0 +1,136 @@
+"""Exact nanoseconds for every way in which Kineto has written time."""
+
+import json
+import random
+from decimal import Decimal
+
+import pytest
+from hand_written import ingested, rows, trace_text
+
+BASE = 1_767_189_312_000_000_000
+NOW_US = 1_712_195_495_519_689
+
+
+def instants(texts: list[str], durations: list[str] | None = None, more: str = "") -> str:
+    durations = durations or ["1.5"] * len(texts)
+    return trace_text(
+        f'{{"ph": "X", "cat": "cpu_op", "name": "op", "pid": 1, "tid": 1, "ts": {ts},'
+        f' "dur": {dur}{more}}}'
+        for ts, dur in zip(texts, durations, strict=True)
+    )
+
+
+def times(archive) -> list[tuple]:
+    return rows(archive, "SELECT start_ns, dur_ns FROM events ORDER BY event_id")
+
+
+def ns(text: str) -> int:
+    return int(Decimal(text) * 1000)
+
+
+def format_of(archive) -> tuple:
+    return rows(archive, "SELECT time_format, base_ns FROM traces")[0]
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["base first", "base last"])
+def test_relative_to_a_base(tmp_path, late):
+    rng = random.Random(3)
+    stamps = [f"{rng.randrange(8 * 10**12)}.{rng.randrange(1000):03}" for _ in range(3000)]
+    text = instants(stamps)
+    key = f'"baseTimeNanoseconds": {BASE}'
+    text = (
+        text.replace("\n  ]\n}", f"\n  ], {key}\n}}") if late else text.replace("{", f"{{{key},", 1)
+    )
+    archive = ingested(tmp_path, text)
+    assert times(archive) == [(BASE + ns(stamp), 1500) for stamp in stamps]
+    assert format_of(archive) == ("relative to base", BASE)
+
+
+def test_since_1970_in_decimals(tmp_path):
+    """Sixteen digits and three decimals: a double would lose the nanoseconds."""
+    rng = random.Random(3)
+    stamps = [f"{NOW_US + at * 1000}.{rng.randrange(1000):03}" for at in range(2000)]
+    archive = ingested(tmp_path, instants(stamps))
+    assert times(archive) == [(ns(stamp), 1500) for stamp in stamps]
+    assert format_of(archive) == ("absolute, nanoseconds", 0)
+
+
+@pytest.mark.parametrize("stamp", ["1712195495519689.001", "1712195495519689.9994", "1.7e15"])
+def test_single_stamps_since_1970(tmp_path, stamp):
+    archive = ingested(tmp_path, instants([stamp]))
+    [(start_ns, _)] = times(archive)
+    assert start_ns == round(Decimal(stamp) * 1000)
+
+
+def test_since_1970_in_whole_microseconds(tmp_path):
+    archive = ingested(tmp_path, instants([str(NOW_US), str(NOW_US + 7)], ["0", "3"]))
+    assert times(archive) == [(NOW_US * 1000, 0), (NOW_US * 1000 + 7000, 3000)]
+    assert format_of(archive) == ("absolute, microseconds", 0)
+
+
+def test_stamps_as_text(tmp_path):
+    stamps = [f"{NOW_US}.123", f"{NOW_US + 1}.007"]
+    archive = ingested(tmp_path, instants([f'"{stamp}"' for stamp in stamps]))
+    assert [start for start, _ in times(archive)] == [ns(stamp) for stamp in stamps]
+
+
+def test_fractions_without_their_zeros(tmp_path):
+    """March 2024: 123.5 meant 123.005 microseconds, and so for durations."""
+    rng = random.Random(5)
+    plan = [(NOW_US + at, rng.randrange(1000), rng.randrange(1000)) for at in range(500)]
+    archive = ingested(
+        tmp_path, instants([f"{us}.{a}" for us, a, _ in plan], [f"9.{b}" for _, _, b in plan])
+    )
+    assert times(archive) == [(us * 1000 + a, 9000 + b) for us, a, b in plan]
+    assert format_of(archive) == ("absolute, unpadded nanoseconds", 0)
+
+
+def test_numbers_written_again_are_not_unpadded(tmp_path):
+    """Another program drops trailing zeros, which reads the same but means something else."""
+    rng = random.Random(5)
+    values = [float(f"{rng.randrange(10)}.{rng.randrange(1000):03}") for _ in range(500)]
+    stamps = [f"{NOW_US + at}.{json.dumps(v).split('.')[1]}" for at, v in enumerate(values)]
+    archive = ingested(tmp_path, instants(stamps, [json.dumps(v) for v in values]))
+    assert [start for start, _ in times(archive)] == [ns(stamp) for stamp in stamps]
+    assert format_of(archive) == ("absolute, nanoseconds", 0)
+
+
+def test_unknown_base(tmp_path):
+    archive = ingested(tmp_path, instants(["12345.678"]))
+    assert times(archive) == [(12345678, 1500)]
+    assert format_of(archive) == ("relative, base unknown", 0)
+
+
+def test_base_beside_stamps_since_1970_is_not_added(tmp_path):
+    text = instants([str(NOW_US)]).replace("{", f'{{"baseTimeNanoseconds": {BASE},', 1)
+    archive = ingested(tmp_path, text)
+    assert times(archive) == [(NOW_US * 1000, 1500)]
+
+
+def test_ranks_of_different_bases_are_comparable(tmp_path):
+    later = BASE + 7_889_238_000_000_000
+    traces = {
+        f"rank_{rank}.json": instants([stamp]).replace("{", f'{{"baseTimeNanoseconds": {base},', 1)
+        for rank, (base, stamp) in enumerate([(BASE, "7889238000000.001"), (later, "0.002")])
+    }
+    archive = ingested(tmp_path, traces)
+    starts = rows(archive, "SELECT start_ns FROM events ORDER BY rank")
+    assert starts == [(later + 1,), (later + 2,)]
+
+
+def test_display_unit_says_nothing(tmp_path):
+    text = instants(["5.001"]).replace("{", '{"displayTimeUnit": "ns",', 1)
+    assert times(ingested(tmp_path, text)) == [(5001, 1500)]
+
+
+def test_arguments_named_like_stamps_are_kept(tmp_path):
+    archive = ingested(
+        tmp_path, instants([f"{NOW_US}.001"], more=', "args": {"ts": 1712195495519689.25}')
+    )
+    [(args,)] = rows(archive, "SELECT args FROM events")
+    assert float(json.loads(args)["ts"]) == 1712195495519689.25
+
+
+def test_metadata_events_have_no_time(tmp_path):
+    text = trace_text(['{"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "ts": 5}'])
+    assert times(ingested(tmp_path, text)) == [(None, None)]

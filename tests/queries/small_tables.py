@@ -1,0 +1,119 @@
+"""Queries over small tables written in the test itself."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from hta_sql.catalog import Catalog, Query
+
+Rows = list[dict[str, Any]]
+DEFAULTS = {
+    "gpu_activities": {"job": "j", "rank": 0, "device": 0, "stream": 7, "cat": "kernel",
+                       "kind": "computation", "name": "k"},
+    "host_ops": {"job": "j", "rank": 0, "cat": "cpu_op", "name": "aten::mm", "pid": "1",
+                 "tid": "1"},
+}
+
+
+class SmallTables:
+    """The catalogue over gpu_activities and host_ops that tests fill with rows."""
+
+    def __init__(self, queries: Iterable[str]) -> None:
+        self.catalog = Catalog.load()
+        self.con = duckdb.connect()
+        for layer in ("schema", "macros", "views"):
+            for path in self.catalog.files(layer):
+                self.con.execute(path.read_text(encoding="utf-8"))
+        for name in queries:
+            self.con.execute(self.query(name).sql)
+        self.schemas = {
+            name: self.con.sql(f"FROM {name}_schema()").to_arrow_table().schema
+            for name in DEFAULTS
+        }
+        for name in DEFAULTS:
+            self.con.execute(f"CREATE TABLE given_{name} AS FROM {name}_schema()")
+            self.con.execute(f"CREATE OR REPLACE VIEW {name} AS FROM given_{name}")
+
+    def query(self, name: str) -> Query:
+        return self.catalog.find(name, 1)
+
+    def fill(self, gpu_activities: str | Rows = "", host_ops: str | Rows = "") -> None:
+        """Replace both tables. Of a span's end and duration, one follows from the other."""
+        for name, rows in (("gpu_activities", gpu_activities), ("host_ops", host_ops)):
+            if isinstance(rows, str):
+                rows = parsed(rows, types={f.name: f.type for f in self.schemas[name]})
+            given = pa.Table.from_pylist(
+                [completed(name, row, i) for i, row in enumerate(rows)], schema=self.schemas[name]
+            )
+            self.con.register("given", given)
+            self.con.execute(f"CREATE OR REPLACE TABLE given_{name} AS FROM given")
+            self.con.unregister("given")
+
+    def run(self, name: str, **parameters: Any) -> Rows:
+        """All rows of a query's result, in order."""
+        sql, values = self.query(name).call(parameters)
+        result = self.con.execute(sql, values or None)
+        columns = [column[0] for column in result.description]
+        return [dict(zip(columns, row, strict=True)) for row in result.fetchall()]
+
+    def broken_promises(self, name: str, **parameters: Any) -> list[str]:
+        """What a query's header says of its rows and is not so for these."""
+        query = self.query(name)
+        sql, values = query.call(parameters)
+        grain = f"count(*) = count(DISTINCT row({', '.join(query.grain)}))"
+        held = [f"coalesce(bool_and({check}), true)" for check in query.checks]
+        result = self.con.execute(f"SELECT {', '.join([grain, *held])} {sql}", values or None)
+        [all_hold] = result.fetchall()
+        said = ["grain", *query.checks]
+        return [text for text, holds in zip(said, all_hold, strict=True) if not holds]
+
+    def expect(
+        self,
+        name: str,
+        expected: str,
+        *,
+        activities: str = "",
+        ops: str = "",
+        **parameters: Any,
+    ) -> None:
+        """Compare a result, in the columns that `expected` names, with the rows it has."""
+        self.fill(activities, ops)
+        columns = {column.name: column.type for column in self.query(name).columns}
+        wanted = parsed(expected, columns)
+        shown = expected.split("\n")[1].split()
+        assert [{c: row[c] for c in shown} for row in self.run(name, **parameters)] == wanted
+        assert self.broken_promises(name, **parameters) == []
+
+
+def parsed(text: str, types: dict[str, Any]) -> Rows:
+    """Rows of a table in text: a line of names, then values; `-` is NULL."""
+    lines = [line.split() for line in text.splitlines() if line.strip()]
+    if not lines:
+        return []
+    names, *rows = lines
+    return [
+        {name: value_of(value, str(types[name])) for name, value in zip(names, row, strict=True)}
+        for row in rows
+    ]
+
+
+def value_of(text: str, type_name: str) -> Any:
+    if text == "-":
+        return None
+    if "INT" in type_name.upper():
+        return int(text)
+    return float(text) if type_name.upper() == "DOUBLE" else text
+
+
+def completed(table: str, row: dict[str, Any], position: int) -> dict[str, Any]:
+    """A row with what tests leave out because it does not matter to them."""
+    row = DEFAULTS[table] | {"event_id": position} | row
+    if "dur_ns" in row:
+        row["end_ns"] = row["start_ns"] + row["dur_ns"]
+    else:
+        row["dur_ns"] = row["end_ns"] - row["start_ns"]
+    if table == "gpu_activities":
+        row.setdefault("short_name", row["name"])
+    return row

@@ -1,0 +1,190 @@
+"""Call stacks by SQL against a plain stack walk: nested, crossing, empty and equal spans."""
+
+import random
+from itertools import count
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from hta_sql.catalog import sql_root
+from hta_sql.ingest.trace import build_stack
+
+
+def stacks(spans: list[tuple]) -> dict[int, tuple]:
+    """event_id → (depth, parent, root) by the macros, as ingest uses them."""
+    con = duckdb.connect()
+    con.execute((sql_root() / "macros" / "call_stack.sql").read_text())
+    columns = zip(*spans, strict=True) if spans else ([], [], [], [])
+    names = ["event_id", "thread", "start_ns", "end_ns"]
+    given = pa.table([pa.array(column, pa.int64()) for column in columns], names)
+    con.register("given", given)
+    con.execute("CREATE TABLE host_spans AS SELECT *, end_ns AS stack_end_ns FROM given")
+    build_stack(con)
+    rows = con.execute("SELECT event_id, depth, parent_id, root_id FROM stack").fetchall()
+    assert len(rows) == len(spans)
+    return {row[0]: row[1:] for row in rows}
+
+
+def walk(spans: list[tuple]) -> dict[int, tuple]:
+    """The same by a stack: what has ended, or ends before the newcomer does, is popped."""
+    found = {}
+    open_spans: dict[int, list[tuple]] = {}
+    for event_id, thread, start, end in sorted(spans, key=lambda s: (s[1], s[2], -s[3], s[0])):
+        stack = open_spans.setdefault(thread, [])
+        while stack and not encloses(stack[-1], (start, end)):
+            stack.pop()
+        parent = stack[-1][2] if stack else None
+        root = stack[0][2] if stack else event_id
+        found[event_id] = (len(stack), parent, root)
+        stack.append((start, end, event_id))
+    return found
+
+
+def encloses(outer: tuple, inner: tuple) -> bool:
+    if outer[:2] == inner:
+        return True
+    return outer[0] <= inner[0] < outer[1] and inner[1] <= outer[1]
+
+
+def drawn(picture: str) -> list[tuple]:
+    """`[==)` from its first to its last column; `|` is a span of no length. A line a span."""
+    spans = []
+    for event_id, line in enumerate(filter(str.strip, picture.splitlines())):
+        line = line.split("#")[0].rstrip()
+        start = len(line) - len(line.lstrip())
+        spans.append((event_id, 0, start, start if line.strip() == "|" else len(line) - 1))
+    return spans
+
+
+@pytest.mark.parametrize(
+    ("picture", "parents"),
+    [
+        (
+            """
+            [==================)    # 0
+              [=====)               # 1
+                [=)                 # 2
+                    [====)          # 3, where 1 ends
+                               [=)  # 4, where 0 ends
+            """,
+            [None, 0, 1, 0, None],
+        ),
+        (
+            """
+            [=======)               # 0
+            [=======)               # 1, equal to 0: the lower id is the outer
+            [=======)               # 2
+            """,
+            [None, 0, 1],
+        ),
+        (
+            """
+              [======)              # 0, crossed by 1
+                  [=========)       # 1
+                [====)              # 2, crossed by 1 too
+                [=)                 # 3 in 2
+                    [=)             # 4 in 1
+                         [=)        # 5 in 1
+                              [=)   # 6
+            """,
+            [None, None, 0, 2, 1, 1, None],
+        ),
+        (
+            """
+            [====================)  # 0
+              [=====)               # 1
+                   [=======)        # 2 crosses 1, both in 0
+                        |           # 3 in 2
+            """,
+            [None, 0, 0, 2],
+        ),
+        (
+            """
+            [=====)                 # 0
+                  |                 # 1, where 0 ends: not in it
+            """,
+            [None, None],
+        ),
+        (
+            """
+            [=====)                 # 0
+            |                       # 1, where 0 begins: in it
+            |                       # 2 equal to 1
+                  [==)              # 3
+                  |                 # 4 in 3
+            """,
+            [None, 0, 1, None, 3],
+        ),
+    ],
+)
+def test_drawn(picture, parents):
+    found = stacks(drawn(picture))
+    assert [found[event_id][1] for event_id in range(len(parents))] == parents
+    assert found == walk(drawn(picture))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_spans(seed):
+    """Anything goes: crossing, touching, equal, empty, on several threads."""
+    rng = random.Random(seed)
+    instants = rng.choice([6, 20, 200])
+    spans = []
+    for event_id in rng.sample(range(1000), rng.choice([0, 1, 5, 40, 120])):
+        start = rng.randrange(instants)
+        length = rng.choice([0, 0, 1, 2, rng.randrange(instants)])
+        spans.append((event_id, rng.randrange(3), start, start + length))
+    assert stacks(spans) == walk(spans)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_nesting(seed):
+    """Well nested, as programs are: children back to back, some of them empty."""
+    rng = random.Random(seed)
+    ids = count()
+    spans = []
+
+    def call(thread: int, start: int, end: int, depth: int) -> None:
+        spans.append((next(ids), thread, start, end))
+        at = start + rng.randrange(3)
+        while depth and at < end and rng.random() < 0.8:
+            length = rng.randrange(1 + min(end - at, 1 + (end - start) // 2))
+            call(thread, at, at + length, depth - 1)
+            at += length + rng.randrange(2)
+
+    for thread in range(3):
+        call(thread, rng.randrange(5), 400, 6)
+    rng.shuffle(spans)
+    assert stacks(spans) == walk(spans)
+
+
+def test_deep_stack():
+    depth = 5_000
+    spans = [(level, 0, level, 2 * depth - level) for level in range(depth)]
+    found = stacks(spans)
+    assert found[depth - 1] == (depth - 1, depth - 2, 0)
+
+
+def test_times_since_1970_beside_zero():
+    """A stray stamp of 0 must not overflow the order of instants."""
+    now = 1_760_000_000_000_000_000
+    spans = [(0, 0, 0, 5), (1, 0, now, now + 10), (2, 0, now + 1, now + 2), (3, 1, now, now + 1)]
+    assert stacks(spans) == walk(spans)
+
+
+def test_no_quadratic_join():
+    """Equality with two inequalities would be planned as a hash join, quadratic in a thread."""
+    con = duckdb.connect()
+    con.execute((sql_root() / "macros" / "call_stack.sql").read_text())
+    con.execute(
+        "CREATE TABLE host_spans AS SELECT i AS event_id, i % 3 AS thread, i * 5 AS start_ns,"
+        " i * 5 + i % 97 AS end_ns, end_ns AS stack_end_ns FROM range(100_000) AS t (i)"
+    )
+    plan = con.execute("EXPLAIN FROM call_stack(host_spans)").fetchall()[0][1]
+    assert plan.count("Asof Join") == 2
+    assert "Nested Loop" not in plan and "Nl Join" not in plan
+    nesting = (sql_root() / "enrich" / "nesting.sql").read_text()
+    *before, cuts, _ = [part for part in nesting.split(";\n") if part.strip()]
+    con.execute(";\n".join(before))
+    plan = con.execute("EXPLAIN " + cuts[cuts.index("SELECT") :]).fetchall()[0][1]
+    assert "IE Join" in plan

@@ -1,0 +1,94 @@
+"""The generated page is current, every command shows an example, and README's snippets run."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from hta_sql.catalog import Catalog
+from hta_sql.cli import cli
+from hta_sql.docs import page
+
+PROJECT = Path(__file__).parent.parent
+SNIPPET = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def test_page_of_queries_is_current():
+    current = (PROJECT / "docs/queries.md").read_text(encoding="utf-8")
+    assert current == page(Catalog.load()), "run: python -m hta_sql.docs > docs/queries.md"
+
+
+def test_page_has_what_a_header_says(library):
+    text = page(Catalog.read(library))
+    assert "| [`total_time`](#total_time) | How long each rank's kernels ran. |" in text
+    assert "## total_time\n\nHow long each rank's kernels ran.\n\nOverlaps count twice." in text
+    assert "total_time(\n    only_ranks INTEGER[] := NULL,\n    min_dur_ns BIGINT := 0\n)" in text
+    assert "| `min_dur_ns` | BIGINT | `0` | ns; shorter ones are left out |" in text
+    assert "| `name_contains` | VARCHAR | required | part of the name |" in text
+    assert "| `sum_ns` | BIGINT | ns | sum of durations |" in text
+    assert "One row for each `job`, `rank`. Reads `gpu_activities`. Since 0.1." in text
+    assert "Older: `total_time_v1`." in text
+    assert "Always true: `sum_ns >= 0`." in text
+    assert "**Deprecated:** use another, leaves in 9.9" in text
+    assert "| `event_id` | BIGINT | 0-based position in traceEvents" in text
+
+
+def commands() -> list[tuple[str, click.Command]]:
+    run = cli.commands["run"]
+    queries = [(f"run {name}", run.get_command(None, name)) for name in run.list_commands(None)]
+    return [("", cli), *cli.commands.items(), *queries]
+
+
+@pytest.mark.parametrize(("name", "command"), commands(), ids=lambda given: str(given))
+def test_every_command_has_a_sentence_and_an_example(name, command):
+    first, _, rest = command.help.partition("\n")
+    assert first.endswith((".", "stdin.")) and "Example:\n" in rest
+    assert f"hta-sql {name}".rstrip() in rest
+    for option in command.params:
+        if isinstance(option, click.Option) and option.name not in DEMO_SIZES:
+            assert option.help, option.name
+
+
+# Their names and defaults say it all.
+DEMO_SIZES = {"ranks", "steps", "layers"}
+
+
+def test_readme_snippets_run(tmp_path):
+    """Blocks of `console` ($ lines) print what they show, `python` runs; all in their order."""
+    readme = (PROJECT / "README.md").read_text(encoding="utf-8")
+    beside = os.path.dirname(sys.executable)
+    env = os.environ | {"PATH": f"{beside}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "100"}
+    commands = 0
+    for language, text in SNIPPET.findall(readme):
+        if language == "python":
+            run([sys.executable, "-W", "error", "-c", text], tmp_path, env)
+            continue
+        for line, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
+            printed = run(["bash", "-o", "pipefail", "-c", line], tmp_path, env)
+            # Ranks finish in any order, and take their time: `…` stands for it.
+            missing = [want for want in shown.splitlines() if not shows(want, printed)]
+            assert not missing, f"$ {line}\nshows not {missing} but\n{printed}"
+            commands += 1
+    assert commands >= 6
+
+
+def shows(want: str, printed: str) -> bool:
+    pattern = ".*".join(map(re.escape, want.rstrip().split("…")))
+    return re.search(rf"^{pattern}\s*$", printed, re.MULTILINE) is not None
+
+
+def test_readme_names_every_query():
+    readme = (PROJECT / "README.md").read_text(encoding="utf-8")
+    for name in Catalog.load().newest:
+        assert f"| `{name}` |" in readme, name
+
+
+def run(command: list[str], folder: Path, env: dict[str, str]) -> str:
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, f"{command[-1]}\n{done.stdout}{done.stderr}"
+    return done.stdout + done.stderr

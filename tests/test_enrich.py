@@ -1,0 +1,205 @@
+"""What ingest derives for GPU activities: names, kinds, launches, steps, devices."""
+
+import duckdb
+import pytest
+from hand_written import ingested, rows, span, trace_text
+
+from hta_sql.catalog import sql_root
+
+
+@pytest.fixture(scope="module")
+def con():
+    con = duckdb.connect()
+    for name in ("categories", "kernel_kind", "short_name"):
+        con.execute((sql_root() / "macros" / f"{name}.sql").read_text())
+    return con
+
+
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [
+        ("ampere_sgemm_128x64_tn", "ampere_sgemm_128x64_tn"),
+        ("triton_poi_fused_add_0", "triton_poi_fused_add_0"),
+        ("a(1)", "a"),
+        ("a<int>(b)", "a"),
+        ("void f<int>(float*, int)", "f"),
+        (
+            "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, "
+            "at::detail::Array<char*, 1> >(int, at::native::FillFunctor<float>)",
+            "at::native::vectorized_elementwise_kernel",
+        ),
+        ("void at::native::(anonymous namespace)::multi_k<4, (bool)1>(int)", "at::native::multi_k"),
+        ("void <unnamed>::softmax<float, (int)8>(float*)", "softmax"),
+        ("std::enable_if<!(T::x), void>::type ns::run<A<B<C<D<E<F> > > > > >(A, B)", "ns::run"),
+        ("ns::op::operator()(int) const", "ns::op::operator()"),
+        ("foo(int) const", "foo"),
+        ("void rocblas_gemm<float>(int) [clone .kd]", "rocblas_gemm"),
+        ("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+         "ncclDevKernel_AllReduce_Sum_f32_RING_LL"),
+        ("<", "<"),
+        ("()", "()"),
+        ("", ""),
+        ("void f<" * 40 + ">" * 40, None),
+    ],
+)  # fmt: skip
+def test_short_names(con, name, short):
+    found = con.execute("SELECT short_name($1)", [name]).fetchall()[0][0]
+    assert found == short if short is not None else found
+
+
+KINDS = {
+    "communication": [
+        "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)", "void ncclKernel_x",
+        "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL", "nccl:all_reduce", "rcclGenericKernel",
+        "hccl::all_reduce", "oneCCL_allreduce", "msccl_kernel", "nvshmem_put",
+        "void deep_ep::intranode::dispatch<8>(int)", "void vllm::cross_device_reduce_1stage<8>(x)",
+        "multimem_all_reduce_kernel", "AllGatherKernel", "myReduceScatter", "all_to_all_v",
+        "symm_ALLREDUCE_two_shot", "ReDuCe_ScAtTeR", "alltoall",
+    ],
+    "memory": [
+        "Memcpy HtoD (Pageable -> Device)", "Memset (Device)", "hipMemcpyAsync", "hipMemsetAsync",
+        "dma_in", "CopyDeviceToDevice", "__amd_rocclr_copyBuffer", "__amd_rocclr_fillBufferAligned",
+    ],
+    "computation": [
+        "void at::native::batch_norm_SyncBN<float>(x)", "SyncBatchNorm", "hipKernel", "gemm_nccl",
+        "reduce_kernel", "my_Memcpy_like", "loadma", "scatter_gather_elementwise", "gather_all",
+        "pe_exe", None,
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "name"), [(k, n) for k, names in KINDS.items() for n in names])
+def test_kinds_of_names(con, kind, name):
+    con.execute("CREATE OR REPLACE TABLE named AS SELECT $1::VARCHAR AS name", [name])
+    assert con.execute("SELECT kind FROM kinds_of_names(named)").fetchall() == [(kind,)]
+
+
+def activity(name="gemm", ts=0, dur=10, cat="kernel", pid=0, tid=7, **args) -> dict:
+    return span(name, ts, dur, cat, pid, tid, **args)
+
+
+def test_category_and_collective_come_before_the_name(tmp_path):
+    events = [
+        activity("ncclDevKernel_x", cat="gpu_memcpy"),
+        activity("plain", **{"Collective name": "allreduce"}),
+        activity("plain", **{"Collective name": ""}),
+        activity("Memcpy HtoD", cat="gpu_memcpy", **{"Collective name": "send"}),
+        activity("k", cat="Kernel"),
+        activity("m", cat="Memset"),
+        activity("dma0", cat="mtia_ccp_events"),
+    ]  # fmt: skip
+    archive = ingested(tmp_path, trace_text(events))
+    assert rows(archive, "SELECT kind FROM gpu_activities ORDER BY event_id") == [
+        ("memory",), ("communication",), ("computation",), ("memory",),
+        ("computation",), ("memory",), ("memory",),
+    ]  # fmt: skip
+
+
+def test_having_a_stream_makes_no_activity(tmp_path):
+    events = [
+        span("triton_op", cat="cpu_op", stream=0),
+        activity("Stream Sync", cat="cuda_sync", stream=7),
+        activity("ProfilerStep#1", cat="gpu_user_annotation"),
+        {**activity("k", stream=7), "ph": "i"},
+    ]
+    archive = ingested(tmp_path, trace_text(events))
+    assert rows(archive, "SELECT count(*) FROM gpu_activities") == [(0,)]
+
+
+def test_launches(tmp_path):
+    def call(name, ts, dur, correlation, cat="cuda_runtime"):
+        return span(name, ts, dur, cat, correlation=correlation)
+
+    events = [
+        call("cudaLaunchKernel", 5, 3, 1),
+        activity("a", 20, correlation=1),
+        # Several calls: the earliest, then the longest, then the first in the file.
+        call("inner", 31, 2, 2, "cuda_driver"),
+        call("outer", 30, 9, 2),
+        call("same", 30, 9, 2),
+        call("short", 30, 1, 2),
+        activity("b", 50, correlation=2),
+        # One graph launch, many activities.
+        call("cudaGraphLaunch", 60, 2, 3),
+        activity("c", 70, correlation=3),
+        activity("d", 80, correlation=3),
+        activity("e", 90, correlation=4),
+        activity("f", 95),
+        span("cpu_op with the id", 0, 1, correlation=4),
+        call("hipLaunchKernel", 1, 1, 5, "Runtime"),
+        activity("g", 99, cat="Kernel", correlation="5"),
+        call("later", 200, 1, 6, "mtia_runtime"),
+        activity("h", 150, correlation=6),
+    ]
+    archive = ingested(tmp_path, trace_text(events))
+    assert rows(
+        archive,
+        "SELECT name, launch_name, launch_id, launch_start_ns FROM gpu_activities ORDER BY 1",
+    ) == [
+        ("a", "cudaLaunchKernel", 0, 5000), ("b", "outer", 3, 30000),
+        ("c", "cudaGraphLaunch", 7, 60000), ("d", "cudaGraphLaunch", 7, 60000),
+        ("e", None, None, None), ("f", None, None, None), ("g", "hipLaunchKernel", 13, 1000),
+        ("h", "later", 15, 200000),
+    ]  # fmt: skip
+
+
+def test_steps(tmp_path):
+    """By the start of the event, or of the launch; the last step to begin where several hold."""
+
+    def step(name, ts, dur, cat="user_annotation", **more):
+        return span(name, ts, dur, cat, **more)
+
+    events = [
+        step("ProfilerStep#3", 100, 100),
+        step("ProfilerStep#4", 200, 100),
+        step("ProfilerStep # 9", 220, 10, tid=5),
+        step("ProfilerStep#x", 0, 1000),
+        step("ProfilerStep#7", 0, 1000, "gpu_user_annotation"),
+        step("profile.py: ProfilerStep#8", 0, 1000, "python_function"),
+    ]
+    expected = [(3, 100), (3, 199.999), (4, 200), (9, 220), (4, 230), (None, 99), (None, 300)]
+    for at, (_, ts) in enumerate(expected):
+        events.append(span(f"launch{at}", ts, 500, "cuda_runtime", tid=10 + at, correlation=at + 1))
+        events.append(activity(f"k{at}", 5000 + at, correlation=at + 1))
+    events.append(activity("unlaunched", 150))
+    archive = ingested(tmp_path, trace_text(events))
+    found = rows(archive, "SELECT step FROM gpu_activities ORDER BY start_ns")
+    assert found == [(None,), *((step,) for step, _ in expected)]
+    found = rows(archive, "SELECT step FROM host_ops WHERE prefix(name, 'launch') ORDER BY name")
+    assert found == [(step,) for step, _ in expected]
+    assert rows(archive, "SELECT step FROM steps ORDER BY step") == [(3,), (4,), (9,)]
+
+
+def test_device_and_stream(tmp_path):
+    events = [
+        activity("a", pid=3, tid=20),
+        activity("b", pid=3, tid=20, device=1, stream=7),
+        activity("c", pid="GPU", tid="stream 7"),
+        activity("d", pid="2", tid="9", stream=2**32 - 1),
+    ]
+    archive = ingested(tmp_path, trace_text(events))
+    assert rows(archive, "SELECT device, stream FROM gpu_activities ORDER BY name") == [
+        (3, 20), (1, 7), (None, None), (2, 2**32 - 1),
+    ]  # fmt: skip
+    assert archive.temporal_breakdown().num_rows == 4
+
+
+def test_collective_arguments(tmp_path):
+    comms_id = 2**63 + 12345
+    kernel = activity("ncclDevKernel_x", **{
+        "Collective name": "_allgather_base", "dtype": "BFloat16", "In msg nelems": 100,
+        "Out msg nelems": 800, "Group size": 8, "Process Group Name": "1", "Seq": 77,
+        "Process Group Description": "dp", "Process Group Ranks": "[0, 1, ..., 7]",
+        "In split size": "[]", "Src Rank": 2, "Comms Id": comms_id, "grid": [4, 2, 1],
+        "est. achieved occupancy %": 25, "External id": 5,
+    })  # fmt: skip
+    archive = ingested(tmp_path, trace_text([kernel]))
+    [row] = archive.sql(
+        "SELECT collective_name, dtype, in_nelems, out_nelems, group_size, process_group_name,"
+        " process_group_desc, process_group_ranks, in_split_sizes, src_rank, dst_rank, seq,"
+        " comms_id, grid, occupancy_frac, external_id FROM gpu_activities"
+    ).to_pylist()
+    assert tuple(row.values()) == (
+        "_allgather_base", "BFloat16", 100, 800, 8, "1", "dp", "[0, 1, ..., 7]", "[]", 2, None, 77,
+        comms_id, [4, 2, 1], 0.25, 5,
+    )  # fmt: skip

@@ -1,0 +1,452 @@
+"""Our figures on real traces against those that HTA 0.6.1 wrote for them.
+
+HTA's figures are facts to compare with, not truth. Where its definitions differ from ours, the
+trace stands in KNOWN_DIFFERENCES with the reason, and must really differ. Our queries then run over
+what HTA takes for activities (`hta_activities`), and there give HTA's figures on every trace.
+
+The figures are those without HTA's rounding of times to whole us, and, of traces that are in whole
+us anyway, also those with the last step, which HTA otherwise drops.
+"""
+
+import csv
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import groupby
+from typing import NamedTuple
+
+import pyarrow as pa
+import pytest
+import raw_json
+from raw_json import HTA_OUTPUTS, TRACE_FILES, TRACES, RawTrace
+
+import hta_sql
+
+pytestmark = pytest.mark.skipif(
+    not (TRACES.is_dir() and HTA_OUTPUTS.is_dir()),
+    reason=f"no real traces or no outputs of HTA: {TRACES}, {HTA_OUTPUTS}",
+)
+
+
+class Case(NamedTuple):
+    folder: str  # of HTA's outputs
+    job: str
+    steps: tuple[int, ...] | None = None  # those that HTA kept, where it dropped anything
+    last_step: bool = False  # whether it was told to keep the last one
+
+    @property
+    def in_fractions(self) -> bool:
+        """Whether stamps have fractions of a us; HTA's doubles are exact where they have not."""
+        return self.job in {
+            "amd_mi250", "b200_eager", "h100_bert", "mi210_gpu_only", "mi300_bert",
+            "mtia_inference", "nccl", "ns_resolution", "triton",
+        }  # fmt: skip
+
+    @property
+    def instant_ns(self) -> float:
+        """By how much an instant may be off in HTA's doubles of us: half of a double's step."""
+        if not self.in_fractions:
+            return 0
+        return 125 if self.job == "ns_resolution" else 0.5  # 2^50 us since 1970, else below 2^43
+
+    def csv(self, method: str) -> list[dict]:
+        prefix = "last_step__" if self.last_step else "no_rounding/"
+        with open(HTA_OUTPUTS / self.folder / f"{prefix}{method}.csv", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def __str__(self) -> str:
+        return self.folder + "-last_step" * self.last_step
+
+
+CASES = (
+    Case("alexnet", "alexnet"),
+    Case("amd_mi250", "amd_mi250", (1,)),
+    Case("b200_eager", "b200_eager"),
+    Case("event_sync", "event_sync"),
+    Case("event_sync_multi_stream", "event_sync_multi_stream"),
+    Case("h100_bert", "h100_bert"),
+    Case("mi210_gpu_only", "mi210_gpu_only"),
+    Case("mi300_bert", "mi300_bert"),
+    Case("mtia_inference", "mtia_inference"),
+    Case("nccl", "nccl", (4, 5)),
+    Case("ns_resolution", "ns_resolution", (101, 102, 103, 104)),
+    Case("simple_add", "simple_add"),
+    Case("trace_diff_control", "trace_diff/control", tuple(range(1009, 1014))),
+    Case("trace_diff_control", "trace_diff/control", last_step=True),
+    Case("trace_diff_test", "trace_diff/test", tuple(range(1009, 1014))),
+    # 614 of its activities have no launch and so no step; HTA drops them.
+    Case("trace_diff_test", "trace_diff/test", tuple(range(1009, 1015)), last_step=True),
+    Case("triton", "triton"),
+    Case("two_ranks", "two_ranks", (551,)),
+    Case("two_ranks", "two_ranks", last_step=True),
+)
+
+SYNCHRONISATIONS = "HTA takes rows of cuda_sync that carry a stream for busy time"
+HOST_ROWS = "HTA takes Triton's host row, which carries stream 0, for a kernel"
+CUSTOM_COLLECTIVE = "HTA takes multimem_all_reduce_kernel for computation; " + HOST_ROWS
+OTHERS = "HTA takes pe_exe for neither computation nor anything else"
+
+KNOWN_DIFFERENCES = {
+    ("alexnet", "temporal_breakdown"): SYNCHRONISATIONS,
+    ("event_sync", "temporal_breakdown"): SYNCHRONISATIONS,
+    ("event_sync_multi_stream", "temporal_breakdown"): SYNCHRONISATIONS,
+    ("simple_add", "temporal_breakdown"): SYNCHRONISATIONS,
+    ("b200_eager", "temporal_breakdown"): CUSTOM_COLLECTIVE,
+    ("b200_eager", "kernel_kind_breakdown"): CUSTOM_COLLECTIVE,
+    ("b200_eager", "kernel_stats"): CUSTOM_COLLECTIVE,
+    ("mtia_inference", "temporal_breakdown"): OTHERS,
+    ("mtia_inference", "kernel_kind_breakdown"): OTHERS,
+    ("mtia_inference", "kernel_stats"): OTHERS,
+    ("triton", "temporal_breakdown"): HOST_ROWS,
+    ("triton", "kernel_kind_breakdown"): HOST_ROWS,
+    ("triton", "kernel_stats"): HOST_ROWS,
+}
+# Nothing in HTA's table is per call: over ten names of each kind.
+NO_CALLS = {"mi210_gpu_only"}
+
+
+def cases_of(figure: str) -> list:
+    return [
+        pytest.param(case, id=str(case)) for case in CASES
+        if (figure, case.folder) not in {("kernel_stats", job) for job in NO_CALLS}
+    ]
+
+
+@cache
+def raw_trace(job: str) -> RawTrace:
+    [file] = [file for file in TRACE_FILES if file.job == job]
+    return RawTrace(file)
+
+
+def hta_kind(name: str) -> str | None:
+    """HTA's rules for names; None is its OTHER."""
+    if re.match(r"nccl|hip|hccl|.*ncclKernel", name):
+        return "communication"
+    if re.match(r"(hip)?(Memcpy|Memset)|dma", name):
+        return "memory"
+    other = (
+        r"nccl|.*Memcpy|.*Memset|.*dma|.*Sync|Stream Wait Event|cuda.*LaunchKernel|runFunction|"
+        r"hip|job_exe|packet|pe_exe|cpum_exe_subgraph|hccl|collective_subgraph_execution"
+    )
+    return None if re.match(other, name) else "computation"
+
+
+def hta_activities(trace: RawTrace, others_as: str | None = None) -> list[dict]:
+    """What HTA takes for activities: whatever has a stream, of kinds by name."""
+    rows = [
+        {
+            "job": trace.file.job,
+            "rank": trace.file.rank,
+            "device": 0,  # HTA knows none
+            "event_id": span.event_id,
+            "name": span.name,
+            "short_name": span.name,
+            "kind": hta_kind(span.name) or others_as,
+            "start_ns": span.start_ns,
+            "dur_ns": span.end_ns - span.start_ns,
+            "end_ns": span.end_ns,
+        }
+        for span in trace.spans if span.args.get("stream", -1) != -1
+    ]
+    return [row for row in rows if row["kind"]]
+
+
+@pytest.fixture(scope="module")
+def query_over(real_archive):
+    """Call a query over other rows than those of gpu_activities."""
+    with hta_sql.open(real_archive) as run:
+        con = run.con  # with all queries loaded, so that none replaces the view again
+
+        def query(name: str, rows: list[dict]) -> list[dict]:
+            stub = con.sql("FROM gpu_activities_schema()").to_arrow_table().schema
+            con.register("rows_of_hta", pa.Table.from_pylist(rows, schema=stub))
+            con.execute("CREATE OR REPLACE VIEW gpu_activities AS FROM rows_of_hta")
+            return run.query(name).to_pylist()
+
+        yield query
+
+
+def ours(run, query: str, case: Case) -> list[dict]:
+    steps = case.steps and list(case.steps)
+    return run.query(query, only_jobs=[case.job], only_steps=steps).to_pylist()
+
+
+def close(hta_us: str, our_ns: float, within_ns: float) -> bool:
+    """Whether they agree, but for what HTA's sums of doubles lose, under a thousandth of a ns."""
+    return abs(float(hta_us) * 1000 - our_ns) <= within_ns + 0.001
+
+
+def percentage(hta: str, frac: float | None, digits: int) -> bool:
+    """Whether HTA's rounded percentage is of this fraction; none of no time."""
+    if hta == "":
+        return frac is None
+    return frac is not None and abs(float(hta) - 100 * frac) <= 0.5 * 10**-digits + 1e-9
+
+
+# Each figure: the lines of HTA's table that our rows do not agree with.
+
+
+def temporal_breakdown(case: Case, rows: list[dict]) -> Iterator[str]:
+    hta_rows = case.csv("get_temporal_breakdown")
+    assert [int(hta["rank"]) for hta in hta_rows] == [row["rank"] for row in rows]
+    for hta, row in zip(hta_rows, rows, strict=True):
+        for name, column in [
+            ("idle_time", "idle"), ("compute_time", "compute"),
+            ("non_compute_time", "non_compute"), ("kernel_time", "span"),
+        ]:  # fmt: skip
+            # The span has two instants. What runs alone has its exact duration; too little of
+            # these traces overlaps to matter beside.
+            if not close(hta[f"{name}(us)"], row[f"{column}_ns"], 2 * case.instant_ns):
+                yield f"{name}: {hta[f'{name}(us)']} us, {row[f'{column}_ns']} ns"
+            if name != "kernel_time" and not percentage(
+                hta[f"{name}_pctg"], row[f"{column}_frac"], 2
+            ):
+                yield f"{name}: {hta[f'{name}_pctg']} %, {row[f'{column}_frac']}"
+
+
+def comm_comp_overlap(case: Case, rows: list[dict]) -> Iterator[str]:
+    hta_rows = case.csv("get_comm_comp_overlap")
+    assert [int(hta["rank"]) for hta in hta_rows] == [row["rank"] for row in rows]
+    for hta, row in zip(hta_rows, rows, strict=True):
+        if not percentage(hta["comp_comm_overlap_pctg"], row["overlap_frac"], 2):
+            yield f"{hta['comp_comm_overlap_pctg']} %, {row['overlap_frac']}"
+
+
+def kernel_kind_breakdown(
+    case: Case, rows: list[dict], activities: list[dict] | None
+) -> Iterator[str]:
+    """HTA adds up ranks, and cuts each stretch to whole us: `activities` tell what that loses."""
+    sums: dict[str, int] = {}
+    for row in rows:
+        sums[row["kinds"]] = sums.get(row["kinds"], 0) + row["time_ns"]
+    hta_sums = {
+        "+".join(sorted(hta["kernel_type"].lower().split(" overlapping "))): hta
+        for hta in case.csv("get_gpu_kernel_breakdown_part0")
+    }
+    cut = cut_to_us(activities or [])
+    for kinds in sums.keys() | hta_sums.keys():
+        if kinds not in hta_sums or kinds not in sums:
+            yield f"{kinds}: only one has it"
+            continue
+        hta = hta_sums[kinds]
+        if float(hta["sum"]) * 1000 != sums[kinds] - cut.get(kinds, 0):
+            yield f"{kinds}: {hta['sum']} us, {sums[kinds]} ns of which {cut.get(kinds, 0)} cut"
+        if not cut and not percentage(hta["percentage"], sums[kinds] / sum(sums.values()), 1):
+            yield f"{kinds}: {hta['percentage']} %"
+
+
+def cut_to_us(activities: list[dict]) -> dict[str, int]:
+    """By kinds: what is lost where each stretch of them is cut to whole us."""
+    cut: dict[str, int] = {}
+    for kinds, same in groupby(raw_json.stretches(activities), key=lambda stretch: stretch[0]):
+        name = "+".join(sorted(kinds))
+        cut[name] = cut.get(name, 0) + sum(ns for _, ns in same) % 1000
+    return cut
+
+
+def kernel_stats(case: Case, rows: list[dict]) -> Iterator[str]:
+    """Only where HTA keeps all names of a kind; else its figures are not those of calls."""
+    hta_rows = case.csv("get_gpu_kernel_breakdown_part1")
+    compared = 0
+    for rank in sorted({hta["rank"] for hta in hta_rows}):
+        for kind in ("COMMUNICATION", "COMPUTATION", "MEMORY"):
+            hta_names = {
+                hta["name"]: hta for hta in hta_rows
+                if (hta["rank"], hta["kernel_type"]) == (rank, kind)
+            }
+            if not hta_names or "others" in hta_names:
+                continue
+            compared += 1
+            our_names = {
+                row["name"]: row for row in rows
+                if (row["rank"], row["kind"]) == (int(rank), kind.lower())
+            }
+            if hta_names.keys() != our_names.keys():
+                yield f"{kind}: not the same names"
+            for name in hta_names.keys() & our_names.keys():
+                hta, row = hta_names[name], our_names[name]
+                for hta_column, column, within_ns in [
+                    ("sum (us)", "total_ns", 0), ("max (us)", "max_ns", 0),
+                    ("min (us)", "min_ns", 0), ("mean (us)", "mean_ns", 0.5),
+                    ("stddev", "stddev_ns", 0.5),  # ours are rounded to ns
+                ]:  # fmt: skip
+                    if not close(hta[hta_column], row[column], within_ns):
+                        yield f"{name}: {hta_column} {hta[hta_column]}, {row[column]} ns"
+    assert compared
+
+
+def check(case: Case, figure: str, differences: Iterator[str]) -> None:
+    found = list(differences)
+    if (case.folder, figure) in KNOWN_DIFFERENCES:
+        assert found, f"no longer different: {KNOWN_DIFFERENCES[case.folder, figure]}"
+    else:
+        assert found == []
+
+
+@pytest.mark.parametrize("case", cases_of("temporal_breakdown"))
+def test_temporal_breakdown(real_run, case):
+    rows = ours(real_run, "temporal_breakdown", case)
+    check(case, "temporal_breakdown", temporal_breakdown(case, rows))
+
+
+@pytest.mark.parametrize("case", cases_of("comm_comp_overlap"))
+def test_comm_comp_overlap(real_run, case):
+    rows = ours(real_run, "comm_comp_overlap", case)
+    check(case, "comm_comp_overlap", comm_comp_overlap(case, rows))
+
+
+@pytest.mark.parametrize("case", cases_of("kernel_kind_breakdown"))
+def test_kernel_kind_breakdown(real_run, case):
+    rows = ours(real_run, "kernel_kind_breakdown", case)
+    activities = None
+    if case.in_fractions:
+        activities = [
+            row for row in raw_trace(case.job).activities
+            if case.steps is None or row["step"] in case.steps
+        ]
+    check(case, "kernel_kind_breakdown", kernel_kind_breakdown(case, rows, activities))
+
+
+@pytest.mark.parametrize("case", cases_of("kernel_stats"))
+def test_kernel_stats(real_run, case):
+    check(case, "kernel_stats", kernel_stats(case, ours(real_run, "kernel_stats", case)))
+
+
+@pytest.mark.parametrize(
+    ("folder", "figure"), KNOWN_DIFFERENCES, ids=[f"{f}-{t}" for t, f in KNOWN_DIFFERENCES]
+)
+def test_known_differences_are_those_of_the_activities(query_over, folder, figure):
+    """Over what HTA takes for activities, our queries say what HTA says."""
+    [case] = [case for case in CASES if case.folder == folder]
+    others_as = "memory" if figure == "temporal_breakdown" else None  # busy, but not computing
+    activities = hta_activities(raw_trace(case.job), others_as)
+    rows = query_over(figure, activities)
+    if figure == "kernel_kind_breakdown":
+        differences = kernel_kind_breakdown(case, rows, activities)
+    else:
+        differences = {
+            "temporal_breakdown": temporal_breakdown, "kernel_stats": kernel_stats
+        }[figure](case, rows)
+    assert list(differences) == []
+
+
+def test_every_breakdown_of_hta_is_compared():
+    """All give HTA's figures: nine traces as they are, seven over what HTA counts."""
+    written = {
+        path.parents[1].name
+        for path in HTA_OUTPUTS.glob("*/no_rounding/get_temporal_breakdown.csv")
+    }
+    assert written == {case.folder for case in CASES}
+    different = {trace for trace, figure in KNOWN_DIFFERENCES if figure == "temporal_breakdown"}
+    assert len(written - different) == 9
+
+
+@pytest.mark.parametrize("case", [
+    pytest.param(case, id=str(case)) for case in (
+        *(case for case in CASES if not case.last_step),
+        Case("cpu_only", "cpu_only"),
+        Case("cupti_counters", "cupti_counters"),
+    )
+])  # fmt: skip
+def test_profiler_steps(real_run, case):
+    """HTA lists each number once, over all ranks, and drops the last one where there are more."""
+    hta = [int(row["value"]) for row in case.csv("get_profiler_steps")]
+    rows = real_run.profiler_steps(only_jobs=[case.job]).to_pylist()
+    steps = sorted({row["step"] for row in rows})
+    assert hta == (steps[:-1] if len(steps) > 1 else steps)
+
+
+@pytest.mark.parametrize("job", ["cpu_only", "cupti_counters"])
+def test_traces_without_a_gpu(real_run, job):
+    case = Case(job, job)
+    assert case.csv("get_gpu_kernel_breakdown_part0") == []
+    assert [row["comp_comm_overlap_pctg"] for row in case.csv("get_comm_comp_overlap")] == [""]
+    for query in ("kernel_kind_breakdown", "comm_comp_overlap", "temporal_breakdown"):
+        assert ours(real_run, query, case) == []
+
+
+# Figures that HTA's own tests assert, or that were measured with it, in whole us.
+
+GOLDEN_BREAKDOWNS = {  # (job, rank, step): idle, compute, non compute, span
+    ("two_ranks", 0, 551): (321378, 106252, 172428, 600058),
+    ("two_ranks", 1, 551): (328671, 135548, 136455, 600674),
+}
+GOLDEN_KINDS = {  # (job, step): us by kinds, over all ranks
+    ("simple_add", None): {"memory": 39088, "computation": 10670},
+    ("alexnet", None): {"memory": 55511, "computation": 10630},
+    ("event_sync", 100): {"computation": 49, "memory": 2},
+    ("two_ranks", 551): {
+        "communication": 305584, "computation": 185023, "communication+computation": 56747,
+        "memory": 2288, "communication+memory": 1011, "computation+memory": 18,
+        "communication+computation+memory": 12,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("job", "rank", "step"), GOLDEN_BREAKDOWNS)
+def test_golden_breakdowns(real_run, job, rank, step):
+    [row] = real_run.temporal_breakdown(
+        only_jobs=[job], only_ranks=[rank], only_steps=[step]
+    ).to_pylist()
+    found = [row[name] for name in ("idle_ns", "compute_ns", "non_compute_ns", "span_ns")]
+    assert found == [1000 * us for us in GOLDEN_BREAKDOWNS[job, rank, step]]
+    [of_step] = real_run.step_breakdown(
+        only_jobs=[job], only_ranks=[rank], only_steps=[step]
+    ).to_pylist()
+    assert of_step.pop("step") == step
+    assert of_step == row
+
+
+@pytest.mark.parametrize(("job", "step"), GOLDEN_KINDS)
+def test_golden_kinds(real_run, job, step):
+    rows = real_run.kernel_kind_breakdown(only_jobs=[job], only_steps=step and [step]).to_pylist()
+    found: dict[str, int] = {}
+    for row in rows:
+        found[row["kinds"]] = found.get(row["kinds"], 0) + row["time_ns"]
+    assert found == {kinds: 1000 * us for kinds, us in GOLDEN_KINDS[job, step].items()}
+
+
+def test_golden_event_sync(real_run):
+    """Without the synchronisations, idle is what HTA finds between the kernels of stream 7."""
+    [row] = real_run.temporal_breakdown(only_jobs=["event_sync"]).to_pylist()
+    assert (row["span_ns"], row["idle_ns"], row["compute_ns"]) == (263_000, 212_000, 49_000)
+    [step] = real_run.profiler_steps(only_jobs=["event_sync"]).to_pylist()
+    assert step["step"] == 100
+
+
+def test_golden_overlaps(real_run):
+    rows = real_run.comm_comp_overlap(only_jobs=["two_ranks"], only_steps=[551]).to_pylist()
+    assert [round(100 * row["overlap_frac"], 2) for row in rows] == [11.81, 20.05]
+
+
+@pytest.mark.parametrize(("job", "steps", "launched"), [
+    ("simple_add", None, 98), ("nccl", [4, 5], 2516), ("ns_resolution", [101, 102, 103, 104], 4876),
+])  # fmt: skip
+def test_golden_launches(real_run, job, steps, launched):
+    """Rows of HTA's launch statistics: activities with a launch."""
+    [row] = real_run.sql(
+        "SELECT count(launch_id) AS launched FROM gpu_activities "
+        "WHERE job = $job AND ($steps IS NULL OR list_contains($steps::BIGINT[], step))",
+        {"job": job, "steps": steps},
+    ).to_pylist()
+    assert row["launched"] == launched
+
+
+def test_golden_nccl(real_run):
+    """As HTA's tests have it: 21 NCCL kernels, and the arguments of the longest."""
+    rows = real_run.sql(
+        "FROM gpu_activities WHERE job = 'nccl' AND kind = 'communication' ORDER BY dur_ns DESC"
+    ).to_pylist()
+    assert len(rows) == 21
+    assert all("ncclKernel" in row["name"] for row in rows)
+    expected = {
+        "collective_name": "allreduce",
+        "in_nelems": 2049000,
+        "out_nelems": 2049000,
+        "in_split_sizes": "[]",
+        "out_split_sizes": "[]",
+        "process_group_name": "0",
+        "process_group_desc": "default_pg",
+        "process_group_ranks": "[0, 1]",
+    }
+    assert {column: rows[0][column] for column in expected} == expected

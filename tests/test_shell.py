@@ -1,0 +1,141 @@
+"""DuckDB's own command line on an archive, which is of another version than the library."""
+
+import shutil
+import stat
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import pytest
+from click.testing import CliRunner
+from conftest import activity
+
+from hta_sql import database
+from hta_sql.catalog import Catalog
+from hta_sql.cli import cli
+from hta_sql.database import run_shell, write_database
+from hta_sql.errors import HtaSqlError
+
+needs_shell = pytest.mark.skipif(
+    not shutil.which("duckdb", path=str(Path(sys.executable).parent)),
+    reason="no duckdb command line beside Python: pip install 'hta-sql[shell]'")
+
+
+@pytest.fixture
+def ask(capfd):
+    """Run the shell: ask(archive, "SQL") gives the lines it printed."""
+    def ask(archive: Path, *commands: str) -> list[str]:
+        status = run_shell(archive, [".mode csv", *commands])
+        out, err = capfd.readouterr()
+        assert (status, err) == (0, "")
+        return out.splitlines()
+    return ask
+
+
+@pytest.fixture
+def archive(make_archive) -> Path:
+    return make_archive(gpu_activities=[activity(), activity(rank=1, dur_ns=7)])
+
+
+@needs_shell
+def test_queries_work(ask, archive, use_library):
+    assert ask(archive, "FROM total_time();") == ["job,rank,sum_ns", "job,0,10", "job,1,7"]
+    assert ask(archive, "FROM total_time_v1(only_ranks := [1]);") == ["job,rank,total_ns",
+                                                                     "job,1,7"]
+
+
+@needs_shell
+def test_every_query_of_the_catalogue_works(ask, archive):
+    calls = [f"SELECT count(*) FROM {query.macro}();" for query in Catalog.load().queries
+             if not query.required]
+    assert len(ask(archive, *calls)) == 2 * len(calls)
+
+
+@needs_shell
+def test_from_anywhere_and_after_a_move(ask, archive, monkeypatch, use_library):
+    ask(archive, "SELECT 1;")
+    moved = archive.rename(archive.with_name("it's moved"))
+    for folder, path in (("/", moved), (moved, Path(".")), (moved.parent, Path(moved.name))):
+        monkeypatch.chdir(folder)
+        assert ask(path, "FROM total_time();")[1:] == ["job,0,10", "job,1,7"]
+
+
+@needs_shell
+def test_the_catalogue_is_in_the_database(ask, archive, use_library):
+    assert ask(archive, "SELECT name, version, theme, parameters FROM hta_queries;")[1:] == [
+        'total_time,1,gpu,"only_ranks INTEGER[] := NULL, min_dur_ns BIGINT := 0"',
+        'total_time,2,gpu,"only_ranks INTEGER[] := NULL, min_dur_ns BIGINT := 0"',
+        "named,1,host,\"name_contains VARCHAR, short_names BOOLEAN := false, "
+        "over_frac DOUBLE := 0.5\""]
+    assert ask(archive, "SELECT function_name, comment FROM duckdb_functions() "
+               "WHERE function_name = 'total_time';")[1:] == [
+        """total_time,"How long each rank's kernels ran.\""""]
+    assert ask(archive, "SELECT view_name FROM duckdb_views() "
+               "WHERE comment LIKE 'Every event of every trace%';")[1:] == ["events"]
+    assert ask(archive, "SELECT comment FROM duckdb_columns() WHERE table_name = 'events' "
+               "AND column_name = 'event_id';")[1:] == [
+        '"0-based position in traceEvents, all phases counted"']
+
+
+@needs_shell
+def test_status_and_errors_are_the_shells(archive, capfd, use_library):
+    result = CliRunner().invoke(cli, ["shell", str(archive), "-c", "FROM nowhere"])
+    assert result.exit_code == 1
+    assert "nowhere does not exist" in capfd.readouterr().err
+
+
+@needs_shell
+def test_nothing_can_be_written(archive, capfd, use_library):
+    assert run_shell(archive, ["CREATE TABLE t (a INTEGER)"]) == 1
+    assert "read-only" in capfd.readouterr().err
+
+
+@needs_shell
+def test_a_database_of_another_version_is_written_anew(ask, archive, use_library, monkeypatch):
+    file = write_database(archive)
+    first = file.stat().st_mtime_ns
+    ask(archive, "SELECT 1;")
+    assert file.stat().st_mtime_ns == first
+    monkeypatch.setattr(database, "__version__", "9.9")
+    ask(archive, "SELECT 1;")
+    assert file.stat().st_mtime_ns > first
+
+
+@needs_shell
+@pytest.mark.parametrize("left", [b"", b"not a database"])
+def test_a_damaged_database_is_written_anew(ask, archive, use_library, left):
+    (archive / "hta.duckdb").write_bytes(left)
+    assert ask(archive, "FROM total_time();")[1:] == ["job,0,10", "job,1,7"]
+
+
+@needs_shell
+def test_a_read_only_archive(ask, archive, use_library, monkeypatch):
+    def refuse(_):
+        raise PermissionError("read-only file system")
+
+    monkeypatch.setattr(database, "write_database", refuse)
+    assert ask(archive, "FROM total_time();")[1:] == ["job,0,10", "job,1,7"]
+    assert not (archive / "hta.duckdb").exists()
+
+
+def test_database_is_written_whole_or_not_at_all(archive, use_library):
+    write_database(archive)
+    archive.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    write_database_again = None
+    try:
+        write_database(archive)
+    except OSError as error:
+        write_database_again = error
+    finally:
+        archive.chmod(stat.S_IRWXU)
+    names = {path.name for path in archive.iterdir()}
+    assert names == {"gpu_activities", "traces.parquet", "hta.duckdb"}, write_database_again
+    with closing(duckdb.connect(str(archive / "hta.duckdb"), read_only=True)) as con:
+        assert con.execute("SELECT count(*) FROM hta_queries").fetchone() == (3,)
+
+
+def test_without_a_shell(archive, monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
+    with pytest.raises(HtaSqlError, match=r"pip install 'hta-sql\[shell\]'"):
+        run_shell(archive)
