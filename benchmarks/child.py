@@ -1,0 +1,107 @@
+"""What runs in the measured processes: `child.py TASK ARGUMENTS`, both told by measure.py.
+
+A task imports what it needs itself, so that no contestant pays for another's imports.
+"""
+
+import json
+import sys
+import time
+from typing import Any
+
+
+def ours(traces: list[str], archive: str, workers: int) -> dict[str, Any]:
+    """Ingest; with one worker, say how long the enrichment took of it."""
+    import importlib
+
+    import hta_sql
+
+    enrich_s = []
+    trace = importlib.import_module("hta_sql.ingest.trace")
+
+    def timed(*arguments, inner=trace.enrich):
+        begin = time.perf_counter()
+        result = inner(*arguments)
+        enrich_s.append(time.perf_counter() - begin)
+        return result
+
+    trace.enrich = timed
+    summary = hta_sql.ingest(traces, archive, job="bench", workers=workers, force=True)
+    for outcome in summary.traces:
+        if outcome.error:
+            raise SystemExit(f"{outcome.path.name}: {outcome.error}")
+    counted = ("event_count", "quarantined_count", "gpu_activity_count", "host_op_count")
+    rows = [{name: outcome.row[name] for name in counted} for outcome in summary.traces]
+    return {"rows": rows, "enrich_s": sum(enrich_s) if enrich_s else None}
+
+
+def json_alone(trace: str, collect: bool) -> None:
+    """Decompress and parse the whole file; `collect`: with Python's cycle collection, as usual."""
+    import gc
+    import gzip
+
+    import orjson
+
+    if not collect:
+        gc.disable()
+    with gzip.open(trace) as file:
+        orjson.loads(file.read())
+
+
+def cold(archive: str, query: str) -> int:
+    """Open an archive and call one query."""
+    import hta_sql
+
+    with hta_sql.open(archive) as run:
+        return run.query(query).num_rows
+
+
+def warm(archive: str, queries: list[str], repeats: int, truth: str) -> dict[str, dict]:
+    """Call each query once and then `repeats` times; its best time, and what it answered."""
+    from answers import agrees, checksum
+
+    import hta_sql
+
+    with open(truth) as file:
+        planned = json.load(file)
+    result = {}
+    with hta_sql.open(archive) as run:
+        for name in queries:
+            try:
+                table = run.query(name)
+                times = []
+                for _ in range(repeats):
+                    begin = time.perf_counter()
+                    run.query(name)
+                    times.append(time.perf_counter() - begin)
+            except hta_sql.HtaSqlError as error:
+                result[name] = {"error": str(error)}
+                continue
+            result[name] = {
+                "warm_s": min(times), "rows": table.num_rows, "checksum": checksum(table),
+                "agrees": agrees(name, table, planned),
+            }  # fmt: skip
+    return result
+
+
+def generate(out: str, parameters: dict[str, Any]) -> None:
+    """Write the traces of a made-up job."""
+    from hta_sql.demo import write_job
+
+    write_job(out, **parameters)
+
+
+def versions() -> dict[str, str]:
+    """The versions that the figures depend on."""
+    import platform
+    from importlib.metadata import version
+
+    import hta_sql
+
+    packages = {name: version(name) for name in ("duckdb", "pyarrow", "orjson", "zlib-ng")}
+    return {"python": platform.python_version(), **packages, "hta_sql": hta_sql.__version__}
+
+
+if __name__ == "__main__":
+    tasks = (ours, json_alone, cold, warm, generate, versions)
+    task = {task.__name__: task for task in tasks}[sys.argv[1]]
+    print(json.dumps(task(**json.loads(sys.argv[2]))))

@@ -1,0 +1,88 @@
+"""What has to hold, as data, and the figures that it is held against."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from cases import Session
+from measure import best
+
+
+@dataclass(frozen=True)
+class Target:
+    """A bound of one figure: `least` or `most`."""
+
+    figure: str
+    text: str
+    least: float | None = None
+    most: float | None = None
+
+    def met_by(self, value: float) -> bool:
+        return value <= self.most if self.most is not None else value >= (self.least or 0.0)
+
+    @property
+    def bound(self) -> str:
+        return f"≤ {self.most:g}" if self.most is not None else f"≥ {self.least:g}"
+
+
+TARGETS = (
+    Target("hta_over_ours", "load, one core: HTA's time / ours", least=6),
+    Target("ours_over_json", "load, one core: our time / gzip + orjson", most=0.75),
+    Target("ours_peak_gb", "load: our peak memory, GB", most=1),
+    Target("huge_peak_gb", "load of 3 GB plain JSON: our peak memory, GB", most=1),
+    Target("archive_over_trace", "archive / gzipped trace, bytes", most=1.3),
+    Target("two_workers_speedup", "two ranks: one worker's time / two workers'", least=1.7),
+    Target("cli_run_s", "`hta-sql run temporal_breakdown`, fresh process, s", most=1),
+    Target("cli_list_s", "`hta-sql list`, fresh process, s", most=0.5),
+    Target("slowest_warm_s", "slowest query, warm, s", most=0.3),
+)
+
+
+def figures(session: Session) -> dict[str, float]:
+    """Every figure that this run can give; those with a target and those that explain them."""
+    cost = {name: best(costs) for name, costs in session.costs.items()}
+    found: dict[str, float] = {}
+    ours = cost.get("load/ours")
+    if ours:
+        found["ours_peak_gb"] = ours.peak_bytes / 1e9
+        found["archive_over_trace"] = session.archive_bytes / session.one.bytes
+        found["million_events_per_s"] = sum(session.one.event_counts) / ours.wall_s / 1e6
+        shares = [run.said["enrich_s"] / run.wall_s for run in session.costs["load/ours"]
+                  if run.said["enrich_s"] is not None]
+        if shares:
+            found["enrichment_frac"] = min(shares)
+    for name, contestant in (("json", "load/json"), ("json_without_gc", "load/json_without_gc")):
+        other = cost.get(contestant)
+        if ours and other:
+            found[f"ours_over_{name}"] = ours.wall_s / other.wall_s
+            found[f"ours_over_{name}_cpu"] = ours.cpu_s / other.cpu_s
+            found[f"ours_over_{name}_peak"] = ours.peak_bytes / other.peak_bytes
+    hta = cost.get("load/hta")
+    if ours and hta:
+        found["hta_over_ours"] = hta.wall_s / ours.wall_s
+        found["hta_over_ours_cpu"] = hta.cpu_s / ours.cpu_s
+        found["hta_over_ours_peak"] = hta.peak_bytes / ours.peak_bytes
+    if "load/two_workers" in cost and "load/one_worker" in cost:
+        found["two_workers_speedup"] = (
+            cost["load/one_worker"].wall_s / cost["load/two_workers"].wall_s
+        )
+    if "load/huge" in cost:
+        found["huge_peak_gb"] = cost["load/huge"].peak_bytes / 1e9
+    for name, figure in (("cli/run", "cli_run_s"), ("cli/list", "cli_list_s")):
+        if name in cost:
+            found[figure] = cost[name].wall_s
+    warm = [query["warm_s"] for query in session.queries.values() if "warm_s" in query]
+    if warm:
+        found["slowest_warm_s"] = max(warm)
+    return found
+
+
+def judged(found: dict[str, float]) -> list[dict[str, Any]]:
+    """Every target with its value and whether it is met; None for both if it was not measured."""
+    return [
+        {
+            "figure": target.figure, "text": target.text, "bound": target.bound,
+            "value": found.get(target.figure),
+            "met": target.met_by(found[target.figure]) if target.figure in found else None,
+        }
+        for target in TARGETS
+    ]  # fmt: skip
