@@ -12,12 +12,13 @@ import re
 # Below this many microseconds a double holds every nanosecond; a stamp relative to Kineto's base
 # (at most three months) is always below, one since 1970 never.
 EXACT_IN_A_DOUBLE_NS = 2**43 * 1000
+# September 2001: stamps that count from a base or from a machine's start never reach it.
+SINCE_1970_NS = 10**18
 
 LARGE_DECIMAL = re.compile(rb'"ts"\s*:\s*"?\d{12,}\.\d')
 UNQUOTED_LARGE_DECIMAL = re.compile(rb'("ts"\s*:\s*)(\d{12,}\.\d+)')
-FRACTION = re.compile(rb'"(?:ts|dur)"\s*:\s*"?\d+\.(\d+)')
-ONE_DIGIT = re.compile(rb'("(?:ts|dur)"\s*:\s*"?\d+)\.(\d)(?!\d)')
-TWO_DIGITS = re.compile(rb'("(?:ts|dur)"\s*:\s*"?\d+)\.(\d\d)(?!\d)')
+UNQUOTED_DECIMAL = re.compile(rb'("(?:ts|dur)"\s*:\s*)(\d+\.\d+)')
+FRACTION = re.compile(rb'"ts"\s*:\s*"?\d{12,}\.(\d+)')
 
 
 def needs_exact_reading(data, latest_ns: int) -> bool:
@@ -26,7 +27,7 @@ def needs_exact_reading(data, latest_ns: int) -> bool:
 
 
 def is_unpadded(data) -> bool:
-    """Whether fractions are nanoseconds without leading zeros.
+    """Whether the fractions of large stamps are nanoseconds without leading zeros.
 
     Such text has short fractions and fractions that end in zero, but none that begin with one.
     Padded text has no short ones; numbers written again by another program never end in zero.
@@ -39,11 +40,10 @@ def is_unpadded(data) -> bool:
     )
 
 
-def padded(data: bytes) -> bytes:
-    """The same events with fractions of three digits."""
-    return TWO_DIGITS.sub(rb"\1.0\2", ONE_DIGIT.sub(rb"\1.00\2", data))
+def quoted(data: bytes, unpadded: bool) -> bytes:
+    """The same events with decimal times as JSON strings, so that no digit is lost.
 
-
-def quoted(data: bytes) -> bytes:
-    """The same events with large decimal stamps as JSON strings, so that no digit is lost."""
-    return UNQUOTED_LARGE_DECIMAL.sub(rb'\1"\2"', data)
+    The strings begin with `=`, for SQL to tell them from what the trace itself quotes.
+    """
+    pattern = UNQUOTED_DECIMAL if unpadded else UNQUOTED_LARGE_DECIMAL
+    return pattern.sub(rb'\1"=\2"', data)

@@ -1,7 +1,7 @@
-"""The slow, sure way through a piece that does not parse: element by element.
+"""Where the elements of a broken piece of traceEvents begin and end.
 
-Good events keep their bytes, so that the fast path can still read them; bad ones are told apart
-with their offset and the parser's own words.
+A sound element ends where a JSON decoder says so. A broken one ends where the next event begins,
+so that it costs no other. Whether an element can be used is for others to say.
 """
 
 from __future__ import annotations
@@ -10,23 +10,26 @@ import json
 import re
 from typing import NamedTuple
 
-import orjson
-
-# Also where a comma is missing or doubled: what stands between two events is no part of them.
-EVENT_STARTS = re.compile(rb'\}[\s,]*(?=\{\s*")')
-JSON_TOKEN_OR_COMMA = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
-# An argument may itself be a list of objects, so that one event spans several cuts; this bounds
-# what a broken event can swallow.
-MOST_CUTS_IN_AN_EVENT = 64
-SEPARATORS = b" \t\r\n,"
+# For the extent of values alone: numbers are not converted.
+SCANNER = json.JSONDecoder(parse_int=len, parse_float=len)
+SEPARATORS = re.compile(r"[ \t\r\n,]*")
+# Behind an element; also a new one where the comma is missing.
+NEXT_OR_END = re.compile(r"[ \t\r\n]*(?:[,{]|\Z)")
+OBJECT_START = re.compile(r'\{[ \t\r\n]*"([^"\\]{0,40})"')
+CUT = "The text ends within it"
+LONGEST_LITERAL = len("-Infinity")
+# A list that is not closed takes in all that follows: an element so long is taken for broken.
+LONG_ELEMENT_BYTES = 1 << 20
+# DuckDB reads no longer values.
+LONGEST_ELEMENT_BYTES = 16 << 20
 
 
 class Element(NamedTuple):
-    """One element of traceEvents: its place in the piece, and why it is unusable, if it is."""
+    """One element of traceEvents: its place in the piece, and what stopped the decoder in it."""
 
     start: int
     end: int
-    problem: str | None
+    stopped_by: str | None
 
 
 def split_elements(data: bytes, is_last: bool) -> tuple[list[Element], int]:
@@ -34,78 +37,70 @@ def split_elements(data: bytes, is_last: bool) -> tuple[list[Element], int]:
 
     Left over is an element that may go on in the next piece, where this one is not the last.
     """
-    cuts = [match.end() for match in EVENT_STARTS.finditer(data)]
-    starts = [len(data) - len(data.lstrip(SEPARATORS)), *cuts]
-    ends = [*cuts, len(data)]
+    text = data.decode("latin-1")  # a character a byte; structure is ASCII in any case
+    first_key = None
     elements: list[Element] = []
-    at = 0
-    while at < len(starts):
-        found, taken = elements_from(data, starts[at], ends[at : at + MOST_CUTS_IN_AN_EVENT])
-        broken = len(found) == 1 and found[0].problem
-        if broken and not is_last and len(ends) - at < MOST_CUTS_IN_AN_EVENT:
-            return elements, len(data) - starts[at]
-        elements += found
-        at += taken
+    at = SEPARATORS.match(text).end()
+    while at < len(text):
+        value, end, stopped_by = value_at(text, at)
+        if not stopped_by and not NEXT_OR_END.match(text, end):
+            stopped_by = "More behind its end"
+        if stopped_by:
+            rest = 0 if is_last else len(text) - at
+            if stopped_by == CUT and 0 < rest < LONG_ELEMENT_BYTES:
+                return elements, rest
+            end = next_event(text, at + 1, first_key or "ph")
+            if end is None:
+                if 0 < rest < LONGEST_ELEMENT_BYTES:
+                    return elements, rest
+                end = len(text)
+            end = at + len(text[at:end].rstrip(" \t\r\n,"))
+        elif first_key is None and is_event(value):
+            first_key = next(iter(value))
+        elements.append(Element(at, end, stopped_by))
+        at = SEPARATORS.match(text, end).end()
     return elements, 0
 
 
-def elements_from(data: bytes, start: int, ends: list[int]) -> tuple[list[Element], int]:
-    """The elements that begin at `start`, and how many of `ends` they reach over."""
-    end = end_of(data, start, ends[0])
-    if start == end:
-        return [], 1
-    problem = problem_of(data[start:end])
-    if problem is None:
-        return [Element(start, end, None)], 1
-    # Elements that are no objects have no cuts between them.
-    parts = [Element(*part, problem_of(data[slice(*part)])) for part in parts_of(data, start, end)]
-    if len(parts) > 1 and any(part.problem is None for part in parts):
-        return parts, 1
-    for more, further in enumerate(ends[1:], 2):
-        wider = end_of(data, start, further)
-        if problem_of(data[start:wider]) is None:
-            return [Element(start, wider, None)], more
-    return parts if len(parts) > 1 else [Element(start, end, problem)], 1
+def value_at(text: str, at: int, decoder: json.JSONDecoder = SCANNER) -> tuple:
+    """The JSON value at `at`, where it ends, and what stopped the decoder before, if anything."""
+    # Not of the whole text: to say where it stopped the decoder counts lines from the begin.
+    for size in (1 << 12, 1 << 16, 1 << 20, len(text)):
+        part = text[at : at + size]
+        value, length, stopped_by = first_value(part, decoder)
+        is_cut = stopped_by == CUT or length == len(part)
+        if not is_cut or at + size >= len(text):
+            break
+    return value, at + length, stopped_by
 
 
-def parts_of(data: bytes, start: int, end: int) -> list[tuple[int, int]]:
-    """What stands between commas that are in no string, list or object."""
-    parts = []
-    depth = 0
-    for token in JSON_TOKEN_OR_COMMA.finditer(data, start, end):
-        char = data[token.start()]
-        if char in b"[{":
-            depth += 1
-        elif char in b"]}":
-            depth -= 1
-        elif char == ord(",") and depth == 0:
-            parts.append((start, token.start()))
-            start = token.end()
-    parts.append((start, end))
-    stripped = ((s + len(data[s:e]) - len(data[s:e].lstrip()), e) for s, e in parts)
-    return [(s, end_of(data, s, e)) for s, e in stripped if data[s:e].strip()]
-
-
-def end_of(data: bytes, start: int, end: int) -> int:
-    """`end` without the separators that follow the element."""
-    return start + len(data[start:end].rstrip(SEPARATORS))
-
-
-def problem_of(text: bytes) -> str | None:
-    """Why this is no JSON object, or None where it is one."""
+def first_value(text: str, decoder: json.JSONDecoder) -> tuple[object, int, str | None]:
     try:
-        value = orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        if not reads_with_not_a_number(text):
-            return f"broken JSON: {error.msg}"
-        return None
-    return None if isinstance(value, dict) else f"not an event: {type(value).__name__}"
+        value, end = decoder.raw_decode(text)
+    except json.JSONDecodeError as error:
+        # Where a string or a literal does not end, the error is placed at its begin.
+        is_cut = error.msg.startswith("Unterminated") or error.pos > len(text) - LONGEST_LITERAL
+        return None, 0, CUT if is_cut else error.msg
+    except RecursionError:
+        return None, 0, "Nested too deeply"
+    return value, end, None
 
 
-def reads_with_not_a_number(text: bytes) -> bool:
-    """Whether NaN and infinities are all that is wrong; the fast path keeps them in arguments."""
-    plain = re.sub(rb"(?<=[:\[,\s])-?(?:[Nn]a[Nn]|[Ii]nf(?:inity)?)(?=[\s,\]}])", b"null", text)
-    try:
-        return plain != text and isinstance(json.loads(plain), dict)
-    except ValueError:
-        return False
+def next_event(text: str, at: int, first_key: str) -> int | None:
+    """Where the next event begins: an object that opens as the others do, or one with a phase.
+
+    An object that is the value of a key or begins a list belongs to the event around it.
+    """
+    for start in OBJECT_START.finditer(text, at):
+        before = start.start() - 1
+        while before >= at and text[before] in " \t\r\n":
+            before -= 1
+        if text[before] in ":[":
+            continue
+        if start[1] == first_key or is_event(value_at(text, start.start())[0]):
+            return start.start()
+    return None
+
+
+def is_event(value: object) -> bool:
+    return isinstance(value, dict) and "ph" in value

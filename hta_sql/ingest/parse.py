@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hta_sql.ingest import clock
-from hta_sql.ingest.elements import Element, split_elements
+from hta_sql.ingest.elements import LONGEST_ELEMENT_BYTES, Element, split_elements
 from hta_sql.ingest.stream import TraceStream
 
 # What DuckDB raises for the input's sake; anything else is a fault of ours or of the machine.
@@ -39,25 +39,26 @@ class Parser:
         # Written over again and again: new pages for every piece would cost more than its bytes.
         self._scratch = scratch.open("wb", buffering=0)
         self._next_id = 0
+        # Whether stamps count from 1970; None until there is one.
+        self._since_1970: bool | None = None
+        self._exact = False
+        self._unpadded = False
         self.bad: list[BadElement] = []
-        self.latest_ns: int | None = None
-        self.exact = False
-        self.unpadded = False
 
     @property
     def is_absolute(self) -> bool:
-        """Whether stamps count from 1970; no trace runs long enough to reach there from a base."""
-        return self.latest_ns is not None and self.latest_ns >= clock.EXACT_IN_A_DOUBLE_NS
+        """Whether stamps count from 1970, as far as is known."""
+        return bool(self._since_1970)
 
     def time_format(self, has_base: bool) -> str:
         """In words: what the stamps count from, and how those since 1970 are written."""
-        if self.latest_ns is None:
+        if self._since_1970 is None:
             return "no times"
-        if not self.is_absolute:
+        if not self._since_1970:
             return "relative to base" if has_base else "relative, base unknown"
-        if not self.exact:
+        if not self._exact:
             return "absolute, microseconds"
-        return f"absolute, {'unpadded ' if self.unpadded else ''}nanoseconds"
+        return f"absolute, {'unpadded ' if self._unpadded else ''}nanoseconds"
 
     def close(self) -> None:
         self._scratch.close()
@@ -87,72 +88,110 @@ class Parser:
         return table, 0
 
     def _by_element(self, offset: int, data: bytes, is_last: bool) -> tuple[pa.Table, int]:
+        """The same for a piece with something wrong in it: broken elements are told apart."""
         elements, unused = split_elements(data, is_last)
-        first_id = self._next_id
+        texts = [data[element.start : element.end] for element in elements]
+        problems = self._json_problems(elements, texts)
+        sound = [at for at, problem in enumerate(problems) if problem is None]
+        tables = list(self._read_sound(texts, sound, problems))
+        self.bad += [
+            BadElement(self._next_id + at, offset + elements[at].start, problem, texts[at])
+            for at, problem in enumerate(problems)
+            if problem
+        ]
         self._next_id += len(elements)
-        good = [(first_id + at, e) for at, e in enumerate(elements) if e.problem is None]
-        for at, element in enumerate(elements):
-            if element.problem:
-                self._reject(first_id + at, offset, data, element, element.problem)
-        tables = list(self._read_elements(offset, data, good))
-        return pa.concat_tables(tables) if tables else self._empty(), unused
+        return pa.concat_tables(tables), unused
 
-    def _read_elements(
-        self, offset: int, data: bytes, good: list[tuple[int, Element]]
+    def _read_sound(
+        self, texts: list[bytes], sound: list[int], problems: list[str | None]
     ) -> Iterator[pa.Table]:
-        """Read elements that are objects; halve the set where one of them is still refused."""
-        if not good:
-            return
-        text = b",".join(data[element.start : element.end] for _, element in good)
+        """The good ones of elements that are objects; says of others what their problem is."""
         try:
-            table = self._read_timed(text)
-        except UNREADABLE as error:
-            if len(good) == 1:
-                reason = str(error).split(": ")[-1].splitlines()[0]
-                self._reject(good[0][0], offset, data, good[0][1], f"unusable event: {reason}")
+            table = self._read_timed(b",".join(texts[at] for at in sound), as_text=True)
+        except UNREADABLE:
+            # A key that stands twice, for one. Rare, so the one is found by halving.
+            if len(sound) == 1:
+                problems[sound[0]] = "unusable event: perhaps a key stands twice"
                 return
-            middle = len(good) // 2
-            yield from self._read_elements(offset, data, good[:middle])
-            yield from self._read_elements(offset, data, good[middle:])
+            middle = len(sound) // 2
+            yield from self._read_sound(texts, sound[:middle], problems)
+            yield from self._read_sound(texts, sound[middle:], problems)
             return
-        ids = pa.array([event_id for event_id, _ in good], pa.int64())
+        for at, problem in zip(sound, table["problem"].to_pylist(), strict=True):
+            problems[at] = problem
+        ids = pa.array([self._next_id + at for at in sound], pa.int64())
         table = table.set_column(0, "event_id", ids)
-        problems = table["problem"].to_pylist()
-        for (event_id, element), problem in zip(good, problems, strict=True):
-            if problem:
-                self._reject(event_id, offset, data, element, problem)
         yield table.filter(pc.is_null(table["problem"]))
 
-    def _reject(
-        self, event_id: int, offset: int, data: bytes, element: Element, reason: str
-    ) -> None:
-        start, end, _ = element
-        self.bad.append(BadElement(event_id, offset + start, reason, data[start:end]))
+    def _json_problems(self, elements: list[Element], texts: list[bytes]) -> list[str | None]:
+        """Why elements are no JSON objects, by the parser that has to read them."""
+        readable = [text if is_utf8(text) else b"" for text in texts]
+        table = pa.table({"text": pa.array(readable, pa.binary()).cast(pa.string())})
+        types = self._con.from_arrow(table).project("valid_json_type(text)").fetchall()
+        return [
+            json_problem(element, text, json_type)
+            for element, text, (json_type,) in zip(elements, texts, types, strict=True)
+        ]
 
-    def _read_timed(self, data) -> pa.Table:
+    def _read_timed(self, data, as_text: bool = False) -> pa.Table:
         """Events of valid JSON, read again with care where a double cannot hold their times."""
-        table = self._read(data)
+        table = self._read(data, as_text)
         latest = pc.max(table["start_ns"]).as_py()
         if latest is None:
             return table
-        if not self.exact and clock.needs_exact_reading(data, latest):
-            self.exact = True
-            self.unpadded = clock.is_unpadded(data)
-            table = self._read(data)
-        self.latest_ns = max(latest, self.latest_ns or latest)
+        if self._since_1970 is None:
+            self._since_1970 = most_count_from_1970(table)
+        if latest >= clock.SINCE_1970_NS and not self._since_1970:
+            return without_strays(table)
+        if not self._exact and clock.needs_exact_reading(data, latest):
+            self._exact = True
+            self._unpadded = clock.is_unpadded(data)
+            table = self._read(data, as_text)
         return table
 
-    def _read(self, data) -> pa.Table:
-        if self.exact:
-            data = bytes(data)
-            data = clock.quoted(clock.padded(data) if self.unpadded else data)
+    def _read(self, data, as_text: bool) -> pa.Table:
+        if self._exact:
+            data = clock.quoted(bytes(data), self._unpadded)
         self._scratch.seek(0)
         for part in (b"[", data, b"]"):
             self._scratch.write(part)
         self._scratch.truncate()
-        macro = "parsed_events_exactly" if self.exact else "parsed_events"
         path = str(self._path).replace("'", "''")
-        return self._con.sql(f"FROM {macro}('{path}', {self._next_id})").to_arrow_table()
+        if self._exact or as_text:
+            events = f"events_of_text('{path}', {self._next_id}, {self._unpadded})"
+        else:
+            events = f"events_of_numbers('{path}', {self._next_id})"
+        return self._con.sql(f"FROM {events}").to_arrow_table()
 
-    def _empty(self) -> pa.Table:
-        return self._read(b"")
+
+def json_problem(element: Element, text: bytes, json_type: str | None) -> str | None:
+    if len(text) > LONGEST_ELEMENT_BYTES:
+        return "longer than 16 MB"
+    if json_type == "OBJECT":
+        return None
+    if json_type is not None:
+        return f"not an event: {json_type.lower()}"
+    if not is_utf8(text):
+        return "broken JSON: invalid UTF-8"
+    return f"broken JSON: {element.stopped_by or 'Bad escape'}"
+
+
+def is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def most_count_from_1970(table: pa.Table) -> bool:
+    since_1970 = pc.greater_equal(table["start_ns"], clock.SINCE_1970_NS)
+    return pc.mean(since_1970).as_py() > 0.5
+
+
+def without_strays(table: pa.Table) -> pa.Table:
+    """The same events; those that alone count from 1970 have that as their problem."""
+    stray = pc.fill_null(pc.greater_equal(table["start_ns"], clock.SINCE_1970_NS), False)
+    why = pa.scalar('"ts" counts from 1970, unlike the others')
+    at = table.schema.get_field_index("problem")
+    return table.set_column(at, "problem", pc.if_else(stray, why, table["problem"]))

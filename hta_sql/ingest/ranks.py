@@ -9,7 +9,8 @@ from pathlib import Path
 
 from hta_sql.errors import IngestError
 from hta_sql.ingest.find import Candidate
-from hta_sql.ingest.stream import EVENTS_KEY, ByteStream, TraceStream, split_tail
+from hta_sql.ingest.metadata import split_tail
+from hta_sql.ingest.stream import EVENTS_KEY, ByteStream, TraceStream
 
 IN_NAME = re.compile(r"(?:^|[^a-z])rank[-_.=]?(\d+)", re.IGNORECASE)
 LONGEST_TAIL_BYTES = 1 << 20
@@ -30,7 +31,7 @@ def claim_of(candidate: Candidate, told: int | None) -> Claim:
     stream = TraceStream(candidate.path)
     if told is not None:
         return Claim(candidate, told, "given")
-    info = stream.head.get("distributedInfo")
+    info = stream.head.keys.get("distributedInfo")
     if info is None:
         info = info_behind_events(candidate.path)
     rank = rank_of(info)
@@ -61,7 +62,7 @@ def info_behind_events(path: Path) -> object:
         return None
     begin = EVENTS_KEY.search(end)  # a small file is all here
     _, tail = split_tail(end[begin.end() :] if begin else end)
-    return (tail or {}).get("distributedInfo")
+    return tail.keys.get("distributedInfo") if tail else None
 
 
 def settle(

@@ -12,10 +12,10 @@ import re
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
-import orjson
 from zlib_ng import zlib_ng
 
 from hta_sql.errors import IngestError
+from hta_sql.ingest.metadata import Metadata, read_keys, split_tail
 
 READ_BYTES = 1 << 20
 PIECE_BYTES = 32 << 20
@@ -24,7 +24,6 @@ LONGEST_PIECE_BYTES = 256 << 20
 
 EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
 BETWEEN_EVENTS = re.compile(rb'\}\s*,\s*(?=\{\s*")')
-JSON_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -94,21 +93,21 @@ def inflate_until_broken(inflate, chunk: bytes) -> Iterator[bytes]:
 class TraceStream:
     """Head, event pieces and tail of one trace file, read once from front to back.
 
-    `head` and `tail` are the top-level keys before and after the events; `tail` is None until the
-    pieces are read, and stays None where the file ends before its array does.
+    `head` and `tail` are the top-level keys before and behind the events; `tail` is None until the
+    pieces are read, and stays None where the file ends before its list of events does.
     """
 
     def __init__(self, path: Path):
         self.bytes = ByteStream(path)
         self._chunks = iter(self.bytes)
-        self.tail: dict | None = None
+        self.tail: Metadata | None = None
         self._buffer = b""
         self._fill(64)
         text = self._buffer.removeprefix(BYTE_ORDER_MARK).lstrip()
         self._offset = len(self._buffer) - len(text)
         self._buffer = text
         if text[:1] == b"[":
-            self.head = {}
+            self.head = Metadata({})
             self._is_array = True
             self._advance(1)
             self._check_first_element()
@@ -136,12 +135,12 @@ class TraceStream:
         self._buffer = b"".join(parts)
         return len(parts) > 1
 
-    def _read_head(self) -> dict:
+    def _read_head(self) -> Metadata:
         searched = 0
         while True:
             for match in EVENTS_KEY.finditer(self._buffer, searched):
-                head = read_object(self._buffer[: match.start()] + b'"":0}')
-                if head is not None:
+                head = read_keys(self._buffer[: match.start()] + b'"":0}')
+                if head.is_whole:
                     self._advance(match.end())
                     return head
             # The key may lie across the end of what was read so far.
@@ -152,8 +151,9 @@ class TraceStream:
                 break
         # A head that is itself broken must not cost the events behind it.
         if match := EVENTS_KEY.search(self._buffer):
+            head = read_keys(self._buffer[: match.start()])
             self._advance(match.end())
-            return {}
+            return head
         keys = re.findall(r'"(\w+)"\s*:', self._buffer[:2000].decode("utf-8", "replace"))
         found = ", ".join(f'"{key}"' for key in keys[:3]) or "no key"
         raise NotATrace(f'not a Kineto trace: no "traceEvents" (found {found})')
@@ -186,28 +186,6 @@ class TraceStream:
             self._advance(cut - (unused or 0))
 
 
-def split_tail(data: bytes, is_array: bool = False) -> tuple[int, dict | None]:
-    """Where the events end in the last bytes of a file, and the keys behind them.
-
-    The keys are None where the file ends before its list does, or they do not parse.
-    """
-    # Scanning is slow, so from an event near the end. Where what follows the bracket found
-    # is no tail, the start lay inside an event or inside the tail itself: take a wider look.
-    for window in (1 << 16, 1 << 20, 1 << 24, len(data)):
-        start = max(0, len(data) - window)
-        if start and (match := BETWEEN_EVENTS.search(data, start)):
-            start = match.end()
-        end = closing_bracket(data, start)
-        if end is not None:
-            rest = data[end + 1 :]
-            tail = {} if is_array and not rest.strip() else read_object(b'{"":0' + rest)
-            if tail is not None:
-                return end, tail
-        if start == 0:
-            break
-    return len(data) if end is None else end, None
-
-
 def last_boundary(data: bytes) -> int | None:
     """The end of the last event in `data` that another one seems to follow."""
     # Where every event begins with the same key, a boundary before that key is a safe one;
@@ -224,27 +202,3 @@ def last_boundary(data: bytes) -> int | None:
             if match:
                 return match.start() + 1
     return None
-
-
-def closing_bracket(data: bytes, start: int) -> int | None:
-    """Position of the bracket that closes the array around `start`."""
-    depth = 0
-    for token in JSON_TOKEN.finditer(data, start):
-        char = data[token.start()]
-        if char in b"[{":
-            depth += 1
-        elif char in b"]}":
-            depth -= 1
-            if depth < 0:
-                return token.start() if char == ord("]") else None
-    return None
-
-
-def read_object(data: bytes) -> dict | None:
-    """The keys of a JSON object but for the empty one, or None where it does not parse."""
-    try:
-        value = orjson.loads(data)
-    except orjson.JSONDecodeError:
-        return None
-    value.pop("", None)
-    return value

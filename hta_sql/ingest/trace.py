@@ -34,6 +34,8 @@ DELTA_COLUMNS = {
     "launch_id", "launch_start_ns", "launch_end_ns",
 }  # fmt: skip
 LONG_COLUMNS = {"id", "args"}
+# With any stamp added, a time still fits 64 bits.
+LATEST_BASE_NS = 2**62
 TABLES = ("events", "host_ops", "gpu_activities", "quarantine")
 
 
@@ -76,7 +78,7 @@ def ingest_trace(
         "base_ns": base_ns or 0,
         "schema_version": SCHEMA_VERSION,
     }
-    return IngestedTrace(files, facts, stream.head | (stream.tail or {}))
+    return IngestedTrace(files, facts, metadata_of(stream))
 
 
 def connect(staging: Path) -> duckdb.DuckDBPyConnection:
@@ -104,7 +106,7 @@ def write_events(
     events, they wait uncompressed in a file beside.
     """
     count = 0
-    base_ns = base_of(stream.head)
+    base_ns = base_of(stream.head.keys)
     spool = path.with_suffix(".spool")
     writer = None
     for table in parser.tables(stream):
@@ -121,7 +123,7 @@ def write_events(
         progress(stream.bytes.bytes_read)
     writer.close()
     if spooled:
-        base_ns = base_of(stream.tail or {})
+        base_ns = base_of(metadata_of(stream))
         with pa.OSFile(str(spool)) as file, table_writer(path, schema) as writer:
             batches = pa.ipc.open_file(file)
             for at in range(batches.num_record_batches):
@@ -146,12 +148,14 @@ def table_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
     )
 
 
+def metadata_of(stream: TraceStream) -> dict:
+    return stream.head.keys | (stream.tail.keys if stream.tail else {})
+
+
 def base_of(metadata: dict) -> int | None:
-    base = metadata.get("baseTimeNanoseconds")
-    try:
-        return None if base is None else int(base)
-    except (TypeError, ValueError):
-        return None
+    """What relative stamps count from, in Unix nanoseconds; None where that is not told."""
+    base = as_int(metadata.get("baseTimeNanoseconds"))
+    return base if base is not None and 0 <= base < LATEST_BASE_NS else None
 
 
 def status_of(stream: TraceStream) -> str:
@@ -159,6 +163,10 @@ def status_of(stream: TraceStream) -> str:
         return f"truncated: {stream.bytes.damage}"
     if stream.tail is None:
         return "truncated: the file ends before its list of events does"
+    if stream.tail.is_cut:
+        return "truncated: the file ends before its last keys do"
+    if not (stream.head.is_whole and stream.tail.is_whole):
+        return "damaged: the keys around the events are broken JSON"
     return "complete"
 
 
@@ -251,9 +259,10 @@ def describe(metadata: dict) -> dict:
 
 
 def as_int(value: object) -> int | None:
+    """A number, also where it is quoted, as some writers do."""
     try:
-        return int(value)  # some writers quote their numbers
-    except (TypeError, ValueError):
+        return None if isinstance(value, bool) else int(value)
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

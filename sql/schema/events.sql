@@ -19,7 +19,8 @@ SELECT
     NULL::BIGINT AS external_id,   -- joins an operator and its activities
     NULL::BIGINT AS stream,
     NULL::BIGINT AS device,
-    NULL::VARCHAR AS args          -- JSON: all arguments, as in the trace
+    NULL::VARCHAR AS args,         -- JSON: all arguments, as in the trace
+    NULL::VARCHAR AS more          -- JSON: keys beside these, which the profiler does not write
 WHERE false;
 
 CREATE OR REPLACE VIEW events AS

@@ -8,7 +8,7 @@ SELECT
     NULL::BIGINT AS file_bytes,
     NULL::BIGINT AS modified_ns,             -- when the source file was last written
     NULL::VARCHAR AS fingerprint,            -- hash of the source file
-    NULL::VARCHAR AS status,                 -- complete, or truncated
+    NULL::VARCHAR AS status,                 -- complete, or what is wrong with it
     NULL::BIGINT AS event_count,             -- rows in events
     NULL::BIGINT AS quarantined_count,       -- elements that could not be used
     NULL::BIGINT AS gpu_activity_count,

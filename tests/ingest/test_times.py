@@ -85,6 +85,15 @@ def test_fractions_without_their_zeros(tmp_path):
     assert format_of(archive) == ("absolute, unpadded nanoseconds", 0)
 
 
+def test_short_durations_beside_padded_stamps(tmp_path):
+    """Durations written again by another program say nothing of how stamps are written."""
+    stamps = [f"{NOW_US + at}.{fraction}" for at, fraction in enumerate(["500", "120", "999"])]
+    archive = ingested(tmp_path, instants(stamps, ["1.5", "2.25", "7"]))
+    expected = [(ns(f"{NOW_US}.5"), 1500), (ns(f"{NOW_US + 1}.12"), 2250)]
+    assert times(archive)[:2] == expected
+    assert format_of(archive) == ("absolute, nanoseconds", 0)
+
+
 def test_numbers_written_again_are_not_unpadded(tmp_path):
     """Another program drops trailing zeros, which reads the same but means something else."""
     rng = random.Random(5)
@@ -123,12 +132,36 @@ def test_display_unit_says_nothing(tmp_path):
     assert times(ingested(tmp_path, text)) == [(5001, 1500)]
 
 
-def test_arguments_named_like_stamps_are_kept(tmp_path):
-    archive = ingested(
-        tmp_path, instants([f"{NOW_US}.001"], more=', "args": {"ts": 1712195495519689.25}')
-    )
-    [(args,)] = rows(archive, "SELECT args FROM events")
-    assert float(json.loads(args)["ts"]) == 1712195495519689.25
+@pytest.mark.parametrize("fractions", ["001 500 010", "1 50 120"], ids=["padded", "unpadded"])
+def test_arguments_named_like_times_are_kept(tmp_path, fractions):
+    args = f'{{"ts": {NOW_US}.5, "dur": 1.5, "text": "=5", "list": [{{"ts":{NOW_US}.25}}]}}'
+    stamps = [f"{NOW_US}.{fraction}" for fraction in fractions.split()]
+    archive = ingested(tmp_path, instants(stamps, more=f', "args": {args}'))
+    for (kept,) in rows(archive, "SELECT args FROM events"):
+        assert json.loads(kept, parse_float=str) == json.loads(args, parse_float=str)
+
+
+@pytest.mark.parametrize("at", [0, 3, 5])
+@pytest.mark.parametrize("stray", ["1716900000000000.123", "1.7169e15"])
+def test_one_stamp_since_1970_among_relative_ones(tmp_path, at, stray):
+    """It is the one that is wrong: the others keep their base."""
+    stamps = [f"{n}.001" for n in range(5)]
+    stamps.insert(at, stray)
+    text = instants(stamps).replace("{", f'{{"baseTimeNanoseconds": {BASE},', 1)
+    archive = ingested(tmp_path, text)
+    assert [start for start, _ in times(archive)] == [BASE + 1000 * n + 1 for n in range(5)]
+    assert format_of(archive) == ("relative to base", BASE)
+    assert rows(archive, "SELECT event_id, reason FROM quarantine") == [
+        (at, '"ts" counts from 1970, unlike the others')
+    ]
+
+
+@pytest.mark.parametrize("base", ["true", "1e30", '"soon"', "-1", str(2**63), "null", "[]"])
+def test_a_base_that_is_none(tmp_path, base):
+    text = instants(["5.001"]).replace("{", f'{{"baseTimeNanoseconds": {base},', 1)
+    archive = ingested(tmp_path, text)
+    assert times(archive) == [(5001, 1500)]
+    assert format_of(archive) == ("relative, base unknown", 0)
 
 
 def test_metadata_events_have_no_time(tmp_path):

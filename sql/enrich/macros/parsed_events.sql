@@ -1,8 +1,7 @@
 -- The events of one piece of a trace: a file holding a JSON array cut from traceEvents.
 --
--- read_json names every key that the profiler writes: a key it is not told of costs more than
--- reading it. Where a stamp does not fit a double, the caller asks for parsed_events_exactly.
--- `problem` says why an event cannot be used; such rows go to quarantine, never into events.
+-- read_json names every key that an event may have: a key it is not told of costs more than reading
+-- it. `problem` says why an event cannot be used; such rows go to quarantine, never into events.
 CREATE OR REPLACE MACRO json_events(piece) AS TABLE
 SELECT *
 FROM read_json(
@@ -10,36 +9,68 @@ FROM read_json(
     format = 'array',
     columns = {
         ph: 'VARCHAR', cat: 'VARCHAR', name: 'VARCHAR', pid: 'VARCHAR', tid: 'VARCHAR',
-        ts: 'DOUBLE', dur: 'DOUBLE', id: 'VARCHAR', bp: 'VARCHAR', s: 'VARCHAR', args: 'JSON'
+        ts: 'DOUBLE', dur: 'DOUBLE', id: 'VARCHAR', bp: 'VARCHAR', s: 'VARCHAR', args: 'JSON',
+        -- The rest of Chrome's format, which the profiler does not write.
+        id2: 'JSON', scope: 'JSON', bind_id: 'JSON', flow_in: 'JSON', flow_out: 'JSON',
+        tts: 'JSON', tdur: 'JSON', tidelta: 'JSON', icount: 'JSON', cname: 'JSON', v: 'JSON',
+        sf: 'JSON', esf: 'JSON', stack: 'JSON', estack: 'JSON'
     }
 );
 
--- The same with time stamps as text, for stamps that a double would round.
-CREATE OR REPLACE MACRO json_events_exactly(piece) AS TABLE
+-- The same with times as text, for stamps that a double would round, or that are no numbers.
+CREATE OR REPLACE MACRO json_events_as_text(piece) AS TABLE
 SELECT *
 FROM read_json(
     piece,
     format = 'array',
     columns = {
         ph: 'VARCHAR', cat: 'VARCHAR', name: 'VARCHAR', pid: 'VARCHAR', tid: 'VARCHAR',
-        ts: 'VARCHAR', dur: 'DOUBLE', id: 'VARCHAR', bp: 'VARCHAR', s: 'VARCHAR', args: 'JSON'
+        ts: 'VARCHAR', dur: 'VARCHAR', id: 'VARCHAR', bp: 'VARCHAR', s: 'VARCHAR', args: 'JSON',
+        id2: 'JSON', scope: 'JSON', bind_id: 'JSON', flow_in: 'JSON', flow_out: 'JSON',
+        tts: 'JSON', tdur: 'JSON', tidelta: 'JSON', icount: 'JSON', cname: 'JSON', v: 'JSON',
+        sf: 'JSON', esf: 'JSON', stack: 'JSON', estack: 'JSON'
     }
 );
 
+-- Stamps outside of 1969 to 2041 are none; within, sums of a few times fit a BIGINT.
+CREATE OR REPLACE MACRO is_believable(us) AS us BETWEEN -1e13 AND 2.25e15;
+
 -- Microseconds in a double to nanoseconds, exact below 2^43 us: there a double is within half a
 -- nanosecond of the decimal. Whole microseconds apart, since `us * 1000` would round once more.
--- Stamps outside of 1969 to 2041 are none; within, sums of a few times fit a BIGINT.
 CREATE OR REPLACE MACRO nanoseconds(us) AS
 CASE
-    WHEN us BETWEEN -1e13 AND 2.25e15
+    WHEN is_believable(us)
     THEN CAST(floor(us) AS BIGINT) * 1000 + CAST((us - floor(us)) * 1000 AS BIGINT)
 END;
 
-CREATE OR REPLACE MACRO nanoseconds_exactly(us) AS
+-- The same for text; without a limit, since durations have one of their own.
+CREATE OR REPLACE MACRO nanoseconds_of_text(us) AS
+TRY_CAST(TRY_CAST(us AS DECIMAL(38, 12)) * 1000 AS BIGINT);
+
+-- `=123.5` is a number that ingest has quoted. Where fractions are not padded it is 123.005.
+CREATE OR REPLACE MACRO unquoted_time(us, unpadded) AS
 CASE
-    WHEN TRY_CAST(us AS DOUBLE) BETWEEN -1e13 AND 2.25e15
-    THEN CAST(TRY_CAST(us AS DECIMAL(38, 6)) * 1000 AS BIGINT)
+    WHEN us IS NULL OR NOT prefix(us, '=')
+    THEN us
+    WHEN unpadded
+    THEN regexp_replace(
+        regexp_replace(us[2:], '\.(\d)$', '.00\1'),
+        '\.(\d\d)$', '.0\1'
+    )
+    ELSE us[2:]
 END;
+
+-- Arguments may be named like times; what was quoted among them is a number again.
+CREATE OR REPLACE MACRO unquoted_arguments(args) AS
+CASE
+    WHEN contains(args, '"=')
+    THEN regexp_replace(args, '("(?:ts|dur)"\s*:\s*)"=([0-9.]+)"', '\1\2', 'g')
+    ELSE args
+END;
+
+-- What kind of JSON a text is; NULL where it is none.
+CREATE OR REPLACE MACRO valid_json_type(text) AS
+CASE WHEN json_valid(text) THEN json_type(text) END;
 
 -- A span's time must be known and believable: the profiler's own limit is seven days.
 CREATE OR REPLACE MACRO event_problem(ph, ts_ns, dur_us, duration_ns) AS
@@ -48,23 +79,29 @@ CASE
     WHEN ph = 'M' THEN NULL
     WHEN ts_ns IS NULL THEN 'missing or unusable "ts"'
     WHEN ph <> 'X' THEN NULL
-    WHEN dur_us IS NULL THEN 'missing "dur"'
+    WHEN dur_us IS NULL THEN 'missing or unusable "dur"'
     WHEN dur_us < 0 THEN 'negative "dur"'
+    WHEN isnan(dur_us) THEN 'missing or unusable "dur"'
     WHEN duration_ns IS NULL OR duration_ns > 604800000000000 THEN '"dur" over 7 days'
 END;
 
 -- Columns of `events`, with times still relative to the trace's base.
+--
+-- relation: json_events with ts_ns, dur_us and duration_ns.
 CREATE OR REPLACE MACRO events_of(relation, first_id) AS TABLE
 WITH
-timed AS (
+with_ids AS (
     SELECT
         *,
-        TRY_CAST(dur * 1000 AS BIGINT) AS duration_ns,
         json_transform(
             args,
             '{"correlation": "BIGINT", "External id": "BIGINT",
               "stream": "BIGINT", "device": "BIGINT"}'
-        ) AS ids
+        ) AS ids,
+        coalesce(
+            id2, scope, bind_id, flow_in, flow_out, tts, tdur, tidelta, icount, cname, v,
+            sf, esf, stack, estack
+        ) IS NOT NULL AS has_more
     FROM query_table(relation)
 )
 SELECT
@@ -84,23 +121,52 @@ SELECT
     ids.stream AS stream,
     ids.device AS device,
     args,
-    event_problem(ph, ts_ns, dur, duration_ns) AS problem
-FROM timed;
+    CASE
+        WHEN has_more
+        -- A merge leaves out what is NULL.
+        THEN json_merge_patch('{}', json_object(
+            'id2', id2, 'scope', scope, 'bind_id', bind_id, 'flow_in', flow_in,
+            'flow_out', flow_out, 'tts', tts, 'tdur', tdur, 'tidelta', tidelta, 'icount', icount,
+            'cname', cname, 'v', v, 'sf', sf, 'esf', esf, 'stack', stack, 'estack', estack
+        ))
+    END AS more,
+    event_problem(ph, ts_ns, dur_us, duration_ns) AS problem
+FROM with_ids;
 
-CREATE OR REPLACE MACRO parsed_events(piece, first_id) AS TABLE
+CREATE OR REPLACE MACRO events_of_numbers(piece, first_id) AS TABLE
 WITH
 in_nanoseconds AS (
-    SELECT *, nanoseconds(ts) AS ts_ns
+    SELECT
+        *,
+        nanoseconds(ts) AS ts_ns,
+        dur AS dur_us,
+        TRY_CAST(dur * 1000 AS BIGINT) AS duration_ns
     FROM json_events(piece)
 )
 SELECT *
 FROM events_of(in_nanoseconds, first_id);
 
-CREATE OR REPLACE MACRO parsed_events_exactly(piece, first_id) AS TABLE
+CREATE OR REPLACE MACRO events_of_text(piece, first_id, unpadded) AS TABLE
 WITH
+unquoted AS (
+    SELECT
+        * REPLACE (
+            unquoted_time(ts, unpadded) AS ts,
+            unquoted_time(dur, unpadded) AS dur,
+            unquoted_arguments(args) AS args
+        )
+    FROM json_events_as_text(piece)
+),
 in_nanoseconds AS (
-    SELECT *, nanoseconds_exactly(ts) AS ts_ns
-    FROM json_events_exactly(piece)
+    SELECT
+        *,
+        CASE
+            WHEN is_believable(TRY_CAST(ts AS DOUBLE))
+            THEN nanoseconds_of_text(ts)
+        END AS ts_ns,
+        TRY_CAST(dur AS DOUBLE) AS dur_us,
+        nanoseconds_of_text(dur) AS duration_ns
+    FROM unquoted
 )
 SELECT *
 FROM events_of(in_nanoseconds, first_id);
