@@ -349,7 +349,9 @@ def _dashed(name: str) -> str:
 
 def _outcome(outcome: "Outcome") -> str:
     if outcome.error:
-        return f"{outcome.path}: failed: {outcome.error}"
+        from .ingest.find import shown
+
+        return f"{shown(outcome.path)}: failed: {outcome.error}"
     row = outcome.row
     lost = f", {row['quarantined_count']:,} quarantined" if row["quarantined_count"] else ""
     broken = "" if row["status"] == "complete" else f", {row['status']}"
@@ -378,7 +380,7 @@ def _open(archives: tuple[str, ...]) -> "Archive":
 def _write(archive: "Archive", relation: Any, format: str | None, output: Path | None) -> None:
     """Write a result from another thread, since Arrow waits for DuckDB deaf to Ctrl-C."""
     with ThreadPoolExecutor(1) as pool:
-        writing = pool.submit(lambda: write(relation.to_arrow_reader(), format, output))
+        writing = pool.submit(lambda: write(relation, format, output))
         try:
             writing.result()
         except KeyboardInterrupt:

@@ -22,6 +22,10 @@ _VIEW = re.compile(r"^CREATE OR REPLACE VIEW (\w+)", re.MULTILINE)
 _STUB_COLUMN = re.compile(r"^ +NULL::\S+ AS (\w+),? +-- (.+)$", re.MULTILINE)
 
 
+# In a path, DuckDB takes these for patterns or a list of paths.
+UNSEARCHABLE = "*?[],\\"
+
+
 def archive_root(archive: str | os.PathLike[str]) -> Path:
     """The absolute path of an archive; ArchiveError if it is none."""
     root = Path(os.path.abspath(archive))
@@ -31,16 +35,25 @@ def archive_root(archive: str | os.PathLike[str]) -> Path:
         what = "holds no traces.parquet" if root.is_dir() else "is a file"
         raise ArchiveError(f"{archive}: not an archive, it {what}; "
                            "`hta-sql ingest TRACES ARCHIVE` makes one")
-    if bad := sorted(set(str(root)) & set("*?[],")):
-        raise ArchiveError(f"{root}: DuckDB cannot search a path with {' '.join(bad)} in it; "
-                           "move the archive or rename the folder")
+    check_searchable(root)
     return root
+
+
+def check_searchable(root: Path) -> None:
+    """ArchiveError for a path in which DuckDB finds no files."""
+    text = os.fsencode(root).decode(errors="backslashreplace")
+    if text != str(root):
+        raise ArchiveError(f"{text}: an archive's path has to be UTF-8; rename the folder")
+    if bad := sorted(set(text) & set(UNSEARCHABLE)):
+        raise ArchiveError(f"{text}: DuckDB cannot search a path with {' '.join(bad)} in it; "
+                           "move the archive or rename the folder")
 
 
 def are_mixed(con: duckdb.DuckDBPyConnection, archives: Sequence[Path]) -> bool:
     """Whether some trace was ingested under another schema; ArchiveError for a rank in two."""
     files = _literal([str(root / "traces.parquet") for root in archives])
-    traces = f"read_parquet({files}, union_by_name = true, filename = true)"
+    traces = (f"read_parquet({files}, hive_partitioning = false, union_by_name = true, "
+              "filename = true)")
     try:
         twice = con.execute(
             f"SELECT job, rank, min(filename), max(filename) FROM {traces} "

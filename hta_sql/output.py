@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
+from decimal import Decimal
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -17,6 +18,7 @@ import orjson
 from .errors import HtaSqlError
 
 if TYPE_CHECKING:
+    import duckdb
     import pyarrow as pa
 
 FORMATS = ("table", "json", "csv", "parquet", "arrow")
@@ -26,7 +28,11 @@ _BY_SUFFIX = {".txt": "table", ".json": "json", ".csv": "csv", ".parquet": "parq
 _ROWS_ON_TERMINAL = 50
 
 
-def write(reader: pa.RecordBatchReader, format: str | None, path: Path | None) -> None:
+# Neither Python nor Arrow's CSV holds all values of these.
+_ODD_TYPE = re.compile(r"TIME|DATE|INTERVAL|BIT|BIGNUM|UHUGEINT|VARIANT|UNION")
+
+
+def write(relation: duckdb.DuckDBPyRelation, format: str | None, path: Path | None) -> None:
     """Write all rows to `path`, or to stdout; the format, unless given, follows the file's name.
 
     HtaSqlError where that leaves the format open or would put bytes on a terminal.
@@ -36,6 +42,11 @@ def write(reader: pa.RecordBatchReader, format: str | None, path: Path | None) -
         if format is None:
             raise HtaSqlError(f"{path}: its name does not tell the format; give --format "
                               f"{'|'.join(FORMATS)} or end it in {', '.join(_BY_SUFFIX)}")
+    if format not in _BINARY:
+        relation = _printable(relation)
+    if format == "json" and (twice := _first_twice(relation.columns)):
+        raise HtaSqlError(f"two columns are named {twice!r}; give one another name with AS")
+    reader = relation.to_arrow_reader()
     if path:
         try:
             with path.open("wb") as out:
@@ -51,6 +62,27 @@ def write(reader: pa.RecordBatchReader, format: str | None, path: Path | None) -
     else:
         _WRITERS[format](reader, sys.stdout.buffer, False)
         sys.stdout.buffer.flush()
+
+
+def _printable(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+    """The same rows, with values that DuckDB alone can print as it prints them."""
+    odd = [bool(_ODD_TYPE.search(str(kind))) for kind in relation.types]
+    if not any(odd):
+        return relation
+    columns = [
+        f"{f'CAST(#{at} AS VARCHAR)' if is_odd else f'#{at}'} AS {_quoted(name)}"
+        for at, (name, is_odd) in enumerate(zip(relation.columns, odd, strict=True), 1)
+    ]
+    return relation.project(", ".join(columns))
+
+
+def _quoted(name: str) -> str:
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
+
+
+def _first_twice(names: list[str]) -> str | None:
+    return next((name for at, name in enumerate(names) if name in names[:at]), None)
 
 
 def _table(reader: pa.RecordBatchReader, out: BinaryIO, _: bool) -> None:
@@ -117,11 +149,15 @@ def _cell(value: Any) -> str | None:
 
 
 def _as_json(value: Any) -> Any:
-    """What orjson does not know: DuckDB's HUGEINT and DECIMAL, bytes, intervals."""
-    if hasattr(value, "to_integral_value"):
-        whole = value.to_integral_value()
-        return int(value) if whole == value and abs(value) < 2**63 else float(value)
+    """What orjson does not know: DuckDB's HUGEINT and DECIMAL, bytes."""
+    if isinstance(value, Decimal):
+        number = _number(value)
+        return number if isinstance(number, float) else orjson.Fragment(str(number))
     return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def _number(value: Decimal) -> int | float:
+    return int(value) if value == value.to_integral_value() else float(value)
 
 
 def _print_table(reader: pa.RecordBatchReader, terminal: bool) -> None:
@@ -206,6 +242,8 @@ def humane(name: str, value: Any) -> str:
         return "-"
     if isinstance(value, str):
         return re.sub(r"[\x00-\x1f\x7f]", " ", value)
+    if isinstance(value, Decimal):
+        value = _number(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         return str(value)
     if re.search(r"(^|_)(start|end|at)_ns$", name):
@@ -224,6 +262,7 @@ def humane(name: str, value: Any) -> str:
 
 
 _TIME_UNITS = ((3600e9, "h"), (60e9, "min"), (1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
+_END_OF_CALENDAR_S = 253_402_300_800  # the year 10000
 _SIZE_UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "B"))
 
 
@@ -240,6 +279,6 @@ def _scaled(value: float, units: tuple[tuple[float, str], ...]) -> str:
 def _instant(ns: int) -> str:
     """A point in time to the nanosecond: UTC, or seconds where the trace tells no date."""
     seconds, rest = divmod(abs(ns), 10**9)
-    if seconds < 10**8:
+    if not 10**8 <= seconds < _END_OF_CALENDAR_S:
         return f"{'-' * (ns < 0)}{seconds}.{rest:09} s"
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}.{rest:09}"

@@ -171,11 +171,43 @@ def test_json(invoke, tiny_archive):
     assert json.loads(text) == [{
         "id": 9007199254740993, "comms_id": 18446744073709551615, "huge": 2, "nothing": None,
         "odd": None, "decimal": 0.25, "text": 'a,"b', "list": [1, None], "struct": {"x": 1},
-        "yes": True, "at": "2024-01-02T03:04:05", "bytes": "ff"}]
+        "yes": True, "at": "2024-01-02 03:04:05", "bytes": "ff"}]
     assert '"huge":2,' in text
     assert invoke("sql", tiny_archive, "FROM events LIMIT 0", "--format", "json").stdout == "[]\n"
     two = invoke("sql", tiny_archive, "SELECT range AS n FROM range(2)", "--format", "json").stdout
     assert two == '[\n{"n":0},\n{"n":1}\n]\n'
+
+
+@pytest.mark.parametrize(("value", "printed"), [
+    ("TIMESTAMP_NS '2024-01-01 00:00:00.000000001'", "2024-01-01 00:00:00.000000001"),
+    ("TIME_NS '01:02:03.123456789'", "01:02:03.123456789"),
+    ("INTERVAL 1 DAY", "1 day"),
+    ("'infinity'::TIMESTAMP", "infinity"),
+    ("'101'::BIT", "101"),
+    ("[TIMESTAMP_NS '2024-01-01 00:00:00.000000001']", "['2024-01-01 00:00:00.000000001']"),
+])
+@pytest.mark.parametrize("form", ["table", "json", "csv"])
+def test_what_only_duckdb_can_print(invoke, tiny_archive, value, printed, form):
+    text = invoke("sql", tiny_archive, f"SELECT {value} AS a, 1 AS a_ns", "--format", form).stdout
+    assert printed in text
+
+
+def test_large_integers_stay_integers(invoke, tiny_archive):
+    query = "SELECT 1180591620717411303425::HUGEINT AS n"
+    assert '"n":1180591620717411303425' in invoke(
+        "sql", tiny_archive, query, "--format", "json").stdout
+
+
+def test_sums_are_humane(invoke, tiny_archive):
+    query = "SELECT sum(dur_ns * 1000000) AS total_ns FROM events"
+    text = invoke("sql", tiny_archive, query).stdout
+    assert text.splitlines()[1].strip() == "131 ms"
+
+
+def test_one_name_for_two_columns(tiny_archive):
+    result = CliRunner().invoke(
+        cli, ["sql", str(tiny_archive), "SELECT 1 AS a, 2 AS a", "--format", "json"])
+    assert result.exit_code == 1 and "two columns are named 'a'" in result.stderr
 
 
 def test_csv(invoke, tiny_archive):

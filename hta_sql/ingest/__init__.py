@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import time
+import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from hta_sql import SCHEMA_VERSION, __version__
+from hta_sql.database import check_searchable
 from hta_sql.errors import ArchiveError, IngestError
-from hta_sql.ingest.find import Candidate, find_candidates
+from hta_sql.ingest.find import Candidate, find_candidates, shown
 from hta_sql.ingest.manifest import Manifest
 from hta_sql.ingest.pool import run_tasks
-from hta_sql.ingest.ranks import Claim, claim_of, settle
+from hta_sql.ingest.ranks import NEVER, Claim, claim_of, settle
 from hta_sql.ingest.stream import ByteStream, NotATrace
 from hta_sql.ingest.trace import describe, partition, place
 
@@ -82,7 +83,7 @@ def ingest(
     """
     archive = checked_archive(Path(archive))
     inputs = [traces] if isinstance(traces, str | Path) else list(traces)
-    told = {Path(path).resolve(): rank for rank, path in (ranks or {}).items()}
+    told = told_ranks(ranks or {})
     candidates = find_candidates([*inputs, *(ranks or {}).values()], job)
     manifest = Manifest(archive)
     claims, outcomes, skipped = read_claims(candidates, told, report)
@@ -91,8 +92,13 @@ def ingest(
     before = {(row["job"], row["rank"]): row for row in manifest.rows()}
     settled = settle(
         claims,
-        known=lambda path: next(
-            (rank for (_, rank), row in before.items() if row["path"] == str(path)), None
+        known=lambda candidate: next(
+            (
+                rank
+                for (name, rank), row in before.items()
+                if name == candidate.job and row["path"] == shown(candidate.path)
+            ),
+            None,
         ),
         taken=lambda name: {rank for job_name, rank in before if job_name == name},
         warn=report,
@@ -105,14 +111,14 @@ def ingest(
             outcomes.append(unchanged(claim, rank, row))
             finished(outcomes[-1])
             continue
-        if row and not force and row["path"] != str(claim.candidate.path):
+        if row and not force and row["path"] != shown(claim.candidate.path):
             raise IngestError(
-                f"{claim.candidate.path}: the archive has rank {rank} of job "
+                f"{shown(claim.candidate.path)}: the archive has rank {rank} of job "
                 f"'{claim.candidate.job}' from {row['path']}; name another job with --job, "
                 "or replace it with --force"
             )
         tasks.append(task_of(claim, rank, archive, staging / str(len(tasks))))
-    archive.mkdir(parents=True, exist_ok=True)
+    manifest.make()
     clear_abandoned(archive)
     try:
         for task, result, seconds in run_tasks(tasks, workers, progress):
@@ -121,10 +127,9 @@ def ingest(
             finished(outcome)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
-    if manifest.path.exists():
-        from hta_sql.database import write_database
+    from hta_sql.database import write_database
 
-        write_database(archive)
+    write_database(archive)
     order = {candidate.path: at for at, candidate in enumerate(candidates)}
     outcomes.sort(key=lambda outcome: order[outcome.path])
     return IngestSummary(outcomes, skipped)
@@ -133,6 +138,7 @@ def ingest(
 def checked_archive(archive: Path) -> Path:
     """An absolute path that is an archive or may become one."""
     archive = archive.absolute()
+    check_searchable(archive)
     if archive.exists() and not archive.is_dir():
         raise ArchiveError(f"{archive}: is a file; an archive is a folder")
     if archive.is_dir() and not (archive / "traces.parquet").exists():
@@ -144,6 +150,18 @@ def checked_archive(archive: Path) -> Path:
                 "name a new or empty folder"
             )
     return archive
+
+
+def told_ranks(ranks: dict[int, str | Path]) -> dict[Path, int]:
+    """{file: rank} of what the user says."""
+    told: dict[Path, int] = {}
+    for rank, path in ranks.items():
+        if not 0 <= rank < NEVER:
+            raise IngestError(f"{shown(path)}: {rank} is no rank (0 to {NEVER - 1})")
+        first = told.setdefault(Path(path).resolve(), rank)
+        if first != rank:
+            raise IngestError(f"{shown(path)}: told to be of rank {first} and of rank {rank}")
+    return told
 
 
 def read_claims(
@@ -160,10 +178,10 @@ def read_claims(
                 failed.append(failure(candidate.path, candidate.job, None, reason))
             else:
                 skipped.append((candidate.path, reason))
-                report(f"skipped {candidate.path.name}: {reason}")
+                report(f"skipped {shown(candidate.path.name)}: {reason}")
     if not claims:
-        only = [f"{outcome.path}: {outcome.error}" for outcome in failed] + [
-            f"{path}: {reason}" for path, reason in skipped
+        only = [f"{shown(outcome.path)}: {outcome.error}" for outcome in failed] + [
+            f"{shown(path)}: {reason}" for path, reason in skipped
         ]
         raise IngestError("no traces to read: " + "; ".join(only[:3]))
     return claims, failed, skipped
@@ -174,7 +192,7 @@ def is_unchanged(path: Path, row: dict) -> bool:
     stat = path.stat()
     if stat.st_size != row["file_bytes"] or row["schema_version"] != SCHEMA_VERSION:
         return False
-    if stat.st_mtime_ns == row["modified_ns"]:
+    if stat.st_mtime_ns == row["modified_ns"] and shown(path) == row["path"]:
         return True
     stream = ByteStream(path)
     for _ in stream:
@@ -201,8 +219,8 @@ def publish(
     """Give a trace's files their names and then the row that makes them count."""
     if isinstance(result, str):
         return failure(task.path, task.job, task.rank, result, seconds)
-    key = f"{task.job}\0{task.rank}\0{result.facts['fingerprint']}\0{SCHEMA_VERSION}"
-    trace_id = hashlib.blake2b(key.encode(), digest_size=8).hexdigest()
+    # Of this ingest alone: files of one name never change.
+    trace_id = uuid.uuid4().hex[:16]
     row = (
         result.facts
         | describe(result.metadata)
@@ -215,11 +233,12 @@ def publish(
             "ingested_at": datetime.now(UTC).replace(tzinfo=None),
         }
     )
-    place(result, task.archive, task.job, task.rank, trace_id)
-    manifest.add(row)
-    for file in files_of_rank(task):
-        if file.stem != trace_id:
-            file.unlink(missing_ok=True)
+    with manifest.locked():
+        place(result, task.archive, task.job, task.rank, trace_id)
+        manifest.add(row)
+        for file in files_of_rank(task):
+            if file.stem != trace_id:
+                file.unlink()
     status = "replaced" if (task.job, task.rank) in before else "ingested"
     return Outcome(task.path, task.job, task.rank, status, seconds, row)
 

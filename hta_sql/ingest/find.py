@@ -7,10 +7,12 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from hta_sql.errors import IngestError
 
 SUFFIXES = (".json", ".json.gz")
+LONGEST_FOLDER_BYTES = 255
 
 
 @dataclass(frozen=True)
@@ -33,10 +35,26 @@ def find_candidates(inputs: Iterable[str | Path], job: str | None) -> list[Candi
         for path in matches(text):
             for candidate in candidates_at(path.absolute(), job):
                 found.setdefault(candidate.path.resolve(), candidate)
+    for candidate in found.values():
+        if len(folder_for(candidate.job)) > LONGEST_FOLDER_BYTES:
+            raise IngestError(
+                f"job '{candidate.job[:40]}…': its name is too long for a folder; --job NAME "
+                "gives a shorter one"
+            )
     if not found:
         places = ", ".join(str(text) for text in inputs)
         raise IngestError(f"no traces in {places}: looked for *.json and *.json.gz")
     return sorted(found.values(), key=lambda c: (c.job, natural(c.path.name), c.path))
+
+
+def shown(path: str | Path) -> str:
+    """A path as text that can be printed and stored, whatever bytes its names have."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def folder_for(job: str) -> str:
+    """Any job name makes a valid folder name."""
+    return f"job={quote(job, safe=' ')}"
 
 
 def matches(text: str | Path) -> list[Path]:
@@ -52,12 +70,14 @@ def matches(text: str | Path) -> list[Path]:
 
 def candidates_at(path: Path, job: str | None) -> Iterable[Candidate]:
     if not path.is_dir():
+        if not path.is_file():
+            raise IngestError(f"{shown(path)}: neither a file nor a folder")
         return [Candidate(path, job or folder_name(path.parent), named=True)]
     return [
         Candidate(Path(folder, name), job or job_of(path, Path(folder)), named=False)
         for folder, names in walk(path)
         for name in names
-        if name.endswith(SUFFIXES)
+        if name.endswith(SUFFIXES) and Path(folder, name).is_file()
     ]
 
 
@@ -72,11 +92,11 @@ def walk(root: Path) -> Iterable[tuple[str, list[str]]]:
 
 
 def job_of(root: Path, folder: Path) -> str:
-    return folder_name(root) if folder == root else folder.relative_to(root).as_posix()
+    return folder_name(root) if folder == root else shown(folder.relative_to(root).as_posix())
 
 
 def folder_name(folder: Path) -> str:
-    return folder.resolve().name or "job"
+    return shown(folder.resolve().name) or "job"
 
 
 def natural(name: str) -> list:

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -15,6 +16,7 @@ import pyarrow.parquet as pq
 from hta_sql.catalog import sql_root
 
 
+@cache
 def schema() -> pa.Schema:
     """The columns of `traces`, from sql/schema/traces.sql."""
     con = duckdb.connect()
@@ -34,22 +36,29 @@ class Manifest:
             return []
         return pq.read_table(self.path, partitioning=None).to_pylist()
 
+    def make(self) -> None:
+        """An archive without traces, where there is none: it opens from the first moment on."""
+        self.archive.mkdir(parents=True, exist_ok=True)
+        with self.locked():
+            if not self.path.exists():
+                self._write([])
+
     def add(self, row: dict) -> None:
         """Make a trace part of the archive, in place of any other of its job and rank.
 
-        Readers see the archive before or after, never in between.
+        Readers see the archive before or after, never in between. Only while locked.
         """
-        with self._locked():
-            rows = [r for r in self.rows() if (r["job"], r["rank"]) != (row["job"], row["rank"])]
-            rows.append(row)
-            rows.sort(key=lambda r: (r["job"], r["rank"]))
-            written = self.path.with_name(f".traces.parquet.{os.getpid()}")
-            pq.write_table(pa.Table.from_pylist(rows, schema=schema()), written)
-            written.replace(self.path)
+        rows = [r for r in self.rows() if (r["job"], r["rank"]) != (row["job"], row["rank"])]
+        self._write(sorted([*rows, row], key=lambda r: (r["job"], r["rank"])))
 
     @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        # Two ingests may write to one archive; each change must build on the other's.
+    def locked(self) -> Iterator[None]:
+        """Two ingests may write to one archive; each change must build on the other's."""
         with (self.archive / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+
+    def _write(self, rows: list[dict]) -> None:
+        written = self.path.with_name(f".traces.parquet.{os.getpid()}")
+        pq.write_table(pa.Table.from_pylist(rows, schema=schema()), written)
+        written.replace(self.path)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hta_sql.errors import IngestError
-from hta_sql.ingest.find import Candidate
+from hta_sql.ingest.find import Candidate, shown
 from hta_sql.ingest.metadata import split_tail
 from hta_sql.ingest.stream import EVENTS_KEY, ByteStream, TraceStream
 
@@ -37,7 +37,8 @@ def claim_of(candidate: Candidate, told: int | None) -> Claim:
     rank = rank_of(info)
     if rank is not None:
         return Claim(candidate, rank, "distributedInfo")
-    if match := IN_NAME.search(candidate.path.name):
+    match = IN_NAME.search(candidate.path.name)
+    if match and int(match[1]) < NEVER:
         return Claim(candidate, int(match[1]), "file name")
     return Claim(candidate, None, "order")
 
@@ -67,13 +68,13 @@ def info_behind_events(path: Path) -> object:
 
 def settle(
     claims: Iterable[Claim],
-    known: Callable[[Path], int | None],
+    known: Callable[[Candidate], int | None],
     taken: Callable[[str], set[int]],
     warn: Callable[[str], None],
 ) -> list[tuple[Claim, int]]:
     """A rank for every claim. Two files that claim one rank of a job are an error.
 
-    Files without a claim keep the rank that `known` finds for their path, else get the next free
+    Files without a claim keep the rank that `known` finds for them, else get the next free
     number of their job; `taken` are the job's ranks in the archive.
     """
     claims = list(claims)
@@ -83,22 +84,24 @@ def settle(
             continue
         key = (claim.candidate.job, claim.rank)
         if key in owners:
+            first = owners[key]
             raise IngestError(
-                f"job '{key[0]}': both {owners[key].candidate.path} and {claim.candidate.path} "
-                f"are of rank {claim.rank} (by {owners[key].source} and {claim.source}); "
-                "leave one out, or tell them apart with --rank N=FILE or --job NAME"
+                f"job '{key[0]}': both {shown(first.candidate.path)} and "
+                f"{shown(claim.candidate.path)} are of rank {claim.rank} (by {first.source} and "
+                f"{claim.source}); leave one out, or tell them apart with --rank N=FILE or "
+                "--job NAME"
             )
         owners[key] = claim
     settled = []
     for claim in claims:
         job, rank = claim.candidate.job, claim.rank
         if rank is None:
-            rank = known(claim.candidate.path)
+            rank = known(claim.candidate)
             if rank is None or (job, rank) in owners:
                 used = {r for j, r in owners if j == job} | taken(job)
                 rank = next(number for number in range(NEVER) if number not in used)
                 warn(
-                    f"{claim.candidate.path.name}: no rank in the file or its name; "
+                    f"{shown(claim.candidate.path.name)}: no rank in the file or its name; "
                     f"taken as rank {rank} of '{job}' (--rank N=FILE tells otherwise)"
                 )
             owners[job, rank] = claim

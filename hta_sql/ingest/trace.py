@@ -12,7 +12,6 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import quote
 
 import duckdb
 import orjson
@@ -22,6 +21,7 @@ import pyarrow.parquet as pq
 
 from hta_sql import SCHEMA_VERSION
 from hta_sql.catalog import sql_root
+from hta_sql.ingest.find import folder_for, shown
 from hta_sql.ingest.parse import Parser
 from hta_sql.ingest.stream import TraceStream
 
@@ -67,7 +67,7 @@ def ingest_trace(
     write_quarantine(parser, path, files)
     con.close()
     facts = counts | {
-        "path": str(path),
+        "path": shown(path),
         "file_bytes": stat.st_size,
         "modified_ns": stat.st_mtime_ns,
         "fingerprint": stream.bytes.fingerprint,
@@ -180,7 +180,8 @@ def shifted(table: pa.Table, base_ns: int | None) -> pa.Table:
 
 def enrich(con: duckdb.DuckDBPyConnection, files: dict[str, Path]) -> dict:
     """Derive host_ops and gpu_activities from the events by SQL; returns what was counted."""
-    con.execute(f"CREATE TEMP VIEW trace_events AS FROM read_parquet({literal(files['events'])})")
+    events = f"read_parquet({literal(files['events'])}, hive_partitioning = false)"
+    con.execute(f"CREATE TEMP VIEW trace_events AS FROM {events}")
     run_file(con, "host_spans")
     build_stack(con)
     run_file(con, "step_segments")
@@ -232,7 +233,7 @@ def write_quarantine(parser: Parser, path: Path, files: dict[str, Path]) -> None
     event_ids, offsets, reasons, texts = zip(*sorted(parser.bad), strict=True)
     table = pa.table(
         {
-            "path": pa.array([str(path)] * len(texts)),
+            "path": pa.array([shown(path)] * len(texts)),
             "event_id": pa.array(event_ids, pa.int64()),
             "byte_offset": pa.array(offsets, pa.int64()),
             "reason": pa.array(reasons),
@@ -271,8 +272,8 @@ def as_text(value: object) -> str | None:
 
 
 def partition(job: str, rank: int) -> str:
-    """The folder of a rank below each table's; any job name makes a valid folder name."""
-    return f"job={quote(job, safe=' ')}/rank={rank}"
+    """The folder of a rank below each table's."""
+    return f"{folder_for(job)}/rank={rank}"
 
 
 def place(trace: IngestedTrace, archive: Path, job: str, rank: int, trace_id: str) -> None:

@@ -4,15 +4,18 @@
 CREATE OR REPLACE VIEW host_ops AS
 FROM host_ops_schema()
 UNION ALL BY NAME
-SELECT * EXCLUDE (filename), start_ns + dur_ns AS end_ns
+SELECT
+    * EXCLUDE (filename),
+    job_of_file(filename) AS job,
+    rank_of_file(filename) AS rank,
+    start_ns + dur_ns AS end_ns
 FROM read_parquet(
     'host_ops/*/*/*.parquet',
-    hive_partitioning = true,
-    hive_types = {job: 'VARCHAR', rank: 'INTEGER'},
+    hive_partitioning = false,
     union_by_name = archive_is_mixed(),
     filename = true
 )
 WHERE list_contains(
-    (SELECT list(hash(trace_id)) FROM read_parquet('[t]races.parquet')),
+    (SELECT list(hash(trace_id)) FROM traces),
     hash(parse_filename(filename, true))
 );

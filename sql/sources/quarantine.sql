@@ -2,15 +2,17 @@
 CREATE OR REPLACE VIEW quarantine AS
 FROM quarantine_schema()
 UNION ALL BY NAME
-SELECT * EXCLUDE (filename)
+SELECT
+    * EXCLUDE (filename),
+    job_of_file(filename) AS job,
+    rank_of_file(filename) AS rank
 FROM read_parquet(
     'quarantine/*/*/*.parquet',
-    hive_partitioning = true,
-    hive_types = {job: 'VARCHAR', rank: 'INTEGER'},
+    hive_partitioning = false,
     union_by_name = archive_is_mixed(),
     filename = true
 )
 WHERE list_contains(
-    (SELECT list(hash(trace_id)) FROM read_parquet('[t]races.parquet')),
+    (SELECT list(hash(trace_id)) FROM traces),
     hash(parse_filename(filename, true))
 );

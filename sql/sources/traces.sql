@@ -4,4 +4,8 @@
 CREATE OR REPLACE VIEW traces AS
 FROM traces_schema()
 UNION ALL BY NAME
-FROM read_parquet('[t]races.parquet', union_by_name = archive_is_mixed());
+FROM read_parquet(
+    '[t]races.parquet',
+    hive_partitioning = false,
+    union_by_name = archive_is_mixed()
+);

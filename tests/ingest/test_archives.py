@@ -144,6 +144,94 @@ def test_same_rank_from_elsewhere(tmp_path):
     assert [row[:2] for row in ranks(tmp_path / "a")] == [("other", 0), ("t", 0)]
 
 
+def test_a_different_file_of_equal_size_and_time(tmp_path):
+    """Not unchanged: it is another file."""
+    one, two = write(tmp_path / "a/t/rank_0.json"), write(tmp_path / "b/t/rank_0.json")
+    two.write_text(two.read_text().replace("op1", "xx1"))
+    for path in (one, two):
+        os.utime(path, ns=(10**18, 10**18))
+    hta_sql.ingest(one, tmp_path / "archive")
+    with pytest.raises(IngestError, match="--force"):
+        hta_sql.ingest(two, tmp_path / "archive")
+    hta_sql.ingest(two, tmp_path / "archive", force=True)
+    with hta_sql.open(tmp_path / "archive") as run:
+        assert rows(run, "SELECT name FROM events ORDER BY event_id") == [
+            ("op0",), ("xx1",), ("op2",),
+        ]  # fmt: skip
+
+
+def test_force_replaces_every_table(tmp_path):
+    """Also where the trace has nothing in quarantine any more; each time under a new name."""
+    path, archive = write(tmp_path / "t/rank_0.json"), tmp_path / "a"
+    good = path.read_text()
+    path.write_text(good.replace('"ts": 10', '"ts": "?"'))
+    hta_sql.ingest(path, archive)
+    assert len(list(archive.glob("quarantine/*/*/*.parquet"))) == 1
+    before = set(archive.glob("*/*/*/*.parquet"))
+    path.write_text(good)
+    hta_sql.ingest(path, archive, force=True)
+    hta_sql.ingest(path, archive, force=True)
+    assert not before & set(archive.glob("*/*/*/*.parquet"))
+    assert not list(archive.glob("quarantine/*/*/*.parquet"))
+    with hta_sql.open(archive) as run:
+        assert rows(run, "SELECT count(*) FROM quarantine") == [(0,)]
+
+
+@pytest.mark.parametrize("place", ["job=evil/rank=9/a", "kind=x/date=2024-01-01/a", "rank=x/a"])
+def test_archive_below_folders_that_look_like_partitions(tmp_path, place):
+    write_job(tmp_path / "t", ranks=2, steps=1, layers=1)
+    hta_sql.ingest(tmp_path / "t", tmp_path / place)
+    with hta_sql.open(tmp_path / place) as run:
+        expected = [("t", 0), ("t", 1)]
+        for table in ("events", "host_ops", "gpu_activities", "traces"):
+            assert rows(run, f"SELECT DISTINCT job, rank FROM {table} ORDER BY 2") == expected
+        kinds = rows(run, "SELECT DISTINCT kind FROM gpu_activities ORDER BY 1")
+        assert kinds == [("communication",), ("computation",), ("memory",)]
+
+
+def test_numbers_that_are_no_ranks(tmp_path):
+    huge = write(tmp_path / "t/rank_20240101123456.json")
+    hta_sql.ingest(huge, tmp_path / "a")
+    assert ranks(tmp_path / "a") == [("t", 0, "order")]
+    for given, said in [
+        ({2**31: huge}, "is no rank"),
+        ({5: huge, 6: huge}, "rank 5 and of rank 6"),
+    ]:
+        with pytest.raises(IngestError, match=said):
+            hta_sql.ingest(huge, tmp_path / "b", ranks=given)
+    assert not (tmp_path / "b").exists()
+
+
+def test_names_that_are_no_text(tmp_path):
+    odd = Path(os.fsdecode(os.fsencode(tmp_path / "t") + b"/rank_1_\xff.json"))
+    write(tmp_path / "t/rank_0.json")
+    odd.write_bytes((tmp_path / "t/rank_0.json").read_bytes().replace(b'"ts": 0', b'"ts": null'))
+    for status in ("ingested", "unchanged"):
+        summary = hta_sql.ingest(tmp_path / "t", tmp_path / "a")
+        assert [outcome.status for outcome in summary.traces] == [status] * 2
+    with hta_sql.open(tmp_path / "a") as run:
+        [(path,)] = rows(run, "SELECT path FROM traces WHERE rank = 1")
+        assert path.endswith("rank_1_\\xff.json")
+        assert rows(run, "SELECT DISTINCT path FROM quarantine") == [(path,)]
+
+
+def test_a_name_too_long_for_a_folder(tmp_path):
+    path = write(tmp_path / "rank_0.json")
+    with pytest.raises(IngestError, match="--job"):
+        hta_sql.ingest(path, tmp_path / "a", job="ü" * 100)
+    assert not (tmp_path / "a").exists()
+
+
+def test_what_is_no_file_is_not_read(tmp_path):
+    """A pipe would wait for a writer for ever."""
+    write(tmp_path / "t/rank_0.json")
+    os.mkfifo(tmp_path / "t/rank_1.json")
+    hta_sql.ingest(tmp_path / "t", tmp_path / "a")
+    assert [row[1] for row in ranks(tmp_path / "a")] == [0]
+    with pytest.raises(IngestError, match="neither a file nor a folder"):
+        hta_sql.ingest(tmp_path / "t/rank_1.json", tmp_path / "a")
+
+
 def test_one_bad_trace_stops_no_other(tmp_path):
     good, bad = write(tmp_path / "t/rank_0.json"), tmp_path / "t/rank_1.json"
     bad.write_text("nonsense")
@@ -163,7 +251,8 @@ def test_bad_places(tmp_path):
         (str(tmp_path / "*.gz"), tmp_path / "a", IngestError, "no file matches"),
         (path, path, ArchiveError, "is a file; an archive is a folder"),
         (path, tmp_path / "t", ArchiveError, "holds files but is no archive"),
-        (path, tmp_path / "a[1]", ArchiveError, "cannot search"),
+        *((path, tmp_path / f"a{sign}", ArchiveError, "cannot search") for sign in "*?[],\\"),
+        (path, Path(os.fsdecode(b"/tmp/a\xff")), ArchiveError, "has to be UTF-8"),
     ]:
         with pytest.raises(error, match=".*") as raised:
             hta_sql.ingest(traces, archive)
@@ -230,13 +319,31 @@ def test_killed_at_any_moment(tmp_path, seed):
             gpu = dict(rows(run, "SELECT rank, count(*) FROM gpu_activities GROUP BY rank"))
             return {rank: (count, gpu[rank]) for rank, count in events}
 
-    if (archive / "traces.parquet").exists():
+    if archive.exists():
         partly = found()
         assert partly == {rank: counts[rank] for rank in partly}
     summary = hta_sql.ingest(traces, archive, workers=1)
     assert not summary.failed and found() == counts
     assert not list((archive / ".staging").glob("*"))
     assert len(list(archive.glob("events/*/*/*.parquet"))) == 3
+
+
+def test_two_ingests_of_one_rank_at_once(tmp_path):
+    """One of them is the last; the archive has its trace, whole."""
+    archive = tmp_path / "a"
+    for folder, count in (("one", 3), ("two", 4)):
+        write(tmp_path / folder / "t/rank_0.json", count=count)
+    hta_sql.ingest(tmp_path / "one/t", archive)
+    code = "import sys, hta_sql\nfor _ in range(8): hta_sql.ingest(*sys.argv[1:], force=True)"
+    running = [
+        subprocess.Popen([sys.executable, "-c", code, tmp_path / folder / "t", archive])
+        for folder in ("one", "two")
+    ]
+    assert [process.wait() for process in running] == [0, 0]
+    with hta_sql.open(archive) as run:
+        [(count,)] = rows(run, "SELECT event_count FROM traces")
+        assert rows(run, "SELECT count(*) FROM events") == [(count,)]
+        assert rows(run, "SELECT count(*) FROM host_ops") == [(count,)]
 
 
 def test_two_ingests_at_once(tmp_path):
