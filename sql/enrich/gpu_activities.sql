@@ -30,9 +30,14 @@ activities AS (
     FROM trace_events AS e
     WHERE e.ph = 'X' AND is_gpu_activity(e.cat)
 ),
+-- Once a name, since patterns cost more than a join.
+distinct_names AS (
+    SELECT DISTINCT name
+    FROM activities
+),
 names AS (
-    SELECT name, kind AS kind_of_name, short_name(name) AS short_name
-    FROM kinds_of_names(activities)
+    SELECT name, kind_of_name(name) AS kind, short_name(name) AS short_name
+    FROM distinct_names
 ),
 -- Where several calls carry one correlation id, the outermost launched.
 calls AS (
@@ -63,9 +68,9 @@ SELECT
     a.stream,
     a.event_id,
     a.cat,
-    kernel_kind(a.cat, a.details."Collective name", names.kind_of_name) AS kind,
+    kernel_kind(a.cat, a.details."Collective name", names.kind) AS kind,
     a.name,
-    CASE kernel_kind(a.cat, a.details."Collective name", names.kind_of_name)
+    CASE kernel_kind(a.cat, a.details."Collective name", names.kind)
         WHEN 'memory' THEN a.name
         ELSE names.short_name
     END AS short_name,

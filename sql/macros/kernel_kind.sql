@@ -1,36 +1,26 @@
 -- What a device's activity is for: computation, communication or memory.
 
--- The rules for names, in the order they are tried; a name that matches none is computation.
-CREATE OR REPLACE MACRO kernel_name_rules() AS TABLE
-SELECT *
-FROM (
-    VALUES
-        -- NCCL, RCCL and HCCL kernels of every age, with or without a return type in front.
-        (1, 'communication', '^(void )?(nccl|rccl|hccl)'),
-        (2, 'communication', 'nccl(Dev)?Kernel|rccl(Dev)?Kernel'),
-        (3, 'communication', '(?i)oneccl|oneapi::ccl|msccl|nvshmem|deep_ep'),
-        -- vLLM's and SGLang's own all-reduce.
-        (4, 'communication', 'cross_device_reduce'),
-        -- Custom and symmetric-memory collectives, such as multimem_all_reduce_kernel.
-        (5, 'communication', '(?i)all_?reduce|all_?gather|reduce_?scatter|all_?to_?all'),
-        (6, 'memory', '^(hip)?Mem(cpy|set)|^dma'),
-        -- ROCm copies and fills that run as kernels.
-        (7, 'memory', '^CopyDeviceToDevice|^__amd_rocclr_(copy|fill)Buffer')
-) AS rules (precedence, kind, pattern);
-
--- The kind of each distinct `name` of a relation, so that patterns are tried once a name.
-CREATE OR REPLACE MACRO kinds_of_names(relation) AS TABLE
-WITH
-names AS (
-    SELECT DISTINCT name
-    FROM query_table(relation)
-)
-SELECT
-    names.name,
-    coalesce(arg_min(rules.kind, rules.precedence), 'computation') AS kind
-FROM names
-LEFT JOIN kernel_name_rules() AS rules ON regexp_matches(names.name, rules.pattern)
-GROUP BY names.name;
+-- By its name alone; the first rule that matches decides.
+CREATE OR REPLACE MACRO kind_of_name(name) AS
+CASE
+    -- NCCL, RCCL and HCCL kernels of every age, with or without a return type in front.
+    WHEN regexp_matches(name, '^(void )?(nccl|rccl|hccl)|(nccl|rccl)(Dev)?Kernel')
+    THEN 'communication'
+    WHEN regexp_matches(name, '(?i)oneccl|oneapi::ccl|msccl|nvshmem|deep_ep')
+    THEN 'communication'
+    -- vLLM's and SGLang's own all-reduce.
+    WHEN contains(name, 'cross_device_reduce')
+    THEN 'communication'
+    -- Custom and symmetric-memory collectives, such as multimem_all_reduce_kernel.
+    WHEN regexp_matches(name, '(?i)all_?reduce|all_?gather|reduce_?scatter|all_?to_?all')
+    THEN 'communication'
+    WHEN regexp_matches(name, '^(hip)?Mem(cpy|set)|^dma')
+    THEN 'memory'
+    -- ROCm copies and fills that run as kernels.
+    WHEN regexp_matches(name, '^CopyDeviceToDevice|^__amd_rocclr_(copy|fill)Buffer')
+    THEN 'memory'
+    ELSE 'computation'
+END;
 
 -- The category decides first, then the profiler's own word for a collective, then the name.
 CREATE OR REPLACE MACRO kernel_kind(category, collective, kind_of_name) AS
