@@ -26,7 +26,7 @@ from hta_sql.ingest.parse import Parser
 from hta_sql.ingest.stream import TraceStream
 
 # Of DuckDB's own memory; what it needs beyond, it spills.
-MEMORY_LIMIT = "500MB"
+MEMORY_LIMIT = "400MB"
 ROW_GROUP_ROWS = 122_880
 # Columns of numbers that mostly grow a little from row to row, and of text that hardly repeats.
 DELTA_COLUMNS = {
@@ -186,6 +186,7 @@ def enrich(con: duckdb.DuckDBPyConnection, files: dict[str, Path]) -> dict:
     build_stack(con)
     run_file(con, "step_segments")
     run_file(con, "host_op_places")
+    run_file(con, "launches")
     counts = {
         "host_op_count": write_query(con, "host_ops", files["host_ops"]),
         "gpu_activity_count": write_query(con, "gpu_activities", files["gpu_activities"]),

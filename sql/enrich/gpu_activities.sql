@@ -38,30 +38,6 @@ distinct_names AS (
 names AS (
     SELECT name, kind_of_name(name) AS kind, short_name(name) AS short_name
     FROM distinct_names
-),
--- Where several calls carry one correlation id, the outermost launched.
-calls AS (
-    SELECT
-        e.correlation,
-        e.event_id AS launch_id,
-        e.name AS launch_name,
-        e.pid AS launch_pid,
-        e.tid AS launch_tid,
-        e.start_ns AS launch_start_ns,
-        e.start_ns + e.dur_ns AS launch_end_ns
-    FROM trace_events AS e
-    WHERE e.ph = 'X'
-      AND is_runtime_call(e.cat)
-      AND e.correlation IN (SELECT correlation FROM activities)
-    QUALIFY row_number() OVER (
-        PARTITION BY e.correlation
-        ORDER BY e.start_ns, e.dur_ns DESC, e.event_id
-    ) = 1
-),
-launches AS (
-    SELECT calls.*, segments.step
-    FROM calls
-    ASOF LEFT JOIN step_segments AS segments ON calls.launch_start_ns >= segments.start_ns
 )
 SELECT
     a.device,

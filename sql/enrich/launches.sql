@@ -1,0 +1,31 @@
+-- The runtime or driver call that launched each GPU activity, by correlation id, and its step.
+--
+-- Apart from gpu_activities, so that what is sorted here is narrow.
+CREATE OR REPLACE TEMP TABLE launches AS
+WITH
+-- Where several calls carry one correlation id, the outermost launched.
+calls AS (
+    SELECT
+        correlation,
+        event_id AS launch_id,
+        name AS launch_name,
+        pid AS launch_pid,
+        tid AS launch_tid,
+        start_ns AS launch_start_ns,
+        start_ns + dur_ns AS launch_end_ns
+    FROM trace_events
+    WHERE ph = 'X'
+      AND is_runtime_call(cat)
+      AND correlation IN (
+          SELECT correlation
+          FROM trace_events
+          WHERE ph = 'X' AND is_gpu_activity(cat)
+      )
+    QUALIFY row_number() OVER (
+        PARTITION BY correlation
+        ORDER BY start_ns, dur_ns DESC, event_id
+    ) = 1
+)
+SELECT calls.*, segments.step
+FROM calls
+ASOF LEFT JOIN step_segments AS segments ON calls.launch_start_ns >= segments.start_ns;
