@@ -3,29 +3,31 @@
 Imports of DuckDB and Arrow are inside the commands: help and completion answer at once.
 """
 
-import csv
 import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from . import __version__
-from .catalog import Catalog, Parameter, Query
+from .catalog import Catalog
 from .errors import BadParameter, HtaSqlError, UnknownQuery, one_line
-from .output import FORMATS, humane, write
+from .output import humane
+from .query_commands import (
+    QueryGroup,
+    archives_argument,
+    open_archives,
+    with_output,
+    write_result,
+)
 
 if TYPE_CHECKING:
-    from .archive import Archive
     from .ingest import Outcome
 
 _CLEAR_LINE = "\r\x1b[K"
-_TYPES = {"DOUBLE": click.FLOAT, "VARCHAR": click.STRING, "BOOLEAN": click.BOOL}
 
 
 class MainGroup(click.Group):
@@ -45,29 +47,10 @@ class MainGroup(click.Group):
                 raise
             raise _for_people(error) from error
 
-
-class QueryGroup(click.Group):
-    """One command a query, made from the catalogue."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(Catalog.load().newest)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command:
-        return _query_command(name, Catalog.load().versions(name))
-
-
-def with_output(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of every command that prints a result."""
-    command = click.option(
-        "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-        help="Write to a file; its name's ending tells the format.",
-    )(command)
-    return click.option(
-        "--format", type=click.Choice(FORMATS), help="Form of the result. [default: table]",
-    )(command)
-
-
-archives_argument = click.argument("archives", nargs=-1, required=True, metavar="ARCHIVE...")
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args[0] not in self.commands and args[0] in Catalog.load().newest:
+            ctx.fail(f"{args[0]} is a query: hta-sql run {args[0]} ARCHIVE")
+        return super().resolve_command(ctx, args)
 
 
 @click.group(cls=MainGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -190,8 +173,8 @@ def sql(archives: tuple[str, ...], sql: str, format: str | None, output: Path | 
       hta-sql sql archive - --format csv < question.sql
     """
     statement = sys.stdin.read() if sql == "-" else sql
-    with _open(archives) as archive:
-        _write(archive, archive._sql_relation(statement), format, output)
+    with open_archives(archives) as archive:
+        write_result(archive, archive._sql_relation(statement), format, output)
 
 
 @cli.command()
@@ -204,7 +187,7 @@ def check(archives: tuple[str, ...]) -> None:
       hta-sql check archive
     """
     broken, tested = 0, 0
-    with _open(archives) as archive:
+    with open_archives(archives) as archive:
         for query in Catalog.load().queries:
             if query.required:
                 needs = ", ".join(p.name for p in query.required)
@@ -292,61 +275,6 @@ def main() -> None:
     cli(prog_name="hta-sql")
 
 
-def _query_command(name: str, versions: list[Query]) -> click.Command:
-    """The command of a query, with the parameters of all its versions as options."""
-    newest = versions[-1]
-    parameters = {p.name: p for query in versions for p in query.parameters}
-
-    @archives_argument
-    @with_output
-    @click.option("--version", type=int, metavar="N", help="Version. [default: the newest]")
-    def command(
-        archives: tuple[str, ...], format: str | None, output: Path | None,
-        version: int | None, **options: Any,
-    ) -> None:
-        query = Catalog.load().find(name, version)
-        if query.deprecated:
-            click.echo(f"Warning: {query}: {query.deprecated}", err=True)
-        given = {key: value for key, value in options.items() if value is not None}
-        query.call(given)  # a wrong option is told before the archive is opened
-        with _open(archives) as archive:
-            _write(archive, archive._query_relation(query, given), format, output)
-
-    paragraphs = [newest.summary, *filter(None, newest.text.split("\n\n"))]
-    # An indented paragraph is a drawing, which click would otherwise fill like text.
-    paragraphs = [f"\b\n{p}" if p.startswith(" ") else p for p in paragraphs]
-    required = "".join(f" --{_dashed(p.name)} VALUE" for p in newest.required)
-    paragraphs += [f"\b\nExample:\n  hta-sql run {name} archive{required}"]
-    command.__doc__ = "\n\n".join(paragraphs)
-    made = click.command(name)(command)
-    made.params += [_option(parameter) for parameter in parameters.values()]
-    return made
-
-
-def _option(parameter: Parameter) -> click.Option:
-    flag = f"--{_dashed(parameter.name)}"
-    kind = parameter.type.removesuffix("[]")
-    default = "" if parameter.default in (None, "NULL") else f" [default: {parameter.default}]"
-    required = parameter.default is None
-    text = parameter.text + default
-    if kind == "BOOLEAN" and not parameter.is_list:
-        return click.Option([f"{flag}/--no-{flag[2:]}"], default=None, help=text)
-    plain = _TYPES.get(kind, click.INT)
-    if not parameter.is_list:
-        return click.Option([flag], type=plain, required=required, help=text)
-    return click.Option(
-        [flag], multiple=True, required=required, metavar=f"{plain.name.upper()},...", help=text,
-        callback=lambda ctx, option, values: [
-            plain.convert(item.strip(), option, ctx)
-            for row in csv.reader(values) for item in row
-        ] or None,
-    )
-
-
-def _dashed(name: str) -> str:
-    return name.replace("_", "-")
-
-
 def _outcome(outcome: "Outcome") -> str:
     if outcome.error:
         from .ingest.find import shown
@@ -369,23 +297,6 @@ def _rank_files(given: tuple[str, ...]) -> dict[int, Path] | None:
             raise click.BadParameter(f"rank {number} is given twice", param_hint="--rank")
         ranks[int(number)] = Path(path)
     return ranks or None
-
-
-def _open(archives: tuple[str, ...]) -> "Archive":
-    from .archive import Archive
-
-    return Archive(*archives)
-
-
-def _write(archive: "Archive", relation: Any, format: str | None, output: Path | None) -> None:
-    """Write a result from another thread, since Arrow waits for DuckDB deaf to Ctrl-C."""
-    with ThreadPoolExecutor(1) as pool:
-        writing = pool.submit(lambda: write(relation, format, output))
-        try:
-            writing.result()
-        except KeyboardInterrupt:
-            archive._con.interrupt()
-            raise
 
 
 def _for_people(error: Exception) -> Exception:

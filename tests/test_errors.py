@@ -30,6 +30,7 @@ pytestmark = pytest.mark.usefixtures("use_library")
     ("run total_time {archive} --format xml", 2, "Error: Invalid value for '--format'"),
     ("ingest traces {archive} --rank 3", 2, "Error: Invalid value for --rank: '3' is not N=FILE"),
     ("demo out --straggler x", 2, "Error: Invalid value for --straggler: 'x' is neither a rank"),
+    ("total_time {archive}", 2, "Error: total_time is a query: hta-sql run total_time ARCHIVE"),
     ("nonsense", 2, "Error: No such command 'nonsense'"),
     # Archives, data and SQL: 1.
     ("run total_time missing", 1,

@@ -17,6 +17,7 @@ from zlib_ng import zlib_ng
 from hta_sql.errors import IngestError
 from hta_sql.ingest.metadata import Metadata, read_keys, split_tail
 
+GZIP = b"\x1f\x8b"
 READ_BYTES = 1 << 20
 PIECE_BYTES = 32 << 20
 # An event larger than this is no event; it also bounds the memory that a broken file can ask for.
@@ -50,7 +51,7 @@ class ByteStream:
 
     def __iter__(self) -> Iterator[bytes]:
         with self.path.open("rb") as file:
-            zipped = file.read(2) == b"\x1f\x8b"
+            zipped = file.read(2) == GZIP
             file.seek(0)
             yield from self._unzipped(file) if zipped else self._raw(file)
 
@@ -62,11 +63,12 @@ class ByteStream:
 
     def _unzipped(self, file) -> Iterator[bytes]:
         inflate = zlib_ng.decompressobj(wbits=31)
+        has_ended = False
         # Small reads, since one of them can inflate to many times its size.
         for chunk in iter(lambda: file.read(READ_BYTES // 8), b""):
             self._hash.update(chunk)
             self.bytes_read += len(chunk)
-            while chunk and self.damage is None:
+            while chunk and not has_ended and self.damage is None:
                 before = inflate.copy()
                 try:
                     yield inflate.decompress(chunk)
@@ -75,9 +77,10 @@ class ByteStream:
                     yield from inflate_until_broken(before, chunk)
                     break
                 chunk = inflate.unused_data.lstrip(b"\0")
-                if chunk:  # gzip files may be several members in a row
+                if chunk:  # gzip files may be several members in a row; what else follows is none
                     inflate = zlib_ng.decompressobj(wbits=31)
-        if self.damage is None and not inflate.eof:
+                    has_ended = not chunk.startswith(GZIP[: len(chunk)])
+        if self.damage is None and not (inflate.eof or has_ended):
             self.damage = "gzip data ends early"
 
 

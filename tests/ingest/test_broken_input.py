@@ -145,6 +145,16 @@ def test_gzip_of_several_members(tmp_path):
     assert rows(archive, "SELECT event_count, status FROM traces") == [(20, "complete")]
 
 
+@pytest.mark.parametrize("behind", [b"\0" * 100, b"garbage", b"\x1f", b"\0x" * 200_000])
+def test_what_follows_on_gzip_data_is_none_of_it(tmp_path, behind):
+    zipped = gzip.compress(trace_text(GOOD).encode())
+    archive = ingested(tmp_path, {"rank_0.json.gz": zipped + behind})
+    [(count, status)] = rows(archive, "SELECT event_count, status FROM traces")
+    assert count == 20
+    # One byte alone may be the begin of another member.
+    assert status == ("truncated: gzip data ends early" if behind == b"\x1f" else "complete")
+
+
 def test_gzip_by_content_not_by_name(tmp_path):
     archive = ingested(tmp_path, {"rank_0.json": gzip.compress(trace_text(GOOD).encode())})
     assert rows(archive, "SELECT event_count FROM traces") == [(20,)]
