@@ -1,0 +1,50 @@
+"""What is installed works by itself: the SQL is inside, wherever one stands."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory) -> Path:
+    """The content of a wheel built from the project."""
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
+        cwd=PROJECT, check=True, capture_output=True,
+    )  # fmt: skip
+    [wheel] = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "site")
+    return folder / "site"
+
+
+def test_every_sql_file_is_in_the_wheel(installed):
+    there = {path.relative_to(installed / "hta_sql/_sql") for path in installed.rglob("*.sql")}
+    assert there == {path.relative_to(PROJECT / "sql") for path in PROJECT.glob("sql/**/*.sql")}
+
+
+def test_the_wheel_works_from_anywhere(installed, tmp_path):
+    def hta_sql(*words: str) -> str:
+        return subprocess.run(
+            [sys.executable, "-m", "hta_sql.cli", *words],
+            cwd=tmp_path, check=True, capture_output=True, text=True,
+            env=os.environ | {"PYTHONPATH": str(installed)},
+        ).stdout  # fmt: skip
+
+    which = "import hta_sql.catalog; print(hta_sql.catalog.sql_root())"
+    found = subprocess.run(
+        [sys.executable, "-c", which], cwd=tmp_path, check=True, capture_output=True, text=True,
+        env=os.environ | {"PYTHONPATH": str(installed)},
+    ).stdout.strip()  # fmt: skip
+    assert Path(found) == installed / "hta_sql/_sql"
+    assert "temporal_breakdown" in hta_sql("list")
+    hta_sql("demo", "traces", "--ranks", "1", "--steps", "1")
+    hta_sql("ingest", "traces", "archive")
+    assert hta_sql("run", "temporal_breakdown", "archive").startswith("job ")
