@@ -28,7 +28,8 @@ _MISSING = re.compile(r"(?:Table|Table Function) with name (\w+) does not exist"
 class Archive:
     """One archive, or several read as one; every query of the catalogue is a method.
 
-    Queries and :meth:`sql` return a ``pyarrow.Table``. Whatever goes wrong with an archive, a
+    Queries and :meth:`sql` return a ``pyarrow.Table``. It is for one thread: open another for each.
+    Whatever goes wrong with an archive, a
     query's name, a parameter or a statement is an HtaSqlError of one line.
     """
 
@@ -74,6 +75,15 @@ class Archive:
         """Test what a query's header promises on this archive; a line for every broken promise."""
         query = self._catalog.find(name, version)
         return list(self._broken_promises(query))
+
+    def check_tables(self) -> list[str]:
+        """A line for every table that holds not all of what ingest wrote of a trace."""
+        found = self.sql("FROM table_counts WHERE row_count <> written_count ORDER BY ALL")
+        return [
+            f"job {row['job']} rank {row['rank']}: {row['table_name']} holds {row['row_count']:,} "
+            f"of {row['written_count']:,} rows; ingest it again with --force"
+            for row in found.to_pylist()
+        ]
 
     def close(self) -> None:
         self._con.close()

@@ -26,6 +26,7 @@ _MACRO = re.compile(r"CREATE OR REPLACE MACRO (\w+)\((\) AS TABLE)?")
 _PARAMETER = re.compile(
     r"    (\w+) ([A-Z]+(?:\[\])?)(?: := ('[^']*'|[\w.-]+))?,?(?: +-- (.*\S))?"
 )
+_COLUMN_COMMENT = re.compile(r"^    (?:\S.* AS |\w+\.)?(\w+),? +-- (\S.*)$", re.MULTILINE)
 _INTEGER_BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
 
 
@@ -206,8 +207,13 @@ def sql_root() -> Path:
     return inside if inside.is_dir() else package.parent / "sql"
 
 
+def column_comments(path: Path) -> dict[str, str]:
+    """What a table's or view's file says of its columns, each on the column's line."""
+    return dict(_COLUMN_COMMENT.findall(path.read_text(encoding="utf-8")))
+
+
 def comment_of(path: Path) -> str:
-    """The first sentence or paragraph of a file's leading comment, on one line."""
+    """The first paragraph of a file's leading comment, on one line."""
     lines = []
     for line in path.read_text(encoding="utf-8").splitlines():
         if not line.startswith("-- "):

@@ -4,6 +4,7 @@ Imports of DuckDB and Arrow are inside the commands: help and completion answer 
 """
 
 import json
+import re
 import sys
 import time
 from collections import Counter
@@ -111,8 +112,8 @@ def ingest(
         report=say, finished=finished, progress=progress,
     )
     counts = Counter(outcome.status for outcome in summary.traces)
-    say(f"{len(summary.traces)} traces: {', '.join(f'{n} {what}' for what, n in counts.items())}; "
-        f"{time.monotonic() - began:.1f} s")
+    said = ", ".join(f"{count} {status}" for status, count in counts.items())
+    say(f"{_traces(len(summary.traces))}: {said}; {time.monotonic() - began:.1f} s")
     if summary.failed:
         raise click.exceptions.Exit(1)
 
@@ -160,8 +161,15 @@ def run() -> None:
     """
 
 
-@cli.command()
-@archives_argument
+class SqlCommand(click.Command):
+    """Takes SQL that begins with a comment for what it is, not for an option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, [f" {a}" if re.match(r"--\s", a) else a for a in args])
+
+
+@cli.command(cls=SqlCommand)
+@click.argument("archives", nargs=-1, metavar="ARCHIVE...")
 @click.argument("sql", metavar="SQL")
 @with_output
 def sql(archives: tuple[str, ...], sql: str, format: str | None, output: Path | None) -> None:
@@ -172,6 +180,8 @@ def sql(archives: tuple[str, ...], sql: str, format: str | None, output: Path | 
       hta-sql sql archive "SELECT rank, count(*) AS event_count FROM events GROUP BY rank"
       hta-sql sql archive - --format csv < question.sql
     """
+    if not archives:
+        raise click.UsageError("Missing ARCHIVE or SQL: hta-sql sql ARCHIVE... SQL")
     statement = sys.stdin.read() if sql == "-" else sql
     with open_archives(archives) as archive:
         write_result(archive, archive._sql_relation(statement), format, output)
@@ -180,7 +190,9 @@ def sql(archives: tuple[str, ...], sql: str, format: str | None, output: Path | 
 @cli.command()
 @archives_argument
 def check(archives: tuple[str, ...]) -> None:
-    """Test on an archive what the queries' headers promise; exit 1 if a promise is broken.
+    """Test that an archive is whole and keeps what the queries' headers promise.
+
+    Exits with 1 where rows are missing or a promise is broken.
 
     \b
     Example:
@@ -188,6 +200,9 @@ def check(archives: tuple[str, ...]) -> None:
     """
     broken, tested = 0, 0
     with open_archives(archives) as archive:
+        missing = archive.check_tables()
+        for line in missing:
+            click.echo(line)
         for query in Catalog.load().queries:
             if query.required:
                 needs = ", ".join(p.name for p in query.required)
@@ -202,7 +217,7 @@ def check(archives: tuple[str, ...]) -> None:
             for line in lines:
                 click.echo(line)
     click.echo(f"{tested - broken} of {tested} queries keep their promises")
-    if broken:
+    if missing or broken:
         raise click.exceptions.Exit(1)
 
 
@@ -267,12 +282,19 @@ def demo(out: Path, straggler: str, plain: bool, **options: Any) -> None:
         raise click.BadParameter(f"{straggler!r} is neither a rank nor none",
                                  param_hint="--straggler")
     slow = named[straggler] if straggler in named else int(straggler)
+    if slow is not None and slow >= options["ranks"]:
+        raise click.BadParameter(f"there are ranks 0 to {options['ranks'] - 1}",
+                                 param_hint="--straggler")
     traces = write_job(out, straggler=slow, gzip=not plain, **options)
-    click.echo(f"{len(traces)} traces in {out}", err=True)
+    click.echo(f"{_traces(len(traces))} in {out}", err=True)
 
 
 def main() -> None:
     cli(prog_name="hta-sql")
+
+
+def _traces(count: int) -> str:
+    return f"{count} trace" if count == 1 else f"{count} traces"
 
 
 def _outcome(outcome: "Outcome") -> str:

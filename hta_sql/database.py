@@ -1,12 +1,12 @@
 """The catalogue inside DuckDB: load its layers into a connection, write hta.duckdb, run a shell."""
 
 import hashlib
+import importlib.util
 import os
 import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from contextlib import closing, contextmanager
@@ -15,11 +15,10 @@ from pathlib import Path
 import duckdb
 
 from . import SCHEMA_VERSION, __version__
-from .catalog import Catalog, comment_of
+from .catalog import Catalog, column_comments, comment_of
 from .errors import ArchiveError, CatalogError, HtaSqlError, one_line
 
 _VIEW = re.compile(r"^CREATE OR REPLACE VIEW (\w+)", re.MULTILINE)
-_STUB_COLUMN = re.compile(r"^ +NULL::\S+ AS (\w+),? +-- (.+)$", re.MULTILINE)
 
 
 # In a path, DuckDB takes these for patterns or a list of paths.
@@ -201,7 +200,7 @@ def _comment(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
         text = path.read_text(encoding="utf-8")
         for view in _VIEW.findall(text):
             con.execute(f"COMMENT ON VIEW {view} IS {_literal(comment_of(path))}")
-            for column, comment in _STUB_COLUMN.findall(text):
+            for column, comment in column_comments(path).items():
                 con.execute(f"COMMENT ON COLUMN {view}.{column} IS {_literal(comment)}")
 
 
@@ -224,9 +223,14 @@ def _made_by(database: Path) -> str | None:
 
 
 def _shell_program() -> str:
-    """DuckDB's command line: beside this Python, where duckdb-cli puts it, else on the PATH."""
-    beside = os.path.dirname(sys.executable)
-    program = shutil.which("duckdb", path=beside) or shutil.which("duckdb")
+    """DuckDB's command line: the one that duckdb-cli brings, else one on the PATH.
+
+    Not by the script that duckdb-cli installs: a Ctrl-C would end that script.
+    """
+    package = importlib.util.find_spec("duckdb_cli")
+    beside = os.path.dirname(package.origin) if package and package.origin else None
+    program = shutil.which("duckdb", path=beside) if beside else None
+    program = program or shutil.which("duckdb")
     if not program:
         raise HtaSqlError("no duckdb command line found; pip install 'hta-sql[shell]' brings it")
     return program

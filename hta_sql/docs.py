@@ -1,25 +1,24 @@
 """The page of all queries, generated: ``python -m hta_sql.docs > docs/queries.md``."""
 
 import json
-import re
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
 import duckdb
 
-from .catalog import Catalog, Query, comment_of
+from .catalog import Catalog, Query, column_comments, comment_of
 from .database import load_base, load_queries
-
-_STUB_COLUMN = re.compile(r"^ +NULL::(\S+) AS (\w+),?(?: +-- (.+))?$", re.MULTILINE)
 
 
 def page(catalog: Catalog) -> str:
     """docs/queries.md."""
+    tables = [*catalog.files("schema"), *catalog.files("views")]
     with closing(duckdb.connect()) as con:
         load_base(con, catalog)
         load_queries(con, catalog)
         reads = {query: tables_read(con, query.macro) for query in catalog.queries}
+        columns = {path: con.execute(f"DESCRIBE {path.stem}").fetchall() for path in tables}
     parts = [
         "# Queries",
         "<!-- Generated: python -m hta_sql.docs > docs/queries.md -->",
@@ -43,9 +42,9 @@ def page(catalog: Catalog) -> str:
     for query in catalog.newest.values():
         parts += _section(catalog, query, reads[query])
     parts += ["## Tables", "What SQL finds in an archive. `FROM hta_queries;` lists the queries."]
-    for path in catalog.files("schema"):
-        columns = _STUB_COLUMN.findall(path.read_text(encoding="utf-8"))
-        rows = [(f"`{name}`", kind, text) for kind, name, text in columns]
+    for path in tables:
+        said = column_comments(path)
+        rows = [(f"`{name}`", kind, said.get(name, "")) for name, kind, *_ in columns[path]]
         parts += [f"### {path.stem}", comment_of(path), _table(("column", "type", "is"), rows)]
     return "\n\n".join(parts) + "\n"
 

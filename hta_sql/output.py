@@ -38,7 +38,7 @@ def write(relation: duckdb.DuckDBPyRelation, format: str | None, path: Path | No
     HtaSqlError where that leaves the format open or would put bytes on a terminal.
     """
     if format is None:
-        format = _BY_SUFFIX.get(path.suffix) if path else "table"
+        format = _BY_SUFFIX.get(path.suffix.lower()) if path else "table"
         if format is None:
             raise HtaSqlError(f"{path}: its name does not tell the format; give --format "
                               f"{'|'.join(FORMATS)} or end it in {', '.join(_BY_SUFFIX)}")
@@ -216,10 +216,13 @@ def turned_lines(names: list[str], rows: list[tuple[Any, ...]]) -> list[str]:
 
 
 def _fitted(sizes: list[int], texts: list[bool], least: list[int], width: int) -> list[int]:
-    """Take the excess from the widest texts, down to 12 characters or their column's name."""
+    """Take the excess from the widest texts, down to 40 characters or their column's name.
+
+    What is cut further tells one kernel from another no more; rather let lines be too long.
+    """
     sizes = list(sizes)
     while sum(sizes) + 2 * (len(sizes) - 1) > width:
-        wide = [i for i, text in enumerate(texts) if text and sizes[i] > max(12, least[i])]
+        wide = [i for i, text in enumerate(texts) if text and sizes[i] > max(40, least[i])]
         if not wide:
             break
         sizes[max(wide, key=lambda i: sizes[i])] -= 1
@@ -246,7 +249,7 @@ def humane(name: str, value: Any) -> str:
         value = _number(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         return str(value)
-    if re.search(r"(^|_)(start|end|at)_ns$", name):
+    if re.search(r"(^|_)(start|end|at|base|modified)_ns$", name):
         return _instant(int(value))
     if name.endswith("_ns"):
         return _scaled(value, _TIME_UNITS)

@@ -107,7 +107,7 @@ def _option(parameter: Parameter) -> click.Option:
         [flag], multiple=True, required=required, metavar=f"{plain.name.upper()},...", help=text,
         callback=lambda ctx, option, values: [
             plain.convert(item.strip(), option, ctx)
-            for row in csv.reader(values) for item in row
+            for value in values for item in next(csv.reader([value])) or [""]
         ] or None,
     )
 

@@ -73,7 +73,7 @@ def write_query(root: Path, path: str, sql: str = GOOD_QUERY) -> Path:
 def library(tmp_path: Path) -> Path:
     """A sql/ of its own: the real tables, and the queries total_time (v1, v2) and named."""
     root = tmp_path / "sql"
-    shutil.copytree(sql_root(), root, ignore=shutil.ignore_patterns("queries", "views"))
+    shutil.copytree(sql_root(), root, ignore=shutil.ignore_patterns("queries"))
     write_query(root, "gpu/total_time.v1.sql")
     v2 = GOOD_QUERY.replace("total_time_v1", "total_time_v2").replace("total_ns", "sum_ns")
     write_query(root, "gpu/total_time.v2.sql", v2)

@@ -19,6 +19,7 @@ from click.testing import CliRunner
 import hta_sql
 from hta_sql.catalog import Catalog
 from hta_sql.cli import cli
+from hta_sql.demo import write_job
 from hta_sql.output import humane, table_lines
 
 PROJECT = Path(__file__).parent.parent
@@ -135,6 +136,24 @@ def test_check(invoke, tiny_archive):
     result = invoke("check", tiny_archive)
     assert result.stdout == "2 of 2 queries keep their promises\n"
     assert result.stderr == "named_v1: not checked, it needs name_contains\n"
+
+
+def test_check_finds_what_is_missing(tmp_path):
+    write_job(tmp_path / "t", ranks=2, steps=1, layers=1)
+    hta_sql.ingest(tmp_path / "t", tmp_path / "a")
+    assert CliRunner().invoke(cli, ["check", str(tmp_path / "a")]).exit_code == 0
+    [file] = (tmp_path / "a/gpu_activities/job=t/rank=1").iterdir()
+    rows = pq.read_metadata(file).num_rows
+    file.unlink()
+    result = CliRunner().invoke(cli, ["check", str(tmp_path / "a")])
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[0] == (
+        f"job t rank 1: gpu_activities holds 0 of {rows:,} rows; ingest it again with --force")
+
+
+def test_sql_that_begins_with_a_comment(invoke, tiny_archive):
+    text = invoke("sql", tiny_archive, "-- how many\nSELECT 1 AS a", "--format", "csv").stdout
+    assert text == '"a"\n1\n'
 
 
 def test_check_fails(tiny_archive, library, monkeypatch):

@@ -59,6 +59,12 @@ def load(text: str, time_format: str = "based") -> tuple[dict, list[dict]]:
     return trace, events
 
 
+def test_a_folder_holds_one_job(tmp_path):
+    write_job(tmp_path, ranks=3, steps=1, layers=1)
+    write_job(tmp_path, ranks=1, steps=1, layers=1, gzip=False)
+    assert {path.name for path in tmp_path.iterdir()} == {"rank_0.json", "truth.json"}
+
+
 def of(events, *categories):
     return [event for event in events if event.get("cat") in categories]
 

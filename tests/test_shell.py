@@ -1,8 +1,13 @@
 """DuckDB's own command line on an archive, which is of another version than the library."""
 
+import os
+import pty
+import select
 import shutil
 import stat
+import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -43,6 +48,66 @@ def test_queries_work(ask, archive, use_library):
     assert ask(archive, "FROM total_time();") == ["job,rank,sum_ns", "job,0,10", "job,1,7"]
     assert ask(archive, "FROM total_time_v1(only_ranks := [1]);") == ["job,rank,total_ns",
                                                                      "job,1,7"]
+
+
+@needs_shell
+def test_without_us_from_inside_the_archive(archive, use_library):
+    write_database(archive)
+    done = subprocess.run([database._shell_program(), "hta.duckdb", "-csv", "-c",
+                           "FROM total_time()"], cwd=archive, capture_output=True, text=True)
+    assert done.stdout.split() == ["job,rank,sum_ns", "job,0,10", "job,1,7"]
+
+
+class Terminal:
+    """A process at the other end of a terminal."""
+
+    def __init__(self, *command: str):
+        self.pid, self.end = pty.fork()
+        if self.pid == 0:
+            os.execv(command[0], command)
+
+    def type(self, text: str) -> None:
+        os.write(self.end, text.encode())
+
+    def read_until(self, text: str, seconds: float = 30) -> str:
+        seen = b""
+        until = time.monotonic() + seconds
+        while text.encode() not in seen and time.monotonic() < until:
+            if not select.select([self.end], [], [], 0.1)[0]:
+                continue
+            try:
+                data = os.read(self.end, 65536)
+            except OSError:  # it has ended
+                break
+            # It asks what kind of terminal this is, and where its cursor stands.
+            for question, answer in ((b"\x1b[c", "\x1b[?1;2c"), (b"\x1b[6n", "\x1b[1;1R")):
+                if question in data:
+                    self.type(answer)
+            seen += data
+        return seen.decode(errors="replace")
+
+    def close(self) -> None:
+        os.close(self.end)  # which hangs up
+        os.waitpid(self.pid, 0)
+
+
+@needs_shell
+def test_interrupt_ends_the_query_not_the_shell(archive, use_library):
+    write_database(archive)
+    code = "import sys; from hta_sql.database import run_shell; sys.exit(run_shell(sys.argv[1]))"
+    terminal = Terminal(sys.executable, "-c", code, str(archive))
+    try:
+        assert "hta" in terminal.read_until(" D ")
+        terminal.type("SELECT count(*) FROM range(10000000000) a, range(100) b "
+                      "WHERE a.range * b.range % 7 = 3;\r")
+        terminal.read_until("= 3;")
+        time.sleep(1)  # nothing tells that the query has begun
+        terminal.type("\x03")
+        assert "Traceback" not in terminal.read_until(" D ")
+        terminal.type("SELECT 'still' || 'here' AS a;\r")
+        assert "stillhere" in terminal.read_until("stillhere")
+    finally:
+        terminal.close()
 
 
 @needs_shell

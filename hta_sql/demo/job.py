@@ -61,6 +61,9 @@ def write_job(
     )  # fmt: skip
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
+    if (out / "truth.json").exists():  # of a job that was made here before
+        for stale in out.glob("rank_*.json*"):
+            stale.unlink()
     paths = [out / f"rank_{r}.json{'.gz' if gzip else ''}" for r in range(ranks)]
     writers = [
         TraceWriter(path, job, rank, time_format, collective_ids)

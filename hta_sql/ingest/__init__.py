@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
+import fcntl
 import shutil
-import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -31,7 +31,7 @@ class Outcome:
     rank: int | None
     status: str  # ingested, replaced, unchanged, failed
     seconds: float = 0.0
-    row: dict | None = None
+    row: dict | None = field(default=None, repr=False)
     error: str | None = None
 
 
@@ -103,7 +103,7 @@ def ingest(
         taken=lambda name: {rank for job_name, rank in before if job_name == name},
         warn=report,
     )
-    staging = archive / ".staging" / f"{os.getpid()}-{time.time_ns()}"
+    staging = archive / ".staging" / uuid.uuid4().hex
     tasks = []
     for claim, rank in settled:
         row = before.get((claim.candidate.job, rank))
@@ -120,13 +120,11 @@ def ingest(
         tasks.append(task_of(claim, rank, archive, staging / str(len(tasks))))
     manifest.make()
     clear_abandoned(archive)
-    try:
+    with in_use(staging):
         for task, result, seconds in run_tasks(tasks, workers, progress):
-            outcome = publish(task, result, seconds, manifest, before)
+            outcome = publish(task, result, seconds, manifest)
             outcomes.append(outcome)
             finished(outcome)
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
     from hta_sql.database import write_database
 
     write_database(archive)
@@ -167,14 +165,14 @@ def told_ranks(ranks: dict[int, str | Path]) -> dict[Path, int]:
 def read_claims(
     candidates: list[Candidate], told: dict[Path, int], report: Callable[[str], None]
 ) -> tuple[list[Claim], list[Outcome], list[tuple[Path, str]]]:
-    """Open every candidate; what is no trace is skipped if found, failed if named by the user."""
+    """Open every candidate. Other JSON is skipped where found, not named; the rest has failed."""
     claims, failed, skipped = [], [], []
     for candidate in candidates:
         try:
             claims.append(claim_of(candidate, told.get(candidate.path.resolve())))
         except (NotATrace, OSError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
-            if candidate.named:
+            if candidate.named or type(error) is not NotATrace:
                 failed.append(failure(candidate.path, candidate.job, None, reason))
             else:
                 skipped.append((candidate.path, reason))
@@ -213,9 +211,7 @@ def failure(path: Path, job: str, rank: int | None, error: str, seconds: float =
     return Outcome(path, job, rank, "failed", seconds, error=error)
 
 
-def publish(
-    task: Task, result, seconds: float, manifest: Manifest, before: dict[tuple[str, int], dict]
-) -> Outcome:
+def publish(task: Task, result, seconds: float, manifest: Manifest) -> Outcome:
     """Give a trace's files their names and then the row that makes them count."""
     if isinstance(result, str):
         return failure(task.path, task.job, task.rank, result, seconds)
@@ -235,24 +231,35 @@ def publish(
     )
     with manifest.locked():
         place(result, task.archive, task.job, task.rank, trace_id)
-        manifest.add(row)
-        for file in files_of_rank(task):
-            if file.stem != trace_id:
-                file.unlink()
-    status = "replaced" if (task.job, task.rank) in before else "ingested"
+        displaced = manifest.add(row)
+        # Also what a killed ingest has left for this rank.
+        for rank in {task.rank} | displaced:
+            for file in task.archive.glob(f"*/{partition(task.job, rank)}/*.parquet"):
+                if file.stem != trace_id:
+                    file.unlink()
+    status = "replaced" if displaced else "ingested"
     return Outcome(task.path, task.job, task.rank, status, seconds, row)
 
 
-def files_of_rank(task: Task) -> Iterator[Path]:
-    return task.archive.glob(f"*/{partition(task.job, task.rank)}/*.parquet")
+@contextlib.contextmanager
+def in_use(staging: Path) -> Iterator[None]:
+    """A folder for this ingest alone, gone afterwards; a lock tells others that it is in use."""
+    staging.parent.mkdir(exist_ok=True)
+    lock_file = staging.with_suffix(".lock")
+    with lock_file.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            staging.mkdir()
+            yield
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+            lock_file.unlink(missing_ok=True)
 
 
 def clear_abandoned(archive: Path) -> None:
-    """Remove what killed ingests left in staging."""
-    for folder in (archive / ".staging").glob("*-*"):
-        try:
-            os.kill(int(folder.name.split("-")[0]), 0)
-        except ProcessLookupError:
-            shutil.rmtree(folder, ignore_errors=True)
-        except (PermissionError, ValueError):
-            continue
+    """Remove what killed ingests left in staging; their locks are free."""
+    for lock_file in (archive / ".staging").glob("*.lock"):
+        with contextlib.suppress(OSError), lock_file.open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(lock_file.with_suffix(""), ignore_errors=True)
+            lock_file.unlink(missing_ok=True)

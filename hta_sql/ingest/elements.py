@@ -10,12 +10,23 @@ import json
 import re
 from typing import NamedTuple
 
+
+class Repeating(dict):
+    """An object in which a key stands twice."""
+
+
+def object_of(pairs: list[tuple]) -> dict:
+    made = dict(pairs)
+    return made if len(made) == len(pairs) else Repeating(made)
+
+
 # For the extent of values alone: numbers are not converted.
-SCANNER = json.JSONDecoder(parse_int=len, parse_float=len)
+SCANNER = json.JSONDecoder(parse_int=len, parse_float=len, object_pairs_hook=object_of)
 SEPARATORS = re.compile(r"[ \t\r\n,]*")
 # Behind an element; also a new one where the comma is missing.
 NEXT_OR_END = re.compile(r"[ \t\r\n]*(?:[,{]|\Z)")
-OBJECT_START = re.compile(r'\{[ \t\r\n]*"([^"\\]{0,40})"')
+# Looking ahead, so that a brace in what is taken for a key is found, too.
+OBJECT_START = re.compile(r'\{(?=[ \t\r\n]*"([^"\\]{0,40})")')
 CUT = "The text ends within it"
 LONGEST_LITERAL = len("-Infinity")
 # A list that is not closed takes in all that follows: an element so long is taken for broken.
@@ -25,11 +36,13 @@ LONGEST_ELEMENT_BYTES = 16 << 20
 
 
 class Element(NamedTuple):
-    """One element of traceEvents: its place in the piece, and what stopped the decoder in it."""
+    """One element of traceEvents: its place in the piece, what stopped the decoder in it, and
+    whether a key stands twice."""
 
     start: int
     end: int
     stopped_by: str | None
+    repeats: bool
 
 
 def split_elements(data: bytes, is_last: bool) -> tuple[list[Element], int]:
@@ -57,7 +70,7 @@ def split_elements(data: bytes, is_last: bool) -> tuple[list[Element], int]:
             end = at + len(text[at:end].rstrip(" \t\r\n,"))
         elif first_key is None and is_event(value):
             first_key = next(iter(value))
-        elements.append(Element(at, end, stopped_by))
+        elements.append(Element(at, end, stopped_by, isinstance(value, Repeating)))
         at = SEPARATORS.match(text, end).end()
     return elements, 0
 

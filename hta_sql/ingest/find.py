@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,8 @@ from urllib.parse import quote
 
 from hta_sql.errors import IngestError
 
-SUFFIXES = (".json", ".json.gz")
+# With an ending behind it, it may be packed in a way that cannot be read: then that is said.
+TRACE_NAME = re.compile(r"\.json(\.\w+)?$", re.IGNORECASE)
 LONGEST_FOLDER_BYTES = 255
 
 
@@ -77,7 +79,7 @@ def candidates_at(path: Path, job: str | None) -> Iterable[Candidate]:
         Candidate(Path(folder, name), job or job_of(path, Path(folder)), named=False)
         for folder, names in walk(path)
         for name in names
-        if name.endswith(SUFFIXES) and Path(folder, name).is_file()
+        if TRACE_NAME.search(name) and Path(folder, name).is_file()
     ]
 
 

@@ -43,13 +43,22 @@ class Manifest:
             if not self.path.exists():
                 self._write([])
 
-    def add(self, row: dict) -> None:
-        """Make a trace part of the archive, in place of any other of its job and rank.
+    def add(self, row: dict) -> set[int]:
+        """Make a trace part of the archive, in place of any other of its rank or of its file.
 
-        Readers see the archive before or after, never in between. Only while locked.
+        Readers see the archive before or after, never in between. Only while locked. Returns the
+        ranks of the traces that it displaced.
         """
-        rows = [r for r in self.rows() if (r["job"], r["rank"]) != (row["job"], row["rank"])]
-        self._write(sorted([*rows, row], key=lambda r: (r["job"], r["rank"])))
+        others, displaced = [], set()
+        for other in self.rows():
+            if other["job"] == row["job"] and (
+                other["rank"] == row["rank"] or other["path"] == row["path"]
+            ):
+                displaced.add(other["rank"])
+            else:
+                others.append(other)
+        self._write(sorted([*others, row], key=lambda r: (r["job"], r["rank"])))
+        return displaced
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:

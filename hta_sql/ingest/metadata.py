@@ -13,6 +13,7 @@ from hta_sql.ingest.elements import SEPARATORS, next_event, value_at
 BLANK = b" \t\r\n\0"
 # What may be the end of the list of events: keys follow, or nothing.
 CLOSING_BRACKET = re.compile(rb"\](?=\s*(?:,\s*\"|\}))")
+KNOWN_KEYS = {"baseTimeNanoseconds", "distributedInfo", "schemaVersion", "traceName"}
 BAD_ESCAPE = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
 BASE = re.compile(rb'"baseTimeNanoseconds"\s*:\s*"?(\d+)')
 DISTRIBUTED_INFO = re.compile(r'"distributedInfo"\s*:\s*(?=\{)')
@@ -72,7 +73,9 @@ def end_behind(data: bytes, at: int, is_array: bool) -> tuple[int, Metadata | No
         return (len(whole) - 1, Metadata({})) if whole[-1:] == b"]" else (len(data), None)
     for bracket in CLOSING_BRACKET.finditer(data, at):
         metadata = keys_behind(data[bracket.end() :])
-        if metadata.is_whole:
+        # Behind a list among the arguments of an event that is cut, arguments look like keys.
+        follows_an_event = data[: bracket.start()].rstrip(BLANK).endswith(b"}")
+        if metadata.is_whole and (follows_an_event or metadata.keys.keys() & KNOWN_KEYS):
             return bracket.start(), metadata
     return len(data), None
 

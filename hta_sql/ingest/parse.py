@@ -109,9 +109,9 @@ class Parser:
         try:
             table = self._read_timed(b",".join(texts[at] for at in sound), as_text=True)
         except UNREADABLE:
-            # A key that stands twice, for one. Rare, so the one is found by halving.
+            # Such as a key that stands twice beside a NaN: rare, so it is found by halving.
             if len(sound) == 1:
-                problems[sound[0]] = "unusable event: perhaps a key stands twice"
+                problems[sound[0]] = "unusable event: a key stands twice"
                 return
             middle = len(sound) // 2
             yield from self._read_sound(texts, sound[:middle], problems)
@@ -136,17 +136,21 @@ class Parser:
     def _read_timed(self, data, as_text: bool = False) -> pa.Table:
         """Events of valid JSON, read again with care where a double cannot hold their times."""
         table = self._read(data, as_text)
-        latest = pc.max(table["start_ns"]).as_py()
-        if latest is None:
+        span = pc.min_max(table["start_ns"]).as_py()
+        if span["max"] is None:
             return table
         if self._since_1970 is None:
             self._since_1970 = most_count_from_1970(table)
-        if latest >= clock.SINCE_1970_NS and not self._since_1970:
-            return without_strays(table)
-        if not self._exact and clock.needs_exact_reading(data, latest):
+        if not self._exact and clock.needs_exact_reading(data, span["max"]):
             self._exact = True
             self._unpadded = clock.is_unpadded(data)
             table = self._read(data, as_text)
+        if self._since_1970 and span["min"] < clock.SINCE_1970_NS:
+            stray = pc.less(table["start_ns"], clock.SINCE_1970_NS)
+            return rejected(table, stray, '"ts" is no date, unlike the others')
+        if not self._since_1970 and span["max"] >= clock.SINCE_1970_NS:
+            stray = pc.greater_equal(table["start_ns"], clock.SINCE_1970_NS)
+            return rejected(table, stray, '"ts" is a date, unlike the others')
         return table
 
     def _read(self, data, as_text: bool) -> pa.Table:
@@ -167,6 +171,8 @@ class Parser:
 def json_problem(element: Element, text: bytes, json_type: str | None) -> str | None:
     if len(text) > LONGEST_ELEMENT_BYTES:
         return "longer than 16 MB"
+    if element.repeats:
+        return "unusable event: a key stands twice"
     if json_type == "OBJECT":
         return None
     if json_type is not None:
@@ -189,9 +195,8 @@ def most_count_from_1970(table: pa.Table) -> bool:
     return pc.mean(since_1970).as_py() > 0.5
 
 
-def without_strays(table: pa.Table) -> pa.Table:
-    """The same events; those that alone count from 1970 have that as their problem."""
-    stray = pc.fill_null(pc.greater_equal(table["start_ns"], clock.SINCE_1970_NS), False)
-    why = pa.scalar('"ts" counts from 1970, unlike the others')
+def rejected(table: pa.Table, which: pa.ChunkedArray, why: str) -> pa.Table:
+    """The same events; some have a problem now."""
     at = table.schema.get_field_index("problem")
-    return table.set_column(at, "problem", pc.if_else(stray, why, table["problem"]))
+    problem = pc.if_else(pc.fill_null(which, False), pa.scalar(why), table["problem"])
+    return table.set_column(at, "problem", problem)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import multiprocessing.connection
 import os
 import sys
+import threading
 import time
 import types
 from collections.abc import Callable, Iterable, Iterator
@@ -95,6 +97,13 @@ def callers_script_hidden() -> Iterator[None]:
 def share(counts) -> None:
     global _bytes_read
     _bytes_read = counts
+    threading.Thread(target=end_with_parent, daemon=True).start()
+
+
+def end_with_parent() -> None:
+    """Where the parent is killed, nobody else would end its workers."""
+    multiprocessing.connection.wait([multiprocessing.parent_process().sentinel])
+    os._exit(1)
 
 
 def run_shared(at: int, task):

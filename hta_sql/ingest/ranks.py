@@ -10,10 +10,10 @@ from pathlib import Path
 from hta_sql.errors import IngestError
 from hta_sql.ingest.find import Candidate, shown
 from hta_sql.ingest.metadata import split_tail
-from hta_sql.ingest.stream import EVENTS_KEY, ByteStream, TraceStream
+from hta_sql.ingest.stream import EVENTS_KEY, TraceStream, last_bytes
 
 IN_NAME = re.compile(r"(?:^|[^a-z])rank[-_.=]?(\d+)", re.IGNORECASE)
-LONGEST_TAIL_BYTES = 1 << 20
+LONGEST_TAIL_BYTES = 32 << 20
 NEVER = 2**31
 
 
@@ -55,9 +55,7 @@ def rank_of(info: object) -> int | None:
 
 def info_behind_events(path: Path) -> object:
     """`distributedInfo` from the end of the file, where older profilers put it."""
-    end = b""
-    for chunk in ByteStream(path):
-        end = (end + chunk)[-LONGEST_TAIL_BYTES:]
+    end = last_bytes(path, LONGEST_TAIL_BYTES)
     # Most files end without it: look before taking them apart.
     if b'"distributedInfo"' not in end:
         return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import deque
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -29,7 +30,11 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class NotATrace(IngestError):
-    """The file is no Kineto trace: other JSON, or no JSON at all."""
+    """The file is no Kineto trace, but other JSON."""
+
+
+class Unreadable(NotATrace):
+    """The file may have been a trace: it is empty, damaged, or no JSON at all."""
 
 
 class ByteStream:
@@ -84,6 +89,22 @@ class ByteStream:
             self.damage = "gzip data ends early"
 
 
+def last_bytes(path: Path, size: int) -> bytes:
+    """About the last `size` uncompressed bytes of a file, or all that it has."""
+    with path.open("rb") as file:
+        if file.read(2) != GZIP:
+            file.seek(max(0, path.stat().st_size - size))
+            return file.read()
+    chunks: deque[bytes] = deque()
+    length = 0
+    for chunk in ByteStream(path):
+        chunks.append(chunk)
+        length += len(chunk)
+        while length - len(chunks[0]) >= size:
+            length -= len(chunks.popleft())
+    return b"".join(chunks)
+
+
 def inflate_until_broken(inflate, chunk: bytes) -> Iterator[bytes]:
     """What comes before the damage; a failed call gives nothing back."""
     for at in range(len(chunk)):
@@ -118,9 +139,9 @@ class TraceStream:
             self._is_array = False
             self.head = self._read_head()
         elif not text:
-            raise NotATrace(self.bytes.damage or "the file is empty")
+            raise Unreadable(self.bytes.damage or "the file is empty")
         else:
-            raise NotATrace(f"not JSON: it begins with {text[:20]!r}")
+            raise Unreadable(f"not JSON: it begins with {text[:20]!r}")
 
     def _advance(self, count: int) -> None:
         rest = self._buffer[count:]
@@ -139,7 +160,7 @@ class TraceStream:
         return len(parts) > 1
 
     def _read_head(self) -> Metadata:
-        searched = 0
+        searched, has_ended = 0, False
         while True:
             for match in EVENTS_KEY.finditer(self._buffer, searched):
                 head = read_keys(self._buffer[: match.start()] + b'"":0}')
@@ -151,12 +172,15 @@ class TraceStream:
             if len(self._buffer) > LONGEST_PIECE_BYTES:
                 break
             if not self._fill(len(self._buffer) + PIECE_BYTES // 8):
+                has_ended = True
                 break
         # A head that is itself broken must not cost the events behind it.
         if match := EVENTS_KEY.search(self._buffer):
             head = read_keys(self._buffer[: match.start()])
             self._advance(match.end())
             return head
+        if has_ended and not read_keys(self._buffer).is_whole:
+            raise Unreadable(self.bytes.damage or 'broken JSON, and no "traceEvents" in it')
         keys = re.findall(r'"(\w+)"\s*:', self._buffer[:2000].decode("utf-8", "replace"))
         found = ", ".join(f'"{key}"' for key in keys[:3]) or "no key"
         raise NotATrace(f'not a Kineto trace: no "traceEvents" (found {found})')

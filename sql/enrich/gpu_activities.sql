@@ -44,9 +44,9 @@ SELECT
     a.stream,
     a.event_id,
     a.cat,
-    kernel_kind(a.cat, a.details."Collective name", names.kind) AS kind,
+    kernel_kind(is_copy_or_memset(a.cat), a.details."Collective name", names.kind) AS kind,
     a.name,
-    CASE kernel_kind(a.cat, a.details."Collective name", names.kind)
+    CASE kernel_kind(is_copy_or_memset(a.cat), a.details."Collective name", names.kind)
         WHEN 'memory' THEN a.name
         ELSE names.short_name
     END AS short_name,

@@ -6,15 +6,15 @@ WITH
 steps AS (
     SELECT
         event_id,
-        regexp_extract(name, '^ProfilerStep\s*#\s*(\d+)', 1)::BIGINT AS step,
+        step_number(name) AS step,
         start_ns,
         start_ns + dur_ns AS end_ns
     FROM trace_events
     WHERE ph = 'X'
       AND prefix(name, 'ProfilerStep')
+      AND step_number(name) IS NOT NULL
       AND is_host_op(cat)
       AND cat <> 'python_function'
-      AND regexp_matches(name, '^ProfilerStep\s*#\s*\d{1,18}\D*$')
 ),
 instants AS (
     SELECT start_ns AS at_ns FROM steps

@@ -23,9 +23,9 @@ CASE
 END;
 
 -- The category decides first, then the profiler's own word for a collective, then the name.
-CREATE OR REPLACE MACRO kernel_kind(category, collective, kind_of_name) AS
+CREATE OR REPLACE MACRO kernel_kind(is_copy_or_memset, collective, kind_by_name) AS
 CASE
-    WHEN is_copy_or_memset(category) THEN 'memory'
+    WHEN is_copy_or_memset THEN 'memory'
     WHEN collective <> '' THEN 'communication'
-    ELSE kind_of_name
+    ELSE kind_by_name
 END;

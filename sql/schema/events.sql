@@ -20,7 +20,7 @@ SELECT
     NULL::BIGINT AS stream,
     NULL::BIGINT AS device,
     NULL::VARCHAR AS args,         -- JSON: all arguments, as in the trace
-    NULL::VARCHAR AS more          -- JSON: keys beside these, which the profiler does not write
+    NULL::VARCHAR AS more          -- JSON: the other keys of Chrome's format; Kineto writes none
 WHERE false;
 
 CREATE OR REPLACE VIEW events AS

@@ -2,21 +2,16 @@
 --
 -- A step may have several: of threads, of processes, of a profiler that marks it twice.
 CREATE OR REPLACE VIEW steps AS
-WITH
-marks AS (
-    SELECT *
-    FROM host_ops
-    WHERE prefix(name, 'ProfilerStep') AND cat <> 'python_function'
-)
 SELECT
-    job,
-    rank,
-    TRY_CAST(regexp_extract(name, '^ProfilerStep\s*#\s*(\d+)', 1) AS BIGINT) AS step,
-    event_id,
-    pid,
-    tid,
+    job,                         -- one run of a program
+    rank,                        -- global rank of the process
+    step_number(name) AS step,   -- N
+    event_id,                    -- the annotation's
+    pid,                         -- its process
+    tid,                         -- its thread
     start_ns,
     dur_ns,
     end_ns
-FROM marks
-WHERE regexp_matches(name, '^ProfilerStep\s*#\s*\d{1,18}\D*$');
+FROM host_ops
+-- The prefix again, so that files and row groups without such names are not read.
+WHERE prefix(name, 'ProfilerStep') AND step_number(name) IS NOT NULL AND cat <> 'python_function';

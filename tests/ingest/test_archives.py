@@ -1,5 +1,6 @@
 """What ingest does with files, ranks, jobs and an archive that is already there."""
 
+import gzip
 import json
 import os
 import random
@@ -215,6 +216,30 @@ def test_names_that_are_no_text(tmp_path):
         assert rows(run, "SELECT DISTINCT path FROM quarantine") == [(path,)]
 
 
+def test_a_file_is_one_trace_of_its_job(tmp_path):
+    """Told to be of another rank, or saying so itself now, it leaves the rank it had."""
+    path, archive = write(tmp_path / "t/trace.json"), tmp_path / "a"
+    hta_sql.ingest(path, archive)
+    hta_sql.ingest(path, archive, ranks={4: path})
+    assert ranks(archive) == [("t", 4, "given")]
+    write(path, before=distributed(7))
+    hta_sql.ingest(path, archive)
+    assert ranks(archive) == [("t", 7, "distributedInfo")]
+    assert len(list(archive.glob("events/*/*/*.parquet"))) == 1
+    hta_sql.ingest(path, archive, job="other")
+    assert [row[:2] for row in ranks(archive)] == [("other", 7), ("t", 7)]
+
+
+def test_endings_of_names(tmp_path):
+    write(tmp_path / "t/RANK_3.JSON")
+    (tmp_path / "t/rank_4.Json.Gz").write_bytes(gzip.compress(write(tmp_path / "x").read_bytes()))
+    (tmp_path / "t/rank_5.json.zst").write_bytes(b"(\xb5/\xfd packed")
+    summary = hta_sql.ingest(tmp_path / "t", tmp_path / "a")
+    assert [row[1] for row in ranks(tmp_path / "a")] == [3, 4]
+    [failed] = [outcome for outcome in summary.traces if outcome.status == "failed"]
+    assert failed.path.name == "rank_5.json.zst" and failed.error.startswith("not JSON")
+
+
 def test_a_name_too_long_for_a_folder(tmp_path):
     path = write(tmp_path / "rank_0.json")
     with pytest.raises(IngestError, match="--job"):
@@ -230,6 +255,31 @@ def test_what_is_no_file_is_not_read(tmp_path):
     assert [row[1] for row in ranks(tmp_path / "a")] == [0]
     with pytest.raises(IngestError, match="neither a file nor a folder"):
         hta_sql.ingest(tmp_path / "t/rank_1.json", tmp_path / "a")
+
+
+@pytest.mark.parametrize(
+    "content", [b"", gzip.compress(b'{"traceEvents": []}' * 9)[:12], b"\0" * 100, b"no JSON"]
+)
+def test_what_may_have_been_a_trace_is_not_passed_over(tmp_path, content):
+    write(tmp_path / "t/rank_0.json")
+    (tmp_path / "t/rank_1.json").write_bytes(content)
+    (tmp_path / "t/other.json").write_text('{"nodes": []}')
+    summary = hta_sql.ingest(tmp_path / "t", tmp_path / "a")
+    assert summary.failed == 1 and [path.name for path, _ in summary.skipped] == ["other.json"]
+    [failed] = [outcome for outcome in summary.traces if outcome.error]
+    assert failed.path.name == "rank_1.json"
+
+
+@pytest.mark.parametrize("size", [1_000, 3_000_000])
+@pytest.mark.parametrize("packed", [False, True])
+def test_rank_behind_the_events_however_far_from_the_end(tmp_path, size, packed):
+    groups = [{"pg_name": str(at), "ranks": list(range(8))} for at in range(size // 60)]
+    info = json.dumps({"rank": 5, "world_size": 8, "pg_config": groups})
+    path = write(tmp_path / "t/trace.json", after=f', "distributedInfo": {info}')
+    if packed:
+        path.write_bytes(gzip.compress(path.read_bytes()))
+    hta_sql.ingest(path, tmp_path / "a")
+    assert ranks(tmp_path / "a") == [("t", 5, "distributedInfo")]
 
 
 def test_one_bad_trace_stops_no_other(tmp_path):
@@ -377,6 +427,32 @@ def test_killed_worker_is_one_failed_trace(tmp_path, monkeypatch):
     assert [outcome.status for outcome in summary.traces] == ["ingested", "failed", "ingested"]
     assert "worker died" in summary.traces[1].error
     assert [row[1] for row in ranks(tmp_path / "a")] == [0, 2]
+
+
+def test_workers_end_with_a_killed_parent(tmp_path):
+    write_job(tmp_path / "t", ranks=2, steps=60, layers=8)
+    code = "import sys, hta_sql; hta_sql.ingest(sys.argv[1], sys.argv[2], workers=2)"
+    words = [sys.executable, "-c", code, tmp_path / "t", tmp_path / "a"]
+    ingest = subprocess.Popen(words, start_new_session=True)
+    staging = tmp_path / "a/.staging"
+    wait_until(lambda: len(list(staging.glob("*/*/events.*"))) == 2)
+    assert alive(ingest.pid) >= 3
+    ingest.kill()
+    ingest.wait()
+    wait_until(lambda: alive(ingest.pid) == 0)
+
+
+def alive(session: int) -> int:
+    """How many processes of a session run."""
+    found = subprocess.run(["ps", "-o", "pid=", "-s", str(session)], capture_output=True)
+    return len(found.stdout.split())
+
+
+def wait_until(condition) -> None:
+    until = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.02)
 
 
 def test_archive_outlives_its_traces_and_its_place(tmp_path):

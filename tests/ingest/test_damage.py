@@ -88,6 +88,9 @@ BROKEN = {
     "broken behind objects": GOOD % '{"a": [{"b": 1}, {"c": {"d": 2}}], "e": "x"y"}',
     "broken before objects": GOOD % '{"e": "x"y", "a": [{"b": 1}, {"c": {"d": 2}}]}',
     "cut in its name": '{"ph": "X", "cat": "cpu_op", "name": "n',
+    "cut in a key": GOOD[:-3] + '{"Exter',
+    "key not closed": GOOD % '{"External id:1}',
+    "a key twice": GOOD.replace('"ts"', '"dur": 5, "ts"') % "{}",
     "cut in a list": GOOD[:-3] + '{"a": [1, 2',
     "broken in a list of objects": GOOD % '{"a": [{"b": 1}, {"b": x}, {"b": 1}]}',
 }
@@ -140,6 +143,26 @@ def test_random_damage(tmp_path, monkeypatch, seed):
     assert abs(count - 300) <= 2  # a brace may be lost so that two of them are one
 
 
+def test_a_key_twice_does_not_decide_what_stamps_mean(tmp_path):
+    """Neither does the stray stamp beside it, alone with which it might be read."""
+    stray = span("stray", ts=1_716_900_000_000_000, dur=1)
+    elements = [stray, BROKEN["a key twice"], *EVENTS * 20]
+    archive = ingested(tmp_path, trace_text(elements, before=f"{KEYS}, "))
+    assert rows(archive, "SELECT base_ns, event_count, quarantined_count FROM traces") == [
+        (BASE, 120, 2)
+    ]
+
+
+@pytest.mark.parametrize("cut", ['"warps": 5}', '"block": [4, 1, 1], "warps": 5}', "}", "}}"])
+def test_a_cut_event_is_no_end_of_the_list(tmp_path, cut):
+    """Behind a list among its arguments, the others look like keys of the file."""
+    event = GOOD % '{"grid": [1, 2, 3], "block": [4, 1, 1], "warps": 5}'
+    text = trace_text([*EVENTS, event])
+    archive = ingested(tmp_path, text[: text.rindex(cut, 0, text.rindex("]")) + len(cut)])
+    [(status, metadata)] = rows(archive, "SELECT status, metadata FROM traces")
+    assert status.startswith("truncated") and json.loads(metadata) == {}
+
+
 def test_keys_beyond_the_profilers_are_kept(tmp_path):
     more = {"tts": 3, "cname": "good", "id2": {"local": "0x1"}, "v": 1.5}
     events = [EVENTS[0] | more, EVENTS[1]]
@@ -148,9 +171,10 @@ def test_keys_beyond_the_profilers_are_kept(tmp_path):
     assert json.loads(first) == more and second is None
 
 
-def test_many_broken_events_cost_little(tmp_path):
+@pytest.mark.parametrize("kind", ["broken before objects", "a key twice", "no closing brace"])
+def test_many_broken_events_cost_little(tmp_path, kind):
     """Every one of them is looked at once: no search through the rest of its piece."""
-    bad = GOOD % '{"a": "x"y"}'
+    bad = BROKEN[kind]
     elements = [bad if at % 10 == 0 else EVENTS[0] for at in range(60_000)]
     archive = ingested(tmp_path, trace_text(elements))
     assert rows(archive, "SELECT event_count, quarantined_count FROM traces") == [(54_000, 6_000)]

@@ -94,6 +94,14 @@ def test_short_durations_beside_padded_stamps(tmp_path):
     assert format_of(archive) == ("absolute, nanoseconds", 0)
 
 
+@pytest.mark.parametrize("digits", [1, 2])
+def test_numbers_of_few_digits_are_not_unpadded(tmp_path, digits):
+    stamps = [f"{NOW_US + at}.{fraction:0{digits}}" for at, fraction in enumerate([5, 7, 9])]
+    stamps += [f"{NOW_US + at}.{'50'[:digits]}" for at in range(9)]
+    archive = ingested(tmp_path, instants(stamps))
+    assert [start for start, _ in times(archive)] == [ns(stamp) for stamp in stamps]
+
+
 def test_numbers_written_again_are_not_unpadded(tmp_path):
     """Another program drops trailing zeros, which reads the same but means something else."""
     rng = random.Random(5)
@@ -152,7 +160,18 @@ def test_one_stamp_since_1970_among_relative_ones(tmp_path, at, stray):
     assert [start for start, _ in times(archive)] == [BASE + 1000 * n + 1 for n in range(5)]
     assert format_of(archive) == ("relative to base", BASE)
     assert rows(archive, "SELECT event_id, reason FROM quarantine") == [
-        (at, '"ts" counts from 1970, unlike the others')
+        (at, '"ts" is a date, unlike the others')
+    ]
+
+
+@pytest.mark.parametrize("stray", ["0", "12.5", "-3"])
+def test_one_relative_stamp_among_those_since_1970(tmp_path, stray):
+    """It would stretch the trace over half a century."""
+    stamps = [f"{NOW_US}.001", stray, f"{NOW_US}.002"]
+    archive = ingested(tmp_path, instants(stamps))
+    assert [start for start, _ in times(archive)] == [NOW_US * 1000 + 1, NOW_US * 1000 + 2]
+    assert rows(archive, "SELECT event_id, reason FROM quarantine") == [
+        (1, '"ts" is no date, unlike the others')
     ]
 
 

@@ -47,7 +47,7 @@ def test_the_rest_in_one_row(gpu):
     """, activities=FOUR_NAMES, top_k=1)
 
 
-@pytest.mark.parametrize("top_k", [3, 4, None])
+@pytest.mark.parametrize("top_k", [3, 4, 2**31 - 1, None])
 def test_no_others_where_all_names_are_kept(gpu, top_k):
     gpu.fill(FOUR_NAMES)
     assert gpu.run("kernel_stats", top_k=top_k) == gpu.run("kernel_stats")
@@ -208,3 +208,9 @@ def test_others_across_ranks(gpu):
 def test_nothing_at_all(gpu, query):
     gpu.fill()
     assert gpu.run(query) == gpu.run(query, top_k=1) == []
+
+
+@pytest.mark.parametrize("query", ["kernel_stats", "kernel_distribution"])
+def test_fewer_than_no_names_are_none(gpu, query):
+    gpu.fill(FOUR_NAMES)
+    assert gpu.run(query, top_k=-3) == gpu.run(query, top_k=0) != []

@@ -168,5 +168,5 @@ in_nanoseconds AS (
         nanoseconds_of_text(dur) AS duration_ns
     FROM unquoted
 )
-SELECT *
+SELECT * REPLACE (unquoted_arguments(more) AS more)
 FROM events_of(in_nanoseconds, first_id);

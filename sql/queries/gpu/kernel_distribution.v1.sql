@@ -88,7 +88,7 @@ by_rank AS (
         rank,
         kind,
         CASE WHEN p.position > top_k THEN 'others' ELSE p.name END AS name,
-        least(p.position, top_k + 1) AS position,
+        least(p.position, (CASE WHEN top_k < 0 THEN 0 ELSE top_k END)::BIGINT + 1) AS position,
         sum(call_count) AS call_count,
         sum(total_ns) AS total_ns,
         sum(total_ns) / sum(call_count) AS mean_ns,

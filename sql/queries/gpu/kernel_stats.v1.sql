@@ -83,7 +83,7 @@ calls AS (
         rank,
         kind,
         CASE WHEN position > top_k THEN 'others' ELSE name END AS name,
-        least(position, top_k + 1) AS position,
+        least(position, (CASE WHEN top_k < 0 THEN 0 ELSE top_k END)::BIGINT + 1) AS position,
         kind_ns,
         unnest(calls) AS dur_ns
     FROM positions
