@@ -100,7 +100,7 @@ def test_interrupt_ends_the_query_not_the_shell(archive, use_library):
         assert "hta" in terminal.read_until(" D ")
         terminal.type("SELECT count(*) FROM range(10000000000) a, range(100) b "
                       "WHERE a.range * b.range % 7 = 3;\r")
-        terminal.read_until("= 3;")
+        terminal.read_until("\n")
         time.sleep(1)  # nothing tells that the query has begun
         terminal.type("\x03")
         assert "Traceback" not in terminal.read_until(" D ")
