@@ -93,7 +93,8 @@ class Parser:
         texts = [data[element.start : element.end] for element in elements]
         problems = self._json_problems(elements, texts)
         sound = [at for at, problem in enumerate(problems) if problem is None]
-        tables = list(self._read_sound(texts, sound, problems))
+        nothing = self._read(b"", as_text=True)
+        tables = [nothing, *self._read_sound(texts, sound, problems)]
         self.bad += [
             BadElement(self._next_id + at, offset + elements[at].start, problem, texts[at])
             for at, problem in enumerate(problems)

@@ -153,6 +153,17 @@ def test_a_key_twice_does_not_decide_what_stamps_mean(tmp_path):
     ]
 
 
+def test_a_key_twice_beside_what_is_no_number(tmp_path):
+    """Python reads no `nan`, so that DuckDB alone finds the key."""
+    bad = BROKEN["a key twice"].replace("{}", '{"a": nan}')
+    for folder, elements in (("alone", [bad]), ("among", [*EVENTS, bad, *EVENTS])):
+        (tmp_path / folder).mkdir()
+        archive = ingested(tmp_path / folder, trace_text(elements))
+        assert rows(archive, "SELECT event_count, quarantined_count FROM traces") == [
+            (len(elements) - 1, 1)
+        ]
+
+
 @pytest.mark.parametrize("cut", ['"warps": 5}', '"block": [4, 1, 1], "warps": 5}', "}", "}}"])
 def test_a_cut_event_is_no_end_of_the_list(tmp_path, cut):
     """Behind a list among its arguments, the others look like keys of the file."""
