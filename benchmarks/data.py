@@ -19,7 +19,7 @@ HTA_ENVIRONMENT = ROOT / ".venv-hta"
 JOBS: dict[str, dict[str, dict[str, Any]]] = {
     "full": {
         "one": {"ranks": 1, "steps": 65, "layers": 32, "scale": 3},
-        "two": {"ranks": 2, "steps": 33, "layers": 32, "scale": 3},
+        "two": {"ranks": 2, "steps": 65, "layers": 32, "scale": 3},
         "huge": {"ranks": 1, "steps": 325, "layers": 32, "scale": 3, "gzip": False},
     },
     "small": {
