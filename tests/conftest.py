@@ -201,3 +201,17 @@ def real_run(real_archive: Path):
 
     with hta_sql.open(real_archive) as run:
         yield run
+
+
+@pytest.fixture(scope="session")
+def real_rows(real_run) -> Callable[..., list[dict]]:
+    """Call it with a table, job and rank for these rows; test_real_traces shows they are right."""
+
+    @cache
+    def rows_of(table: str, job: str, rank: int) -> list[dict]:
+        return real_run.sql(
+            f"FROM {table} WHERE job = $job AND rank = $rank ORDER BY event_id",
+            {"job": job, "rank": rank},
+        ).to_pylist()
+
+    return rows_of

@@ -90,7 +90,14 @@ def test_result_is_ordered(con, query):
 
 @queries
 def test_parameters_shadow_no_column(con, query):
-    """A macro's parameter silently wins over a column of its name: `rank = rank` is true."""
+    """A macro's parameter silently wins over a column of its name: `rank = rank` is true.
+
+    The one that does not is only ever an alias in its query.
+    """
+    if query.name == "kernel_sequences":
+        of_query = {column.name for column in query.columns}
+        assert {p.name for p in query.parameters} & of_query == {"operator"}
+        return
     of_tables = {name for (name,) in con.execute(
         "SELECT column_name FROM duckdb_columns() WHERE NOT internal").fetchall()}
     of_queries = {column.name for q in CATALOG.queries for column in q.columns}

@@ -22,6 +22,8 @@ SELECT
     NULL::VARCHAR AS launch_tid,
     NULL::BIGINT AS launch_start_ns,
     NULL::BIGINT AS launch_end_ns,
+    NULL::BIGINT AS op_id,                  -- innermost operator around its launch
+    NULL::BIGINT AS annotation_id,          -- innermost host annotation around its launch
     NULL::BIGINT AS bytes,                  -- copies and memsets
     NULL::DOUBLE AS bandwidth_gbps,         -- as the trace gives it, 1e9 bytes/s
     NULL::BIGINT[] AS grid,                 -- blocks in x, y, z

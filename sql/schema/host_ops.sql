@@ -16,6 +16,9 @@ SELECT
     NULL::INTEGER AS depth,                 -- 0 for the outermost
     NULL::BIGINT AS parent_id,              -- event_id of the caller; NULL for the outermost
     NULL::BIGINT AS root_id,                -- event_id of the outermost caller, or itself
+    NULL::BIGINT AS op_id,                  -- innermost operator around it
+    NULL::BIGINT AS annotation_id,          -- innermost annotation around it
+    NULL::BIGINT AS cut_ns,                 -- left the stack here, crossed by another; NULL: at end
     NULL::BIGINT AS correlation,
     NULL::BIGINT AS external_id
 WHERE false;

@@ -4,14 +4,10 @@ pytest.register_assert_rewrite("queries.small_tables")
 
 from queries.small_tables import SmallTables  # noqa: E402 - after the line above
 
-GPU_QUERIES = (
-    "temporal_breakdown",
-    "step_breakdown",
-    "kernel_kind_breakdown",
-    "kernel_stats",
-    "kernel_distribution",
-    "comm_comp_overlap",
-    "profiler_steps",
+from hta_sql.catalog import Catalog  # noqa: E402
+
+GPU_QUERIES = tuple(
+    name for name, query in Catalog.load().newest.items() if query.theme == "gpu"
 )
 
 

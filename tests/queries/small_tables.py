@@ -1,6 +1,9 @@
 """Queries over small tables written in the test itself."""
 
+import math
+import random
 from collections.abc import Iterable
+from itertools import zip_longest
 from typing import Any
 
 import duckdb
@@ -14,11 +17,13 @@ DEFAULTS = {
                        "kind": "computation", "name": "k"},
     "host_ops": {"job": "j", "rank": 0, "cat": "cpu_op", "name": "aten::mm", "pid": "1",
                  "tid": "1"},
+    "events": {"job": "j", "rank": 0, "ph": "X"},
+    "traces": {"job": "j", "rank": 0, "status": "complete"},
 }
 
 
 class SmallTables:
-    """The catalogue over gpu_activities and host_ops that tests fill with rows."""
+    """The catalogue over tables that tests fill with rows."""
 
     def __init__(self, queries: Iterable[str]) -> None:
         self.catalog = Catalog.load()
@@ -39,17 +44,25 @@ class SmallTables:
     def query(self, name: str) -> Query:
         return self.catalog.find(name, 1)
 
-    def fill(self, gpu_activities: str | Rows = "", host_ops: str | Rows = "") -> None:
-        """Replace both tables. Of a span's end and duration, one follows from the other."""
-        for name, rows in (("gpu_activities", gpu_activities), ("host_ops", host_ops)):
+    def fill(
+        self,
+        gpu_activities: str | Rows = "",
+        host_ops: str | Rows = "",
+        events: str | Rows = "",
+        traces: str | Rows = "",
+    ) -> None:
+        """Replace all tables. Of a span's end and duration, one follows from the other."""
+        given = {"gpu_activities": gpu_activities, "host_ops": host_ops, "events": events,
+                 "traces": traces}
+        for name, rows in given.items():
             if isinstance(rows, str):
                 rows = parsed(rows, types={f.name: f.type for f in self.schemas[name]})
-            given = pa.Table.from_pylist(
+            table = pa.Table.from_pylist(
                 [completed(name, row, i) for i, row in enumerate(rows)], schema=self.schemas[name]
             )
-            self.con.register("given", given)
-            self.con.execute(f"CREATE OR REPLACE TABLE given_{name} AS FROM given")
-            self.con.unregister("given")
+            self.con.register("filled", table)
+            self.con.execute(f"CREATE OR REPLACE TABLE given_{name} AS FROM filled")
+            self.con.unregister("filled")
 
     def run(self, name: str, **parameters: Any) -> Rows:
         """All rows of a query's result, in order."""
@@ -76,19 +89,48 @@ class SmallTables:
         *,
         activities: str = "",
         ops: str = "",
+        events: str = "",
+        traces: str = "",
         **parameters: Any,
     ) -> None:
         """Compare a result, in the columns that `expected` names, with the rows it has."""
-        self.fill(activities, ops)
+        self.fill(activities, ops, events, traces)
         columns = {column.name: column.type for column in self.query(name).columns}
         wanted = parsed(expected, columns)
         shown = expected.split("\n")[1].split()
         assert [{c: row[c] for c in shown} for row in self.run(name, **parameters)] == wanted
         assert self.broken_promises(name, **parameters) == []
 
+    def compare(
+        self, name: str, wanted: Rows, tables: dict[str, Rows], seed: int = 0, **parameters: Any
+    ) -> None:
+        """Compare a result with all its rows and columns, the header's promises with the result.
+
+        `tables` are what fill() takes; once more in another order, which must not matter.
+        """
+        self.fill(**tables)
+        result = self.run(name, **parameters)
+        wrong = [pair for pair in zip_longest(result, wanted, fillvalue={}) if not same(*pair)]
+        assert wrong[:1] == [], (name, parameters)
+        assert self.broken_promises(name, **parameters) == [], (name, parameters)
+        rng = random.Random(seed)
+        self.fill(**{table: rng.sample(rows, len(rows)) for table, rows in tables.items()})
+        assert self.run(name, **parameters) == result, f"{name} depends on the order of its rows"
+
+
+def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Equal, but for the last bits of floats."""
+    if one.keys() != other.keys():
+        return False
+    return all(
+        math.isclose(a, b, rel_tol=1e-12)
+        if isinstance(a, float) and isinstance(b, float) else a == b and type(a) is type(b)
+        for a, b in ((one[column], other[column]) for column in one)
+    )
+
 
 def parsed(text: str, types: dict[str, Any]) -> Rows:
-    """Rows of a table in text: a line of names, then values; `-` is NULL."""
+    """Rows of a table in text: a line of names, then values; `-` is NULL, `~` a blank."""
     lines = [line.split() for line in text.splitlines() if line.strip()]
     if not lines:
         return []
@@ -104,15 +146,19 @@ def value_of(text: str, type_name: str) -> Any:
         return None
     if "INT" in type_name.upper():
         return int(text)
-    return float(text) if type_name.upper() == "DOUBLE" else text
+    if type_name.upper() in ("BOOLEAN", "BOOL"):
+        return {"true": True, "false": False}[text]
+    return float(text) if type_name.upper() == "DOUBLE" else text.replace("~", " ")
 
 
 def completed(table: str, row: dict[str, Any], position: int) -> dict[str, Any]:
     """A row with what tests leave out because it does not matter to them."""
     row = DEFAULTS[table] | {"event_id": position} | row
-    if "dur_ns" in row:
+    if table == "traces":
+        return row
+    if row.get("dur_ns") is not None:
         row["end_ns"] = row["start_ns"] + row["dur_ns"]
-    else:
+    elif row.get("end_ns") is not None:
         row["dur_ns"] = row["end_ns"] - row["start_ns"]
     if table == "gpu_activities":
         row.setdefault("short_name", row["name"])

@@ -1,0 +1,27 @@
+"""What DuckDB means to do for a statement."""
+
+import json
+
+
+def plan(con, sql):
+    """All nodes of a statement's plan."""
+    [(_, text)] = con.execute(f"EXPLAIN (FORMAT json) {sql}").fetchall()
+    nodes, waiting = [], json.loads(text)
+    while waiting:
+        node = waiting.pop()
+        nodes.append(node)
+        waiting += node["children"]
+    return nodes
+
+
+def bad_joins(con, sql):
+    """Joins that compare every row of a side with many of the other."""
+    found = []
+    for node in plan(con, sql):
+        conditions = node["extra_info"].get("Conditions", [])
+        conditions = [conditions] if isinstance(conditions, str) else conditions
+        if "CROSS" in node["name"] or "NESTED_LOOP" in node["name"] or "NL_JOIN" in node["name"]:
+            found.append(node["name"])
+        if "JOIN" in node["name"]:
+            found += [c for c in conditions if any(sign in c for sign in "<>!")]
+    return found
