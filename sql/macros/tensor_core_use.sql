@@ -23,7 +23,7 @@ CASE
     WHEN regexp_matches(name, '^nvjet_')
     THEN 'cuBLAS, nvjet'
     -- In names of generated kernels: cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_...
-    WHEN regexp_matches(name, '(?i)(^|[^a-z])(h|i|d|q|w|wg|g|u|utc[a-z]*)mma($|[^a-z])|tcgen05')
+    WHEN regexp_matches(name, '(?i)(^|[^a-z])(h|i|d|w|wg|g|qg|u|utc[a-z]*)mma($|[^a-z])|tcgen05')
     THEN 'instruction'
     -- CUTLASS 2: cutlass_80_tensorop_..., also in template arguments. Not SubTensorOpWithScalar1d.
     WHEN regexp_matches(name, '_tensorop_|OpClass\w*TensorOp|MmaTensorOp')
@@ -41,7 +41,9 @@ CASE
     )
     THEN 'flash attention'
     -- PyTorch's memory-efficient attention; in float32 from Ampere on.
-    WHEN regexp_matches(name, '^fmha_cutlass[FB]_(f16|bf16)_.*_sm[7-9]|^fmha_cutlass[FB]_f32_.*_sm8')
+    WHEN regexp_matches(
+        name, '^fmha_cutlass[FB]_((f16|bf16)_.*_sm[7-9]|f32_.*_sm[89])'
+    )
     THEN 'memory-efficient attention'
     -- TensorRT-LLM's: fmhaSm100aKernel_..., bmm_Bfloat16_..._t128x16x256u2_..._sm100f.
     WHEN regexp_matches(
