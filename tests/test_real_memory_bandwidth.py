@@ -23,7 +23,7 @@ FIGURES = {  # ours: HTA's
     "p75": "75%", "max": "max",
 }  # fmt: skip
 HTA_CASES = [pytest.param(case, id=str(case)) for case in CASES if not case.last_step]
-ORDER = "HTA has copies begin before others end at the same instant; rests of doubles then stay"
+ORDER = "HTA has copies begin before others end at the same instant; residues of doubles then stay"
 KNOWN_DIFFERENCES = {("trace_diff_test", 1, "Memcpy DtoD"): ORDER}
 # Copies of which the trace gives no bandwidth. HTA takes it for 0, and drops what is not above 0.
 NOT_IN_HTA = {("amd_mi250", 0, "Memcpy HtoD"), ("mtia_inference", 0, "Memcpy Unknown")}
@@ -165,7 +165,8 @@ def test_known_differences_are_those_of_order(real_run, folder, rank, kind):
     beginnings_first = [v for v in hta_series(trace, case.steps, True)[kind] if v > 0]
     assert len(ends_first) < hta["count"] < len(beginnings_first)
     assert row["max"] < hta["max"] < max(beginnings_first)
-    # HTA's highest point is two copies of which one begins when the other ends; its lowest, a rest.
+    # HTA's highest point is two copies of which one begins when the other ends; its lowest is a
+    # residue.
     said = {span.event_id: span.args for span in trace.spans}
     copies = [
         row for row in trace.activities

@@ -3,8 +3,8 @@
 -- Of one copy in GB/s: what the profiler says, else bytes by time; NULL where neither is known, and
 -- where the copy took no time.
 --
--- In fixed point, so that sums do not depend on their order and what is added can be taken away
--- again without a rest. What has no place in it, from 1e9 GB/s on, is as good as unknown.
+-- In fixed point, so that sums do not depend on their order, and nothing is left when all that was
+-- added has been taken away. What has no place in it, from 1e9 GB/s on, is as good as unknown.
 CREATE OR REPLACE MACRO copy_bandwidth(said_gbps, bytes, dur_ns) AS
 CASE
     WHEN dur_ns > 0
@@ -42,7 +42,7 @@ changes AS (
         rank,
         device,
         copy_kind,
-        greatest(start_ns, end_ns) AS at_ns,
+        end_ns AS at_ns,
         -1 AS change,
         -bandwidth AS bandwidth_change,
         NULL AS bytes

@@ -1,11 +1,9 @@
--- What in a kernel's name tells that it multiplies matrices on tensor cores (on AMD: matrix cores);
--- NULL where nothing does.
+-- By which rule a kernel's name tells that it multiplies matrices on tensor cores (on AMD: matrix
+-- cores); NULL where it does not. The first rule that matches decides.
 --
--- Names that only may run there tell nothing: Triton's, `matmul_kernel`, `conv1x1`, an architecture
--- such as sm90 alone. So time on tensor cores is a lower bound. The helpers of such kernels, which
--- convert, reduce or combine, are not meant: each rule is for the kernel that multiplies.
-
--- Names of instructions, tile shapes and libraries; the first rule that matches decides.
+-- No rule for names of kernels that may or may not run there: Triton's, `matmul_kernel`, `conv1x1`,
+-- or an architecture such as sm90 alone. So time on tensor cores is a lower bound. Nor for kernels
+-- that prepare, convert, reduce or combine for those that multiply.
 CREATE OR REPLACE MACRO tensor_core_use(name) AS
 CASE
     -- xmma also names kernels for CUDA cores, by their instruction, and the sum over split parts.

@@ -258,6 +258,18 @@ def test_sums_do_not_lose_small_figures(gpu):
     assert row["sm_efficiency_frac"] == pytest.approx(1.009259259e-17, rel=1e-12, abs=0)
 
 
+def test_odd_rows_are_no_error(gpu):
+    # ten years in kernels of which the trace tells no name
+    gpu.expect("gpu_efficiency", """
+        occupancy_frac  sm_efficiency_frac  tensor_core_frac  kernel_ns
+        0.5             1                   0                 300000000000000000
+    """, activities="""
+        name  start_ns  end_ns              occupancy_frac  blocks_per_sm
+        -     0         100000000000000000  0.25            1
+        -     0         200000000000000000  0.625           1
+    """)
+
+
 def test_selection_comes_before_the_measuring(gpu):
     activities = """
         job  rank  step  name        start_ns  end_ns  occupancy_frac

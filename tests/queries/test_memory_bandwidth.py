@@ -5,6 +5,7 @@ One letter or sign is one nanosecond; `[==)` is half-open.
 
 import math
 import random
+import statistics
 
 import pytest
 from queries import brute_memory_bandwidth as brute
@@ -151,6 +152,21 @@ def test_one_point(gpu):
         name         kind    start_ns  end_ns  bytes
         Memcpy~DtoH  memory  3         7       10
     """)
+
+
+def test_deviation_does_not_depend_on_the_order_of_points(gpu):
+    gbps = [7_654_321.25, *(0.1 * i for i in range(1, 40)), 1 / 3, 98_765.4321]
+    deviations = set()
+    for values in (gbps, gbps[::-1], gbps[20:] + gbps[:20]):
+        gpu.fill([
+            {"kind": "memory", "name": "Memset", "start_ns": at, "dur_ns": 1,
+             "bandwidth_gbps": value}
+            for at, value in enumerate(values)
+        ])  # fmt: skip
+        [row] = gpu.run("memory_bandwidth_summary")
+        deviations.add(row["stddev"])
+    [deviation] = deviations
+    assert math.isclose(deviation, statistics.stdev(gbps), rel_tol=1e-12)
 
 
 def test_nothing_is_left_when_all_have_ended(gpu):
@@ -427,7 +443,7 @@ def test_random_copies_are_worth_it():
     assert any(len(points) < 2 * len(rows) for points, rows in zip(series, known, strict=True))
     assert any(brute.time_of(rows) < sum(r["dur_ns"] for r in rows) for rows in groups)
     assert any(value == 0 for points in series for _, value in points[:-1])
-    # Doubles would leave a rest.
+    # Doubles would leave a residue.
     assert any(
         sum([float(brute.bandwidth(r)) for r in rows] + [-float(brute.bandwidth(r)) for r in rows])
         for rows in known

@@ -15,11 +15,11 @@
 -- figures are NULL; kernels that lack them, or have impossible ones (an occupancy above 1, anything
 -- negative), do not count in them. From one block per SM on, every SM has work.
 --
--- Whether a kernel runs on tensor cores is told by its name, where that tells it: the fraction is a
--- lower bound, which Triton's kernels above all escape.
+-- Only a kernel's name tells that it runs on tensor cores (on AMD: matrix cores), and not every
+-- name does: the fraction is a lower bound. Triton's kernels, above all, are missing in it.
 --
--- HTA has nothing like it; the first two are GPU summary figures of TensorBoard's profiler plugin,
--- which knows the names up to Ampere.
+-- HTA has no such figures. TensorBoard's profiler plugin has; its SM efficiency counts idle time as
+-- well, and its names of kernels on tensor cores end with Ampere's.
 --
 -- since: 0.1
 -- grain: job, rank, device

@@ -12,8 +12,8 @@
 -- are in fixed point of 1e-15 GB/s: exactly 0 where nothing runs.
 --
 -- HTA's get_memory_bw_time_series has a row for every beginning and every end, in any order where
--- they fall together, leaves rests such as 1e-13 where nothing runs, takes 1 us for no length, and
--- adds up all devices of a trace.
+-- they fall together; it leaves residues such as 1e-13 where nothing runs, lets copies of no length
+-- take 1 us, and adds up all devices of a trace.
 --
 -- since: 0.1
 -- grain: job, rank, device, copy_kind, at_ns

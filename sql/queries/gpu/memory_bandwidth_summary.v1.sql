@@ -12,9 +12,9 @@
 -- that of a sample, 0 for one point. Copies of no length and those whose bandwidth is not known
 -- count among the copies and bytes, but make no points.
 --
--- HTA's get_memory_bw_summary has these statistics of its own series: rests such as 1e-13 count as
--- points, and where one copy ends and the next begins, so does the sum of both. It has no row where
--- the profiler gives no bandwidth, as on AMD.
+-- HTA's get_memory_bw_summary has these statistics of its own series: residues such as 1e-13 count
+-- as points, and where one copy ends as the next begins, so may the sum of both. Where the profiler
+-- gives no bandwidth, as some do not on AMD, HTA has no row.
 --
 -- since: 0.1
 -- grain: job, rank, device, copy_kind
