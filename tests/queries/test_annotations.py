@@ -206,6 +206,29 @@ def test_same_ids_of_other_ranks_and_jobs(gpu):
     """, activities=activities, ops=ops)
 
 
+def test_what_is_around_is_of_the_same_rank(gpu):
+    # On rank 0, 3 is in 2, which is in nothing; on rank 1 another 2 is in 1.
+    gpu.expect("annotation_stats", """
+        rank  name   gpu_busy_ns
+        0     one    0
+        0     two    4
+        0     three  4
+        1     one    5
+        1     two    5
+    """, activities="""
+        rank  annotation_id  start_ns  end_ns
+        0     3              0         4
+        1     2              0         5
+    """, ops="""
+        rank  event_id  cat              name   start_ns  end_ns  annotation_id
+        0     1         user_annotation  one    0         9       -
+        0     2         user_annotation  two    10        18      -
+        0     3         user_annotation  three  11        13      2
+        1     1         user_annotation  one    0         9       -
+        1     2         user_annotation  two    1         8       1
+    """, source="host")
+
+
 def test_host_annotations_of_selected_steps(gpu):
     # Annotation 1 begins before step 5, its activity 202 is launched in it; 2 is in the step, its
     # activity 203 launched after it.
@@ -406,8 +429,7 @@ def test_of_equal_spans_the_higher_event_id(gpu):
 
 
 def test_each_stream_by_itself(gpu):
-    # In the order of the activities: device and stream of the arguments win over pid and tid; of
-    # another stream; another device; another rank; unknown ones are the same.
+    # Device and stream of the arguments win over pid and tid; unknown ones are equal.
     gpu.expect("annotated_kernels", """
         rank  device  stream  annotation
         0     0       7       args
@@ -467,12 +489,14 @@ def test_in_order_of_time(gpu):
 
 def test_annotations_without_a_name(gpu):
     gpu.fill(
-        [{"event_id": 1, "start_ns": 0, "end_ns": 1, "annotation_id": 11},
-         {"event_id": 2, "start_ns": 0, "end_ns": 1}],
+        [{"event_id": 1, "stream": 7, "start_ns": 0, "end_ns": 1, "annotation_id": 11},
+         {"event_id": 2, "stream": 8, "start_ns": 0, "end_ns": 1}],
         [ANNOTATION | {"event_id": 11, "name": None, "start_ns": 0, "end_ns": 9}],
-        [GPU_ANNOTATION | {"event_id": 12, "name": None, "start_ns": 0, "end_ns": 9}],
+        [GPU_ANNOTATION | {"event_id": 12, "name": "a", "start_ns": 0, "end_ns": 9},
+         GPU_ANNOTATION | {"event_id": 13, "name": None, "tid": "8", "start_ns": 0, "end_ns": 9}],
     )
-    assert [row["annotation_source"] for row in gpu.run("annotated_kernels")] == ["host", "gpu"]
+    assert [(row["annotation"], row["annotation_source"])
+            for row in gpu.run("annotated_kernels")] == [(None, "host"), (None, "gpu")]
     [row] = gpu.run("annotation_stats", source="host")
     assert (row["name"], row["gpu_busy_ns"]) == (None, 1)
     for query in ("annotated_kernels", "annotation_stats"):
@@ -503,13 +527,13 @@ def random_tables(rng):
         places = rng.sample(PLACES, rng.choice([1, 3]))
         longest = rng.choice([0, 4, 12, 40])
         hosts = {rank: [None] for rank in ranks}
-        event_ids = iter(rng.sample(range(1000), 200))
+        event_ids = {rank: iter(rng.sample(range(80), 80)) for rank in ranks}
 
-        def row(dur_ns=None, job=job, ranks=ranks, base=base, longest=longest, ids=event_ids):
-            start_ns = base + rng.randint(0, 40)
+        def row(dur_ns=None, job=job, base=base, longest=longest, event_ids=event_ids):
+            rank, start_ns = rng.choice(list(event_ids)), base + rng.randint(0, 40)
             dur_ns = rng.randint(0, longest) if dur_ns is None else dur_ns
             return {
-                "job": f"job{job}", "rank": rng.choice(ranks), "event_id": next(ids),
+                "job": f"job{job}", "rank": rank, "event_id": next(event_ids[rank]),
                 "start_ns": start_ns, "dur_ns": dur_ns, "end_ns": start_ns + dur_ns,
             }
 

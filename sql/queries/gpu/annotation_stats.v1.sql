@@ -4,9 +4,9 @@
 -- optimizer's step, a collective. `source` tells which of two kinds is measured:
 --
 -- - host: the annotated code, on its thread.
--- - gpu: what the profiler drew of it on a stream, from the first to the last of the activities
---   that this code launched there itself, not in another annotation inside. Code that launched to
---   several streams counts once on each.
+-- - gpu: what the profiler drew of it on a stream, from the start of the first to the end of the
+--   last activity that this code launched there itself, not in another annotation inside. Code that
+--   launched to several streams counts once on each.
 --
 --     host      [= step =================)
 --                   [= loss =)
@@ -18,18 +18,19 @@
 -- Times are sums and statistics over single annotations, so those that overlap count twice; the
 -- standard deviation is that of a sample, 0 for one. Means and deviations are rounded to whole ns.
 --
--- `gpu_busy_ns` is only of the host's: the time with one activity or more, on any device, among
--- those launched inside an annotation of the name, on its thread, at whatever depth: 3 + 3 + 4 + 5
--- of step above, 3 + 4 of loss. What other threads launch meanwhile, as most of a backward pass, is
--- not inside.
+-- `gpu_busy_ns` is of the host's only: the time with one activity or more, on any device, among
+-- those launched inside an annotation of the name, on its thread, at whatever depth; above
+-- 3 + 3 + 4 + 5 of step, 3 + 4 of loss. What other threads launch meanwhile, such as most of a
+-- backward pass, is not inside.
 --
 -- A host annotation belongs to the step in which it begins, a GPU annotation to that of its origin,
 -- the host annotation with its External id; without one, to none. With `only_steps`, activities
 -- have to belong to those steps, too.
 --
--- HTA's get_gpu_user_annotation_breakdown has these figures but gpu_busy_ns, of times cut to whole
--- us. Where there are more names than it keeps, its min, max, mean and stddev are those of the
--- names' totals, not of annotations.
+-- HTA's get_gpu_user_annotation_breakdown has these figures, but for gpu_busy_ns, of times cut to
+-- whole us. Where there are more names than it keeps, its min, max, mean and stddev are those of
+-- the names' totals. Of a trace with steps it drops the last one, and then also GPU annotations of
+-- earlier steps that begin after it does on the host.
 --
 -- since: 0.1
 -- grain: job, rank, name
