@@ -142,7 +142,7 @@ def annotated_kernels(activities, ops, events, name_contains=None, **only):
         row for row in selected(activities, **only)
         if name_contains is None or name_contains in row["name"]
     ]
-    for row in sorted(rows, key=lambda r: (r["job"], r["rank"], r["start_ns"], r["event_id"])):
+    for row in sorted(rows, key=lambda row: (row["job"], row["rank"], row["event_id"])):
         path = with_all_around(hosts, row["job"], row["rank"], row["annotation_id"])
         source = "host" if path else None
         if not path:

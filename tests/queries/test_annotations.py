@@ -469,13 +469,13 @@ def test_only_activities_are_selected(gpu):
     assert len(paths(gpu, only_ranks=[0], only_jobs=["j"])) == 4
 
 
-def test_in_order_of_time(gpu):
+def test_in_order_of_events(gpu):
     gpu.expect("annotated_kernels", """
         job  rank  event_id
         i    3     8
-        j    2     9
         j    2     5
         j    2     6
+        j    2     9
         j    10    7
     """, activities="""
         job  rank  event_id  start_ns  end_ns

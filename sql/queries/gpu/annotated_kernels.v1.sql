@@ -214,4 +214,4 @@ LEFT JOIN host_paths
 LEFT JOIN innermost
     ON innermost.job = a.job AND innermost.rank = a.rank AND innermost.event_id = a.event_id
 LEFT JOIN gpu_paths ON gpu_paths.number = innermost.number
-ORDER BY a.job, a.rank, a.start_ns, a.event_id;
+ORDER BY a.job, a.rank, a.event_id;
