@@ -147,6 +147,7 @@ counters AS (
     FROM paired, json_each(paired.args) AS argument
     WHERE json_type(paired.args) = 'OBJECT'
       AND argument.type IN ('BIGINT', 'UBIGINT', 'DOUBLE')
+      AND isfinite(TRY_CAST(argument.value AS DOUBLE))
     GROUP BY paired.job, paired.rank, paired.event_id, argument.key
 )
 SELECT
@@ -172,5 +173,4 @@ LEFT JOIN stacks
     ON stacks.job = paired.job
     AND stacks.rank = paired.rank
     AND stacks.bottom_id = paired.op_id
-WHERE isfinite(counters.value)
 ORDER BY paired.job, paired.rank, paired.start_ns, paired.event_id, counters.counter;

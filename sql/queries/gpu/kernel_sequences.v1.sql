@@ -195,5 +195,5 @@ LEFT JOIN texts
     ON texts.job = counted.job
     AND texts.rank = counted.rank
     AND texts.example_event_id = counted.example_event_id
-GROUP BY counted.job, counted.rank, counted.op_name, texts.sequence
+GROUP BY counted.job, counted.rank, counted.op_name, coalesce(texts.sequence, '')
 ORDER BY counted.job, counted.rank, count DESC, counted.op_name, sequence;
