@@ -1,6 +1,6 @@
-"""Slow and obviously right counterparts of kernel_sequences and hardware_counters.
+"""Plain counterparts of kernel_sequences and hardware_counters.
 
-They climb the call stack by parent_id where the queries go by time or by op_id.
+They go up the call stack by parent_id, where the queries go by time or by op_id.
 """
 
 import json
@@ -36,30 +36,32 @@ def key_of(row):
     return row["job"], row["rank"], row["event_id"]
 
 
+def in_stack_order(row):
+    return row["start_ns"], -row["end_ns"], row["event_id"]
+
+
 def kernel_sequences(
     activities, ops, operator, min_length=3, only_jobs=None, only_ranks=None, only_steps=None
 ):
-    stacks = Stacks(ops)
     matching = {
-        key_of(row): row for row in selected(ops, only_jobs, only_ranks, only_steps)
+        key_of(row) for row in selected(ops, only_jobs, only_ranks, only_steps)
         if is_op(row) and operator and operator in row["name"]
     }
-    outermost = {
-        key: row for key, row in matching.items()
-        if not any(key_of(caller) in matching for caller in stacks.around(*key))
-    }
+    # The outermost matching operator that a row is or is inside of; callers come before.
+    outermost = {}
+    for row in sorted(ops, key=in_stack_order):
+        own = row if key_of(row) in matching else None
+        caller = (row["job"], row["rank"], row["parent_id"])
+        outermost[key_of(row)] = outermost.get(caller) or own
     launched = defaultdict(list)
     for activity in activities:
-        if activity["launch_id"] is not None:
-            for caller in stacks.around(
-                activity["job"], activity["rank"], activity["launch_id"]
-            ):
-                if key_of(caller) in outermost:
-                    launched[key_of(caller)].append(activity)
+        launch = (activity["job"], activity["rank"], activity["launch_id"])
+        if op := outermost.get(launch):
+            launched[key_of(op)].append(activity)
     calls = [
         {"job": op["job"], "rank": op["rank"], "operator": op["name"], "op": op,
          "activities": sorted(launched[key], key=lambda a: (a["start_ns"], a["event_id"]))}
-        for key, op in outermost.items()
+        for key, op in outermost.items() if op and key == key_of(op)
     ]
     for call in calls:
         call["sequence"] = " | ".join(a["name"] or "" for a in call["activities"])
@@ -143,7 +145,7 @@ def place(ops) -> None:
     """Fill in what ingest finds of the call stacks: parent_id, op_id, cut_ns."""
     for _, thread in grouped(ops, "job", "rank", "pid", "tid"):
         stack = []
-        for row in sorted(thread, key=lambda r: (r["start_ns"], -r["end_ns"], r["event_id"])):
+        for row in sorted(thread, key=in_stack_order):
             while stack and not holds(stack[-1], row):
                 left = stack.pop()
                 if left["end_ns"] > row["start_ns"]:
