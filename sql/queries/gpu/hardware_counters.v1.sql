@@ -110,32 +110,33 @@ ops AS (
     FROM host
     WHERE NOT is_runtime_call(cat)
 ),
--- From the innermost operator of a launch outwards.
+-- From the innermost operator of a launch to the outermost, which has none around it.
 climb AS (
-    SELECT DISTINCT job, rank, op_id AS bottom_id, op_id AS event_id, 0 AS level
+    SELECT DISTINCT
+        job,
+        rank,
+        op_id AS bottom_id,
+        op_id AS next_id,
+        []::VARCHAR[] AS op_names
     FROM paired
     WHERE op_id IS NOT NULL
     UNION ALL
-    SELECT climb.job, climb.rank, climb.bottom_id, ops.op_id AS event_id, climb.level + 1 AS level
-    FROM climb
-    JOIN ops
-        ON ops.job = climb.job
-        AND ops.rank = climb.rank
-        AND ops.event_id = climb.event_id
-    WHERE ops.op_id IS NOT NULL
-),
-stacks AS (
     SELECT
         climb.job,
         climb.rank,
         climb.bottom_id,
-        list(coalesce(ops.name, '') ORDER BY climb.level DESC) AS op_names
+        ops.op_id AS next_id,
+        list_prepend(coalesce(ops.name, ''), climb.op_names) AS op_names
     FROM climb
     JOIN ops
         ON ops.job = climb.job
         AND ops.rank = climb.rank
-        AND ops.event_id = climb.event_id
-    GROUP BY climb.job, climb.rank, climb.bottom_id
+        AND ops.event_id = climb.next_id
+),
+stacks AS (
+    SELECT job, rank, bottom_id, op_names
+    FROM climb
+    WHERE next_id IS NULL
 ),
 counters AS (
     SELECT

@@ -13,15 +13,18 @@
 --     aten::linear   fill | gemm   count 1       (of the outer one; the inner is part of it)
 --     aten::linear   gemm          count 1
 --
--- A call that outlives the operator does not lie in it; activities of other threads, of a backward
--- pass say, belong to the operators there. Of activities that start at once, the lower event_id is
--- first. An empty text finds nothing. Selected steps are those in which the operators begin: their
--- activities count whenever launched.
+-- A call that outlives the operator does not lie in it; what other threads launch, in a backward
+-- pass say, belongs to the operators there. Of activities that start at once, the one with the
+-- lower event_id is first; one without a name has an empty one. Sequences that read the same, since
+-- a name has ' | ' in it, are one row with the larger kernel_count. An empty text finds nothing.
 --
--- HTA's get_frequent_cuda_kernel_sequences takes events of any kind by their name, but of them only
--- those at the least depth at which one stands anywhere in the rank, so that one shallow operator
--- hides all others; its sequences have the device's synchronisations in them, and it finds nothing
--- on AMD's stream 0. For up to date traces, in fractions of us, it fails.
+-- Selected steps are those in which the operators begin, and only these operators can be inside one
+-- another; their activities count whatever step they are in.
+--
+-- HTA's get_frequent_cuda_kernel_sequences also takes annotations and calls of that name, but of
+-- them all only those at the least depth of stack that one has anywhere in the rank: one shallow
+-- operator hides the others. Its sequences include synchronisations, it finds nothing on stream 0,
+-- where AMD's kernels run, and it fails on most traces with fractions of a us.
 --
 -- since: 0.1
 -- grain: job, rank, operator, sequence
@@ -111,8 +114,9 @@ inside AS (
     ASOF JOIN ops
         ON launched.job = ops.job
         AND launched.rank = ops.rank
-        AND launched.launch_pid IS NOT DISTINCT FROM ops.pid
-        AND launched.launch_tid IS NOT DISTINCT FROM ops.tid
+        -- In a row NULL equals NULL. IS NOT DISTINCT FROM would say it better, but an ASOF join of
+        -- DuckDB 1.5 drops its NULLs.
+        AND row(launched.launch_pid, launched.launch_tid) = row(ops.pid, ops.tid)
         AND launched.launch_start_ns >= ops.start_ns
     WHERE launched.launch_start_ns < ops.inside_until_ns
       AND launched.launch_end_ns <= ops.end_ns
