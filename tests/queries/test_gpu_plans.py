@@ -15,6 +15,8 @@ FILES_READ = {
     "profiler_steps": ["2/4"] * 3,
     "kernel_sequences": ["2/4"] * 2,
     "hardware_counters": [],  # of ranks with counters
+    "annotation_stats": [],  # of events
+    "annotated_kernels": ["2/4"] * 2,
 }
 
 

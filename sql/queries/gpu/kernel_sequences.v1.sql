@@ -100,6 +100,29 @@ launched AS (
       AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
       AND a.launch_id IS NOT NULL
 ),
+-- A number for each thread, since an ASOF join loses threads that have no id.
+threads AS (
+    SELECT job, rank, pid, tid, row_number() OVER (ORDER BY job, rank, pid, tid) AS thread
+    FROM (SELECT DISTINCT job, rank, pid, tid FROM ops)
+),
+ops_on_threads AS (
+    SELECT ops.*, threads.thread
+    FROM ops
+    JOIN threads
+        ON threads.job = ops.job
+        AND threads.rank = ops.rank
+        AND threads.pid IS NOT DISTINCT FROM ops.pid
+        AND threads.tid IS NOT DISTINCT FROM ops.tid
+),
+launched_on_threads AS (
+    SELECT launched.*, threads.thread
+    FROM launched
+    JOIN threads
+        ON threads.job = launched.job
+        AND threads.rank = launched.rank
+        AND threads.pid IS NOT DISTINCT FROM launched.launch_pid
+        AND threads.tid IS NOT DISTINCT FROM launched.launch_tid
+),
 -- The last operator to begin before a launch is the only one that the launch can lie in.
 inside AS (
     SELECT
@@ -110,13 +133,9 @@ inside AS (
         coalesce(launched.name, '') AS name,
         launched.start_ns,
         launched.dur_ns
-    FROM launched
-    ASOF JOIN ops
-        ON launched.job = ops.job
-        AND launched.rank = ops.rank
-        -- In a row NULL equals NULL. IS NOT DISTINCT FROM would say it better, but an ASOF join of
-        -- DuckDB 1.5 drops its NULLs.
-        AND row(launched.launch_pid, launched.launch_tid) = row(ops.pid, ops.tid)
+    FROM launched_on_threads AS launched
+    ASOF JOIN ops_on_threads AS ops
+        ON launched.thread = ops.thread
         AND launched.launch_start_ns >= ops.start_ns
     WHERE launched.launch_start_ns < ops.inside_until_ns
       AND launched.launch_end_ns <= ops.end_ns
