@@ -11,9 +11,9 @@
 -- another, cannot keep the GPU busy. Outliers are launches that take, and activities that wait,
 -- longer than a cutoff.
 --
--- HTA's get_cuda_kernel_launch_stats has the first three times, of a few calls known by name:
--- nothing that hip calls, CUDA graphs, cuLaunchKernel or a copy other than cudaMemcpyAsync launched.
--- The cutoffs only shape its histograms.
+-- HTA's get_cuda_kernel_launch_stats has the three times, but only of calls of five names: nothing
+-- launched by HIP, cuLaunchKernel, a CUDA graph or a synchronous copy. Its cutoffs only shape
+-- histograms.
 --
 -- since: 0.1
 -- grain: job, rank, event_id

@@ -8,10 +8,10 @@
 --                              |---|                  its delay
 --
 -- An activity cannot start before its launch begins: where early_start_count is not 0, the clocks
--- of host and GPU disagree by more than the launches take, and all delays are off by as much.
+-- of host and GPU disagree, and all delays are off by as much.
 --
 -- Percentiles interpolate linearly between launches. Means and percentiles are rounded to whole ns.
--- Ranks without launches have no row. HTA has histograms of the outliers instead, and of activities.
+-- Ranks without launches have no row. HTA has no such table; its histograms count each activity.
 --
 -- since: 0.1
 -- grain: job, rank

@@ -142,14 +142,17 @@ by_numbers AS (
     FROM in_order
     GROUP BY job, rank, operator, numbers
 ),
-by_sequence AS (
-    SELECT
-        * EXCLUDE (numbers),
-        array_to_string(
-            list_transform(numbers, lambda n: coalesce(all_names.names[n], '')), ' | '
-        ) AS sequence
-    FROM by_numbers
-    CROSS JOIN (SELECT list(name ORDER BY number) AS names FROM names) AS all_names
+sequences AS (
+    SELECT numbers, string_agg(coalesce(names.name, ''), ' | ' ORDER BY place) AS sequence
+    FROM (
+        SELECT
+            numbers,
+            unnest(numbers) AS number,
+            generate_subscripts(numbers, 1) AS place
+        FROM (SELECT DISTINCT numbers FROM by_numbers)
+    ) AS places
+    JOIN names ON names.number = places.number
+    GROUP BY numbers
 )
 SELECT
     job,
@@ -159,6 +162,7 @@ SELECT
     sum(count)::BIGINT AS count,
     round(sum(op_to_launch_ns) / sum(count))::BIGINT AS mean_op_to_launch_ns,
     round(sum(launch_to_kernel_ns) / sum(count))::BIGINT AS mean_launch_to_kernel_ns
-FROM by_sequence
+FROM by_numbers
+JOIN sequences ON sequences.numbers = by_numbers.numbers
 GROUP BY job, rank, operator, sequence
 ORDER BY job, rank, count DESC, operator, sequence;
