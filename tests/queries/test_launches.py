@@ -240,6 +240,19 @@ def test_through_many_operators(gpu):
             for row in gpu.run("op_launch_delay")] == [("aten::mm", 1, 300)]
 
 
+def test_a_call_of_many_activities(gpu):
+    """A graph's, say; the time and memory it takes do not grow with their square."""
+    many = 50_000
+    gpu.fill(
+        [{"name": "kmn"[at % 3], "start_ns": 20 + at, "dur_ns": 1, "launch_id": 5,
+          "launch_start_ns": 4, "launch_end_ns": 9, "op_id": 1} for at in range(many)],
+        [{"event_id": 1, "start_ns": 0, "end_ns": 10}],
+    )
+    [row] = gpu.run("op_launch_delay")
+    assert row["sequence"] == " | ".join("kmn"[at % 3] for at in range(many))
+    assert (row["count"], row["mean_launch_to_kernel_ns"]) == (1, 16)
+
+
 def test_sequence_and_first_launch(gpu):
     # 0         10        20        30
     # [============ 1 ============)

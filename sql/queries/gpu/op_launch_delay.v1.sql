@@ -11,13 +11,14 @@
 --     aten::linear   |----------------------------|-------|
 --
 -- The two times are those of an operator's first launch: from the operator's start to the launch's
--- start, and on to the start of the launch's first activity. The second may be negative, where the
--- clocks of host and GPU disagree. Calls of an operator whose activities have the same names in the
--- same order, by start, are one row; means are rounded to whole ns.
+-- start, and on to the start of the launch's first activity. The second is negative where the
+-- clocks of host and GPU disagree so far. Calls of an operator whose activities, kernels and copies
+-- alike, have the same names in the order of their starts are one row; means are rounded to whole
+-- ns.
 --
--- HTA's get_aten_op_kernels_and_delay takes the operator that began last on any thread, mixes a
--- rank's calls with those of the ranks before it, knows launches by name, none of them a copy, and
--- fails where a launch has several kernels or none.
+-- HTA's get_aten_op_kernels_and_delay takes the operator that began last on any thread, adds to a
+-- rank's calls those of the ranks before it, knows launches by name, none of them HIP's or a
+-- copy's, and fails where a launch has several kernels or none.
 --
 -- since: 0.1
 -- grain: job, rank, operator, sequence
@@ -91,17 +92,18 @@ names AS MATERIALIZED (
     SELECT name, row_number() OVER (ORDER BY name) AS number
     FROM (SELECT DISTINCT name FROM picked)
 ),
--- To sort is slow, and most calls have one activity: what they are sorted by travels beside.
-calls AS (
+launched AS (
     SELECT
         a.job,
         a.rank,
+        ops.event_id AS call_id,
         ops.operator,
         ops.start_ns AS op_start_ns,
-        min((a.launch_start_ns, a.launch_id, a.start_ns)) AS first_launch,
-        list(a.start_ns) AS starts,
-        list(a.event_id) AS event_ids,
-        list(names.number) AS numbers
+        a.launch_id,
+        a.launch_start_ns,
+        a.start_ns,
+        a.event_id,
+        names.number
     FROM picked AS a
     JOIN names ON names.name IS NOT DISTINCT FROM a.name
     LEFT JOIN around
@@ -113,46 +115,65 @@ calls AS (
         AND ops.rank = a.rank
         AND ops.event_id = coalesce(around.event_id, a.op_id)
     WHERE ops.operator IS NOT NULL
-    GROUP BY a.job, a.rank, ops.event_id, ops.operator, ops.start_ns
 ),
-in_order AS (
+calls AS (
     SELECT
         job,
         rank,
+        call_id,
         operator,
-        first_launch[1] - op_start_ns AS op_to_launch_ns,
-        first_launch[3] - first_launch[1] AS launch_to_kernel_ns,
-        CASE
-            WHEN len(numbers) = 1 THEN numbers
-            ELSE list_transform(
-                list_sort(list_zip(starts, event_ids, numbers)), lambda activity: activity[3]
-            )
-        END AS numbers
-    FROM calls
+        op_start_ns,
+        count(*) AS activity_count,
+        min(number) AS number,
+        min({
+            'launch_start_ns': launch_start_ns,
+            'launch_id': launch_id,
+            'start_ns': start_ns
+        }) AS first_launch
+    FROM launched
+    GROUP BY job, rank, call_id, operator, op_start_ns
+),
+-- To sort lists is slow, and most calls have one activity.
+longer AS (
+    SELECT a.job, a.rank, a.call_id, list(a.number ORDER BY a.start_ns, a.event_id) AS numbers
+    FROM launched AS a
+    JOIN calls
+        ON calls.job = a.job
+        AND calls.rank = a.rank
+        AND calls.call_id = a.call_id
+    WHERE calls.activity_count > 1
+    GROUP BY a.job, a.rank, a.call_id
 ),
 by_numbers AS (
     SELECT
-        job,
-        rank,
-        operator,
-        numbers,
+        calls.job,
+        calls.rank,
+        calls.operator,
+        coalesce(longer.numbers, [calls.number]) AS numbers,
         count(*) AS count,
-        sum(op_to_launch_ns) AS op_to_launch_ns,
-        sum(launch_to_kernel_ns) AS launch_to_kernel_ns
-    FROM in_order
-    GROUP BY job, rank, operator, numbers
+        sum(calls.first_launch.launch_start_ns - calls.op_start_ns) AS op_to_launch_ns,
+        sum(calls.first_launch.start_ns - calls.first_launch.launch_start_ns)
+            AS launch_to_kernel_ns
+    FROM calls
+    LEFT JOIN longer
+        ON longer.job = calls.job
+        AND longer.rank = calls.rank
+        AND longer.call_id = calls.call_id
+    GROUP BY ALL
 ),
+numbered AS MATERIALIZED (
+    SELECT *, row_number() OVER () AS row_id
+    FROM by_numbers
+),
+-- By row_id, for a list may be long: beside each of its own numbers it would be quadratic.
 sequences AS (
-    SELECT numbers, string_agg(coalesce(names.name, ''), ' | ' ORDER BY place) AS sequence
+    SELECT places.row_id, string_agg(coalesce(names.name, ''), ' | ' ORDER BY place) AS sequence
     FROM (
-        SELECT
-            numbers,
-            unnest(numbers) AS number,
-            generate_subscripts(numbers, 1) AS place
-        FROM (SELECT DISTINCT numbers FROM by_numbers)
+        SELECT row_id, unnest(numbers) AS number, generate_subscripts(numbers, 1) AS place
+        FROM numbered
     ) AS places
     JOIN names ON names.number = places.number
-    GROUP BY numbers
+    GROUP BY places.row_id
 )
 SELECT
     job,
@@ -162,7 +183,7 @@ SELECT
     sum(count)::BIGINT AS count,
     round(sum(op_to_launch_ns) / sum(count))::BIGINT AS mean_op_to_launch_ns,
     round(sum(launch_to_kernel_ns) / sum(count))::BIGINT AS mean_launch_to_kernel_ns
-FROM by_numbers
-JOIN sequences ON sequences.numbers = by_numbers.numbers
+FROM numbered
+JOIN sequences ON sequences.row_id = numbered.row_id
 GROUP BY job, rank, operator, sequence
 ORDER BY job, rank, count DESC, operator, sequence;
