@@ -1,0 +1,64 @@
+-- How long the queue of each stream was full, so that the host had to wait to launch more.
+--
+-- The queue's length is that of queue_length_series. CUDA's queues take about 1024 activities; to
+-- launch one more then blocks until one starts.
+--
+--     launches      abc
+--     activities        [a)         [b)       [c)
+--     queue_length  123 2           1         0
+--     2 or more      xxxxxxxxxxxxxxx                 full_ns 15 for a max_queue_length of 2
+--
+-- Every stream with a launched activity has a row, most of them with 0. The fraction is of the
+-- rank's whole trace, first start to last end, also where only some of its steps are selected.
+--
+-- HTA's get_time_spent_blocked_on_full_queue keeps one stream a rank, the last of those that ever
+-- were full, and divides by the time from the first event's start to the last one's start.
+--
+-- since: 0.1
+-- grain: job, rank, device, stream
+-- returns:
+--   job        VARCHAR  -    run of a program
+--   rank       INTEGER  -    rank of the process
+--   device     BIGINT   -    GPU, as the process numbers it
+--   stream     BIGINT   -    stream, as the device numbers it
+--   full_ns    BIGINT   ns   time with max_queue_length activities in the queue or more
+--   full_frac  DOUBLE   0-1  full_ns / length of the rank's trace; NULL if that is 0 or unknown
+-- check: full_ns >= 0
+-- check: full_frac BETWEEN 0 AND 1
+CREATE OR REPLACE MACRO queue_full_time_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
+    max_queue_length INTEGER := 1024  -- activities in the queue from which on it is full
+) AS TABLE
+WITH
+picked AS (
+    SELECT
+        a.job, a.rank, a.device, a.stream, a.event_id, a.launch_id, a.launch_start_ns, a.start_ns
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+),
+full_times AS (
+    SELECT
+        job,
+        rank,
+        device,
+        stream,
+        coalesce(
+            sum(until_ns - at_ns) FILTER (queue_length >= max_queue_length), 0
+        )::BIGINT AS full_ns
+    FROM queue_lengths(picked)
+    GROUP BY job, rank, device, stream
+)
+SELECT
+    full_times.job,
+    full_times.rank,
+    full_times.device,
+    full_times.stream,
+    full_times.full_ns,
+    full_times.full_ns / nullif(t.end_ns - t.start_ns, 0) AS full_frac
+FROM full_times
+LEFT JOIN traces AS t ON t.job = full_times.job AND t.rank = full_times.rank
+ORDER BY full_times.job, full_times.rank, full_times.device, full_times.stream;

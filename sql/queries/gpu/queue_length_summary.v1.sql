@@ -1,0 +1,81 @@
+-- How long the queue of each stream is, over its points and over time.
+--
+-- The points are those of queue_length_series: after every launch and every start. A burst of
+-- launches is many points in little time, so figures over points say little of how long the queue
+-- is for how long. The time-weighted mean does, from the first point to the last.
+--
+--     launches      abc
+--     activities        [a)         [b)       [c)
+--     queue_length  123 2           1         0
+--
+--     mean                (1 + 2 + 3 + 2 + 1 + 0) / 6 = 1.5
+--     time_weighted_mean  (1 * 1 + 2 * 1 + 3 * 2 + 2 * 12 + 1 * 10) / 26 = 1.65
+--
+-- Percentiles interpolate linearly between points, as pandas does for HTA.
+--
+-- `min` is below 0 only where activities start before their launch begins, because the clocks of
+-- host and device disagree. `early_start_count` tells how many do: each of them makes the queue
+-- look shorter by one from its start to its launch, also where the length stays above 0.
+--
+-- HTA's get_queue_length_summary has the figures over points, of the launches that it knows; see
+-- queue_length_series.
+--
+-- since: 0.1
+-- grain: job, rank, device, stream
+-- returns:
+--   job                 VARCHAR  -      run of a program
+--   rank                INTEGER  -      rank of the process
+--   device              BIGINT   -      GPU, as the process numbers it
+--   stream              BIGINT   -      stream, as the device numbers it
+--   count               BIGINT   count  points, two for each launched activity
+--   mean                DOUBLE   -      mean over points
+--   stddev              DOUBLE   -      sample standard deviation over points
+--   min                 BIGINT   -      shortest queue
+--   p25                 DOUBLE   -      25th percentile over points
+--   p50                 DOUBLE   -      median over points
+--   p75                 DOUBLE   -      75th percentile over points
+--   max                 BIGINT   -      longest queue
+--   time_weighted_mean  DOUBLE   -      mean over time; NULL if all points are at one instant
+--   early_start_count   BIGINT   count  activities that start before their launch begins
+-- check: count > 0 AND count % 2 = 0
+-- check: min <= p25 AND p25 <= p50 AND p50 <= p75 AND p75 <= max
+-- check: mean BETWEEN min AND max
+-- check: stddev >= 0 AND (stddev = 0 OR min < max)
+-- check: time_weighted_mean BETWEEN min - 1e-9 AND max + 1e-9
+-- check: early_start_count BETWEEN 0 AND count // 2
+-- check: min BETWEEN -early_start_count AND 0
+-- check: max BETWEEN 0 AND count // 2
+CREATE OR REPLACE MACRO queue_length_summary_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
+) AS TABLE
+WITH
+picked AS (
+    SELECT
+        a.job, a.rank, a.device, a.stream, a.event_id, a.launch_id, a.launch_start_ns, a.start_ns
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+)
+SELECT
+    job,
+    rank,
+    device,
+    stream,
+    count(*) AS count,
+    sum(queue_length) / count(*) AS mean,
+    sample_stddev(count(*), sum(queue_length), sum(queue_length::HUGEINT * queue_length))
+        AS stddev,
+    min(queue_length) AS min,
+    quantile_cont(queue_length, 0.25) AS p25,
+    quantile_cont(queue_length, 0.5) AS p50,
+    quantile_cont(queue_length, 0.75) AS p75,
+    max(queue_length) AS max,
+    sum(queue_length::HUGEINT * (until_ns - at_ns)) / nullif(max(at_ns) - min(at_ns), 0)
+        AS time_weighted_mean,
+    count(*) FILTER (change = 1 AND is_early_start) AS early_start_count
+FROM queue_lengths(picked)
+GROUP BY job, rank, device, stream
+ORDER BY job, rank, device, stream;
