@@ -1,0 +1,173 @@
+-- Every time a whole device stood idle, what ended it, and what the host was doing meanwhile.
+--
+-- A gap lies between the activities of all streams of a device. The first activity after it, by
+-- start and then event_id, ends it and tells its cause as in idle_time_breakdown: host_wait where
+-- its launch began only in the gap, kernel_wait where the gap is below kernel_gap_ns, else other.
+--
+--     stream 7    [=====)                   [====)
+--     stream 8       [=====)                 [==)
+--     gap                  .................
+--     middle                       :
+--     host        [ step           :                 )
+--                      [ next batch:     )
+--                       [  ) [ read:  )  [  )           read is the host's innermost then
+--
+-- host_event_id and host_name tell the innermost of whatever the launching thread had open at the
+-- gap's middle (start_ns + gap_ns // 2): the operator, annotation, Python function or call that
+-- began last, of equal starts the shortest. They are NULL where the activity has no launch, or the
+-- thread nothing open. Selected steps are measured as if nothing ran between them; the host's side
+-- is not selected by step.
+--
+-- HTA has no such list.
+--
+-- since: 0.1
+-- grain: job, rank, device, start_ns
+-- returns:
+--   job            VARCHAR  -   run of a program
+--   rank           INTEGER  -   rank of the process
+--   device         BIGINT   -   GPU, as the process numbers it
+--   start_ns       BIGINT   ns  latest end before the gap
+--   gap_ns         BIGINT   ns  until the next start
+--   cause          VARCHAR  -   host_wait, kernel_wait or other
+--   next_event_id  BIGINT   -   activity that ends the gap
+--   next_name      VARCHAR  -   its name
+--   host_event_id  BIGINT   -   what its launching thread did at the middle
+--   host_name      VARCHAR  -   its name
+--   stream         BIGINT   -   stream of the activity that ends the gap
+--   step           BIGINT   -   step of the activity that ends the gap
+-- check: gap_ns > 0
+-- check: cause IN ('host_wait', 'kernel_wait', 'other')
+-- check: next_event_id IS NOT NULL
+-- check: host_event_id IS NOT NULL OR host_name IS NULL
+CREATE OR REPLACE MACRO idle_gaps_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
+    min_gap_ns BIGINT := 0,  -- ns; shorter gaps are not shown
+    kernel_gap_ns BIGINT := 30000  -- ns; from here on a gap is no mere kernel_wait
+) AS TABLE
+WITH
+picked AS (
+    SELECT
+        a.job,
+        a.rank,
+        a.device,
+        NULL::BIGINT AS stream,  -- all streams of a device as one
+        a.stream AS next_stream,
+        a.event_id,
+        a.name,
+        a.step,
+        a.start_ns,
+        a.end_ns,
+        a.launch_start_ns,
+        a.launch_id IS NOT NULL AS is_launched,
+        a.launch_pid,
+        a.launch_tid
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+),
+gaps AS (
+    SELECT *, idle_since_ns + gap_ns // 2 AS middle_ns
+    FROM idle_before(picked, kernel_gap_ns)
+    WHERE gap_ns >= coalesce(min_gap_ns, 0)
+),
+-- A small number for each thread that launched, so that what is sorted below is narrow.
+threads AS (
+    SELECT row_number() OVER () AS thread, *
+    FROM (
+        SELECT DISTINCT job, rank, launch_pid, launch_tid
+        FROM gaps
+        WHERE is_launched
+    )
+),
+middles AS (
+    SELECT gaps.*, threads.thread
+    FROM gaps
+    LEFT JOIN threads
+        ON gaps.is_launched
+        AND threads.job = gaps.job
+        AND threads.rank = gaps.rank
+        AND threads.launch_pid IS NOT DISTINCT FROM gaps.launch_pid
+        AND threads.launch_tid IS NOT DISTINCT FROM gaps.launch_tid
+),
+-- Most operations are short, and no middle is near. One that begins and leaves within a stretch of
+-- 2^16 ns without a middle is left out; the callers of one that stays all stay.
+stretches AS (
+    SELECT DISTINCT thread, middle_ns // 65_536 AS stretch
+    FROM middles
+),
+spans AS (
+    SELECT
+        threads.thread,
+        h.event_id,
+        h.parent_id,
+        h.depth,
+        h.start_ns,
+        coalesce(h.cut_ns, h.end_ns) AS stack_end_ns
+    FROM host_ops AS h
+    JOIN threads
+        ON threads.job = h.job
+        AND threads.rank = h.rank
+        AND threads.launch_pid IS NOT DISTINCT FROM h.pid
+        AND threads.launch_tid IS NOT DISTINCT FROM h.tid
+    LEFT JOIN stretches
+        ON stretches.thread = threads.thread
+        AND stretches.stretch = h.start_ns // 65_536
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, h.rank))
+      AND stack_end_ns > h.start_ns  -- what has no length is never open
+      AND (
+          stretches.stretch IS NOT NULL
+          OR (stack_end_ns - 1) // 65_536 > h.start_ns // 65_536
+      )
+),
+-- The innermost changes where a span begins, to itself, and where it leaves the stack, to its
+-- caller. At one instant the innermost leaves first, and the innermost begins last: ten digits
+-- below the instant keep this order.
+changes AS (
+    SELECT
+        thread,
+        10_000_000_000 * start_ns::HUGEINT + 5_000_000_000 + depth AS moment,
+        event_id AS innermost_id
+    FROM spans
+    UNION ALL
+    SELECT
+        thread,
+        10_000_000_000 * stack_end_ns::HUGEINT + 4_999_999_999 - depth AS moment,
+        parent_id AS innermost_id
+    FROM spans
+),
+meanwhile AS (
+    SELECT middles.*, changes.innermost_id AS host_event_id
+    FROM middles
+    ASOF LEFT JOIN changes
+        ON changes.thread = middles.thread
+        AND changes.moment <= 10_000_000_000 * middles.middle_ns::HUGEINT + 9_999_999_999
+),
+host_names AS (
+    SELECT h.job, h.rank, h.event_id, h.name
+    FROM host_ops AS h
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, h.rank))
+)
+SELECT
+    m.job,
+    m.rank,
+    m.device,
+    m.idle_since_ns AS start_ns,
+    m.gap_ns,
+    m.cause,
+    m.event_id AS next_event_id,
+    m.name AS next_name,
+    m.host_event_id,
+    h.name AS host_name,
+    m.next_stream AS stream,
+    m.step
+FROM meanwhile AS m
+LEFT JOIN host_names AS h
+    ON h.job = m.job
+    AND h.rank = m.rank
+    AND h.event_id = m.host_event_id
+ORDER BY m.job, m.rank, m.device, m.idle_since_ns;
