@@ -37,7 +37,7 @@ check: lint test  ## Lint and test
 docs: $(BIN)/hta-sql  ## Write docs/queries.md from the headers of the queries
 	$(BIN)/python -m hta_sql.docs > docs/queries.md
 
-bench: $(BIN)/hta-sql  ## Measure against HTA and plain JSON loading; takes about 15 minutes
+bench: $(BIN)/hta-sql  ## Measure against HTA and plain JSON loading; takes about 20 minutes
 	$(BIN)/python benchmarks/run.py
 
 clean:  ## Remove what the other targets made

@@ -20,6 +20,7 @@ LOAD_ROUNDS = 3
 COLD_ROUNDS = 3
 CLI_ROUNDS = 5
 WARM_REPEATS = 5
+GROWTH_REPEATS = 3
 HTA_SCRIPT = str(Path(__file__).with_name("hta_child.py"))
 # What HTA calls our queries. Its kernel breakdown does two of them in one call.
 HTA_CALLS: dict[str, dict[str, Any]] = {
@@ -27,6 +28,11 @@ HTA_CALLS: dict[str, dict[str, Any]] = {
     "get_comm_comp_overlap": {"visualize": False},
     "get_gpu_kernel_breakdown": {"visualize": False},
     "get_profiler_steps": {},
+}
+# What a query cannot do without; and queries that are worth a second case.
+PARAMETERS: dict[str, dict[str, Any]] = {"kernel_sequences": {"operator": "aten::linear"}}
+SECOND_CASES: dict[str, tuple[str, dict[str, Any]]] = {
+    "annotation_stats(host)": ("annotation_stats", {"source": "host"}),
 }
 COUNTERPARTS = {
     "temporal_breakdown": "get_temporal_breakdown",
@@ -37,13 +43,18 @@ COUNTERPARTS = {
 }
 
 
+def calls() -> dict[str, tuple[str, dict[str, Any]]]:
+    """What is asked: a query and its parameters, by the name of the case."""
+    first = {name: (name, PARAMETERS.get(name, {})) for name in Catalog.load().newest}
+    return first | SECOND_CASES
+
+
 def names() -> list[str]:
     """All cases, in the order in which they are run and shown."""
     load = ["ours", "json", "json_without_gc", "hta", "workers", "huge"]
-    queries = [name for name, query in Catalog.load().newest.items() if not query.required]
     return [
         *(f"load/{name}" for name in load), "cli/list", "cli/run",
-        *(f"query/{name}" for name in queries),
+        *(f"query/{name}" for name in calls()), "growth",
     ]  # fmt: skip
 
 
@@ -59,6 +70,7 @@ class Session:
     hta_rounds: int = 1
     costs: dict[str, list[Cost]] = field(default_factory=dict)
     queries: dict[str, dict[str, Any]] = field(default_factory=dict)
+    growth: dict[str, dict[str, float]] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     load_average: list[float] = field(default_factory=list)  # of the machine, before we began
@@ -84,6 +96,8 @@ class Session:
             self.huge()
         if any(name.startswith(("cli/", "query/")) for name in self.selected):
             self.ask()
+        if "growth" in self.selected:
+            self.grow()
 
     def load(self) -> None:
         """The contestants in turns, so that a busy minute of the machine hits all of them."""
@@ -175,18 +189,22 @@ class Session:
             for name, command in commands.items():
                 if name in self.selected:
                     self.measure(name, lambda c=command: measure.run(c))
-        queries = [name.split("/")[1] for name in self.selected if name.startswith("query/")]
-        self.measure("queries/warm", lambda: self.warm(queries))
+        asked = {
+            name: call for name, call in calls().items() if f"query/{name}" in self.selected
+        }
+        self.measure("queries/warm", lambda: self.warm(asked))
         for _ in range(COLD_ROUNDS):
-            for query in queries:
+            for name, (query, parameters) in asked.items():
                 self.measure(
-                    f"query/{query}",
-                    lambda q=query: measure.run_child("cold", archive=str(self.archive), query=q),
+                    f"query/{name}",
+                    lambda q=query, p=parameters: measure.run_child(
+                        "cold", archive=str(self.archive), query=q, parameters=p
+                    ),
                 )
 
-    def warm(self, queries: list[str]) -> Cost:
+    def warm(self, asked: dict[str, Any]) -> Cost:
         cost = measure.run_child(
-            "warm", archive=str(self.archive), queries=queries, repeats=WARM_REPEATS,
+            "warm", archive=str(self.archive), calls=asked, repeats=WARM_REPEATS,
             truth=str(self.one.truth_file),
         )  # fmt: skip
         for query, found in cost.said.items():
@@ -196,3 +214,24 @@ class Session:
             elif found["agrees"] is False:
                 self.failures.append(f"query/{query}: wrong: it does not say what was generated")
         return cost
+
+    def grow(self) -> None:
+        """Every query over a trace and over one of ten times its steps."""
+        for name in ("tenth", "whole"):
+            job, archive = data.job(self.folder, self.size, name), self.folder / f"archive-{name}"
+            self.measure(f"growth/{name} ingest", lambda j=job, a=archive: self.ingest(j, a))
+            self.measure(f"growth/{name}", lambda a=archive: self.warm_of(a))
+            if f"growth/{name}" not in self.costs:
+                return
+            for query, found in self.costs[f"growth/{name}"][-1].said.items():
+                if "error" in found:
+                    self.failures.append(f"growth/{query}: {found['error']}")
+                else:
+                    self.growth.setdefault(query, {})[f"{name}_s"] = found["warm_s"]
+        for found in self.growth.values():
+            found["times"] = found["whole_s"] / found["tenth_s"]
+
+    def warm_of(self, archive: Path) -> Cost:
+        return measure.run_child(
+            "warm", archive=str(archive), calls=calls(), repeats=GROWTH_REPEATS
+        )

@@ -20,11 +20,15 @@ JOBS: dict[str, dict[str, dict[str, Any]]] = {
     "full": {
         "one": {"ranks": 1, "steps": 65, "layers": 32, "scale": 3},
         "two": {"ranks": 2, "steps": 65, "layers": 32, "scale": 3},
+        "tenth": {"ranks": 1, "steps": 33, "layers": 32, "scale": 3},
+        "whole": {"ranks": 1, "steps": 330, "layers": 32, "scale": 3},
         "huge": {"ranks": 1, "steps": 325, "layers": 32, "scale": 3, "gzip": False},
     },
     "small": {
         "one": {"ranks": 1, "steps": 4, "layers": 16, "scale": 3},
         "two": {"ranks": 2, "steps": 2, "layers": 16, "scale": 3},
+        "tenth": {"ranks": 1, "steps": 2, "layers": 16, "scale": 3},
+        "whole": {"ranks": 1, "steps": 20, "layers": 16, "scale": 3},
         "huge": {"ranks": 1, "steps": 8, "layers": 16, "scale": 3, "gzip": False},
     },
 }

@@ -43,6 +43,7 @@ def result(session: Session) -> dict[str, Any]:
             if not name.startswith("query/")
         },
         "queries": queries,
+        "growth": session.growth,
         "figures": found,
         "targets": judged(found),
         "failures": session.failures,
@@ -102,6 +103,12 @@ def text(outcome: dict[str, Any], judge: bool) -> str:
         ]  # fmt: skip
         titles = ["query", "rows", "checksum", "answer", "cold s", "warm s", "HTA s", "HTA / warm"]
         lines += ["", *table(titles, rows, left=4)]
+    if outcome["growth"]:
+        rows = [
+            [name, seconds(of["tenth_s"]), seconds(of["whole_s"]), f"{of['times']:.1f}"]
+            for name, of in outcome["growth"].items()
+        ]
+        lines += ["", *table(["ten times the trace", "before s", "after s", "times"], rows)]
     verdicts = {None: "not measured", True: "met", False: "MISSED"}
     rows = [
         [target["text"], target["bound"], number(target["value"]),

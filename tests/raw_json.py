@@ -212,6 +212,8 @@ class RawTrace:
                 "end_ns": span.end_ns,
                 "launch_id": launch and launch.event_id,
                 "step": launch and self.step_at(launch.start_ns),
+                "op_id": launch and self.places[launch.event_id]["op_id"],
+                "annotation_id": launch and self.places[launch.event_id]["annotation_id"],
             })
         return rows
 
@@ -233,9 +235,19 @@ class RawTrace:
                     "parent_id": callers[-1].event_id if callers else None,
                     "depth": len(callers),
                     "root_id": (callers or [span])[0].event_id,
+                    "op_id": innermost(callers, {"cpu_op", "Operator"}),
+                    "annotation_id": innermost(callers, {"user_annotation"}),
                     "step": self.step_at(span.start_ns),
                 })
         return sorted(rows, key=lambda row: row["event_id"])
+
+    @cached_property
+    def places(self) -> dict[int, dict]:
+        return {row["event_id"]: row for row in self.host_ops}
+
+
+def innermost(callers: list[Span], cats: set[str]) -> int | None:
+    return next((caller.event_id for caller in reversed(callers) if caller.cat in cats), None)
 
 
 def walked(spans: list[Span]):

@@ -10,18 +10,30 @@ import pytest
 from hta_sql.catalog import sql_root
 from hta_sql.ingest.trace import build_stack
 
+OP, ANNOTATION, OTHER = range(3)
+
+
+def kind(event_id: int) -> int:
+    """What a span is; by its number, so that every picture and random case mixes them."""
+    return event_id % 3
+
 
 def stacks(spans: list[tuple]) -> dict[int, tuple]:
-    """event_id → (depth, parent, root) by the macros, as ingest uses them."""
+    """event_id → (depth, parent, root, op, annotation) by the macros, as ingest uses them."""
     con = duckdb.connect()
     con.execute((sql_root() / "macros" / "call_stack.sql").read_text())
     columns = zip(*spans, strict=True) if spans else ([], [], [], [])
     names = ["event_id", "thread", "start_ns", "end_ns"]
     given = pa.table([pa.array(column, pa.int64()) for column in columns], names)
     con.register("given", given)
-    con.execute("CREATE TABLE host_spans AS SELECT *, end_ns AS stack_end_ns FROM given")
+    con.execute(
+        "CREATE TABLE host_spans AS SELECT *, end_ns AS stack_end_ns,"
+        f" event_id % 3 = {OP} AS is_op, event_id % 3 = {ANNOTATION} AS is_annotation FROM given"
+    )
     build_stack(con)
-    rows = con.execute("SELECT event_id, depth, parent_id, root_id FROM stack").fetchall()
+    rows = con.execute(
+        "SELECT event_id, depth, parent_id, root_id, op_id, annotation_id FROM stack"
+    ).fetchall()
     assert len(rows) == len(spans)
     return {row[0]: row[1:] for row in rows}
 
@@ -36,7 +48,11 @@ def walk(spans: list[tuple]) -> dict[int, tuple]:
             stack.pop()
         parent = stack[-1][2] if stack else None
         root = stack[0][2] if stack else event_id
-        found[event_id] = (len(stack), parent, root)
+        op, annotation = (
+            next((outer[2] for outer in reversed(stack) if kind(outer[2]) == wanted), None)
+            for wanted in (OP, ANNOTATION)
+        )
+        found[event_id] = (len(stack), parent, root, op, annotation)
         stack.append((start, end, event_id))
     return found
 
@@ -162,7 +178,8 @@ def test_deep_stack():
     depth = 5_000
     spans = [(level, 0, level, 2 * depth - level) for level in range(depth)]
     found = stacks(spans)
-    assert found[depth - 1] == (depth - 1, depth - 2, 0)
+    assert found == walk(spans)
+    assert found[depth - 1][:3] == (depth - 1, depth - 2, 0)
 
 
 def test_times_since_1970_beside_zero():
@@ -178,10 +195,11 @@ def test_no_quadratic_join():
     con.execute((sql_root() / "macros" / "call_stack.sql").read_text())
     con.execute(
         "CREATE TABLE host_spans AS SELECT i AS event_id, i % 3 AS thread, i * 5 AS start_ns,"
-        " i * 5 + i % 97 AS end_ns, end_ns AS stack_end_ns FROM range(100_000) AS t (i)"
+        " i * 5 + i % 97 AS end_ns, end_ns AS stack_end_ns, i % 2 = 0 AS is_op,"
+        " i % 7 = 0 AS is_annotation FROM range(100_000) AS t (i)"
     )
     plan = con.execute("EXPLAIN FROM call_stack(host_spans)").fetchall()[0][1]
-    assert plan.count("Asof Join") == 2
+    assert plan.count("Asof Join") == 4
     assert "Nested Loop" not in plan and "Nl Join" not in plan
     nesting = (sql_root() / "enrich" / "nesting.sql").read_text()
     *before, cuts, _ = [part for part in nesting.split(";\n") if part.strip()]

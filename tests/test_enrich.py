@@ -169,6 +169,51 @@ def test_steps(tmp_path):
     assert rows(archive, "SELECT step FROM steps ORDER BY step") == [(3,), (4,), (9,)]
 
 
+def test_what_is_around(tmp_path):
+    """The innermost operator and annotation, of host operations and of what they launch."""
+    events = [
+        span("note", 0, 100, "user_annotation"),
+        span("aten::linear", 10, 50),
+        span("module.py: forward", 12, 40, "python_function"),
+        span("aten::mm", 15, 30),
+        span("cudaLaunchKernel", 20, 5, "cuda_runtime", correlation=1),
+        activity("gemm", 200, correlation=1),
+        span("cuLaunchKernel", 70, 5, "cuda_driver", correlation=2),
+        activity("triton", 300, correlation=2),
+        span("cudaLaunchKernel", 20, 5, "cuda_runtime", tid=2, correlation=3),
+        activity("other thread", 400, correlation=3),
+        activity("not launched", 500),
+    ]
+    archive = ingested(tmp_path, trace_text(events))
+    assert rows(archive, "SELECT event_id, op_id, annotation_id FROM host_ops ORDER BY 1") == [
+        (0, None, None), (1, None, 0), (2, 1, 0), (3, 1, 0), (4, 3, 0), (6, None, 0),
+        (8, None, None),
+    ]  # fmt: skip
+    assert rows(
+        archive, "SELECT name, op_id, annotation_id FROM gpu_activities ORDER BY start_ns"
+    ) == [
+        ("gemm", 3, 0), ("triton", None, 0), ("other thread", None, None),
+        ("not launched", None, None),
+    ]  # fmt: skip
+
+
+def test_crossed_spans_leave_the_stack(tmp_path):
+    events = [
+        span("crossed", 0, 10),
+        span("crossing", 5, 10),
+        span("launch", 7, 1, "cuda_runtime", correlation=1),
+        span("later", 12, 1),
+        activity("k", 20, correlation=1),
+    ]
+    archive = ingested(tmp_path, trace_text(events))
+    sql = "SELECT name, cut_ns, parent_id, op_id FROM host_ops ORDER BY start_ns"
+    assert rows(archive, sql) == [
+        ("crossed", 5000, None, None), ("crossing", None, None, None), ("launch", None, 1, 1),
+        ("later", None, 1, 1),
+    ]  # fmt: skip
+    assert rows(archive, "SELECT op_id FROM gpu_activities") == [(1,)]
+
+
 def test_device_and_stream(tmp_path):
     events = [
         activity("a", pid=3, tid=20),

@@ -136,7 +136,7 @@ def test_events(real_run, trace):
 
 ACTIVITY_COLUMNS = [
     "event_id", "cat", "name", "kind", "device", "stream", "start_ns", "dur_ns", "end_ns",
-    "launch_id", "step",
+    "launch_id", "step", "op_id", "annotation_id",
 ]  # fmt: skip
 
 
@@ -168,7 +168,8 @@ def test_launches(real_run, trace):
 def test_host_ops(real_run, trace):
     found = rows_of(
         real_run, "host_ops", trace.file,
-        ["event_id", "cat", "name", "start_ns", "dur_ns", "parent_id", "depth", "root_id", "step"],
+        ["event_id", "cat", "name", "start_ns", "dur_ns", "parent_id", "depth", "root_id", "op_id",
+         "annotation_id", "step"],
     )  # fmt: skip
     assert [row["event_id"] for row in found] == [row["event_id"] for row in trace.host_ops]
     wrong = [pair for pair in zip(found, trace.host_ops, strict=True) if pair[0] != pair[1]]

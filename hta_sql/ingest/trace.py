@@ -31,7 +31,7 @@ ROW_GROUP_ROWS = 122_880
 # Columns of numbers that mostly grow a little from row to row, and of text that hardly repeats.
 DELTA_COLUMNS = {
     "event_id", "start_ns", "dur_ns", "correlation", "external_id", "parent_id", "root_id",
-    "launch_id", "launch_start_ns", "launch_end_ns",
+    "launch_id", "launch_start_ns", "launch_end_ns", "op_id", "annotation_id",
 }  # fmt: skip
 LONG_COLUMNS = {"id", "args"}
 # With any stamp added, a time still fits 64 bits.

@@ -61,6 +61,8 @@ SELECT
     launches.launch_tid,
     launches.launch_start_ns,
     launches.launch_end_ns,
+    launches.op_id,
+    launches.annotation_id,
     a.details.bytes AS bytes,
     a.details."memory bandwidth (GB/s)" AS bandwidth_gbps,
     a.details.grid AS grid,

@@ -11,6 +11,9 @@ SELECT
     places.depth,
     places.parent_id,
     places.root_id,
+    places.op_id,
+    places.annotation_id,
+    places.cut_ns,
     e.correlation,
     e.external_id
 FROM trace_events AS e

@@ -13,7 +13,9 @@ SELECT
     threads.thread::INTEGER AS thread,
     e.start_ns,
     e.start_ns + e.dur_ns AS end_ns,
-    end_ns AS stack_end_ns
+    end_ns AS stack_end_ns,
+    e.cat IN ('cpu_op', 'Operator') AS is_op,
+    e.cat = 'user_annotation' AS is_annotation
 FROM trace_events AS e
 JOIN threads
     ON threads.pid IS NOT DISTINCT FROM e.pid

@@ -1,4 +1,5 @@
--- The runtime or driver call that launched each GPU activity, by correlation id, and its step.
+-- The runtime or driver call that launched each GPU activity, by correlation id, and where that
+-- call stands.
 --
 -- Apart from gpu_activities, so that what is sorted here is narrow.
 CREATE OR REPLACE TEMP TABLE launches AS
@@ -26,6 +27,6 @@ calls AS (
         ORDER BY start_ns, dur_ns DESC, event_id
     ) = 1
 )
-SELECT calls.*, segments.step
+SELECT calls.*, places.step, places.op_id, places.annotation_id
 FROM calls
-ASOF LEFT JOIN step_segments AS segments ON calls.launch_start_ns >= segments.start_ns;
+JOIN host_op_places AS places ON places.event_id = calls.launch_id;

@@ -53,6 +53,8 @@ SELECT
     spans.thread,
     spans.start_ns,
     spans.end_ns,
-    coalesce(cuts.cut_ns, spans.end_ns) AS stack_end_ns
+    coalesce(cuts.cut_ns, spans.end_ns) AS stack_end_ns,
+    spans.is_op,
+    spans.is_annotation
 FROM host_spans AS spans
 LEFT JOIN cuts ON cuts.event_id = spans.event_id;
