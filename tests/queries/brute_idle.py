@@ -90,8 +90,9 @@ def idle_gaps(activities, ops, min_gap_ns=0, kernel_gap_ns=30000, **only):
             doing = {"event_id": None, "name": None}
             if row["launch_id"] is not None:
                 at = job, rank, row["launch_pid"], row["launch_tid"]
-                thread = threads.setdefault(at, Thread(of_thread[at]))
-                doing = thread.innermost(since + gap // 2)
+                if at not in threads:
+                    threads[at] = Thread(of_thread[at])
+                doing = threads[at].innermost(since + gap // 2)
             yield {
                 "job": job,
                 "rank": rank,

@@ -10,7 +10,7 @@ from hta_sql.archive import Archive
 
 REQUIRED: dict[str, str] = {}  # what a call cannot do without
 # Those that read a table twice, or another one than gpu_activities.
-FILES_READ = {"profiler_steps": ["2/4"] * 3}
+FILES_READ = {"idle_gaps": ["2/4"] * 3, "profiler_steps": ["2/4"] * 3}
 
 
 @pytest.fixture(scope="module")

@@ -75,7 +75,9 @@ gaps AS (
 ),
 -- A small number for each thread that launched, so that what is sorted below is narrow.
 threads AS (
-    SELECT row_number() OVER () AS thread, *
+    SELECT
+        row_number() OVER (ORDER BY job, rank, launch_pid, launch_tid) AS thread,
+        *
     FROM (
         SELECT DISTINCT job, rank, launch_pid, launch_tid
         FROM gaps
@@ -103,7 +105,6 @@ spans AS (
         threads.thread,
         h.event_id,
         h.parent_id,
-        h.depth,
         h.start_ns,
         coalesce(h.cut_ns, h.end_ns) AS stack_end_ns
     FROM host_ops AS h
@@ -123,28 +124,46 @@ spans AS (
           OR (stack_end_ns - 1) // 65_536 > h.start_ns // 65_536
       )
 ),
--- The innermost changes where a span begins, to itself, and where it leaves the stack, to its
--- caller. At one instant the innermost leaves first, and the innermost begins last: ten digits
--- below the instant keep this order.
-changes AS (
+-- Where a span begins, the innermost changes from its caller to it, and back where it leaves the
+-- stack. As a number, the change is the difference of their ids, with -1 for none: then the changes
+-- until a middle add up to the id of what is innermost there, in whatever order those of one
+-- instant come.
+moments AS (
     SELECT
         thread,
-        10_000_000_000 * start_ns::HUGEINT + 5_000_000_000 + depth AS moment,
-        event_id AS innermost_id
+        start_ns AS at_ns,
+        event_id - coalesce(parent_id, -1) AS change,
+        NULL::BIGINT AS next_event_id
     FROM spans
     UNION ALL
     SELECT
         thread,
-        10_000_000_000 * stack_end_ns::HUGEINT + 4_999_999_999 - depth AS moment,
-        parent_id AS innermost_id
+        stack_end_ns AS at_ns,
+        coalesce(parent_id, -1) - event_id AS change,
+        NULL AS next_event_id
     FROM spans
+    UNION ALL
+    SELECT thread, middle_ns AS at_ns, 0 AS change, event_id AS next_event_id
+    FROM middles
+    WHERE is_launched
+),
+-- A sum rather than an ASOF join, which DuckDB plans as a quadratic one where it expects few rows,
+-- as of one job among many.
+states AS (
+    SELECT
+        thread,
+        next_event_id,
+        -1 + sum(change) OVER (
+            PARTITION BY thread
+            ORDER BY at_ns, next_event_id NULLS FIRST
+            ROWS UNBOUNDED PRECEDING
+        ) AS innermost_id
+    FROM moments
 ),
 meanwhile AS (
-    SELECT middles.*, changes.innermost_id AS host_event_id
-    FROM middles
-    ASOF LEFT JOIN changes
-        ON changes.thread = middles.thread
-        AND changes.moment <= 10_000_000_000 * middles.middle_ns::HUGEINT + 9_999_999_999
+    SELECT thread, next_event_id, nullif(innermost_id, -1)::BIGINT AS host_event_id
+    FROM states
+    WHERE next_event_id IS NOT NULL
 ),
 host_names AS (
     SELECT h.job, h.rank, h.event_id, h.name
@@ -161,13 +180,16 @@ SELECT
     m.cause,
     m.event_id AS next_event_id,
     m.name AS next_name,
-    m.host_event_id,
+    w.host_event_id,
     h.name AS host_name,
     m.next_stream AS stream,
     m.step
-FROM meanwhile AS m
+FROM middles AS m
+LEFT JOIN meanwhile AS w
+    ON w.thread = m.thread
+    AND w.next_event_id = m.event_id
 LEFT JOIN host_names AS h
     ON h.job = m.job
     AND h.rank = m.rank
-    AND h.event_id = m.host_event_id
+    AND h.event_id = w.host_event_id
 ORDER BY m.job, m.rank, m.device, m.idle_since_ns;
