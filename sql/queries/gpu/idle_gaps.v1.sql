@@ -73,24 +73,24 @@ gaps AS (
     FROM idle_before(picked, kernel_gap_ns)
     WHERE gap_ns >= coalesce(min_gap_ns, 0)
 ),
--- A small number for each thread that launched, so that what is sorted below is narrow.
+-- A small number for each launching thread, so that what is sorted below is narrow; what has no
+-- launch has a thread of its own, without operations.
 threads AS (
     SELECT
-        row_number() OVER (ORDER BY job, rank, launch_pid, launch_tid) AS thread,
+        row_number() OVER (ORDER BY job, rank, is_launched, launch_pid, launch_tid) AS thread,
         *
     FROM (
-        SELECT DISTINCT job, rank, launch_pid, launch_tid
+        SELECT DISTINCT job, rank, is_launched, launch_pid, launch_tid
         FROM gaps
-        WHERE is_launched
     )
 ),
 middles AS (
     SELECT gaps.*, threads.thread
     FROM gaps
-    LEFT JOIN threads
-        ON gaps.is_launched
-        AND threads.job = gaps.job
+    JOIN threads
+        ON threads.job = gaps.job
         AND threads.rank = gaps.rank
+        AND threads.is_launched = gaps.is_launched
         AND threads.launch_pid IS NOT DISTINCT FROM gaps.launch_pid
         AND threads.launch_tid IS NOT DISTINCT FROM gaps.launch_tid
 ),
@@ -118,6 +118,7 @@ spans AS (
         AND stretches.stretch = h.start_ns // 65_536
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, h.rank))
+      AND threads.is_launched
       AND stack_end_ns > h.start_ns  -- what has no length is never open
       AND (
           stretches.stretch IS NOT NULL
@@ -145,7 +146,6 @@ moments AS (
     UNION ALL
     SELECT thread, middle_ns AS at_ns, 0 AS change, event_id AS next_event_id
     FROM middles
-    WHERE is_launched
 ),
 -- A sum rather than an ASOF join, which DuckDB plans as a quadratic one where it expects few rows,
 -- as of one job among many.
@@ -185,7 +185,7 @@ SELECT
     m.next_stream AS stream,
     m.step
 FROM middles AS m
-LEFT JOIN meanwhile AS w
+JOIN meanwhile AS w
     ON w.thread = m.thread
     AND w.next_event_id = m.event_id
 LEFT JOIN host_names AS h

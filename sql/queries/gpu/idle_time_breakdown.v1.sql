@@ -7,10 +7,10 @@
 --     kernel_wait  launched in time, gap below kernel_gap_ns: what a device needs between kernels
 --     other        launched in time, yet it waited longer: for events of other streams, ...
 --
---     host                 |a   |b             |c                  | a launch begins
+--     launches             |a   |b             |c
 --     stream                  [=======)            [======)
---                                [===)     b lies in a: no gap
---                                     .............  c's, host_wait
+--                                [===)                        b lies in a: no gap
+--     gap                             .............           c's: host_wait
 --
 -- There is no gap before a stream's first activity, nor where one starts exactly where another
 -- ends; an activity without a launch never waited for the host. Causes that do not occur have no
