@@ -119,7 +119,6 @@ spans AS (
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, h.rank))
       AND threads.is_launched
-      AND stack_end_ns > h.start_ns  -- what has no length is never open
       AND (
           stretches.stretch IS NOT NULL
           OR (stack_end_ns - 1) // 65_536 > h.start_ns // 65_536
