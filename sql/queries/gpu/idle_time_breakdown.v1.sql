@@ -1,0 +1,105 @@
+-- Why each stream stood idle between its activities, and for how long.
+--
+-- A gap is the time from the latest end on the stream to the next start after it. Its cause is told
+-- by the activity that ends it, as a whole:
+--
+--     host_wait    its launch began after that end: the host was late
+--     kernel_wait  launched in time, gap below kernel_gap_ns: what a device needs between kernels
+--     other        launched in time, yet it waited longer: for events of other streams, ...
+--
+--     launches             |a   |b             |c
+--     stream                  [=======)            [======)
+--                                [===)                        b lies in a: no gap
+--     gap                             .............           c's: host_wait
+--
+-- There is no gap before a stream's first activity, nor where one starts exactly where another
+-- ends; an activity without a launch never waited for the host. Causes that do not occur have no
+-- row. Of equal starts the lower event_id is first. Selected steps are measured as if nothing ran
+-- between them. Mean, percentiles and deviation are rounded to whole ns.
+--
+-- HTA's get_idle_time_breakdown measures from the end of the activity that started last, so that
+-- overlaps on a stream are negative gaps, counts the gaps of no length, and lists every stream's
+-- first activity under other, with no time. Where nothing overlaps, the times are the same.
+--
+-- since: 0.1
+-- grain: job, rank, device, stream, cause
+-- returns:
+--   job        VARCHAR  -      run of a program
+--   rank       INTEGER  -      rank of the process
+--   device     BIGINT   -      GPU, as the process numbers it
+--   stream     BIGINT   -      stream of the device
+--   cause      VARCHAR  -      host_wait, kernel_wait or other
+--   gap_count  BIGINT   count  gaps
+--   idle_ns    BIGINT   ns     sum of the gaps
+--   idle_frac  DOUBLE   0-1    idle_ns / that of the stream; they add up to 1
+--   mean_ns    BIGINT   ns     mean gap
+--   min_ns     BIGINT   ns     shortest gap
+--   p50_ns     BIGINT   ns     median gap
+--   p95_ns     BIGINT   ns     95th percentile
+--   max_ns     BIGINT   ns     longest gap
+--   stddev_ns  BIGINT   ns     sample standard deviation, 0 for one gap
+-- check: cause IN ('host_wait', 'kernel_wait', 'other')
+-- check: gap_count > 0 AND min_ns > 0
+-- check: idle_ns BETWEEN gap_count * min_ns AND gap_count * max_ns
+-- check: idle_frac > 0 AND idle_frac <= 1
+-- check: min_ns <= p50_ns AND p50_ns <= p95_ns AND p95_ns <= max_ns
+-- check: mean_ns BETWEEN min_ns AND max_ns
+-- check: stddev_ns >= 0 AND (stddev_ns = 0 OR min_ns < max_ns)
+CREATE OR REPLACE MACRO idle_time_breakdown_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
+    kernel_gap_ns BIGINT := 30000  -- ns; from here on a gap is no mere kernel_wait
+) AS TABLE
+WITH
+picked AS (
+    SELECT
+        a.job,
+        a.rank,
+        a.device,
+        a.stream,
+        a.event_id,
+        a.start_ns,
+        a.end_ns,
+        a.launch_start_ns
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+),
+causes AS (
+    SELECT
+        job,
+        rank,
+        device,
+        stream,
+        cause,
+        count(*) AS gap_count,
+        sum(gap_ns) AS total_ns,
+        sum(gap_ns::HUGEINT * gap_ns) AS square_ns,
+        avg(gap_ns) AS mean,
+        min(gap_ns) AS min_ns,
+        quantile_cont(gap_ns, 0.5) AS p50,
+        quantile_cont(gap_ns, 0.95) AS p95,
+        max(gap_ns) AS max_ns
+    FROM idle_before(picked, kernel_gap_ns)
+    GROUP BY job, rank, device, stream, cause
+)
+SELECT
+    job,
+    rank,
+    device,
+    stream,
+    cause,
+    gap_count,
+    total_ns::BIGINT AS idle_ns,
+    total_ns / sum(total_ns) OVER (PARTITION BY job, rank, device, stream) AS idle_frac,
+    round(mean)::BIGINT AS mean_ns,
+    min_ns,
+    round(p50)::BIGINT AS p50_ns,
+    -- In hundredths it is a whole number: rounded to them first, a half is a half everywhere.
+    round(round(p95, 2))::BIGINT AS p95_ns,
+    max_ns,
+    round(sample_stddev(gap_count, total_ns, square_ns))::BIGINT AS stddev_ns
+FROM causes
+ORDER BY job, rank, device, stream, idle_ns DESC, cause;
