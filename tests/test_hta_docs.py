@@ -21,7 +21,6 @@ from hta_cases import CASES, hta_kind, needs_hta_outputs, raw_trace
 from raw_json import HTA_OUTPUTS, TRACE_FILES
 
 import hta_sql
-from hta_sql.archive import Archive
 from hta_sql.catalog import Catalog, Query
 from hta_sql.cli import cli
 
@@ -30,6 +29,7 @@ DIFFERENCES = (DOCS / "differences-from-hta.md").read_text(encoding="utf-8")
 COMING = (DOCS / "coming-from-hta.md").read_text(encoding="utf-8")
 
 Number = int | float | Decimal
+Ours = Callable[..., list[dict]]  # a query and a job to its rows
 csv.field_size_limit(10**9)
 
 # hta-semantics §4: the public methods of TraceAnalysis.
@@ -50,12 +50,18 @@ HTA_METHODS = {
 
 
 def sections(text: str, level: int) -> dict[str, str]:
-    """Text by heading, up to the next heading of this level or above."""
-    parts = re.split(rf"^(#{{1,{level}}}) (.*)\n", text, flags=re.MULTILINE)
-    return {
-        heading: body for marks, heading, body in zip(*[iter(parts[1:])] * 3, strict=True)
-        if len(marks) == level
-    }
+    """Text by heading of this level, up to the next heading of this level or above."""
+    found: dict[str, list[str]] = {}
+    lines: list[str] = []
+    is_code = False
+    for line in text.splitlines(keepends=True):
+        is_code ^= line.startswith("```")
+        marks, _, heading = line.partition(" ")
+        if not is_code and marks and not marks.strip("#") and len(marks) <= level:
+            lines = found.setdefault(heading.rstrip(), []) if len(marks) == level else []
+        else:
+            lines.append(line)
+    return {heading: "".join(body) for heading, body in found.items()}
 
 
 ENTRIES = sections(DIFFERENCES, 3)
@@ -71,11 +77,14 @@ def numbers_in(text: str) -> list[Decimal]:
 def is_rounded(shown: Decimal, value: Number) -> bool:
     """Whether the text shows this value, rounded to the digits it shows."""
     exact = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
-    unit = Decimal(1).scaleb(min(shown.as_tuple().exponent, 0))
-    return shown == exact if not exact else abs(shown - exact) <= unit / 2 and shown != 0
+    last_digit = Decimal(1).scaleb(min(shown.as_tuple().exponent, 0))
+    return abs(shown - exact) <= last_digit / 2 and (shown == 0) == (exact == 0)
 
 
-def test_numbers_are_read_from_the_text():
+def test_text_is_read_as_meant():
+    text = "# A\n## B\nb\n```\n# code\n```\n### C\nc\n## D\nd\n"
+    assert sections(text, 2) == {"B": "b\n```\n# code\n```\n### C\nc\n", "D": "d\n"}
+    assert sections(text, 3) == {"C": "c\n"}
     assert numbers_in("In `a_1`, of H100s, 1,234.50 µs and 3e-14, or -1 µs.") == [
         Decimal("1234.50"), Decimal("3e-14"), Decimal(-1)
     ]
@@ -109,16 +118,6 @@ def steps(folder: str) -> list[int]:
 def one(rows: list[dict], **wanted) -> dict:
     [found] = [row for row in rows if wanted.items() <= row.items()]
     return found
-
-
-class Ours:
-    """Our queries on the trace of one folder, with the steps that HTA keeps unless told."""
-
-    def __init__(self, run: Archive) -> None:
-        self.run = run
-
-    def __call__(self, query: str, job: str, **parameters) -> list[dict]:
-        return self.run.query(query, only_jobs=[job], **parameters).to_pylist()
 
 
 def us(ns: int) -> Decimal:
@@ -605,12 +604,14 @@ def annotations(ours: Ours, folder: Path) -> list[Number]:
     assert raises("alexnet", method)
     alexnet = ours("annotated_kernels", "alexnet")
     assert all(row["annotation"] for row in alexnet)
-    theirs = hta("b200_eager", f"{method}_rank0")
+    rounded, unrounded = (
+        sum(row["s_user_annotation"] == "" for row in hta("b200_eager", f"{method}_rank0", kind))
+        for kind in ("", UNROUNDED)
+    )
     here = ours("annotated_kernels", "b200_eager")
-    return [
-        len(alexnet), sum(row["s_user_annotation"] == "" for row in theirs), len(here),
-        sum(row["annotation"] is None for row in here),
-    ]
+    missing = sum(row["annotation"] is None for row in here)
+    assert unrounded == missing
+    return [len(alexnet), rounded, len(here), missing]
 
 
 @entry("GPU annotations are of their step")
@@ -652,7 +653,11 @@ def test_every_entry_has_its_numbers():
 @pytest.mark.parametrize("heading", ENTRY_NUMBERS)
 def test_numbers_of_the_differences(real_run, tmp_path, heading):
     shown = numbers_in(ENTRIES[heading])
-    values = ENTRY_NUMBERS[heading](Ours(real_run), tmp_path)
+
+    def ours(query: str, job: str, **parameters) -> list[dict]:
+        return real_run.query(query, only_jobs=[job], **parameters).to_pylist()
+
+    values = ENTRY_NUMBERS[heading](ours, tmp_path)
     assert shown
     assert len(shown) == len(values), (shown, values)
     wrong = [pair for pair in zip(shown, values, strict=True) if not is_rounded(*pair)]
@@ -708,11 +713,7 @@ def test_names_in_the_differences_exist():
     for found in quoted(prose):
         name = re.split(r"[=(]", found)[0]
         if re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+)+|[a-z]+", name):
-            assert name in known | NOT_OURS, found
-
-
-# Of PyTorch, CUDA and DuckDB, not of ours or HTA's.
-NOT_OURS = {"rank_0.json", "cuda_sync"}
+            assert name in known | {"cuda_sync"}, found
 
 
 # hta-semantics §4.
@@ -758,14 +759,12 @@ def test_every_parameter_of_hta_is_told():
         right += [name.split("=")[0] for name in quoted(here)]
     told = set(left) | {"trace_files", "trace_dir", "queue_length_dict"}  # positional in the calls
     assert told == {name for names in HTA_PARAMETERS.values() for name in names}
-    common = {"only_jobs", "only_ranks", "only_steps"}
-    theirs = {p.name for query in QUERIES.values() for p in query.parameters}
-    assert set(right) <= theirs
-    # Of queries that HTA has, those that HTA has not: the one that HTA has no parameter for.
+    assert set(right) <= {p.name for query in QUERIES.values() for p in query.parameters}
+    # And all of ours that such a query has.
+    new = quoted(sections(COMING, 2)["New here"])
     assert {
-        p.name for name, query in QUERIES.items() for p in query.parameters
-        if not re.search(rf"`{name}`", sections(COMING, 2)["New here"])
-    } - common <= set(right)
+        p.name for name, query in QUERIES.items() if name not in new for p in query.parameters
+    } <= set(right) | {"only_jobs", "only_ranks", "only_steps"}
 
 
 def test_values_of_parameters_are_converted():
@@ -864,17 +863,14 @@ def test_columns_of_hta_exist(query):
 
 def calls() -> Iterator[tuple[str, str, dict[str, str]]]:
     """(query, HTA's call, {language: call}) of the blocks of calls; HTA's is that before it."""
-    for block in re.findall(r"^```\n(HTA .*?)^```$", COMING, re.MULTILINE | re.DOTALL):
-        lines = [re.split(r"\s+", line, maxsplit=1) for line in block.splitlines()]
-        theirs = ""
-        for language, text in lines:
-            if language == "HTA":
-                theirs, ours = text, {}
-                continue
-            ours[language] = text
-            if language == "shell":
-                yield re.findall(r"hta-sql run (\w+)", text)[0], theirs, ours
-                ours = {}
+    for heading, body in sections(COMING, 3).items():
+        [block] = re.findall(r"^```\n(HTA .*?)^```$", body, re.MULTILINE | re.DOTALL)
+        for part in re.split(r"^HTA +", block, flags=re.MULTILINE)[1:]:
+            theirs, *lines = part.splitlines()
+            assert re.findall(r"analyzer\.(\w+)\(", theirs)[0] in heading.split(", ")
+            for three in zip(*[iter(lines)] * 3, strict=True):
+                ours = dict(line.split(maxsplit=1) for line in three)
+                yield re.findall(r"run\.(\w+)\(", ours["Python"])[0], theirs, ours
 
 
 CALLS = list(calls())
@@ -883,21 +879,20 @@ CALLS = list(calls())
 @pytest.mark.parametrize(("query", "theirs", "ours"), CALLS, ids=[call[0] for call in CALLS])
 def test_calls_are_the_same(demo_archive, query, theirs, ours):
     method, arguments = re.fullmatch(r"(?:[\w, ]+ = )?analyzer\.(\w+)\((.*)\)", theirs).groups()
-    given = set(re.findall(r"(\w+)=", arguments))
-    assert given <= set(HTA_PARAMETERS[method])
-    assert ours.keys() == {"Python", "SQL", "shell"}
+    assert set(re.findall(r"(\w+)=", arguments)) <= set(HTA_PARAMETERS[method])
+    assert list(ours) == ["Python", "SQL", "shell"]
     with hta_sql.open(demo_archive) as run:
-        python = eval(ours["Python"], {"run": run}).to_pylist()
-        assert f"run.{query}(" in ours["Python"]
-        assert run.sql(ours["SQL"]).to_pylist() == python
-    command = ours["shell"].split()
-    assert command[:4] == ["hta-sql", "run", query, "archive"]
+        rows = eval(ours["Python"], {"run": run}).to_pylist()
+        assert run.sql(ours["SQL"]).to_pylist() == rows
+    assert rows or query == "hardware_counters"  # of which the demo has none
+    start = f"hta-sql run {query} archive"
+    assert f"{ours['shell']} ".startswith(f"{start} ")
+    options = ours["shell"].removeprefix(start).split()
     shell = CliRunner().invoke(
-        cli, ["run", query, str(demo_archive), *command[4:], "--format", "json"]
+        cli, ["run", query, str(demo_archive), *options, "--format", "json"]
     )
     assert shell.exit_code == 0, shell.output
-    assert json.loads(shell.stdout) == json.loads(json.dumps(python))
-    assert python or query == "hardware_counters"
+    assert json.loads(shell.stdout) == json.loads(json.dumps(rows))
 
 
 def snippets(language: str) -> list[str]:
@@ -928,14 +923,29 @@ def test_pandas_snippet_runs(demo_archive):
         assert list(names["frame"].columns) == run.temporal_breakdown().column_names
 
 
-def test_sql_snippets_run(demo_archive, real_run):
-    kinds, pivot = snippets("sql")
+def test_sql_snippet_adds_up_ranks(demo_archive):
     with hta_sql.open(demo_archive) as run:
-        rows = run.sql(kinds).to_pylist()
-        assert {row["kinds"] for row in rows} == {
-            row["kinds"] for row in run.kernel_kind_breakdown().to_pylist()
-        }
-    counters = real_run.sql(pivot)
-    assert counters.num_rows == 77
-    assert counters.column_names[:3] == ["rank", "event_id", "kernel"]
-    assert len(counters.column_names) == 12
+        rows = run.sql(snippets("sql")[0]).to_pylist()
+        whole = run.kernel_kind_breakdown().to_pylist()
+    assert {row["rank"] for row in whole} == {0, 1}
+    assert sum(row["time_us"] for row in rows) * 1000 == pytest.approx(
+        sum(row["time_ns"] for row in whole)
+    )
+    assert len(rows) == len({row["kinds"] for row in whole})
+
+
+@needs_hta_outputs
+def test_sql_snippet_makes_columns_of_counters(real_run):
+    table = real_run.sql(snippets("sql")[1])
+    assert table.num_rows == 77
+    assert table.column_names[:3] == ["rank", "event_id", "kernel"]
+    assert set(table.column_names[3:]) == {
+        row["counter"] for row in real_run.hardware_counters().to_pylist()
+    }
+
+
+def test_all_snippets_run():
+    """In the tests above: of python all, of sql two."""
+    assert len(snippets("sql")) == 2
+    languages = re.findall(r"^```(\w*)\n", COMING + DIFFERENCES, re.MULTILINE)
+    assert set(languages) == {"", "python", "sql"}
