@@ -30,7 +30,9 @@ HTA_CALLS: dict[str, dict[str, Any]] = {
     "get_profiler_steps": {},
 }
 # What a query cannot do without; and queries that are worth a second case.
-PARAMETERS: dict[str, dict[str, Any]] = {"kernel_sequences": {"operator": "aten::linear"}}
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "kernel_sequences": {"operator": "aten::linear", "min_length": 1}
+}
 SECOND_CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "annotation_stats(host)": ("annotation_stats", {"source": "host"}),
 }

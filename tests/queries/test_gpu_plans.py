@@ -10,7 +10,11 @@ from hta_sql.archive import Archive
 
 REQUIRED: dict[str, str] = {}  # what a call cannot do without
 # Those that read a table twice, or another one than gpu_activities.
-FILES_READ = {"profiler_steps": ["2/4"] * 3}
+FILES_READ = {
+    "profiler_steps": ["2/4"] * 3,
+    "annotation_stats": [],  # of events
+    "annotated_kernels": ["2/4"] * 2,
+}
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,68 @@
+-- By which rule a kernel's name tells that it multiplies matrices on tensor cores (on AMD: matrix
+-- cores); NULL where it does not. The first rule that matches decides.
+--
+-- No rule for names of kernels that may or may not run there: Triton's, `matmul_kernel`, `conv1x1`,
+-- or an architecture such as sm90 alone. So time on tensor cores is a lower bound. Nor for kernels
+-- that prepare, convert, reduce or combine for those that multiply.
+CREATE OR REPLACE MACRO tensor_core_use(name) AS
+CASE
+    -- xmma also names kernels for CUDA cores, by their instruction, and the sum over split parts.
+    WHEN regexp_matches(name, '^sm\d+_xmma_.*_(ffma|hfma2|dfma|idp4a)_|_execute_split_k_kernel')
+    THEN NULL
+    WHEN regexp_matches(name, '^sm\d+_xmma_')
+    THEN 'cuBLAS and cuDNN, xmma'
+    -- Volta and Turing to Ada: precision and shape, as h884, s1688, i8816, s16816, s161616.
+    WHEN regexp_matches(
+        name,
+        '[a-z](884|1688|8816|8832|16816|16832|16864|161616)(gemm|spgemm|cudnn|fprop|dgrad|wgrad)'
+    )
+    THEN 'tile shape'
+    -- Hopper and Blackwell: nvjet_tst_192x8_64x8_4x1_v_bz_TNT, nvjet_sm100_tst_...
+    WHEN regexp_matches(name, '^nvjet_')
+    THEN 'cuBLAS, nvjet'
+    -- In names of generated kernels: cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_...
+    WHEN regexp_matches(name, '(?i)(^|[^a-z])(h|i|d|w|wg|g|qg|u|utc[a-z]*)mma($|[^a-z])|tcgen05')
+    THEN 'instruction'
+    -- CUTLASS 2: cutlass_80_tensorop_..., also in template arguments. Not SubTensorOpWithScalar1d.
+    WHEN regexp_matches(name, '_tensorop_|OpClass\w*TensorOp|MmaTensorOp')
+    THEN 'CUTLASS, tensor op'
+    -- CUTLASS 3: cute::SM80_16x8x16_F32BF16BF16F32_TN, MainloopSm90TmaGmmaWarpSpecialized; but not
+    -- SM90_TMA_LOAD, which also elementwise kernels use.
+    WHEN regexp_matches(
+        name, 'SM\d+_\d+x\d+x\d+_|SM\d+_\d*(MMA|UMMA)_|MainloopSm\d+\w*(Gmma|Umma)'
+    )
+    THEN 'CUTLASS, matrix instruction'
+    -- Flash attention 2 and 3, without its combine, dot_do_o and convert kernels.
+    WHEN regexp_matches(
+        name,
+        'flash_fwd_(splitkv_)?kernel|flash_bwd_dq_dk_dv_loop|FlashAttn(Fwd|Bwd)Sm\d'
+    )
+    THEN 'flash attention'
+    -- PyTorch's memory-efficient attention; in float32 from Ampere on.
+    WHEN regexp_matches(
+        name, '^fmha_cutlass[FB]_((f16|bf16)_.*_sm[7-9]|f32_.*_sm[89])'
+    )
+    THEN 'memory-efficient attention'
+    -- TensorRT-LLM's: fmhaSm100aKernel_..., bmm_Bfloat16_..._t128x16x256u2_..._sm100f.
+    WHEN regexp_matches(
+        name, '^fmhaSm(9|1\d)\d\w?Kernel|^fmha_v2_|^(bmm|gemm)_\w+_t\d+x\d+x\d+\w*_sm1?\d\d[af]?$'
+    )
+    THEN 'TensorRT-LLM'
+    WHEN regexp_matches(name, 'flashinfer::\w*Prefill\w*Kernel')
+    THEN 'FlashInfer'
+    WHEN regexp_matches(name, '(^|[ :])Marlin<')
+    THEN 'Marlin'
+    WHEN regexp_matches(name, 'deep_gemm::\w*gemm_(\w*_)?(impl|kernel)')
+    THEN 'DeepGEMM'
+    -- AMD's matrix instructions by name: v_mfma, xdlops and xdl; wmma is among NVIDIA's.
+    WHEN regexp_matches(name, '(?i)mfma|xdl')
+    THEN 'AMD, matrix instruction'
+    -- Tensile with a matrix instruction, as MI16x16x1; without one the name has none.
+    WHEN regexp_matches(name, 'Cijk_\w*_MI[1-9]\d*x')
+    THEN 'rocBLAS and hipBLASLt'
+    -- gtcx is for xdlops, gtcn and gtcm are not.
+    WHEN regexp_matches(name, '^igemm_(fwd|bwd|wrw)_gtcx')
+    THEN 'MIOpen'
+    WHEN regexp_matches(name, 'ck_tile::Fmha(Fwd|FwdSplitKV|FwdPagedKV|BwdDQDKDV)Kernel')
+    THEN 'Composable Kernel attention'
+END;

@@ -1,0 +1,171 @@
+-- How often each annotation was entered on each rank, for how long, and how busy it kept the GPU.
+--
+-- Annotations are what the program and its libraries marked: record_function, a profiler step, an
+-- optimizer's step, a collective. `source` tells which of two kinds is measured:
+--
+-- - host: the annotated code, on its thread.
+-- - gpu: what the profiler drew of it on a stream, from the start of the first to the end of the
+--   last activity that this code launched there itself, not in another annotation inside. Code that
+--   launched to several streams counts once on each.
+--
+--     host      [= step =================)
+--                   [= loss =)
+--     launch     1    2   3      4
+--     GPU          [1)   [2)[3=)    [4==)
+--     gpu          [= step =============)
+--                        [ loss)
+--
+-- Times are sums and statistics over single annotations, so those that overlap count twice; the
+-- standard deviation is that of a sample, 0 for one. Means and deviations are rounded to whole ns.
+--
+-- `gpu_busy_ns` is of the host's only: the time with one activity or more, on any device, among
+-- those launched inside an annotation of the name, on its thread, at whatever depth; above
+-- 3 + 3 + 4 + 5 of step, 3 + 4 of loss. What other threads launch meanwhile, such as most of a
+-- backward pass, is not inside.
+--
+-- A host annotation belongs to the step in which it begins, a GPU annotation to that of its origin,
+-- the host annotation with its External id; without one, to none. With `only_steps`, activities
+-- have to belong to those steps, too.
+--
+-- HTA's get_gpu_user_annotation_breakdown has these figures, but for gpu_busy_ns, of times cut to
+-- whole us. Where there are more names than it keeps, its min, max, mean and stddev are those of
+-- the names' totals. Of a trace with steps it drops the last one, and then also GPU annotations of
+-- earlier steps that begin after it does on the host.
+--
+-- since: 0.1
+-- grain: job, rank, name
+-- returns:
+--   job          VARCHAR  -      run of a program
+--   rank         INTEGER  -      rank of the process
+--   name         VARCHAR  -      name of the annotation
+--   count        BIGINT   count  annotations
+--   total_ns     BIGINT   ns     sum of their durations
+--   mean_ns      BIGINT   ns     mean of their durations
+--   min_ns       BIGINT   ns     shortest one
+--   max_ns       BIGINT   ns     longest one
+--   stddev_ns    BIGINT   ns     sample standard deviation
+--   gpu_busy_ns  BIGINT   ns     host: time with GPU activities launched inside; gpu: NULL
+-- check: count > 0
+-- check: min_ns <= mean_ns AND mean_ns <= max_ns
+-- check: total_ns BETWEEN count * min_ns AND count * max_ns
+-- check: stddev_ns >= 0 AND (stddev_ns = 0 OR min_ns < max_ns)
+-- check: gpu_busy_ns >= 0
+CREATE OR REPLACE MACRO annotation_stats_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
+    source VARCHAR := 'gpu',  -- gpu: annotations as drawn on streams; host: on threads
+    name_contains VARCHAR := NULL  -- only names with this in them, case and all
+) AS TABLE
+WITH RECURSIVE
+host_annotations AS (
+    SELECT o.job, o.rank, o.event_id, o.annotation_id, o.external_id, o.step, o.name, o.dur_ns
+    FROM host_ops AS o
+    WHERE o.cat = 'user_annotation'
+      AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+),
+of_gpu AS (
+    SELECT e.job, e.rank, e.name, e.dur_ns
+    FROM events AS e
+    WHERE source = 'gpu'
+      AND e.cat = 'gpu_user_annotation'
+      AND e.ph = 'X'
+      AND (only_jobs IS NULL OR list_contains(only_jobs, e.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, e.rank))
+      AND (name_contains IS NULL OR contains(e.name, name_contains))
+      AND (
+          only_steps IS NULL
+          OR EXISTS (
+              SELECT 1
+              FROM host_annotations AS origin
+              WHERE origin.job = e.job
+                AND origin.rank = e.rank
+                AND origin.external_id = e.external_id
+                AND list_contains(only_steps, origin.step)
+          )
+      )
+),
+of_host AS (
+    SELECT h.job, h.rank, h.event_id, h.name, h.dur_ns
+    FROM host_annotations AS h
+    WHERE source = 'host'
+      AND (only_steps IS NULL OR list_contains(only_steps, h.step))
+      AND (name_contains IS NULL OR contains(h.name, name_contains))
+),
+measured AS (
+    SELECT job, rank, name, dur_ns FROM of_gpu
+    UNION ALL
+    SELECT job, rank, name, dur_ns FROM of_host
+),
+names AS (
+    SELECT
+        row_number() OVER (ORDER BY job, rank, name) AS name_id,
+        job,
+        rank,
+        name,
+        count(*) AS call_count,
+        sum(dur_ns) AS total_ns,
+        min(dur_ns) AS min_ns,
+        max(dur_ns) AS max_ns,
+        sample_stddev(count(*), sum(dur_ns), sum(dur_ns::HUGEINT * dur_ns)) AS stddev_ns
+    FROM measured
+    GROUP BY job, rank, name
+),
+-- Each host annotation with itself and all that are around it.
+around AS (
+    SELECT job, rank, event_id, annotation_id AS next_id, event_id AS outer_id
+    FROM host_annotations
+    WHERE source = 'host'
+    UNION ALL
+    SELECT a.job, a.rank, a.event_id, h.annotation_id AS next_id, h.event_id AS outer_id
+    FROM around AS a
+    JOIN host_annotations AS h
+        ON h.job = a.job AND h.rank = a.rank AND h.event_id = a.next_id
+),
+-- Once a name, however often the name is around itself.
+names_around AS (
+    SELECT DISTINCT a.job, a.rank, a.event_id, names.name_id
+    FROM around AS a
+    JOIN of_host AS h
+        ON h.job = a.job AND h.rank = a.rank AND h.event_id = a.outer_id
+    JOIN names
+        ON names.job = h.job AND names.rank = h.rank AND names.name IS NOT DISTINCT FROM h.name
+),
+launched AS (
+    SELECT names_around.name_id AS group_id, a.start_ns, a.end_ns
+    FROM gpu_activities AS a
+    JOIN names_around
+        ON names_around.job = a.job
+        AND names_around.rank = a.rank
+        AND names_around.event_id = a.annotation_id
+    WHERE source = 'host'
+      AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+),
+stats AS (
+    SELECT
+        names.job,
+        names.rank,
+        names.name,
+        names.call_count AS count,
+        names.total_ns::BIGINT AS total_ns,
+        round(names.total_ns / names.call_count)::BIGINT AS mean_ns,
+        names.min_ns,
+        names.max_ns,
+        round(names.stddev_ns)::BIGINT AS stddev_ns,
+        CASE WHEN source = 'host' THEN coalesce(busy.covered_ns, 0) END AS gpu_busy_ns
+    FROM names
+    LEFT JOIN covered_times(launched) AS busy ON busy.group_id = names.name_id
+)
+SELECT job, rank, name, count, total_ns, mean_ns, min_ns, max_ns, stddev_ns, gpu_busy_ns
+FROM (
+    FROM stats
+    UNION ALL BY NAME
+    -- No row, but an error where the source is none, whether or not there is data.
+    SELECT NULL AS job
+    WHERE coalesce(source NOT IN ('gpu', 'host'), true)
+      AND error(concat('annotation_stats: source is ''gpu'' or ''host'', not ', source)) IS NULL
+)
+ORDER BY job, rank, total_ns DESC, name;

@@ -1,0 +1,59 @@
+-- How fast each device's copies and memsets moved bytes together, at every change.
+--
+-- One row for each instant at which a copy begins or ends: the sum of the bandwidths of the copies
+-- of its kind under way from then on, on all streams. It holds until the next row.
+--
+--     HtoD, 2 GB/s    [=======)        [=======)
+--     HtoD, 3 GB/s        [=======)            [===)
+--     bandwidth_gbps  2   5   3   0    2       3   0
+--
+-- A copy has the bandwidth that the profiler gives it, else its bytes by its duration. Copies of
+-- which neither is known have no rows, nor have those of no length, which are never under way. Sums
+-- are in fixed point of 1e-15 GB/s: exactly 0 where nothing runs.
+--
+-- HTA's get_memory_bw_time_series has a row for every beginning and every end, in any order where
+-- they fall together; it leaves residues such as 1e-13 where nothing runs, lets copies of no length
+-- take 1 us, and adds up all devices of a trace.
+--
+-- since: 0.1
+-- grain: job, rank, device, copy_kind, at_ns
+-- returns:
+--   job             VARCHAR  -     run of a program
+--   rank            INTEGER  -     rank of the process
+--   device          BIGINT   -     GPU, as the process numbers it
+--   copy_kind       VARCHAR  -     Memcpy HtoD, Memcpy DtoH, ..., Memcpy Unknown or Memset
+--   at_ns           BIGINT   ns    when copies begin or end
+--   bandwidth_gbps  DOUBLE   GB/s  of all copies under way from then on; 1e9 bytes/s
+-- check: bandwidth_gbps >= 0
+CREATE OR REPLACE MACRO memory_bandwidth_series_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
+) AS TABLE
+WITH
+picked AS (
+    SELECT
+        a.job,
+        a.rank,
+        a.device,
+        copy_kind(a.name) AS copy_kind,
+        a.start_ns,
+        a.end_ns,
+        a.bytes,
+        copy_bandwidth(a.bandwidth_gbps, a.bytes, a.dur_ns) AS bandwidth
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+      AND a.kind = 'memory'
+)
+SELECT
+    job,
+    rank,
+    device,
+    copy_kind,
+    at_ns,
+    bandwidth::DOUBLE AS bandwidth_gbps
+FROM copies_under_way(picked)
+WHERE is_known
+ORDER BY job, rank, device, copy_kind, at_ns;

@@ -1,0 +1,95 @@
+-- How many bytes each device's copies and memsets moved, for how long, and how fast together.
+--
+-- The statistics are over the points of memory_bandwidth_series that are above 0, each counted once
+-- however long it holds: where copies do not overlap, over the copies.
+--
+--     HtoD, 2 GB/s    [=======)        [=======)
+--     HtoD, 3 GB/s        [=======)            [===)
+--     points          2   5   3        2       3          count 5, mean 3, p50 3, max 5
+--     time_ns         ............     ............
+--
+-- Quartiles interpolate linearly between points, as pandas does for HTA; the standard deviation is
+-- that of a sample, 0 for one point. Copies of no length and those whose bandwidth is not known
+-- count among the copies and bytes, but make no points.
+--
+-- HTA's get_memory_bw_summary has these statistics of its own series: residues such as 1e-13 count
+-- as points, and where one copy ends as the next begins, so may the sum of both. Where the profiler
+-- gives no bandwidth, as some do not on AMD, HTA has no row.
+--
+-- since: 0.1
+-- grain: job, rank, device, copy_kind
+-- returns:
+--   job         VARCHAR  -      run of a program
+--   rank        INTEGER  -      rank of the process
+--   device      BIGINT   -      GPU, as the process numbers it
+--   copy_kind   VARCHAR  -      Memcpy HtoD, Memcpy DtoH, ..., Memcpy Unknown or Memset
+--   count       BIGINT   count  points above 0; the statistics are NULL where there are none
+--   mean        DOUBLE   -      GB/s: mean of the points
+--   stddev      DOUBLE   -      GB/s: sample standard deviation
+--   min         DOUBLE   -      GB/s: lowest point
+--   p25         DOUBLE   -      GB/s: first quartile
+--   p50         DOUBLE   -      GB/s: median
+--   p75         DOUBLE   -      GB/s: third quartile
+--   max         DOUBLE   -      GB/s: highest point
+--   bytes       BIGINT   bytes  moved by all copies; NULL where the trace does not tell
+--   copy_count  BIGINT   count  copies
+--   time_ns     BIGINT   ns     time with one copy or more under way
+-- check: copy_count > 0
+-- check: count BETWEEN 0 AND 2 * copy_count - 1
+-- check: count = 0 OR time_ns > 0
+-- check: time_ns >= 0
+-- check: bytes >= 0
+-- check: (mean IS NULL) = (count = 0)
+-- check: min > 0
+-- check: min <= p25 AND p25 <= p50 AND p50 <= p75 AND p75 <= max
+-- check: mean BETWEEN min * (1 - 1e-9) AND max * (1 + 1e-9)
+-- check: stddev >= 0 AND (stddev = 0 OR min < max)
+CREATE OR REPLACE MACRO memory_bandwidth_summary_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
+) AS TABLE
+WITH
+picked AS (
+    SELECT
+        a.job,
+        a.rank,
+        a.device,
+        copy_kind(a.name) AS copy_kind,
+        a.start_ns,
+        a.end_ns,
+        a.bytes,
+        copy_bandwidth(a.bandwidth_gbps, a.bytes, a.dur_ns) AS bandwidth
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+      AND a.kind = 'memory'
+),
+instants AS (
+    SELECT
+        *,
+        CASE WHEN is_known AND bandwidth > 0 THEN bandwidth END AS exact_point,
+        exact_point::DOUBLE AS point
+    FROM copies_under_way(picked)
+)
+SELECT
+    job,
+    rank,
+    device,
+    copy_kind,
+    count(point) AS count,
+    sum(exact_point)::DOUBLE / count(point) AS mean,
+    -- In order, since sums of doubles depend on it.
+    CASE count(point) WHEN 1 THEN 0 ELSE stddev_samp(point ORDER BY point) END AS stddev,
+    min(point) AS min,
+    quantile_cont(point, 0.25) AS p25,
+    quantile_cont(point, 0.5) AS p50,
+    quantile_cont(point, 0.75) AS p75,
+    max(point) AS max,
+    TRY_CAST(sum(begun_bytes) AS BIGINT) AS bytes,
+    sum(begun_count)::BIGINT AS copy_count,
+    coalesce(sum(until_ns - at_ns) FILTER (running_count > 0), 0)::BIGINT AS time_ns
+FROM instants
+GROUP BY job, rank, device, copy_kind
+ORDER BY job, rank, device, copy_kind;
