@@ -5,11 +5,13 @@ numbers in the order of the text, ours from the queries over the real traces, HT
 wrote of them, or by its rule from the trace. What is told in backticks or drawn is not a number.
 """
 
+import ast
 import csv
 import json
 import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from importlib.util import find_spec
 from itertools import groupby, pairwise
 from math import ceil, floor, ulp
 from pathlib import Path
@@ -876,10 +878,19 @@ def calls() -> Iterator[tuple[str, str, dict[str, str]]]:
 CALLS = list(calls())
 
 
+def arguments(query: str, call: str) -> dict:
+    """By name, of a call in Python's notation."""
+    parsed = ast.parse(call, mode="eval").body
+    names = [parameter.name for parameter in QUERIES[query].parameters]
+    positional = zip(names, parsed.args, strict=False)
+    named = [(keyword.arg, keyword.value) for keyword in parsed.keywords]
+    return {name: ast.literal_eval(value) for name, value in [*positional, *named]}
+
+
 @pytest.mark.parametrize(("query", "theirs", "ours"), CALLS, ids=[call[0] for call in CALLS])
 def test_calls_are_the_same(demo_archive, query, theirs, ours):
-    method, arguments = re.fullmatch(r"(?:[\w, ]+ = )?analyzer\.(\w+)\((.*)\)", theirs).groups()
-    assert set(re.findall(r"(\w+)=", arguments)) <= set(HTA_PARAMETERS[method])
+    method, given = re.fullmatch(r"(?:[\w, ]+ = )?analyzer\.(\w+)\((.*)\)", theirs).groups()
+    assert set(re.findall(r"(\w+)=", given)) <= set(HTA_PARAMETERS[method])
     assert list(ours) == ["Python", "SQL", "shell"]
     with hta_sql.open(demo_archive) as run:
         rows = eval(ours["Python"], {"run": run}).to_pylist()
@@ -888,6 +899,12 @@ def test_calls_are_the_same(demo_archive, query, theirs, ours):
     start = f"hta-sql run {query} archive"
     assert f"{ours['shell']} ".startswith(f"{start} ")
     options = ours["shell"].removeprefix(start).split()
+    told = arguments(query, ours["Python"])
+    assert arguments(query, ours["SQL"].removeprefix("FROM ").replace(":=", "=")) == told
+    assert dict(zip(options[::2], options[1::2], strict=True)) == {
+        f"--{name.replace('_', '-')}": str(value[0] if isinstance(value, list) else value)
+        for name, value in told.items()
+    }
     shell = CliRunner().invoke(
         cli, ["run", query, str(demo_archive), *options, "--format", "json"]
     )
@@ -915,12 +932,15 @@ def test_python_snippets_run(demo_archive, tmp_path, monkeypatch):
     assert needing_pandas.count("to_pandas()") == 1
 
 
-def test_pandas_snippet_runs(demo_archive):
-    pytest.importorskip("pandas")
+def test_pandas_snippet_runs_where_there_is_pandas(demo_archive):
     with hta_sql.open(demo_archive) as run:
         names = {"run": run}
-        exec(snippets("python")[-1], names)
-        assert list(names["frame"].columns) == run.temporal_breakdown().column_names
+        if find_spec("pandas") is None:
+            with pytest.raises(ImportError, match="pandas"):
+                exec(snippets("python")[-1], names)
+        else:
+            exec(snippets("python")[-1], names)
+            assert list(names["frame"].columns) == run.temporal_breakdown().column_names
 
 
 def test_sql_snippet_adds_up_ranks(demo_archive):
