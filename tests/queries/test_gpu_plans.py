@@ -8,10 +8,13 @@ from queries.small_tables import SmallTables
 
 from hta_sql.archive import Archive
 
-REQUIRED: dict[str, str] = {}  # what a call cannot do without
+# What a call cannot do without, and finds nothing without.
+REQUIRED = {"kernel_sequences": "operator := 'aten::linear', min_length := 1"}
 # Those that read a table twice, or another one than gpu_activities.
 FILES_READ = {
     "profiler_steps": ["2/4"] * 3,
+    "kernel_sequences": ["2/4"] * 2,
+    "hardware_counters": [],  # of ranks with counters
     "annotation_stats": [],  # of events
     "annotated_kernels": ["2/4"] * 2,
 }

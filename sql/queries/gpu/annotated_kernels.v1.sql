@@ -90,6 +90,12 @@ host_paths AS (
     JOIN host_annotations AS h
         ON h.job = outer_one.job AND h.rank = outer_one.rank AND h.outer_id = outer_one.event_id
 ),
+-- Only those that are some activity's; the join below then builds on these few.
+host_paths_of_activities AS (
+    SELECT job, rank, event_id, any_value(name) AS name, any_value(path) AS path
+    FROM host_paths
+    GROUP BY job, rank, event_id
+),
 -- From here on, what runs without a host annotation. GPU annotations in the order from outer to
 -- inner, so that of those open at an instant the last one is the innermost.
 gpu_annotations AS MATERIALIZED (
@@ -207,7 +213,7 @@ SELECT
         WHEN gpu_paths.number IS NOT NULL THEN 'gpu'
     END AS annotation_source
 FROM activities AS a
-LEFT JOIN host_paths
+LEFT JOIN host_paths_of_activities AS host_paths
     ON host_paths.job = a.job
     AND host_paths.rank = a.rank
     AND host_paths.event_id = a.annotation_id

@@ -1,0 +1,222 @@
+-- Which sequences of kernels an operator launches, how often, and what each of them takes.
+--
+-- The operators are those whose name contains the given text, case and all, and that are not
+-- inside another such operator on their thread. To each belong the activities whose launch lies in
+-- it on its thread, however deep and whatever the stream: copies and memsets too, and all nodes of
+-- a graph launched there. In the order in which they start, their names are its sequence.
+--
+--     host    [aten::linear=======================)   [aten::linear=======)
+--                [aten::linear===)                      [launch 3)
+--                  [launch 1)      [launch 2)
+--     device                 [2: fill=)  [1: gemm=====)       [3: gemm==)
+--
+--     aten::linear   fill | gemm   count 1       (of the outer one; the inner is part of it)
+--     aten::linear   gemm          count 1
+--
+-- A call that outlives the operator does not lie in it; what other threads launch, in a backward
+-- pass say, belongs to the operators there. Of activities that start at once, the one with the
+-- lower event_id is first; one without a name has an empty one. Sequences that read the same, since
+-- a name has ' | ' in it, are one row with the larger kernel_count. An empty text finds nothing.
+--
+-- Selected steps are those in which the operators begin, and only these operators can be inside one
+-- another; their activities count whatever step they are in.
+--
+-- HTA's get_frequent_cuda_kernel_sequences also takes annotations and calls of that name, but of
+-- them all only those at the least depth of stack that one has anywhere in the rank: one shallow
+-- operator hides the others. Its sequences include synchronisations, it finds nothing on stream 0,
+-- where AMD's kernels run, and it fails on most traces with fractions of a us.
+--
+-- since: 0.1
+-- grain: job, rank, operator, sequence
+-- returns:
+--   job               VARCHAR  -      run of a program
+--   rank              INTEGER  -      rank of the process
+--   operator          VARCHAR  -      full name of the operators
+--   sequence          VARCHAR  -      names of an operator's activities by start, ' | ' between
+--   count             BIGINT   count  operators with this sequence
+--   kernel_count      BIGINT   count  activities in the sequence, of one operator
+--   gpu_ns            BIGINT   ns     sum of the activities' durations, of all the operators
+--   host_ns           BIGINT   ns     sum of the operators' durations
+--   example_event_id  BIGINT   -      the operator with the lowest event_id
+-- check: count > 0
+-- check: kernel_count >= 0 AND gpu_ns >= 0 AND host_ns >= 0
+-- check: kernel_count > 0 OR sequence = ''
+CREATE OR REPLACE MACRO kernel_sequences_v1(
+    operator VARCHAR,  -- part of the operators' name
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
+    min_length INTEGER := 3  -- operators with fewer activities are left out; NULL means none
+) AS TABLE
+WITH
+-- In here a bare `operator` is the parameter; the column of that name is `op_name` up to the end.
+matching AS (
+    SELECT
+        o.job,
+        o.rank,
+        o.pid,
+        o.tid,
+        o.event_id,
+        o.name AS op_name,
+        o.start_ns,
+        o.end_ns,
+        -- What begins before this is inside; an empty span holds what else is empty at its instant.
+        coalesce(o.cut_ns, o.end_ns) + (o.end_ns = o.start_ns)::BIGINT AS inside_until_ns
+    FROM host_ops AS o
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, o.step))
+      AND o.cat IN ('cpu_op', 'Operator')
+      AND operator <> ''
+      AND contains(o.name, operator)
+),
+ops AS (
+    SELECT *
+    FROM matching
+    QUALIFY start_ns >= coalesce(
+        max(inside_until_ns) OVER (
+            PARTITION BY job, rank, pid, tid
+            ORDER BY start_ns, end_ns DESC, event_id
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ),
+        start_ns
+    )
+),
+launched AS (
+    SELECT
+        a.job,
+        a.rank,
+        a.event_id,
+        a.name,
+        a.start_ns,
+        a.dur_ns,
+        a.launch_id,
+        a.launch_pid,
+        a.launch_tid,
+        a.launch_start_ns,
+        a.launch_end_ns
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND a.launch_id IS NOT NULL
+),
+-- A number for each thread, since an ASOF join loses threads that have no id.
+threads AS (
+    SELECT job, rank, pid, tid, row_number() OVER (ORDER BY job, rank, pid, tid) AS thread
+    FROM (SELECT DISTINCT job, rank, pid, tid FROM ops)
+),
+ops_on_threads AS (
+    SELECT ops.*, threads.thread
+    FROM ops
+    JOIN threads
+        ON threads.job = ops.job
+        AND threads.rank = ops.rank
+        AND threads.pid IS NOT DISTINCT FROM ops.pid
+        AND threads.tid IS NOT DISTINCT FROM ops.tid
+),
+launched_on_threads AS (
+    SELECT launched.*, threads.thread
+    FROM launched
+    JOIN threads
+        ON threads.job = launched.job
+        AND threads.rank = launched.rank
+        AND threads.pid IS NOT DISTINCT FROM launched.launch_pid
+        AND threads.tid IS NOT DISTINCT FROM launched.launch_tid
+),
+-- The last operator to begin before a launch is the only one that the launch can lie in.
+inside AS (
+    SELECT
+        ops.job,
+        ops.rank,
+        ops.event_id AS op_event_id,
+        launched.event_id,
+        coalesce(launched.name, '') AS name,
+        launched.start_ns,
+        launched.dur_ns
+    FROM launched_on_threads AS launched
+    ASOF JOIN ops_on_threads AS ops
+        ON launched.thread = ops.thread
+        AND launched.launch_start_ns >= ops.start_ns
+    WHERE launched.launch_start_ns < ops.inside_until_ns
+      AND launched.launch_end_ns <= ops.end_ns
+      -- Of two equal spans, the lower event_id is the outer.
+      AND (
+          launched.launch_start_ns > ops.start_ns
+          OR launched.launch_end_ns < ops.end_ns
+          OR launched.launch_id > ops.event_id
+      )
+),
+-- Names are long and few: sequences are made and compared as lists of their numbers.
+names AS (
+    SELECT name, row_number() OVER (ORDER BY name) AS name_number
+    FROM (SELECT DISTINCT name FROM inside)
+),
+calls AS (
+    SELECT
+        inside.job,
+        inside.rank,
+        inside.op_event_id,
+        list(names.name_number ORDER BY inside.start_ns, inside.event_id) AS name_numbers,
+        count(*) AS kernel_count,
+        sum(inside.dur_ns) AS gpu_ns
+    FROM inside
+    JOIN names ON names.name = inside.name
+    GROUP BY inside.job, inside.rank, inside.op_event_id
+),
+counted AS (
+    SELECT
+        ops.job,
+        ops.rank,
+        ops.op_name,
+        calls.name_numbers,
+        count(*) AS op_count,
+        coalesce(any_value(calls.kernel_count), 0) AS kernel_count,
+        coalesce(sum(calls.gpu_ns), 0) AS gpu_ns,
+        sum(ops.end_ns - ops.start_ns) AS host_ns,
+        min(ops.event_id) AS example_event_id
+    FROM ops
+    LEFT JOIN calls
+        ON calls.job = ops.job
+        AND calls.rank = ops.rank
+        AND calls.op_event_id = ops.event_id
+    WHERE min_length IS NULL OR coalesce(calls.kernel_count, 0) >= min_length
+    GROUP BY ops.job, ops.rank, ops.op_name, calls.name_numbers
+),
+-- Its example tells a sequence from the others, and is no list to be copied for each of its names.
+positions AS (
+    SELECT
+        job,
+        rank,
+        example_event_id,
+        unnest(name_numbers) AS name_number,
+        generate_subscripts(name_numbers, 1) AS position
+    FROM counted
+),
+texts AS (
+    SELECT
+        positions.job,
+        positions.rank,
+        positions.example_event_id,
+        string_agg(names.name, ' | ' ORDER BY positions.position) AS sequence
+    FROM positions
+    JOIN names ON names.name_number = positions.name_number
+    GROUP BY positions.job, positions.rank, positions.example_event_id
+)
+-- Sequences that read the same, since a name has the ' | ' in it, are one.
+SELECT
+    counted.job,
+    counted.rank,
+    counted.op_name AS operator,
+    coalesce(texts.sequence, '') AS sequence,
+    sum(counted.op_count)::BIGINT AS count,
+    max(counted.kernel_count) AS kernel_count,
+    sum(counted.gpu_ns)::BIGINT AS gpu_ns,
+    sum(counted.host_ns)::BIGINT AS host_ns,
+    min(counted.example_event_id) AS example_event_id
+FROM counted
+LEFT JOIN texts
+    ON texts.job = counted.job
+    AND texts.rank = counted.rank
+    AND texts.example_event_id = counted.example_event_id
+GROUP BY counted.job, counted.rank, counted.op_name, coalesce(texts.sequence, '')
+ORDER BY counted.job, counted.rank, count DESC, counted.op_name, sequence;

@@ -1,0 +1,70 @@
+-- How long each GPU activity's launch took on the host, and how long the activity then waited.
+--
+--     host    [== launch ==)               cpu_ns 13
+--     GPU                       [====)     launch_delay_ns 5, gpu_ns 5: short
+--
+-- One row for each activity that a runtime or driver call launched, whatever the call's name. The
+-- delay runs from the launch's end to the activity's start, and is 0 where the activity starts
+-- before that. A CUDA graph's activities each have a row, with the same launch.
+--
+-- An activity is short when it runs for less time than its launch took: launches of such, one after
+-- another, cannot keep the GPU busy. Outliers are launches that take, and activities that wait,
+-- longer than a cutoff.
+--
+-- HTA's get_cuda_kernel_launch_stats has the three times, but only of calls of five names: nothing
+-- launched by HIP, cuLaunchKernel, a CUDA graph or a synchronous copy. Its cutoffs only shape
+-- histograms.
+--
+-- since: 0.1
+-- grain: job, rank, event_id
+-- returns:
+--   job                 VARCHAR  -   run of a program
+--   rank                INTEGER  -   rank of the process
+--   event_id            BIGINT   -   the activity
+--   launch_id           BIGINT   -   event_id of its launch
+--   correlation         BIGINT   -   what the trace joins the two by
+--   launch_name         VARCHAR  -   name of the launch
+--   name                VARCHAR  -   name of the activity
+--   device              BIGINT   -   GPU, as the process numbers it
+--   stream              BIGINT   -   stream on the device
+--   step                BIGINT   -   step in which the launch began; NULL outside steps
+--   cpu_ns              BIGINT   ns  duration of the launch
+--   gpu_ns              BIGINT   ns  duration of the activity
+--   launch_delay_ns     BIGINT   ns  launch's end to activity's start, 0 where that comes first
+--   is_short            BOOLEAN  -   gpu_ns < cpu_ns
+--   is_runtime_outlier  BOOLEAN  -   cpu_ns > runtime_cutoff_ns
+--   is_delay_outlier    BOOLEAN  -   launch_delay_ns > launch_delay_cutoff_ns
+-- check: cpu_ns >= 0 AND gpu_ns >= 0 AND launch_delay_ns >= 0
+-- check: is_short = (gpu_ns < cpu_ns)
+CREATE OR REPLACE MACRO launch_stats_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to list; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to list; NULL means all
+    only_steps BIGINT[] := NULL,  -- steps to list; NULL means all, and what runs outside steps
+    runtime_cutoff_ns BIGINT := 50000,  -- ns; a launch that takes longer is an outlier
+    launch_delay_cutoff_ns BIGINT := 100000,  -- ns; an activity that waits longer is an outlier
+    include_memory BOOLEAN := true  -- copies and memsets, too
+) AS TABLE
+SELECT
+    a.job,
+    a.rank,
+    a.event_id,
+    a.launch_id,
+    a.correlation,
+    a.launch_name,
+    a.name,
+    a.device,
+    a.stream,
+    a.step,
+    a.launch_end_ns - a.launch_start_ns AS cpu_ns,
+    a.dur_ns AS gpu_ns,
+    greatest(0, a.start_ns - a.launch_end_ns) AS launch_delay_ns,
+    gpu_ns < cpu_ns AS is_short,
+    cpu_ns > runtime_cutoff_ns AS is_runtime_outlier,
+    launch_delay_ns > launch_delay_cutoff_ns AS is_delay_outlier
+FROM gpu_activities AS a
+WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+  AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+  AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+  AND (include_memory OR a.kind <> 'memory')
+  AND a.launch_id IS NOT NULL
+ORDER BY a.job, a.rank, a.event_id;

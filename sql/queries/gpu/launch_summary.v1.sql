@@ -1,0 +1,83 @@
+-- How much the launches of each rank cost the host, and how long the GPU took to start on them.
+--
+-- The terms are those of launch_stats, but a launch counts once, however many activities it has:
+-- gpu_ns is the sum of theirs, the delay that of the first to start.
+--
+--     host    [= graph launch =)
+--     GPU                          [==)[====)[==)     1 launch, 3 activities
+--                              |---|                  its delay
+--
+-- An activity cannot start before its launch begins: where early_start_count is not 0, the clocks
+-- of host and GPU disagree, and all delays are off by as much.
+--
+-- Percentiles interpolate linearly between launches. Means and percentiles are rounded to whole ns.
+-- Ranks without launches have no row. HTA has no such table; its histograms count each activity.
+--
+-- since: 0.1
+-- grain: job, rank
+-- returns:
+--   job                    VARCHAR  -      run of a program
+--   rank                   INTEGER  -      rank of the process
+--   launch_count           BIGINT   count  launches that activities came of
+--   activity_count         BIGINT   count  these activities
+--   short_count            BIGINT   count  launches with gpu_ns < cpu_ns
+--   runtime_outlier_count  BIGINT   count  launches with cpu_ns > runtime_cutoff_ns
+--   delay_outlier_count    BIGINT   count  launches with a delay > launch_delay_cutoff_ns
+--   early_start_count      BIGINT   count  activities that start before their launch begins
+--   mean_cpu_ns            BIGINT   ns     mean duration of a launch
+--   mean_gpu_ns            BIGINT   ns     mean over launches of their activities' summed durations
+--   p50_launch_delay_ns    BIGINT   ns     median delay
+--   p95_launch_delay_ns    BIGINT   ns     95th percentile
+--   max_launch_delay_ns    BIGINT   ns     longest delay
+-- check: launch_count BETWEEN 1 AND activity_count
+-- check: short_count BETWEEN 0 AND launch_count
+-- check: runtime_outlier_count BETWEEN 0 AND launch_count
+-- check: delay_outlier_count BETWEEN 0 AND launch_count
+-- check: early_start_count BETWEEN 0 AND activity_count
+-- check: mean_cpu_ns >= 0 AND mean_gpu_ns >= 0 AND p50_launch_delay_ns >= 0
+-- check: p50_launch_delay_ns <= p95_launch_delay_ns AND p95_launch_delay_ns <= max_launch_delay_ns
+CREATE OR REPLACE MACRO launch_summary_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
+    runtime_cutoff_ns BIGINT := 50000,  -- ns; a launch that takes longer is an outlier
+    launch_delay_cutoff_ns BIGINT := 100000,  -- ns; a launch with a longer delay is an outlier
+    include_memory BOOLEAN := true  -- copies and memsets, too
+) AS TABLE
+WITH
+launches AS (
+    SELECT
+        a.job,
+        a.rank,
+        a.launch_id,
+        count(*) AS activity_count,
+        count_if(a.start_ns < a.launch_start_ns) AS early_start_count,
+        min(a.launch_end_ns - a.launch_start_ns) AS cpu_ns,  -- the same for all of a launch
+        sum(a.dur_ns) AS gpu_ns,
+        greatest(0, min(a.start_ns - a.launch_end_ns)) AS launch_delay_ns
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+      AND (include_memory OR a.kind <> 'memory')
+      AND a.launch_id IS NOT NULL
+    GROUP BY a.job, a.rank, a.launch_id
+)
+SELECT
+    job,
+    rank,
+    count(*) AS launch_count,
+    sum(activity_count)::BIGINT AS activity_count,
+    count_if(gpu_ns < cpu_ns)::BIGINT AS short_count,
+    count_if(cpu_ns > runtime_cutoff_ns)::BIGINT AS runtime_outlier_count,
+    count_if(launch_delay_ns > launch_delay_cutoff_ns)::BIGINT AS delay_outlier_count,
+    sum(early_start_count)::BIGINT AS early_start_count,
+    round(avg(cpu_ns))::BIGINT AS mean_cpu_ns,
+    round(sum(gpu_ns) / count(*))::BIGINT AS mean_gpu_ns,
+    round(quantile_cont(launch_delay_ns, 0.5))::BIGINT AS p50_launch_delay_ns,
+    -- In hundredths it is a whole number: rounded to them first, a half is a half everywhere.
+    round(round(quantile_cont(launch_delay_ns, 0.95), 2))::BIGINT AS p95_launch_delay_ns,
+    max(launch_delay_ns) AS max_launch_delay_ns
+FROM launches
+GROUP BY job, rank
+ORDER BY job, rank;

@@ -1,0 +1,189 @@
+-- How long ATen operators take to launch their kernels, and the kernels then to start.
+--
+-- A launch belongs to the innermost operator around it on its thread whose name begins with
+-- `aten::`, through whatever lies between the two; launches inside no such operator count nowhere.
+--
+--     aten::linear   [=======================================)
+--     aten::mm           [=================)                        one launch of its own
+--     launches                 [==)               [==) [==)         two of aten::linear
+--     GPU                            [=====)              [===)[==)
+--     aten::mm           |-----|-----|
+--     aten::linear   |----------------------------|-------|
+--
+-- The two times are those of an operator's first launch: from the operator's start to the launch's
+-- start, and on to the start of the launch's first activity. The second is negative where the
+-- clocks of host and GPU disagree so far. Calls of an operator whose activities, kernels and copies
+-- alike, have the same names in the order of their starts are one row; means are rounded to whole
+-- ns.
+--
+-- HTA's get_aten_op_kernels_and_delay takes the operator that began last on any thread, adds to a
+-- rank's calls those of the ranks before it, knows launches by name, none of them HIP's or a
+-- copy's, and fails where a launch has several kernels or none.
+--
+-- since: 0.1
+-- grain: job, rank, operator, sequence
+-- returns:
+--   job                       VARCHAR  -      run of a program
+--   rank                      INTEGER  -      rank of the process
+--   operator                  VARCHAR  -      aten::...
+--   sequence                  VARCHAR  -      names of its own activities, joined by ` | `
+--   count                     BIGINT   count  calls of the operator
+--   mean_op_to_launch_ns      BIGINT   ns     operator's start to its first launch's start
+--   mean_launch_to_kernel_ns  BIGINT   ns     this launch's start to its first activity's start
+-- check: count > 0
+-- check: mean_op_to_launch_ns >= 0
+-- check: prefix(operator, 'aten::')
+CREATE OR REPLACE MACRO op_launch_delay_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
+) AS TABLE
+WITH RECURSIVE
+picked AS MATERIALIZED (
+    SELECT
+        a.job,
+        a.rank,
+        a.event_id,
+        a.name,
+        a.start_ns,
+        a.launch_id,
+        a.launch_start_ns,
+        a.op_id
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+      AND a.launch_id IS NOT NULL
+      AND a.op_id IS NOT NULL
+),
+ops AS MATERIALIZED (
+    SELECT
+        o.job,
+        o.rank,
+        o.event_id,
+        o.op_id,
+        o.start_ns,
+        CASE WHEN prefix(o.name, 'aten::') THEN o.name END AS operator
+    FROM host_ops AS o
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+      AND o.cat IN ('cpu_op', 'Operator')
+),
+-- What is around an innermost operator that is not of ATen, outwards up to the first that is.
+around AS (
+    SELECT DISTINCT ops.job, ops.rank, ops.event_id AS innermost_id, ops.op_id AS event_id
+    FROM picked
+    JOIN ops
+        ON ops.job = picked.job
+        AND ops.rank = picked.rank
+        AND ops.event_id = picked.op_id
+    WHERE ops.operator IS NULL AND ops.op_id IS NOT NULL
+    UNION
+    SELECT around.job, around.rank, around.innermost_id, ops.op_id AS event_id
+    FROM around
+    JOIN ops
+        ON ops.job = around.job
+        AND ops.rank = around.rank
+        AND ops.event_id = around.event_id
+    WHERE ops.operator IS NULL AND ops.op_id IS NOT NULL
+),
+-- Names are long and few: numbered, a sequence is a short list until the end.
+names AS MATERIALIZED (
+    SELECT name, row_number() OVER (ORDER BY name) AS number
+    FROM (SELECT DISTINCT name FROM picked)
+),
+launched AS (
+    SELECT
+        a.job,
+        a.rank,
+        ops.event_id AS call_id,
+        ops.operator,
+        ops.start_ns AS op_start_ns,
+        a.launch_id,
+        a.launch_start_ns,
+        a.start_ns,
+        a.event_id,
+        names.number
+    FROM picked AS a
+    JOIN names ON names.name IS NOT DISTINCT FROM a.name
+    LEFT JOIN around
+        ON around.job = a.job
+        AND around.rank = a.rank
+        AND around.innermost_id = a.op_id
+    JOIN ops
+        ON ops.job = a.job
+        AND ops.rank = a.rank
+        AND ops.event_id = coalesce(around.event_id, a.op_id)
+    WHERE ops.operator IS NOT NULL
+),
+calls AS (
+    SELECT
+        job,
+        rank,
+        call_id,
+        operator,
+        op_start_ns,
+        count(*) AS activity_count,
+        min(number) AS number,
+        min({
+            'launch_start_ns': launch_start_ns,
+            'launch_id': launch_id,
+            'start_ns': start_ns
+        }) AS first_launch
+    FROM launched
+    GROUP BY job, rank, call_id, operator, op_start_ns
+),
+-- To sort lists is slow, and most calls have one activity.
+longer AS (
+    SELECT a.job, a.rank, a.call_id, list(a.number ORDER BY a.start_ns, a.event_id) AS numbers
+    FROM launched AS a
+    JOIN calls
+        ON calls.job = a.job
+        AND calls.rank = a.rank
+        AND calls.call_id = a.call_id
+    WHERE calls.activity_count > 1
+    GROUP BY a.job, a.rank, a.call_id
+),
+by_numbers AS (
+    SELECT
+        calls.job,
+        calls.rank,
+        calls.operator,
+        coalesce(longer.numbers, [calls.number]) AS numbers,
+        count(*) AS count,
+        sum(calls.first_launch.launch_start_ns - calls.op_start_ns) AS op_to_launch_ns,
+        sum(calls.first_launch.start_ns - calls.first_launch.launch_start_ns)
+            AS launch_to_kernel_ns
+    FROM calls
+    LEFT JOIN longer
+        ON longer.job = calls.job
+        AND longer.rank = calls.rank
+        AND longer.call_id = calls.call_id
+    GROUP BY ALL
+),
+numbered AS MATERIALIZED (
+    SELECT *, row_number() OVER () AS row_id
+    FROM by_numbers
+),
+-- By row_id, for a list may be long: beside each of its own numbers it would be quadratic.
+sequences AS (
+    SELECT places.row_id, string_agg(coalesce(names.name, ''), ' | ' ORDER BY place) AS sequence
+    FROM (
+        SELECT row_id, unnest(numbers) AS number, generate_subscripts(numbers, 1) AS place
+        FROM numbered
+    ) AS places
+    JOIN names ON names.number = places.number
+    GROUP BY places.row_id
+)
+SELECT
+    job,
+    rank,
+    operator,
+    sequence,
+    sum(count)::BIGINT AS count,
+    round(sum(op_to_launch_ns) / sum(count))::BIGINT AS mean_op_to_launch_ns,
+    round(sum(launch_to_kernel_ns) / sum(count))::BIGINT AS mean_launch_to_kernel_ns
+FROM numbered
+JOIN sequences ON sequences.row_id = numbered.row_id
+GROUP BY job, rank, operator, sequence
+ORDER BY job, rank, count DESC, operator, sequence;
