@@ -22,6 +22,6 @@ def bad_joins(con, sql):
         conditions = [conditions] if isinstance(conditions, str) else conditions
         if "CROSS" in node["name"] or "NESTED_LOOP" in node["name"] or "NL_JOIN" in node["name"]:
             found.append(node["name"])
-        if "JOIN" in node["name"] and "ASOF" not in node["name"]:  # that one sorts both sides
+        if "JOIN" in node["name"]:
             found += [c for c in conditions if any(sign in c for sign in "<>!")]
     return found

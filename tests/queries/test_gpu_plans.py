@@ -91,6 +91,13 @@ def test_joins(large, query, given):
     assert bad_joins(large.con, call_of(query, given)) == []
 
 
+@pytest.mark.parametrize("query", GPU_QUERIES)
+def test_joins_where_few_rows_are_expected(gpu, query):
+    """DuckDB guesses a few rows where it is told one job of many, or has seen none yet."""
+    gpu.fill()
+    assert bad_joins(gpu.con, call_of(query, "only_jobs := ['j']")) == []
+
+
 @pytest.mark.parametrize("condition", [
     "true",
     "a.start_ns < b.end_ns",

@@ -8,7 +8,6 @@ from itertools import groupby, product
 
 import pytest
 from queries import brute_idle
-from queries.plans import bad_joins
 from queries.small_tables import completed
 
 BREAKDOWN, GAPS = "idle_time_breakdown", "idle_gaps"
@@ -457,13 +456,6 @@ def test_any_host_operation_and_the_middle_rounded_down(gpu):
         20        cuda_runtime     cudaEventSynchronize  4         5       0
         21        python_function  loader.py             5         6       0
     """)
-
-
-def test_no_join_grows_with_the_square_where_few_rows_are_expected(gpu):
-    """DuckDB plans an ASOF join of up to 64 rows, as it guesses, as a nested loop."""
-    gpu.fill(CAUSES, drawn("[====)  a"))
-    for query in (BREAKDOWN, GAPS):
-        assert bad_joins(gpu.con, f"FROM {query}_v1(only_jobs := ['j'])") == []
 
 
 # Random jobs.

@@ -160,12 +160,32 @@ without_host AS (
         AND streams.stream IS NOT DISTINCT FROM a.stream
     WHERE a.annotation_id IS NULL
 ),
+-- The last piece to begin before an activity, by a running maximum; DuckDB plans an ASOF join as a
+-- quadratic one where it expects few rows.
+moments AS (
+    SELECT stream_number, start_ns AS at_ns, piece, NULL::BIGINT AS event_id
+    FROM pieces
+    UNION ALL
+    SELECT stream_number, start_ns AS at_ns, NULL AS piece, event_id
+    FROM without_host
+),
+last_pieces AS (
+    SELECT
+        stream_number,
+        event_id,
+        max(piece) OVER (
+            PARTITION BY stream_number
+            ORDER BY at_ns, event_id NULLS FIRST
+            ROWS UNBOUNDED PRECEDING
+        ) AS piece
+    FROM moments
+),
 in_pieces AS (
-    SELECT a.job, a.rank, a.event_id, a.end_ns, pieces.piece
+    SELECT a.job, a.rank, a.event_id, a.end_ns, last_pieces.piece
     FROM without_host AS a
-    ASOF JOIN pieces
-        ON pieces.stream_number = a.stream_number
-        AND pieces.start_ns <= a.start_ns
+    JOIN last_pieces
+        ON last_pieces.stream_number = a.stream_number
+        AND last_pieces.event_id = a.event_id
 ),
 -- That an annotation ends too soon is no condition of the join, for which it would be a range.
 innermost AS (

@@ -100,13 +100,15 @@ launched AS (
       AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
       AND a.launch_id IS NOT NULL
 ),
--- A number for each thread, since an ASOF join loses threads that have no id.
 threads AS (
     SELECT job, rank, pid, tid, row_number() OVER (ORDER BY job, rank, pid, tid) AS thread
     FROM (SELECT DISTINCT job, rank, pid, tid FROM ops)
 ),
 ops_on_threads AS (
-    SELECT ops.*, threads.thread
+    SELECT
+        ops.*,
+        threads.thread,
+        row_number() OVER (ORDER BY threads.thread, ops.start_ns, ops.event_id) AS op_number
     FROM ops
     JOIN threads
         ON threads.job = ops.job
@@ -123,8 +125,28 @@ launched_on_threads AS (
         AND threads.pid IS NOT DISTINCT FROM launched.launch_pid
         AND threads.tid IS NOT DISTINCT FROM launched.launch_tid
 ),
--- The last operator to begin before a launch is the only one that the launch can lie in.
-inside AS (
+-- The last operator to begin before a launch is the only one that the launch can lie in. A running
+-- maximum finds it; DuckDB plans an ASOF join as a quadratic one where it expects few rows.
+begun AS (
+    SELECT thread, start_ns AS at_ns, op_number, NULL::BIGINT AS event_id
+    FROM ops_on_threads
+    UNION ALL
+    SELECT thread, launch_start_ns AS at_ns, NULL AS op_number, event_id
+    FROM launched_on_threads
+),
+last_begun AS (
+    SELECT
+        thread,
+        event_id,
+        max(op_number) OVER (
+            PARTITION BY thread
+            ORDER BY at_ns, event_id NULLS FIRST
+            ROWS UNBOUNDED PRECEDING
+        ) AS op_number
+    FROM begun
+),
+-- Whether it does is a column and no condition, with which every launch would meet every operator.
+pairs AS MATERIALIZED (
     SELECT
         ops.job,
         ops.rank,
@@ -132,36 +154,38 @@ inside AS (
         launched.event_id,
         coalesce(launched.name, '') AS name,
         launched.start_ns,
-        launched.dur_ns
+        launched.dur_ns,
+        launched.launch_start_ns < ops.inside_until_ns
+        AND launched.launch_end_ns <= ops.end_ns
+        -- Of two equal spans, the lower event_id is the outer.
+        AND (
+            launched.launch_start_ns > ops.start_ns
+            OR launched.launch_end_ns < ops.end_ns
+            OR launched.launch_id > ops.event_id
+        ) AS is_inside
     FROM launched_on_threads AS launched
-    ASOF JOIN ops_on_threads AS ops
-        ON launched.thread = ops.thread
-        AND launched.launch_start_ns >= ops.start_ns
-    WHERE launched.launch_start_ns < ops.inside_until_ns
-      AND launched.launch_end_ns <= ops.end_ns
-      -- Of two equal spans, the lower event_id is the outer.
-      AND (
-          launched.launch_start_ns > ops.start_ns
-          OR launched.launch_end_ns < ops.end_ns
-          OR launched.launch_id > ops.event_id
-      )
+    JOIN last_begun
+        ON last_begun.thread = launched.thread
+        AND last_begun.event_id = launched.event_id
+    JOIN ops_on_threads AS ops ON ops.op_number = last_begun.op_number
 ),
 -- Names are long and few: sequences are made and compared as lists of their numbers.
 names AS (
     SELECT name, row_number() OVER (ORDER BY name) AS name_number
-    FROM (SELECT DISTINCT name FROM inside)
+    FROM (SELECT DISTINCT name FROM pairs)
 ),
 calls AS (
     SELECT
-        inside.job,
-        inside.rank,
-        inside.op_event_id,
-        list(names.name_number ORDER BY inside.start_ns, inside.event_id) AS name_numbers,
-        count(*) AS kernel_count,
-        sum(inside.dur_ns) AS gpu_ns
-    FROM inside
-    JOIN names ON names.name = inside.name
-    GROUP BY inside.job, inside.rank, inside.op_event_id
+        pairs.job,
+        pairs.rank,
+        pairs.op_event_id,
+        list(names.name_number ORDER BY pairs.start_ns, pairs.event_id)
+            FILTER (pairs.is_inside) AS name_numbers,
+        count(*) FILTER (pairs.is_inside) AS kernel_count,
+        sum(pairs.dur_ns) FILTER (pairs.is_inside) AS gpu_ns
+    FROM pairs
+    JOIN names ON names.name = pairs.name
+    GROUP BY pairs.job, pairs.rank, pairs.op_event_id
 ),
 counted AS (
     SELECT
