@@ -91,6 +91,8 @@ def connect(staging: Path) -> duckdb.DuckDBPyConnection:
         }
     )
     con.execute("SET enable_progress_bar = false")
+    # A wrong guess at few rows would make an ASOF join quadratic.
+    con.execute("SET asof_loop_join_threshold = 0")
     for folder in ("macros", "enrich/macros"):
         for file in sorted((sql_root() / folder).glob("*.sql")):
             con.execute(file.read_text())
