@@ -28,6 +28,13 @@ HTA_CALLS: dict[str, dict[str, Any]] = {
     "get_comm_comp_overlap": {"visualize": False},
     "get_gpu_kernel_breakdown": {"visualize": False},
     "get_profiler_steps": {},
+    "get_idle_time_breakdown": {"visualize": False},
+    "get_cuda_kernel_launch_stats": {"visualize": False},
+    "get_queue_length_time_series": {},
+    "get_queue_length_summary": {},
+    "get_memory_bw_time_series": {},
+    "get_memory_bw_summary": {},
+    "get_gpu_user_annotation_breakdown": {"visualize": False},
 }
 # What a query cannot do without; and queries that are worth a second case.
 PARAMETERS: dict[str, dict[str, Any]] = {
@@ -42,6 +49,13 @@ COUNTERPARTS = {
     "kernel_kind_breakdown": "get_gpu_kernel_breakdown",
     "kernel_stats": "get_gpu_kernel_breakdown",
     "profiler_steps": "get_profiler_steps",
+    "idle_time_breakdown": "get_idle_time_breakdown",
+    "launch_stats": "get_cuda_kernel_launch_stats",
+    "queue_length_series": "get_queue_length_time_series",
+    "queue_length_summary": "get_queue_length_summary",
+    "memory_bandwidth_series": "get_memory_bw_time_series",
+    "memory_bandwidth_summary": "get_memory_bw_summary",
+    "annotation_stats": "get_gpu_user_annotation_breakdown",
 }
 
 
