@@ -14,13 +14,13 @@ import pyarrow as pa
 from .catalog import Catalog, Query
 from .database import (
     archive_root,
-    are_mixed,
     load_base,
     load_layer,
     load_queries,
     load_sources,
+    schemas,
 )
-from .errors import ArchiveError, BadParameter, HtaSqlError, one_line
+from .errors import ArchiveError, BadParameter, HtaSqlError, from_duckdb, one_line
 
 _MISSING = re.compile(r"(?:Table|Table Function) with name (\w+) does not exist")
 
@@ -43,7 +43,14 @@ class Archive:
         self._catalog = catalog or Catalog.load()
         self._con = duckdb.connect()
         self._con.execute("SET enable_progress_bar = false")
-        self._mixed = are_mixed(self._con, self._roots)
+        self._mixed, older = schemas(self._con, self._roots)
+        if older:
+            warnings.warn(
+                f"{older} {'trace was' if older == 1 else 'traces were'} ingested by an earlier "
+                "hta_sql: columns that it did not write are NULL, which some queries take for "
+                "nothing; ingest again to have them",
+                stacklevel=3,
+            )
         load_base(self._con, self._catalog)
         self._has_sources = False
         self._loaded: set[str] = set()
@@ -116,7 +123,7 @@ class Archive:
                 raise BadParameter(f"{query.name}: {one_line(error)}") from error
             raise HtaSqlError(f"{query.name}: {one_line(error)}") from error
         except duckdb.Error as error:
-            raise HtaSqlError(f"{query.name}: {one_line(error)}") from error
+            raise from_duckdb(error, f"{query.name}: ") from error
 
     def _sql_relation(self, sql: str, params: Any = None) -> duckdb.DuckDBPyRelation:
         """A statement's result, not yet fetched."""
@@ -182,7 +189,7 @@ class Archive:
         try:
             [(rows, distinct, *failed)] = self._con.execute(counted).fetchall()
         except duckdb.Error as error:
-            raise HtaSqlError(f"{query.name}: {one_line(error)}") from error
+            raise from_duckdb(error, f"{query.name}: ") from error
         if distinct < rows:
             yield f"{query}: {rows - distinct} of {rows} rows repeat their grain ({grain})"
         for check, count in zip(query.checks, failed, strict=True):
@@ -198,7 +205,7 @@ def _table(relation: duckdb.DuckDBPyRelation) -> pa.Table:
     try:
         return relation.to_arrow_table()
     except duckdb.Error as error:
-        raise HtaSqlError(one_line(error)) from error
+        raise from_duckdb(error) from error
 
 
 def _method(archive: Archive, query: Query) -> Callable[..., pa.Table]:

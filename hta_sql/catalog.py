@@ -104,6 +104,8 @@ class Query:
         for name, value in given.items():
             if name not in known:
                 raise BadParameter(f"{self.name} has no parameter {name!r}; {self._takes(name)}")
+            if value is None and known[name].default is not None:
+                continue  # to give nothing is to leave it out
             try:
                 values[name] = known[name].value(value)
             except (TypeError, ValueError):

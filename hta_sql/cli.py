@@ -15,7 +15,7 @@ import click
 
 from . import __version__
 from .catalog import Catalog
-from .errors import BadParameter, HtaSqlError, UnknownQuery, one_line
+from .errors import BadParameter, HtaSqlError, UnknownQuery, from_duckdb, one_line
 from .output import humane
 from .query_commands import (
     QueryGroup,
@@ -332,7 +332,7 @@ def _for_people(error: Exception) -> Exception:
         return click.ClickException(text)
     duckdb = sys.modules.get("duckdb")
     if duckdb and isinstance(error, duckdb.Error):
-        return click.ClickException(one_line(error))
+        return _for_people(from_duckdb(error))
     return error
 
 

@@ -48,8 +48,11 @@ def check_searchable(root: Path) -> None:
                            "move the archive or rename the folder")
 
 
-def are_mixed(con: duckdb.DuckDBPyConnection, archives: Sequence[Path]) -> bool:
-    """Whether some trace was ingested under another schema; ArchiveError for a rank in two."""
+def schemas(con: duckdb.DuckDBPyConnection, archives: Sequence[Path]) -> tuple[bool, int]:
+    """Whether some trace was ingested under another schema, and how many under an older one.
+
+    ArchiveError for a rank in two archives.
+    """
     files = _literal([str(root / "traces.parquet") for root in archives])
     traces = (f"read_parquet({files}, hive_partitioning = false, union_by_name = true, "
               "filename = true)")
@@ -58,9 +61,9 @@ def are_mixed(con: duckdb.DuckDBPyConnection, archives: Sequence[Path]) -> bool:
             f"SELECT job, rank, min(filename), max(filename) FROM {traces} "
             "GROUP BY job, rank HAVING min(filename) < max(filename) ORDER BY job, rank LIMIT 1"
         ).fetchall()
-        [(mixed,)] = con.execute(
-            f"SELECT coalesce(bool_or(schema_version IS DISTINCT FROM {SCHEMA_VERSION}), false) "
-            f"FROM {traces}"
+        [(mixed, older)] = con.execute(
+            f"SELECT coalesce(bool_or(schema_version IS DISTINCT FROM {SCHEMA_VERSION}), false), "
+            f"count_if(coalesce(schema_version, 0) < {SCHEMA_VERSION}) FROM {traces}"
         ).fetchall()
     except duckdb.Error as error:
         where = ", ".join(map(str, archives))
@@ -71,7 +74,7 @@ def are_mixed(con: duckdb.DuckDBPyConnection, archives: Sequence[Path]) -> bool:
             f"job {job!r} rank {rank} is in {Path(one).parent} and in {Path(other).parent}; open "
             "one of them, or ingest one again under another name (--job)"
         )
-    return mixed
+    return mixed, older
 
 
 def load_base(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
@@ -180,7 +183,8 @@ def _write_database(root: Path, target: Path) -> None:
             con.execute("USE hta")
             load_base(con, catalog)
             load_queries(con, catalog)
-            load_sources(con, catalog, [root], are_mixed(con, [root]))
+            mixed, _ = schemas(con, [root])
+            load_sources(con, catalog, [root], mixed)
             _comment(con, catalog)
             con.execute(f"CREATE VIEW hta_version AS SELECT {_literal(_maker())} AS made_by")
             con.execute("USE memory; DETACH hta")

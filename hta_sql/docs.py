@@ -29,7 +29,8 @@ def page(catalog: Catalog) -> str:
         "hta-sql run temporal_breakdown ARCHIVE --only-ranks 0         # command line\n"
         "FROM temporal_breakdown(only_ranks := [0]);                   -- SQL\n"
         "```",
-        "A parameter's default is NULL unless told, which means everything. Names tell units: "
+        "A parameter that is not given has its default; NULL, where that is the default, means "
+        "everything. Names tell units: "
         "`_ns` nanoseconds, `_frac` a share from 0 to 1, `_bytes`, `_gbps` 1e9 bytes a second, "
         "`_count`. The bare name is the newest version; `<name>_v<N>` is one whose columns and "
         "their meaning stay.",

@@ -1,5 +1,10 @@
 """Errors that are the user's to mend: one line each, saying what, where and what to do."""
 
+import re
+
+# How a query itself says so, by SQL's error().
+_REFUSED = re.compile(r"Invalid Input Error: (\w+: \w+ is .+)")
+
 
 class HtaSqlError(Exception):
     """Anything hta_sql refuses to do; its text is one line for people."""
@@ -32,3 +37,10 @@ def one_line(error: Exception, at_most: int = 400) -> str:
     """A library's error text as one line, without the quoted source that DuckDB appends."""
     text = " ".join(str(error).split("\n\nLINE ")[0].split())
     return text if len(text) <= at_most else text[: at_most - 1] + "…"
+
+
+def from_duckdb(error: Exception, before: str = "") -> HtaSqlError:
+    """DuckDB's error as ours; of a value that a query refuses, what the query says."""
+    text = one_line(error)
+    refused = _REFUSED.search(text)
+    return BadParameter(refused[1]) if refused else HtaSqlError(before + text)

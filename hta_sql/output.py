@@ -174,6 +174,8 @@ def _print_table(reader: pa.RecordBatchReader, terminal: bool) -> None:
         click.echo(click.style(head, dim=True))
     for line in lines:
         click.echo(line)
+    if not table.num_rows:
+        click.echo("no rows", err=True)
     if shown.num_rows < table.num_rows:
         click.echo(f"the first {shown.num_rows} of {table.num_rows:,} rows; "
                    "-o FILE or --format csv gives all", err=True)

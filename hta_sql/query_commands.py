@@ -1,6 +1,7 @@
 """The commands of the queries, made from the catalogue, and what they share with `sql`."""
 
 import csv
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -45,7 +46,12 @@ archives_argument = click.argument("archives", nargs=-1, required=True, metavar=
 def open_archives(archives: tuple[str, ...]) -> "Archive":
     from .archive import Archive
 
-    return Archive(*archives)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        archive = Archive(*archives)
+    for warning in found:
+        click.echo(f"Warning: {warning.message}", err=True)
+    return archive
 
 
 def write_result(

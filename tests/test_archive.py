@@ -3,17 +3,20 @@
 import inspect
 import os
 import re
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from conftest import activity, table_schemas
 
 import hta_sql
-from hta_sql import HtaSqlError, database
+from hta_sql import SCHEMA_VERSION, HtaSqlError, database
 from hta_sql.archive import Archive
 from hta_sql.catalog import Catalog
+from hta_sql.cli import cli
 from hta_sql.errors import ArchiveError, BadParameter, UnknownQuery
 
 pytestmark = pytest.mark.usefixtures("use_library")
@@ -166,18 +169,39 @@ def test_names_of_archives_and_jobs(make_archive, name):
 
 
 def test_archive_of_an_older_schema(make_archive):
-    """Columns it lacks are NULL, columns it has too many are ignored: where ranks differ too."""
+    """Columns it lacks are NULL, columns it has too many are ignored: where ranks differ too.
+
+    Whoever opens it is told.
+    """
     archive = make_archive(gpu_activities=[activity(rank=0), activity(rank=1, bytes=5)])
     old = archive / "gpu_activities/job=job/rank=0/job-0.parquet"
     table = pq.read_table(old, partitioning=None).drop_columns(["bytes"])
     pq.write_table(table.append_column("gone", [[1]]), old)
     traces = pq.read_table(archive / "traces.parquet")
     at = traces.column_names.index("schema_version")
-    pq.write_table(traces.set_column(at, "schema_version", pa.array([0, 1], pa.int32())),
-                   archive / "traces.parquet")
-    with hta_sql.open(archive) as run:
+    of_both = pa.array([SCHEMA_VERSION - 1, SCHEMA_VERSION], pa.int32())
+    pq.write_table(traces.set_column(at, "schema_version", of_both), archive / "traces.parquet")
+    with pytest.warns(UserWarning, match="^1 trace was ingested by an earlier hta_sql: ") as told:
+        run = hta_sql.open(archive)
+    assert [Path(warning.filename).name for warning in told] == ["test_archive.py"]
+    with run:
         assert run.sql("SELECT rank, bytes FROM gpu_activities ORDER BY rank").to_pylist() == [
             {"rank": 0, "bytes": None}, {"rank": 1, "bytes": 5}]
+
+
+def test_the_command_line_tells_of_an_older_schema(make_archive):
+    archive = make_archive(gpu_activities=[activity()])
+    traces = pq.read_table(archive / "traces.parquet")
+    at = traces.column_names.index("schema_version")
+    older = traces.set_column(at, "schema_version", pa.array([SCHEMA_VERSION - 1], pa.int32()))
+    for table, told in ((traces, ""), (older, "Warning: 1 trace was ingested by an earlier")):
+        pq.write_table(table, archive / "traces.parquet")
+        result = CliRunner().invoke(cli, ["run", "total_time", str(archive)])
+        assert result.exit_code == 0
+        assert result.stderr[: len(told) or None] == told
+    nothing = CliRunner().invoke(cli, ["run", "total_time", str(archive), "--only-ranks", "9"])
+    assert nothing.exit_code == 0
+    assert nothing.stderr.endswith("\nno rows\n")
 
 
 @pytest.mark.parametrize("table", ["events", "gpu_activities", "traces"])

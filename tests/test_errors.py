@@ -36,6 +36,9 @@ pytestmark = pytest.mark.usefixtures("use_library")
     ("demo out --straggler x", 2, "Error: Invalid value for --straggler: 'x' is neither a rank"),
     ("total_time {archive}", 2, "Error: total_time is a query: hta-sql run total_time ARCHIVE"),
     ("nonsense", 2, "Error: No such command 'nonsense'"),
+    # What a query refuses by SQL's error().
+    ("sql {archive} SELECT|error('total_time:|top_k|is|1|or|2,|not|3')|FROM|events", 2,
+     "Error: total_time: top_k is 1 or 2, not 3"),
     # Archives, data and SQL: 1.
     ("run total_time missing", 1,
      "Error: missing: no such folder; `hta-sql ingest TRACES ARCHIVE` makes one"),

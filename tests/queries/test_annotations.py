@@ -4,9 +4,14 @@ import random
 
 import duckdb
 import pytest
+from click.testing import CliRunner
 from queries import brute_annotations
 from queries.brute_annotations import from_outer_to_inner, gpu_annotations, over, place
 from queries.small_tables import DEFAULTS
+
+import hta_sql
+from hta_sql.cli import cli
+from hta_sql.errors import BadParameter
 
 # 0         10        20
 # [= step =================)           host: 1, and in it 2
@@ -330,11 +335,24 @@ def test_names_that_contain_something(gpu, source):
 @pytest.mark.parametrize("source", ["GPU", "cpu", "", None, "it's"])
 def test_unknown_source(gpu, source, filled):
     gpu.fill(*(FOUR, STEP_AND_LOSS, OF_GPU) if filled else ())
-    message = f"annotation_stats: source is 'gpu' or 'host', not {source or ''}"
+    shown = "NULL" if source is None else f"'{source}'"
+    message = f"annotation_stats: source is 'gpu' or 'host', not {shown}"
     for call in ("FROM", "SELECT count(*) FROM"):
         with pytest.raises(duckdb.InvalidInputException) as error:
             gpu.con.execute(f"{call} annotation_stats_v1(source := $source)", {"source": source})
         assert str(error.value) == f"Invalid Input Error: {message}"
+
+
+def test_unknown_source_is_a_bad_parameter(tiny_archive):
+    says = "annotation_stats: source is 'gpu' or 'host', not 'cpu'"
+    with hta_sql.open(tiny_archive) as run, pytest.raises(BadParameter) as error:
+        run.annotation_stats(source="cpu")
+    assert str(error.value) == says
+    for form in ("table", "csv"):
+        words = ["run", "annotation_stats", str(tiny_archive), "--source", "cpu", "--format", form]
+        result = CliRunner().invoke(cli, words)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr.rstrip().endswith(f"Error: {says}")
 
 
 # annotated_kernels

@@ -1,12 +1,10 @@
 -- How often each annotation was entered on each rank, for how long, and how busy it kept the GPU.
 --
 -- Annotations are what the program and its libraries marked: record_function, a profiler step, an
--- optimizer's step, a collective. `source` tells which of two kinds is measured:
---
--- - host: the annotated code, on its thread.
--- - gpu: what the profiler drew of it on a stream, from the start of the first to the end of the
---   last activity that this code launched there itself, not in another annotation inside. Code that
---   launched to several streams counts once on each.
+-- optimizer's step, a collective. `source` tells which of two kinds is measured: with host, the
+-- annotated code on its thread; with gpu, what the profiler drew of it on a stream, from the start
+-- of the first to the end of the last activity that this code launched there itself, not in another
+-- annotation inside. Code that launched to several streams counts once on each.
 --
 --     host      [= step =================)
 --                   [= loss =)
@@ -21,11 +19,11 @@
 -- `gpu_busy_ns` is of the host's only: the time with one activity or more, on any device, among
 -- those launched inside an annotation of the name, on its thread, at whatever depth; above
 -- 3 + 3 + 4 + 5 of step, 3 + 4 of loss. What other threads launch meanwhile, such as most of a
--- backward pass, is not inside.
+-- backward pass, is not inside; profiler_steps has the busy time of whole steps, of all threads.
 --
--- A host annotation belongs to the step in which it begins, a GPU annotation to that of its origin,
--- the host annotation with its External id; without one, to none. With `only_steps`, activities
--- have to belong to those steps, too.
+-- A host annotation belongs to the step in which it begins, a GPU annotation to that of the host
+-- annotation that it was drawn of, which has the same `External id`; without one, to none. With
+-- `only_steps`, activities have to belong to those steps, too.
 --
 -- HTA's get_gpu_user_annotation_breakdown has these figures, but for gpu_busy_ns, of times cut to
 -- whole us. Where there are more names than it keeps, its min, max, mean and stddev are those of
@@ -44,7 +42,8 @@
 --   min_ns       BIGINT   ns     shortest one
 --   max_ns       BIGINT   ns     longest one
 --   stddev_ns    BIGINT   ns     sample standard deviation
---   gpu_busy_ns  BIGINT   ns     host: time with GPU activities launched inside; gpu: NULL
+--   gpu_busy_ns  BIGINT   ns     host: time with activities launched inside, on its own thread;
+--                                gpu: NULL
 -- check: count > 0
 -- check: min_ns <= mean_ns AND mean_ns <= max_ns
 -- check: total_ns BETWEEN count * min_ns AND count * max_ns
@@ -166,6 +165,9 @@ FROM (
     -- No row, but an error where the source is none, whether or not there is data.
     SELECT NULL AS job
     WHERE coalesce(source NOT IN ('gpu', 'host'), true)
-      AND error(concat('annotation_stats: source is ''gpu'' or ''host'', not ', source)) IS NULL
+      AND error(concat(
+          'annotation_stats: source is ''gpu'' or ''host'', not ',
+          coalesce('''' || source || '''', 'NULL')
+      )) IS NULL
 )
 ORDER BY job, rank, total_ns DESC, name;

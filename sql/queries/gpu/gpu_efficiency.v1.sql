@@ -15,6 +15,9 @@
 -- figures are NULL; kernels that lack them, or have impossible ones (an occupancy above 1, anything
 -- negative), do not count in them. From one block per SM on, every SM has work.
 --
+-- A collective's kernel fills little of the device, and runs the longer the longer it waits: the
+-- columns computation_... are over the kernels that compute, and do not change with waiting.
+--
 -- Only a kernel's name tells that it runs on tensor cores (on AMD: matrix cores), and not every
 -- name does: the fraction is a lower bound. Triton's kernels, above all, are missing in it.
 --
@@ -24,17 +27,23 @@
 -- since: 0.1
 -- grain: job, rank, device
 -- returns:
---   job                 VARCHAR  -    run of a program
---   rank                INTEGER  -    rank of the process
---   device              BIGINT   -    GPU, as the process numbers it
---   occupancy_frac      DOUBLE   0-1  estimated occupancy, over the kernels that carry it
---   sm_efficiency_frac  DOUBLE   0-1  blocks per SM, at most 1, over the kernels that carry it
---   tensor_core_frac    DOUBLE   0-1  tensor_core_ns / kernel_ns
---   kernel_ns           BIGINT   ns   sum of the kernels' durations
---   tensor_core_ns      BIGINT   ns   sum of those on tensor cores
+--   job                             VARCHAR  -    run of a program
+--   rank                            INTEGER  -    rank of the process
+--   device                          BIGINT   -    GPU, as the process numbers it
+--   occupancy_frac                  DOUBLE   0-1  estimated occupancy, over kernels that carry it
+--   sm_efficiency_frac              DOUBLE   0-1  blocks per SM, at most 1, likewise
+--   tensor_core_frac                DOUBLE   0-1  tensor_core_ns / kernel_ns
+--   computation_occupancy_frac      DOUBLE   0-1  the same three, over computation alone
+--   computation_sm_efficiency_frac  DOUBLE   0-1  likewise
+--   computation_tensor_core_frac    DOUBLE   0-1  likewise
+--   kernel_ns                       BIGINT   ns   sum of the kernels' durations
+--   tensor_core_ns                  BIGINT   ns   sum of those on tensor cores
 -- check: occupancy_frac BETWEEN 0 AND 1
 -- check: sm_efficiency_frac BETWEEN 0 AND 1
 -- check: tensor_core_frac BETWEEN 0 AND 1
+-- check: computation_occupancy_frac BETWEEN 0 AND 1
+-- check: computation_sm_efficiency_frac BETWEEN 0 AND 1
+-- check: computation_tensor_core_frac BETWEEN 0 AND 1
 -- check: tensor_core_ns BETWEEN 0 AND kernel_ns
 -- check: (tensor_core_frac IS NULL) = (kernel_ns = 0)
 -- check: kernel_ns > 0 OR (occupancy_frac IS NULL AND sm_efficiency_frac IS NULL)
@@ -50,6 +59,7 @@ picked AS (
         a.job,
         a.rank,
         a.device,
+        a.kind = 'computation' AS computes,
         a.name,
         CASE WHEN a.kind = 'memory' THEN 0 ELSE a.dur_ns END AS kernel_ns,
         CASE WHEN a.occupancy_frac BETWEEN 0 AND 1 THEN a.occupancy_frac END AS occupancy,
@@ -67,6 +77,7 @@ by_name AS (
         job,
         rank,
         device,
+        computes,
         name,
         sum(kernel_ns) AS kernel_ns,
         sum(kernel_ns) FILTER (occupancy IS NOT NULL) AS occupancy_known_ns,
@@ -74,7 +85,7 @@ by_name AS (
         sum(kernel_ns) FILTER (sm_efficiency IS NOT NULL) AS sm_efficiency_known_ns,
         sum(kernel_ns * round(sm_efficiency * 1e12)::HUGEINT) AS sm_efficiency_ns
     FROM picked
-    GROUP BY job, rank, device, name
+    GROUP BY job, rank, device, computes, name
 ),
 distinct_names AS (
     SELECT DISTINCT name
@@ -93,6 +104,14 @@ SELECT
     sum(sm_efficiency_ns) / (1e12 * nullif(sum(sm_efficiency_known_ns), 0)) AS sm_efficiency_frac,
     coalesce(sum(kernel_ns) FILTER (on_tensor_cores), 0) / nullif(sum(kernel_ns), 0)
         AS tensor_core_frac,
+    sum(occupancy_ns) FILTER (computes)
+        / (1e12 * nullif(sum(occupancy_known_ns) FILTER (computes), 0))
+        AS computation_occupancy_frac,
+    sum(sm_efficiency_ns) FILTER (computes)
+        / (1e12 * nullif(sum(sm_efficiency_known_ns) FILTER (computes), 0))
+        AS computation_sm_efficiency_frac,
+    coalesce(sum(kernel_ns) FILTER (on_tensor_cores AND computes), 0)
+        / nullif(sum(kernel_ns) FILTER (computes), 0) AS computation_tensor_core_frac,
     sum(kernel_ns)::BIGINT AS kernel_ns,
     coalesce(sum(kernel_ns) FILTER (on_tensor_cores), 0)::BIGINT AS tensor_core_ns
 FROM by_name

@@ -33,7 +33,7 @@
 --   event_id   BIGINT   -   the range
 --   counter    VARCHAR  -   name of the counter
 --   value      DOUBLE   -   what it read, in the counter's own unit
---   kernel     VARCHAR  -   name of the range: of the kernel, as far as the profiler knew it
+--   kernel     VARCHAR  -   name of the range, which is the kernel's where the profiler knew it
 --   start_ns   BIGINT   ns  start of the range
 --   dur_ns     BIGINT   ns  its duration; the profiler spreads ranges evenly
 --   launch_id  BIGINT   -   event_id of the call that launched the kernel; NULL: not known

@@ -18,7 +18,7 @@
 -- thread nothing open. Selected steps are measured as if nothing ran between them; the host's side
 -- is not selected by step.
 --
--- HTA has no such list.
+-- HTA has no counterpart.
 --
 -- since: 0.1
 -- grain: job, rank, device, start_ns
@@ -44,7 +44,7 @@ CREATE OR REPLACE MACRO idle_gaps_v1(
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
     only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
     min_gap_ns BIGINT := 0,  -- ns; shorter gaps are not shown
-    kernel_gap_ns BIGINT := 30000  -- ns; from here on a gap is no mere kernel_wait
+    kernel_gap_ns BIGINT := 30000  -- ns; from here on the cause is no mere kernel_wait
 ) AS TABLE
 WITH
 picked AS (

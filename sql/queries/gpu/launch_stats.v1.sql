@@ -5,7 +5,8 @@
 --
 -- One row for each activity that a runtime or driver call launched, whatever the call's name. The
 -- delay runs from the launch's end to the activity's start, and is 0 where the activity starts
--- before that. A CUDA graph's activities each have a row, with the same launch.
+-- before that; launch_summary tells how many start even before their launch, which only clocks that
+-- disagree can show. A CUDA graph's activities each have a row, with the same launch.
 --
 -- An activity is short when it runs for less time than its launch took: launches of such, one after
 -- another, cannot keep the GPU busy. Outliers are launches that take, and activities that wait,

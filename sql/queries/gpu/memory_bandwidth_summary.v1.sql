@@ -24,13 +24,13 @@
 --   device      BIGINT   -      GPU, as the process numbers it
 --   copy_kind   VARCHAR  -      Memcpy HtoD, Memcpy DtoH, ..., Memcpy Unknown or Memset
 --   count       BIGINT   count  points above 0; the statistics are NULL where there are none
---   mean        DOUBLE   -      GB/s: mean of the points
---   stddev      DOUBLE   -      GB/s: sample standard deviation
---   min         DOUBLE   -      GB/s: lowest point
---   p25         DOUBLE   -      GB/s: first quartile
---   p50         DOUBLE   -      GB/s: median
---   p75         DOUBLE   -      GB/s: third quartile
---   max         DOUBLE   -      GB/s: highest point
+--   mean        DOUBLE   GB/s   mean of the points
+--   stddev      DOUBLE   GB/s   sample standard deviation
+--   min         DOUBLE   GB/s   lowest point
+--   p25         DOUBLE   GB/s   first quartile
+--   p50         DOUBLE   GB/s   median
+--   p75         DOUBLE   GB/s   third quartile
+--   max         DOUBLE   GB/s   highest point
 --   bytes       BIGINT   bytes  moved by all copies; NULL where the trace does not tell
 --   copy_count  BIGINT   count  copies
 --   time_ns     BIGINT   ns     time with one copy or more under way
