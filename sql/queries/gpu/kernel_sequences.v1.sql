@@ -46,7 +46,7 @@ CREATE OR REPLACE MACRO kernel_sequences_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
     only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
-    min_length INTEGER := 3  -- operators with fewer activities are left out; NULL means none
+    min_length INTEGER := 3  -- operators with fewer activities are left out; 0: none
 ) AS TABLE
 WITH
 -- In here a bare `operator` is the parameter; the column of that name is `op_name` up to the end.
@@ -203,7 +203,7 @@ counted AS (
         ON calls.job = ops.job
         AND calls.rank = ops.rank
         AND calls.op_event_id = ops.event_id
-    WHERE min_length IS NULL OR coalesce(calls.kernel_count, 0) >= min_length
+    WHERE coalesce(calls.kernel_count, 0) >= min_length
     GROUP BY ops.job, ops.rank, ops.op_name, calls.name_numbers
 ),
 -- Its example tells a sequence from the others, and is no list to be copied for each of its names.
