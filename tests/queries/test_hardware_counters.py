@@ -43,6 +43,22 @@ def test_counters_and_the_operators_around_their_launch(gpu):
     """, ops=OPS, events=RANGES)
 
 
+def test_a_launch_inside_a_launch_is_none_of_its_own(gpu):
+    """The runtime's call has the driver's in it, under one correlation id."""
+    ops = """
+        event_id  cat           name              start_ns  end_ns  correlation
+        1         cuda_runtime  cudaLaunchKernel  5         9       7
+        2         cuda_driver   cuLaunchKernel    6         8       7
+        3         cuda_driver   cuLaunchKernel    20        22      8
+    """
+    gpu.expect("hardware_counters", """
+        event_id  counter  launch_id
+        50        add      1
+        50        mul      1
+        51        mul      3
+    """, ops=ops, events=RANGES)
+
+
 @pytest.mark.parametrize("ops", [
     "",
     OPS + "    4  cuda_runtime  cudaLaunchKernel  70  71  2  -  -\n",

@@ -448,3 +448,14 @@ def test_random_copies_are_worth_it():
         sum([float(brute.bandwidth(r)) for r in rows] + [-float(brute.bandwidth(r)) for r in rows])
         for rows in known
     )
+
+
+def test_bytes_below_zero_are_not_known(gpu):
+    gpu.expect("memory_bandwidth_summary", """
+        count  mean  bytes  copy_count
+        1      10    100    2
+    """, activities="""
+        name         kind    start_ns  end_ns  bytes
+        Memcpy~HtoD  memory  0         10      100
+        Memcpy~HtoD  memory  20        30      -5
+    """)

@@ -73,7 +73,9 @@ ranges AS (
 ),
 -- Operators and launches of the ranks with counters, which few have.
 host AS (
-    SELECT o.job, o.rank, o.event_id, o.cat, o.name, o.start_ns, o.step, o.op_id
+    SELECT
+        o.job, o.rank, o.event_id, o.cat, o.name, o.start_ns, o.dur_ns, o.step, o.op_id,
+        o.correlation
     FROM host_ops AS o
     SEMI JOIN ranges ON ranges.job = o.job AND ranges.rank = o.rank
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
@@ -82,6 +84,15 @@ host AS (
           o.cat IN ('cpu_op', 'Operator')
           OR (is_runtime_call(o.cat) AND o.name LIKE '%Launch%Kernel%')
       )
+),
+-- Of calls inside one another, which carry the same correlation id, the outermost launched.
+outermost AS (
+    SELECT job, rank, event_id, step, op_id, start_ns
+    FROM host
+    WHERE is_runtime_call(cat)
+    QUALIFY correlation IS NULL OR row_number() OVER (
+        PARTITION BY job, rank, correlation ORDER BY start_ns, dur_ns DESC, event_id
+    ) = 1
 ),
 launches AS (
     SELECT
@@ -92,8 +103,7 @@ launches AS (
         op_id,
         row_number() OVER (PARTITION BY job, rank ORDER BY start_ns, event_id) AS number,
         count(*) OVER (PARTITION BY job, rank) AS launch_count
-    FROM host
-    WHERE is_runtime_call(cat)
+    FROM outermost
 ),
 paired AS (
     SELECT ranges.*, launches.launch_id, launches.step, launches.op_id
@@ -110,33 +120,43 @@ ops AS (
     FROM host
     WHERE NOT is_runtime_call(cat)
 ),
--- From the innermost operator of a launch to the outermost, which has none around it.
-climb AS (
-    SELECT DISTINCT
-        job,
-        rank,
-        op_id AS bottom_id,
-        op_id AS next_id,
-        []::VARCHAR[] AS op_names
+-- The operators around launches, each once however many launches it is around.
+needed AS (
+    SELECT DISTINCT job, rank, op_id AS event_id
     FROM paired
     WHERE op_id IS NOT NULL
+    UNION
+    SELECT ops.job, ops.rank, ops.op_id AS event_id
+    FROM needed
+    JOIN ops
+        ON ops.job = needed.job
+        AND ops.rank = needed.rank
+        AND ops.event_id = needed.event_id
+    WHERE ops.op_id IS NOT NULL
+),
+needed_ops AS (
+    SELECT ops.job, ops.rank, ops.event_id, ops.op_id, coalesce(ops.name, '') AS name
+    FROM ops
+    JOIN needed
+        ON needed.job = ops.job
+        AND needed.rank = ops.rank
+        AND needed.event_id = ops.event_id
+),
+-- From the outermost in.
+stacks AS (
+    SELECT job, rank, event_id, name AS top_op, name AS bottom_op, name AS op_stack
+    FROM needed_ops
+    WHERE op_id IS NULL
     UNION ALL
     SELECT
-        climb.job,
-        climb.rank,
-        climb.bottom_id,
-        ops.op_id AS next_id,
-        list_prepend(coalesce(ops.name, ''), climb.op_names) AS op_names
-    FROM climb
-    JOIN ops
-        ON ops.job = climb.job
-        AND ops.rank = climb.rank
-        AND ops.event_id = climb.next_id
-),
-stacks AS (
-    SELECT job, rank, bottom_id, op_names
-    FROM climb
-    WHERE next_id IS NULL
+        o.job,
+        o.rank,
+        o.event_id,
+        s.top_op,
+        o.name AS bottom_op,
+        concat(s.op_stack, ';', o.name) AS op_stack
+    FROM stacks AS s
+    JOIN needed_ops AS o ON o.job = s.job AND o.rank = s.rank AND o.op_id = s.event_id
 ),
 counters AS (
     SELECT
@@ -162,9 +182,9 @@ SELECT
     paired.dur_ns,
     paired.launch_id,
     paired.step,
-    stacks.op_names[1] AS top_op,
-    stacks.op_names[-1] AS bottom_op,
-    array_to_string(stacks.op_names, ';') AS op_stack
+    stacks.top_op,
+    stacks.bottom_op,
+    stacks.op_stack
 FROM paired
 JOIN counters
     ON counters.job = paired.job
@@ -173,5 +193,5 @@ JOIN counters
 LEFT JOIN stacks
     ON stacks.job = paired.job
     AND stacks.rank = paired.rank
-    AND stacks.bottom_id = paired.op_id
+    AND stacks.event_id = paired.op_id
 ORDER BY paired.job, paired.rank, paired.start_ns, paired.event_id, counters.counter;

@@ -58,7 +58,7 @@ picked AS (
         copy_kind(a.name) AS copy_kind,
         a.start_ns,
         a.end_ns,
-        a.bytes,
+        CASE WHEN a.bytes >= 0 THEN a.bytes END AS bytes,
         copy_bandwidth(a.bandwidth_gbps, a.bytes, a.dur_ns) AS bandwidth
     FROM gpu_activities AS a
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
