@@ -225,6 +225,12 @@ class RawTrace:
                 threads[span.pid, span.tid].append(span)
         rows = []
         for spans in threads.values():
+            around = {
+                name: around_each([span for span in spans if span.cat in cats], spans)
+                for name, cats in (
+                    ("op_id", {"cpu_op", "Operator"}), ("annotation_id", {"user_annotation"})
+                )
+            }
             for span, callers in walked(spans):
                 rows.append({
                     "event_id": span.event_id,
@@ -235,8 +241,8 @@ class RawTrace:
                     "parent_id": callers[-1].event_id if callers else None,
                     "depth": len(callers),
                     "root_id": (callers or [span])[0].event_id,
-                    "op_id": innermost(callers, {"cpu_op", "Operator"}),
-                    "annotation_id": innermost(callers, {"user_annotation"}),
+                    "op_id": around["op_id"][span.event_id],
+                    "annotation_id": around["annotation_id"][span.event_id],
                     "step": self.step_at(span.start_ns),
                 })
         return sorted(rows, key=lambda row: row["event_id"])
@@ -246,8 +252,23 @@ class RawTrace:
         return {row["event_id"]: row for row in self.host_ops}
 
 
-def innermost(callers: list[Span], cats: set[str]) -> int | None:
-    return next((caller.event_id for caller in reversed(callers) if caller.cat in cats), None)
+def in_order(span: Span) -> tuple:
+    return span.start_ns, -span.end_ns, span.event_id
+
+
+def around_each(outer: list[Span], spans: list[Span]) -> dict[int, int | None]:
+    """Of each span the last of `outer` to begin before it that is open and ends no sooner."""
+    found = {}
+    waiting = sorted(outer, key=in_order, reverse=True)
+    begun: list[Span] = []
+    for span in sorted(spans, key=in_order):
+        while waiting and in_order(waiting[-1]) < in_order(span):
+            begun.append(waiting.pop())
+        begun = [earlier for earlier in begun if not is_over(earlier, span)]
+        found[span.event_id] = next(
+            (one.event_id for one in reversed(begun) if one.end_ns >= span.end_ns), None
+        )
+    return found
 
 
 def walked(spans: list[Span]):

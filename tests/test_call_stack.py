@@ -39,17 +39,25 @@ def stacks(spans: list[tuple]) -> dict[int, tuple]:
 
 
 def walk(spans: list[tuple]) -> dict[int, tuple]:
-    """The same by a stack: what has ended, or ends before the newcomer does, is popped."""
+    """The same by a stack: what has ended, or ends before the newcomer does, is popped.
+
+    But operator and annotation are the last of what began before and encloses the newcomer.
+    """
     found = {}
     open_spans: dict[int, list[tuple]] = {}
-    for event_id, thread, start, end in sorted(spans, key=lambda s: (s[1], s[2], -s[3], s[0])):
+    in_order = sorted(spans, key=lambda s: (s[1], s[2], -s[3], s[0]))
+    for place, (event_id, thread, start, end) in enumerate(in_order):
         stack = open_spans.setdefault(thread, [])
         while stack and not encloses(stack[-1], (start, end)):
             stack.pop()
         parent = stack[-1][2] if stack else None
         root = stack[0][2] if stack else event_id
+        around = [
+            outer for outer, on, *times in reversed(in_order[:place])
+            if on == thread and encloses(tuple(times), (start, end))
+        ]
         op, annotation = (
-            next((outer[2] for outer in reversed(stack) if kind(outer[2]) == wanted), None)
+            next((outer for outer in around if kind(outer) == wanted), None)
             for wanted in (OP, ANNOTATION)
         )
         found[event_id] = (len(stack), parent, root, op, annotation)

@@ -214,6 +214,27 @@ def test_crossed_spans_leave_the_stack(tmp_path):
     assert rows(archive, "SELECT op_id FROM gpu_activities") == [(1,)]
 
 
+def test_what_is_around_though_crossed(tmp_path):
+    """An operator that ends a moment after its annotation takes no launch out of that."""
+    events = [
+        span("step", 0, 100, "user_annotation"),
+        span("aten::mm", 10, 91),
+        span("launch", 20, 5, "cuda_runtime", correlation=1),
+        span("launch", 95, 5, "cuda_runtime", correlation=2),
+        span("launch", 99, 2, "cuda_runtime", correlation=3),
+        activity("a", 200, correlation=1),
+        activity("b", 300, correlation=2),
+        activity("outlives step", 400, correlation=3),
+    ]
+    archive = ingested(tmp_path, trace_text(events))
+    sql = "SELECT name, op_id, annotation_id FROM gpu_activities ORDER BY start_ns"
+    assert rows(archive, sql) == [("a", 1, 0), ("b", 1, 0), ("outlives step", 1, None)]
+    sql = "SELECT parent_id, op_id, annotation_id FROM host_ops ORDER BY event_id"
+    assert rows(archive, sql) == [
+        (None, None, None), (None, None, None), (1, 1, 0), (1, 1, 0), (1, 1, None)
+    ]  # fmt: skip
+
+
 def test_device_and_stream(tmp_path):
     events = [
         activity("a", pid=3, tid=20),

@@ -205,6 +205,7 @@ def build_stack(con: duckdb.DuckDBPyConnection) -> None:
     if con.execute("SELECT coalesce(bool_or(crosses), false) FROM stack").fetchall() == [(True,)]:
         run_file(con, "nesting")
         con.execute("CREATE OR REPLACE TEMP TABLE stack AS FROM call_stack(host_spans)")
+        run_file(con, "tails")
 
 
 def run_file(con: duckdb.DuckDBPyConnection, name: str) -> None:

@@ -1,0 +1,59 @@
+-- Gives what lies in the tail of a crossed operator or annotation back to it.
+--
+-- A crossed span leaves the stack at its cut; from there to its end it has no children. But what
+-- begins and ends there still runs inside it, and it may be the innermost of its kind: as often as
+-- an operator ends a moment after the annotation around it, because both were rounded.
+--
+--     annotation   [=====|.........)
+--     operator           [===========)      crosses the annotation
+--     launch                [==)            in both
+
+CREATE OR REPLACE TEMP TABLE tails AS
+SELECT spans.event_id, cut.place AS cut_place, crossed.end_place
+FROM crossed
+JOIN cuts ON cuts.event_id = crossed.event_id
+JOIN host_spans AS spans ON spans.event_id = crossed.event_id
+JOIN instants AS cut ON cut.thread = spans.thread AND cut.at_ns = cuts.cut_ns
+WHERE spans.is_op OR spans.is_annotation;
+
+CREATE OR REPLACE TEMP TABLE all_placed AS
+SELECT spans.event_id, begins.place AS start_place, ends.place AS end_place
+FROM host_spans AS spans
+JOIN instants AS begins
+    ON begins.thread = spans.thread AND begins.at_ns = spans.start_ns
+JOIN instants AS ends
+    ON ends.thread = spans.thread AND ends.at_ns = spans.end_ns;
+
+CREATE OR REPLACE TEMP TABLE in_tails AS
+SELECT inside.event_id, tails.event_id AS tail_id
+FROM all_placed AS inside
+JOIN tails
+    ON inside.start_place >= tails.cut_place
+    AND inside.start_place < tails.end_place
+WHERE inside.end_place <= tails.end_place;
+
+-- Of a kind, the one that began last; of equal starts the shorter, of equal spans the higher id.
+CREATE OR REPLACE TEMP TABLE innermost AS
+WITH
+around AS (
+    SELECT event_id, tail_id AS around_id
+    FROM in_tails
+    UNION ALL
+    SELECT event_id, unnest([op_id, annotation_id]) AS around_id
+    FROM stack
+    WHERE event_id IN (SELECT event_id FROM in_tails)
+)
+SELECT
+    around.event_id,
+    arg_max(spans.event_id, (spans.start_ns, -spans.end_ns, spans.event_id))
+        FILTER (spans.is_op) AS op_id,
+    arg_max(spans.event_id, (spans.start_ns, -spans.end_ns, spans.event_id))
+        FILTER (spans.is_annotation) AS annotation_id
+FROM around
+JOIN host_spans AS spans ON spans.event_id = around.around_id
+GROUP BY around.event_id;
+
+UPDATE stack
+SET op_id = innermost.op_id, annotation_id = innermost.annotation_id
+FROM innermost
+WHERE innermost.event_id = stack.event_id;
