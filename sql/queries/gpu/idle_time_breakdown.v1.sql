@@ -96,9 +96,8 @@ SELECT
     total_ns / sum(total_ns) OVER (PARTITION BY job, rank, device, stream) AS idle_frac,
     round(mean)::BIGINT AS mean_ns,
     min_ns,
-    round(p50)::BIGINT AS p50_ns,
-    -- In hundredths it is a whole number: rounded to them first, a half is a half everywhere.
-    round(round(p95, 2))::BIGINT AS p95_ns,
+    whole_ns(p50) AS p50_ns,
+    whole_ns(p95) AS p95_ns,
     max_ns,
     round(sample_stddev(gap_count, total_ns, square_ns))::BIGINT AS stddev_ns
 FROM causes

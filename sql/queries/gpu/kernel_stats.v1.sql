@@ -97,9 +97,8 @@ SELECT
     sum(dur_ns)::BIGINT AS total_ns,
     round(avg(dur_ns))::BIGINT AS mean_ns,
     min(dur_ns) AS min_ns,
-    round(quantile_cont(dur_ns, 0.5))::BIGINT AS p50_ns,
-    -- In hundredths it is a whole number: rounded to them first, a half is a half everywhere.
-    round(round(quantile_cont(dur_ns, 0.95), 2))::BIGINT AS p95_ns,
+    whole_ns(quantile_cont(dur_ns, 0.5)) AS p50_ns,
+    whole_ns(quantile_cont(dur_ns, 0.95)) AS p95_ns,
     max(dur_ns) AS max_ns,
     round(
         sample_stddev(count(*), sum(dur_ns), sum(dur_ns::HUGEINT * dur_ns))

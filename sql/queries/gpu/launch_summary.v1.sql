@@ -74,9 +74,8 @@ SELECT
     sum(early_start_count)::BIGINT AS early_start_count,
     round(avg(cpu_ns))::BIGINT AS mean_cpu_ns,
     round(sum(gpu_ns) / count(*))::BIGINT AS mean_gpu_ns,
-    round(quantile_cont(launch_delay_ns, 0.5))::BIGINT AS p50_launch_delay_ns,
-    -- In hundredths it is a whole number: rounded to them first, a half is a half everywhere.
-    round(round(quantile_cont(launch_delay_ns, 0.95), 2))::BIGINT AS p95_launch_delay_ns,
+    whole_ns(quantile_cont(launch_delay_ns, 0.5)) AS p50_launch_delay_ns,
+    whole_ns(quantile_cont(launch_delay_ns, 0.95)) AS p95_launch_delay_ns,
     max(launch_delay_ns) AS max_launch_delay_ns
 FROM launches
 GROUP BY job, rank
