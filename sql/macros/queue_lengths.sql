@@ -13,44 +13,64 @@ launched AS MATERIALIZED (
     FROM query_table(activities)
     WHERE launch_id IS NOT NULL
 ),
+-- A number for each stream, in their order, since what is sorted by has to be narrow.
+streams AS (
+    SELECT row_number() OVER (ORDER BY job, rank, device, stream) AS stream_number, *
+    FROM (SELECT DISTINCT job, rank, device, stream FROM launched)
+),
+on_streams AS MATERIALIZED (
+    SELECT
+        streams.stream_number,
+        launched.event_id,
+        launched.launch_id,
+        launched.launch_start_ns,
+        launched.start_ns
+    FROM launched
+    JOIN streams
+        ON streams.job = launched.job
+        AND streams.rank = launched.rank
+        AND streams.device IS NOT DISTINCT FROM launched.device
+        AND streams.stream IS NOT DISTINCT FROM launched.stream
+),
 points AS (
     SELECT
-        job,
-        rank,
-        device,
-        stream,
+        stream_number,
         launch_start_ns AS at_ns,
         event_id,
         1 AS change,
         launch_id,
         start_ns < launch_start_ns AS is_early_start
-    FROM launched
+    FROM on_streams
     UNION ALL
     SELECT
-        job,
-        rank,
-        device,
-        stream,
+        stream_number,
         start_ns AS at_ns,
         event_id,
         -1 AS change,
         launch_id,
         start_ns < launch_start_ns AS is_early_start
-    FROM launched
+    FROM on_streams
+),
+lengths AS (
+    SELECT
+        *,
+        (sum(change) OVER (in_order ROWS UNBOUNDED PRECEDING))::BIGINT AS queue_length,
+        lead(at_ns) OVER in_order AS until_ns
+    FROM points
+    WINDOW in_order AS (PARTITION BY stream_number ORDER BY at_ns, change DESC, event_id)
 )
 SELECT
-    job,
-    rank,
-    device,
-    stream,
-    at_ns,
-    event_id,
-    change,
-    (sum(change) OVER (in_order ROWS UNBOUNDED PRECEDING))::BIGINT AS queue_length,
-    lead(at_ns) OVER in_order AS until_ns,
-    launch_id,
-    is_early_start
-FROM points
-WINDOW in_order AS (
-    PARTITION BY job, rank, device, stream ORDER BY at_ns, change DESC, event_id
-);
+    streams.job,
+    streams.rank,
+    streams.device,
+    streams.stream,
+    lengths.stream_number,
+    lengths.at_ns,
+    lengths.event_id,
+    lengths.change,
+    lengths.queue_length,
+    lengths.until_ns,
+    lengths.launch_id,
+    lengths.is_early_start
+FROM lengths
+JOIN streams ON streams.stream_number = lengths.stream_number;

@@ -13,11 +13,11 @@ REQUIRED = {"kernel_sequences": "operator := 'aten::linear', min_length := 1"}
 # Those that read a table twice, or another one than gpu_activities.
 FILES_READ = {
     "profiler_steps": ["2/4"] * 3,
-    "idle_gaps": ["2/4"] * 3,
+    "idle_gaps": ["2/4"] * 4,
     "kernel_sequences": ["2/4"] * 2,
     "hardware_counters": [],  # of ranks with counters
     "annotation_stats": [],  # of events
-    "annotated_kernels": ["2/4"] * 2,
+    "annotated_kernels": ["2/4"] * 3,
 }
 
 

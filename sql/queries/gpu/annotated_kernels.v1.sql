@@ -53,6 +53,18 @@ CREATE OR REPLACE MACRO annotated_kernels_v1(
     name_contains VARCHAR := NULL  -- only activities with this in their name, case and all
 ) AS TABLE
 WITH RECURSIVE
+-- Names are long and few: numbered, they are not carried through every join.
+names AS MATERIALIZED (
+    SELECT name, row_number() OVER (ORDER BY name) AS name_number
+    FROM (
+        SELECT DISTINCT a.name
+        FROM gpu_activities AS a
+        WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+          AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+          AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+          AND (name_contains IS NULL OR contains(a.name, name_contains))
+    )
+),
 activities AS (
     SELECT
         a.job,
@@ -61,17 +73,17 @@ activities AS (
         a.device,
         a.stream,
         a.kind,
-        a.name,
+        names.name_number,
         a.start_ns,
         a.dur_ns,
         a.end_ns,
         a.step,
         a.annotation_id
     FROM gpu_activities AS a
+    JOIN names ON names.name IS NOT DISTINCT FROM a.name
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
       AND (only_steps IS NULL OR list_contains(only_steps, a.step))
-      AND (name_contains IS NULL OR contains(a.name, name_contains))
 ),
 host_annotations AS (
     SELECT o.job, o.rank, o.event_id, o.annotation_id AS outer_id, o.name
@@ -222,7 +234,7 @@ SELECT
     a.device,
     a.stream,
     a.kind,
-    a.name,
+    names.name,
     a.start_ns,
     a.dur_ns,
     a.step,
@@ -233,6 +245,7 @@ SELECT
         WHEN gpu_paths.number IS NOT NULL THEN 'gpu'
     END AS annotation_source
 FROM activities AS a
+JOIN names ON names.name_number = a.name_number
 LEFT JOIN host_paths_of_activities AS host_paths
     ON host_paths.job = a.job
     AND host_paths.rank = a.rank

@@ -47,6 +47,17 @@ CREATE OR REPLACE MACRO idle_gaps_v1(
     kernel_gap_ns BIGINT := 30000  -- ns; from here on the cause is no mere kernel_wait
 ) AS TABLE
 WITH
+-- Names are long and few: numbered, they are not carried through every sort.
+names AS MATERIALIZED (
+    SELECT name, row_number() OVER (ORDER BY name) AS name_number
+    FROM (
+        SELECT DISTINCT a.name
+        FROM gpu_activities AS a
+        WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+          AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+          AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+    )
+),
 picked AS (
     SELECT
         a.job,
@@ -55,7 +66,7 @@ picked AS (
         NULL::BIGINT AS stream,  -- all streams of a device as one
         a.stream AS next_stream,
         a.event_id,
-        a.name,
+        names.name_number,
         a.step,
         a.start_ns,
         a.end_ns,
@@ -64,6 +75,7 @@ picked AS (
         a.launch_pid,
         a.launch_tid
     FROM gpu_activities AS a
+    JOIN names ON names.name IS NOT DISTINCT FROM a.name
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
       AND (only_steps IS NULL OR list_contains(only_steps, a.step))
@@ -178,12 +190,13 @@ SELECT
     m.gap_ns,
     m.cause,
     m.event_id AS next_event_id,
-    m.name AS next_name,
+    names.name AS next_name,
     w.host_event_id,
     h.name AS host_name,
     m.next_stream AS stream,
     m.step
 FROM middles AS m
+JOIN names ON names.name_number = m.name_number
 JOIN meanwhile AS w
     ON w.thread = m.thread
     AND w.next_event_id = m.event_id

@@ -58,4 +58,4 @@ SELECT
     launch_id,
     is_early_start
 FROM queue_lengths(picked)
-ORDER BY job, rank, device, stream, at_ns, change DESC, event_id;
+ORDER BY stream_number, at_ns, change DESC, event_id;
