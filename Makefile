@@ -27,7 +27,7 @@ demo: $(BIN)/hta-sql  ## Make a four-rank job, ingest it, print its breakdowns
 	$(BIN)/hta-sql run kernel_stats $(DEMO)/archive --only-ranks 0 --top-k 3 --short-names
 
 test: $(BIN)/hta-sql  ## Run every test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(BIN)/hta-sql
 	$(BIN)/ruff check .

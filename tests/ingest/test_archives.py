@@ -329,7 +329,9 @@ def test_older_and_newer_schema(tmp_path):
     import pyarrow as pa
 
     pq.write_table(pa.Table.from_pylist(manifest, schema), archive / "traces.parquet")
-    with hta_sql.open(archive) as run:
+    with pytest.warns(UserWarning, match="^1 trace was ingested by an earlier hta_sql"):
+        run = hta_sql.open(archive)
+    with run:
         found = rows(run, "SELECT rank, count(depth), count(*) FROM host_ops GROUP BY 1 ORDER BY 1")
         assert found == [(0, 0, 3), (1, 3, 3), (2, 3, 3)]
 
