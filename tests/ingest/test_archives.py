@@ -258,7 +258,8 @@ def test_what_is_no_file_is_not_read(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", [b"", gzip.compress(b'{"traceEvents": []}' * 9, mtime=0)[:12], b"\0" * 100, b"no JSON"]
+    "content",
+    [b"", gzip.compress(b'{"traceEvents": []}' * 9, mtime=0)[:12], b"\0" * 100, b"no JSON"],
 )
 def test_what_may_have_been_a_trace_is_not_passed_over(tmp_path, content):
     write(tmp_path / "t/rank_0.json")
