@@ -11,7 +11,8 @@
 --     empty             |  |                 in outer; in the second inner
 --     later                          [===)   depth 0
 --
--- A span's operator and annotation are the innermost ones around it: its caller, or the caller's.
+-- A span's operator and annotation are the innermost ones around it: its caller, or the caller's;
+-- where spans cross, sql/enrich/tails.sql adds those that have left the stack.
 --
 -- `crosses` tells a span that outlives its caller: then stack_end_ns has to come first from
 -- sql/enrich/nesting.sql.

@@ -65,7 +65,7 @@ def kernel_sequences(
     ]
     for call in calls:
         call["sequence"] = " | ".join(a["name"] or "" for a in call["activities"])
-    calls = [c for c in calls if min_length is None or len(c["activities"]) >= min_length]
+    calls = [c for c in calls if len(c["activities"]) >= min_length]
     grain = ("job", "rank", "operator", "sequence")
     rows = [
         dict(zip(grain, key, strict=True)) | {
