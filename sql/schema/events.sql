@@ -19,6 +19,12 @@ SELECT
     NULL::BIGINT AS external_id,   -- joins an operator and its activities
     NULL::BIGINT AS stream,
     NULL::BIGINT AS device,
+    NULL::BIGINT AS record_function_id,  -- of operators and annotations: joins execution traces
+    NULL::BIGINT AS sequence_number,     -- of autograd
+    NULL::BIGINT AS fwd_thread_id,       -- of backward operators: where the forward one ran
+    NULL::VARCHAR AS input_dims,         -- JSON, as the next two
+    NULL::VARCHAR AS input_types,
+    NULL::VARCHAR AS concrete_inputs,
     NULL::VARCHAR AS args,         -- JSON: all arguments, as in the trace
     NULL::VARCHAR AS more          -- JSON: the other keys of Chrome's format; Kineto writes none
 WHERE false;

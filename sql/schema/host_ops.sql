@@ -18,9 +18,22 @@ SELECT
     NULL::BIGINT AS root_id,                -- event_id of the outermost caller, or itself
     NULL::BIGINT AS op_id,                  -- innermost operator around it
     NULL::BIGINT AS annotation_id,          -- innermost annotation around it
+    NULL::BIGINT AS module_id,              -- innermost nn.Module call around it
+    NULL::BIGINT AS caller_id,              -- of outermost ones of autograd threads: the annotation
+                                            -- of the main thread that they ran in
+    NULL::BOOLEAN AS is_backward,           -- it, or an operator around it, is of a backward pass
+    NULL::BIGINT AS forward_id,             -- the forward operator whose backward pass that is
+    NULL::UBIGINT AS stack_hash,            -- within a rank, equal where the names of the whole
+                                            -- stack are, its own included
     NULL::BIGINT AS cut_ns,                 -- left the stack here, crossed by another; NULL: at end
     NULL::BIGINT AS correlation,
-    NULL::BIGINT AS external_id
+    NULL::BIGINT AS external_id,
+    NULL::BIGINT AS record_function_id,     -- joins execution traces
+    NULL::BIGINT AS sequence_number,        -- of autograd; joins forward and backward operators
+    NULL::BIGINT AS fwd_thread_id,          -- of backward operators: where the forward one ran
+    NULL::VARCHAR AS input_dims,            -- JSON: sizes of each argument; [] of what is no tensor
+    NULL::VARCHAR AS input_types,           -- JSON: type of each argument
+    NULL::VARCHAR AS concrete_inputs        -- JSON: value of each argument that is a number
 WHERE false;
 
 CREATE OR REPLACE VIEW host_ops AS

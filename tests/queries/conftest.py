@@ -6,12 +6,18 @@ from queries.small_tables import SmallTables  # noqa: E402 - after the line abov
 
 from hta_sql.catalog import Catalog  # noqa: E402
 
-GPU_QUERIES = tuple(
-    name for name, query in Catalog.load().newest.items() if query.theme == "gpu"
-)
+NEWEST = Catalog.load().newest
+GPU_QUERIES = tuple(name for name, query in NEWEST.items() if query.theme == "gpu")
+HOST_QUERIES = tuple(name for name, query in NEWEST.items() if query.theme == "host")
 
 
 @pytest.fixture(scope="session")
 def gpu() -> SmallTables:
     """The queries of a device's time over small tables."""
     return SmallTables(GPU_QUERIES)
+
+
+@pytest.fixture(scope="session")
+def host() -> SmallTables:
+    """The queries of what the program did over small tables."""
+    return SmallTables(HOST_QUERIES)

@@ -2,12 +2,13 @@
 
 import pytest
 from conftest import write_archive
-from queries.conftest import GPU_QUERIES
+from queries.conftest import GPU_QUERIES, HOST_QUERIES
 from queries.plans import bad_joins, plan
 from queries.small_tables import SmallTables
 
 from hta_sql.archive import Archive
 
+QUERIES = GPU_QUERIES + HOST_QUERIES
 # What a call cannot do without, and finds nothing without.
 REQUIRED = {"kernel_sequences": "operator := 'aten::linear', min_length := 1"}
 # Those that read a table twice, or another one than gpu_activities.
@@ -23,8 +24,9 @@ FILES_READ = {
 
 @pytest.fixture(scope="module")
 def large():
-    """Of two ranks 100,000 activities, their launches, operators, annotations, and counters."""
-    tables = SmallTables(GPU_QUERIES)
+    """Of two ranks 100,000 activities, their launches, operators and annotations, modules,
+    counters and memory."""
+    tables = SmallTables(QUERIES)
     tables.con.execute("""
         INSERT INTO given_gpu_activities BY NAME
         SELECT
@@ -51,7 +53,12 @@ def large():
             ['cudaLaunchKernel', 'op', 'aten::linear'][1 + j] AS name, '1' AS pid, '1' AS tid,
             100 * i - 90 - j AS start_ns, 10 + 2 * j AS dur_ns, start_ns + dur_ns AS end_ns,
             i // 10000 AS step, 2 - j AS depth, if(j < 2, event_id - 1, NULL) AS parent_id,
-            event_id - (2 - j) AS root_id, parent_id AS op_id, 5000000 + i // 100 AS annotation_id
+            event_id - (2 - j) AS root_id, parent_id AS op_id, 5000000 + i // 100 AS annotation_id,
+            if(i % 3 = 0, NULL, 7000000 + i // 10) AS module_id, i % 3 = 0 AS is_backward,
+            if(i % 3 = 0, event_id - 400, NULL) AS forward_id, hash(j, i % 50) AS stack_hash,
+            if(j > 0, '[[64,' || i % 7 || '],[' || i % 7 || ',64]]', NULL) AS input_dims,
+            if(j > 0, '["float","float"]', NULL) AS input_types,
+            if(j > 0, '["",""]', NULL) AS concrete_inputs
         FROM range(100000) AS t (i), range(3) AS s (j)
         UNION ALL BY NAME
         SELECT
@@ -59,8 +66,19 @@ def large():
             if(i % 100 < 2, 'ProfilerStep#' || i // 100, 'note' || i % 7) AS name,
             '1' AS pid, '1' AS tid,
             10000 * i AS start_ns, 9900 AS dur_ns, start_ns + dur_ns AS end_ns,
-            i // 100 AS step, 0 AS depth, event_id AS root_id
+            i // 100 AS step, 0 AS depth, event_id AS root_id, NULL AS op_id,
+            NULL AS annotation_id, NULL AS module_id, false AS is_backward, NULL AS forward_id,
+            hash(name) AS stack_hash, NULL AS input_dims, NULL AS input_types,
+            NULL AS concrete_inputs
         FROM range(1000) AS t (i)
+        UNION ALL BY NAME
+        SELECT
+            'j' AS job, i % 2 AS rank, 7000000 + i AS event_id, 'python_function' AS cat,
+            'nn.Module: Block_' || i % 32 AS name, '1' AS pid, '1' AS tid,
+            1000 * i AS start_ns, 990 AS dur_ns, start_ns + dur_ns AS end_ns,
+            i // 1000 AS step, 1 AS depth, 5000000 + i // 10 AS parent_id, parent_id AS root_id,
+            parent_id AS annotation_id, false AS is_backward, hash(i % 7, i % 32) AS stack_hash
+        FROM range(10000) AS t (i)
     """)
     tables.con.execute("""
         INSERT INTO given_events BY NAME
@@ -71,6 +89,21 @@ def large():
             100 * i AS start_ns, 90 AS dur_ns, start_ns + dur_ns AS end_ns,
             '{"counter": 5}' AS args
         FROM range(50000) AS t (i)
+        UNION ALL BY NAME
+        SELECT
+            'j' AS job, i % 2 AS rank, 8000000 + i AS event_id, 'i' AS ph,
+            'cpu_instant_event' AS cat, '[memory]' AS name, '1' AS pid, '1' AS tid,
+            100 * i AS start_ns,
+            '{"Device Type": 1, "Device Id": 0, "Bytes": 512, "Addr": 5, "Total Allocated": '
+            || 512 * (i % 40) || ', "Total Reserved": 20480}' AS args
+        FROM range(50000) AS t (i)
+        UNION ALL BY NAME
+        SELECT
+            'j' AS job, i % 2 AS rank, 9000000 + i AS event_id, 'X' AS ph, 'cuda_sync' AS cat,
+            'Stream Sync' AS name, '0' AS pid, '7' AS tid, 1000 * i AS start_ns, 90 AS dur_ns,
+            start_ns + dur_ns AS end_ns, 4 * i + 9000003 AS correlation, 7 AS stream,
+            '{"cuda_sync_kind": "Stream Sync"}' AS args
+        FROM range(10000) AS t (i)
     """)
     tables.con.execute("""
         INSERT INTO given_traces BY NAME
@@ -84,14 +117,14 @@ def call_of(query, given=""):
     return f"FROM {query}_v1({', '.join(filter(None, [REQUIRED.get(query), given]))})"
 
 
-@pytest.mark.parametrize("query", GPU_QUERIES)
+@pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize("given", ["", "only_ranks := [1], only_steps := [3]"])
 def test_joins(large, query, given):
     assert large.con.execute(call_of(query)).fetchone() is not None
     assert bad_joins(large.con, call_of(query, given)) == []
 
 
-@pytest.mark.parametrize("query", GPU_QUERIES)
+@pytest.mark.parametrize("query", QUERIES)
 def test_joins_where_few_rows_are_expected(gpu, query):
     """DuckDB guesses a few rows where it is told one job of many, or has seen none yet."""
     gpu.fill()
@@ -121,7 +154,7 @@ def files(tmp_path_factory):
         yield archive.con
 
 
-@pytest.mark.parametrize("query", GPU_QUERIES)
+@pytest.mark.parametrize("query", QUERIES)
 def test_only_files_of_selected_ranks_are_read(files, query):
     read = [
         node["extra_info"]["Scanning Files"]
