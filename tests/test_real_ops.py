@@ -3,6 +3,7 @@
 HTA's figures are facts to compare with, not truth; see test_hta_figures.
 """
 
+import json
 from collections import Counter, defaultdict
 from functools import cache, cmp_to_key
 
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.skipif(
     not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"
 )
 
-QUERIES = [("op_stats", {"by_shape": True}), ("op_calls", {})]
+QUERIES = [("op_stats", {}), ("op_stats", {"by_shape": True}), ("op_calls", {})]
 CROSSED = {"b200_eager": 13, "h100_bert": 5, "mi300_bert": 5, "mtia_inference": 15}  # spans
 KERNEL_COLUMNS = ("num_kernels", "kernel_dur_sum_ns", "kernel_span_ns")
 
@@ -37,15 +38,6 @@ def trace(request):
 def rows_of(run, query, trace, **given) -> list[dict]:
     only = {"only_jobs": [trace.job], "only_ranks": [trace.rank]}
     return run.query(query, **only, **given).to_pylist()
-
-
-@pytest.mark.parametrize(("query", "given"), QUERIES)
-def test_plain_python_says_the_same(real_run, real_rows, trace, query, given):
-    tables = [real_rows(table, trace.job, trace.rank) for table in ("gpu_activities", "host_ops")]
-    steps = sorted({row["step"] for row in tables[1]} - {None})
-    for more in ({}, *([{"only_steps": steps[:1]}] if steps else [])):
-        wanted = list(getattr(brute_ops, query)(*tables, **given, **more))
-        assert rows_of(real_run, query, trace, **given, **more) == wanted
 
 
 @cache
@@ -66,26 +58,39 @@ def cuts(spans) -> dict[int, int]:
     return found
 
 
-@pytest.mark.parametrize("query", ["op_stats", "op_calls"])
-def test_the_trace_itself_says_the_same(real_run, trace, query):
+def as_json(value) -> str | None:
+    return None if value is None else json.dumps(value, separators=(",", ":"))
+
+
+@pytest.mark.parametrize(("query", "given"), QUERIES)
+def test_the_trace_itself_says_the_same(real_run, trace, query, given):
     """From its JSON, without our tables."""
     read = raw(trace)
     place = {"job": trace.job, "rank": trace.rank}
+    args = {span.event_id: span.args for span in read.spans}
     cut_ns = cuts(read.spans)
     assert len(cut_ns) == CROSSED.get(trace.job, 0)
     ops = [
         row | place | {
-            "end_ns": row["start_ns"] + row["dur_ns"], "cut_ns": cut_ns.get(row["event_id"]),
-            "input_dims": None, "input_types": None, "is_backward": None, "forward_id": None,
+            "end_ns": row["start_ns"] + row["dur_ns"],
+            "cut_ns": cut_ns.get(row["event_id"]),
+            "input_dims": as_json(args[row["event_id"]].get("Input Dims")),
+            "input_types": as_json(args[row["event_id"]].get("Input type")),
         }
         for row in read.host_ops
     ]
     activities = [row | place for row in read.activities]
-    wanted = list(getattr(brute_ops, query)(activities, ops))
-    of_ingest = ("input_dims", "input_types", "is_backward", "forward_event_id")
-    found = [row | {column: None for column in of_ingest if column in row}
-             for row in rows_of(real_run, query, trace)]
-    assert found == wanted
+    wanted = list(getattr(brute_ops, query)(activities, ops, **given))
+    assert rows_of(real_run, query, trace, **given) == wanted
+
+
+@pytest.mark.parametrize(("query", "given"), QUERIES[1:])
+def test_plain_python_says_the_same_of_a_step(real_run, real_rows, trace, query, given):
+    activities, ops = (
+        real_rows(table, trace.job, trace.rank) for table in ("gpu_activities", "host_ops"))
+    steps = sorted({row["step"] for row in ops} - {None})[:1]
+    wanted = list(getattr(brute_ops, query)(activities, ops, only_steps=steps, **given))
+    assert rows_of(real_run, query, trace, only_steps=steps, **given) == wanted
 
 
 def test_self_times_add_up(real_run, real_rows, trace):
