@@ -20,9 +20,11 @@
 -- function. `forward_event_id` is the operator of the forward pass whose gradients the call is
 -- there to compute, or to whose backward pass an operator around it belongs.
 --
--- HTA's CallGraph has num_kernels, kernel_dur_sum and kernel_span, of all events, not only
--- operators. It takes synchronisations for kernels, but nothing on stream 0, where AMD's run; and
--- once traces are aligned, as TraceAnalysis does, its spans are from their start to 1970's.
+-- HTA's CallGraph has num_kernels, kernel_dur_sum and kernel_span of every event, not only of
+-- operators, and counts in a step or `## backward ##` of the main thread what the backward thread
+-- launches meanwhile. It takes synchronisations for kernels, and nothing on stream 0, where AMD's
+-- run; operators of Triton with a `stream` are missing; and of traces that TraceAnalysis loaded all
+-- spans are wrong, as it moves starts but not ends.
 --
 -- since: 0.1
 -- grain: job, rank, event_id

@@ -17,21 +17,21 @@
 -- called directly, be it operators, Python functions, annotations, runtime or driver calls; it
 -- counts no time twice, so that operators can be compared and added up.
 --
--- The kernel figures count each activity of a name once: those of a call inside another one of the
--- name are that one's. `kernel_span_ns` is from the start of the first to the end of the last
--- activity of a call, summed over the calls that are in no other one of the name; so, at most, what
--- calls take on the GPU with all waiting in between. `gpu_utilization_frac`, the share of it that
--- is kernel time, is above 1 where activities run at once; `kernel_busy_ns`, in which they count
--- once, never exceeds it. `self_kernel_ns` is of the activities that no operator in the call
--- launched; over all operators it adds up to the time of all activities launched in operators.
+-- The kernel figures count each activity of a name once: what is launched in a call inside another
+-- one of the name is of the outer one. `kernel_span_ns` is the time from the start of a call's
+-- first activity to the end of its last, with all waiting in between, summed over the calls that
+-- are in no other one of the name. `gpu_utilization_frac`, the share of it that is kernel time, is
+-- above 1 where activities run at once; `kernel_busy_ns`, where those count once, is never above
+-- the span. `self_kernel_ns` is of what the calls launched themselves, not by an operator in them;
+-- over all operators it adds up to the time of all activities launched in operators.
 --
 -- With `by_shape`, calls are of one row that have the same name, input_dims and input_types, and
 -- what is said of calls of a name is said of calls of these. The two are NULL where the profiler
--- did not record them. Selected steps are those in which the calls begin; whatever is in a call
--- counts, whatever step it is in.
+-- did not record them. Selected steps are those in which the calls begin, and only these calls can
+-- be in one another; whatever is in them counts, whatever step it is in.
 --
--- HTA has no such table. Its compare_traces has count and sum of durations by name, of all calls as
--- here.
+-- HTA has no such table. Its compare_traces has counts and sums of durations by name, of all calls
+-- as here; its CallGraph is compared in op_calls.
 --
 -- since: 0.1
 -- grain: job, rank, name, input_dims, input_types
