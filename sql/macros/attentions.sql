@@ -81,7 +81,7 @@ list_concat(dims[:-4], [dims[-2], dims[-3], dims[-1]]);
 -- Needs shape_number, name, dims, types and texts.
 CREATE OR REPLACE MACRO attentions(shapes) AS TABLE
 WITH
-arguments AS (
+arguments AS MATERIALIZED (
     SELECT
         s.shape_number,
         o.is_backward,

@@ -53,7 +53,7 @@ FROM (
 -- Needs shape_number, name, dims, types and texts.
 CREATE OR REPLACE MACRO convolutions(shapes) AS TABLE
 WITH
-arguments AS (
+arguments AS MATERIALIZED (
     SELECT
         s.shape_number,
         o.gradient_at IS NOT NULL AS is_backward,

@@ -52,7 +52,7 @@ END;
 -- Needs shape_number, name, dims, types and texts.
 CREATE OR REPLACE MACRO matrix_products(shapes) AS TABLE
 WITH
-sides AS (
+sides AS MATERIALIZED (
     SELECT
         s.shape_number,
         s.name,
@@ -60,6 +60,8 @@ sides AS (
         s.dims[o.right_at] AS right_dims,
         s.types[o.left_at] AS left_type,
         s.types[o.right_at] AS right_type,
+        len(s.dims) AS argument_count,
+        o.most_arguments,
         o.rank_count,
         o.transposed,
         s.name = 'aten::_scaled_mm' AND scalar_type(s.texts[4]) IS NOT NULL AS is_old_scaled,
@@ -85,7 +87,6 @@ sides AS (
         END AS result_type
     FROM query_table(shapes) AS s
     JOIN matrix_product_operators() AS o ON o.name = s.name
-    WHERE len(s.dims) <= o.most_arguments
 ),
 fitting AS (
     SELECT
@@ -96,6 +97,8 @@ fitting AS (
             ELSE 1
         END AS n,
         CASE
+            WHEN argument_count > most_arguments
+            THEN false
             WHEN transposed
             THEN len(right_dims) BETWEEN 1 AND 2 AND len(left_dims) > 0
                 AND left_dims[-1] = right_dims[-1]

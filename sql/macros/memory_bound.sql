@@ -65,7 +65,7 @@ FROM named;
 -- Needs shape_number, name, dims, types and texts.
 CREATE OR REPLACE MACRO memory_bound(shapes) AS TABLE
 WITH
-arguments AS (
+arguments AS MATERIALIZED (
     SELECT
         s.shape_number,
         o.argument_count,

@@ -10,7 +10,7 @@
 -- To add a device or change a figure, replace this view by one with the same columns.
 CREATE OR REPLACE VIEW device_peaks AS
 WITH
-models (model, memory_gbps, source) AS (
+models (model, memory_gbps, reference) AS (
     VALUES
         ('V100 SXM', 900, 'NVIDIA V100 data sheet'),
         ('V100 PCIe', 900, 'NVIDIA V100 data sheet'),
@@ -109,7 +109,7 @@ SELECT
     peaks.dtype,                                    -- number format: float16, tf32, ...
     peaks.dense_tflops::DOUBLE AS dense_tflops,     -- 1e12 operations a second
     models.memory_gbps::DOUBLE AS memory_gbps,      -- 1e9 bytes a second
-    models.source                                   -- where the vendor says so
+    models.reference                                -- where the vendor says so
 FROM names
 JOIN models ON models.model = names.model
 JOIN peaks ON peaks.model = names.model;

@@ -19,6 +19,8 @@ FILES_READ = {
     "hardware_counters": [],  # of ranks with counters
     "annotation_stats": [],  # of events
     "annotated_kernels": ["2/4"] * 3,
+    "op_flops": ["2/4"] * 4,
+    "step_mfu": ["2/4"] * 5,
 }
 
 
@@ -56,7 +58,7 @@ def large():
             event_id - (2 - j) AS root_id, parent_id AS op_id, 5000000 + i // 100 AS annotation_id,
             if(i % 3 = 0, NULL, 7000000 + i // 10) AS module_id, i % 3 = 0 AS is_backward,
             if(i % 3 = 0, event_id - 400, NULL) AS forward_id, hash(j, i % 50) AS stack_hash,
-            if(j > 0, '[[64,' || i % 7 || '],[' || i % 7 || ',64]]', NULL) AS input_dims,
+            if(j > 0, '[[64,' || i % 7 || '],[64,' || i % 7 || ']]', NULL) AS input_dims,
             if(j > 0, '["float","float"]', NULL) AS input_types,
             if(j > 0, '["",""]', NULL) AS concrete_inputs
         FROM range(100000) AS t (i), range(3) AS s (j)

@@ -37,7 +37,7 @@
 --   name                  VARCHAR  -      operator
 --   input_dims            VARCHAR  -      JSON: sizes of each argument
 --   input_types           VARCHAR  -      JSON: type of each argument
---   concrete_inputs       VARCHAR  -      JSON: values of other arguments; NULL for elementwise ones
+--   concrete_inputs       VARCHAR  -      JSON: values of other arguments; NULL: elementwise
 --   is_counted            BOOLEAN  -      whether the row adds up with the others
 --   family                VARCHAR  -      matrix product, convolution, convolution backward,
 --                                         attention, attention backward, elementwise or reduction
@@ -127,19 +127,21 @@ ops AS (
 nests AS MATERIALIZED (
     FROM operator_nests(calls, ops)
 ),
--- Patterns once a name. AMD's matrix cores do know float32.
-tensor_core_kernels AS (
-    SELECT name
-    FROM (
-        SELECT DISTINCT a.name
-        FROM gpu_activities AS a
-        WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-          AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-    )
-    WHERE tensor_core_use(name) NOT IN (
-        'AMD, matrix instruction', 'rocBLAS and hipBLASLt', 'MIOpen',
-        'Composable Kernel attention'
-    )
+distinct_names AS MATERIALIZED (
+    SELECT DISTINCT a.name
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+),
+-- Once a name, since patterns cost more than a join. AMD's matrix cores do know float32.
+kernel_names AS MATERIALIZED (
+    SELECT
+        name,
+        coalesce(tensor_core_use(name) NOT IN (
+            'AMD, matrix instruction', 'rocBLAS and hipBLASLt', 'MIOpen',
+            'Composable Kernel attention'
+        ), false) AS on_tensor_cores
+    FROM distinct_names
 ),
 launched AS (
     SELECT
@@ -148,9 +150,9 @@ launched AS (
         a.op_id,
         count(*) AS kernel_count,
         sum(a.dur_ns) AS kernel_ns,
-        bool_or(k.name IS NOT NULL) AS on_tensor_cores
+        bool_or(k.on_tensor_cores) AS on_tensor_cores
     FROM gpu_activities AS a
-    LEFT JOIN tensor_core_kernels AS k ON k.name = a.name
+    JOIN kernel_names AS k ON k.name IS NOT DISTINCT FROM a.name
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
       AND (only_steps IS NULL OR list_contains(only_steps, a.step))

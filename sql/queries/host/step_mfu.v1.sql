@@ -42,7 +42,7 @@
 --   coverage_frac     DOUBLE   0-1  modelled_ns / computation_ns
 --   flops             BIGINT   -    operations, without those run once more
 --   recomputed_flops  BIGINT   -    operations run once more
---   achieved_tflops   DOUBLE   -    1e12 operations a second of time_ns, without those run once more
+--   achieved_tflops   DOUBLE   -    1e12 of flops a second of time_ns
 --   mfu_frac          DOUBLE   0-1  time of flops at peak / time_ns
 --   hfu_frac          DOUBLE   0-1  time of flops and recomputed_flops at peak / time_ns
 -- check: modelled_ns BETWEEN 0 AND computation_ns
@@ -127,19 +127,21 @@ ranks_with_steps AS (
     SELECT DISTINCT job, rank
     FROM marks
 ),
--- Patterns once a name. AMD's matrix cores do know float32.
-tensor_core_kernels AS (
-    SELECT name
-    FROM (
-        SELECT DISTINCT a.name
-        FROM gpu_activities AS a
-        WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-          AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-    )
-    WHERE tensor_core_use(name) NOT IN (
-        'AMD, matrix instruction', 'rocBLAS and hipBLASLt', 'MIOpen',
-        'Composable Kernel attention'
-    )
+distinct_names AS MATERIALIZED (
+    SELECT DISTINCT a.name
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+),
+-- Once a name, since patterns cost more than a join. AMD's matrix cores do know float32.
+kernel_names AS MATERIALIZED (
+    SELECT
+        name,
+        coalesce(tensor_core_use(name) NOT IN (
+            'AMD, matrix instruction', 'rocBLAS and hipBLASLt', 'MIOpen',
+            'Composable Kernel attention'
+        ), false) AS on_tensor_cores
+    FROM distinct_names
 ),
 launched AS MATERIALIZED (
     SELECT
@@ -152,9 +154,9 @@ launched AS MATERIALIZED (
         min(a.start_ns) AS start_ns,
         max(a.end_ns) AS end_ns,
         min({'start_ns': a.start_ns, 'event_id': a.event_id}) AS first_one,
-        bool_or(k.name IS NOT NULL) AS on_tensor_cores
+        bool_or(k.on_tensor_cores) AS on_tensor_cores
     FROM gpu_activities AS a
-    LEFT JOIN tensor_core_kernels AS k ON k.name = a.name
+    JOIN kernel_names AS k ON k.name IS NOT DISTINCT FROM a.name
     LEFT JOIN ranks_with_steps AS r ON r.job = a.job AND r.rank = a.rank
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
