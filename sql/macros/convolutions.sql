@@ -114,6 +114,7 @@ outputs AS (
                 lambda s: TRY_CAST(
                     CASE
                         WHEN s.stride < 1
+                            OR (NOT transposed AND s.span >= s.size + 2 * s.padding)
                         THEN NULL
                         WHEN transposed
                         THEN (s.size - 1) * s.stride - 2 * s.padding + s.span

@@ -65,9 +65,9 @@ sides AS MATERIALIZED (
         o.rank_count,
         o.transposed,
         s.name = 'aten::_scaled_mm' AND scalar_type(s.texts[4]) IS NOT NULL AS is_old_scaled,
-        CASE WHEN is_old_scaled THEN 3 ELSE o.summand_at END AS summand_at,
-        s.dims[summand_at] AS summand_dims,
-        CASE WHEN summand_at IS NULL THEN '' ELSE coalesce(s.types[summand_at], '') END
+        CASE WHEN is_old_scaled THEN 3 ELSE o.summand_at END AS added_at,
+        s.dims[added_at] AS summand_dims,
+        CASE WHEN added_at IS NULL THEN '' ELSE coalesce(s.types[added_at], '') END
             AS summand_type,
         -- Unless known, no type rather than a wrong one.
         CASE

@@ -79,10 +79,10 @@ SELECT
     argument_texts(concrete_inputs) AS texts
 FROM (SELECT DISTINCT name, input_dims, input_types, concrete_inputs FROM query_table(called));
 
--- Needs shape_number, family, is_estimated, factors BIGINT[] (NULL: no operations are counted),
--- formats VARCHAR[] (the types whose product it is) and tensors, a list of {dims, type}; one whose
--- type is of no tensor costs nothing. Gives one row for each shape whose operations or bytes are
--- known.
+-- Needs shape_number, family, is_estimated, factors BIGINT[], formats VARCHAR[] (the types whose
+-- product it is) and tensors, a list of {dims, type}; one whose type is of no tensor costs nothing.
+-- Gives one row for each shape whose operations are known, or of a family of which they are not
+-- counted, whose bytes are.
 CREATE OR REPLACE MACRO operator_costs(formulas) AS TABLE
 WITH
 costs AS (
@@ -90,6 +90,7 @@ costs AS (
         shape_number,
         family,
         is_estimated,
+        family NOT IN ('elementwise', 'reduction') AS counts_flops,
         whole_product(factors) AS flops,
         list_transform(
             tensors,
@@ -108,6 +109,7 @@ summed AS (
         shape_number,
         family,
         is_estimated,
+        counts_flops,
         flops,
         CASE
             WHEN len(formats) = 1 AND formats[1] <> 'none' AND flops IS NOT NULL
@@ -124,7 +126,7 @@ summed AS (
 )
 SELECT shape_number, family, coalesce(is_estimated, false) AS is_estimated, flops, bytes, dtype
 FROM summed
-WHERE flops IS NOT NULL OR bytes IS NOT NULL;
+WHERE flops IS NOT NULL OR (bytes IS NOT NULL AND NOT counts_flops);
 
 -- The calls whose cost is known, as operator_nests takes them.
 CREATE OR REPLACE MACRO operator_calls(called, shapes, costs) AS TABLE
