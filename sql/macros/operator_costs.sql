@@ -96,6 +96,7 @@ costs AS (
             tensors,
             lambda t: CASE
                 WHEN t.type IN ('', 'Scalar', 'ScalarList', 'None') THEN 0
+                WHEN t.dims IS NULL THEN NULL
                 ELSE whole_product(list_append(t.dims, type_bytes(t.type)))
             END
         ) AS bytes_of_each,

@@ -468,12 +468,24 @@ def elementwise(read, dims, result):
 # The queries.
 
 cached_cost = cache(cost)
-PEAKS = {  # checked by hand against the vendors' figures that test_flops.py names
-    ("NVIDIA A100-SXM4-40GB", "float32"): 19.5, ("NVIDIA A100-SXM4-40GB", "tf32"): 156.0,
-    ("NVIDIA A100-SXM4-40GB", "bfloat16"): 312.0, ("NVIDIA A100-SXM4-40GB", "float16"): 312.0,
-    ("NVIDIA A100-SXM4-40GB", "float64"): 19.5,
+SPEEDS = {  # 1e12 dense operations a second, and GB/s of memory, as the vendors' data sheets say
+    "A100": ({"float64": 19.5, "float32": 19.5, "tf32": 156.0, "float16": 312.0,
+              "bfloat16": 312.0}, 1555.0),
+    "V100": ({"float64": 7.8, "float32": 15.7, "float16": 125.0}, 900.0),
+    "H100": ({"float64": 66.9, "float32": 66.9, "tf32": 494.7, "float16": 989.4,
+              "bfloat16": 989.4}, 3352.0),
+    "B200": ({"float32": 75.0, "tf32": 1125.0, "float16": 2250.0, "bfloat16": 2250.0}, 8000.0),
+    "MI300X": ({"float32": 163.4, "float16": 1307.4, "bfloat16": 1307.4}, 5300.0),
 }
-BANDWIDTHS = {"NVIDIA A100-SXM4-40GB": 1555.0}
+DEVICES = {
+    "NVIDIA A100-SXM4-40GB": "A100", "NVIDIA A100-PG509-200": "A100",
+    "Tesla V100-SXM2-16GB": "V100", "Tesla V100-SXM2-32GB": "V100",
+    "NVIDIA H100 80GB HBM3": "H100", "NVIDIA B200": "B200", "AMD Instinct MI300X": "MI300X",
+    "AMD Instinct MI300X VF": "MI300X",
+}
+PEAKS = {(device, dtype): peak for device, model in DEVICES.items()
+         for dtype, peak in SPEEDS[model][0].items()}
+BANDWIDTHS = {device: SPEEDS[model][1] for device, model in DEVICES.items()}
 
 
 def wanted(row, only_jobs, only_ranks, only_steps=None):
