@@ -10,7 +10,15 @@ from hta_sql.archive import Archive
 
 QUERIES = GPU_QUERIES + HOST_QUERIES
 # What a call cannot do without, and finds nothing without.
-REQUIRED = {"kernel_sequences": "operator := 'aten::linear', min_length := 1"}
+REQUIRED = {
+    "kernel_sequences": "operator := 'aten::linear', min_length := 1",
+    "call_stack": "of_event := 1000004",
+}
+# What is given instead to the one that takes one rank, and no steps.
+INSTEAD = {
+    ("call_stack", "only_ranks := [1], only_steps := [3]"): "of_rank := 1",
+    ("call_stack", "only_ranks := [1, 2]"): "of_rank := 1",
+}
 # Those that read a table twice, or another one than gpu_activities.
 FILES_READ = {
     "profiler_steps": ["2/4"] * 3,
@@ -19,6 +27,8 @@ FILES_READ = {
     "hardware_counters": [],  # of ranks with counters
     "annotation_stats": [],  # of events
     "annotated_kernels": ["2/4"] * 3,
+    "call_stack": ["1/4"] * 10,
+    "folded_stacks": ["2/4"] * 6,
 }
 
 
@@ -114,6 +124,7 @@ def large():
 
 def call_of(query, given=""):
     """A call with what it requires and what is given."""
+    given = INSTEAD.get((query, given), given)
     return f"FROM {query}_v1({', '.join(filter(None, [REQUIRED.get(query), given]))})"
 
 
@@ -125,10 +136,11 @@ def test_joins(large, query, given):
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_joins_where_few_rows_are_expected(gpu, query):
+def test_joins_where_few_rows_are_expected(gpu, host, query):
     """DuckDB guesses a few rows where it is told one job of many, or has seen none yet."""
-    gpu.fill()
-    assert bad_joins(gpu.con, call_of(query, "only_jobs := ['j']")) == []
+    tables = gpu if query in GPU_QUERIES else host
+    tables.fill()
+    assert bad_joins(tables.con, call_of(query, "only_jobs := ['j']")) == []
 
 
 @pytest.mark.parametrize("condition", [
