@@ -6,6 +6,7 @@ times but the order of callees. They also serve for real traces: what is of a ra
 
 import unicodedata
 from collections import defaultdict
+from functools import cache
 
 from queries.brute_force import grouped, selected
 
@@ -26,6 +27,16 @@ class Rank:
             -row["end_ns"] if row["parent_id"] is not None else 0, row["event_id"],
         )):
             self.callees[self.caller(row)].append(row["event_id"])
+        self.paths: dict[int, str] = {}
+        # Levels of callees, activities and their time of each operation and all that it called.
+        self.heights, self.counts, self.times = {}, {}, {}
+        for root in self.callees[None]:
+            for at in reversed(list(self.down(root))):
+                below = self.callees[at]
+                launched = [self.activities[one]["dur_ns"] for one in self.launched[at]]
+                self.heights[at] = 1 + max([self.heights[callee] for callee in below], default=0)
+                self.counts[at] = len(launched) + sum(self.counts[callee] for callee in below)
+                self.times[at] = sum(launched) + sum(self.times[callee] for callee in below)
 
     @staticmethod
     def caller(op) -> int | None:
@@ -40,18 +51,14 @@ class Rank:
         return found[::-1]
 
     def down(self, op_id):
-        """An operation and all that it called, depth first, with the levels between."""
-        waiting = [(op_id, 0)]
+        """An operation and all that it called, depth first."""
+        waiting = [op_id]
         while waiting:
-            at, level = waiting.pop()
-            yield at, level
-            waiting += [(callee, level + 1) for callee in reversed(self.callees[at])]
+            at = waiting.pop()
+            yield at
+            waiting += reversed(self.callees[at])
 
     def op_row(self, op_id, relation):
-        launched = [
-            self.activities[activity]["dur_ns"]
-            for below, _ in self.down(op_id) for activity in self.launched[below]
-        ]
         op = self.ops[op_id]
         return {
             "job": op["job"],
@@ -59,7 +66,7 @@ class Rank:
             "event_id": op_id,
             "relation": relation,
             "depth": len(self.up(op_id)) - 1,
-            "height": max(level for _, level in self.down(op_id)) + 1,
+            "height": self.heights[op_id],
             "parent_id": self.caller(op),
             "cat": op["cat"],
             "name": op["name"],
@@ -69,8 +76,8 @@ class Rank:
             "stream": None,
             "start_ns": op["start_ns"],
             "dur_ns": op["dur_ns"],
-            "kernel_count": len(launched),
-            "kernel_ns": sum(launched),
+            "kernel_count": self.counts[op_id],
+            "kernel_ns": self.times[op_id],
         }
 
     def activity_row(self, activity_id, relation):
@@ -107,7 +114,7 @@ class Rank:
         yield from (self.op_row(at, "ancestor") for at in ancestors)
         listed = set(ancestors)
         if op_id == of_event:
-            for at, _ in self.down(of_event):
+            for at in self.down(of_event):
                 yield self.op_row(at, "self" if at == of_event else "descendant")
                 listed.add(at)
                 yield from (self.activity_row(id, "activity") for id in self.launched[at])
@@ -118,8 +125,13 @@ class Rank:
             if at not in listed:
                 yield self.op_row(at, "forward" if at == forward_id else "forward_ancestor")
 
-    def names(self, op_id) -> list[str]:
-        return [frame(self.ops[at]["name"]) for at in self.up(op_id)]
+    def path(self, op_id) -> str:
+        for at in self.up(op_id):
+            if at not in self.paths:
+                name = frame(self.ops[at]["name"])
+                caller = self.caller(self.ops[at])
+                self.paths[at] = name if caller is None else f"{self.paths[caller]};{name}"
+        return self.paths[op_id]
 
     def own_ns(self, op_id) -> int:
         """Without what it called on its thread, up to where this was crossed."""
@@ -130,6 +142,7 @@ class Rank:
         )
 
 
+@cache
 def frame(name) -> str:
     """As in a folded stack."""
     plain = "".join(
@@ -159,11 +172,12 @@ def folded_stacks(activities, ops, weight="gpu", **only):
         job, rank = row["job"], row["rank"]
         stacks = by_rank[job, rank]
         if weight == "gpu":
-            names = [*stacks.names(row["launch_id"]), frame(row["short_name"])]
-            weights[job, rank, ";".join(names)] += row["dur_ns"]
+            stack = frame(row["short_name"])
+            if row["launch_id"] is not None:
+                stack = f"{stacks.path(row['launch_id'])};{stack}"
+            weights[job, rank, stack] += row["dur_ns"]
         else:
-            names = stacks.names(row["event_id"])
-            weights[job, rank, ";".join(names)] += stacks.own_ns(row["event_id"])
+            weights[job, rank, stacks.path(row["event_id"])] += stacks.own_ns(row["event_id"])
     rows = [
         {"job": job, "rank": rank, "stack": stack, "weight_ns": weight_ns}
         for (job, rank, stack), weight_ns in weights.items()

@@ -26,8 +26,8 @@
 -- an activity right behind its launch; the forward pass at the end. There are no rows of an event
 -- that is neither an operation of the host nor a GPU activity.
 --
--- HTA's get_stack_of_node has the same rows but for the forward pass, by their starts, and as parent
--- of what has no caller the thread's number below zero. It knows no activities on stream 0, and
+-- HTA's get_stack_of_node has the same rows but for the forward pass, by their starts; the parent
+-- of what has no caller is the thread's number below zero. It knows no activities on stream 0, and
 -- fails where a stack is about 1,000 deep or rounding to whole us made a duration negative.
 --
 -- since: 0.1
