@@ -1,13 +1,19 @@
 """Cases of call_stack and folded_stacks; then both on random rows, in plain Python."""
 
 import random
+import shutil
+import subprocess
 from collections import Counter
 from zlib import crc32
 
 import duckdb
 import pytest
+from click.testing import CliRunner
 from queries import brute_stacks
 from queries.plans import bad_joins
+
+import hta_sql
+from hta_sql.cli import cli
 
 # 0         10        20        30        40
 # [= 1 step ==============================)       main thread
@@ -426,6 +432,25 @@ def test_unknown_weight(host, given, says):
     host.fill()
     with pytest.raises(duckdb.InvalidInputException, match=f"'gpu' or 'host', not {says}$"):
         host.con.execute("FROM folded_stacks_v1(weight := $1)", [given]).fetchall()
+
+
+# What the documentation tells to turn the rows into the lines that flame graphs are made of.
+TO_LINES = r'''1d; s/^"([^"]|"")*",[^,]*,"(.*)",([0-9]+)$/\2 \3/; s/""/"/g'''
+
+
+@pytest.mark.skipif(not shutil.which("sed"), reason="no sed")
+@pytest.mark.parametrize("weight", ["gpu", "host"])
+def test_lines_of_flame_graphs(demo_archive, weight):
+    arguments = ["run", "folded_stacks", str(demo_archive), "--weight", weight, "--format", "csv"]
+    rows = CliRunner().invoke(cli, arguments).stdout_bytes
+    lines = subprocess.run(["sed", "-E", TO_LINES], input=rows, capture_output=True, check=True)
+    with hta_sql.open(demo_archive) as run:
+        wanted = [
+            f"{row['stack']} {row['weight_ns']}"
+            for row in run.folded_stacks(weight=weight).to_pylist()
+        ]
+    assert len(wanted) > 10
+    assert lines.stdout.decode().splitlines() == wanted
 
 
 def test_joins(host):
