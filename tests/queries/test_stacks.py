@@ -220,6 +220,26 @@ def test_callers_that_end_at_once(host):
     """, of_event=9)
 
 
+def test_a_caller_that_was_crossed(host):
+    # [= 1 ===========)
+    #  [= 2 ===)          left the stack where 3 began
+    #    [4)              called by 2
+    #      [= 3 ===)
+    host.expect("call_stack", """
+        event_id  depth  parent_id
+        1         0      -
+        2         1      1
+        4         2      2
+        3         1      1
+    """, ops="""
+        event_id  tid  start_ns  end_ns  depth  root_id  parent_id  caller_id  cut_ns
+        1         1    0         16      0      1        -          -          -
+        2         1    1         9       1      1        1          -          5
+        3         1    5         13      1      1        1          -          -
+        4         2    3         5       0      4        -          2          -
+    """, of_event=1)
+
+
 def test_a_forward_operator_among_the_ancestors_is_one(host):
     """A forward pass that is run again inside of the backward pass."""
     host.fill(host_ops="""
