@@ -10,7 +10,15 @@ from hta_sql.archive import Archive
 
 QUERIES = GPU_QUERIES + HOST_QUERIES
 # What a call cannot do without, and finds nothing without.
-REQUIRED = {"kernel_sequences": "operator := 'aten::linear', min_length := 1"}
+REQUIRED = {
+    "kernel_sequences": "operator := 'aten::linear', min_length := 1",
+    "call_stack": "of_event := 1000004",
+}
+# What is given instead to the one that takes one rank, and no steps.
+INSTEAD = {
+    ("call_stack", "only_ranks := [1], only_steps := [3]"): "of_rank := 1",
+    ("call_stack", "only_ranks := [1, 2]"): "of_rank := 1",
+}
 # Those that read a table twice, or another one than gpu_activities.
 FILES_READ = {
     "profiler_steps": ["2/4"] * 3,
@@ -21,6 +29,8 @@ FILES_READ = {
     "annotated_kernels": ["2/4"] * 3,
     "op_flops": ["2/4"] * 4,
     "step_mfu": ["2/4"] * 5,
+    "call_stack": ["1/4"] * 10,
+    "folded_stacks": ["2/4"] * 6,
 }
 
 
@@ -116,6 +126,7 @@ def large():
 
 def call_of(query, given=""):
     """A call with what it requires and what is given."""
+    given = INSTEAD.get((query, given), given)
     return f"FROM {query}_v1({', '.join(filter(None, [REQUIRED.get(query), given]))})"
 
 
