@@ -10,7 +10,15 @@ from hta_sql.archive import Archive
 
 QUERIES = GPU_QUERIES + HOST_QUERIES
 # What a call cannot do without, and finds nothing without.
-REQUIRED = {"kernel_sequences": "operator := 'aten::linear', min_length := 1"}
+REQUIRED = {
+    "kernel_sequences": "operator := 'aten::linear', min_length := 1",
+    "call_stack": "of_event := 1000004",
+}
+# What is given instead to the one that takes one rank, and no steps.
+INSTEAD = {
+    ("call_stack", "only_ranks := [1], only_steps := [3]"): "of_rank := 1",
+    ("call_stack", "only_ranks := [1, 2]"): "of_rank := 1",
+}
 # Those that read a table twice, or another one than gpu_activities.
 FILES_READ = {
     "profiler_steps": ["2/4"] * 3,
@@ -21,6 +29,10 @@ FILES_READ = {
     "annotated_kernels": ["2/4"] * 3,
     "op_stats": ["2/4"] * 3,
     "op_calls": ["2/4"] * 3,
+    "op_flops": ["2/4"] * 4,
+    "step_mfu": ["2/4"] * 5,
+    "call_stack": ["1/4"] * 10,
+    "folded_stacks": ["2/4"] * 6,
 }
 
 
@@ -58,7 +70,7 @@ def large():
             event_id - (2 - j) AS root_id, parent_id AS op_id, 5000000 + i // 100 AS annotation_id,
             if(i % 3 = 0, NULL, 7000000 + i // 10) AS module_id, i % 3 = 0 AS is_backward,
             if(i % 3 = 0, event_id - 400, NULL) AS forward_id, hash(j, i % 50) AS stack_hash,
-            if(j > 0, '[[64,' || i % 7 || '],[' || i % 7 || ',64]]', NULL) AS input_dims,
+            if(j > 0, '[[64,' || i % 7 || '],[64,' || i % 7 || ']]', NULL) AS input_dims,
             if(j > 0, '["float","float"]', NULL) AS input_types,
             if(j > 0, '["",""]', NULL) AS concrete_inputs
         FROM range(100000) AS t (i), range(3) AS s (j)
@@ -116,6 +128,7 @@ def large():
 
 def call_of(query, given=""):
     """A call with what it requires and what is given."""
+    given = INSTEAD.get((query, given), given)
     return f"FROM {query}_v1({', '.join(filter(None, [REQUIRED.get(query), given]))})"
 
 
