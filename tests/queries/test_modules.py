@@ -4,6 +4,7 @@ import random
 from collections import Counter
 
 import pytest
+from hand_written import ingested, span, trace_text
 from queries.brute_modules import Model, is_call, module_stats
 from queries.stacked import with_places
 
@@ -287,14 +288,14 @@ def test_the_last_call_before_tells_the_place(host):
 def test_what_is_only_called_in_a_backward_pass_is_outermost(host):
     host.expect("module_stats", """
         rank  module   count
-        0     Lin      1
-        1     Top      1
-        1     Top/Lin  1
+        0     Top      1
+        0     Top/Lin  1
+        1     Lin      1
     """, ops="""
         rank  event_id  cat              name             start_ns  end_ns  is_backward  module_id
-        0     4         python_function  nn.Module:~Lin   40        60      true         -
-        1     1         python_function  nn.Module:~Top   0         30      false        -
-        1     2         python_function  nn.Module:~Lin   5         25      false        1
+        0     1         python_function  nn.Module:~Top   0         30      false        -
+        0     2         python_function  nn.Module:~Lin   5         25      false        1
+        1     4         python_function  nn.Module:~Lin   40        60      true         -
     """)
 
 
@@ -438,6 +439,56 @@ def test_deep_modules(host):
     assert {row["forward_kernel_ns"] for row in result} == {3}
     assert result[-1]["module"].count("/") == deep - 1
     assert result[-1]["forward_self_kernel_ns"] == 3
+
+
+# From a trace: what ingest derives and the query reads, together.
+
+MAIN_AND_AUTOGRAD = [
+    span("ProfilerStep#1", 0, 100, "user_annotation"),
+    span("nn.Module: Model_0", 5, 90, "python_function"),
+    span("nn.Module: Linear_0", 10, 30, "python_function"),
+    span("aten::mm", 15, 20, **{"Sequence number": 7}),
+    span("cudaLaunchKernel", 20, 5, "cuda_runtime", correlation=1),
+    # A checkpoint of Linear_1: its forward pass is run without gradients, so of no number.
+    span("CheckpointFunction", 45, 30, **{"Sequence number": 8}),
+    span("nn.Module: Linear_1", 50, 20, "python_function"),
+    span("aten::mm", 55, 10),
+    span("cudaLaunchKernel", 57, 5, "cuda_runtime", correlation=2),
+    # Its backward pass: Linear_1 again, with gradients, and then the backward pass of that.
+    span("autograd::engine::evaluate_function: CheckpointFunctionBackward", 110, 60, tid=2,
+         **{"Sequence number": 8, "Fwd thread id": 1}),
+    span("nn.Module: Linear_1", 112, 20, "python_function", tid=2),
+    span("aten::mm", 115, 10, tid=2, **{"Sequence number": 9}),
+    span("cudaLaunchKernel", 117, 5, "cuda_runtime", tid=2, correlation=3),
+    span("autograd::engine::evaluate_function: MmBackward0", 140, 20, tid=2,
+         **{"Sequence number": 9, "Fwd thread id": 2}),
+    span("cudaLaunchKernel", 145, 5, "cuda_runtime", tid=2, correlation=4),
+    # The backward pass of Linear_0, and what has no forward operator.
+    span("autograd::engine::evaluate_function: MmBackward0", 180, 20, tid=2,
+         **{"Sequence number": 7, "Fwd thread id": 1}),
+    span("cudaLaunchKernel", 185, 5, "cuda_runtime", tid=2, correlation=5),
+    span("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", 210, 20, tid=2),
+    span("cudaLaunchKernel", 215, 5, "cuda_runtime", tid=2, correlation=6),
+    # After the step: an optimizer.
+    span("cudaLaunchKernel", 240, 5, "cuda_runtime", correlation=7),
+    *(span("kernel", 1000 * i, 1 << i, "kernel", pid=0, tid=7, correlation=i, stream=7, device=0)
+      for i in range(1, 8)),
+]  # fmt: skip
+
+
+def test_from_a_trace(tmp_path):
+    with ingested(tmp_path, trace_text(MAIN_AND_AUTOGRAD)) as run:
+        found = {
+            row["module"]: (row["count"], row["forward_kernel_ns"] // 1000,
+                            row["backward_kernel_ns"] // 1000)
+            for row in run.module_stats().to_pylist()
+        }
+    assert found == {
+        "Model_0": (1, 2 + 4, 8 + 16 + 32),
+        "Model_0/Linear_0": (1, 2, 32),
+        "Model_0/Linear_1": (2, 4, 8 + 16),
+        None: (0, 128, 64),
+    }
 
 
 # Random ones

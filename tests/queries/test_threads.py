@@ -149,6 +149,7 @@ def test_roles(host):
         2     5    5    -
         2     5    6    main
         3     5    6    -
+        4     5    5    main
     """, ops="""
         rank  pid  tid  start_ns  dur_ns  cat              name
         0     5    6    0         0       user_annotation  ProfilerStep#3
@@ -164,6 +165,7 @@ def test_roles(host):
         2     5    5    0         1       cpu_op           aten::mm
         2     5    6    0         1       Operator         ProfilerStep~#~4
         3     5    6    0         1       cpu_op           -
+        4     5    5    0         1       cuda_runtime     -
     """)
 
 
@@ -192,6 +194,7 @@ def test_names(host):
             0     4    2    0         7
             1     1    2    0         6
             1     -    2    0         5
+            1     1    -    0         4
         """,
         events=[
             {"rank": rank, "event_id": at, "ph": ph, "name": name, "pid": pid, "tid": tid,
@@ -207,12 +210,13 @@ def test_names(host):
                 (0, "M", "process_name", "1", "3", '{"name": "no"}'),
                 (0, "M", "thread_name", "1", None, '{"name": "no"}'),
                 (1, "M", "thread_name", "1", "2", '{"name": "other"}'),
-                (1, "M", "thread_name", None, "2", '{"name": "of none"}'),
+                (1, "M", "thread_name", None, "2", '{"name": "of no process"}'),
+                (1, "M", "thread_name", "1", None, '{"name": "of no thread"}'),
             ])
         ],
     )
     assert [row["thread_name"] for row in host.run("thread_stats")] == [
-        "thread 2 (pt_autograd_0)", None, None, "other", "of none"]
+        "thread 2 (pt_autograd_0)", None, None, "other", "of no process", "of no thread"]
 
 
 def test_what_threads_launched(host):

@@ -294,13 +294,11 @@ neighbours AS (
     SELECT
         *,
         max(end_ns) OVER (
-            PARTITION BY rest_number, is_backward
+            PARTITION BY rest_number
             ORDER BY start_ns
             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ) AS until_ns,
-        lead(start_ns) OVER (
-            PARTITION BY rest_number, is_backward ORDER BY start_ns
-        ) AS next_start_ns
+        lead(start_ns) OVER (PARTITION BY rest_number ORDER BY start_ns) AS next_start_ns
     FROM owned
 ),
 measured AS MATERIALIZED (

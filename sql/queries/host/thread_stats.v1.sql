@@ -1,16 +1,17 @@
 -- What each thread of the host did, for how long, and what it launched.
 --
--- Every instant of a thread belongs to the innermost span that is open then, and is time of that
--- span's kind:
+-- Every instant of a thread belongs to the innermost span open then, and to this span's kind:
 --
 --     operator      operators
---     annotation    annotations, so code in them of which the trace tells nothing else
+--     annotation    annotations, so code in them of which the trace tells no more
 --     python        Python functions, which only traces with stacks have
---     runtime       calls into runtime and driver that do not wait, such as launches
---     sync          those that wait for the device: their names tell of synchronizing
---     data_loading  annotations or operators `enumerate(DataLoader)#...`, with all that is in them
+--     runtime       runtime and driver calls that do not wait, such as launches
+--     sync          those that wait for the device: whose name tells of synchronizing
+--     data_loading  annotations and operators `enumerate(DataLoader)#...`, with all that lies in
+--                   them, whatever it is
 --
--- So the times of the kinds add up to busy_ns, the time with any span open.
+-- So the times of the kinds add up to busy_ns; what is left of span_ns is idle, or code of which
+-- the trace tells nothing.
 --
 --     annotation    [= step ==============)          [=====)
 --     operator          [========)
@@ -18,40 +19,41 @@
 --                   aaaaoorrrooorrrrrraaaa           aaaaaa
 --
 -- An instant is of the step in which its innermost span began. With `only_steps`, instants of other
--- steps are not busy; a thread that began nothing in these steps has no row.
+-- steps are not busy; a thread on which nothing began in these steps has no row.
 --
--- `role` is main for a thread with ProfilerStep annotations; where a rank has none, for one whose
--- id is its process's. It is autograd for another one with operators of PyTorch's autograd, which
--- have `autograd::` in their names.
+-- `role` is main for a thread with ProfilerStep annotations; where no thread of the rank has any,
+-- for one whose id is its process's. It is autograd for any other with operators of PyTorch's
+-- autograd, those with `autograd::` in their names. Activities are those of the selected steps
+-- whose launch is on the thread.
 --
 -- HTA has no counterpart.
 --
 -- since: 0.1
 -- grain: job, rank, pid, tid
 -- returns:
---   job              VARCHAR  -      run of a program
---   rank             INTEGER  -      rank of the process
---   pid              VARCHAR  -      process of the thread
---   tid              VARCHAR  -      the thread
---   thread_name      VARCHAR  -      as the trace names it, at last; NULL: it does not
---   role             VARCHAR  -      main, autograd or NULL
---   start_ns         BIGINT   ns     first span's start
---   span_ns          BIGINT   ns     first span's start to the last one's end
---   busy_ns          BIGINT   ns     time with a span or more
---   operator_ns      BIGINT   ns     time of each kind, as told above
---   annotation_ns    BIGINT   ns     likewise
---   python_ns        BIGINT   ns     likewise
---   runtime_ns       BIGINT   ns     likewise
---   sync_ns          BIGINT   ns     likewise
---   data_loading_ns  BIGINT   ns     likewise
---   op_count         BIGINT   count  operators
---   annotation_count BIGINT   count  annotations
---   python_count     BIGINT   count  calls of Python functions
---   runtime_count    BIGINT   count  calls into runtime and driver, waiting or not
---   launch_count     BIGINT   count  those that launched GPU activities
---   kernel_count     BIGINT   count  GPU activities launched: kernels, copies and memsets
---   kernel_ns        BIGINT   ns     sum of their durations
---   kernel_busy_ns   BIGINT   ns     time with one of them or more, on any device
+--   job               VARCHAR  -      run of a program
+--   rank              INTEGER  -      rank of the process
+--   pid               VARCHAR  -      process of the thread
+--   tid               VARCHAR  -      the thread
+--   thread_name       VARCHAR  -      the last name that the trace gives it; NULL: none
+--   role              VARCHAR  -      main, autograd or NULL
+--   start_ns          BIGINT   ns     first span's start
+--   span_ns           BIGINT   ns     first span's start to the last one's end
+--   busy_ns           BIGINT   ns     time with a span or more
+--   operator_ns       BIGINT   ns     of this, in operators
+--   annotation_ns     BIGINT   ns     in annotations
+--   python_ns         BIGINT   ns     in Python functions
+--   runtime_ns        BIGINT   ns     in runtime and driver calls that do not wait
+--   sync_ns           BIGINT   ns     in those that wait for the device
+--   data_loading_ns   BIGINT   ns     in data loaders
+--   op_count          BIGINT   count  operators
+--   annotation_count  BIGINT   count  annotations
+--   python_count      BIGINT   count  calls of Python functions
+--   runtime_count     BIGINT   count  runtime and driver calls, waiting or not
+--   launch_count      BIGINT   count  those of them that launched GPU activities
+--   kernel_count      BIGINT   count  GPU activities launched: kernels, copies and memsets
+--   kernel_ns         BIGINT   ns     sum of their durations
+--   kernel_busy_ns    BIGINT   ns     time with one of them or more, on any device
 -- check: operator_ns + annotation_ns + python_ns + runtime_ns + sync_ns + data_loading_ns = busy_ns
 -- check: least(operator_ns, annotation_ns, python_ns, runtime_ns, sync_ns, data_loading_ns) >= 0
 -- check: busy_ns <= span_ns
