@@ -5,12 +5,12 @@ raw_json. HTA has neither figure.
 """
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 
 import pytest
 from queries.brute_modules import is_call, module_stats
 from queries.brute_threads import thread_stats
-from raw_json import TRACE_FILES, TRACES, RawTrace, around_each, is_host_op
+from raw_json import TRACE_FILES, TRACES, RawTrace, is_host_op
 
 pytestmark = pytest.mark.skipif(
     not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"
@@ -25,31 +25,13 @@ def as_text(value) -> str | None:
 
 
 def read_tables(trace: RawTrace) -> tuple[list[dict], list[dict], list[dict]]:
-    """Rows of gpu_activities, host_ops and events, with what the brute force reads of them.
-
-    Nothing is of a backward pass here, since traces with modules have none; test_modules makes
-    sure of that.
-    """
+    """Rows of gpu_activities, host_ops and events, with what the brute force reads of them."""
     whose = {"job": trace.file.job, "rank": trace.file.rank}
-    spans = [span for span in trace.spans if is_host_op(span.cat)]
-    threads = defaultdict(list)
-    for span in spans:
-        threads[span.pid, span.tid].append(span)
-    modules = {}
-    for of_thread in threads.values():
-        calls = [span for span in of_thread if is_call({"cat": span.cat, "name": span.name})]
-        if calls:
-            modules |= around_each(calls, of_thread)
     ops = [
-        whose | {
-            "event_id": span.event_id, "cat": span.cat, "name": span.name,
-            "pid": as_text(span.pid), "tid": as_text(span.tid),
-            "step": trace.step_at(span.start_ns),
-            "start_ns": span.start_ns, "end_ns": span.end_ns,
-            "dur_ns": span.end_ns - span.start_ns,
-            "module_id": modules.get(span.event_id), "is_backward": False, "forward_id": None,
+        whose | trace.places[span.event_id] | {
+            "pid": as_text(span.pid), "tid": as_text(span.tid), "end_ns": span.end_ns,
         }
-        for span in spans
+        for span in trace.spans if is_host_op(span.cat)
     ]  # fmt: skip
     launches = {launch.event_id: launch for launch in trace.launches.values()}
     activities = [
@@ -103,7 +85,7 @@ def test_modules(found, trace, tables):
     activities, ops, _ = tables
     assert sum(map(is_call, ops)) == CALLS.get(trace.file.job, 0)
     if trace.file.job in CALLS:
-        assert not any("autograd::" in op["name"] or "Backward" in op["name"] for op in ops)
+        assert not any(op["is_backward"] for op in ops)  # for which test_modules has a trace
     for given in selections(trace):
         assert found("module_stats", **given) == list(module_stats(activities, ops, **given))
 
