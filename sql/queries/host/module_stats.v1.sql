@@ -22,15 +22,15 @@
 -- forward operator whose backward pass that is. Figures are of a module and all modules that run in
 -- it; those named self of what no such module has.
 --
--- All that a backward pass launches is backward, so also what runs in modules there to recompute
--- activations (checkpoints). Such calls count as calls of the module, at the place of its last call
--- before outside of backward passes.
+-- All that a backward pass launches is backward, so also what it launches in modules, to compute
+-- activations once more (checkpoints). Such calls count for the place in the model where the module
+-- was last called outside of backward passes.
 --
 -- The row without a module, the last of a rank, has what belongs to none: of the optimizer, of
 -- backward passes whose forward operator is not known, or of no known launch. So the self times of
--- a rank's rows add up to the time of all its activities. Ranks without modules have no rows: where
--- the profiler ran with neither with_stack nor with_modules, or is so old that it told of modules
--- in each operator's arguments instead.
+-- a rank's rows add up to the time of all its activities. Ranks without modules have no rows: those
+-- of profilers that ran without stacks (with_stack), or so old that they told of modules in the
+-- arguments of operators instead.
 --
 -- Calls are of the step in which they begin, activities of that in which their launch does; a
 -- module has a row if it has one or the other.
