@@ -141,8 +141,8 @@ own_times AS (
 host AS (
     SELECT
         thread,
-        coalesce(bool_or(is_step), false) AS has_steps,
-        coalesce(bool_or(is_autograd), false) AS has_autograd,
+        bool_or(is_step) AS has_steps,
+        bool_or(is_autograd) AS has_autograd,
         min(start_ns) FILTER (is_picked) AS start_ns,
         max(end_ns) FILTER (is_picked) AS end_ns,
         count(*) FILTER (is_picked AND kind = 'operator') AS op_count,
