@@ -33,6 +33,8 @@ FILES_READ = {
     "step_mfu": ["2/4"] * 5,
     "call_stack": ["1/4"] * 10,
     "folded_stacks": ["2/4"] * 6,
+    "module_stats": ["2/4"] * 4,
+    "thread_stats": ["2/4"] * 3,
 }
 
 
