@@ -18,12 +18,19 @@ told AS (
             ['Device Type', 'Device Id', 'Bytes', 'Total Allocated', 'Total Reserved']
         ) AS said
     FROM query_table(instants)
+),
+numbers AS (
+    SELECT
+        *,
+        TRY_CAST(said[1] AS BIGINT) AS device_type,
+        TRY_CAST(said[2] AS BIGINT) AS device_id
+    FROM told
 )
 SELECT
     job,
     rank,
-    CASE WHEN TRY_CAST(said[1] AS BIGINT) = 0 THEN -1 ELSE TRY_CAST(said[2] AS BIGINT) END AS device,
-    TRY_CAST(said[1] AS BIGINT) AS device_type,
+    CASE WHEN device_type = 0 THEN -1 ELSE device_id END AS device,
+    device_type,
     event_id,
     pid,
     tid,
@@ -31,4 +38,4 @@ SELECT
     TRY_CAST(said[3] AS BIGINT) AS bytes,
     TRY_CAST(said[4] AS BIGINT) AS allocated_bytes,
     TRY_CAST(said[5] AS BIGINT) AS reserved_bytes
-FROM told;
+FROM numbers;

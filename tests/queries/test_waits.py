@@ -472,7 +472,7 @@ def random_tables(rng):
         longest = rng.choice([[0, 1, 2, 5], [1, 3, 9, 30], [0, 2, 8, 20, 60]])
         common = {"job": f"job{number}"}
         calls = rng.sample(CALLS, rng.choice([3, len(CALLS)]))
-        for _ in range(rng.choice([0, 2, 8, 30, 60])):
+        for _ in range(rng.choice([0, 8, 30, 60, 120])):
             is_call = rng.random() < 0.5
             ops.append(common | {
                 "rank": rng.choice(ranks),
@@ -484,7 +484,7 @@ def random_tables(rng):
                 "start_ns": base + scale * rng.randint(0, 60),
                 "dur_ns": scale * rng.choice(longest),
             })
-        for _ in range(rng.choice([0, 3, 9])):
+        for _ in range(rng.choice([0, 9, 20])):
             activities.append(common | {
                 "rank": rng.choice(ranks),
                 "device": rng.choice([None, 0, 1]),
@@ -545,7 +545,7 @@ def test_random_calls_are_worth_it():
     for kind in ("wait", "copy", "operator"):
         of_kind = [row for row in rows if row["kind"] == kind]
         assert sum(row["count"] > 1 for row in of_kind) > 20
-        assert sum(row["caller_count"] > 1 for row in of_kind) > 5
+        assert sum(row["caller_count"] > 1 for row in of_kind) > 1
         assert sum(row["caller"] is None for row in of_kind) > 20
         assert sum(0 < row["self_ns"] < row["host_ns"] for row in of_kind) > 10
         assert sum(0 < row["gpu_busy_ns"] < row["wait_ns"] for row in of_kind) > 20

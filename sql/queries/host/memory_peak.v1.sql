@@ -27,7 +27,7 @@
 --   job                        VARCHAR  -      run of a program
 --   rank                       INTEGER  -      rank of the process
 --   device                     BIGINT   -      GPU, as the process numbers it; -1 for the CPU
---   device_type                BIGINT   -      PyTorch's: 0 CPU, 1 CUDA, 6 HIP, 12 XPU, 19 MTIA, ...
+--   device_type                BIGINT   -      0 CPU, 1 CUDA, 6 HIP, 12 XPU, 19 MTIA, ...
 --   peak_allocated_bytes       BIGINT   bytes  most in use by tensors; NULL where no total is told
 --   at_ns                      BIGINT   ns     when, first
 --   step                       BIGINT   -      step in which that is
@@ -40,7 +40,8 @@
 --   unallocated_at_peak_bytes  BIGINT   bytes  reserved less allocated, at the peak
 --   max_unallocated_bytes      BIGINT   bytes  most of that, whenever
 --   growth_per_step_bytes      BIGINT   bytes  more allocated with each step, on average
--- check: (peak_allocated_bytes IS NULL) = (event_id IS NULL) AND (event_id IS NULL) = (at_ns IS NULL)
+-- check: (peak_allocated_bytes IS NULL) = (event_id IS NULL)
+-- check: (event_id IS NULL) = (at_ns IS NULL)
 -- check: unallocated_at_peak_bytes BETWEEN 0 AND max_unallocated_bytes
 --   OR unallocated_at_peak_bytes IS NULL
 -- check: (op_id IS NULL) = (op_stack IS NULL) AND (op_id IS NULL OR host_stack IS NOT NULL)

@@ -25,7 +25,7 @@
 --   job              VARCHAR  -      run of a program
 --   rank             INTEGER  -      rank of the process
 --   device           BIGINT   -      GPU, as the process numbers it; -1 for the CPU
---   device_type      BIGINT   -      PyTorch's: 0 CPU, 1 CUDA, 6 HIP, 12 XPU, 19 MTIA, ...
+--   device_type      BIGINT   -      0 CPU, 1 CUDA, 6 HIP, 12 XPU, 19 MTIA, ...
 --   at_ns            BIGINT   ns     time of the change, or start of the bucket
 --   allocated_bytes  BIGINT   bytes  in use by tensors
 --   reserved_bytes   BIGINT   bytes  held by the allocator, in use or not
