@@ -176,11 +176,12 @@ def sync_points(activities, ops, waits, synchronous, only_steps=None, **only):
                 default=None,
             )
             longest = min(calls, key=lambda call: (-call["dur_ns"], call["event_id"]))
+            kinds = {call["kind"] for call in calls}
             rows.append({
                 "job": job,
                 "rank": rank,
                 "name": name,
-                "kind": min(call["kind"] for call in calls),
+                "kind": "operator" if "operator" in kinds else min(kinds),
                 "count": len(calls),
                 "host_ns": sum(call["dur_ns"] for call in calls),
                 "self_ns": sum(call["self_ns"] for call in calls),

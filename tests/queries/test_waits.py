@@ -437,6 +437,25 @@ def test_odd_rows_are_no_error(host):
     """)
 
 
+def test_calls_of_all_kinds_under_one_name(host):
+    host.expect(QUERY, """
+        name     kind      count  host_ns  self_ns  wait_ns
+        aten::a  operator  2      19       10       18
+        b        copy      2      2        2        2
+    """, ops="""
+        event_id  cat           name     start_ns  end_ns  op_id
+        1         cpu_op        aten::a  0         10      -
+        2         cuda_runtime  aten::a  0         9       1
+        3         cuda_runtime  b        20        21      -
+        4         cuda_runtime  b        30        31      -
+    """, activities="""
+        kind    name                              start_ns  end_ns  launch_id  launch_end_ns
+        memory  Memcpy~DtoH~(Device~->~Pageable)  0         3       2          9
+        memory  Memcpy~DtoH~(Device~->~Pageable)  20        23      3          21
+        memory  Memcpy~DtoH~(Device~->~Pageable)  30        33      4          31
+    """)
+
+
 def test_operators_deep_inside_one_another(host):
     """A stack of 5,000."""
     depth = 5000

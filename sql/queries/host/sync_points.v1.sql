@@ -19,18 +19,21 @@
 -- aten::item, aten::_local_scalar_dense, aten::nonzero, aten::is_nonzero, aten::to, ... Only those
 -- of its calls count that do wait: aten::item of a tensor on the CPU does not.
 --
---     aten::item                   [=================================)   host 34, self 4, wait 26
+--     aten::item                   [=================================)   host 34, self 3, wait 26
 --     aten::_local_scalar_dense      [==============================)    host 31, self 5, wait 26
---     cudaMemcpyAsync                  [=====)                           host 6
---     cudaStreamSynchronize                     [===================)    host 20
+--     cudaMemcpyAsync                  [=====)                           host 6, busy 6
+--     cudaStreamSynchronize                     [===================)    host 20, busy 6
 --     GPU                     [==================)        [====)
 --
 -- So one wait has several rows. host_ns is that of the name's own calls, and self_ns what of it is
--- in no sync point inside: all rows' self_ns add up to the time in sync points, those of calls
--- alone to the time in calls that wait. Where calls of one name are inside each other, or overlap
--- on their thread, only self_ns counts them once. gpu_busy_ns tells a wait for work from one that
--- found the devices idle: it is the part of wait_ns in which one of the rank's devices ran
--- something. What the devices ran is not selected by step, nor are callers.
+-- in no sync point inside: the self_ns of all rows add up to the time in which threads had a sync
+-- point on their stack, those of waits and copies alone to the time that they waited. Where calls
+-- of one name are inside each other, only self_ns counts them once.
+--
+-- gpu_busy_ns tells a wait for work from one that found the devices idle: it is the part of wait_ns
+-- in which any of the rank's devices ran something. What devices ran is not selected by step, nor
+-- are callers. PyTorch's profiler itself synchronises the device when it stops, mostly outside all
+-- steps; that is here, too.
 --
 -- HTA has no counterpart; it takes the profiler's cuda_sync rows for activities of the GPU.
 --
@@ -361,7 +364,8 @@ by_caller AS (
         p.rank,
         p.name,
         caller.name AS caller,
-        min(p.kind) AS kind,
+        -- An operator may have the name of a call; nobody names them so.
+        coalesce(min(p.kind) FILTER (p.kind = 'operator'), min(p.kind)) AS kind,
         count(*) AS count,
         sum(p.dur_ns) AS host_ns,
         sum(p.stack_end_ns - p.start_ns - coalesce(inside.stack_ns, 0)) AS self_ns,
@@ -388,7 +392,7 @@ SELECT
     job,
     rank,
     name,
-    min(kind) AS kind,
+    coalesce(min(kind) FILTER (kind = 'operator'), min(kind)) AS kind,
     sum(count)::BIGINT AS count,
     sum(host_ns)::BIGINT AS host_ns,
     sum(self_ns)::BIGINT AS self_ns,
