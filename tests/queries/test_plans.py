@@ -35,13 +35,15 @@ FILES_READ = {
     "folded_stacks": ["2/4"] * 6,
     "module_stats": ["2/4"] * 4,
     "thread_stats": ["2/4"] * 3,
+    "sync_points": ["2/4"] * 4,
+    "memory_peak": ["2/4"] * 2,
 }
 
 
 @pytest.fixture(scope="module")
 def large():
     """Of two ranks 100,000 activities, their launches, operators and annotations, modules,
-    counters and memory."""
+    counters, waits and memory."""
     tables = SmallTables(QUERIES)
     tables.con.execute("""
         INSERT INTO given_gpu_activities BY NAME
@@ -87,6 +89,14 @@ def large():
             hash(name) AS stack_hash, NULL AS input_dims, NULL AS input_types,
             NULL AS concrete_inputs
         FROM range(1000) AS t (i)
+        UNION ALL BY NAME
+        SELECT
+            'j' AS job, i % 2 AS rank, 10000000 + i AS event_id, 'cuda_runtime' AS cat,
+            'cudaStreamSynchronize' AS name, '1' AS pid, '1' AS tid,
+            1000 * i - 80 AS start_ns, 5 AS dur_ns, start_ns + dur_ns AS end_ns,
+            i // 1000 AS step, 2 AS depth, 1000000 + 40 * i - 1 AS parent_id,
+            1000000 + 40 * i - 2 AS root_id, parent_id AS op_id
+        FROM range(10000) AS t (i)
         UNION ALL BY NAME
         SELECT
             'j' AS job, i % 2 AS rank, 7000000 + i AS event_id, 'python_function' AS cat,
