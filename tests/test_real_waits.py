@@ -138,9 +138,13 @@ def test_which_waits_real_traces_have(real_run):
     assert {row["name"] for row in rows if row["kind"] == "copy"} == {
         "cudaMemcpy", "cudaMemcpyAsync", "hipMemcpyWithStream"
     }
-    items = {row["job"]: row["count"] for row in rows if row["name"] == "aten::item"}
-    # Those of b200_eager, mtia_inference, no_gpu_events and most of others' are of CPU tensors.
+    items = {
+        (row["job"], row["rank"]): row["count"] for row in rows if row["name"] == "aten::item"
+    }
+    # Those of b200_eager, mtia_inference, no_gpu_events and some of others' are of CPU tensors:
+    # they call nothing.
     assert items == {
-        "event_sync": 1, "h100_bert": 1, "mi300_bert": 1, "trace_diff/control": 30,
-        "trace_diff/test": 30,
+        ("event_sync", 0): 1, ("h100_bert", 0): 1, ("mi300_bert", 0): 1,
+        ("trace_diff/control", 3): 24, ("trace_diff/test", 1): 24, ("two_ranks", 0): 3,
+        ("two_ranks", 1): 4,
     }  # fmt: skip
