@@ -149,8 +149,9 @@ class TimelineReader:
             text = text or data.decode("latin-1")  # a character a byte
             _, end, stopped_by = value_at(text, at)
             is_open = stopped_by in (None, CUT)
-            inside = is_open and OPENED.match(data, at) and CHANGE.search(data, at + 1, end if end > at else len(data))
-            if inside:
+            until = end if end > at else len(data)
+            inside = OPENED.match(data, at) and CHANGE.search(data, at + 1, until)
+            if is_open and inside:
                 # A list that is not closed takes in all that follows.
                 end, stopped_by = inside.start(), "Not closed"
             elif is_open and end in (at, len(data)) and goes_on(data, at, is_last):

@@ -183,8 +183,10 @@ def test_keys_in_any_order(tmp_path):
         assert rows(run, "SELECT rank, format, row_count, status FROM attachments ORDER BY 1") == [
             (0, OLD, 2, "complete"), (1, NEW, 2, "complete"),
         ]  # fmt: skip
-        assert rows(run, "SELECT rank, node_id, record_function_id FROM execution_nodes "
-                         "ORDER BY ALL") == [(0, 2, 2), (0, 3, 3), (1, 2, 2), (1, 3, 3)]  # fmt: skip
+        nodes = rows(
+            run, "SELECT rank, node_id, record_function_id FROM execution_nodes ORDER BY ALL"
+        )
+        assert nodes == [(0, 2, 2), (0, 3, 3), (1, 2, 2), (1, 3, 3)]
 
 
 OTHERS = {
@@ -208,7 +210,8 @@ def test_what_is_no_execution_trace(tmp_path, kind):
 
 def test_a_trace_with_nodes_in_it_is_a_trace(tmp_path):
     nodes = json.dumps([node(2)])
-    text = trace_text([span("op", nodes=[1])], before=f'"schema": "1.0", "x": {{"nodes": {nodes}}},')
+    before = f'"schema": "1.0", "x": {{"nodes": {nodes}}},'
+    text = trace_text([span("op", nodes=[1])], before)
     write(tmp_path / "job/rank_0.json", text)
     summary = hta_sql.ingest(tmp_path / "job", tmp_path / "archive")
     assert [o.kind for o in summary.traces] == ["trace"] and not summary.attachments
@@ -326,9 +329,9 @@ def test_a_file_that_ends_early(tmp_path, schema, packed):
     assert ids == list(range(2, len(ids) + 2)) and 500 < len(ids) < 1500 and bad <= 1
 
 
-@pytest.mark.parametrize("head", ['{"schema": "1.0.1", "nodes": [', '{"schema": "1.0.1", "nodes": [ {'])
-def test_a_file_that_ends_at_once(tmp_path, head):
-    with ingested(tmp_path, head) as run:
+@pytest.mark.parametrize("end", ["[", "[ {"])
+def test_a_file_that_ends_at_once(tmp_path, end):
+    with ingested(tmp_path, f'{{"schema": "1.0.1", "nodes": {end}') as run:
         [(status, count)] = rows(run, "SELECT status, row_count FROM attachments")
         assert status.startswith("truncated") and count == 0
 
@@ -486,8 +489,11 @@ def test_again(tmp_path):
     def counts() -> list[tuple]:
         with hta_sql.open(archive) as run:
             assert run.check_tables() == []
-            return rows(run, "SELECT (SELECT count(*) FROM execution_nodes), "
-                             "(SELECT count(*) FROM quarantine), (SELECT count(*) FROM events)")  # fmt: skip
+            return rows(
+                run,
+                "SELECT (SELECT count(*) FROM execution_nodes), "
+                "(SELECT count(*) FROM quarantine), (SELECT count(*) FROM events)",
+            )
 
     assert statuses() == ["ingested"] * 2 and counts() == [(1, 1, 3)]
     before = set(archive.glob("*/*/*/*.parquet"))

@@ -12,7 +12,9 @@ from raw_json import TRACES
 import hta_sql
 from hta_sql.ingest import memory_timeline, stream
 
-CHANGES = [[-1, 1, 100, 0], [-1, 1, 20, 7], [5, 2, 8, 4], [5, 3, -8, 4], [5, 3, 8, 5], [9, 4, -20, 7]]
+CHANGES = [
+    [-1, 1, 100, 0], [-1, 1, 20, 7], [5, 2, 8, 4], [5, 3, -8, 4], [5, 3, 8, 5], [9, 4, -20, 7]
+]  # fmt: skip
 
 
 def ingested(folder: Path, content: str | bytes, name: str = "memory_rank_0.raw.json.gz"):
@@ -53,8 +55,10 @@ def test_changes(tmp_path):
 
 def test_numbers_that_pytorch_does_not_write_yet(tmp_path):
     with ingested(tmp_path, "[[1, 9, 5, 8], [1, -1, 5, -1]]") as run:
-        assert rows(run, "SELECT action, action_id, category, category_id FROM memory_events "
-                         "ORDER BY position") == [(None, 9, None, 8), (None, -1, None, -1)]  # fmt: skip
+        assert rows(
+            run,
+            "SELECT action, action_id, category, category_id FROM memory_events ORDER BY position",
+        ) == [(None, 9, None, 8), (None, -1, None, -1)]
 
 
 @pytest.mark.parametrize(
