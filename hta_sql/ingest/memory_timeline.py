@@ -34,7 +34,8 @@ NUMBER = rb"(-?(?:\d{1,18}|[1-8]\d{18}))"
 CHANGE = re.compile(rb"\[\s*%s\s*,\s*%s\s*,\s*%s\s*,\s*%s\s*\]" % ((NUMBER,) * 4))
 CHANGES = re.compile(rb"(?:%s[\s,]*)++" % CHANGE.pattern.replace(b"(-", b"(?:-"))
 SEPARATORS = re.compile(rb"[\s,]*")
-OPENED = re.compile(rb"\[\s*-?\d")
+# A list that goes on with the next change: not closed, it would take in all that follows.
+UNCLOSED = re.compile(rb"\[\s*[^\[\]\s][^\[\]]*+(?=\[)")
 # What may follow on a broken element: another one, or the end of the list.
 NEXT_OR_END = re.compile(rb"\[\s*-?\d|(?<=\])\s*\]\s*\Z")
 
@@ -146,29 +147,23 @@ class TimelineReader:
                 self._next_id += len(found)
                 at = run.end()
                 continue
-            text = text or data.decode("latin-1")  # a character a byte
-            _, end, stopped_by = value_at(text, at)
-            is_open = stopped_by in (None, CUT)
-            until = end if end > at else len(data)
-            inside = OPENED.match(data, at) and CHANGE.search(data, at + 1, until)
-            if is_open and inside:
-                # A list that is not closed takes in all that follows.
-                end, stopped_by = inside.start(), "Not closed"
-            elif is_open and end in (at, len(data)) and goes_on(data, at, is_last):
-                return rows, at
-            elif stopped_by:
-                behind = NEXT_OR_END.search(data, at + 1)
-                end = behind.start() if behind else len(data)
+            unclosed = UNCLOSED.match(data, at)
+            if unclosed and CHANGE.match(data, unclosed.end()):
+                end, stopped_by = unclosed.end(), "Not closed"
+            else:
+                text = text or data.decode("latin-1")  # a character a byte
+                _, end, stopped_by = value_at(text, at)
+                is_open = stopped_by == CUT or not stopped_by and end == len(data)
+                if is_open and not is_last and len(data) - at < LONG_ELEMENT_BYTES:
+                    return rows, at  # it may end in the next piece
+                if stopped_by:
+                    behind = NEXT_OR_END.search(data, at + 1)
+                    end = behind.start() if behind else len(data)
             reason = f"broken JSON: {stopped_by}" if stopped_by else "not four whole numbers"
             bad = data[at:end].rstrip(b" \t\r\n,")
             self.bad.append(BadElement(self._next_id, offset + at, reason, bad))
             self._next_id += 1
             at = end
-
-
-def goes_on(data: bytes, at: int, is_last: bool) -> bool:
-    """Whether what begins at `at` may end in the next piece."""
-    return not is_last and len(data) - at < LONG_ELEMENT_BYTES
 
 
 def table_of(rows: list[tuple]) -> pa.Table:

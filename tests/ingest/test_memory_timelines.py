@@ -157,6 +157,19 @@ def test_a_broken_change_costs_no_other(tmp_path, kind, place):
         assert run.check_tables() == []
 
 
+@pytest.mark.parametrize("bad", ["[1, x, 3, 4]", '[1, "x, 3, 4]', "[1, 2, 3", "null"])
+def test_many_broken_changes(tmp_path, bad):
+    """So many that a search of the piece for each of them would take minutes."""
+    text = ",".join([json.dumps(CHANGES[0]), *[f"{bad},[1,2,3,4]"] * 50_000])
+    with ingested(tmp_path, f"[{text}]") as run:
+        [(status, good, lost)] = rows(
+            run, "SELECT status, row_count, quarantined_count FROM attachments"
+        )
+    assert status == "complete" and good > 0 and lost > 10
+    if '"' not in bad:  # every other quote ends a word
+        assert (good, lost) == (50_001, 50_000)
+
+
 @pytest.mark.parametrize("size", [64, 100, 1000, 10**6])
 def test_pieces_of_any_size(tmp_path, monkeypatch, size):
     rng = random.Random(size)
