@@ -67,10 +67,10 @@ def calls() -> dict[str, tuple[str, dict[str, Any]]]:
 
 def names() -> list[str]:
     """All cases, in the order in which they are run and shown."""
-    load = ["ours", "json", "json_without_gc", "hta", "workers", "huge"]
+    load = ["ours", "json", "json_without_gc", "hta", "workers", "huge", "stacks"]
     return [
         *(f"load/{name}" for name in load), "cli/list", "cli/run",
-        *(f"query/{name}" for name in calls()), "growth",
+        *(f"query/{name}" for name in calls()), "stacks", "growth",
     ]  # fmt: skip
 
 
@@ -86,6 +86,7 @@ class Session:
     hta_rounds: int = 1
     costs: dict[str, list[Cost]] = field(default_factory=dict)
     queries: dict[str, dict[str, Any]] = field(default_factory=dict)
+    stacks: dict[str, dict[str, float]] = field(default_factory=dict)
     growth: dict[str, dict[str, float]] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
@@ -112,6 +113,8 @@ class Session:
             self.huge()
         if any(name.startswith(("cli/", "query/")) for name in self.selected):
             self.ask()
+        if {"load/stacks", "stacks"} & set(self.selected):
+            self.with_stacks()
         if "growth" in self.selected:
             self.grow()
 
@@ -230,6 +233,21 @@ class Session:
             elif found["agrees"] is False:
                 self.failures.append(f"query/{query}: wrong: it does not say what was generated")
         return cost
+
+    def with_stacks(self) -> None:
+        """A trace of which most are Python functions: its ingest, and every query over it."""
+        job, archive = data.job(self.folder, self.size, "stacks"), self.folder / "archive-stacks"
+        for _ in range(LOAD_ROUNDS):
+            self.measure("load/stacks", lambda: self.ingest(job, archive))
+        if "load/stacks" not in self.costs or "stacks" not in self.selected:
+            return
+        self.measure("stacks/warm", lambda: self.warm_of(archive))
+        for cost in self.costs.get("stacks/warm", []):
+            for query, found in cost.said.items():
+                if "error" in found:
+                    self.failures.append(f"stacks/{query}: {found['error']}")
+                else:
+                    self.stacks[query] = found
 
     def grow(self) -> None:
         """Every query over a trace and over one of ten times its steps."""

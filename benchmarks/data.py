@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parents[1]
 HTA = ("HolisticTraceAnalysis==0.5.0", "pandas<3")
 HTA_ENVIRONMENT = ROOT / ".venv-hta"
 
-# About `steps * layers * (300 * scale + 50)` events a rank.
+# About `steps * layers * (300 * scale + 50)` events a rank; with Python's stacks, of which there
+# are 36 to a layer, 2 million in "stacks", too.
 JOBS: dict[str, dict[str, dict[str, Any]]] = {
     "full": {
         "one": {"ranks": 1, "steps": 65, "layers": 32, "scale": 3},
@@ -23,6 +24,7 @@ JOBS: dict[str, dict[str, dict[str, Any]]] = {
         "tenth": {"ranks": 1, "steps": 33, "layers": 32, "scale": 3},
         "whole": {"ranks": 1, "steps": 330, "layers": 32, "scale": 3},
         "huge": {"ranks": 1, "steps": 325, "layers": 32, "scale": 3, "gzip": False},
+        "stacks": {"ranks": 1, "steps": 25, "layers": 32, "scale": 3, "python_frames": 43},
     },
     "small": {
         "one": {"ranks": 1, "steps": 4, "layers": 16, "scale": 3},
@@ -30,6 +32,7 @@ JOBS: dict[str, dict[str, dict[str, Any]]] = {
         "tenth": {"ranks": 1, "steps": 2, "layers": 16, "scale": 3},
         "whole": {"ranks": 1, "steps": 20, "layers": 16, "scale": 3},
         "huge": {"ranks": 1, "steps": 8, "layers": 16, "scale": 3, "gzip": False},
+        "stacks": {"ranks": 1, "steps": 2, "layers": 16, "scale": 3, "python_frames": 43},
     },
 }
 

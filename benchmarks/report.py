@@ -43,6 +43,7 @@ def result(session: Session) -> dict[str, Any]:
             if not name.startswith("query/")
         },
         "queries": queries,
+        "stacks": session.stacks,
         "growth": session.growth,
         "figures": found,
         "targets": judged(found),
@@ -103,6 +104,12 @@ def text(outcome: dict[str, Any], judge: bool) -> str:
         ]  # fmt: skip
         titles = ["query", "rows", "checksum", "answer", "cold s", "warm s", "HTA s", "HTA / warm"]
         lines += ["", *table(titles, rows, left=4)]
+    if outcome["stacks"]:
+        rows = [
+            [name, str(query["rows"]), seconds(query["warm_s"])]
+            for name, query in outcome["stacks"].items()
+        ]
+        lines += ["", *table(["with Python's stacks", "rows", "warm s"], rows)]
     if outcome["growth"]:
         rows = [
             [name, seconds(of["tenth_s"]), seconds(of["whole_s"]), f"{of['times']:.1f}"]

@@ -93,6 +93,13 @@ def is_activity(cat: str | None) -> bool:
     )
 
 
+OPERATORS = {"cpu_op", "Operator"}
+
+
+def is_module(span: "Span") -> bool:
+    return span.cat == "python_function" and span.name.startswith("nn.Module: ")
+
+
 def is_host_op(cat: str | None) -> bool:
     return is_runtime_call(cat) or cat in {
         "cpu_op", "Operator", "user_annotation", "python_function"
@@ -227,11 +234,16 @@ class RawTrace:
         for spans in threads.values():
             around = {
                 name: around_each([span for span in spans if span.cat in cats], spans)
-                for name, cats in (
-                    ("op_id", {"cpu_op", "Operator"}), ("annotation_id", {"user_annotation"})
-                )
+                for name, cats in (("op_id", OPERATORS), ("annotation_id", {"user_annotation"}))
             }
+            around["module_id"] = around_each([s for s in spans if is_module(s)], spans)
+            around_backward = around_each(
+                [span for span in spans if self.begins_backward(span)], spans
+            )
             for span, callers in walked(spans):
+                backward_id = around_backward[span.event_id]
+                if self.begins_backward(span):
+                    backward_id = span.event_id
                 rows.append({
                     "event_id": span.event_id,
                     "cat": span.cat,
@@ -243,9 +255,76 @@ class RawTrace:
                     "root_id": (callers or [span])[0].event_id,
                     "op_id": around["op_id"][span.event_id],
                     "annotation_id": around["annotation_id"][span.event_id],
+                    "module_id": around["module_id"][span.event_id],
+                    "caller_id": None if callers else self.caller_on_main_thread(span),
+                    "is_backward": backward_id is not None,
+                    "forward_id": self.forward_ops.get(backward_id),
+                    "names": tuple(caller.name for caller in callers) + (span.name,),
                     "step": self.step_at(span.start_ns),
                 })
         return sorted(rows, key=lambda row: row["event_id"])
+
+    @cached_property
+    def forward_ops(self) -> dict[int, int]:
+        """Of backward operators the forward one: by autograd's numbers, else by flows."""
+        forward, backward = defaultdict(list), []
+        for span in self.spans:
+            number = whole_number(span.args.get("Sequence number"))
+            if span.cat not in OPERATORS or number is None or number < 0:
+                continue
+            if whole_number(span.args.get("Fwd thread id")):
+                backward.append((whole_number(span.args["Fwd thread id"]), number, span))
+            else:
+                forward[span.pid, span.tid, number].append(span)
+        threads = {key[:2] for key in forward}
+
+        def before(thread: tuple, number: int, span: Span) -> list[Span]:
+            return [one for one in forward.get((*thread, number), ())
+                    if one.start_ns < span.start_ns]
+
+        thread_of = {}
+        for fwd_thread in {each[0] for each in backward}:
+            thread_of[fwd_thread] = max(threads, default=None, key=lambda thread: sum(
+                bool(before(thread, *each[1:])) for each in backward if each[0] == fwd_thread
+            ))  # fmt: skip
+        found = {}
+        for fwd_thread, number, span in backward:
+            thread = thread_of[fwd_thread]
+            if thread and (candidates := before(thread, number, span)):
+                found[span.event_id] = max(candidates, key=in_order).event_id
+        return found
+
+    def begins_backward(self, span: Span) -> bool:
+        return span.cat in OPERATORS and (
+            (whole_number(span.args.get("Fwd thread id")) or 0) > 0
+            or span.name.startswith("autograd::engine::evaluate_function")
+            or span.event_id in self.forward_ops
+        )
+
+    @cached_property
+    def main_annotations(self) -> list[Span]:
+        """What outermost spans of autograd's threads may belong to."""
+        annotations = [span for span in self.spans if span.cat == "user_annotation"]
+        main = {(s.pid, s.tid) for s in annotations if s.name.startswith("ProfilerStep#")}
+        on_main = [s for s in annotations if {(s.pid, s.tid)} == main]
+        return (
+            [s for s in on_main if s.name.startswith("## backward ##")]
+            or [s for s in on_main if s.name.startswith("ProfilerStep#")]
+        )
+
+    @cached_property
+    def autograd_threads(self) -> set[tuple]:
+        return {(s.pid, s.tid) for s in self.spans if s.cat in OPERATORS and "autograd::" in s.name}
+
+    def caller_on_main_thread(self, span: Span) -> int | None:
+        """The annotation of the main thread that an outermost span of an autograd thread is in."""
+        thread = (span.pid, span.tid)
+        steps = {(mark.pid, mark.tid) for mark in self.main_annotations}
+        if thread not in self.autograd_threads or thread in steps:
+            return None
+        around = [a for a in self.main_annotations
+                  if a.start_ns <= span.start_ns and span.end_ns <= a.end_ns]
+        return max(around, key=in_order).event_id if around else None
 
     @cached_property
     def places(self) -> dict[int, dict]:

@@ -7,41 +7,86 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from hta_sql.catalog import sql_root
-from hta_sql.ingest.trace import build_stack
+from hta_sql.ingest.trace import build_stack, enrichment
 
-OP, ANNOTATION, OTHER = range(3)
+STEPS = [(5, 1), (12, None), (40, 2), (90, None)]  # (start_ns, step): until the next one starts
 
 
-def kind(event_id: int) -> int:
+def is_op(event_id: int) -> bool:
     """What a span is; by its number, so that every picture and random case mixes them."""
-    return event_id % 3
+    return event_id % 4 == 0
+
+
+def is_annotation(event_id: int) -> bool:
+    return event_id % 4 == 1
+
+
+def is_module(event_id: int) -> bool:
+    return event_id % 4 == 2
+
+
+def begins_backward(event_id: int) -> bool:
+    return event_id % 8 == 0
+
+
+def name_of(event_id: int) -> int:
+    return event_id % 5
+
+
+def given(con: duckdb.DuckDBPyConnection, spans: list[tuple]) -> None:
+    """What comes before a call stack: spans, their threads, steps."""
+    columns = zip(*spans, strict=True) if spans else ([], [], [], [])
+    names = ["event_id", "thread", "start_ns", "end_ns"]
+    con.register("given", pa.table([pa.array(c, pa.int64()) for c in columns], names))
+    con.execute("""
+        CREATE TABLE host_spans AS
+        SELECT *, end_ns AS stack_end_ns, event_id % 4 = 0 AS is_op,
+            event_id % 4 = 1 AS is_annotation, event_id % 4 = 2 AS is_module,
+            event_id % 8 = 0 AS begins_backward, hash(event_id % 5) AS name_hash
+        FROM given;
+        CREATE TABLE threads AS SELECT DISTINCT thread FROM given;
+        CREATE TABLE cuts (event_id BIGINT, cut_ns BIGINT);
+        CREATE TABLE step_segments (number BIGINT, start_ns BIGINT, step BIGINT);
+    """)
+    con.executemany(
+        "INSERT INTO step_segments VALUES (?, ?, ?)",
+        [(number, *step) for number, step in enumerate(STEPS)],
+    )
 
 
 def stacks(spans: list[tuple]) -> dict[int, tuple]:
-    """event_id → (depth, parent, root, op, annotation) by the macros, as ingest uses them."""
-    con = duckdb.connect()
-    con.execute((sql_root() / "macros" / "call_stack.sql").read_text())
-    columns = zip(*spans, strict=True) if spans else ([], [], [], [])
-    names = ["event_id", "thread", "start_ns", "end_ns"]
-    given = pa.table([pa.array(column, pa.int64()) for column in columns], names)
-    con.register("given", given)
-    con.execute(
-        "CREATE TABLE host_spans AS SELECT *, end_ns AS stack_end_ns,"
-        f" event_id % 3 = {OP} AS is_op, event_id % 3 = {ANNOTATION} AS is_annotation FROM given"
-    )
+    """event_id → (depth, parent, root, op, annotation, module, backward, names) as in ingest."""
+    con = duckdb.connect(config={"threads": 1})
+    given(con, spans)
     build_stack(con)
     rows = con.execute(
-        "SELECT event_id, depth, parent_id, root_id, op_id, annotation_id FROM stack"
+        "SELECT event_id, depth, parent_id, root_id, op_id, annotation_id, module_id, backward_id,"
+        " step, stack_hash FROM stack"
     ).fetchall()
     assert len(rows) == len(spans)
-    return {row[0]: row[1:] for row in rows}
+    assert {row[0]: row[-2] for row in rows} == {span[0]: step_at(span[2]) for span in spans}
+    found = {row[0]: row[1:-2] for row in rows}
+    # Hashes are equal exactly where the names of the stacks are.
+    hashes: dict[tuple, int] = {}
+    for row in rows:
+        path, at = [], row[0]
+        while at is not None:
+            path.append(name_of(at))
+            at = found[at][1]
+        assert hashes.setdefault(tuple(path), row[-1]) == row[-1]
+    assert len(set(hashes.values())) == len(hashes)
+    return found
+
+
+def step_at(start: int) -> int | None:
+    return next((step for begin, step in reversed(STEPS) if begin <= start), None)
 
 
 def walk(spans: list[tuple]) -> dict[int, tuple]:
     """The same by a stack: what has ended, or ends before the newcomer does, is popped.
 
-    But operator and annotation are the last of what began before and encloses the newcomer.
+    But operator, annotation, module and backward pass are the last of what began before and
+    encloses the newcomer; a backward pass also itself.
     """
     found = {}
     open_spans: dict[int, list[tuple]] = {}
@@ -56,11 +101,13 @@ def walk(spans: list[tuple]) -> dict[int, tuple]:
             outer for outer, on, *times in reversed(in_order[:place])
             if on == thread and encloses(tuple(times), (start, end))
         ]
-        op, annotation = (
-            next((outer for outer in around if kind(outer) == wanted), None)
-            for wanted in (OP, ANNOTATION)
-        )
-        found[event_id] = (len(stack), parent, root, op, annotation)
+        innermost = [
+            next((outer for outer in around if kind(outer)), None)
+            for kind in (is_op, is_annotation, is_module, begins_backward)
+        ]
+        if begins_backward(event_id):
+            innermost[-1] = event_id
+        found[event_id] = (len(stack), parent, root, *innermost)
         stack.append((start, end, event_id))
     return found
 
@@ -199,18 +246,28 @@ def test_times_since_1970_beside_zero():
 
 def test_no_quadratic_join():
     """Equality with two inequalities would be planned as a hash join, quadratic in a thread."""
-    con = duckdb.connect()
-    con.execute((sql_root() / "macros" / "call_stack.sql").read_text())
-    con.execute(
-        "CREATE TABLE host_spans AS SELECT i AS event_id, i % 3 AS thread, i * 5 AS start_ns,"
-        " i * 5 + i % 97 AS end_ns, end_ns AS stack_end_ns, i % 2 = 0 AS is_op,"
-        " i % 7 = 0 AS is_annotation FROM range(100_000) AS t (i)"
-    )
-    plan = con.execute("EXPLAIN FROM call_stack(host_spans)").fetchall()[0][1]
-    assert plan.count("Asof Join") == 4
-    assert "Nested Loop" not in plan and "Nl Join" not in plan
-    nesting = (sql_root() / "enrich" / "nesting.sql").read_text()
-    *before, cuts, _ = [part for part in nesting.split(";\n") if part.strip()]
-    con.execute(";\n".join(before))
-    plan = con.execute("EXPLAIN " + cuts[cuts.index("SELECT") :]).fetchall()[0][1]
-    assert "IE Join" in plan
+    con = duckdb.connect(config={"threads": 1})
+    given(con, [(i, i % 3, i * 5, i * 5 + i % 97) for i in range(100_000)])
+    for name in ("moments", "nesting", "moments", "call_stack", "tails"):
+        for statement in map(str.strip, enrichment(name).split(";\n")):
+            if "CREATE OR REPLACE TEMP TABLE" in statement:
+                query = statement[statement.index(" AS\n") + 4 :]
+                plan = con.execute(f"EXPLAIN {query}").fetchall()[0][1]
+                if "crossing.start_place" in query or "inside.start_place" in query:
+                    assert "IE Join" in plan
+                assert not {"Nested Loop Join", "Nl Join", "Asof Join"} & set(names_in(plan))
+            con.execute(statement)
+
+
+def names_in(plan: str) -> list[str]:
+    return [line.strip("╭─╮ ┴┸") for line in plan.splitlines()]
+
+
+def test_windows_run_over_rows_as_they_stand():
+    """A sort for each window would cost more than all the rest."""
+    con = duckdb.connect(config={"threads": 1})
+    given(con, [(i, i % 3, i * 5, i * 5 + i % 97) for i in range(10_000)])
+    moments = enrichment("moments")
+    plan = con.execute(f"EXPLAIN {moments[moments.index('WITH') :]}").fetchall()[0][1]
+    assert plan.count("─ Streaming Window ─") == 2
+    assert plan.count("─ Order By ─") == 1

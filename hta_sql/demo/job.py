@@ -25,6 +25,7 @@ def write_job(
     layers: int = 4,
     seed: int = 0,
     scale: int = 1,
+    python_frames: int = 0,
     time_format: str = "based",
     collective_ids: str = "comms_id",
     straggler: int | None = LAST_RANK,
@@ -35,6 +36,7 @@ def write_job(
     The same arguments give the same bytes. `scale` repeats the operators of a layer: a rank has
     about `steps * layers * (300 * scale + 50)` events, and one step of all ranks is held in
     memory, so let `steps` grow first. `ranks=1, steps=65, layers=32, scale=3` gives 2 million.
+    `python_frames` Python functions call each forward operator.
 
     `time_format`: `based` (now), `based_late` (the base after the events, PyTorch 2.4 to 2.6),
     `absolute`, `integer` (whole µs, and so is the plan), `unpadded` (fractions without leading
@@ -44,6 +46,8 @@ def write_job(
     for name, value in (("ranks", ranks), ("steps", steps), ("layers", layers), ("scale", scale)):
         if value < 1:
             raise ValueError(f"{name} is {value}; it must be at least 1")
+    if python_frames < 0:
+        raise ValueError(f"python_frames is {python_frames}; it must be at least 0")
     if time_format not in TIME_FORMATS:
         raise ValueError(f"time_format is {time_format!r}; one of {', '.join(TIME_FORMATS)}")
     if collective_ids not in COLLECTIVE_IDS:
@@ -57,7 +61,7 @@ def write_job(
 
     job = Job(
         ranks=ranks, steps=steps, layers=layers, seed=seed, scale=scale, straggler=straggler,
-        tick_ns=1_000 if time_format == "integer" else 1,
+        python_frames=python_frames, tick_ns=1_000 if time_format == "integer" else 1,
     )  # fmt: skip
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
@@ -79,8 +83,8 @@ def write_job(
         writer.close(rank.clock.read(START_NS - LEAD_NS), rank.clock.read(rank.now + LEAD_NS))
     parameters = {
         "ranks": ranks, "steps": steps, "layers": layers, "seed": seed, "scale": scale,
-        "time_format": time_format, "collective_ids": collective_ids, "straggler": straggler,
-        "gzip": gzip,
+        "python_frames": python_frames, "time_format": time_format,
+        "collective_ids": collective_ids, "straggler": straggler, "gzip": gzip,
     }  # fmt: skip
     result = truth.result(parameters, [writer.event_count for writer in writers])
     (out / "truth.json").write_text(json.dumps(result, indent=1) + "\n")

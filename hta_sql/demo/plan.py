@@ -8,6 +8,7 @@ import hashlib
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import cycle, islice
 
 from hta_sql.demo.process import COMPUTE_STREAM, COPY_STREAM, NO_STREAM, Rank
 from hta_sql.demo.records import AUTOGRAD, MAIN, Clock, Collective, Group, StepRecords
@@ -87,6 +88,16 @@ TRAIN_STEP, BACKWARD, ADAMW = (
     python("torch/_tensor.py(570): backward"),
     python("torch/optim/optimizer.py(484): wrapper"),
 )
+FRAMES = (
+    "torch/nn/modules/module.py(1769): _wrapped_call_impl",
+    "torch/nn/modules/module.py(1780): _call_impl",
+    "model.py(214): forward",
+    "torch/utils/_contextlib.py(116): decorate_context",
+    "<built-in method __enter__ of autocast>",
+    "torch/nn/functional.py(2916): layer_norm",
+    "<built-in method type of type object>",
+    "torch/_jit_internal.py(102): is_scripting",
+)
 ITEM, LOCAL_SCALAR = Op("aten::item", dims=((),)), Op("aten::_local_scalar_dense", dims=((),))
 ACCUMULATE = Op("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad")
 
@@ -94,10 +105,11 @@ ACCUMULATE = Op("autograd::engine::evaluate_function: torch::autograd::Accumulat
 class Job:
     """The plan of a job; `steps()` yields it step by step, for every rank."""
 
-    def __init__(self, *, ranks, steps, layers, seed, scale, tick_ns, straggler):
+    def __init__(self, *, ranks, steps, layers, seed, scale, tick_ns, straggler, python_frames):
         self.step_count = steps
         self.layer_count = layers
         self.block = BLOCK * scale
+        self.frames = [python(name) for name in islice(cycle(FRAMES), python_frames)]
         self.modules = [python(f"nn.Module: TransformerBlock_{i}") for i in range(layers)]
         self.random = random.Random(f"{seed}/job")
         self.tick_ns = tick_ns
@@ -205,7 +217,11 @@ class Job:
     def _forward(self, rank: Rank, layer: int) -> None:
         rank.open(self.modules[layer])
         for pair in self.block:
+            for frame in self.frames:
+                rank.open(frame)
             rank.forward(pair)
+            for _ in self.frames:
+                rank.close()
         if layer == 0:
             # It follows this layer and so overlaps the next one.
             rank.free[COPY_STREAM] = max(rank.free[COPY_STREAM], rank.free[COMPUTE_STREAM])

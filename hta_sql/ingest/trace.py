@@ -31,7 +31,8 @@ ROW_GROUP_ROWS = 122_880
 # Columns of numbers that mostly grow a little from row to row, and of text that hardly repeats.
 DELTA_COLUMNS = {
     "event_id", "start_ns", "dur_ns", "correlation", "external_id", "parent_id", "root_id",
-    "launch_id", "launch_start_ns", "launch_end_ns", "op_id", "annotation_id",
+    "launch_id", "launch_start_ns", "launch_end_ns", "op_id", "annotation_id", "module_id",
+    "record_function_id",
 }  # fmt: skip
 LONG_COLUMNS = {"id", "args"}
 # With any stamp added, a time still fits 64 bits.
@@ -184,11 +185,11 @@ def enrich(con: duckdb.DuckDBPyConnection, files: dict[str, Path]) -> dict:
     """Derive host_ops and gpu_activities from the events by SQL; returns what was counted."""
     events = f"read_parquet({literal(files['events'])}, hive_partitioning = false)"
     con.execute(f"CREATE TEMP VIEW trace_events AS FROM {events}")
-    run_file(con, "host_spans")
+    for name in ("threads", "forward_ops", "host_spans", "step_segments"):
+        run_file(con, name)
     build_stack(con)
-    run_file(con, "step_segments")
-    run_file(con, "host_op_places")
-    run_file(con, "launches")
+    for name in ("thread_callers", "launches"):
+        run_file(con, name)
     counts = {
         "host_op_count": write_query(con, "host_ops", files["host_ops"]),
         "gpu_activity_count": write_query(con, "gpu_activities", files["gpu_activities"]),
@@ -201,22 +202,28 @@ def enrich(con: duckdb.DuckDBPyConnection, files: dict[str, Path]) -> dict:
 
 def build_stack(con: duckdb.DuckDBPyConnection) -> None:
     """The table `stack` from `host_spans`; once more, with care, where spans cross each other."""
-    con.execute("CREATE OR REPLACE TEMP TABLE stack AS FROM call_stack(host_spans)")
-    if con.execute("SELECT coalesce(bool_or(crosses), false) FROM stack").fetchall() == [(True,)]:
+    run_file(con, "moments")
+    crosses = con.execute(enrichment("crossing")).fetchall() == [(True,)]
+    if crosses:
         run_file(con, "nesting")
-        con.execute("CREATE OR REPLACE TEMP TABLE stack AS FROM call_stack(host_spans)")
+        run_file(con, "moments")
+    run_file(con, "call_stack")
+    if crosses:
         run_file(con, "tails")
 
 
 def run_file(con: duckdb.DuckDBPyConnection, name: str) -> None:
-    con.execute((sql_root() / "enrich" / f"{name}.sql").read_text())
+    con.execute(enrichment(name))
+
+
+def enrichment(name: str) -> str:
+    return (sql_root() / "enrich" / f"{name}.sql").read_text()
 
 
 def write_query(con: duckdb.DuckDBPyConnection, name: str, target: Path) -> int:
     """Write what the query in sql/enrich/<name>.sql returns; its number of rows."""
-    query = (sql_root() / "enrich" / f"{name}.sql").read_text()
     count = 0
-    with con.sql(query).to_arrow_reader(ROW_GROUP_ROWS) as batches:
+    with con.sql(enrichment(name)).to_arrow_reader(ROW_GROUP_ROWS) as batches:
         with table_writer(target, batches.schema) as writer:
             for batch in batches:
                 writer.write_batch(batch)

@@ -1,12 +1,4 @@
 -- The spans that take part in call stacks, with a small number for each thread.
-CREATE OR REPLACE TEMP TABLE threads AS
-SELECT row_number() OVER () AS thread, pid, tid
-FROM (
-    SELECT DISTINCT pid, tid
-    FROM trace_events
-    WHERE ph = 'X' AND is_host_op(cat)
-);
-
 CREATE OR REPLACE TEMP TABLE host_spans AS
 SELECT
     e.event_id,
@@ -15,9 +7,19 @@ SELECT
     e.start_ns + e.dur_ns AS end_ns,
     end_ns AS stack_end_ns,
     e.cat IN ('cpu_op', 'Operator') AS is_op,
-    e.cat = 'user_annotation' AS is_annotation
+    e.cat = 'user_annotation' AS is_annotation,
+    e.cat = 'python_function' AND prefix(e.name, 'nn.Module: ') AS is_module,
+    is_op AND (
+        coalesce(e.fwd_thread_id > 0, false)
+        OR prefix(e.name, 'autograd::engine::evaluate_function')
+        OR e.event_id IN (SELECT event_id FROM forward_ops)
+    ) AS begins_backward,
+    hash(e.name) AS name_hash
 FROM trace_events AS e
 JOIN threads
     ON threads.pid IS NOT DISTINCT FROM e.pid
     AND threads.tid IS NOT DISTINCT FROM e.tid
 WHERE e.ph = 'X' AND is_host_op(e.cat);
+
+-- Where crossed spans leave the stack: nesting.sql finds that out, where any are.
+CREATE OR REPLACE TEMP TABLE cuts (event_id BIGINT, cut_ns BIGINT);

@@ -27,6 +27,6 @@ calls AS (
         ORDER BY start_ns, dur_ns DESC, event_id
     ) = 1
 )
-SELECT calls.*, places.step, places.op_id, places.annotation_id
+SELECT calls.*, stack.step, stack.op_id, stack.annotation_id
 FROM calls
-JOIN host_op_places AS places ON places.event_id = calls.launch_id;
+JOIN stack ON stack.event_id = calls.launch_id;

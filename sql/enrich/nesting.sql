@@ -55,6 +55,9 @@ SELECT
     spans.end_ns,
     coalesce(cuts.cut_ns, spans.end_ns) AS stack_end_ns,
     spans.is_op,
-    spans.is_annotation
+    spans.is_annotation,
+    spans.is_module,
+    spans.begins_backward,
+    spans.name_hash
 FROM host_spans AS spans
 LEFT JOIN cuts ON cuts.event_id = spans.event_id;

@@ -26,6 +26,7 @@ stretches AS (
     FROM instants
 )
 SELECT
+    row_number() OVER (ORDER BY stretches.start_ns) AS number,
     stretches.start_ns,
     arg_max(steps.step, (steps.start_ns, steps.event_id)) AS step
 FROM stretches

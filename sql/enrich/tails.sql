@@ -1,4 +1,4 @@
--- Gives what lies in the tail of a crossed operator or annotation back to it.
+-- Gives what lies in the tail of a crossed operator, annotation or module back to it.
 --
 -- A crossed span leaves the stack at its cut; from there to its end it has no children. But what
 -- begins and ends there still runs inside it, and it may be the innermost of its kind: as often as
@@ -14,7 +14,7 @@ FROM crossed
 JOIN cuts ON cuts.event_id = crossed.event_id
 JOIN host_spans AS spans ON spans.event_id = crossed.event_id
 JOIN instants AS cut ON cut.thread = spans.thread AND cut.at_ns = cuts.cut_ns
-WHERE spans.is_op OR spans.is_annotation;
+WHERE spans.is_op OR spans.is_annotation OR spans.is_module;
 
 CREATE OR REPLACE TEMP TABLE all_placed AS
 SELECT spans.event_id, begins.place AS start_place, ends.place AS end_place
@@ -39,21 +39,34 @@ around AS (
     SELECT event_id, tail_id AS around_id
     FROM in_tails
     UNION ALL
-    SELECT event_id, unnest([op_id, annotation_id]) AS around_id
+    SELECT event_id, unnest([op_id, annotation_id, module_id, backward_id]) AS around_id
     FROM stack
     WHERE event_id IN (SELECT event_id FROM in_tails)
 )
 SELECT
     around.event_id,
     arg_max(spans.event_id, (spans.start_ns, -spans.end_ns, spans.event_id))
-        FILTER (spans.is_op) AS op_id,
+        FILTER (spans.is_op AND spans.event_id <> around.event_id) AS op_id,
     arg_max(spans.event_id, (spans.start_ns, -spans.end_ns, spans.event_id))
-        FILTER (spans.is_annotation) AS annotation_id
+        FILTER (spans.is_annotation) AS annotation_id,
+    arg_max(spans.event_id, (spans.start_ns, -spans.end_ns, spans.event_id))
+        FILTER (spans.is_module) AS module_id,
+    arg_max(spans.event_id, (spans.start_ns, -spans.end_ns, spans.event_id))
+        FILTER (spans.begins_backward) AS backward_id
 FROM around
 JOIN host_spans AS spans ON spans.event_id = around.around_id
 GROUP BY around.event_id;
 
-UPDATE stack
-SET op_id = innermost.op_id, annotation_id = innermost.annotation_id
-FROM innermost
-WHERE innermost.event_id = stack.event_id;
+CREATE OR REPLACE TEMP TABLE mended_stack AS
+SELECT
+    stack.* REPLACE (
+        coalesce(innermost.op_id, stack.op_id) AS op_id,
+        coalesce(innermost.annotation_id, stack.annotation_id) AS annotation_id,
+        coalesce(innermost.module_id, stack.module_id) AS module_id,
+        coalesce(innermost.backward_id, stack.backward_id) AS backward_id
+    )
+FROM stack
+LEFT JOIN innermost ON innermost.event_id = stack.event_id;
+
+CREATE OR REPLACE TEMP VIEW stack AS
+FROM mended_stack;

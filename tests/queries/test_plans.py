@@ -12,7 +12,15 @@ from hta_sql.archive import Archive
 ATTACHED = {"execution_node_ops", "memory_categories"}
 QUERIES = tuple(query for query in GPU_QUERIES + HOST_QUERIES if query not in ATTACHED)
 # What a call cannot do without, and finds nothing without.
-REQUIRED = {"kernel_sequences": "operator := 'aten::linear', min_length := 1"}
+REQUIRED = {
+    "kernel_sequences": "operator := 'aten::linear', min_length := 1",
+    "call_stack": "of_event := 1000004",
+}
+# What is given instead to the one that takes one rank, and no steps.
+INSTEAD = {
+    ("call_stack", "only_ranks := [1], only_steps := [3]"): "of_rank := 1",
+    ("call_stack", "only_ranks := [1, 2]"): "of_rank := 1",
+}
 # Those that read a table twice, or another one than gpu_activities.
 FILES_READ = {
     "profiler_steps": ["2/4"] * 3,
@@ -21,13 +29,23 @@ FILES_READ = {
     "hardware_counters": [],  # of ranks with counters
     "annotation_stats": [],  # of events
     "annotated_kernels": ["2/4"] * 3,
+    "op_stats": ["2/4"] * 3,
+    "op_calls": ["2/4"] * 3,
+    "op_flops": ["2/4"] * 4,
+    "step_mfu": ["2/4"] * 5,
+    "call_stack": ["1/4"] * 10,
+    "folded_stacks": ["2/4"] * 6,
+    "module_stats": ["2/4"] * 4,
+    "thread_stats": ["2/4"] * 3,
+    "sync_points": ["2/4"] * 4,
+    "memory_peak": ["2/4"] * 2,
 }
 
 
 @pytest.fixture(scope="module")
 def large():
     """Of two ranks 100,000 activities, their launches, operators and annotations, modules,
-    counters and memory."""
+    counters, waits and memory."""
     tables = SmallTables(QUERIES)
     tables.con.execute("""
         INSERT INTO given_gpu_activities BY NAME
@@ -58,7 +76,7 @@ def large():
             event_id - (2 - j) AS root_id, parent_id AS op_id, 5000000 + i // 100 AS annotation_id,
             if(i % 3 = 0, NULL, 7000000 + i // 10) AS module_id, i % 3 = 0 AS is_backward,
             if(i % 3 = 0, event_id - 400, NULL) AS forward_id, hash(j, i % 50) AS stack_hash,
-            if(j > 0, '[[64,' || i % 7 || '],[' || i % 7 || ',64]]', NULL) AS input_dims,
+            if(j > 0, '[[64,' || i % 7 || '],[64,' || i % 7 || ']]', NULL) AS input_dims,
             if(j > 0, '["float","float"]', NULL) AS input_types,
             if(j > 0, '["",""]', NULL) AS concrete_inputs
         FROM range(100000) AS t (i), range(3) AS s (j)
@@ -73,6 +91,14 @@ def large():
             hash(name) AS stack_hash, NULL AS input_dims, NULL AS input_types,
             NULL AS concrete_inputs
         FROM range(1000) AS t (i)
+        UNION ALL BY NAME
+        SELECT
+            'j' AS job, i % 2 AS rank, 10000000 + i AS event_id, 'cuda_runtime' AS cat,
+            'cudaStreamSynchronize' AS name, '1' AS pid, '1' AS tid,
+            1000 * i - 80 AS start_ns, 5 AS dur_ns, start_ns + dur_ns AS end_ns,
+            i // 1000 AS step, 2 AS depth, 1000000 + 40 * i - 1 AS parent_id,
+            1000000 + 40 * i - 2 AS root_id, parent_id AS op_id
+        FROM range(10000) AS t (i)
         UNION ALL BY NAME
         SELECT
             'j' AS job, i % 2 AS rank, 7000000 + i AS event_id, 'python_function' AS cat,
@@ -116,6 +142,7 @@ def large():
 
 def call_of(query, given=""):
     """A call with what it requires and what is given."""
+    given = INSTEAD.get((query, given), given)
     return f"FROM {query}_v1({', '.join(filter(None, [REQUIRED.get(query), given]))})"
 
 
@@ -127,10 +154,11 @@ def test_joins(large, query, given):
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_joins_where_few_rows_are_expected(gpu, query):
+def test_joins_where_few_rows_are_expected(gpu, host, query):
     """DuckDB guesses a few rows where it is told one job of many, or has seen none yet."""
-    gpu.fill()
-    assert bad_joins(gpu.con, call_of(query, "only_jobs := ['j']")) == []
+    tables = gpu if query in GPU_QUERIES else host
+    tables.fill()
+    assert bad_joins(tables.con, call_of(query, "only_jobs := ['j']")) == []
 
 
 @pytest.mark.parametrize("condition", [

@@ -96,7 +96,10 @@ with_ids AS (
         json_transform(
             args,
             '{"correlation": "BIGINT", "External id": "BIGINT",
-              "stream": "BIGINT", "device": "BIGINT"}'
+              "stream": "BIGINT", "device": "BIGINT",
+              "Record function id": "BIGINT",
+              "Sequence number": "BIGINT", "Fwd thread id": "BIGINT",
+              "Input Dims": "VARCHAR", "Input type": "VARCHAR", "Concrete Inputs": "VARCHAR"}'
         ) AS ids,
         coalesce(
             id2, scope, bind_id, flow_in, flow_out, tts, tdur, tidelta, icount, cname, v,
@@ -120,6 +123,12 @@ SELECT
     ids."External id" AS external_id,
     ids.stream AS stream,
     ids.device AS device,
+    ids."Record function id" AS record_function_id,
+    ids."Sequence number" AS sequence_number,
+    ids."Fwd thread id" AS fwd_thread_id,
+    ids."Input Dims" AS input_dims,
+    ids."Input type" AS input_types,
+    ids."Concrete Inputs" AS concrete_inputs,
     args,
     CASE
         WHEN has_more

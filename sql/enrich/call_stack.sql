@@ -1,0 +1,190 @@
+-- Call stacks from nesting: which span of a thread runs inside which.
+--
+-- host_spans has event_id, thread, start_ns, end_ns, what a span is (is_op, is_annotation,
+-- is_module, begins_backward), name_hash, and stack_end_ns, the instant at which the span leaves
+-- the stack: its end, or earlier where another span crosses it. The caller of a span is the last
+-- one to begin before it (of equal starts the longer is the outer, of equal spans the lower
+-- event_id) that has not ended and ends no earlier than it. Spans are half-open: one of no length
+-- lies in what begins at its instant, not in what ends there.
+--
+--     outer    [=====================)
+--     inner        [====)  [====)            both depth 1
+--     empty             |  |                 in outer; in the second inner
+--     later                          [===)   depth 0
+--
+-- A span's operator, annotation, module and backward pass are the innermost ones around it: its
+-- caller, or the caller's; the backward pass may also be itself. Where spans cross, stack_end_ns
+-- has to come first from nesting.sql, and tails.sql adds those that have left the stack.
+
+-- The first that a caller calls begins right after it, a level deeper. What follows on that level
+-- has the same caller, until another calls its first.
+CREATE OR REPLACE TEMP TABLE callers AS
+WITH
+begun AS (
+    SELECT
+        place,
+        event_id,
+        what,
+        level,
+        op_level - (what & 1) AS level_of_its_op,
+        -- What begins a stretch is itself its innermost; around it is what was before.
+        stretch - (what > 1)::BIGINT AS stretch,
+        segment,
+        stack_hash,
+        arg_max(event_id, place) FILTER (level = 1) OVER (ROWS UNBOUNDED PRECEDING) AS root_id,
+        CASE
+            WHEN level > 1 AND lag(level) OVER () = level - 1
+            THEN 2 * lag(event_id) OVER () + (lag(what) OVER () & 1)
+        END AS first_caller
+    FROM moments
+    WHERE change = 1
+),
+by_level AS (
+    SELECT *
+    FROM begun
+    ORDER BY level, place
+),
+numbered AS (
+    SELECT *, row_number() OVER () AS number
+    FROM by_level
+),
+with_callers AS (
+    SELECT
+        *,
+        CASE WHEN level > 1 THEN arg_max(first_caller, number) OVER (ROWS UNBOUNDED PRECEDING) END
+            AS caller
+    FROM numbered
+)
+SELECT
+    * EXCLUDE (first_caller, number, caller),
+    caller >> 1 AS parent_id,
+    coalesce(caller & 1 = 1, false) AS is_called_by_op
+FROM with_callers;
+
+-- The same for the operators around what is not called by one.
+CREATE OR REPLACE TEMP TABLE ops AS
+WITH
+seekers AS (
+    SELECT place, level_of_its_op
+    FROM callers
+    WHERE NOT is_called_by_op AND level_of_its_op > 0
+),
+begun AS (
+    SELECT
+        place,
+        event_id,
+        op_level - (what & 1) AS level_of_its_op,
+        CASE
+            WHEN lag(what) OVER () & 1 = 1 AND lag(op_level) OVER () = op_level - (what & 1)
+            THEN lag(event_id) OVER ()
+        END AS first_op_id
+    FROM moments
+    WHERE change = 1
+),
+by_op_level AS (
+    SELECT *
+    FROM begun
+    WHERE level_of_its_op IN (SELECT level_of_its_op FROM seekers)
+    ORDER BY level_of_its_op, place
+),
+numbered AS (
+    SELECT *, row_number() OVER () AS number
+    FROM by_op_level
+),
+with_ops AS (
+    SELECT
+        place,
+        event_id,
+        arg_max(first_op_id, number) OVER (ROWS UNBOUNDED PRECEDING) AS op_id
+    FROM numbered
+)
+SELECT event_id, op_id
+FROM with_ops
+WHERE place IN (SELECT place FROM seekers);
+
+-- Annotations, modules and backward passes are few. Which of a kind is around which?
+CREATE OR REPLACE TEMP TABLE of_kinds AS
+WITH
+each AS (
+    SELECT 1 AS kind, event_id, place, change FROM moments WHERE what & 2 = 2
+    UNION ALL
+    SELECT 2 AS kind, event_id, place, change FROM moments WHERE what & 4 = 4
+    UNION ALL
+    SELECT 3 AS kind, event_id, place, change FROM moments WHERE what & 8 = 8
+),
+leveled AS (
+    SELECT
+        *,
+        sum(change) OVER (PARTITION BY kind ORDER BY place ROWS UNBOUNDED PRECEDING) AS level
+    FROM each
+),
+beside_previous AS (
+    SELECT
+        *,
+        lag(event_id) OVER of_kind AS previous_id,
+        lag(level) OVER of_kind AS previous_level
+    FROM leveled
+    WHERE change = 1
+    WINDOW of_kind AS (PARTITION BY kind ORDER BY place)
+)
+SELECT
+    kind,
+    event_id,
+    CASE
+        WHEN level > 1
+        THEN arg_max(CASE WHEN previous_level = level - 1 THEN previous_id END, place)
+            OVER (PARTITION BY kind, level ORDER BY place ROWS UNBOUNDED PRECEDING)
+    END AS outer_id
+FROM beside_previous;
+
+-- Each stretch from one of their boundaries to the next with the innermost of each kind: what
+-- begins there, or what is around that which ends there.
+CREATE OR REPLACE TEMP TABLE stretches AS
+WITH
+changes AS (
+    SELECT
+        moments.stretch,
+        of_kinds.kind,
+        CASE WHEN moments.change = 1 THEN of_kinds.event_id ELSE coalesce(of_kinds.outer_id, -1) END
+            AS innermost_id
+    FROM moments
+    JOIN of_kinds ON of_kinds.event_id = moments.event_id
+    WHERE moments.what > 1
+),
+at_each AS (
+    SELECT
+        stretch,
+        max(innermost_id) FILTER (kind = 1) AS annotation_id,
+        max(innermost_id) FILTER (kind = 2) AS module_id,
+        max(innermost_id) FILTER (kind = 3) AS backward_id
+    FROM changes
+    GROUP BY stretch
+)
+SELECT
+    stretch,
+    nullif(arg_max(annotation_id, stretch) OVER so_far, -1) AS annotation_id,
+    nullif(arg_max(module_id, stretch) OVER so_far, -1) AS module_id,
+    nullif(arg_max(backward_id, stretch) OVER so_far, -1) AS backward_id
+FROM at_each
+WINDOW so_far AS (ORDER BY stretch ROWS UNBOUNDED PRECEDING);
+
+DROP TABLE moments;
+DROP TABLE of_kinds;
+
+CREATE OR REPLACE TEMP VIEW stack AS
+SELECT
+    callers.event_id,
+    segments.step,
+    (callers.level - 1)::INTEGER AS depth,
+    callers.parent_id,
+    callers.root_id,
+    CASE WHEN callers.is_called_by_op THEN callers.parent_id ELSE ops.op_id END AS op_id,
+    stretches.annotation_id,
+    stretches.module_id,
+    CASE WHEN callers.what & 8 = 8 THEN callers.event_id ELSE stretches.backward_id END
+        AS backward_id,
+    callers.stack_hash
+FROM callers
+LEFT JOIN step_segments AS segments ON segments.number = callers.segment
+LEFT JOIN stretches ON stretches.stretch = callers.stretch
+LEFT JOIN ops ON ops.event_id = callers.event_id;

@@ -1,0 +1,41 @@
+-- What the instants `[memory]` of the profiler tell: allocations and releases, each with the totals
+-- of its device after it.
+--
+-- Needs job, rank, event_id, pid, tid, start_ns and args; gives one row for each. The CPU is device
+-- -1 here, whatever index the trace gives it. What is no number is NULL.
+CREATE OR REPLACE MACRO memory_instants(instants) AS TABLE
+WITH
+told AS (
+    SELECT
+        job,
+        rank,
+        event_id,
+        pid,
+        tid,
+        start_ns AS at_ns,
+        json_extract_string(
+            CASE WHEN json_valid(args) THEN args END,
+            ['Device Type', 'Device Id', 'Bytes', 'Total Allocated', 'Total Reserved']
+        ) AS said
+    FROM query_table(instants)
+),
+numbers AS (
+    SELECT
+        *,
+        TRY_CAST(said[1] AS BIGINT) AS device_type,
+        TRY_CAST(said[2] AS BIGINT) AS device_id
+    FROM told
+)
+SELECT
+    job,
+    rank,
+    CASE WHEN device_type = 0 THEN -1 ELSE device_id END AS device,
+    device_type,
+    event_id,
+    pid,
+    tid,
+    at_ns,
+    TRY_CAST(said[3] AS BIGINT) AS bytes,
+    TRY_CAST(said[4] AS BIGINT) AS allocated_bytes,
+    TRY_CAST(said[5] AS BIGINT) AS reserved_bytes
+FROM numbers;

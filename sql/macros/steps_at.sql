@@ -1,0 +1,65 @@
+-- The step in which each of some moments lies; of several the one that began last.
+--
+-- `moments` needs job, rank, event_id and at_ns, `marks` job, rank, event_id, step, start_ns and
+-- end_ns, as the view steps has them. Gives one row for each moment that lies in a step.
+--
+-- The time of each rank is cut where steps begin and end; each step covers some of the stretches
+-- between, hardly ever more than a few.
+--
+--     ProfilerStep#3    [==============)
+--     ProfilerStep#4              [==============)
+--     stretches         1         2    3         4
+--     step                   3      4      4        none
+CREATE OR REPLACE MACRO steps_at(moments, marks) AS TABLE
+WITH
+bounds AS (
+    SELECT job, rank, at_ns, row_number() OVER (PARTITION BY job, rank ORDER BY at_ns) AS stretch
+    FROM (
+        SELECT job, rank, start_ns AS at_ns FROM query_table(marks)
+        UNION
+        SELECT job, rank, end_ns AS at_ns FROM query_table(marks)
+    )
+),
+covered AS (
+    SELECT
+        m.job,
+        m.rank,
+        unnest(range(first_one.stretch, past_it.stretch)) AS stretch,
+        m.step,
+        m.start_ns,
+        m.event_id
+    FROM query_table(marks) AS m
+    JOIN bounds AS first_one
+        ON first_one.job = m.job AND first_one.rank = m.rank AND first_one.at_ns = m.start_ns
+    JOIN bounds AS past_it
+        ON past_it.job = m.job AND past_it.rank = m.rank AND past_it.at_ns = m.end_ns
+),
+stretches AS (
+    SELECT job, rank, stretch, arg_max(step, {'start_ns': start_ns, 'id': event_id}) AS step
+    FROM covered
+    GROUP BY job, rank, stretch
+),
+in_order AS (
+    SELECT job, rank, at_ns, stretch, NULL::BIGINT AS event_id
+    FROM bounds
+    UNION ALL
+    SELECT job, rank, at_ns, NULL AS stretch, event_id
+    FROM query_table(moments)
+),
+reached AS (
+    SELECT
+        job,
+        rank,
+        event_id,
+        max(stretch) OVER (
+            PARTITION BY job, rank ORDER BY at_ns, event_id NULLS FIRST ROWS UNBOUNDED PRECEDING
+        ) AS stretch
+    FROM in_order
+)
+SELECT reached.job, reached.rank, reached.event_id, stretches.step
+FROM reached
+JOIN stretches
+    ON stretches.job = reached.job
+    AND stretches.rank = reached.rank
+    AND stretches.stretch = reached.stretch
+WHERE reached.event_id IS NOT NULL;

@@ -1,0 +1,228 @@
+-- The most memory that each device had allocated: when, in which operator; and how it grows.
+--
+-- From the instants `[memory]` of a profiler that was told to profile memory; memory_timeline shows
+-- all of them. The peak is the first instant at which the most was allocated. What the allocating
+-- thread had open then, from the outermost in, is host_stack: annotations, Python functions,
+-- operators and calls; op_stack has the operators among them, op the innermost.
+--
+--     reserved                ______________________________
+--     allocated               ____..../\....____             peak at the tip
+--     host         [ProfilerStep#3 ================)
+--                    [aten::linear     ==========)
+--                       [aten::addmm ========)               op_stack aten::linear;aten::addmm
+--
+-- Unallocated is what the allocator has reserved and no tensor has: unused, or lost to
+-- fragmentation. It is NULL where nothing is reserved, as for the CPU, or less than allocated.
+--
+-- Growth compares what is allocated at the end of the first and of the last selected step, as the
+-- last instant before tells, by the difference of their numbers: of a training loop it is about 0,
+-- of a leak it is not. It is NULL for fewer than two steps and where the first end comes before any
+-- instant. What the host had open is not selected by step.
+--
+-- HTA has no counterpart.
+--
+-- since: 0.1
+-- grain: job, rank, device, device_type
+-- returns:
+--   job                        VARCHAR  -      run of a program
+--   rank                       INTEGER  -      rank of the process
+--   device                     BIGINT   -      GPU, as the process numbers it; -1 for the CPU
+--   device_type                BIGINT   -      0 CPU, 1 CUDA, 6 HIP, 12 XPU, 19 MTIA, ...
+--   peak_allocated_bytes       BIGINT   bytes  most in use by tensors; NULL where no total is told
+--   at_ns                      BIGINT   ns     when, first
+--   step                       BIGINT   -      step in which that is
+--   op                         VARCHAR  -      innermost operator then
+--   op_stack                   VARCHAR  -      operators, from the outermost, ';' between
+--   host_stack                 VARCHAR  -      all that was open, from the outermost, ';' between
+--   event_id                   BIGINT   -      the instant
+--   op_id                      BIGINT   -      event_id of the innermost operator
+--   peak_reserved_bytes        BIGINT   bytes  most held by the allocator, whenever
+--   unallocated_at_peak_bytes  BIGINT   bytes  reserved less allocated, at the peak
+--   max_unallocated_bytes      BIGINT   bytes  most of that, whenever
+--   growth_per_step_bytes      BIGINT   bytes  more allocated with each step, on average
+-- check: (peak_allocated_bytes IS NULL) = (event_id IS NULL)
+-- check: (event_id IS NULL) = (at_ns IS NULL)
+-- check: unallocated_at_peak_bytes BETWEEN 0 AND max_unallocated_bytes
+--   OR unallocated_at_peak_bytes IS NULL
+-- check: (op_id IS NULL) = (op_stack IS NULL) AND (op_id IS NULL OR host_stack IS NOT NULL)
+-- check: op_stack IS NULL OR op IS NULL OR suffix(op_stack, op)
+CREATE OR REPLACE MACRO memory_peak_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what lies outside steps
+) AS TABLE
+WITH
+instants AS (
+    SELECT e.job, e.rank, e.event_id, e.pid, e.tid, e.start_ns, e.args
+    FROM events AS e
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, e.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, e.rank))
+      AND e.name = '[memory]'
+      AND e.ph IN ('i', 'I')
+),
+told AS MATERIALIZED (
+    FROM memory_instants(instants)
+),
+marks AS MATERIALIZED (
+    SELECT s.job, s.rank, s.event_id, s.step, s.start_ns, s.end_ns
+    FROM steps AS s
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, s.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, s.rank))
+),
+to_place AS (
+    SELECT job, rank, event_id, at_ns
+    FROM told
+    WHERE only_steps IS NOT NULL
+),
+picked AS MATERIALIZED (
+    SELECT
+        m.*,
+        CASE
+            WHEN m.reserved_bytes > 0 AND m.reserved_bytes >= m.allocated_bytes
+            THEN m.reserved_bytes - m.allocated_bytes
+        END AS unallocated_bytes
+    FROM told AS m
+    LEFT JOIN steps_at(to_place, marks) AS placed
+        ON placed.job = m.job AND placed.rank = m.rank AND placed.event_id = m.event_id
+    WHERE (only_steps IS NULL OR list_contains(only_steps, placed.step))
+),
+devices AS (
+    SELECT
+        job,
+        rank,
+        device,
+        device_type,
+        max(allocated_bytes) AS peak_allocated_bytes,
+        max(reserved_bytes) AS peak_reserved_bytes,
+        max(unallocated_bytes) AS max_unallocated_bytes
+    FROM picked
+    GROUP BY job, rank, device, device_type
+),
+-- Of the highest the first.
+peaks AS MATERIALIZED (
+    SELECT p.*
+    FROM picked AS p
+    JOIN devices AS d
+        ON d.job = p.job
+        AND d.rank = p.rank
+        AND d.device IS NOT DISTINCT FROM p.device
+        AND d.device_type IS NOT DISTINCT FROM p.device_type
+        AND d.peak_allocated_bytes = p.allocated_bytes
+    QUALIFY row_number() OVER (
+        PARTITION BY p.job, p.rank, p.device, p.device_type ORDER BY p.at_ns, p.event_id
+    ) = 1
+),
+peak_steps AS (
+    FROM steps_at(peaks, marks)
+),
+-- Of the peaks' threads everything; what is open at the peak is filtered where it is gathered, as
+-- a join by time would compare each with each.
+beside AS (
+    SELECT
+        peaks.job,
+        peaks.rank,
+        peaks.event_id,
+        h.event_id AS host_id,
+        h.name,
+        h.depth,
+        h.cat IN ('cpu_op', 'Operator') AS is_op,
+        h.start_ns <= peaks.at_ns AND peaks.at_ns < coalesce(h.cut_ns, h.end_ns) AS is_open
+    FROM host_ops AS h
+    JOIN peaks
+        ON peaks.job = h.job
+        AND peaks.rank = h.rank
+        AND peaks.pid = h.pid
+        AND peaks.tid = h.tid
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, h.rank))
+),
+stacks AS (
+    SELECT
+        job,
+        rank,
+        event_id,
+        string_agg(coalesce(name, ''), ';' ORDER BY depth, host_id) FILTER (is_open) AS host_stack,
+        string_agg(coalesce(name, ''), ';' ORDER BY depth, host_id) FILTER (is_open AND is_op)
+            AS op_stack,
+        arg_max({'id': host_id, 'name': name}, {'depth': depth, 'id': host_id})
+            FILTER (is_open AND is_op) AS op
+    FROM beside
+    GROUP BY job, rank, event_id
+),
+selected_steps AS (
+    SELECT job, rank, step, max(end_ns) AS end_ns
+    FROM marks
+    WHERE only_steps IS NULL OR list_contains(only_steps, step)
+    GROUP BY job, rank, step
+),
+ends AS (
+    SELECT
+        job,
+        rank,
+        max(step) - min(step) AS step_count,
+        arg_min(end_ns, step) AS first_end_ns,
+        arg_max(end_ns, step) AS last_end_ns
+    FROM selected_steps
+    GROUP BY job, rank
+),
+states AS (
+    SELECT
+        p.job,
+        p.rank,
+        p.device,
+        p.device_type,
+        ends.step_count,
+        p.allocated_bytes,
+        {'at_ns': p.at_ns, 'id': p.event_id} AS place,
+        p.at_ns < ends.first_end_ns AS is_in_first,
+        p.at_ns < ends.last_end_ns AS is_in_last
+    FROM picked AS p
+    JOIN ends ON ends.job = p.job AND ends.rank = p.rank
+    WHERE ends.step_count > 0
+),
+growth AS (
+    SELECT
+        job,
+        rank,
+        device,
+        device_type,
+        TRY_CAST(round((
+            (arg_max(allocated_bytes, place) FILTER (is_in_last))::HUGEINT
+            - arg_max(allocated_bytes, place) FILTER (is_in_first)
+        ) / max(step_count)) AS BIGINT) AS growth_per_step_bytes
+    FROM states
+    GROUP BY job, rank, device, device_type
+)
+SELECT
+    d.job,
+    d.rank,
+    d.device,
+    d.device_type,
+    d.peak_allocated_bytes,
+    peaks.at_ns,
+    placed.step,
+    stacks.op.name AS op,
+    stacks.op_stack,
+    stacks.host_stack,
+    peaks.event_id,
+    stacks.op.id AS op_id,
+    d.peak_reserved_bytes,
+    peaks.unallocated_bytes AS unallocated_at_peak_bytes,
+    d.max_unallocated_bytes,
+    growth.growth_per_step_bytes
+FROM devices AS d
+LEFT JOIN peaks
+    ON peaks.job = d.job
+    AND peaks.rank = d.rank
+    AND peaks.device IS NOT DISTINCT FROM d.device
+    AND peaks.device_type IS NOT DISTINCT FROM d.device_type
+LEFT JOIN peak_steps AS placed
+    ON placed.job = peaks.job AND placed.rank = peaks.rank AND placed.event_id = peaks.event_id
+LEFT JOIN stacks
+    ON stacks.job = peaks.job AND stacks.rank = peaks.rank AND stacks.event_id = peaks.event_id
+LEFT JOIN growth
+    ON growth.job = d.job
+    AND growth.rank = d.rank
+    AND growth.device IS NOT DISTINCT FROM d.device
+    AND growth.device_type IS NOT DISTINCT FROM d.device_type
+ORDER BY d.job, d.rank, d.device, d.device_type;

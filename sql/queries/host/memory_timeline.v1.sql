@@ -1,0 +1,100 @@
+-- How much memory the allocators of each device held, at every change or in buckets of time.
+--
+-- From the instants `[memory]` of a profiler that was told to profile memory. Each is one
+-- allocation or release, with the device's totals after it: what tensors have allocated, and what
+-- the caching allocator has reserved for them. Of several at one nanosecond the last in the file
+-- counts. Where the trace does not tell totals they are NULL, not guessed: change_bytes are known.
+--
+-- With `bucket_ns` there is one row for each bucket in which something changes, counted from Unix
+-- time 0, with the largest totals at any change in it, each for itself; also of those that lasted
+-- no time. Nothing changes where there is no row.
+--
+--     changes           +4  +2   -3                 +1  -4
+--     allocated_bytes    4   6    3                  4   0
+--     bucket_ns         [==============)[===========)[==============)
+--     allocated_bytes          6                           4
+--
+-- The host's own memory is device -1 there, of device_type 0; its allocator reserves nothing. An
+-- instant belongs to the step in which it lies.
+--
+-- HTA has no counterpart: its memory timeline reads another file.
+--
+-- since: 0.1
+-- grain: job, rank, device, device_type, at_ns
+-- returns:
+--   job              VARCHAR  -      run of a program
+--   rank             INTEGER  -      rank of the process
+--   device           BIGINT   -      GPU, as the process numbers it; -1 for the CPU
+--   device_type      BIGINT   -      0 CPU, 1 CUDA, 6 HIP, 12 XPU, 19 MTIA, ...
+--   at_ns            BIGINT   ns     time of the change, or start of the bucket
+--   allocated_bytes  BIGINT   bytes  in use by tensors
+--   reserved_bytes   BIGINT   bytes  held by the allocator, in use or not
+--   change_bytes     BIGINT   bytes  allocated less released, at this time or in this bucket
+--   change_count     BIGINT   count  allocations and releases
+-- check: change_count > 0
+-- check: at_ns IS NOT NULL
+CREATE OR REPLACE MACRO memory_timeline_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to show; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to show; NULL means all
+    only_steps BIGINT[] := NULL,  -- steps to show; NULL means all, and what lies outside steps
+    bucket_ns BIGINT := NULL  -- ns; length of a bucket; NULL means every change
+) AS TABLE
+WITH
+instants AS (
+    SELECT e.job, e.rank, e.event_id, e.pid, e.tid, e.start_ns, e.args
+    FROM events AS e
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, e.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, e.rank))
+      AND e.name = '[memory]'
+      AND e.ph IN ('i', 'I')
+),
+told AS MATERIALIZED (
+    FROM memory_instants(instants)
+),
+marks AS MATERIALIZED (
+    SELECT s.job, s.rank, s.event_id, s.step, s.start_ns, s.end_ns
+    FROM steps AS s
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, s.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, s.rank))
+),
+to_place AS (
+    SELECT job, rank, event_id, at_ns
+    FROM told
+    WHERE only_steps IS NOT NULL
+),
+picked AS (
+    SELECT
+        m.job,
+        m.rank,
+        m.device,
+        m.device_type,
+        -- Down to a multiple, also before 1970.
+        m.at_ns - CASE
+            WHEN bucket_ns > 0
+            THEN m.at_ns % bucket_ns + CASE WHEN m.at_ns % bucket_ns < 0 THEN bucket_ns ELSE 0 END
+            ELSE 0
+        END AS at_ns,
+        m.bytes,
+        m.allocated_bytes,
+        m.reserved_bytes,
+        -- Of a bucket the largest counts, of an instant the last.
+        CASE WHEN bucket_ns > 0 THEN m.allocated_bytes ELSE m.event_id END AS allocated_order,
+        CASE WHEN bucket_ns > 0 THEN m.reserved_bytes ELSE m.event_id END AS reserved_order
+    FROM told AS m
+    LEFT JOIN steps_at(to_place, marks) AS placed
+        ON placed.job = m.job AND placed.rank = m.rank AND placed.event_id = m.event_id
+    WHERE (only_steps IS NULL OR list_contains(only_steps, placed.step))
+)
+SELECT
+    job,
+    rank,
+    device,
+    device_type,
+    at_ns,
+    arg_max(allocated_bytes, allocated_order) AS allocated_bytes,
+    arg_max(reserved_bytes, reserved_order) AS reserved_bytes,
+    TRY_CAST(sum(bytes) AS BIGINT) AS change_bytes,
+    count(*) AS change_count
+FROM picked
+GROUP BY job, rank, device, device_type, at_ns
+ORDER BY job, rank, device, device_type, at_ns;

@@ -1,0 +1,425 @@
+-- Where the host waited for a device: synchronisations, blocking copies, and operators that do so.
+--
+-- A row of kind `wait` is a runtime or driver call that waits for a device, stream or event, by its
+-- name: cudaDeviceSynchronize, cudaStreamSynchronize, cudaEventSynchronize, cuCtxSynchronize, and
+-- those of HIP, SYCL, Level Zero, MTIA, ... (sql/macros/blocking_calls.sql has the rules). A call
+-- that makes a stream wait (cudaStreamWaitEvent) or only asks (cudaEventQuery) does not hold up the
+-- host. cudaMalloc, cudaFree and others may, beside their real work; they are not here.
+--
+-- A row of kind `copy` is a call that copies (and is no launch of a graph) and keeps the host
+-- waiting:
+--
+--   * a synchronous one by its name (cudaMemcpy, hipMemcpyWithStream); of copies between devices,
+--     where the name promises nothing, those that returned only when the copy had ended,
+--   * one from a device into pageable memory; where the trace calls the memory neither pageable nor
+--     pinned, if it returned only when the copy had ended,
+--   * one from a device to the host, if the next call of its operator on its thread waits.
+--
+-- A row of kind `operator` is an operator of ATen around such calls, through whatever lies between:
+-- aten::item, aten::_local_scalar_dense, aten::nonzero, aten::is_nonzero, aten::to, ... Only those
+-- of its calls count that do wait: aten::item of a tensor on the CPU does not.
+--
+--     aten::item                   [=================================)   host 34, self 3, wait 26
+--     aten::_local_scalar_dense      [==============================)    host 31, self 5, wait 26
+--     cudaMemcpyAsync                  [=====)                           host 6, busy 6
+--     cudaStreamSynchronize                     [===================)    host 20, busy 6
+--     GPU                     [==================)        [====)
+--
+-- So one wait has several rows. host_ns is that of the name's own calls, and self_ns what of it is
+-- in no sync point inside: the self_ns of all rows add up to the time in which threads had a sync
+-- point on their stack, those of waits and copies alone to the time that they waited. Where calls
+-- of one name are inside each other, only self_ns counts them once.
+--
+-- gpu_busy_ns tells a wait for work from one that found the devices idle: it is the part of wait_ns
+-- in which any of the rank's devices ran something. What devices ran is not selected by step, nor
+-- are callers. PyTorch's profiler itself synchronises the device when it stops, mostly outside all
+-- steps; that is here, too.
+--
+-- HTA has no counterpart; it takes the profiler's cuda_sync rows for activities of the GPU.
+--
+-- since: 0.1
+-- grain: job, rank, name
+-- returns:
+--   job               VARCHAR  -      run of a program
+--   rank              INTEGER  -      rank of the process
+--   name              VARCHAR  -      name of the call or operator
+--   kind              VARCHAR  -      wait, copy or operator
+--   count             BIGINT   count  calls that waited
+--   host_ns           BIGINT   ns     sum of their durations
+--   self_ns           BIGINT   ns     host_ns without sync points inside
+--   wait_ns           BIGINT   ns     part of host_ns in waits and blocking copies
+--   gpu_busy_ns       BIGINT   ns     part of wait_ns with one GPU activity or more
+--   max_ns            BIGINT   ns     longest call
+--   caller            VARCHAR  -      of the operators directly around them, that of most host_ns
+--   caller_ns         BIGINT   ns     host_ns of the calls in it
+--   caller_count      BIGINT   count  different operators directly around them
+--   example_event_id  BIGINT   -      the longest call
+-- check: kind IN ('wait', 'copy', 'operator')
+-- check: count > 0 AND max_ns BETWEEN 0 AND host_ns
+-- check: self_ns BETWEEN 0 AND host_ns
+-- check: wait_ns BETWEEN 0 AND host_ns AND gpu_busy_ns BETWEEN 0 AND wait_ns
+-- check: kind = 'operator' OR wait_ns = host_ns
+-- check: (caller IS NULL) = (caller_count = 0) AND (caller IS NULL) = (caller_ns IS NULL)
+-- check: caller IS NULL OR caller_ns BETWEEN 0 AND host_ns
+CREATE OR REPLACE MACRO sync_points_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
+) AS TABLE
+WITH RECURSIVE
+runtime_calls AS MATERIALIZED (
+    SELECT
+        h.job,
+        h.rank,
+        h.event_id,
+        h.pid,
+        h.tid,
+        h.op_id,
+        h.step,
+        h.start_ns,
+        h.end_ns,
+        waits_for_device(h.name) AS is_wait,
+        copies_synchronously(h.name) AS is_synchronous_copy
+    FROM host_ops AS h
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, h.rank))
+      AND is_runtime_call(h.cat)
+),
+activities AS (
+    SELECT
+        a.job,
+        a.rank,
+        a.name,
+        a.launch_id,
+        a.launch_name,
+        a.launch_end_ns >= a.end_ns AS outlasts,
+        CASE WHEN a.kind = 'memory' THEN copy_kind(a.name) END AS way
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND a.launch_id IS NOT NULL
+),
+-- A graph's launch is no copy because the graph has one.
+copies AS MATERIALIZED (
+    SELECT
+        job,
+        rank,
+        launch_id,
+        bool_or(blocks_host(launch_name, way, name, outlasts)) AS blocks,
+        bool_or(way = 'Memcpy DtoH') AS is_to_host
+    FROM activities
+    GROUP BY job, rank, launch_id
+    HAVING bool_and(coalesce(prefix(way, 'Memcpy '), false))
+),
+-- Calls of the operators, on their threads, that copy to the host; not those inside another call.
+beside_copies AS (
+    SELECT
+        *,
+        max(end_ns) OVER (
+            PARTITION BY job, rank, pid, tid, op_id
+            ORDER BY start_ns, end_ns DESC, event_id
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS busy_until_ns
+    FROM runtime_calls
+    SEMI JOIN (
+        SELECT r.job, r.rank, r.pid, r.tid, r.op_id
+        FROM runtime_calls AS r
+        JOIN copies AS c
+            ON c.job = r.job AND c.rank = r.rank AND c.launch_id = r.event_id
+        WHERE c.is_to_host AND NOT c.blocks
+    ) AS places
+        ON places.job = runtime_calls.job
+        AND places.rank = runtime_calls.rank
+        AND places.pid IS NOT DISTINCT FROM runtime_calls.pid
+        AND places.tid IS NOT DISTINCT FROM runtime_calls.tid
+        AND places.op_id IS NOT DISTINCT FROM runtime_calls.op_id
+),
+followed AS (
+    SELECT
+        job,
+        rank,
+        event_id,
+        lead(is_wait) OVER (
+            PARTITION BY job, rank, pid, tid, op_id
+            ORDER BY start_ns, end_ns DESC, event_id
+        ) AS is_waited_for
+    FROM beside_copies
+    WHERE busy_until_ns IS NULL OR start_ns >= busy_until_ns
+),
+calls AS MATERIALIZED (
+    SELECT
+        r.job,
+        r.rank,
+        r.event_id,
+        r.op_id,
+        CASE WHEN r.is_wait THEN 'wait' ELSE 'copy' END AS kind
+    FROM runtime_calls AS r
+    LEFT JOIN copies AS c
+        ON c.job = r.job AND c.rank = r.rank AND c.launch_id = r.event_id
+    LEFT JOIN followed AS f
+        ON f.job = r.job AND f.rank = r.rank AND f.event_id = r.event_id
+    WHERE (only_steps IS NULL OR list_contains(only_steps, r.step))
+      AND (
+          r.is_wait
+          OR coalesce(c.blocks, r.is_synchronous_copy)
+          OR (c.is_to_host AND f.is_waited_for)
+      )
+),
+ops AS MATERIALIZED (
+    SELECT o.job, o.rank, o.event_id, o.op_id
+    FROM host_ops AS o
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+      AND o.cat IN ('cpu_op', 'Operator')
+),
+-- All operators around them, outwards.
+around AS (
+    SELECT DISTINCT job, rank, op_id AS event_id
+    FROM calls
+    WHERE op_id IS NOT NULL
+    UNION
+    SELECT ops.job, ops.rank, ops.op_id AS event_id
+    FROM around
+    JOIN ops
+        ON ops.job = around.job AND ops.rank = around.rank AND ops.event_id = around.event_id
+    WHERE ops.op_id IS NOT NULL
+),
+needed AS (
+    SELECT job, rank, event_id, kind FROM calls
+    UNION ALL
+    SELECT job, rank, event_id, 'operator' AS kind FROM around
+),
+spans AS MATERIALIZED (
+    SELECT
+        h.job,
+        h.rank,
+        h.event_id,
+        needed.kind,
+        h.name,
+        h.pid,
+        h.tid,
+        h.op_id,
+        h.step,
+        h.start_ns,
+        h.end_ns,
+        h.dur_ns,
+        coalesce(h.cut_ns, h.end_ns) AS stack_end_ns
+    FROM host_ops AS h
+    JOIN needed
+        ON needed.job = h.job AND needed.rank = h.rank AND needed.event_id = h.event_id
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, h.rank))
+),
+points AS MATERIALIZED (
+    SELECT
+        *,
+        dense_rank() OVER (ORDER BY job, rank) AS process,
+        dense_rank() OVER (ORDER BY job, rank, pid, tid) AS thread
+    FROM spans
+    WHERE kind <> 'operator'
+       OR (prefix(name, 'aten::') AND (only_steps IS NULL OR list_contains(only_steps, step)))
+),
+-- What is inside what, as in sql/macros/call_stack.sql, of the few that count here.
+boundaries AS (
+    SELECT
+        thread,
+        process,
+        event_id,
+        start_ns AS at_ns,
+        CASE WHEN end_ns > start_ns THEN 1 ELSE 2 END AS phase,
+        end_ns AS longest_first,
+        stack_end_ns - start_ns AS stack_ns,
+        1 AS change
+    FROM points
+    UNION ALL
+    SELECT
+        thread,
+        process,
+        event_id,
+        stack_end_ns AS at_ns,
+        CASE WHEN end_ns > start_ns THEN 0 ELSE 3 END AS phase,
+        NULL AS longest_first,
+        NULL AS stack_ns,
+        -1 AS change
+    FROM points
+),
+levels AS (
+    SELECT
+        *,
+        sum(change) OVER in_order AS level,
+        row_number() OVER in_order AS number
+    FROM boundaries
+    WINDOW in_order AS (
+        PARTITION BY thread ORDER BY at_ns, phase, longest_first DESC, event_id
+        ROWS UNBOUNDED PRECEDING
+    )
+),
+-- What began a level last is open there: so around each is the last that began a level further out.
+callers_and_called AS (
+    SELECT thread, process, level + 1 AS level, number, event_id AS outer_id, 0::BIGINT AS stack_ns
+    FROM levels
+    WHERE change = 1
+    UNION ALL
+    SELECT thread, process, level, number, NULL AS outer_id, stack_ns
+    FROM levels
+    WHERE change = 1
+),
+called AS (
+    SELECT
+        process,
+        outer_id IS NULL AS is_called,
+        arg_max(outer_id, number) OVER (
+            PARTITION BY thread, level ORDER BY number ROWS UNBOUNDED PRECEDING
+        ) AS outer_id,
+        stack_ns
+    FROM callers_and_called
+),
+inside AS (
+    SELECT process, outer_id, sum(stack_ns) AS stack_ns
+    FROM called
+    WHERE is_called AND outer_id IS NOT NULL
+    GROUP BY process, outer_id
+),
+-- The union of what a thread's calls waited, and how much of it a device was busy. For the latter
+-- the waits are measured on a clock that only runs while a device is busy.
+processes AS (
+    SELECT DISTINCT job, rank, process
+    FROM points
+),
+busy_spans AS (
+    SELECT processes.process AS group_id, a.start_ns, a.end_ns
+    FROM gpu_activities AS a
+    JOIN processes ON processes.job = a.job AND processes.rank = a.rank
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+),
+process_instants AS (
+    SELECT process AS group_id, start_ns AS at_ns FROM points
+    UNION ALL
+    SELECT process AS group_id, end_ns AS at_ns FROM points
+),
+busy_clock AS MATERIALIZED (
+    SELECT group_id, at_ns, covered_ns
+    FROM covered_until(busy_spans, process_instants)
+),
+-- Both instants of a span by one join and not one each: where DuckDB expects few rows, it would
+-- first join the two clocks, which have nothing but the group in common.
+ends AS (
+    SELECT thread, process, event_id, start_ns AS at_ns FROM points
+    UNION ALL
+    SELECT thread, process, event_id, end_ns AS at_ns FROM points
+),
+busy_at_ends AS (
+    SELECT
+        e.process,
+        e.event_id,
+        min(b.covered_ns) AS busy_start_ns,
+        max(b.covered_ns) AS busy_end_ns
+    FROM ends AS e
+    JOIN busy_clock AS b ON b.group_id = e.process AND b.at_ns = e.at_ns
+    GROUP BY e.process, e.event_id
+),
+clocked AS MATERIALIZED (
+    SELECT
+        p.thread,
+        p.kind <> 'operator' AS is_call,
+        p.process,
+        p.event_id,
+        p.start_ns,
+        p.end_ns,
+        b.busy_start_ns,
+        b.busy_end_ns
+    FROM points AS p
+    JOIN busy_at_ends AS b ON b.process = p.process AND b.event_id = p.event_id
+),
+waits AS (
+    SELECT thread AS group_id, start_ns, end_ns FROM clocked WHERE is_call
+),
+instants AS (
+    SELECT thread AS group_id, start_ns AS at_ns FROM clocked
+    UNION ALL
+    SELECT thread AS group_id, end_ns AS at_ns FROM clocked
+),
+busy_waits AS (
+    SELECT thread AS group_id, busy_start_ns AS start_ns, busy_end_ns AS end_ns
+    FROM clocked
+    WHERE is_call
+),
+busy_instants AS (
+    SELECT thread AS group_id, busy_start_ns AS at_ns FROM clocked
+    UNION ALL
+    SELECT thread AS group_id, busy_end_ns AS at_ns FROM clocked
+),
+waited AS MATERIALIZED (
+    SELECT group_id, at_ns, covered_ns FROM covered_until(waits, instants)
+),
+busy_waited AS MATERIALIZED (
+    SELECT group_id, at_ns, covered_ns FROM covered_until(busy_waits, busy_instants)
+),
+wait_times AS (
+    SELECT e.process, e.event_id, max(w.covered_ns) - min(w.covered_ns) AS wait_ns
+    FROM ends AS e
+    JOIN waited AS w ON w.group_id = e.thread AND w.at_ns = e.at_ns
+    GROUP BY e.process, e.event_id
+),
+busy_ends AS (
+    SELECT thread, process, event_id, busy_start_ns AS at_ns FROM clocked
+    UNION ALL
+    SELECT thread, process, event_id, busy_end_ns AS at_ns FROM clocked
+),
+busy_times_of_waits AS (
+    SELECT e.process, e.event_id, max(w.covered_ns) - min(w.covered_ns) AS gpu_busy_ns
+    FROM busy_ends AS e
+    JOIN busy_waited AS w ON w.group_id = e.thread AND w.at_ns = e.at_ns
+    GROUP BY e.process, e.event_id
+),
+by_caller AS (
+    SELECT
+        p.job,
+        p.rank,
+        p.name,
+        caller.name AS caller,
+        -- An operator may have the name of a call; nobody names them so.
+        coalesce(min(p.kind) FILTER (p.kind = 'operator'), min(p.kind)) AS kind,
+        count(*) AS count,
+        sum(p.dur_ns) AS host_ns,
+        sum(p.stack_end_ns - p.start_ns - coalesce(inside.stack_ns, 0)) AS self_ns,
+        sum(wait_times.wait_ns) AS wait_ns,
+        sum(busy.gpu_busy_ns) AS gpu_busy_ns,
+        max({'dur_ns': p.dur_ns, 'first': -p.event_id}) AS longest
+    FROM points AS p
+    JOIN wait_times ON wait_times.process = p.process AND wait_times.event_id = p.event_id
+    JOIN busy_times_of_waits AS busy
+        ON busy.process = p.process AND busy.event_id = p.event_id
+    LEFT JOIN inside ON inside.process = p.process AND inside.outer_id = p.event_id
+    LEFT JOIN spans AS caller
+        ON caller.job = p.job AND caller.rank = p.rank AND caller.event_id = p.op_id
+    GROUP BY p.job, p.rank, p.name, caller.name
+),
+by_position AS (
+    SELECT
+        *,
+        row_number() OVER (
+            PARTITION BY job, rank, name
+            ORDER BY caller IS NULL, host_ns DESC, count DESC, caller
+        ) AS position
+    FROM by_caller
+)
+SELECT
+    job,
+    rank,
+    name,
+    coalesce(min(kind) FILTER (kind = 'operator'), min(kind)) AS kind,
+    sum(count)::BIGINT AS count,
+    sum(host_ns)::BIGINT AS host_ns,
+    sum(self_ns)::BIGINT AS self_ns,
+    sum(wait_ns)::BIGINT AS wait_ns,
+    sum(gpu_busy_ns)::BIGINT AS gpu_busy_ns,
+    max(longest.dur_ns) AS max_ns,
+    max(caller) FILTER (position = 1) AS caller,
+    (max(host_ns) FILTER (position = 1 AND caller IS NOT NULL))::BIGINT AS caller_ns,
+    count(caller) AS caller_count,
+    -max(longest).first AS example_event_id
+FROM by_position
+GROUP BY job, rank, name
+ORDER BY job, rank, wait_ns DESC, host_ns DESC, name;

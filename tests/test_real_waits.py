@@ -1,0 +1,150 @@
+"""sync_points, memory_timeline and memory_peak on real traces, against their JSON in plain Python.
+
+HTA has no such figures.
+"""
+
+import json
+from collections import defaultdict
+
+import pytest
+from queries.brute_memory import memory_peak, memory_timeline
+from queries.brute_waits import sync_points
+from raw_json import TRACE_FILES, TRACES, RawTrace, is_host_op, is_over, walked
+
+pytestmark = pytest.mark.skipif(
+    not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"
+)
+
+# All calls of these traces that wait by their names, and those that copy synchronously by theirs.
+WAITS = {
+    "cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize",
+    "hipDeviceSynchronize", "synchronizeStream", "synchronize",
+}  # fmt: skip
+SYNCHRONOUS = {"cudaMemcpy", "hipMemcpyWithStream"}
+# How many instants traces tell, of those that tell any.
+INSTANTS = {"h100_bert": 236, "mi300_bert": 236}
+
+
+@pytest.fixture(
+    scope="module", params=TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}"
+)
+def trace(request) -> RawTrace:
+    return RawTrace(request.param)
+
+
+@pytest.fixture(scope="module")
+def tables(trace) -> tuple[list[dict], list[dict]]:
+    """Activities and host operations, from the JSON alone."""
+    key = {"job": trace.file.job, "rank": trace.file.rank}
+    spans = {span.event_id: span for span in trace.spans}
+    cuts, threads = {}, defaultdict(list)
+    for span in trace.spans:
+        if is_host_op(span.cat):
+            threads[span.pid, span.tid].append(span)
+    for thread in threads.values():
+        before = []
+        for span, callers in walked(thread):
+            for left in before[len(callers):]:
+                if not is_over(left, span):
+                    cuts[left.event_id] = span.start_ns
+            before = [*callers, span]
+    ops = [
+        key | row | {
+            "pid": str(spans[row["event_id"]].pid),
+            "tid": str(spans[row["event_id"]].tid),
+            "end_ns": spans[row["event_id"]].end_ns,
+            "cut_ns": cuts.get(row["event_id"]),
+        }
+        for row in trace.host_ops
+    ]
+    activities = []
+    for row in trace.activities:
+        launch = spans.get(row["launch_id"])
+        activities.append(key | row | {
+            "launch_name": launch and launch.name, "launch_end_ns": launch and launch.end_ns
+        })
+    return activities, ops
+
+
+def selections(trace):
+    steps = sorted({step for step, _ in trace.step_marks})
+    return [{}, *([{"only_steps": steps[:1]}, {"only_steps": steps[1:]}] if steps else [])]
+
+
+def result(run, query, trace, **given):
+    return run.query(
+        query, only_jobs=[trace.file.job], only_ranks=[trace.file.rank], **given
+    ).to_pylist()
+
+
+def test_waits(real_run, trace, tables):
+    for given in selections(trace):
+        wanted = sync_points(*tables, WAITS, SYNCHRONOUS, **given)
+        assert result(real_run, "sync_points", trace, **given) == wanted
+
+
+def test_memory(real_run, trace, tables):
+    events = [
+        {
+            "job": trace.file.job, "rank": trace.file.rank, "event_id": event_id,
+            "ph": event["ph"], "name": event["name"], "pid": str(event["pid"]),
+            "tid": str(event["tid"]), "start_ns": trace.start_ns(event),
+            "args": json.dumps(event["args"]),
+        }
+        for event_id, event in enumerate(trace.events) if event.get("name") == "[memory]"
+    ]  # fmt: skip
+    marks = [
+        {"job": trace.file.job, "rank": trace.file.rank, "event_id": span.event_id, "step": step,
+         "start_ns": span.start_ns, "end_ns": span.end_ns}
+        for step, span in trace.step_marks
+    ]  # fmt: skip
+    assert len(events) == INSTANTS.get(trace.file.job, 0)
+    for given in selections(trace):
+        wanted = list(memory_peak(events, tables[1], marks, **given))
+        assert result(real_run, "memory_peak", trace, **given) == wanted
+        for bucket_ns in (None, 1000, 1_000_000):
+            wanted = list(memory_timeline(events, marks, bucket_ns, **given))
+            found = result(real_run, "memory_timeline", trace, bucket_ns=bucket_ns, **given)
+            assert found == wanted
+
+
+def test_totals_follow_from_the_changes(real_run):
+    """In these traces each total is the one before and the change; so none is missing."""
+    rows = real_run.memory_timeline().to_pylist()
+    last = {}
+    for row in rows:
+        key = row["job"], row["rank"], row["device"], row["device_type"]
+        if key in last:
+            assert row["allocated_bytes"] == last[key] + row["change_bytes"]
+        last[key] = row["allocated_bytes"]
+    assert set(last) == {
+        ("h100_bert", 0, -1, 0), ("h100_bert", 0, 0, 1),
+        ("mi300_bert", 0, -1, 0), ("mi300_bert", 0, 0, 6),
+    }  # fmt: skip
+
+
+def test_copies_into_pageable_memory_do_return_late(real_run):
+    """What the rule says of them is what they did: all calls returned after the copy's end."""
+    [row] = real_run.sql("""
+        SELECT count(*) AS copies, count_if(launch_end_ns >= end_ns) AS late
+        FROM gpu_activities WHERE name = 'Memcpy DtoH (Device -> Pageable)'
+    """).to_pylist()
+    assert row == {"copies": 137, "late": 137}
+
+
+def test_which_waits_real_traces_have(real_run):
+    rows = real_run.sync_points().to_pylist()
+    assert {row["name"] for row in rows if row["kind"] == "wait"} == WAITS
+    assert {row["name"] for row in rows if row["kind"] == "copy"} == {
+        "cudaMemcpy", "cudaMemcpyAsync", "hipMemcpyWithStream"
+    }
+    items = {
+        (row["job"], row["rank"]): row["count"] for row in rows if row["name"] == "aten::item"
+    }
+    # Those of b200_eager, mtia_inference, no_gpu_events and some of others' are of CPU tensors:
+    # they call nothing.
+    assert items == {
+        ("event_sync", 0): 1, ("h100_bert", 0): 1, ("mi300_bert", 0): 1,
+        ("trace_diff/control", 3): 24, ("trace_diff/test", 1): 24, ("two_ranks", 0): 3,
+        ("two_ranks", 1): 4,
+    }  # fmt: skip
