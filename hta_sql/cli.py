@@ -83,7 +83,8 @@ def ingest(
     """Flatten traces into an archive.
 
     TRACES are files (.json, .json.gz), folders or patterns. Unchanged traces are skipped; a trace
-    that cannot be read is reported and does not stop the others.
+    that cannot be read is reported and does not stop the others. PyTorch execution traces and raw
+    memory timelines (.raw.json.gz) are taken too, and go with the trace of their job and rank.
 
     \b
     Example:
@@ -111,9 +112,12 @@ def ingest(
         traces, archive, job=job, workers=workers, force=force, ranks=rank_files,
         report=say, finished=finished, progress=progress,
     )
-    counts = Counter(outcome.status for outcome in summary.traces)
-    said = ", ".join(f"{count} {status}" for status, count in counts.items())
-    say(f"{_traces(len(summary.traces))}: {said}; {time.monotonic() - began:.1f} s")
+    outcomes = [*summary.traces, *summary.attachments]
+    kinds = Counter(outcome.kind.replace("_", " ") for outcome in outcomes)
+    statuses = Counter(outcome.status for outcome in outcomes)
+    said = ", ".join(_counted(count, kind) for kind, count in kinds.items())
+    done = ", ".join(f"{count} {status}" for status, count in statuses.items())
+    say(f"{said}: {done}; {time.monotonic() - began:.1f} s")
     if summary.failed:
         raise click.exceptions.Exit(1)
 
@@ -286,15 +290,15 @@ def demo(out: Path, straggler: str, plain: bool, **options: Any) -> None:
         raise click.BadParameter(f"there are ranks 0 to {options['ranks'] - 1}",
                                  param_hint="--straggler")
     traces = write_job(out, straggler=slow, gzip=not plain, **options)
-    click.echo(f"{_traces(len(traces))} in {out}", err=True)
+    click.echo(f"{_counted(len(traces), 'trace')} in {out}", err=True)
 
 
 def main() -> None:
     cli(prog_name="hta-sql")
 
 
-def _traces(count: int) -> str:
-    return f"{count} trace" if count == 1 else f"{count} traces"
+def _counted(count: int, thing: str) -> str:
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
 def _outcome(outcome: "Outcome") -> str:
@@ -303,21 +307,25 @@ def _outcome(outcome: "Outcome") -> str:
 
         return f"{shown(outcome.path)}: failed: {outcome.error}"
     row = outcome.row
+    rows = {
+        "trace": lambda: f"{row['event_count']:,} events",
+        "execution_trace": lambda: f"execution trace, {row['row_count']:,} nodes",
+        "memory_timeline": lambda: f"memory timeline, {row['row_count']:,} changes",
+    }[outcome.kind]()
     lost = f", {row['quarantined_count']:,} quarantined" if row["quarantined_count"] else ""
     broken = "" if row["status"] == "complete" else f", {row['status']}"
     return (f"{outcome.job} rank {outcome.rank}: {outcome.status}, "
-            f"{row['event_count']:,} events{lost}{broken}, {outcome.seconds:.1f} s")
+            f"{rows}{lost}{broken}, {outcome.seconds:.1f} s")
 
 
-def _rank_files(given: tuple[str, ...]) -> dict[int, Path] | None:
-    ranks: dict[int, Path] = {}
+def _rank_files(given: tuple[str, ...]) -> dict[int, list[Path]] | None:
+    """A rank may have several files: a trace, an execution trace, a memory timeline."""
+    ranks: dict[int, list[Path]] = {}
     for item in given:
         number, is_pair, path = item.partition("=")
         if not (is_pair and path and number.isdecimal()):
             raise click.BadParameter(f"{item!r} is not N=FILE", param_hint="--rank")
-        if int(number) in ranks:
-            raise click.BadParameter(f"rank {number} is given twice", param_hint="--rank")
-        ranks[int(number)] = Path(path)
+        ranks.setdefault(int(number), []).append(Path(path))
     return ranks or None
 
 

@@ -49,32 +49,42 @@ def check_searchable(root: Path) -> None:
 
 
 def schemas(con: duckdb.DuckDBPyConnection, archives: Sequence[Path]) -> tuple[bool, int]:
-    """Whether some trace was ingested under another schema, and how many under an older one.
+    """Whether some file was ingested under another schema, and of how many ranks an older one.
 
     ArchiveError for a rank in two archives.
     """
-    files = _literal([str(root / "traces.parquet") for root in archives])
-    traces = (f"read_parquet({files}, hive_partitioning = false, union_by_name = true, "
-              "filename = true)")
-    try:
-        twice = con.execute(
-            f"SELECT job, rank, min(filename), max(filename) FROM {traces} "
-            "GROUP BY job, rank HAVING min(filename) < max(filename) ORDER BY job, rank LIMIT 1"
-        ).fetchall()
-        [(mixed, older)] = con.execute(
-            f"SELECT coalesce(bool_or(schema_version IS DISTINCT FROM {SCHEMA_VERSION}), false), "
-            f"count_if(coalesce(schema_version, 0) < {SCHEMA_VERSION}) FROM {traces}"
-        ).fetchall()
-    except duckdb.Error as error:
-        where = ", ".join(map(str, archives))
-        raise ArchiveError(f"{where}: traces.parquet cannot be read: {one_line(error)}") from error
-    if twice:
-        job, rank, one, other = twice[0]
-        raise ArchiveError(
-            f"job {job!r} rank {rank} is in {Path(one).parent} and in {Path(other).parent}; open "
-            "one of them, or ingest one again under another name (--job)"
-        )
-    return mixed, older
+    mixed, older = False, []
+    for table, what in (("traces", "''"), ("attachments", "kind")):
+        files = [str(path) for root in archives if (path := root / f"{table}.parquet").exists()]
+        if not files:
+            continue
+        rows = (f"read_parquet({_literal(files)}, hive_partitioning = false, "
+                "union_by_name = true, filename = true)")
+        try:
+            twice = con.execute(
+                f"SELECT job, rank, {what} AS what, min(filename), max(filename) FROM {rows} "
+                "GROUP BY ALL HAVING min(filename) < max(filename) ORDER BY ALL LIMIT 1"
+            ).fetchall()
+            found = con.execute(
+                f"SELECT DISTINCT job, rank, coalesce(schema_version, 0) FROM {rows} "
+                f"WHERE schema_version IS DISTINCT FROM {SCHEMA_VERSION}"
+            ).fetchall()
+        except duckdb.Error as error:
+            where = ", ".join(map(str, archives))
+            raise ArchiveError(
+                f"{where}: {table}.parquet cannot be read: {one_line(error)}"
+            ) from error
+        if twice:
+            job, rank, what, one, other = twice[0]
+            of = f"the {what.replace('_', ' ')} of " if what else ""
+            raise ArchiveError(
+                f"{of}job {job!r} rank {rank} is in {Path(one).parent} and in "
+                f"{Path(other).parent}; open one of them, or ingest one again under another name "
+                "(--job)"
+            )
+        mixed = mixed or bool(found)
+        older += [(job, rank) for job, rank, version in found if version < SCHEMA_VERSION]
+    return mixed, len(set(older))
 
 
 def load_base(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:

@@ -94,8 +94,8 @@ def test_sql(run):
 
 
 @pytest.mark.parametrize(("sql", "says"), [
-    ("FROM event", "no table 'event'; did you mean events? the tables are events, gpu_activities"),
-    ("FROM zzz", "no table 'zzz'; the tables are events, gpu_activities"),
+    ("FROM event", "no table 'event'; did you mean events? the tables are attachments, events"),
+    ("FROM zzz", "no table 'zzz'; the tables are attachments, events"),
     ("FROM total_tim()", "no table 'total_tim'; did you mean total_time()? the tables are"),
     ("FROM total_time", "total_time is a query: write FROM total_time()"),
     ("FROM events()", "events is a table, not a query: write FROM events"),

@@ -46,7 +46,7 @@ pytestmark = pytest.mark.usefixtures("use_library")
     ("check missing", 1, "Error: missing: no such folder"),
     ("shell missing", 1, "Error: missing: no such folder"),
     ("sql {archive} SELEC", 1, 'Error: Parser Error: syntax error at or near "SELEC"'),
-    ("sql {archive} FROM|nowhere", 1, "Error: no table 'nowhere'; the tables are events"),
+    ("sql {archive} FROM|nowhere", 1, "Error: no table 'nowhere'; the tables are attachments"),
     ("sql {archive} SELECT|error('mine')|FROM|events", 1, "Error: Invalid Input Error: mine"),
     ("run total_time {archive} -o missing/x.csv", 1,
      "Error: missing/x.csv: No such file or directory"),

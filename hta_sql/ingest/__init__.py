@@ -1,4 +1,4 @@
-"""Traces to an archive: find, tell ranks, read in parallel, publish one trace at a time."""
+"""Traces to an archive: find, tell ranks, read in parallel, publish one file at a time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import fcntl
 import shutil
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,17 +14,19 @@ from pathlib import Path
 from hta_sql import SCHEMA_VERSION, __version__
 from hta_sql.database import check_searchable
 from hta_sql.errors import ArchiveError, IngestError
-from hta_sql.ingest.find import Candidate, find_candidates, shown
+from hta_sql.ingest.attachments import attachment_claim, in_words, settle_attachments
+from hta_sql.ingest.find import TRACE_NAME, Candidate, find_candidates, shown
 from hta_sql.ingest.manifest import Manifest
 from hta_sql.ingest.pool import run_tasks
-from hta_sql.ingest.ranks import NEVER, Claim, claim_of, settle
+from hta_sql.ingest.ranks import NEVER, TRACE, Claim, claim_of, settle
 from hta_sql.ingest.stream import ByteStream, NotATrace
 from hta_sql.ingest.trace import describe, partition, place
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one file: `row` is its row of `traces`, `error` says why it has none."""
+    """What became of one file: `row` is its row of `traces`, or of `attachments` where it is of
+    another `kind`; `error` says why it has none."""
 
     path: Path
     job: str
@@ -33,23 +35,25 @@ class Outcome:
     seconds: float = 0.0
     row: dict | None = field(default=None, repr=False)
     error: str | None = None
+    kind: str = TRACE
 
 
 @dataclass(frozen=True)
 class IngestSummary:
-    """The outcomes of one ingest, a trace each, and the files that were no traces."""
+    """The outcomes of one ingest, a file each: traces, what goes with them, and what does not."""
 
     traces: list[Outcome]
     skipped: list[tuple[Path, str]]
+    attachments: list[Outcome] = field(default_factory=list)
 
     @property
     def failed(self) -> int:
-        return sum(outcome.status == "failed" for outcome in self.traces)
+        return sum(outcome.status == "failed" for outcome in [*self.traces, *self.attachments])
 
 
 @dataclass(frozen=True)
 class Task:
-    """One trace for one worker."""
+    """One file for one worker."""
 
     path: Path
     job: str
@@ -57,6 +61,7 @@ class Task:
     rank_source: str
     archive: Path
     staging: Path
+    kind: str = TRACE
 
 
 def ingest(
@@ -66,7 +71,7 @@ def ingest(
     job: str | None = None,
     workers: int | None = None,
     force: bool = False,
-    ranks: dict[int, str | Path] | None = None,
+    ranks: Mapping[int, str | Path | Iterable[str | Path]] | None = None,
     report: Callable[[str], None] = lambda line: None,
     finished: Callable[[Outcome], None] = lambda outcome: None,
     progress: Callable[[int, int], None] = lambda done, total: None,
@@ -75,23 +80,26 @@ def ingest(
 
     `traces` are files, folders or patterns; `job` names them all as one job; `workers` processes
     read a trace each (default: one a core, as far as memory goes); `force` reads unchanged files
-    again; `ranks` maps ranks to files that do not tell theirs. `report` gets warnings, `finished`
-    each outcome, `progress` the bytes read and their total.
+    again; `ranks` maps ranks to the file, or files, that do not tell theirs. `report` gets
+    warnings, `finished` each outcome, `progress` the bytes read and their total.
 
-    A trace that fails is recorded in the summary and stops no other. Raises IngestError where
-    nothing can be read, or where two files claim one rank of a job, before anything is written.
+    Execution traces and memory timelines found among them go with the traces of their job.
+
+    A file that fails is recorded in the summary and stops no other. Raises IngestError where
+    nothing can be read, or where two traces claim one rank of a job, before anything is written.
     """
     archive = checked_archive(Path(archive))
     inputs = [traces] if isinstance(traces, str | Path) else list(traces)
-    told = told_ranks(ranks or {})
-    candidates = find_candidates([*inputs, *(ranks or {}).values()], job)
-    manifest = Manifest(archive)
+    given = list(told_files(ranks or {}))
+    told = told_ranks(given)
+    candidates = find_candidates([*inputs, *(path for _, path in given)], job)
+    manifest, attached = Manifest(archive), Manifest(archive, "attachments")
     claims, outcomes, skipped = read_claims(candidates, told, report)
     for outcome in outcomes:
         finished(outcome)
     before = {(row["job"], row["rank"]): row for row in manifest.rows()}
     settled = settle(
-        claims,
+        [claim for claim in claims if claim.kind == TRACE],
         known=lambda candidate: next(
             (
                 rank
@@ -104,33 +112,39 @@ def ingest(
         warn=report,
     )
     staging = archive / ".staging" / uuid.uuid4().hex
-    tasks = []
-    for claim, rank in settled:
-        row = before.get((claim.candidate.job, rank))
-        if row and not force and is_unchanged(claim.candidate.path, row):
-            outcomes.append(unchanged(claim, rank, row))
+
+    def read(planned: list[Task | Outcome]) -> None:
+        """Do what is to be done; an outcome is already known."""
+        tasks = [item for item in planned if isinstance(item, Task)]
+        for item in planned:
+            if isinstance(item, Outcome):
+                outcomes.append(item)
+                finished(item)
+        for task, result, seconds in run_tasks(tasks, workers, progress):
+            outcomes.append(publish(task, result, seconds, manifest, attached))
             finished(outcomes[-1])
-            continue
-        if row and not force and row["path"] != shown(claim.candidate.path):
-            raise IngestError(
-                f"{shown(claim.candidate.path)}: the archive has rank {rank} of job "
-                f"'{claim.candidate.job}' from {row['path']}; name another job with --job, "
-                "or replace it with --force"
-            )
-        tasks.append(task_of(claim, rank, archive, staging / str(len(tasks))))
+
+    planned = [
+        planned_for(claim, rank, before.get((claim.candidate.job, rank)), force, archive, staging)
+        for claim, rank in settled
+    ]
     manifest.make()
     clear_abandoned(archive)
     with in_use(staging):
-        for task, result, seconds in run_tasks(tasks, workers, progress):
-            outcome = publish(task, result, seconds, manifest)
-            outcomes.append(outcome)
-            finished(outcome)
+        read(planned)
+        others = [claim for claim in claims if claim.kind != TRACE]
+        if others:
+            read(planned_attachments(others, manifest, attached, force, staging, report))
     from hta_sql.database import write_database
 
     write_database(archive)
     order = {candidate.path: at for at, candidate in enumerate(candidates)}
     outcomes.sort(key=lambda outcome: order[outcome.path])
-    return IngestSummary(outcomes, skipped)
+    return IngestSummary(
+        [outcome for outcome in outcomes if outcome.kind == TRACE],
+        skipped,
+        [outcome for outcome in outcomes if outcome.kind != TRACE],
+    )
 
 
 def checked_archive(archive: Path) -> Path:
@@ -141,7 +155,10 @@ def checked_archive(archive: Path) -> Path:
         raise ArchiveError(f"{archive}: is a file; an archive is a folder")
     if archive.is_dir() and not (archive / "traces.parquet").exists():
         strange = [p.name for p in archive.iterdir() if not p.name.startswith(".")]
-        known = {"events", "host_ops", "gpu_activities", "quarantine", "hta.duckdb"}
+        known = {
+            "events", "host_ops", "gpu_activities", "quarantine", "hta.duckdb",
+            "attachments.parquet", "execution_nodes", "memory_events",
+        }  # fmt: skip
         if set(strange) - known:
             raise ArchiveError(
                 f"{archive}: holds files but is no archive ({sorted(strange)[0]}, …); "
@@ -150,10 +167,19 @@ def checked_archive(archive: Path) -> Path:
     return archive
 
 
-def told_ranks(ranks: dict[int, str | Path]) -> dict[Path, int]:
-    """{file: rank} of what the user says."""
+def told_files(
+    ranks: Mapping[int, str | Path | Iterable[str | Path]],
+) -> Iterator[tuple[int, str | Path]]:
+    """(rank, file) of what the user says."""
+    for rank, paths in ranks.items():
+        for path in [paths] if isinstance(paths, str | Path) else paths:
+            yield rank, path
+
+
+def told_ranks(given: Iterable[tuple[int, str | Path]]) -> dict[Path, int]:
+    """{file: rank} of it."""
     told: dict[Path, int] = {}
-    for rank, path in ranks.items():
+    for rank, path in given:
         if not 0 <= rank < NEVER:
             raise IngestError(f"{shown(path)}: {rank} is no rank (0 to {NEVER - 1})")
         first = told.setdefault(Path(path).resolve(), rank)
@@ -168,11 +194,14 @@ def read_claims(
     """Open every candidate. Other JSON is skipped where found, not named; the rest has failed."""
     claims, failed, skipped = [], [], []
     for candidate in candidates:
+        rank = told.get(candidate.path.resolve())
         try:
-            claims.append(claim_of(candidate, told.get(candidate.path.resolve())))
+            claims.append(attachment_claim(candidate, rank) or claim_of(candidate, rank))
         except (NotATrace, OSError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
-            if candidate.named or type(error) is not NotATrace:
+            # A name that ends in .raw may be of anything.
+            is_other = type(error) is NotATrace or not TRACE_NAME.search(candidate.path.name)
+            if candidate.named or not is_other:
                 failed.append(failure(candidate.path, candidate.job, None, reason))
             else:
                 skipped.append((candidate.path, reason))
@@ -183,6 +212,54 @@ def read_claims(
         ]
         raise IngestError("no traces to read: " + "; ".join(only[:3]))
     return claims, failed, skipped
+
+
+def planned_for(
+    claim: Claim, rank: int, row: dict | None, force: bool, archive: Path, staging: Path
+) -> Task | Outcome:
+    """What to do about a file; `row` is of the one that the archive has in its place."""
+    candidate, kind = claim.candidate, claim.kind
+    if row and not force:
+        if is_unchanged(candidate.path, row):
+            return Outcome(
+                candidate.path, candidate.job, rank, "unchanged", row=row, kind=kind
+            )
+        if row["path"] != shown(candidate.path):
+            what = "" if kind == TRACE else f"the {in_words(kind)} of "
+            raise IngestError(
+                f"{shown(candidate.path)}: the archive has {what}rank {rank} of job "
+                f"'{candidate.job}' from {row['path']}; name another job with --job, "
+                "or replace it with --force"
+            )
+    return Task(
+        candidate.path, candidate.job, rank, claim.source, archive, staging / uuid.uuid4().hex, kind
+    )
+
+
+def planned_attachments(
+    claims: list[Claim],
+    manifest: Manifest,
+    attached: Manifest,
+    force: bool,
+    staging: Path,
+    report: Callable[[str], None],
+) -> list[Task | Outcome]:
+    """What to do about files that go with traces; one that has no place has failed."""
+    rows = attached.rows()
+    before = {attached.key(row): row for row in rows}
+    planned: list[Task | Outcome] = []
+    archive = manifest.archive
+    for claim, rank, error in settle_attachments(claims, archive, manifest.rows(), rows, report):
+        candidate = claim.candidate
+        row = before.get((candidate.job, rank, claim.kind))
+        try:
+            if error:
+                raise IngestError(f"{shown(candidate.path)}: {error}")
+            planned.append(planned_for(claim, rank, row, force, archive, staging))
+        except IngestError as problem:
+            reason = str(problem).removeprefix(f"{shown(candidate.path)}: ")
+            planned.append(failure(candidate.path, candidate.job, rank, reason, kind=claim.kind))
+    return planned
 
 
 def is_unchanged(path: Path, row: dict) -> bool:
@@ -198,47 +275,43 @@ def is_unchanged(path: Path, row: dict) -> bool:
     return stream.fingerprint == row["fingerprint"]
 
 
-def task_of(claim: Claim, rank: int, archive: Path, staging: Path) -> Task:
-    candidate = claim.candidate
-    return Task(candidate.path, candidate.job, rank, claim.source, archive, staging)
+def failure(
+    path: Path, job: str, rank: int | None, error: str, seconds: float = 0.0, kind: str = TRACE
+) -> Outcome:
+    return Outcome(path, job, rank, "failed", seconds, error=error, kind=kind)
 
 
-def unchanged(claim: Claim, rank: int, row: dict) -> Outcome:
-    return Outcome(claim.candidate.path, claim.candidate.job, rank, "unchanged", row=row)
-
-
-def failure(path: Path, job: str, rank: int | None, error: str, seconds: float = 0.0) -> Outcome:
-    return Outcome(path, job, rank, "failed", seconds, error=error)
-
-
-def publish(task: Task, result, seconds: float, manifest: Manifest) -> Outcome:
-    """Give a trace's files their names and then the row that makes them count."""
+def publish(task: Task, result, seconds: float, traces: Manifest, attached: Manifest) -> Outcome:
+    """Give a file's tables their names and then the row that makes them count."""
     if isinstance(result, str):
-        return failure(task.path, task.job, task.rank, result, seconds)
+        return failure(task.path, task.job, task.rank, result, seconds, task.kind)
     # Of this ingest alone: files of one name never change.
-    trace_id = uuid.uuid4().hex[:16]
-    row = (
-        result.facts
-        | describe(result.metadata)
-        | {
-            "job": task.job,
-            "rank": task.rank,
-            "trace_id": trace_id,
-            "rank_source": task.rank_source,
-            "hta_sql_version": __version__,
-            "ingested_at": datetime.now(UTC).replace(tzinfo=None),
-        }
-    )
+    file_id = uuid.uuid4().hex[:16]
+    row = result.facts | {
+        "job": task.job,
+        "rank": task.rank,
+        "rank_source": task.rank_source,
+        "hta_sql_version": __version__,
+        "ingested_at": datetime.now(UTC).replace(tzinfo=None),
+    }
+    if task.kind == TRACE:
+        manifest = traces
+        row |= describe(result.metadata) | {"trace_id": file_id}
+    else:
+        manifest = attached
+        row |= {"kind": task.kind, "file_id": file_id}
     with manifest.locked():
-        place(result, task.archive, task.job, task.rank, trace_id)
+        place(result, task.archive, task.job, task.rank, file_id)
         displaced = manifest.add(row)
+        in_archive = {row["trace_id"] for row in traces.rows()}
+        in_archive |= {row["file_id"] for row in attached.rows()}
         # Also what a killed ingest has left for this rank.
         for rank in {task.rank} | displaced:
             for file in task.archive.glob(f"*/{partition(task.job, rank)}/*.parquet"):
-                if file.stem != trace_id:
+                if file.stem not in in_archive:
                     file.unlink()
     status = "replaced" if displaced else "ingested"
-    return Outcome(task.path, task.job, task.rank, status, seconds, row)
+    return Outcome(task.path, task.job, task.rank, status, seconds, row, kind=task.kind)
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
-"""Where the elements of a broken piece of traceEvents begin and end.
+"""Where the elements of a broken piece of a file's list begin and end.
 
-A sound element ends where a JSON decoder says so. A broken one ends where the next event begins,
-so that it costs no other. Whether an element can be used is for others to say.
+A sound element ends where a JSON decoder says so. A broken one ends where the next one begins, so
+that it costs no other. Whether an element can be used is for others to say.
 """
 
 from __future__ import annotations
@@ -9,6 +9,18 @@ from __future__ import annotations
 import json
 import re
 from typing import NamedTuple
+
+
+class ListKind(NamedTuple):
+    """The list that is nearly all of a file: its key, and keys that only its elements have."""
+
+    key: str
+    marks: frozenset[str]
+    element: str  # what messages call one
+
+
+EVENTS = ListKind("traceEvents", frozenset({"ph"}), "event")
+NODES = ListKind("nodes", frozenset({"ctrl_deps", "rf_id"}), "node")
 
 
 class Repeating(dict):
@@ -36,7 +48,7 @@ LONGEST_ELEMENT_BYTES = 16 << 20
 
 
 class Element(NamedTuple):
-    """One element of traceEvents: its place in the piece, what stopped the decoder in it, and
+    """One element of the list: its place in the piece, what stopped the decoder in it, and
     whether a key stands twice."""
 
     start: int
@@ -45,8 +57,10 @@ class Element(NamedTuple):
     repeats: bool
 
 
-def split_elements(data: bytes, is_last: bool) -> tuple[list[Element], int]:
-    """All elements of a piece of traceEvents, in order, and the length of what is left over.
+def split_elements(
+    data: bytes, is_last: bool, kind: ListKind = EVENTS
+) -> tuple[list[Element], int]:
+    """All elements of a piece of the list, in order, and the length of what is left over.
 
     Left over is an element that may go on in the next piece, where this one is not the last.
     """
@@ -62,13 +76,13 @@ def split_elements(data: bytes, is_last: bool) -> tuple[list[Element], int]:
             rest = 0 if is_last else len(text) - at
             if stopped_by == CUT and 0 < rest < LONG_ELEMENT_BYTES:
                 return elements, rest
-            end = next_event(text, at + 1, first_key or "ph")
+            end = next_element(text, at + 1, first_key, kind)
             if end is None:
                 if 0 < rest < LONGEST_ELEMENT_BYTES:
                     return elements, rest
                 end = len(text)
             end = at + len(text[at:end].rstrip(" \t\r\n,"))
-        elif first_key is None and is_event(value):
+        elif first_key is None and is_element(value, kind):
             first_key = next(iter(value))
         elements.append(Element(at, end, stopped_by, isinstance(value, Repeating)))
         at = SEPARATORS.match(text, end).end()
@@ -99,10 +113,10 @@ def first_value(text: str, decoder: json.JSONDecoder) -> tuple[object, int, str 
     return value, end, None
 
 
-def next_event(text: str, at: int, first_key: str) -> int | None:
-    """Where the next event begins: an object that opens as the others do, or one with a phase.
+def next_element(text: str, at: int, first_key: str | None, kind: ListKind = EVENTS) -> int | None:
+    """Where the next element begins: an object that opens as the others do, or one with a mark.
 
-    An object that is the value of a key or begins a list belongs to the event around it.
+    An object that is the value of a key or begins a list belongs to the element around it.
     """
     for start in OBJECT_START.finditer(text, at):
         before = start.start() - 1
@@ -110,10 +124,11 @@ def next_event(text: str, at: int, first_key: str) -> int | None:
             before -= 1
         if text[before] in ":[":
             continue
-        if start[1] == first_key or is_event(value_at(text, start.start())[0]):
+        opens = {first_key} if first_key else kind.marks
+        if start[1] in opens or is_element(value_at(text, start.start())[0], kind):
             return start.start()
     return None
 
 
-def is_event(value: object) -> bool:
-    return isinstance(value, dict) and "ph" in value
+def is_element(value: object, kind: ListKind) -> bool:
+    return isinstance(value, dict) and not kind.marks.isdisjoint(value)

@@ -14,12 +14,13 @@ from hta_sql.errors import IngestError
 
 # With an ending behind it, it may be packed in a way that cannot be read: then that is said.
 TRACE_NAME = re.compile(r"\.json(\.\w+)?$", re.IGNORECASE)
+TIMELINE_NAME = re.compile(r"\.raw(\.json)?(\.gz)?$", re.IGNORECASE)
 LONGEST_FOLDER_BYTES = 255
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A file that may be a trace: `named` by the user, or found in a folder."""
+    """A file that may be a trace or go with one: `named` by the user, or found in a folder."""
 
     path: Path
     job: str
@@ -79,7 +80,8 @@ def candidates_at(path: Path, job: str | None) -> Iterable[Candidate]:
         Candidate(Path(folder, name), job or job_of(path, Path(folder)), named=False)
         for folder, names in walk(path)
         for name in names
-        if TRACE_NAME.search(name) and Path(folder, name).is_file()
+        if (TRACE_NAME.search(name) or TIMELINE_NAME.search(name))
+        and Path(folder, name).is_file()
     ]
 
 

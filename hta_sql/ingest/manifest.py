@@ -1,4 +1,4 @@
-"""`traces.parquet`: the one file that decides which traces an archive has."""
+"""`traces.parquet` and `attachments.parquet`: they alone decide which files an archive has."""
 
 from __future__ import annotations
 
@@ -15,21 +15,28 @@ import pyarrow.parquet as pq
 
 from hta_sql.catalog import sql_root
 
+# What a row is the only one of, beside its source file.
+KEYS = {"traces": ("job", "rank"), "attachments": ("job", "rank", "kind")}
+
 
 @cache
-def schema() -> pa.Schema:
-    """The columns of `traces`, from sql/schema/traces.sql."""
+def schema(table: str) -> pa.Schema:
+    """The columns of a manifest, from sql/schema."""
     con = duckdb.connect()
-    con.execute((sql_root() / "schema" / "traces.sql").read_text())
-    return con.sql("FROM traces_schema()").to_arrow_table().schema
+    con.execute((sql_root() / "schema" / f"{table}.sql").read_text())
+    return con.sql(f"FROM {table}_schema()").to_arrow_table().schema
 
 
 class Manifest:
-    """Reads and replaces the rows of an archive's traces.parquet."""
+    """Reads and replaces the rows of an archive's traces.parquet or attachments.parquet."""
 
-    def __init__(self, archive: Path):
+    def __init__(self, archive: Path, table: str = "traces"):
         self.archive = archive
-        self.path = archive / "traces.parquet"
+        self.path = archive / f"{table}.parquet"
+        self._table = table
+
+    def key(self, row: dict) -> tuple:
+        return tuple(row[column] for column in KEYS[self._table])
 
     def rows(self) -> list[dict]:
         if not self.path.exists():
@@ -44,20 +51,20 @@ class Manifest:
                 self._write([])
 
     def add(self, row: dict) -> set[int]:
-        """Make a trace part of the archive, in place of any other of its rank or of its file.
+        """Make a file part of the archive, in place of any other of its key or of its path.
 
         Readers see the archive before or after, never in between. Only while locked. Returns the
-        ranks of the traces that it displaced.
+        ranks of the files that it displaced.
         """
         others, displaced = [], set()
         for other in self.rows():
-            if other["job"] == row["job"] and (
-                other["rank"] == row["rank"] or other["path"] == row["path"]
+            if self.key(other) == self.key(row) or (
+                other["job"] == row["job"] and other["path"] == row["path"]
             ):
                 displaced.add(other["rank"])
             else:
                 others.append(other)
-        self._write(sorted([*others, row], key=lambda r: (r["job"], r["rank"])))
+        self._write(sorted([*others, row], key=self.key))
         return displaced
 
     @contextlib.contextmanager
@@ -68,6 +75,6 @@ class Manifest:
             yield
 
     def _write(self, rows: list[dict]) -> None:
-        written = self.path.with_name(f".traces.parquet.{os.getpid()}")
-        pq.write_table(pa.Table.from_pylist(rows, schema=schema()), written)
+        written = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        pq.write_table(pa.Table.from_pylist(rows, schema=schema(self._table)), written)
         written.replace(self.path)

@@ -1,4 +1,4 @@
-"""The top-level keys of a trace, before and behind its events, as far as they can be read."""
+"""The top-level keys of a file, before and behind its list, as far as they can be read."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import NamedTuple
 
 import orjson
 
-from hta_sql.ingest.elements import SEPARATORS, next_event, value_at
+from hta_sql.ingest.elements import EVENTS, SEPARATORS, ListKind, next_element, value_at
 
 BLANK = b" \t\r\n\0"
-# What may be the end of the list of events: keys follow, or nothing.
+# What may be the end of the list: keys follow, or nothing.
 CLOSING_BRACKET = re.compile(rb"\](?=\s*(?:,\s*\"|\}))")
-KNOWN_KEYS = {"baseTimeNanoseconds", "distributedInfo", "schemaVersion", "traceName"}
+KNOWN_KEYS = {
+    "baseTimeNanoseconds", "distributedInfo", "schemaVersion", "traceName", "finish_ts"
+}  # fmt: skip
 BAD_ESCAPE = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
 BASE = re.compile(rb'"baseTimeNanoseconds"\s*:\s*"?(\d+)')
 DISTRIBUTED_INFO = re.compile(r'"distributedInfo"\s*:\s*(?=\{)')
@@ -27,20 +29,22 @@ class Metadata(NamedTuple):
     is_cut: bool = False
 
 
-def split_tail(data: bytes, is_array: bool = False) -> tuple[int, Metadata | None]:
-    """Where the events end in the last bytes of a file, and what stands behind them.
+def split_tail(
+    data: bytes, is_array: bool = False, kind: ListKind = EVENTS
+) -> tuple[int, Metadata | None]:
+    """Where the list ends in the last bytes of a file, and what stands behind them.
 
     That is None where the file ends before its list does.
     """
-    # A walk from event to event is slow, so from one near the end. A window without one lies
+    # A walk from element to element is slow, so from one near the end. A window without one lies
     # inside the tail: take a wider look.
     for window in (1 << 16, 1 << 20, 1 << 24, len(data)):
         start = max(0, len(data) - window)
         text = data[start:].decode("latin-1")  # a character a byte
-        begin = next_event(text, 1, "ph") if start else 0
+        begin = next_element(text, 1, None, kind) if start else 0
         if begin is None:
             continue
-        end, lost_at = end_of_list(text, begin)
+        end, lost_at = end_of_list(text, begin, kind)
         if end is not None:
             behind = data[start + end + 1 :]
             return start + end, Metadata({}) if is_array else keys_behind(behind)
@@ -48,7 +52,7 @@ def split_tail(data: bytes, is_array: bool = False) -> tuple[int, Metadata | Non
     return len(data), None
 
 
-def end_of_list(text: str, at: int) -> tuple[int | None, int]:
+def end_of_list(text: str, at: int, kind: ListKind) -> tuple[int | None, int]:
     """Where the list around the element at `at` closes, and the end of the last sound element."""
     sound_until = at
     while True:
@@ -59,7 +63,7 @@ def end_of_list(text: str, at: int) -> tuple[int | None, int]:
             return at, at
         _, end, stopped_by = value_at(text, at)
         if stopped_by:
-            at = next_event(text, at + 1, "ph")
+            at = next_element(text, at + 1, None, kind)
             if at is None:
                 return None, sound_until
         else:
@@ -67,21 +71,21 @@ def end_of_list(text: str, at: int) -> tuple[int | None, int]:
 
 
 def end_behind(data: bytes, at: int, is_array: bool) -> tuple[int, Metadata | None]:
-    """The same where the last event is broken: the first bracket behind which keys make sense."""
+    """The same where the last element is broken: the first bracket behind which keys make sense."""
     if is_array:
         whole = data.rstrip(BLANK)
         return (len(whole) - 1, Metadata({})) if whole[-1:] == b"]" else (len(data), None)
     for bracket in CLOSING_BRACKET.finditer(data, at):
         metadata = keys_behind(data[bracket.end() :])
-        # Behind a list among the arguments of an event that is cut, arguments look like keys.
-        follows_an_event = data[: bracket.start()].rstrip(BLANK).endswith(b"}")
-        if metadata.is_whole and (follows_an_event or metadata.keys.keys() & KNOWN_KEYS):
+        # Behind a list inside of an element that is cut, its keys look like the file's.
+        follows_an_element = data[: bracket.start()].rstrip(BLANK).endswith(b"}")
+        if metadata.is_whole and (follows_an_element or metadata.keys.keys() & KNOWN_KEYS):
             return bracket.start(), metadata
     return len(data), None
 
 
 def keys_behind(text: bytes) -> Metadata:
-    """The keys that follow on a list of events, up to the end of the file."""
+    """The keys that follow on the list, up to the end of the file."""
     metadata = read_keys(b'{"":0' + text)
     return metadata._replace(is_cut=not text.rstrip(BLANK).endswith(b"}"))
 

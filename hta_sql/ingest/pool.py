@@ -119,12 +119,12 @@ def run_shared(at: int, task, threads: int):
 
 def run(task, progress: Callable[[int], None], threads: int):
     """(IngestedTrace or the text of an error, seconds)."""
+    from hta_sql.ingest.attachments import reader_of
     from hta_sql.ingest.stream import NotATrace
-    from hta_sql.ingest.trace import ingest_trace
 
     begin = time.perf_counter()
     try:
-        result = ingest_trace(task.path, task.staging, progress, threads)
+        result = reader_of(task.kind, threads)(task.path, task.staging, progress)
     except NotATrace as error:
         result = str(error)
     except Exception as error:  # whatever is wrong with one trace, the others go on

@@ -15,15 +15,18 @@ from hta_sql.ingest.stream import EVENTS_KEY, TraceStream, last_bytes
 IN_NAME = re.compile(r"(?:^|[^a-z])rank[-_.=]?(\d+)", re.IGNORECASE)
 LONGEST_TAIL_BYTES = 32 << 20
 NEVER = 2**31
+TRACE = "trace"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A trace and the rank it says it is of; `source` tells who says so."""
+    """A file and the rank it says it is of; `source` tells who says so."""
 
     candidate: Candidate
     rank: int | None
     source: str
+    kind: str = TRACE
+    pid: str | None = None  # of an execution trace
 
 
 def claim_of(candidate: Candidate, told: int | None) -> Claim:
@@ -37,10 +40,13 @@ def claim_of(candidate: Candidate, told: int | None) -> Claim:
     rank = rank_of(info)
     if rank is not None:
         return Claim(candidate, rank, "distributedInfo")
-    match = IN_NAME.search(candidate.path.name)
-    if match and int(match[1]) < NEVER:
-        return Claim(candidate, int(match[1]), "file name")
-    return Claim(candidate, None, "order")
+    rank = rank_in_name(candidate.path)
+    return Claim(candidate, rank, "order" if rank is None else "file name")
+
+
+def rank_in_name(path: Path) -> int | None:
+    match = IN_NAME.search(path.name)
+    return int(match[1]) if match and int(match[1]) < NEVER else None
 
 
 def rank_of(info: object) -> int | None:

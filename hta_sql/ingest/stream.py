@@ -1,8 +1,9 @@
 """A trace file as a stream of bytes, cut into its head, pieces of its events, and its tail.
 
 A Kineto file is one JSON object whose `traceEvents` array holds nearly all of it, or that array
-alone. Nothing here parses events: a piece is cut at what looks like the end of one event, and it
-was cut right exactly when it parses, which is for the caller to find out.
+alone; an execution trace is the same with `nodes`. Nothing here parses events: a piece is cut at
+what looks like the end of one event, and it was cut right exactly when it parses, which is for the
+caller to find out.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from zlib_ng import zlib_ng
 
 from hta_sql.errors import IngestError
+from hta_sql.ingest.elements import EVENTS, ListKind
 from hta_sql.ingest.metadata import Metadata, read_keys, split_tail
 
 GZIP = b"\x1f\x8b"
@@ -24,9 +26,16 @@ PIECE_BYTES = 32 << 20
 # An event larger than this is no event; it also bounds the memory that a broken file can ask for.
 LONGEST_PIECE_BYTES = 256 << 20
 
-EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*\[')
 BETWEEN_EVENTS = re.compile(rb'\}\s*,\s*(?=\{\s*")')
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def list_start(kind: ListKind) -> re.Pattern[bytes]:
+    """What opens the list that is nearly all of a file."""
+    return re.compile(rb'"%s"\s*:\s*\[' % kind.key.encode())
+
+
+EVENTS_KEY = list_start(EVENTS)
 
 
 class NotATrace(IngestError):
@@ -121,8 +130,10 @@ class TraceStream:
     pieces are read, and stays None where the file ends before its list of events does.
     """
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, kind: ListKind = EVENTS):
         self.bytes = ByteStream(path)
+        self.kind = kind
+        self._list_start = list_start(kind)
         self._chunks = iter(self.bytes)
         self.tail: Metadata | None = None
         self._buffer = b""
@@ -162,7 +173,7 @@ class TraceStream:
     def _read_head(self) -> Metadata:
         searched, has_ended = 0, False
         while True:
-            for match in EVENTS_KEY.finditer(self._buffer, searched):
+            for match in self._list_start.finditer(self._buffer, searched):
                 head = read_keys(self._buffer[: match.start()] + b'"":0}')
                 if head.is_whole:
                     self._advance(match.end())
@@ -175,12 +186,12 @@ class TraceStream:
                 has_ended = True
                 break
         # A head that is itself broken must not cost the events behind it.
-        if match := EVENTS_KEY.search(self._buffer):
+        if match := self._list_start.search(self._buffer):
             head = read_keys(self._buffer[: match.start()])
             self._advance(match.end())
             return head
         if has_ended and not read_keys(self._buffer).is_whole:
-            raise Unreadable(self.bytes.damage or 'broken JSON, and no "traceEvents" in it')
+            raise Unreadable(self.bytes.damage or f'broken JSON, and no "{self.kind.key}" in it')
         keys = re.findall(r'"(\w+)"\s*:', self._buffer[:2000].decode("utf-8", "replace"))
         found = ", ".join(f'"{key}"' for key in keys[:3]) or "no key"
         raise NotATrace(f'not a Kineto trace: no "traceEvents" (found {found})')
@@ -199,7 +210,7 @@ class TraceStream:
         """
         while True:
             if not self._fill(max(PIECE_BYTES, len(self._buffer) + READ_BYTES)):
-                end, self.tail = split_tail(self._buffer, self._is_array)
+                end, self.tail = split_tail(self._buffer, self._is_array, self.kind)
                 yield self._offset, memoryview(self._buffer)[:end], True
                 return
             if len(self._buffer) < PIECE_BYTES:

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from hta_sql import SCHEMA_VERSION
 from hta_sql.catalog import sql_root
 from hta_sql.ingest.find import folder_for, shown
-from hta_sql.ingest.parse import Parser
+from hta_sql.ingest.parse import BadElement, Parser
 from hta_sql.ingest.stream import TraceStream
 
 # Of DuckDB's own memory; what it needs beyond, it spills.
@@ -70,7 +70,7 @@ def ingest_trace(
     parser.close()
     con.execute(f"SET threads = {threads}")
     counts = enrich(con, files)
-    write_quarantine(parser, path, files)
+    write_quarantine(parser.bad, path, files)
     con.close()
     facts = counts | {
         "path": shown(path),
@@ -170,11 +170,11 @@ def status_of(stream: TraceStream) -> str:
     if stream.bytes.damage:
         return f"truncated: {stream.bytes.damage}"
     if stream.tail is None:
-        return "truncated: the file ends before its list of events does"
+        return f"truncated: the file ends before its list of {stream.kind.element}s does"
     if stream.tail.is_cut:
         return "truncated: the file ends before its last keys do"
     if not (stream.head.is_whole and stream.tail.is_whole):
-        return "damaged: the keys around the events are broken JSON"
+        return f"damaged: the keys around the {stream.kind.element}s are broken JSON"
     return "complete"
 
 
@@ -241,12 +241,12 @@ def literal(path: Path) -> str:
     return "'" + str(path).replace("'", "''") + "'"
 
 
-def write_quarantine(parser: Parser, path: Path, files: dict[str, Path]) -> None:
+def write_quarantine(bad: list[BadElement], path: Path, files: dict[str, Path]) -> None:
     """Write what could not be used; without any there is no file."""
-    if not parser.bad:
+    if not bad:
         del files["quarantine"]
         return
-    event_ids, offsets, reasons, texts = zip(*sorted(parser.bad), strict=True)
+    event_ids, offsets, reasons, texts = zip(*sorted(bad), strict=True)
     table = pa.table(
         {
             "path": pa.array([shown(path)] * len(texts)),

@@ -4,7 +4,7 @@ SELECT
     NULL::VARCHAR AS job,
     NULL::INTEGER AS rank,
     NULL::VARCHAR AS path,
-    NULL::BIGINT AS event_id,      -- its position among the elements of traceEvents
+    NULL::BIGINT AS event_id,      -- its position among the elements of the file's list
     NULL::BIGINT AS byte_offset,   -- in the uncompressed file
     NULL::VARCHAR AS reason,
     NULL::BLOB AS bytes            -- as they stood in the file

@@ -1,4 +1,4 @@
--- What of the archive's traces could not be used.
+-- What of the archive's traces and attachments could not be used.
 CREATE OR REPLACE VIEW quarantine AS
 FROM quarantine_schema()
 UNION ALL BY NAME
@@ -13,6 +13,9 @@ FROM read_parquet(
     filename = true
 )
 WHERE list_contains(
-    (SELECT list(hash(trace_id)) FROM traces),
+    (
+        SELECT list(hash(id))
+        FROM (SELECT trace_id AS id FROM traces UNION ALL SELECT file_id AS id FROM attachments)
+    ),
     hash(parse_filename(filename, true))
 );

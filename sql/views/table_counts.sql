@@ -1,9 +1,9 @@
--- How many rows each table holds of each trace, beside how many its ingest wrote.
+-- How many rows each table holds of each rank, beside how many ingest wrote.
 --
 -- They differ where files of the archive are missing.
 CREATE OR REPLACE VIEW table_counts AS
 WITH
-written AS (
+written_of_files AS (
     UNPIVOT (
         SELECT
             job,
@@ -16,6 +16,23 @@ written AS (
     )
     ON events, host_ops, gpu_activities, quarantine
     INTO NAME table_name VALUE written_count
+    UNION ALL
+    UNPIVOT (
+        SELECT
+            job,
+            rank,
+            CASE WHEN kind = 'execution_trace' THEN row_count END AS execution_nodes,
+            CASE WHEN kind = 'memory_timeline' THEN row_count END AS memory_events,
+            quarantined_count AS quarantine
+        FROM attachments
+    )
+    ON execution_nodes, memory_events, quarantine
+    INTO NAME table_name VALUE written_count
+),
+written AS (
+    SELECT job, rank, table_name, CAST(sum(written_count) AS BIGINT) AS written_count
+    FROM written_of_files
+    GROUP BY job, rank, table_name
 ),
 held AS (
     SELECT job, rank, 'events' AS table_name, count(*) AS row_count
@@ -29,6 +46,12 @@ held AS (
     UNION ALL
     SELECT job, rank, 'quarantine' AS table_name, count(*) AS row_count
     FROM quarantine GROUP BY job, rank
+    UNION ALL
+    SELECT job, rank, 'execution_nodes' AS table_name, count(*) AS row_count
+    FROM execution_nodes GROUP BY job, rank
+    UNION ALL
+    SELECT job, rank, 'memory_events' AS table_name, count(*) AS row_count
+    FROM memory_events GROUP BY job, rank
 )
 SELECT
     written.job,

@@ -1,0 +1,68 @@
+"""One PyTorch execution trace into the Parquet file of its nodes; runs in a worker process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+import pyarrow.parquet as pq
+
+from hta_sql import SCHEMA_VERSION
+from hta_sql.ingest.elements import NODES
+from hta_sql.ingest.find import shown
+from hta_sql.ingest.parse import NodeParser
+from hta_sql.ingest.stream import TraceStream
+from hta_sql.ingest.trace import (
+    IngestedTrace,
+    as_text,
+    connect,
+    metadata_of,
+    status_of,
+    write_quarantine,
+)
+
+
+def ingest_execution_trace(
+    path: Path, staging: Path, progress: Callable[[int], None] = lambda bytes_read: None
+) -> IngestedTrace:
+    """Read `path` once and write `staging/execution_nodes.parquet`.
+
+    `facts` are the columns of `attachments` that the file itself decides.
+    """
+    staging.mkdir(parents=True, exist_ok=True)
+    stat = path.stat()
+    stream = TraceStream(path, NODES)
+    con = connect(staging)
+    parser = NodeParser(con, staging / "piece.json")
+    files = {table: staging / f"{table}.parquet" for table in ("execution_nodes", "quarantine")}
+    row_count = 0
+    writer = None
+    for table in parser.tables(stream):
+        table = table.drop_columns(["problem"])
+        if writer is None:
+            writer = pq.ParquetWriter(
+                files["execution_nodes"], table.schema, compression="zstd", compression_level=1
+            )
+        writer.write_table(table)
+        row_count += len(table)
+        progress(stream.bytes.bytes_read)
+    writer.close()
+    parser.close()
+    con.close()
+    write_quarantine(parser.bad, path, files)
+    metadata = metadata_of(stream)
+    facts = {
+        "path": shown(path),
+        "file_bytes": stat.st_size,
+        "modified_ns": stat.st_mtime_ns,
+        "fingerprint": stream.bytes.fingerprint,
+        "status": status_of(stream),
+        "row_count": row_count,
+        "quarantined_count": len(parser.bad),
+        "format": as_text(metadata.get("schema")),
+        "pid": as_text(metadata.get("pid")),
+        "metadata": orjson.dumps(metadata).decode(),
+        "schema_version": SCHEMA_VERSION,
+    }
+    return IngestedTrace(files, facts, metadata)

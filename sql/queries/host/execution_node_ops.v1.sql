@@ -1,0 +1,140 @@
+-- What each operator and annotation got and returned, from the rank's PyTorch execution trace.
+--
+-- An execution trace has a node for each call: its schema, and values, shapes, types and strides of
+-- inputs and outputs. Trace and execution trace name a call by the same number: the profiler's
+-- "Record function id", which it writes where both were recorded together. Calls are joined by it,
+-- and by their name. Two nodes of one number do not happen; of such the first counts.
+--
+-- Older profilers write no such number, but an "External id" that counts the same calls if trace
+-- and execution trace began together. It is taken for the number in ranks where no call has one,
+-- and where more than half of those that meet a node have its name; elsewhere it counts otherwise.
+--
+--     trace            aten::mm  External id 7         aten::mm  External id 7
+--     execution trace  aten::mm  rf_id 7               aten::add rf_id 7
+--                      a row                           none, and no row of most others
+--
+-- HTA's correlate_execution_trace joins by External id alone, whatever the names, and only where
+-- the execution trace's ids lie all within the trace's: nothing where it was recorded for longer.
+--
+-- since: 0.1
+-- grain: job, rank, event_id
+-- needs: an execution trace, ingested as the same job and rank
+-- returns:
+--   job                 VARCHAR  -   run of a program
+--   rank                INTEGER  -   rank of the process
+--   event_id            BIGINT   -   the operator or annotation
+--   name                VARCHAR  -   its name
+--   step                BIGINT   -   step in which it began; NULL outside steps
+--   start_ns            BIGINT   ns  its start
+--   dur_ns              BIGINT   ns  its duration
+--   node_id             BIGINT   -   its node in execution_nodes
+--   parent_node_id      BIGINT   -   the node around that
+--   record_function_id  BIGINT   -   the number that both have
+--   joined_by           VARCHAR  -   record_function_id or external_id, of host_ops
+--   op_schema           VARCHAR  -   the operator's signature; NULL for annotations
+--   kernel_backend      VARCHAR  -   what generated its kernel, such as triton; NULL for others
+--   inputs              VARCHAR  -   JSON list: values; of tensors ids, size and device
+--   input_shapes        VARCHAR  -   JSON list: sizes of each input
+--   input_types         VARCHAR  -   JSON list: type of each input
+--   input_strides       VARCHAR  -   JSON list: strides of each input; NULL where not recorded
+--   outputs             VARCHAR  -   JSON list, as inputs
+--   output_shapes       VARCHAR  -   JSON list
+--   output_types        VARCHAR  -   JSON list
+--   output_strides      VARCHAR  -   JSON list
+--   attributes          VARCHAR  -   JSON object: all else, such as a collective's sizes
+-- check: record_function_id <> 0
+-- check: joined_by IN ('record_function_id', 'external_id')
+CREATE OR REPLACE MACRO execution_node_ops_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to list; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to list; NULL means all
+    only_steps BIGINT[] := NULL  -- steps to list; NULL means all, and what runs outside steps
+) AS TABLE
+WITH
+nodes AS (
+    SELECT
+        n.job,
+        n.rank,
+        n.record_function_id,
+        min(n.position) AS position,
+        arg_min(n.name, n.position) AS name
+    FROM execution_nodes AS n
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, n.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, n.rank))
+      AND n.record_function_id IS NOT NULL
+    GROUP BY n.job, n.rank, n.record_function_id
+),
+ops AS (
+    SELECT
+        o.job,
+        o.rank,
+        o.event_id,
+        o.name,
+        o.step,
+        o.start_ns,
+        o.dur_ns,
+        -- No call is 0: PyTorch counts from 1.
+        nullif(o.record_function_id, 0) AS function_id,
+        o.external_id
+    FROM host_ops AS o
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, o.step))
+      AND o.cat IN ('cpu_op', 'Operator', 'user_annotation')
+),
+with_function_ids AS (
+    SELECT DISTINCT job, rank
+    FROM ops
+    WHERE function_id IS NOT NULL
+),
+met AS (
+    SELECT ops.*, nodes.position, nodes.name AS node_name, 'record_function_id' AS joined_by
+    FROM ops
+    JOIN nodes
+        ON nodes.job = ops.job AND nodes.rank = ops.rank
+        AND nodes.record_function_id = ops.function_id
+    UNION ALL
+    SELECT ops.*, nodes.position, nodes.name AS node_name, 'external_id' AS joined_by
+    FROM ops
+    JOIN nodes
+        ON nodes.job = ops.job AND nodes.rank = ops.rank
+        AND nodes.record_function_id = ops.external_id
+    ANTI JOIN with_function_ids AS has
+        ON has.job = ops.job AND has.rank = ops.rank
+),
+believed AS (
+    SELECT job, rank
+    FROM met
+    GROUP BY job, rank
+    HAVING any_value(joined_by) = 'record_function_id'
+        OR 2 * count_if(name = node_name) > count(*)
+)
+SELECT
+    met.job,
+    met.rank,
+    met.event_id,
+    met.name,
+    met.step,
+    met.start_ns,
+    met.dur_ns,
+    n.node_id,
+    n.parent_id AS parent_node_id,
+    n.record_function_id,
+    met.joined_by,
+    n.op_schema,
+    n.kernel_backend,
+    n.inputs,
+    n.input_shapes,
+    n.input_types,
+    n.input_strides,
+    n.outputs,
+    n.output_shapes,
+    n.output_types,
+    n.output_strides,
+    n.attributes
+FROM met
+SEMI JOIN believed
+    ON believed.job = met.job AND believed.rank = met.rank
+JOIN execution_nodes AS n
+    ON n.job = met.job AND n.rank = met.rank AND n.position = met.position
+    AND n.name = met.name
+ORDER BY met.job, met.rank, met.event_id;

@@ -1,0 +1,100 @@
+-- How much memory each category of tensors takes, after every change that a memory timeline tells.
+--
+-- From raw memory timelines, which torch.profiler's export_memory_timeline writes where the name
+-- ends in raw.json.gz; memory_timeline tells of the allocator instead, from the trace itself. All
+-- changes at one time, which follow each other in the file, are one row, with the bytes behind
+-- them: the sum of all changes up to there. The peak is the row with the largest total_bytes.
+--
+--     change     +8 input   +4 temporary   -4 temporary
+--     at_ns      100        100            250
+--     row        position 0: input 8, temporary 4, total 12     position 1: input 8, total 8
+--
+-- What was there before profiling has no time: it is one row, at the first time of all. Bytes of a
+-- category that PyTorch had not when this was written count as unknown.
+--
+-- As HTA's MemoryAnalysis; autograd is what PyTorch calls AUTOGRAD_DETAIL.
+--
+-- since: 0.1
+-- grain: job, rank, position
+-- needs: a memory timeline, ingested as the same job and rank
+-- returns:
+--   job                    VARCHAR  -      run of a program
+--   rank                   INTEGER  -      rank of the process
+--   position               BIGINT   -      of the row, from 0: in the order of time
+--   at_ns                  BIGINT   ns     when; NULL where the timeline tells no time at all
+--   parameter_bytes        BIGINT   bytes  parameters of the model
+--   optimizer_state_bytes  BIGINT   bytes  state of the optimizer
+--   input_bytes            BIGINT   bytes  inputs
+--   temporary_bytes        BIGINT   bytes  tensors that live within an operator
+--   activation_bytes       BIGINT   bytes  results of the forward pass
+--   gradient_bytes         BIGINT   bytes  gradients
+--   autograd_bytes         BIGINT   bytes  what the backward pass makes beside gradients
+--   unknown_bytes          BIGINT   bytes  all else
+--   total_bytes            BIGINT   bytes  the sum of these
+-- check: position >= 0
+-- check: total_bytes = parameter_bytes::HUGEINT + optimizer_state_bytes + input_bytes
+--   + temporary_bytes + activation_bytes + gradient_bytes + autograd_bytes + unknown_bytes
+CREATE OR REPLACE MACRO memory_categories_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to list; NULL means all
+    only_ranks INTEGER[] := NULL  -- ranks to list; NULL means all
+) AS TABLE
+WITH
+changes AS (
+    SELECT
+        m.job,
+        m.rank,
+        m.position,
+        m.at_ns,
+        m.bytes,
+        coalesce(m.category, 'unknown') AS category,
+        min(CASE WHEN m.at_ns >= 0 THEN m.at_ns END) OVER (PARTITION BY m.job, m.rank) AS first_ns,
+        m.at_ns IS DISTINCT FROM lag(m.at_ns) OVER in_file
+            OR row_number() OVER in_file = 1 AS is_new
+    FROM memory_events AS m
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, m.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, m.rank))
+    WINDOW in_file AS (PARTITION BY m.job, m.rank ORDER BY m.position)
+),
+numbered AS (
+    SELECT
+        *,
+        sum(CASE WHEN is_new THEN 1 ELSE 0 END)
+            OVER (PARTITION BY job, rank ORDER BY position) - 1 AS row_number
+    FROM changes
+),
+by_row AS (
+    SELECT
+        job,
+        rank,
+        row_number,
+        any_value(CASE WHEN at_ns < 0 THEN first_ns ELSE at_ns END) AS at_ns,
+        sum(CASE WHEN category = 'parameter' THEN bytes ELSE 0 END) AS parameter,
+        sum(CASE WHEN category = 'optimizer_state' THEN bytes ELSE 0 END) AS optimizer_state,
+        sum(CASE WHEN category = 'input' THEN bytes ELSE 0 END) AS input,
+        sum(CASE WHEN category = 'temporary' THEN bytes ELSE 0 END) AS temporary,
+        sum(CASE WHEN category = 'activation' THEN bytes ELSE 0 END) AS activation,
+        sum(CASE WHEN category = 'gradient' THEN bytes ELSE 0 END) AS gradient,
+        sum(CASE WHEN category = 'autograd' THEN bytes ELSE 0 END) AS autograd,
+        sum(CASE WHEN category = 'unknown' THEN bytes ELSE 0 END) AS unknown,
+        sum(bytes) AS total
+    FROM numbered
+    GROUP BY job, rank, row_number
+)
+SELECT
+    job,
+    rank,
+    CAST(row_number AS BIGINT) AS position,
+    at_ns,
+    -- A sum that no BIGINT holds is NULL: no memory is so large.
+    TRY_CAST(sum(parameter) OVER up_to_here AS BIGINT) AS parameter_bytes,
+    TRY_CAST(sum(optimizer_state) OVER up_to_here AS BIGINT) AS optimizer_state_bytes,
+    TRY_CAST(sum(input) OVER up_to_here AS BIGINT) AS input_bytes,
+    TRY_CAST(sum(temporary) OVER up_to_here AS BIGINT) AS temporary_bytes,
+    TRY_CAST(sum(activation) OVER up_to_here AS BIGINT) AS activation_bytes,
+    TRY_CAST(sum(gradient) OVER up_to_here AS BIGINT) AS gradient_bytes,
+    TRY_CAST(sum(autograd) OVER up_to_here AS BIGINT) AS autograd_bytes,
+    TRY_CAST(sum(unknown) OVER up_to_here AS BIGINT) AS unknown_bytes,
+    TRY_CAST(sum(total) OVER up_to_here AS BIGINT) AS total_bytes
+FROM by_row
+WINDOW up_to_here AS (PARTITION BY job, rank ORDER BY row_number)
+ORDER BY job, rank, position;
