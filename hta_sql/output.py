@@ -257,6 +257,8 @@ def humane(name: str, value: Any) -> str:
         return _scaled(value, _TIME_UNITS)
     if name.endswith("_bytes") or name == "bytes":
         return _scaled(value, _SIZE_UNITS)
+    if name.endswith("_flops") or name == "flops":
+        return _scaled(value, _OPERATION_UNITS)
     if name.endswith("_frac"):
         return f"{100 * value:.1f} %"
     if name.endswith("_gbps"):
@@ -268,6 +270,7 @@ def humane(name: str, value: Any) -> str:
 
 _TIME_UNITS = ((3600e9, "h"), (60e9, "min"), (1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
 _END_OF_CALENDAR_S = 253_402_300_800  # the year 10000
+_OPERATION_UNITS = ((1e15, "PFLOP"), (1e12, "TFLOP"), (1e9, "GFLOP"), (1e6, "MFLOP"), (1, "FLOP"))
 _SIZE_UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "B"))
 
 

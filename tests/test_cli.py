@@ -333,6 +333,8 @@ def test_table_is_aligned():
     ("at_ns", -1, "-0.000000001 s"),
     ("bytes", 999, "999 B"),
     ("moved_bytes", 1_500_000_000, "1.50 GB"),
+    ("flops", 4_947_802_324_992, "4.95 TFLOP"),
+    ("recomputed_flops", 0, "0 FLOP"),
     ("busy_frac", 1.0, "100.0 %"),
     ("busbw_gbps", 123.456, "123.5 GB/s"),
     ("kernel_count", 1234567, "1,234,567"),

@@ -7,7 +7,7 @@ can be looked up fast however large they are.
 from dataclasses import dataclass
 from typing import ClassVar
 
-TOKENS, HIDDEN, FFN, VOCABULARY = 4096, 4096, 16384, 32000
+TOKENS, HIDDEN, FFN, VOCABULARY = 1024, 4096, 16384, 32000
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -185,7 +185,8 @@ def _linear(rows: int, columns: int, low_ns: int, high_ns: int) -> Differentiabl
     input_gemm = _gemm("256x128x64", low_ns, high_ns)
     weight_gemm = _gemm("64x256x64", low_ns, high_ns)
     dims = (input_dims, weight_dims, (columns,))
-    multiply = Op("aten::addmm", (_empty(TOKENS, columns), forward_gemm), (dims[2], *dims[:2]))
+    multiply = Op("aten::addmm", (_empty(TOKENS, columns), forward_gemm),
+                  ((columns,), input_dims, (rows, columns)))  # fmt: skip
     return differentiable(
         Op("aten::linear", (transpose, multiply), dims),
         "AddmmBackward0",
