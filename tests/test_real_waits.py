@@ -160,8 +160,8 @@ def test_which_waits_real_traces_have(real_run):
     assert {row["name"] for row in rows if row["kind"] == "copy"} == {
         "cudaMemcpy", "cudaMemcpyAsync", "hipMemcpyWithStream"
     }
-    # Of those of b200_eager, mtia_inference and no_gpu_events, and some of others, no tensor was
-    # on a device.
+    # Those of b200_eager, mtia_inference, no_gpu_events and some of others' are of CPU tensors:
+    # they call nothing.
     assert {
         (row["job"], row["rank"]): row["count"] for row in rows if row["name"] == "aten::item"
     } == {

@@ -10,7 +10,15 @@ from hta_sql.archive import Archive
 
 QUERIES = GPU_QUERIES + HOST_QUERIES
 # What a call cannot do without, and finds nothing without.
-REQUIRED = {"kernel_sequences": "operator := 'aten::linear', min_length := 1"}
+REQUIRED = {
+    "kernel_sequences": "operator := 'aten::linear', min_length := 1",
+    "call_stack": "of_event := 1000004",
+}
+# What is given instead to the one that takes one rank, and no steps.
+INSTEAD = {
+    ("call_stack", "only_ranks := [1], only_steps := [3]"): "of_rank := 1",
+    ("call_stack", "only_ranks := [1, 2]"): "of_rank := 1",
+}
 # Those that read a table twice, or another one than gpu_activities.
 FILES_READ = {
     "profiler_steps": ["2/4"] * 3,
@@ -19,6 +27,14 @@ FILES_READ = {
     "hardware_counters": [],  # of ranks with counters
     "annotation_stats": [],  # of events
     "annotated_kernels": ["2/4"] * 3,
+    "op_stats": ["2/4"] * 3,
+    "op_calls": ["2/4"] * 3,
+    "op_flops": ["2/4"] * 4,
+    "step_mfu": ["2/4"] * 5,
+    "call_stack": ["1/4"] * 10,
+    "folded_stacks": ["2/4"] * 6,
+    "module_stats": ["2/4"] * 4,
+    "thread_stats": ["2/4"] * 3,
     "sync_points": ["2/4"] * 4,
     "memory_peak": ["2/4"] * 2,
 }
@@ -58,7 +74,7 @@ def large():
             event_id - (2 - j) AS root_id, parent_id AS op_id, 5000000 + i // 100 AS annotation_id,
             if(i % 3 = 0, NULL, 7000000 + i // 10) AS module_id, i % 3 = 0 AS is_backward,
             if(i % 3 = 0, event_id - 400, NULL) AS forward_id, hash(j, i % 50) AS stack_hash,
-            if(j > 0, '[[64,' || i % 7 || '],[' || i % 7 || ',64]]', NULL) AS input_dims,
+            if(j > 0, '[[64,' || i % 7 || '],[64,' || i % 7 || ']]', NULL) AS input_dims,
             if(j > 0, '["float","float"]', NULL) AS input_types,
             if(j > 0, '["",""]', NULL) AS concrete_inputs
         FROM range(100000) AS t (i), range(3) AS s (j)
@@ -124,6 +140,7 @@ def large():
 
 def call_of(query, given=""):
     """A call with what it requires and what is given."""
+    given = INSTEAD.get((query, given), given)
     return f"FROM {query}_v1({', '.join(filter(None, [REQUIRED.get(query), given]))})"
 
 
@@ -134,15 +151,12 @@ def test_joins(large, query, given):
     assert bad_joins(large.con, call_of(query, given)) == []
 
 
-@pytest.fixture(scope="module")
-def empty():
-    return SmallTables(QUERIES)
-
-
 @pytest.mark.parametrize("query", QUERIES)
-def test_joins_where_few_rows_are_expected(empty, query):
+def test_joins_where_few_rows_are_expected(gpu, host, query):
     """DuckDB guesses a few rows where it is told one job of many, or has seen none yet."""
-    assert bad_joins(empty.con, call_of(query, "only_jobs := ['j']")) == []
+    tables = gpu if query in GPU_QUERIES else host
+    tables.fill()
+    assert bad_joins(tables.con, call_of(query, "only_jobs := ['j']")) == []
 
 
 @pytest.mark.parametrize("condition", [

@@ -1,0 +1,204 @@
+-- Scaled-dot-product attention, forward and backward: which operators are some, and what they
+-- compute.
+
+-- Where each has its arguments, counted from 1; key and value follow the query.
+--
+-- `layout`: (batch, heads, length, size) or (batch, length, heads, size). `causal`: a boolean that
+-- masks from the top left, or from the bottom right, or a number that says which. `lengths_at`:
+-- where sequences of several lengths lie behind one another, where each begins; the longest are
+-- told two arguments later. `window_at`: reach to the left, and then to the right.
+CREATE OR REPLACE MACRO attention_operators() AS TABLE
+SELECT name, is_backward, query_at, layout, causal_at, causal, mask_at, lengths_at, window_at
+FROM (
+    VALUES
+        ('aten::scaled_dot_product_attention',
+         false, 1, 'bhld', 6, 'top left', 4, NULL, NULL),
+        ('aten::_scaled_dot_product_attention_math',
+         false, 1, 'bhld', 6, 'top left', 4, NULL, NULL),
+        ('aten::_scaled_dot_product_flash_attention',
+         false, 1, 'bhld', 5, 'top left', NULL, NULL, NULL),
+        ('aten::_scaled_dot_product_flash_attention_for_cpu',
+         false, 1, 'bhld', 5, 'top left', NULL, NULL, NULL),
+        ('aten::_scaled_dot_product_efficient_attention',
+         false, 1, 'bhld', 7, 'top left', 4, NULL, NULL),
+        ('aten::_scaled_dot_product_cudnn_attention',
+         false, 1, 'bhld', 7, 'top left', 4, NULL, NULL),
+        ('aten::_scaled_dot_product_fused_attention_overrideable',
+         false, 1, 'bhld', 6, 'top left', 4, NULL, NULL),
+        ('aten::_flash_attention_forward',
+         false, 1, 'blhd', 9, 'bottom right', NULL, 4, 12),
+        ('aten::_efficient_attention_forward',
+         false, 1, 'blhd', 10, 'by number', 4, 5, 14),
+        ('aten::_cudnn_attention_forward',
+         false, 1, 'bhld', 11, 'top left', 4, 5, NULL),
+        ('aten::_scaled_dot_product_flash_attention_backward',
+         true, 2, 'bhld', 12, 'top left', NULL, NULL, NULL),
+        ('aten::_scaled_dot_product_flash_attention_for_cpu_backward',
+         true, 2, 'bhld', 8, 'top left', NULL, NULL, NULL),
+        ('aten::_scaled_dot_product_efficient_attention_backward',
+         true, 2, 'bhld', 12, 'top left', 5, NULL, NULL),
+        ('aten::_scaled_dot_product_cudnn_attention_backward',
+         true, 2, 'bhld', 15, 'top left', 9, NULL, NULL),
+        ('aten::_scaled_dot_product_fused_attention_overrideable_backward',
+         true, 2, 'bhld', 14, 'top left', 5, NULL, NULL),
+        ('aten::_flash_attention_backward',
+         true, 2, 'blhd', 12, 'bottom right', NULL, 7, 16),
+        ('aten::_efficient_attention_backward',
+         true, 2, 'blhd', 15, 'by number', 5, 7, 19)
+) AS operators (
+    name, is_backward, query_at, layout, causal_at, causal, mask_at, lengths_at, window_at
+);
+
+-- Sizes as (..., heads, length, size) of those that have the length first.
+CREATE OR REPLACE MACRO heads_first(dims) AS
+list_concat(dims[:-4], [dims[-2], dims[-3], dims[-1]]);
+
+-- Operations: each query that meets a key takes a product of d numbers for the score and one of dv
+-- for the output: 2 (d + dv). Backward, the score once more and the gradients of query and key, of
+-- d each, and those of the score and of the value, of dv each: 2 (3 d + 2 dv). In each of the batch
+-- and of the query's heads, be there fewer of key and value or not (grouped queries).
+--
+-- How many pairs meet, of L queries and S keys:
+--
+--     not causal       causal, top left      causal, bottom right
+--     x x x x x        x . . . .             x x x . .
+--     x x x x x        x x . . .             x x x x .
+--     x x x x x        x x x . .             x x x x x
+--     L S = 15         6                     12
+--
+-- so L (L + 1) / 2 where L = S, not half of L S. A mask given as a tensor hides nothing here.
+--
+-- Estimated, as the most that it can be: sequences of several lengths, every query with as many
+-- keys as the longest has (or every key with as many queries); and a window, as if it were open.
+--
+-- Query, key, value, mask and output move once; backward, all but the mask have a gradient.
+--
+-- Sources: sdpa_flop_count and sdpa_backward_flop_count of torch/utils/flop_counter.py, which know
+-- of no causal mask; torch.nn.functional.scaled_dot_product_attention for the mask from the top
+-- left; flash attention 2.1 for that from the bottom right, and aten's custom_mask_type (0 none, 1
+-- top left, 2 bottom right); signatures of aten/src/ATen/native/native_functions.yaml.
+--
+-- Needs shape_number, name, dims, types and texts.
+CREATE OR REPLACE MACRO attentions(shapes) AS TABLE
+WITH
+arguments AS MATERIALIZED (
+    SELECT
+        s.shape_number,
+        o.is_backward,
+        o.layout,
+        coalesce(len(s.dims[o.lengths_at]) = 1, false) AS is_packed,
+        o.layout = 'blhd' OR is_packed AS lengths_first,
+        s.dims[o.query_at] AS query_dims,
+        s.dims[o.query_at + 1] AS key_dims,
+        s.dims[o.query_at + 2] AS value_dims,
+        s.dims[o.mask_at] AS mask_dims,
+        s.types[o.query_at] AS query_type,
+        s.types[o.query_at + 1] AS key_type,
+        s.types[o.query_at + 2] AS value_type,
+        CASE WHEN o.mask_at IS NULL THEN '' ELSE coalesce(s.types[o.mask_at], '') END
+            AS mask_type,
+        CASE
+            WHEN o.causal = 'by number'
+            THEN CASE s.texts[o.causal_at]
+                WHEN '0' THEN 'none'
+                WHEN '1' THEN 'top left'
+                WHEN '2' THEN 'bottom right'
+            END
+            WHEN TRY_CAST(s.texts[o.causal_at] AS BOOLEAN)
+            THEN o.causal
+            WHEN NOT TRY_CAST(s.texts[o.causal_at] AS BOOLEAN)
+            THEN 'none'
+        END AS causal,
+        TRY_CAST(s.texts[o.lengths_at + 2] AS BIGINT) AS longest_query,
+        TRY_CAST(s.texts[o.lengths_at + 3] AS BIGINT) AS longest_key,
+        coalesce(
+            TRY_CAST(s.texts[o.window_at] AS BIGINT) >= 0
+            OR TRY_CAST(s.texts[o.window_at + 1] AS BIGINT) >= 0
+                AND prefix(s.name, 'aten::_flash'),
+            false
+        ) AS has_window
+    FROM query_table(shapes) AS s
+    JOIN attention_operators() AS o ON o.name = s.name
+),
+ordered AS (
+    SELECT
+        *,
+        CASE WHEN lengths_first THEN heads_first(query_dims) ELSE query_dims END AS q,
+        CASE WHEN lengths_first THEN heads_first(key_dims) ELSE key_dims END AS k,
+        CASE WHEN lengths_first THEN heads_first(value_dims) ELSE value_dims END AS v
+    FROM arguments
+    WHERE len(query_dims) >= CASE WHEN layout = 'blhd' AND NOT is_packed THEN 4 ELSE 3 END
+      AND len(key_dims) = len(query_dims)
+      AND len(value_dims) = len(query_dims)
+),
+measured AS (
+    SELECT
+        *,
+        q[:-3] AS around,
+        q[-2]::HUGEINT AS query_count,
+        k[-2]::HUGEINT AS key_count,
+        q[-1]::HUGEINT AS size,
+        v[-1]::HUGEINT AS value_size,
+        least(query_count, key_count) AS shorter
+    FROM ordered
+    WHERE q[-1] = k[-1]
+      AND v[:-2] = k[:-2]
+      -- What is around the key: as many, or of heads a divisor, or one for all.
+      AND list_bool_and(list_transform(
+          list_zip(q[:-3], k[:-3]),
+          lambda sizes: sizes[1] = sizes[2] OR coalesce(sizes[1] % sizes[2] = 0, false)
+      ))
+),
+paired AS (
+    SELECT
+        *,
+        CASE
+            WHEN is_packed
+            THEN least(query_count * longest_key, key_count * longest_query)
+            WHEN causal = 'none'
+            THEN query_count * key_count
+            WHEN causal = 'top left'
+            THEN shorter * (shorter + 1) // 2 + (query_count - shorter) * key_count
+            WHEN causal = 'bottom right'
+            THEN shorter * (shorter + 1) // 2 + shorter * (key_count - shorter)
+        END AS pair_count
+    FROM measured
+)
+SELECT
+    shape_number,
+    CASE WHEN is_backward THEN 'attention backward' ELSE 'attention' END AS family,
+    is_packed OR has_window AS is_estimated,
+    list_concat(
+        [2],
+        around,
+        [
+            TRY_CAST(pair_count AS BIGINT),
+            TRY_CAST(
+                CASE
+                    WHEN is_backward THEN 3 * size + 2 * value_size
+                    ELSE size + value_size
+                END AS BIGINT
+            )
+        ]
+    ) AS factors,
+    [query_type, key_type, value_type] AS formats,
+    list_concat(
+        [
+            {'dims': q, 'type': query_type},
+            {'dims': k, 'type': key_type},
+            {'dims': v, 'type': value_type},
+            {'dims': list_append(q[:-2], v[-1]), 'type': query_type},
+            {'dims': mask_dims, 'type': mask_type}
+        ],
+        CASE
+            WHEN is_backward
+            THEN [
+                {'dims': q, 'type': query_type},
+                {'dims': k, 'type': key_type},
+                {'dims': v, 'type': value_type},
+                {'dims': list_append(q[:-2], v[-1]), 'type': query_type}
+            ]
+            ELSE []
+        END
+    ) AS tensors
+FROM paired;

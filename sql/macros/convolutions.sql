@@ -1,0 +1,183 @@
+-- Convolutions, forward and backward: which operators are some, and what they compute.
+
+-- Where each has its arguments, counted from 1; NULL where it has none. Without an argument for it,
+-- `transposed` is told by the name.
+CREATE OR REPLACE MACRO convolution_operators() AS TABLE
+SELECT
+    name,
+    gradient_at,
+    input_at,
+    weight_at,
+    bias_at,
+    stride_at,
+    padding_at,
+    dilation_at,
+    transposed_at,
+    output_padding_at,
+    groups_at,
+    mask_at
+FROM (
+    VALUES
+        ('aten::convolution', NULL, 1, 2, 3, 4, 5, 6, 7, 8, 9, NULL),
+        ('aten::_convolution', NULL, 1, 2, 3, 4, 5, 6, 7, 8, 9, NULL),
+        ('aten::convolution_overrideable', NULL, 1, 2, 3, 4, 5, 6, 7, 8, 9, NULL),
+        ('aten::cudnn_convolution', NULL, 1, 2, NULL, 4, 3, 5, NULL, NULL, 6, NULL),
+        ('aten::cudnn_convolution_relu', NULL, 1, 2, 3, 4, 5, 6, NULL, NULL, 7, NULL),
+        ('aten::cudnn_convolution_transpose', NULL, 1, 2, NULL, 5, 3, 6, NULL, 4, 7, NULL),
+        ('aten::miopen_convolution', NULL, 1, 2, 3, 5, 4, 6, NULL, NULL, 7, NULL),
+        ('aten::miopen_depthwise_convolution', NULL, 1, 2, 3, 5, 4, 6, NULL, NULL, 7, NULL),
+        ('aten::miopen_convolution_transpose', NULL, 1, 2, 3, 6, 4, 7, NULL, 5, 8, NULL),
+        ('aten::convolution_backward', 1, 2, 3, NULL, 5, 6, 7, 8, 9, 10, 11)
+) AS operators (
+    name, gradient_at, input_at, weight_at, bias_at, stride_at, padding_at, dilation_at,
+    transposed_at, output_padding_at, groups_at, mask_at
+);
+
+-- Operations: each weight meets each place it is put at, in each sample: 2 N times the weight's
+-- size times the number of places.
+--
+--     input (N, Ci, I...), weight (Co, Ci/g, K...): places are the output's,
+--         O = floor((I + 2 padding - dilation (K - 1) - 1) / stride) + 1
+--     transposed, weight (Ci, Co/g, K...): places are the input's, and
+--         O = (I - 1) stride - 2 padding + dilation (K - 1) + output_padding + 1
+--
+-- The gradients of input and weight take as many operations each as the convolution itself; of
+-- three, output_mask says which are made. Places that lie in the padding count, adding a bias does
+-- not. Input, weight, bias and output move once; backward, the output's gradient once, and input
+-- and weight for the gradient of the other one.
+--
+-- Sources: conv_flop_count and conv_backward_flop of torch/utils/flop_counter.py, whose gradient of
+-- the weight is g times too high; output sizes as torch.nn.Conv2d and ConvTranspose2d document
+-- them; signatures of aten/src/ATen/native/native_functions.yaml.
+--
+-- Needs shape_number, name, dims, types and texts.
+CREATE OR REPLACE MACRO convolutions(shapes) AS TABLE
+WITH
+arguments AS MATERIALIZED (
+    SELECT
+        s.shape_number,
+        o.gradient_at IS NOT NULL AS is_backward,
+        s.dims[o.gradient_at] AS gradient_dims,
+        s.types[o.gradient_at] AS gradient_type,
+        s.dims[o.input_at] AS input_dims,
+        s.types[o.input_at] AS input_type,
+        s.dims[o.weight_at] AS weight_dims,
+        s.types[o.weight_at] AS weight_type,
+        s.dims[o.bias_at] AS bias_dims,
+        CASE WHEN o.bias_at IS NULL THEN '' ELSE coalesce(s.types[o.bias_at], '') END
+            AS bias_type,
+        TRY_CAST(s.texts[o.stride_at] AS BIGINT[]) AS stride,
+        TRY_CAST(s.texts[o.padding_at] AS BIGINT[]) AS padding,
+        TRY_CAST(s.texts[o.dilation_at] AS BIGINT[]) AS dilation,
+        CASE
+            WHEN o.output_padding_at IS NULL THEN [0]
+            ELSE TRY_CAST(s.texts[o.output_padding_at] AS BIGINT[])
+        END AS output_padding,
+        CASE
+            WHEN o.transposed_at IS NULL THEN suffix(s.name, '_transpose')
+            ELSE TRY_CAST(s.texts[o.transposed_at] AS BOOLEAN)
+        END AS transposed,
+        TRY_CAST(s.texts[o.groups_at] AS BIGINT) AS group_count,
+        TRY_CAST(s.texts[o.mask_at] AS BOOLEAN[]) AS mask
+    FROM query_table(shapes) AS s
+    JOIN convolution_operators() AS o ON o.name = s.name
+),
+-- Settings for each dimension; a list of one is for all of them. In DOUBLE until they are known to
+-- be of some sensible size, so that nothing overflows.
+dimensions AS (
+    SELECT
+        *,
+        list_transform(
+            range(1, len(weight_dims) - 1),
+            lambda i: {
+                'size': input_dims[2 + i]::DOUBLE,
+                'span': (CASE WHEN len(dilation) = 1 THEN dilation[1] ELSE dilation[i] END)::DOUBLE
+                    * (weight_dims[2 + i] - 1),
+                'stride': (CASE WHEN len(stride) = 1 THEN stride[1] ELSE stride[i] END)::DOUBLE,
+                'padding':
+                    (CASE WHEN len(padding) = 1 THEN padding[1] ELSE padding[i] END)::DOUBLE,
+                'output_padding': (CASE
+                    WHEN len(output_padding) = 1 THEN output_padding[1] ELSE output_padding[i]
+                END)::DOUBLE
+            }
+        ) AS settings
+    FROM arguments
+),
+outputs AS (
+    SELECT
+        *,
+        CASE
+            WHEN is_backward
+            THEN gradient_dims[3:]
+            ELSE list_transform(
+                settings,
+                lambda s: TRY_CAST(
+                    CASE
+                        WHEN s.stride < 1
+                            OR (NOT transposed AND s.span >= s.size + 2 * s.padding)
+                        THEN NULL
+                        WHEN transposed
+                        THEN (s.size - 1) * s.stride - 2 * s.padding + s.span
+                            + s.output_padding + 1
+                        ELSE floor((s.size + 2 * s.padding - s.span - 1) / s.stride) + 1
+                    END AS BIGINT
+                )
+            )
+        END AS output_sizes,
+        CASE WHEN transposed THEN weight_dims[2]::HUGEINT * group_count ELSE weight_dims[1] END
+            AS output_channels
+    FROM dimensions
+),
+fitting AS (
+    SELECT
+        *,
+        list_concat([input_dims[1], TRY_CAST(output_channels AS BIGINT)], output_sizes)
+            AS output_dims,
+        coalesce(mask[1], false) AS makes_input,
+        coalesce(mask[2], false) AS makes_weight
+    FROM outputs
+    WHERE len(input_dims) >= 3
+      AND len(weight_dims) = len(input_dims)
+      AND transposed IS NOT NULL
+      AND group_count > 0
+      AND weight_dims[1] % group_count = 0
+      AND CASE
+          WHEN transposed THEN input_dims[2] = weight_dims[1]
+          ELSE input_dims[2] = weight_dims[2]::HUGEINT * group_count
+      END
+      AND (NOT is_backward OR (
+          gradient_dims[1] = input_dims[1]
+          AND gradient_dims[2] = output_channels
+          AND len(gradient_dims) = len(input_dims)
+          AND len(mask) = 3
+      ))
+)
+SELECT
+    shape_number,
+    CASE WHEN is_backward THEN 'convolution backward' ELSE 'convolution' END AS family,
+    false AS is_estimated,
+    list_concat(
+        [2, input_dims[1]],
+        weight_dims,
+        CASE WHEN transposed THEN input_dims[3:] ELSE output_sizes END,
+        CASE WHEN is_backward THEN [makes_input::BIGINT + makes_weight::BIGINT] ELSE [] END
+    ) AS factors,
+    [input_type, weight_type] AS formats,
+    CASE
+        WHEN is_backward
+        THEN [
+            {'dims': gradient_dims, 'type': gradient_type},
+            {'dims': weight_dims, 'type': CASE WHEN makes_input THEN weight_type ELSE '' END},
+            {'dims': input_dims, 'type': CASE WHEN makes_input THEN input_type ELSE '' END},
+            {'dims': input_dims, 'type': CASE WHEN makes_weight THEN input_type ELSE '' END},
+            {'dims': weight_dims, 'type': CASE WHEN makes_weight THEN weight_type ELSE '' END},
+            {'dims': gradient_dims[2:2], 'type': CASE WHEN mask[3] THEN weight_type ELSE '' END}
+        ]
+        ELSE [
+            {'dims': input_dims, 'type': input_type},
+            {'dims': weight_dims, 'type': weight_type},
+            {'dims': bias_dims, 'type': bias_type},
+            {'dims': output_dims, 'type': input_type}
+        ]
+    END AS tensors
+FROM fitting;

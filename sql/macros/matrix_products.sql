@@ -1,0 +1,129 @@
+-- Products of matrices: which operators are some, and what they compute.
+
+-- Where each has its arguments, counted from 1, and how many at most. `summand_at` is what is added
+-- to the product; a `transposed` right side is (n, k).
+CREATE OR REPLACE MACRO matrix_product_operators() AS TABLE
+SELECT name, most_arguments, rank_count, left_at, right_at, summand_at, transposed
+FROM (
+    VALUES
+        ('aten::mm', 3, 2, 1, 2, NULL, false),
+        ('aten::addmm', 6, 2, 2, 3, 1, false),
+        ('aten::addmm_', 5, 2, 2, 3, 1, false),
+        ('aten::_addmm_activation', 7, 2, 2, 3, 1, false),
+        ('aten::bmm', 3, 3, 1, 2, NULL, false),
+        ('aten::baddbmm', 6, 3, 2, 3, 1, false),
+        ('aten::baddbmm_', 5, 3, 2, 3, 1, false),
+        ('aten::_int_mm', 3, 2, 1, 2, NULL, false),
+        ('aten::_scaled_mm', 9, 2, 1, 2, 5, false),
+        ('aten::linear', 3, NULL, 1, 2, 3, true)
+) AS operators (
+    name, most_arguments, rank_count, left_at, right_at, summand_at, transposed
+);
+
+-- The type that a `dtype` argument stands for, of those that products may have.
+CREATE OR REPLACE MACRO scalar_type(number) AS
+CASE number
+    WHEN '3' THEN 'int'
+    WHEN '5' THEN 'c10::Half'
+    WHEN '6' THEN 'float'
+    WHEN '7' THEN 'double'
+    WHEN '15' THEN 'c10::BFloat16'
+    WHEN '23' THEN 'c10::Float8_e5m2'
+    WHEN '24' THEN 'c10::Float8_e4m3fn'
+    WHEN '25' THEN 'c10::Float8_e5m2fnuz'
+    WHEN '26' THEN 'c10::Float8_e4m3fnuz'
+END;
+
+-- 2 m n k operations, for each of a batch; those of adding a bias are not counted.
+--
+--     mm, addmm, _scaled_mm, _int_mm   (m, k) x (k, n)
+--     bmm, baddbmm                     (b, m, k) x (b, k, n)
+--     linear                           (..., k) x (n, k), or (..., k) x (k)
+--
+-- That is 2 n times the left side's size. Operands, what is added, and the result move once. Sides
+-- that do not fit have no cost. The result is of the type asked for by a dtype argument; else of
+-- what is added to it, in addmm and baddbmm; else of the left side. Of _int_mm it is int. A call
+-- with more arguments than there are has no cost: TorchScript writes those of the calls around.
+--
+-- Sources: mm_flop, addmm_flop, bmm_flop, baddbmm_flop of torch/utils/flop_counter.py; signatures
+-- of aten/src/ATen/native/native_functions.yaml. Until PyTorch 2.4, _scaled_mm had its bias third
+-- and the result's dtype fourth, where now there are scales.
+--
+-- Needs shape_number, name, dims, types and texts.
+CREATE OR REPLACE MACRO matrix_products(shapes) AS TABLE
+WITH
+sides AS MATERIALIZED (
+    SELECT
+        s.shape_number,
+        s.name,
+        s.dims[o.left_at] AS left_dims,
+        s.dims[o.right_at] AS right_dims,
+        s.types[o.left_at] AS left_type,
+        s.types[o.right_at] AS right_type,
+        len(s.dims) AS argument_count,
+        o.most_arguments,
+        o.rank_count,
+        o.transposed,
+        s.name = 'aten::_scaled_mm' AND scalar_type(s.texts[4]) IS NOT NULL AS is_old_scaled,
+        CASE WHEN is_old_scaled THEN 3 ELSE o.summand_at END AS added_at,
+        s.dims[added_at] AS summand_dims,
+        CASE WHEN added_at IS NULL THEN '' ELSE coalesce(s.types[added_at], '') END
+            AS summand_type,
+        -- Unless known, no type rather than a wrong one.
+        CASE
+            WHEN s.name = 'aten::_int_mm'
+            THEN 'int'
+            WHEN is_old_scaled
+            THEN scalar_type(s.texts[4])
+            WHEN s.name = 'aten::_scaled_mm' AND s.texts[7] = ''
+            THEN left_type
+            WHEN s.name = 'aten::_scaled_mm'
+            THEN scalar_type(s.texts[7])
+            WHEN s.name IN ('aten::mm', 'aten::bmm') AND s.texts[3] <> ''
+            THEN scalar_type(s.texts[3])
+            WHEN s.name IN ('aten::mm', 'aten::bmm', 'aten::linear')
+            THEN left_type
+            ELSE summand_type
+        END AS result_type
+    FROM query_table(shapes) AS s
+    JOIN matrix_product_operators() AS o ON o.name = s.name
+),
+fitting AS (
+    SELECT
+        *,
+        CASE
+            WHEN NOT transposed THEN right_dims[-1]
+            WHEN len(right_dims) = 2 THEN right_dims[1]
+            ELSE 1
+        END AS n,
+        CASE
+            WHEN argument_count > most_arguments
+            THEN false
+            WHEN transposed
+            THEN len(right_dims) BETWEEN 1 AND 2 AND len(left_dims) > 0
+                AND left_dims[-1] = right_dims[-1]
+            ELSE len(left_dims) = rank_count AND len(right_dims) = rank_count
+                AND left_dims[-1] = right_dims[-2]
+                AND (rank_count = 2 OR left_dims[1] = right_dims[1])
+        END AS fits
+    FROM sides
+)
+SELECT
+    shape_number,
+    'matrix product' AS family,
+    false AS is_estimated,
+    list_concat(
+        -- Of two numbers in each element, the dimension that is packed is k.
+        CASE WHEN left_type = 'c10::Float4_e2m1fn_x2' THEN [2, 2] ELSE [2] END,
+        left_dims,
+        [n]
+    ) AS factors,
+    [left_type, right_type] AS formats,
+    [
+        {'dims': left_dims, 'type': left_type},
+        {'dims': right_dims, 'type': right_type},
+        {'dims': summand_dims, 'type': summand_type},
+        {'dims': list_append(left_dims[:-2], n), 'type': result_type}
+    ] AS tensors
+FROM fitting
+WHERE fits;

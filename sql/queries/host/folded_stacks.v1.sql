@@ -1,0 +1,204 @@
+-- Where the time went by call stack: folded stacks, the input of flame graphs.
+--
+-- A stack is the names from the outermost operation in, joined by `;`, and goes on across threads
+-- as in call_stack: above what autograd threads did is the stack of the annotation of the main
+-- thread that they did it in. With `weight` gpu, it is the stack of an activity's launch, this call
+-- included, and the activity's short name; one without a known launch has only its name. The
+-- weight is the time of these activities. With host, it is the stack of host operations, and the
+-- weight their time without that of what they called on their thread.
+--
+--     aten::linear   [==================)
+--     aten::mm          [=========)
+--     launch               [==)
+--     GPU                        [=======)
+--
+--     gpu    aten::linear;aten::mm;launch;gemm  8
+--     host   aten::linear  9;  aten::linear;aten::mm  7;  aten::linear;aten::mm;launch  3
+--
+-- So the weights of gpu add up to the sum of all activities' durations, those of host to the time
+-- that threads spent in operations. Activities that run at once count in full, as do threads: what
+-- is under an annotation of a backward pass can be more than its duration. Where an operation
+-- outlives the one in which it began, and so takes its place on the stack, both count.
+--
+-- In names, `;` becomes `:`, a control character a blank, and no name `[unknown]`, so that flame
+-- graphs read the stacks; those that are then the same are one row. Steps select the activities, or
+-- the operations, that are weighed. What is above these is told, and what they called is not their
+-- own time, whatever step it is in.
+--
+-- HTA has no such table. PyTorch's export_stacks has Python frames only.
+--
+-- since: 0.1
+-- grain: job, rank, stack
+-- returns:
+--   job        VARCHAR  -   run of a program
+--   rank       INTEGER  -   rank of the process
+--   stack      VARCHAR  -   names from the outermost in, joined by ;
+--   weight_ns  BIGINT   ns  gpu: sum of durations; host: sum of durations without what they called
+-- check: weight_ns >= 0
+-- check: stack <> '' AND NOT regexp_matches(stack, '(^|;)(;|$)|\p{Cc}')
+CREATE OR REPLACE MACRO folded_stacks_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
+    weight VARCHAR := 'gpu'  -- gpu: time of GPU activities; host: self time of host operations
+) AS TABLE
+WITH RECURSIVE
+-- What annotations of another thread called: the outermost operations of autograd threads.
+called AS MATERIALIZED (
+    SELECT o.job, o.rank, o.event_id AS root_id, caller.stack_hash AS caller_hash
+    FROM host_ops AS o
+    JOIN host_ops AS caller
+        ON caller.job = o.job AND caller.rank = o.rank AND caller.event_id = o.caller_id
+    WHERE o.caller_id IS NOT NULL
+      AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+      AND (only_jobs IS NULL OR list_contains(only_jobs, caller.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, caller.rank))
+),
+of_launches AS (
+    SELECT a.job, a.rank, a.launch_id, a.short_name, sum(a.dur_ns) AS weight_ns
+    FROM gpu_activities AS a
+    WHERE weight = 'gpu'
+      AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+    GROUP BY a.job, a.rank, a.launch_id, a.short_name
+),
+launches AS (
+    SELECT o.job, o.rank, o.event_id, o.root_id, o.stack_hash
+    FROM host_ops AS o
+    WHERE weight = 'gpu'
+      AND is_runtime_call(o.cat)
+      AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+),
+-- Up to where another operation crosses it: from there on, that one is on the stack.
+callees AS (
+    SELECT o.job, o.rank, o.parent_id, sum(coalesce(o.cut_ns, o.end_ns) - o.start_ns) AS callees_ns
+    FROM host_ops AS o
+    WHERE weight = 'host'
+      AND o.parent_id IS NOT NULL
+      AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+    GROUP BY o.job, o.rank, o.parent_id
+),
+-- By hashes of stacks, which are far fewer than activities or operations.
+weighed AS MATERIALIZED (
+    SELECT
+        a.job,
+        a.rank,
+        called.caller_hash,
+        launches.stack_hash,
+        stack_frame(a.short_name) AS leaf,
+        sum(a.weight_ns) AS weight_ns
+    FROM of_launches AS a
+    LEFT JOIN launches
+        ON launches.job = a.job AND launches.rank = a.rank AND launches.event_id = a.launch_id
+    LEFT JOIN called
+        ON called.job = launches.job
+        AND called.rank = launches.rank
+        AND called.root_id = launches.root_id
+    GROUP BY ALL
+    UNION ALL
+    SELECT
+        o.job,
+        o.rank,
+        called.caller_hash,
+        o.stack_hash,
+        NULL AS leaf,
+        sum(o.dur_ns - coalesce(callees.callees_ns, 0)) AS weight_ns
+    FROM host_ops AS o
+    LEFT JOIN callees
+        ON callees.job = o.job AND callees.rank = o.rank AND callees.parent_id = o.event_id
+    LEFT JOIN called
+        ON called.job = o.job AND called.rank = o.rank AND called.root_id = o.root_id
+    WHERE weight = 'host'
+      AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, o.step))
+    GROUP BY ALL
+),
+-- One operation of each stack tells the name at its end, and the stack above.
+examples AS (
+    SELECT o.job, o.rank, o.stack_hash, min(o.event_id) AS event_id
+    FROM host_ops AS o
+    WHERE o.stack_hash IS NOT NULL
+      AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+    GROUP BY o.job, o.rank, o.stack_hash
+),
+frames AS MATERIALIZED (
+    SELECT
+        e.job,
+        e.rank,
+        e.stack_hash,
+        caller.stack_hash AS caller_hash,
+        stack_frame(o.name) AS frame
+    FROM examples AS e
+    JOIN host_ops AS o ON o.job = e.job AND o.rank = e.rank AND o.event_id = e.event_id
+    LEFT JOIN host_ops AS caller
+        ON caller.job = o.job AND caller.rank = o.rank AND caller.event_id = o.parent_id
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+),
+-- Those weighed, and those above them.
+needed AS (
+    SELECT job, rank, stack_hash FROM weighed WHERE stack_hash IS NOT NULL
+    UNION
+    SELECT job, rank, caller_hash AS stack_hash FROM weighed WHERE caller_hash IS NOT NULL
+    UNION
+    SELECT frames.job, frames.rank, frames.caller_hash AS stack_hash
+    FROM needed
+    JOIN frames
+        ON frames.job = needed.job
+        AND frames.rank = needed.rank
+        AND frames.stack_hash = needed.stack_hash
+    WHERE frames.caller_hash IS NOT NULL
+),
+needed_frames AS MATERIALIZED (
+    SELECT frames.*
+    FROM frames
+    SEMI JOIN needed
+        ON needed.job = frames.job
+        AND needed.rank = frames.rank
+        AND needed.stack_hash = frames.stack_hash
+),
+-- From the outermost in.
+stacks AS (
+    SELECT job, rank, stack_hash, frame AS stack
+    FROM needed_frames
+    WHERE caller_hash IS NULL
+    UNION ALL
+    SELECT f.job, f.rank, f.stack_hash, concat(s.stack, ';', f.frame) AS stack
+    FROM stacks AS s
+    JOIN needed_frames AS f
+        ON f.job = s.job AND f.rank = s.rank AND f.caller_hash = s.stack_hash
+),
+named AS (
+    SELECT
+        w.job,
+        w.rank,
+        concat_ws(';', outer_one.stack, own.stack, w.leaf) AS stack,
+        sum(w.weight_ns)::BIGINT AS weight_ns
+    FROM weighed AS w
+    LEFT JOIN stacks AS own
+        ON own.job = w.job AND own.rank = w.rank AND own.stack_hash = w.stack_hash
+    LEFT JOIN stacks AS outer_one
+        ON outer_one.job = w.job
+        AND outer_one.rank = w.rank
+        AND outer_one.stack_hash = w.caller_hash
+    GROUP BY ALL
+)
+SELECT job, rank, stack, weight_ns
+FROM (
+    FROM named
+    UNION ALL BY NAME
+    -- No row, but an error where the weight is none, whether or not there is data.
+    SELECT NULL AS job
+    WHERE coalesce(weight NOT IN ('gpu', 'host'), true)
+      AND error(concat(
+          'folded_stacks: weight is ''gpu'' or ''host'', not ',
+          coalesce('''' || weight || '''', 'NULL')
+      )) IS NULL
+)
+ORDER BY job, rank, weight_ns DESC, stack;

@@ -1,0 +1,314 @@
+-- Floating-point operations and bytes of operators by their shapes, and how near they come to peak.
+--
+-- For matrix products, convolutions and attention, forward and backward, `flops` are the
+-- multiplications and additions of their formula (a multiplication with its addition is two);
+-- elementwise operators, softmax, copies and reductions have only bytes. `bytes` is what has to
+-- move at least: every operand read once, every result written once. The formulas and their sources
+-- are in sql/macros: matrix_products, convolutions, attentions and memory_bound. Operators with
+-- other names, without shapes (the profiler's record_shapes) or with shapes that do not fit, are
+-- left out; so is what torch.compile fused and what runs in a CUDA graph.
+--
+-- Such operators nest. Each has its row, but only the rows with `is_counted` add up, to each
+-- computation and each activity once: of operators inside one another whose operations are known,
+-- the innermost count; one of which only bytes are known, where none of these is inside and none
+-- that counts is around it.
+--
+--     aten::linear       [======================)   the addmm's flops once more: not counted
+--     aten::t             [==)                      unknown: no row
+--     aten::addmm            [=================)    counted
+--     launch                   |
+--     GPU                         [== gemm ==)      kernel_ns of both rows
+--
+-- Rates are over the calls that launched something. The roofline: at best, a call takes the longer
+-- of its operations at the device's peak and its bytes at the memory's bandwidth; `bound` says
+-- which, and `roofline_frac` is that time by the kernels' own. Above 1, operands came from caches.
+-- Peaks are those of the view device_peaks, by the trace's device name and the operands' type;
+-- float32 counts as tf32 where one of the kernels runs on NVIDIA's tensor cores, which do not know
+-- float32. Where device or type is not known, `roofline_frac` is NULL, and so is `bound` unless
+-- there are only bytes.
+--
+-- HTA has no such table.
+--
+-- since: 0.1
+-- grain: job, rank, name, input_dims, input_types, concrete_inputs, is_counted
+-- returns:
+--   job                   VARCHAR  -      run of a program
+--   rank                  INTEGER  -      rank of the process
+--   name                  VARCHAR  -      operator
+--   input_dims            VARCHAR  -      JSON: sizes of each argument
+--   input_types           VARCHAR  -      JSON: type of each argument
+--   concrete_inputs       VARCHAR  -      JSON: values of other arguments; NULL: elementwise
+--   is_counted            BOOLEAN  -      whether the row adds up with the others
+--   family                VARCHAR  -      matrix product, convolution, convolution backward,
+--                                         attention, attention backward, elementwise or reduction
+--   dtype                 VARCHAR  -      number format of the operations: float16, tf32, ...
+--   is_estimated          BOOLEAN  -      flops are the most that they can be
+--   count                 BIGINT   count  calls
+--   flops                 BIGINT   -      operations of all calls; NULL: only bytes are known
+--   bytes                 BIGINT   bytes  least bytes moved by all calls
+--   launching_call_count  BIGINT   count  calls that launched activities
+--   kernel_count          BIGINT   count  activities launched in the calls, at any depth
+--   kernel_ns             BIGINT   ns     sum of their durations
+--   achieved_tflops       DOUBLE   -      1e12 operations a second of kernel_ns
+--   achieved_gbps         DOUBLE   GB/s   bytes by kernel_ns
+--   arithmetic_intensity  DOUBLE   -      operations by bytes
+--   bound                 VARCHAR  -      compute or memory: what limits the calls at best
+--   roofline_frac         DOUBLE   0-1    least time by kernel_ns
+-- check: count >= launching_call_count AND kernel_count >= launching_call_count
+-- check: launching_call_count >= 0 AND count > 0
+-- check: flops >= 0
+-- check: bytes >= 0
+-- check: kernel_ns >= 0 AND (kernel_ns = 0 OR kernel_count > 0)
+-- check: (achieved_tflops IS NULL) = (flops IS NULL OR kernel_ns = 0)
+-- check: bound IN ('compute', 'memory')
+-- check: roofline_frac IS NULL OR (roofline_frac >= 0 AND bound IS NOT NULL)
+CREATE OR REPLACE MACRO op_flops_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
+    peak_tflops DOUBLE := NULL,  -- 1e12 operations a second at best; NULL means device_peaks
+    peak_gbps DOUBLE := NULL  -- GB/s of memory at best; NULL means device_peaks
+) AS TABLE
+WITH RECURSIVE
+known_names AS (
+    SELECT name FROM matrix_product_operators()
+    UNION
+    SELECT name FROM convolution_operators()
+    UNION
+    SELECT name FROM attention_operators()
+    UNION
+    SELECT name FROM memory_bound_operators()
+),
+called AS MATERIALIZED (
+    SELECT
+        o.job,
+        o.rank,
+        o.event_id,
+        o.op_id,
+        o.name,
+        o.input_dims,
+        o.input_types,
+        o.concrete_inputs,
+        false AS is_rerun
+    FROM host_ops AS o
+    SEMI JOIN known_names ON known_names.name = o.name
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, o.step))
+      AND o.cat IN ('cpu_op', 'Operator')
+      AND o.input_dims IS NOT NULL
+),
+shapes AS MATERIALIZED (
+    FROM operator_shapes(called)
+),
+formulas AS (
+    FROM matrix_products(shapes)
+    UNION ALL
+    FROM convolutions(shapes)
+    UNION ALL
+    FROM attentions(shapes)
+    UNION ALL
+    FROM memory_bound(shapes)
+),
+costs AS MATERIALIZED (
+    FROM operator_costs(formulas)
+),
+calls AS MATERIALIZED (
+    FROM operator_calls(called, shapes, costs)
+),
+ops AS (
+    SELECT o.job, o.rank, o.event_id, o.op_id
+    FROM host_ops AS o
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+      AND o.cat IN ('cpu_op', 'Operator')
+      AND o.op_id IS NOT NULL
+),
+nests AS MATERIALIZED (
+    FROM operator_nests(calls, ops)
+),
+distinct_names AS MATERIALIZED (
+    SELECT DISTINCT a.name
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+),
+-- Once a name, since patterns cost more than a join. AMD's matrix cores do know float32.
+kernel_names AS MATERIALIZED (
+    SELECT
+        name,
+        coalesce(tensor_core_use(name) NOT IN (
+            'AMD, matrix instruction', 'rocBLAS and hipBLASLt', 'MIOpen',
+            'Composable Kernel attention'
+        ), false) AS on_tensor_cores
+    FROM distinct_names
+),
+launched AS (
+    SELECT
+        a.job,
+        a.rank,
+        a.op_id,
+        count(*) AS kernel_count,
+        sum(a.dur_ns) AS kernel_ns,
+        bool_or(k.on_tensor_cores) AS on_tensor_cores
+    FROM gpu_activities AS a
+    JOIN kernel_names AS k ON k.name IS NOT DISTINCT FROM a.name
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+      AND a.op_id IS NOT NULL
+    GROUP BY a.job, a.rank, a.op_id
+),
+by_innermost_call AS (
+    SELECT
+        nests.job,
+        nests.rank,
+        nests.call_id,
+        sum(launched.kernel_count) AS kernel_count,
+        sum(launched.kernel_ns) AS kernel_ns,
+        bool_or(launched.on_tensor_cores) AS on_tensor_cores
+    FROM launched
+    JOIN nests
+        ON nests.job = launched.job
+        AND nests.rank = launched.rank
+        AND nests.event_id = launched.op_id
+    GROUP BY nests.job, nests.rank, nests.call_id
+),
+around AS (
+    SELECT job, rank, event_id, outer_id
+    FROM nests
+    WHERE event_id = call_id AND outer_id IS NOT NULL
+),
+-- What a call launched, the calls around it did as well.
+handed_up AS (
+    SELECT job, rank, call_id, kernel_count, kernel_ns, on_tensor_cores
+    FROM by_innermost_call
+    UNION ALL
+    SELECT h.job, h.rank, a.outer_id AS call_id, h.kernel_count, h.kernel_ns, h.on_tensor_cores
+    FROM handed_up AS h
+    JOIN around AS a ON a.job = h.job AND a.rank = h.rank AND a.event_id = h.call_id
+),
+by_call AS (
+    SELECT
+        job,
+        rank,
+        call_id,
+        sum(kernel_count) AS kernel_count,
+        sum(kernel_ns) AS kernel_ns,
+        bool_or(on_tensor_cores) AS on_tensor_cores
+    FROM handed_up
+    GROUP BY job, rank, call_id
+),
+by_shape AS (
+    SELECT
+        c.job,
+        c.rank,
+        c.shape_number,
+        nests.counted_id IS NOT DISTINCT FROM c.event_id AS is_counted,
+        count(*) AS count,
+        count(by_call.call_id) AS launching_call_count,
+        sum(by_call.kernel_count) AS kernel_count,
+        sum(by_call.kernel_ns) AS kernel_ns,
+        bool_or(by_call.on_tensor_cores) AS on_tensor_cores
+    FROM calls AS c
+    JOIN nests ON nests.job = c.job AND nests.rank = c.rank AND nests.event_id = c.event_id
+    LEFT JOIN by_call
+        ON by_call.job = c.job AND by_call.rank = c.rank AND by_call.call_id = c.event_id
+    GROUP BY ALL
+),
+rows_of_result AS (
+    SELECT
+        b.job,
+        b.rank,
+        shapes.name,
+        shapes.input_dims,
+        shapes.input_types,
+        CASE WHEN costs.family <> 'elementwise' THEN shapes.concrete_inputs END
+            AS concrete_inputs,
+        b.is_counted,
+        costs.family,
+        costs.is_estimated,
+        costs.dtype AS argument_dtype,
+        bool_or(b.on_tensor_cores) AS on_tensor_cores,
+        sum(b.count) AS count,
+        sum(b.count::HUGEINT * costs.flops) AS flops,
+        sum(b.count::HUGEINT * costs.bytes) AS bytes,
+        sum(b.launching_call_count) AS launching_call_count,
+        sum(b.launching_call_count::HUGEINT * costs.flops) AS launched_flops,
+        sum(b.launching_call_count::HUGEINT * costs.bytes) AS launched_bytes,
+        coalesce(sum(b.kernel_count), 0) AS kernel_count,
+        coalesce(sum(b.kernel_ns), 0) AS kernel_ns
+    FROM by_shape AS b
+    JOIN shapes ON shapes.shape_number = b.shape_number
+    JOIN costs ON costs.shape_number = b.shape_number
+    GROUP BY ALL
+),
+devices AS (
+    SELECT t.job, t.rank, min(t.device_name) AS device_name
+    FROM traces AS t
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, t.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, t.rank))
+    GROUP BY t.job, t.rank
+),
+speeds AS (
+    SELECT p.device_name, p.dtype, max(p.dense_tflops) AS dense_tflops
+    FROM device_peaks AS p
+    GROUP BY p.device_name, p.dtype
+),
+memories AS (
+    SELECT p.device_name, max(p.memory_gbps) AS memory_gbps
+    FROM device_peaks AS p
+    GROUP BY p.device_name
+),
+-- Times in ns: 1e12 a second are 1e3 a ns, a GB/s is a byte a ns.
+limits AS (
+    SELECT
+        r.*,
+        CASE
+            WHEN r.argument_dtype = 'float32' AND r.on_tensor_cores THEN 'tf32'
+            ELSE r.argument_dtype
+        END AS dtype,
+        r.flops / nullif(r.count, 0) / (1e3 * coalesce(peak_tflops, speeds.dense_tflops))
+            AS compute_ns,
+        r.bytes / nullif(r.count, 0) / coalesce(peak_gbps, memories.memory_gbps) AS memory_ns
+    FROM rows_of_result AS r
+    LEFT JOIN devices ON devices.job = r.job AND devices.rank = r.rank
+    LEFT JOIN speeds
+        ON speeds.device_name = devices.device_name
+        AND speeds.dtype = CASE
+            WHEN r.argument_dtype = 'float32' AND r.on_tensor_cores THEN 'tf32'
+            ELSE r.argument_dtype
+        END
+    LEFT JOIN memories ON memories.device_name = devices.device_name
+)
+SELECT
+    job,
+    rank,
+    name,
+    input_dims,
+    input_types,
+    concrete_inputs,
+    is_counted,
+    family,
+    dtype,
+    is_estimated,
+    count::BIGINT AS count,
+    TRY_CAST(flops AS BIGINT) AS flops,
+    TRY_CAST(bytes AS BIGINT) AS bytes,
+    launching_call_count::BIGINT AS launching_call_count,
+    kernel_count::BIGINT AS kernel_count,
+    kernel_ns::BIGINT AS kernel_ns,
+    launched_flops / nullif(1e3 * kernel_ns, 0) AS achieved_tflops,
+    launched_bytes / nullif(kernel_ns, 0) AS achieved_gbps,
+    l.flops / nullif(l.bytes, 0) AS arithmetic_intensity,
+    CASE
+        WHEN l.flops IS NULL OR memory_ns >= compute_ns THEN 'memory'
+        WHEN memory_ns < compute_ns THEN 'compute'
+    END AS bound,
+    CASE
+        WHEN l.flops IS NULL THEN memory_ns
+        WHEN memory_ns IS NOT NULL AND compute_ns IS NOT NULL THEN greatest(memory_ns, compute_ns)
+    END * launching_call_count / nullif(kernel_ns, 0) AS roofline_frac
+FROM limits AS l
+ORDER BY
+    job, rank, kernel_ns DESC, name, input_dims, input_types, concrete_inputs, is_counted;

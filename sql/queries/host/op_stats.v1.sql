@@ -1,0 +1,196 @@
+-- What each operator costs on each rank: its time on the host, and that of the GPU work in it.
+--
+-- A GPU activity is of a call of an operator where it was launched inside it on its thread, by the
+-- call itself or by any operator in it: in its subtree. What other threads launch meanwhile is of
+-- operators there; what has no known launch is of none.
+--
+--     aten::linear   [=======================================)
+--     aten::mm           [=================)
+--     launches                  [==)              [==)
+--     GPU                             [=======)         [===)
+--
+--     aten::linear   kernel_count 2, kernel_ns 8 + 4, kernel_span_ns 22, self_kernel_ns 4
+--     aten::mm       kernel_count 1, kernel_ns 8, kernel_span_ns 8, self_kernel_ns 8
+--
+-- `host_total_ns` adds up the calls' durations. A call inside another one of the same name is a
+-- call like any other, so its time counts in both. `host_self_ns` is without that of what the calls
+-- called directly, be it operators, Python functions, annotations, runtime or driver calls; it
+-- counts no time twice, so that operators can be compared and added up.
+--
+-- The kernel figures count each activity of a name once: what is launched in a call inside another
+-- one of the name is of the outer one. `kernel_span_ns` is the time from the start of a call's
+-- first activity to the end of its last, with all waiting in between, summed over the calls that
+-- are in no other one of the name. `gpu_utilization_frac`, the share of it that is kernel time, is
+-- above 1 where activities run at once; `kernel_busy_ns`, where those count once, is never above
+-- the span. `self_kernel_ns` is of what the calls launched themselves, not by an operator in them;
+-- over all operators it adds up to the time of all activities launched in operators.
+--
+-- With `by_shape`, calls are of one row that have the same name, input_dims and input_types, and
+-- what is said of calls of a name is said of calls of these. The two are NULL where the profiler
+-- did not record them. Selected steps are those in which the calls begin, and only these calls can
+-- be in one another; whatever is in them counts, whatever step it is in.
+--
+-- HTA has no such table. Its compare_traces has counts and sums of durations by name, of all calls
+-- as here; its CallGraph is compared in op_calls.
+--
+-- since: 0.1
+-- grain: job, rank, name, input_dims, input_types
+-- returns:
+--   job                   VARCHAR  -      run of a program
+--   rank                  INTEGER  -      rank of the process
+--   name                  VARCHAR  -      name of the operator
+--   input_dims            VARCHAR  -      by_shape: sizes of its inputs, as JSON; else NULL
+--   input_types           VARCHAR  -      by_shape: types of its inputs, as JSON; else NULL
+--   count                 BIGINT   count  calls
+--   host_total_ns         BIGINT   ns     sum of the calls' durations
+--   host_self_ns          BIGINT   ns     the same without what they called
+--   kernel_count          BIGINT   count  GPU activities launched in them: kernels, copies, memsets
+--   kernel_ns             BIGINT   ns     sum of these activities' durations
+--   kernel_busy_ns        BIGINT   ns     time with one of them or more, on any device
+--   kernel_span_ns        BIGINT   ns     a call's first start to last end, summed over calls
+--   self_kernel_ns        BIGINT   ns     sum of durations of those that they launched themselves
+--   gpu_utilization_frac  DOUBLE   0-1    kernel_ns / kernel_span_ns; more where some run at once
+--   example_event_id      BIGINT   -      the call with the lowest event_id
+-- check: count > 0
+-- check: host_self_ns BETWEEN 0 AND host_total_ns
+-- check: self_kernel_ns BETWEEN 0 AND kernel_ns
+-- check: kernel_busy_ns BETWEEN 0 AND least(kernel_ns, kernel_span_ns)
+-- check: kernel_count > 0 OR (kernel_count = 0 AND kernel_ns = 0 AND kernel_span_ns = 0)
+-- check: gpu_utilization_frac >= 0
+CREATE OR REPLACE MACRO op_stats_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
+    by_shape BOOLEAN := false,  -- a row for each name, shapes and types, instead of each name
+    name_contains VARCHAR := NULL  -- only names with this in them, case and all
+) AS TABLE
+WITH
+-- What makes one row, and the calls in it as a list: to get at these is to unnest it, and names and
+-- shapes, which are long, are read and grouped once. Calls that are not measured are needed, too,
+-- to find those around them.
+groups AS MATERIALIZED (
+    SELECT
+        row_number() OVER (ORDER BY job, rank, is_measured, example_event_id) AS group_number,
+        *
+    FROM (
+        SELECT
+            o.job,
+            o.rank,
+            (only_steps IS NULL OR coalesce(list_contains(only_steps, o.step), false))
+            AND (name_contains IS NULL OR coalesce(contains(o.name, name_contains), false))
+                AS is_measured,
+            o.name,
+            CASE WHEN by_shape THEN o.input_dims END AS input_dims,
+            CASE WHEN by_shape THEN o.input_types END AS input_types,
+            count(*) AS call_count,
+            sum(o.dur_ns) AS host_total_ns,
+            min(o.event_id) AS example_event_id,
+            list({'event_id': o.event_id, 'op_id': o.op_id}) AS calls
+        FROM host_ops AS o
+        WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+          AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+          AND o.cat IN ('cpu_op', 'Operator')
+        GROUP BY ALL
+    )
+),
+ops AS MATERIALIZED (
+    SELECT job, rank, group_number, call.event_id, call.op_id
+    FROM (
+        SELECT
+            job,
+            rank,
+            CASE WHEN is_measured THEN group_number END AS group_number,
+            unnest(calls) AS call
+        FROM groups
+    )
+),
+-- Up to where another call crosses it: from there on, that one is on the stack.
+called AS (
+    SELECT ops.group_number, sum(coalesce(c.cut_ns, c.end_ns) - c.start_ns) AS called_ns
+    FROM host_ops AS c
+    JOIN ops ON ops.job = c.job AND ops.rank = c.rank AND ops.event_id = c.parent_id
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, c.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, c.rank))
+      AND ops.group_number IS NOT NULL
+    GROUP BY ops.group_number
+),
+activities AS MATERIALIZED (
+    SELECT a.job, a.rank, a.op_id, a.start_ns, a.dur_ns, a.end_ns
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND a.op_id IS NOT NULL
+),
+-- Once a group, however many of its calls are around a launch: as the outermost one's.
+launched AS MATERIALIZED (
+    SELECT
+        group_number,
+        job,
+        rank,
+        launching_id,
+        arg_max(event_id, distance) AS outermost_id,
+        any_value(activity_count) AS activity_count,
+        any_value(activity_ns) AS activity_ns,
+        any_value(first_start_ns) AS first_start_ns,
+        any_value(last_end_ns) AS last_end_ns,
+        sum(activity_ns) FILTER (distance = 0) AS self_ns
+    FROM launched_in_ops(activities, ops)
+    WHERE group_number IS NOT NULL
+    GROUP BY group_number, job, rank, launching_id
+),
+outermost_calls AS (
+    SELECT
+        group_number,
+        outermost_id,
+        sum(activity_count) AS activity_count,
+        sum(activity_ns) AS activity_ns,
+        max(last_end_ns) - min(first_start_ns) AS span_ns,
+        sum(self_ns) AS self_ns
+    FROM launched
+    GROUP BY group_number, outermost_id
+),
+kernels AS (
+    SELECT
+        group_number,
+        sum(activity_count)::BIGINT AS kernel_count,
+        sum(activity_ns)::BIGINT AS kernel_ns,
+        sum(span_ns)::BIGINT AS kernel_span_ns,
+        sum(self_ns)::BIGINT AS self_kernel_ns
+    FROM outermost_calls
+    GROUP BY group_number
+),
+intervals AS (
+    SELECT launched.group_number AS group_id, a.start_ns, a.end_ns
+    FROM activities AS a
+    JOIN launched
+        ON launched.job = a.job AND launched.rank = a.rank AND launched.launching_id = a.op_id
+)
+SELECT
+    groups.job,
+    groups.rank,
+    groups.name,
+    groups.input_dims,
+    groups.input_types,
+    groups.call_count AS count,
+    groups.host_total_ns::BIGINT AS host_total_ns,
+    (groups.host_total_ns - coalesce(called.called_ns, 0))::BIGINT AS host_self_ns,
+    coalesce(kernels.kernel_count, 0) AS kernel_count,
+    coalesce(kernels.kernel_ns, 0) AS kernel_ns,
+    coalesce(busy.covered_ns, 0) AS kernel_busy_ns,
+    coalesce(kernels.kernel_span_ns, 0) AS kernel_span_ns,
+    coalesce(kernels.self_kernel_ns, 0) AS self_kernel_ns,
+    kernels.kernel_ns / nullif(kernels.kernel_span_ns, 0) AS gpu_utilization_frac,
+    groups.example_event_id
+FROM groups
+LEFT JOIN called ON called.group_number = groups.group_number
+LEFT JOIN kernels ON kernels.group_number = groups.group_number
+LEFT JOIN covered_times(intervals) AS busy ON busy.group_id = groups.group_number
+WHERE groups.is_measured
+ORDER BY
+    groups.job,
+    groups.rank,
+    kernel_ns DESC,
+    groups.host_total_ns DESC,
+    groups.name,
+    groups.input_dims,
+    groups.input_types;

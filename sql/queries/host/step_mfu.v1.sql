@@ -1,0 +1,300 @@
+-- Model FLOPs utilisation of each step: the model's operations by what the device could have done.
+--
+-- `mfu_frac` is the time that the model's matrix products, convolutions and attention would take at
+-- the device's peak, as a part of the step's time. Every operation counts at the peak of its own
+-- number format, so a mix of formats needs no choice of one peak:
+--
+--     mfu_frac = (flops in bfloat16 / peak of bfloat16 + flops in float32 / peak of float32 + ...)
+--                / time_ns
+--
+-- What an operator computes, and which of nested ones count, is as in op_flops (`is_counted`, with
+-- operations). That is the convention of PaLM (appendix B): operations follow from shapes, those of
+-- elementwise operators and of adding a bias count nothing, a multiplication with its addition
+-- counts two, and time is all time, waiting included. Where PaLM takes the operations from the
+-- model's size, here they are those of the calls, so that padding counts, and of causal attention
+-- only pairs that meet do. Operations that activation checkpointing runs once more are in
+-- `hfu_frac` alone (hardware FLOPs utilisation): those of calls in a backward pass, outside or
+-- inside an operator listed there, that record an autograd node of their own, as a forward pass
+-- does. The gradient of a gradient looks the same.
+--
+-- `coverage_frac` says how much of the computation's kernel time these operations explain; the rest
+-- is elementwise, or has no shapes (the profiler's record_shapes), was fused by torch.compile, runs
+-- in a CUDA graph, or could only be estimated. With low coverage both figures are far too low.
+--
+-- Operations belong to the step and the device of the first activity that their call launched; a
+-- call that launched none counts nothing. The time of a step is that of its annotation on the host.
+-- A rank without steps has one row for each device, with step NULL, over the device's span.
+-- Activities outside all steps of other ranks are left out. Where a peak is not known (see the view
+-- device_peaks), or no operation is, the fractions are NULL.
+--
+-- HTA has no such table.
+--
+-- since: 0.1
+-- grain: job, rank, device, step
+-- returns:
+--   job               VARCHAR  -    run of a program
+--   rank              INTEGER  -    rank of the process
+--   device            BIGINT   -    GPU, as the process numbers it
+--   step              BIGINT   -    N of ProfilerStep#N; NULL: the rank has none
+--   time_ns           BIGINT   ns   time of the step on the host
+--   computation_ns    BIGINT   ns   sum of the durations of the activities that compute
+--   modelled_ns       BIGINT   ns   those of calls whose operations count
+--   coverage_frac     DOUBLE   0-1  modelled_ns / computation_ns
+--   flops             BIGINT   -    operations, without those run once more
+--   recomputed_flops  BIGINT   -    operations run once more
+--   achieved_tflops   DOUBLE   -    1e12 of flops a second of time_ns
+--   mfu_frac          DOUBLE   0-1  time of flops at peak / time_ns
+--   hfu_frac          DOUBLE   0-1  time of flops and recomputed_flops at peak / time_ns
+-- check: modelled_ns BETWEEN 0 AND computation_ns
+-- check: coverage_frac BETWEEN 0 AND 1
+-- check: (coverage_frac IS NULL) = (computation_ns = 0)
+-- check: flops >= 0
+-- check: recomputed_flops >= 0
+-- check: mfu_frac >= 0
+-- check: hfu_frac >= mfu_frac
+-- check: (mfu_frac IS NULL) = (hfu_frac IS NULL)
+CREATE OR REPLACE MACRO step_mfu_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all
+    peak_tflops DOUBLE := NULL  -- 1e12 operations a second at best; NULL means device_peaks
+) AS TABLE
+WITH RECURSIVE
+known_names AS (
+    SELECT name FROM matrix_product_operators()
+    UNION
+    SELECT name FROM convolution_operators()
+    UNION
+    SELECT name FROM attention_operators()
+),
+called AS MATERIALIZED (
+    SELECT
+        o.job,
+        o.rank,
+        o.event_id,
+        o.op_id,
+        o.name,
+        o.input_dims,
+        o.input_types,
+        o.concrete_inputs,
+        coalesce(
+            o.is_backward AND o.sequence_number >= 0 AND coalesce(o.fwd_thread_id, 0) = 0,
+            false
+        ) AS is_rerun
+    FROM host_ops AS o
+    SEMI JOIN known_names ON known_names.name = o.name
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, o.step))
+      AND o.cat IN ('cpu_op', 'Operator')
+      AND o.input_dims IS NOT NULL
+),
+shapes AS MATERIALIZED (
+    FROM operator_shapes(called)
+),
+formulas AS (
+    FROM matrix_products(shapes)
+    UNION ALL
+    FROM convolutions(shapes)
+    UNION ALL
+    FROM attentions(shapes)
+),
+costs AS MATERIALIZED (
+    FROM operator_costs(formulas)
+),
+calls AS MATERIALIZED (
+    FROM operator_calls(called, shapes, costs)
+),
+ops AS (
+    SELECT o.job, o.rank, o.event_id, o.op_id
+    FROM host_ops AS o
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+      AND o.cat IN ('cpu_op', 'Operator')
+      AND o.op_id IS NOT NULL
+),
+nests AS MATERIALIZED (
+    FROM operator_nests(calls, ops)
+),
+marks AS (
+    SELECT s.job, s.rank, s.step, max(s.end_ns) - min(s.start_ns) AS time_ns
+    FROM steps AS s
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, s.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, s.rank))
+    GROUP BY s.job, s.rank, s.step
+),
+ranks_with_steps AS (
+    SELECT DISTINCT job, rank
+    FROM marks
+),
+distinct_names AS MATERIALIZED (
+    SELECT DISTINCT a.name
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+),
+-- Once a name, since patterns cost more than a join. AMD's matrix cores do know float32.
+kernel_names AS MATERIALIZED (
+    SELECT
+        name,
+        coalesce(tensor_core_use(name) NOT IN (
+            'AMD, matrix instruction', 'rocBLAS and hipBLASLt', 'MIOpen',
+            'Composable Kernel attention'
+        ), false) AS on_tensor_cores
+    FROM distinct_names
+),
+launched AS MATERIALIZED (
+    SELECT
+        a.job,
+        a.rank,
+        a.device,
+        a.step,
+        a.op_id,
+        coalesce(sum(a.dur_ns) FILTER (a.kind = 'computation'), 0) AS computation_ns,
+        min(a.start_ns) AS start_ns,
+        max(a.end_ns) AS end_ns,
+        min({'start_ns': a.start_ns, 'event_id': a.event_id}) AS first_one,
+        bool_or(k.on_tensor_cores) AS on_tensor_cores
+    FROM gpu_activities AS a
+    JOIN kernel_names AS k ON k.name IS NOT DISTINCT FROM a.name
+    LEFT JOIN ranks_with_steps AS r ON r.job = a.job AND r.rank = a.rank
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+      AND (a.step IS NOT NULL OR r.rank IS NULL)
+    GROUP BY a.job, a.rank, a.device, a.step, a.op_id
+),
+periods AS (
+    SELECT
+        l.job,
+        l.rank,
+        l.device,
+        l.step,
+        sum(l.computation_ns) AS computation_ns,
+        CASE
+            WHEN l.step IS NULL THEN max(l.end_ns) - min(l.start_ns)
+            ELSE any_value(marks.time_ns)
+        END AS time_ns
+    FROM launched AS l
+    LEFT JOIN marks ON marks.job = l.job AND marks.rank = l.rank AND marks.step = l.step
+    GROUP BY l.job, l.rank, l.device, l.step
+),
+-- Of calls that count, what each launched where.
+of_calls AS (
+    SELECT
+        l.job,
+        l.rank,
+        l.device,
+        l.step,
+        c.event_id AS call_id,
+        c.shape_number,
+        owner.is_rerun,
+        l.computation_ns,
+        l.first_one,
+        l.on_tensor_cores
+    FROM launched AS l
+    JOIN nests AS n ON n.job = l.job AND n.rank = l.rank AND n.event_id = l.op_id
+    JOIN calls AS c ON c.job = n.job AND c.rank = n.rank AND c.event_id = n.counted_id
+    JOIN nests AS owner
+        ON owner.job = c.job AND owner.rank = c.rank AND owner.event_id = c.event_id
+    JOIN costs ON costs.shape_number = c.shape_number
+    WHERE NOT costs.is_estimated
+),
+modelled AS (
+    SELECT job, rank, device, step, sum(computation_ns) AS modelled_ns
+    FROM of_calls
+    GROUP BY job, rank, device, step
+),
+placed AS (
+    SELECT
+        job,
+        rank,
+        min({
+            'start_ns': first_one.start_ns,
+            'event_id': first_one.event_id,
+            'device': device,
+            'step': step
+        }) AS first_one,
+        shape_number,
+        is_rerun,
+        bool_or(on_tensor_cores) AS on_tensor_cores
+    FROM of_calls
+    GROUP BY job, rank, call_id, shape_number, is_rerun
+),
+by_format AS (
+    SELECT
+        p.job,
+        p.rank,
+        p.first_one.device AS device,
+        p.first_one.step AS step,
+        CASE
+            WHEN costs.dtype = 'float32' AND p.on_tensor_cores THEN 'tf32'
+            ELSE costs.dtype
+        END AS dtype,
+        coalesce(sum(costs.flops) FILTER (NOT p.is_rerun), 0) AS flops,
+        coalesce(sum(costs.flops) FILTER (p.is_rerun), 0) AS recomputed_flops
+    FROM placed AS p
+    JOIN costs ON costs.shape_number = p.shape_number
+    GROUP BY ALL
+),
+devices AS (
+    SELECT t.job, t.rank, min(t.device_name) AS device_name
+    FROM traces AS t
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, t.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, t.rank))
+    GROUP BY t.job, t.rank
+),
+speeds AS (
+    SELECT p.device_name, p.dtype, max(p.dense_tflops) AS dense_tflops
+    FROM device_peaks AS p
+    GROUP BY p.device_name, p.dtype
+),
+-- 1e12 operations a second are 1e3 a ns. Summed in one order, since sums of doubles depend on it.
+totals AS (
+    SELECT
+        f.job,
+        f.rank,
+        f.device,
+        f.step,
+        sum(f.flops) AS flops,
+        sum(f.recomputed_flops) AS recomputed_flops,
+        bool_and(coalesce(peak_tflops, speeds.dense_tflops) IS NOT NULL) AS is_known,
+        sum(f.flops / (1e3 * coalesce(peak_tflops, speeds.dense_tflops)) ORDER BY f.dtype)
+            AS peak_ns,
+        sum(
+            (f.flops + f.recomputed_flops) / (1e3 * coalesce(peak_tflops, speeds.dense_tflops))
+            ORDER BY f.dtype
+        ) AS peak_ns_of_all
+    FROM by_format AS f
+    LEFT JOIN devices ON devices.job = f.job AND devices.rank = f.rank
+    LEFT JOIN speeds
+        ON speeds.device_name = devices.device_name AND speeds.dtype = f.dtype
+    WHERE f.flops > 0 OR f.recomputed_flops > 0
+    GROUP BY f.job, f.rank, f.device, f.step
+)
+SELECT
+    p.job,
+    p.rank,
+    p.device,
+    p.step,
+    p.time_ns,
+    p.computation_ns::BIGINT AS computation_ns,
+    coalesce(modelled.modelled_ns, 0)::BIGINT AS modelled_ns,
+    coalesce(modelled.modelled_ns, 0) / nullif(p.computation_ns, 0) AS coverage_frac,
+    TRY_CAST(coalesce(totals.flops, 0) AS BIGINT) AS flops,
+    TRY_CAST(coalesce(totals.recomputed_flops, 0) AS BIGINT) AS recomputed_flops,
+    coalesce(totals.flops, 0) / nullif(1e3 * p.time_ns, 0) AS achieved_tflops,
+    CASE WHEN totals.is_known THEN totals.peak_ns / nullif(p.time_ns, 0) END AS mfu_frac,
+    CASE WHEN totals.is_known THEN totals.peak_ns_of_all / nullif(p.time_ns, 0) END AS hfu_frac
+FROM periods AS p
+LEFT JOIN modelled
+    ON modelled.job = p.job
+    AND modelled.rank = p.rank
+    AND modelled.device IS NOT DISTINCT FROM p.device
+    AND modelled.step IS NOT DISTINCT FROM p.step
+LEFT JOIN totals
+    ON totals.job = p.job
+    AND totals.rank = p.rank
+    AND totals.device IS NOT DISTINCT FROM p.device
+    AND totals.step IS NOT DISTINCT FROM p.step
+ORDER BY p.job, p.rank, p.device, p.step;

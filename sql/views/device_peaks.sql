@@ -1,0 +1,115 @@
+-- What devices can do at best: one row a device's name and number format.
+--
+-- Dense peaks of matrix products, as the vendor gives them: without sparsity, which NVIDIA's data
+-- sheets count twice; of the faster one of tensor (matrix) cores and ordinary ones. NVIDIA's
+-- float32 is the ordinary cores', for tensor cores only have tf32. A device is known by its exact
+-- name, for a part of a name may be of several: a slice of a GPU (MIG) has none of these peaks. Of
+-- MI250 and MI250X, a device is one of two dies. A partition of an MI300X or MI325X (CPX) has the
+-- whole one's name, and wrongly gets its peaks.
+--
+-- To add a device or change a figure, replace this view by one with the same columns.
+CREATE OR REPLACE VIEW device_peaks AS
+WITH
+models (model, memory_gbps, reference) AS (
+    VALUES
+        ('V100 SXM', 900, 'NVIDIA V100 data sheet'),
+        ('V100 PCIe', 900, 'NVIDIA V100 data sheet'),
+        ('T4', 320, 'NVIDIA Tesla T4 product brief PB-09256-001'),
+        ('A100 40GB', 1555, 'NVIDIA A100 data sheet'),
+        ('A100 PCIe 80GB', 1935, 'NVIDIA A100 data sheet'),
+        ('A100 SXM 80GB', 2039, 'NVIDIA A100 data sheet'),
+        ('A10', 600, 'NVIDIA A10 data sheet'),
+        ('A30', 933, 'NVIDIA A30 data sheet'),
+        ('A40', 696, 'NVIDIA A40 data sheet'),
+        ('L4', 300, 'NVIDIA L4 data sheet'),
+        ('L40S', 864, 'NVIDIA L40S data sheet'),
+        ('H100 SXM', 3352, 'NVIDIA H100 whitepaper'),
+        ('H100 PCIe', 2039, 'NVIDIA H100 whitepaper'),
+        ('H100 NVL', 3938, 'NVIDIA H100 NVL product brief'),
+        ('H200', 4800, 'NVIDIA H200 data sheet'),
+        ('B200', 8000, 'NVIDIA DGX B200 data sheet'),
+        ('RTX 3090', 936, 'NVIDIA GA102 whitepaper'),
+        ('RTX 4090', 1008, 'NVIDIA Ada whitepaper'),
+        ('MI210', 1638, 'AMD Instinct MI210 data sheet'),
+        ('MI250', 1638, 'AMD Instinct MI250 data sheet, half'),
+        ('MI250X', 1638, 'AMD Instinct MI250X data sheet, half'),
+        ('MI300X', 5300, 'AMD Instinct MI300X data sheet'),
+        ('MI325X', 6000, 'AMD Instinct MI325X data sheet')
+),
+-- 1e12 operations a second; NULL where the device has no such cores, or the source does not say.
+speeds (model, float64, float32, tf32, float16, bfloat16, float8, int8) AS (
+    VALUES
+        ('V100 SXM', 7.8, 15.7, NULL, 125, NULL, NULL, NULL),
+        ('V100 PCIe', 7, 14, NULL, 112, NULL, NULL, NULL),
+        ('T4', NULL, 8.1, NULL, 65, NULL, NULL, 130),
+        ('A100 40GB', 19.5, 19.5, 156, 312, 312, NULL, 624),
+        ('A100 PCIe 80GB', 19.5, 19.5, 156, 312, 312, NULL, 624),
+        ('A100 SXM 80GB', 19.5, 19.5, 156, 312, 312, NULL, 624),
+        ('A10', NULL, 31.2, 62.5, 125, 125, NULL, 250),
+        ('A30', 10.3, 10.3, 82, 165, 165, NULL, 330),
+        ('A40', NULL, 37.4, 74.8, 149.7, 149.7, NULL, 299.3),
+        ('L4', NULL, 30.3, 60, 121, 121, 242.5, 242.5),
+        ('L40S', NULL, 91.6, 183, 362.05, 362.05, 733, 733),
+        ('H100 SXM', 66.9, 66.9, 494.7, 989.4, 989.4, 1978.9, 1978.9),
+        ('H100 PCIe', 51.2, 51.2, 378, 756, 756, 1513, 1513),
+        ('H100 NVL', 60, 60, 417.5, 835.5, 835.5, 1670.5, 1670.5),
+        ('H200', 66.9, 66.9, 494.7, 989.4, 989.4, 1978.9, 1978.9),
+        ('B200', 37, 75, 1125, 2250, 2250, 4500, 4500),
+        ('RTX 3090', NULL, 35.6, 35.6, 71, 71, NULL, 284),
+        ('RTX 4090', NULL, 82.6, 82.6, 165.2, 165.2, 330.3, 660.6),
+        ('MI210', 45.3, 45.3, NULL, 181, 181, NULL, 181),
+        ('MI250', 45.3, 45.3, NULL, 181, 181, NULL, 181),
+        ('MI250X', 47.9, 47.9, NULL, 191.5, 191.5, NULL, 191.5),
+        ('MI300X', 163.4, 163.4, NULL, 1307.4, 1307.4, 2614.9, 2614.9),
+        ('MI325X', 163.4, 163.4, NULL, 1307.4, 1307.4, 2614.9, 2614.9)
+),
+-- As the driver names them, which is how a trace does.
+names (device_name, model) AS (
+    VALUES
+        ('Tesla V100-SXM2-16GB', 'V100 SXM'),
+        ('Tesla V100-SXM2-32GB', 'V100 SXM'),
+        ('Tesla V100-PCIE-16GB', 'V100 PCIe'),
+        ('Tesla V100-PCIE-32GB', 'V100 PCIe'),
+        ('Tesla T4', 'T4'),
+        ('A100-SXM4-40GB', 'A100 40GB'),
+        ('NVIDIA A100-SXM4-40GB', 'A100 40GB'),
+        -- NVIDIA's list of supported GPUs gives it the PCI id 20B0 of A100-SXM4-40GB.
+        ('NVIDIA A100-PG509-200', 'A100 40GB'),
+        ('A100-PCIE-40GB', 'A100 40GB'),
+        ('NVIDIA A100-PCIE-40GB', 'A100 40GB'),
+        ('A100-SXM4-80GB', 'A100 SXM 80GB'),
+        ('NVIDIA A100-SXM4-80GB', 'A100 SXM 80GB'),
+        ('NVIDIA A100 80GB PCIe', 'A100 PCIe 80GB'),
+        ('NVIDIA A10', 'A10'),
+        ('NVIDIA A30', 'A30'),
+        ('NVIDIA A40', 'A40'),
+        ('NVIDIA L4', 'L4'),
+        ('NVIDIA L40S', 'L40S'),
+        ('NVIDIA H100 80GB HBM3', 'H100 SXM'),
+        ('NVIDIA H100 PCIe', 'H100 PCIe'),
+        ('NVIDIA H100 NVL', 'H100 NVL'),
+        ('NVIDIA H200', 'H200'),
+        ('NVIDIA B200', 'B200'),
+        ('NVIDIA GeForce RTX 3090', 'RTX 3090'),
+        ('NVIDIA GeForce RTX 4090', 'RTX 4090'),
+        ('AMD Instinct MI210', 'MI210'),
+        ('AMD Instinct MI250', 'MI250'),
+        ('AMD Instinct MI250X', 'MI250X'),
+        ('AMD Instinct MI300X', 'MI300X'),
+        ('AMD Instinct MI300X VF', 'MI300X'),
+        ('AMD Instinct MI325X', 'MI325X')
+),
+peaks AS (
+    UNPIVOT speeds
+    ON float64, float32, tf32, float16, bfloat16, float8, int8
+    INTO NAME dtype VALUE dense_tflops
+)
+SELECT
+    names.device_name,                              -- as in traces
+    peaks.dtype,                                    -- number format: float16, tf32, ...
+    peaks.dense_tflops::DOUBLE AS dense_tflops,     -- 1e12 operations a second
+    models.memory_gbps::DOUBLE AS memory_gbps,      -- 1e9 bytes a second
+    models.reference                                -- where the vendor says so
+FROM names
+JOIN models ON models.model = names.model
+JOIN peaks ON peaks.model = names.model;

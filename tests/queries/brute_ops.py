@@ -1,0 +1,107 @@
+"""Slow and obviously right counterparts of op_stats and op_calls in Python.
+
+Each function takes rows of gpu_activities and host_ops, and gives the rows of its query, in order.
+"""
+
+from collections import defaultdict
+
+from queries.brute_annotations import covered
+from queries.brute_force import fraction, grouped, selected, span
+
+GROUP = ("job", "rank", "name", "input_dims", "input_types")
+
+
+def key(row) -> tuple:
+    return row["job"], row["rank"], row["event_id"]
+
+
+def operators(ops) -> dict[tuple, dict]:
+    return {key(row): row for row in ops if row["cat"] in ("cpu_op", "Operator")}
+
+
+def with_all_around(calls, row) -> list[dict]:
+    """The operators that something lies in, from the inside out."""
+    found = []
+    while row["op_id"] is not None:
+        row = calls[row["job"], row["rank"], row["op_id"]]
+        found.append(row)
+    return found
+
+
+def launched_in(calls, activities) -> dict[tuple, list[dict]]:
+    """The activities in the subtree of each call, by its key."""
+    found = defaultdict(list)
+    for row in activities:
+        for call in with_all_around(calls, row):
+            found[key(call)].append(row)
+    return found
+
+
+def matching(calls, name_contains, **only) -> list[dict]:
+    return [
+        row for row in selected(calls.values(), **only)
+        if name_contains is None or name_contains in (row["name"] or "")
+    ]
+
+
+def total(rows) -> int:
+    return sum(row["dur_ns"] for row in rows)
+
+
+def op_stats(activities, ops, by_shape=False, name_contains=None, **only):
+    calls = operators(ops)
+    launched = launched_in(calls, activities)
+    called_ns = defaultdict(int)
+    for row in ops:
+        until_ns = row["end_ns"] if row["cut_ns"] is None else row["cut_ns"]
+        called_ns[row["job"], row["rank"], row["parent_id"]] += until_ns - row["start_ns"]
+
+    no_shape = {} if by_shape else {"input_dims": None, "input_types": None}
+    measured = [row | no_shape for row in matching(calls, name_contains, **only)]
+    result = []
+    for of_group, group in grouped(measured, *GROUP):
+        in_group = {key(row) for row in group}
+        outermost = [row for row in group
+                     if not in_group & {key(one) for one in with_all_around(calls, row)}]
+        kernels = list({key(row): row for one in group for row in launched[key(one)]}.values())
+        kernel_ns = total(kernels)
+        span_ns = sum(span(launched[key(one)]) for one in outermost if launched[key(one)])
+        result.append(dict(zip(GROUP, of_group, strict=True)) | {
+            "count": len(group),
+            "host_total_ns": total(group),
+            "host_self_ns": sum(row["dur_ns"] - called_ns[key(row)] for row in group),
+            "kernel_count": len(kernels),
+            "kernel_ns": kernel_ns,
+            "kernel_busy_ns": covered(kernels),
+            "kernel_span_ns": span_ns,
+            "self_kernel_ns": total(
+                row for row in kernels if (row["job"], row["rank"], row["op_id"]) in in_group
+            ),
+            "gpu_utilization_frac": fraction(kernel_ns, span_ns),
+            "example_event_id": min(row["event_id"] for row in group),
+        })
+    # Stable: of equal times in the order of names, shapes and types, none last.
+    return sorted(result, key=lambda row: (
+        row["job"], row["rank"], -row["kernel_ns"], -row["host_total_ns"]))
+
+
+def op_calls(activities, ops, name_contains=None, min_kernels=0, **only):
+    calls = operators(ops)
+    launched = launched_in(calls, activities)
+    for row in sorted(matching(calls, name_contains, **only), key=key):
+        kernels = launched[key(row)]
+        if len(kernels) < min_kernels:
+            continue
+        span_ns = span(kernels) if kernels else 0
+        yield {column: row[column] for column in (
+            "job", "rank", "event_id", "name", "step", "start_ns", "dur_ns", "depth", "parent_id"
+        )} | {
+            "num_kernels": len(kernels),
+            "kernel_dur_sum_ns": total(kernels),
+            "kernel_span_ns": span_ns,
+            "gpu_utilization_frac": fraction(total(kernels), span_ns),
+            "input_dims": row["input_dims"],
+            "input_types": row["input_types"],
+            "is_backward": row["is_backward"],
+            "forward_event_id": row["forward_id"],
+        }
