@@ -5,6 +5,8 @@ HTA has no such figures.
 
 import json
 from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
 
 import pytest
 from queries.brute_memory import memory_peak, memory_timeline
@@ -32,9 +34,17 @@ def trace(request) -> RawTrace:
     return RawTrace(request.param)
 
 
+@dataclass(repr=False)
+class Tables:
+    """Of one trace; pytest would take minutes to show them where a test fails."""
+
+    activities: list[dict]
+    ops: list[dict]
+
+
 @pytest.fixture(scope="module")
-def tables(trace) -> tuple[list[dict], list[dict]]:
-    """Activities and host operations, from the JSON alone."""
+def tables(trace) -> Tables:
+    """From the JSON alone."""
     key = {"job": trace.file.job, "rank": trace.file.rank}
     spans = {span.event_id: span for span in trace.spans}
     cuts, threads = {}, defaultdict(list)
@@ -63,49 +73,61 @@ def tables(trace) -> tuple[list[dict], list[dict]]:
         activities.append(key | row | {
             "launch_name": launch and launch.name, "launch_end_ns": launch and launch.end_ns
         })
-    return activities, ops
+    return Tables(activities, ops)
 
 
-def selections(trace):
-    steps = sorted({step for step, _ in trace.step_marks})
-    return [{}, *([{"only_steps": steps[:1]}, {"only_steps": steps[1:]}] if steps else [])]
+# Steps of most traces that have any, but never all.
+GIVEN = ({}, {"only_steps": [1, 4, 6, 101, 102, 551, 1009, 1013]})
+BUCKETS = (None, 1000, 1_000_000)
 
 
-def result(run, query, trace, **given):
-    return run.query(
-        query, only_jobs=[trace.file.job], only_ranks=[trace.file.rank], **given
-    ).to_pylist()
+@pytest.fixture(scope="module")
+def results(real_run):
+    """What queries say of the whole archive, by trace: call it as a query."""
+
+    @cache
+    def of_archive(query, given):
+        found = defaultdict(list)
+        for row in real_run.query(query, **dict(given)).to_pylist():
+            found[row["job"], row["rank"]].append(row)
+        return found
+
+    def of_trace(query, trace, **given):
+        hashable = tuple((name, tuple(v) if isinstance(v, list) else v)
+                         for name, v in given.items() if v is not None)
+        return of_archive(query, hashable)[trace.file[:2]]
+
+    return of_trace
 
 
-def test_waits(real_run, trace, tables):
-    for given in selections(trace):
-        wanted = sync_points(*tables, WAITS, SYNCHRONOUS, **given)
-        assert result(real_run, "sync_points", trace, **given) == wanted
+@pytest.mark.parametrize("given", GIVEN, ids=["all", "steps"])
+def test_waits(results, trace, tables, given):
+    wanted = sync_points(tables.activities, tables.ops, WAITS, SYNCHRONOUS, **given)
+    assert results("sync_points", trace, **given) == wanted
 
 
-def test_memory(real_run, trace, tables):
+@pytest.mark.parametrize("given", GIVEN, ids=["all", "steps"])
+def test_memory(results, trace, tables, given):
+    key = {"job": trace.file.job, "rank": trace.file.rank}
     events = [
-        {
-            "job": trace.file.job, "rank": trace.file.rank, "event_id": event_id,
-            "ph": event["ph"], "name": event["name"], "pid": str(event["pid"]),
-            "tid": str(event["tid"]), "start_ns": trace.start_ns(event),
-            "args": json.dumps(event["args"]),
+        key | {
+            "event_id": event_id, "ph": event["ph"], "name": event["name"],
+            "pid": str(event["pid"]), "tid": str(event["tid"]),
+            "start_ns": trace.start_ns(event), "args": json.dumps(event["args"]),
         }
         for event_id, event in enumerate(trace.events) if event.get("name") == "[memory]"
     ]  # fmt: skip
     marks = [
-        {"job": trace.file.job, "rank": trace.file.rank, "event_id": span.event_id, "step": step,
-         "start_ns": span.start_ns, "end_ns": span.end_ns}
+        key | {"event_id": span.event_id, "step": step, "start_ns": span.start_ns,
+               "end_ns": span.end_ns}
         for step, span in trace.step_marks
     ]  # fmt: skip
     assert len(events) == INSTANTS.get(trace.file.job, 0)
-    for given in selections(trace):
-        wanted = list(memory_peak(events, tables[1], marks, **given))
-        assert result(real_run, "memory_peak", trace, **given) == wanted
-        for bucket_ns in (None, 1000, 1_000_000):
-            wanted = list(memory_timeline(events, marks, bucket_ns, **given))
-            found = result(real_run, "memory_timeline", trace, bucket_ns=bucket_ns, **given)
-            assert found == wanted
+    wanted = list(memory_peak(events, tables.ops, marks, **given))
+    assert results("memory_peak", trace, **given) == wanted
+    for bucket_ns in BUCKETS:
+        wanted = list(memory_timeline(events, marks, bucket_ns, **given))
+        assert results("memory_timeline", trace, bucket_ns=bucket_ns, **given) == wanted
 
 
 def test_totals_follow_from_the_changes(real_run):
@@ -138,12 +160,11 @@ def test_which_waits_real_traces_have(real_run):
     assert {row["name"] for row in rows if row["kind"] == "copy"} == {
         "cudaMemcpy", "cudaMemcpyAsync", "hipMemcpyWithStream"
     }
-    items = {
-        (row["job"], row["rank"]): row["count"] for row in rows if row["name"] == "aten::item"
-    }
     # Those of b200_eager, mtia_inference, no_gpu_events and some of others' are of CPU tensors:
     # they call nothing.
-    assert items == {
+    assert {
+        (row["job"], row["rank"]): row["count"] for row in rows if row["name"] == "aten::item"
+    } == {
         ("event_sync", 0): 1, ("h100_bert", 0): 1, ("mi300_bert", 0): 1,
         ("trace_diff/control", 3): 24, ("trace_diff/test", 1): 24, ("two_ranks", 0): 3,
         ("two_ranks", 1): 4,

@@ -1,7 +1,7 @@
 -- How much of the time until certain instants the intervals of each group cover.
 --
--- `intervals` needs group_id, start_ns and end_ns, `instants` group_id and at_ns; gives one row for
--- each (group_id, at_ns). What is covered between two instants is the difference.
+-- `intervals` needs group_id, start_ns and end_ns, `instants` group_id, instant_id and at_ns; gives
+-- one row for each instant. What is covered between two instants is the difference.
 --
 -- Taken by start, each interval adds its part past the latest end before it, as in covered_times;
 -- of that, what lies past the instant is taken off again.
@@ -13,35 +13,31 @@
 CREATE OR REPLACE MACRO covered_until(intervals, instants) AS TABLE
 WITH
 moments AS (
-    SELECT group_id, start_ns AS at_ns, end_ns, false AS is_asked
+    SELECT group_id, NULL::BIGINT AS instant_id, start_ns AS at_ns, end_ns
     FROM query_table(intervals)
     UNION ALL
-    SELECT DISTINCT group_id, at_ns, NULL::BIGINT AS end_ns, true AS is_asked
+    SELECT group_id, instant_id, at_ns, NULL::BIGINT AS end_ns
     FROM query_table(instants)
 ),
 reached AS (
     SELECT
         *,
         max(end_ns) OVER (
-            PARTITION BY group_id ORDER BY at_ns, is_asked
+            PARTITION BY group_id ORDER BY at_ns, instant_id
             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ) AS until_ns
     FROM moments
 ),
 added AS (
     SELECT
-        group_id,
-        at_ns,
-        is_asked,
-        -- greatest passes over NULL: over the first one's until_ns.
+        instant_id,
+        -- greatest passes over NULL: over the first one's until_ns, and an instant's end_ns.
         greatest(0, until_ns - at_ns) AS ahead_ns,
-        sum(CASE
-            WHEN is_asked THEN 0 ELSE greatest(0, end_ns - greatest(at_ns, until_ns))
-        END) OVER (
-            PARTITION BY group_id ORDER BY at_ns, is_asked ROWS UNBOUNDED PRECEDING
+        sum(greatest(0, end_ns - greatest(at_ns, until_ns))) OVER (
+            PARTITION BY group_id ORDER BY at_ns, instant_id ROWS UNBOUNDED PRECEDING
         ) AS added_ns
     FROM reached
 )
-SELECT group_id, at_ns, (added_ns - ahead_ns)::BIGINT AS covered_ns
+SELECT instant_id, (added_ns - ahead_ns)::BIGINT AS covered_ns
 FROM added
-WHERE is_asked;
+WHERE instant_id IS NOT NULL;

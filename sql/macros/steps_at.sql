@@ -13,26 +13,25 @@
 CREATE OR REPLACE MACRO steps_at(moments, marks) AS TABLE
 WITH
 bounds AS (
-    SELECT job, rank, at_ns, row_number() OVER (PARTITION BY job, rank ORDER BY at_ns) AS stretch
+    SELECT
+        *,
+        dense_rank() OVER (PARTITION BY job, rank ORDER BY at_ns) AS stretch
     FROM (
-        SELECT job, rank, start_ns AS at_ns FROM query_table(marks)
-        UNION
-        SELECT job, rank, end_ns AS at_ns FROM query_table(marks)
+        SELECT job, rank, event_id, step, start_ns, start_ns AS at_ns FROM query_table(marks)
+        UNION ALL
+        SELECT job, rank, event_id, step, start_ns, end_ns AS at_ns FROM query_table(marks)
     )
 ),
 covered AS (
     SELECT
-        m.job,
-        m.rank,
-        unnest(range(first_one.stretch, past_it.stretch)) AS stretch,
-        m.step,
-        m.start_ns,
-        m.event_id
-    FROM query_table(marks) AS m
-    JOIN bounds AS first_one
-        ON first_one.job = m.job AND first_one.rank = m.rank AND first_one.at_ns = m.start_ns
-    JOIN bounds AS past_it
-        ON past_it.job = m.job AND past_it.rank = m.rank AND past_it.at_ns = m.end_ns
+        job,
+        rank,
+        event_id,
+        step,
+        start_ns,
+        unnest(range(min(stretch), max(stretch))) AS stretch
+    FROM bounds
+    GROUP BY job, rank, event_id, step, start_ns
 ),
 stretches AS (
     SELECT job, rank, stretch, arg_max(step, {'start_ns': start_ns, 'id': event_id}) AS step

@@ -5,6 +5,7 @@ import random
 import pytest
 from queries.brute_sequences import place
 from queries.brute_waits import sync_points
+from queries.plans import plan
 from queries.small_tables import completed
 
 QUERY = "sync_points"
@@ -470,6 +471,26 @@ def test_operators_deep_inside_one_another(host):
     assert {row["wait_ns"] for row in rows if row["kind"] == "wait"} == {10}
 
 
+@pytest.mark.parametrize("given", ["", "only_jobs := ['j']", "only_ranks := [0]"])
+@pytest.mark.parametrize("filled", [False, True])
+def test_joins_are_by_ids(host, filled, given):
+    """DuckDB may join two relations by any key of a third that both are joined with."""
+    rows = [{"event_id": n, "cat": "cuda_runtime", "name": "synchronize", "start_ns": 3 * n,
+             "dur_ns": 2} for n in range(3000)]
+    host.fill(host_ops=rows * filled, gpu_activities=[
+        {"start_ns": 5 * n, "dur_ns": 2} for n in range(3000)] * filled)
+    by_rank_alone = 0
+    for node in plan(host.con, f"FROM {QUERY}_v1({given})"):
+        conditions = str(node["extra_info"].get("Conditions", ""))
+        if "JOIN" in node["name"] and not any(
+            one in conditions for one in ("event_id", "op_id", "launch_id", "point")
+        ):
+            by_rank_alone += 1  # of each rank one row
+            assert conditions == "['job = job', 'rank = rank']"
+    assert by_rank_alone <= 1
+    assert len(host.run(QUERY)) == filled
+
+
 def test_nothing_at_all(host):
     host.fill()
     assert host.run(QUERY) == []
@@ -586,12 +607,14 @@ def test_covered_until(host, seed):
     asked = [(group, at) for group, at, _ in random_intervals(rng, 30)]
     host.con.execute("CREATE OR REPLACE TEMP TABLE t1 (group_id BIGINT, start_ns BIGINT, "
                      "end_ns BIGINT)")
-    host.con.execute("CREATE OR REPLACE TEMP TABLE t2 (group_id BIGINT, at_ns BIGINT)")
+    host.con.execute("CREATE OR REPLACE TEMP TABLE t2 (instant_id BIGINT, group_id BIGINT, "
+                     "at_ns BIGINT)")
     host.con.executemany("INSERT INTO t1 VALUES (?, ?, ?)", intervals or [(9, 0, 1)])
-    host.con.executemany("INSERT INTO t2 VALUES (?, ?)", asked)
+    host.con.executemany("INSERT INTO t2 VALUES (?, ?, ?)",
+                         [(number, *one) for number, one in enumerate(asked)])
     found = host.con.execute("FROM covered_until(t1, t2) ORDER BY ALL").fetchall()
     covered = {(group, at) for group, start, end in intervals for at in range(start, end)}
     assert found == [
-        (group, until, sum((group, at) in covered for at in range(until)))
-        for group, until in sorted(set(asked))
+        (number, sum((group, at) in covered for at in range(until)))
+        for number, (group, until) in enumerate(asked)
     ]

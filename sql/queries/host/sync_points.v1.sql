@@ -213,6 +213,7 @@ spans AS MATERIALIZED (
 points AS MATERIALIZED (
     SELECT
         *,
+        row_number() OVER () AS point,
         dense_rank() OVER (ORDER BY job, rank) AS process,
         dense_rank() OVER (ORDER BY job, rank, pid, tid) AS thread
     FROM spans
@@ -223,7 +224,7 @@ points AS MATERIALIZED (
 boundaries AS (
     SELECT
         thread,
-        process,
+        point,
         event_id,
         start_ns AS at_ns,
         CASE WHEN end_ns > start_ns THEN 1 ELSE 2 END AS phase,
@@ -234,7 +235,7 @@ boundaries AS (
     UNION ALL
     SELECT
         thread,
-        process,
+        point,
         event_id,
         stack_end_ns AS at_ns,
         CASE WHEN end_ns > start_ns THEN 0 ELSE 3 END AS phase,
@@ -256,32 +257,32 @@ levels AS (
 ),
 -- What began a level last is open there: so around each is the last that began a level further out.
 callers_and_called AS (
-    SELECT thread, process, level + 1 AS level, number, event_id AS outer_id, 0::BIGINT AS stack_ns
+    SELECT thread, level + 1 AS level, number, point AS outer_point, 0::BIGINT AS stack_ns
     FROM levels
     WHERE change = 1
     UNION ALL
-    SELECT thread, process, level, number, NULL AS outer_id, stack_ns
+    SELECT thread, level, number, NULL AS outer_point, stack_ns
     FROM levels
     WHERE change = 1
 ),
 called AS (
     SELECT
-        process,
-        outer_id IS NULL AS is_called,
-        arg_max(outer_id, number) OVER (
+        outer_point IS NULL AS is_called,
+        arg_max(outer_point, number) OVER (
             PARTITION BY thread, level ORDER BY number ROWS UNBOUNDED PRECEDING
-        ) AS outer_id,
+        ) AS outer_point,
         stack_ns
     FROM callers_and_called
 ),
 inside AS (
-    SELECT process, outer_id, sum(stack_ns) AS stack_ns
+    SELECT outer_point AS point, sum(stack_ns) AS stack_ns
     FROM called
-    WHERE is_called AND outer_id IS NOT NULL
-    GROUP BY process, outer_id
+    WHERE is_called AND outer_point IS NOT NULL
+    GROUP BY outer_point
 ),
 -- The union of what a thread's calls waited, and how much of it a device was busy. For the latter
--- the waits are measured on a clock that only runs while a device is busy.
+-- the waits are measured on a clock that only runs while a device is busy. A point's start is the
+-- instant 2 * point, its end the one after.
 processes AS (
     SELECT DISTINCT job, rank, process
     FROM points
@@ -294,51 +295,39 @@ busy_spans AS (
       AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
 ),
 process_instants AS (
-    SELECT process AS group_id, start_ns AS at_ns FROM points
+    SELECT process AS group_id, 2 * point AS instant_id, start_ns AS at_ns FROM points
     UNION ALL
-    SELECT process AS group_id, end_ns AS at_ns FROM points
+    SELECT process AS group_id, 2 * point + 1 AS instant_id, end_ns AS at_ns FROM points
 ),
-busy_clock AS MATERIALIZED (
-    SELECT group_id, at_ns, covered_ns
-    FROM covered_until(busy_spans, process_instants)
-),
--- Both instants of a span by one join and not one each: where DuckDB expects few rows, it would
--- first join the two clocks, which have nothing but the group in common.
-ends AS (
-    SELECT thread, process, event_id, start_ns AS at_ns FROM points
-    UNION ALL
-    SELECT thread, process, event_id, end_ns AS at_ns FROM points
-),
-busy_at_ends AS (
+busy_clock AS (
     SELECT
-        e.process,
-        e.event_id,
-        min(b.covered_ns) AS busy_start_ns,
-        max(b.covered_ns) AS busy_end_ns
-    FROM ends AS e
-    JOIN busy_clock AS b ON b.group_id = e.process AND b.at_ns = e.at_ns
-    GROUP BY e.process, e.event_id
+        instant_id // 2 AS point,
+        max(covered_ns) FILTER (instant_id % 2 = 0) AS start_ns,
+        max(covered_ns) FILTER (instant_id % 2 = 1) AS end_ns
+    FROM covered_until(busy_spans, process_instants)
+    GROUP BY instant_id // 2
 ),
 clocked AS MATERIALIZED (
     SELECT
         p.thread,
+        p.point,
         p.kind <> 'operator' AS is_call,
-        p.process,
-        p.event_id,
         p.start_ns,
         p.end_ns,
-        b.busy_start_ns,
-        b.busy_end_ns
+        busy_clock.start_ns AS busy_start_ns,
+        busy_clock.end_ns AS busy_end_ns
     FROM points AS p
-    JOIN busy_at_ends AS b ON b.process = p.process AND b.event_id = p.event_id
+    JOIN busy_clock ON busy_clock.point = p.point
 ),
 waits AS (
-    SELECT thread AS group_id, start_ns, end_ns FROM clocked WHERE is_call
+    SELECT thread AS group_id, start_ns, end_ns
+    FROM clocked
+    WHERE is_call
 ),
-instants AS (
-    SELECT thread AS group_id, start_ns AS at_ns FROM clocked
+thread_instants AS (
+    SELECT thread AS group_id, 2 * point AS instant_id, start_ns AS at_ns FROM clocked
     UNION ALL
-    SELECT thread AS group_id, end_ns AS at_ns FROM clocked
+    SELECT thread AS group_id, 2 * point + 1 AS instant_id, end_ns AS at_ns FROM clocked
 ),
 busy_waits AS (
     SELECT thread AS group_id, busy_start_ns AS start_ns, busy_end_ns AS end_ns
@@ -346,32 +335,24 @@ busy_waits AS (
     WHERE is_call
 ),
 busy_instants AS (
-    SELECT thread AS group_id, busy_start_ns AS at_ns FROM clocked
+    SELECT thread AS group_id, 2 * point AS instant_id, busy_start_ns AS at_ns FROM clocked
     UNION ALL
-    SELECT thread AS group_id, busy_end_ns AS at_ns FROM clocked
+    SELECT thread AS group_id, 2 * point + 1 AS instant_id, busy_end_ns AS at_ns FROM clocked
 ),
-waited AS MATERIALIZED (
-    SELECT group_id, at_ns, covered_ns FROM covered_until(waits, instants)
-),
-busy_waited AS MATERIALIZED (
-    SELECT group_id, at_ns, covered_ns FROM covered_until(busy_waits, busy_instants)
-),
-wait_times AS (
-    SELECT e.process, e.event_id, max(w.covered_ns) - min(w.covered_ns) AS wait_ns
-    FROM ends AS e
-    JOIN waited AS w ON w.group_id = e.thread AND w.at_ns = e.at_ns
-    GROUP BY e.process, e.event_id
-),
-busy_ends AS (
-    SELECT thread, process, event_id, busy_start_ns AS at_ns FROM clocked
+waited AS (
+    SELECT instant_id, covered_ns AS wait_ns, 0::BIGINT AS gpu_busy_ns
+    FROM covered_until(waits, thread_instants)
     UNION ALL
-    SELECT thread, process, event_id, busy_end_ns AS at_ns FROM clocked
+    SELECT instant_id, 0::BIGINT AS wait_ns, covered_ns AS gpu_busy_ns
+    FROM covered_until(busy_waits, busy_instants)
 ),
-busy_times_of_waits AS (
-    SELECT e.process, e.event_id, max(w.covered_ns) - min(w.covered_ns) AS gpu_busy_ns
-    FROM busy_ends AS e
-    JOIN busy_waited AS w ON w.group_id = e.thread AND w.at_ns = e.at_ns
-    GROUP BY e.process, e.event_id
+times AS (
+    SELECT
+        instant_id // 2 AS point,
+        sum(CASE WHEN instant_id % 2 = 1 THEN wait_ns ELSE -wait_ns END) AS wait_ns,
+        sum(CASE WHEN instant_id % 2 = 1 THEN gpu_busy_ns ELSE -gpu_busy_ns END) AS gpu_busy_ns
+    FROM waited
+    GROUP BY instant_id // 2
 ),
 by_caller AS (
     SELECT
@@ -384,14 +365,12 @@ by_caller AS (
         count(*) AS count,
         sum(p.dur_ns) AS host_ns,
         sum(p.stack_end_ns - p.start_ns - coalesce(inside.stack_ns, 0)) AS self_ns,
-        sum(wait_times.wait_ns) AS wait_ns,
-        sum(busy.gpu_busy_ns) AS gpu_busy_ns,
+        sum(times.wait_ns) AS wait_ns,
+        sum(times.gpu_busy_ns) AS gpu_busy_ns,
         max({'dur_ns': p.dur_ns, 'first': -p.event_id}) AS longest
     FROM points AS p
-    JOIN wait_times ON wait_times.process = p.process AND wait_times.event_id = p.event_id
-    JOIN busy_times_of_waits AS busy
-        ON busy.process = p.process AND busy.event_id = p.event_id
-    LEFT JOIN inside ON inside.process = p.process AND inside.outer_id = p.event_id
+    JOIN times ON times.point = p.point
+    LEFT JOIN inside ON inside.point = p.point
     LEFT JOIN spans AS caller
         ON caller.job = p.job AND caller.rank = p.rank AND caller.event_id = p.op_id
     GROUP BY p.job, p.rank, p.name, caller.name
