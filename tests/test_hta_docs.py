@@ -21,6 +21,7 @@ from click.testing import CliRunner
 from hand_written import ingested, span, trace_text
 from hta_cases import CASES, hta_kind, needs_hta_outputs, raw_trace
 from raw_json import HTA_OUTPUTS, TRACE_FILES
+from test_real_ops import HTA_FIGURES, KNOWN_DIFFERENCES, by_hta, figures
 
 import hta_sql
 from hta_sql.catalog import Catalog, Query
@@ -647,6 +648,40 @@ def steps_listed(ours: Ours, folder: Path) -> list[Number]:
     return [*theirs, *(row["step"] for row in ours("profiler_steps", "nccl"))]
 
 
+@entry("Operators have the kernels that they launched")
+def operators_and_kernels(ours: Ours, folder: Path) -> list[Number]:
+    def theirs(job: str, event_id: int) -> tuple[int, float, float]:
+        [file] = [file for file in TRACE_FILES if file.job == job]
+        return figures(by_hta(file)[event_id])
+
+    def here(job: str, event_id: int) -> dict:
+        return one(ours("op_calls", job), event_id=event_id)
+
+    copy = here("alexnet", 65)
+    assert copy["name"] == "aten::to"
+    [region] = [row for row in ours("op_calls", "torch_compile_triton", min_kernels=12)
+                if row["name"].startswith("Torch-Compiled Region")]
+    nccl = sum(row["num_kernels"] > 0 for row in ours("op_calls", "nccl"))
+    assert HTA_FIGURES["nccl", 0][0] == nccl and "nccl" not in KNOWN_DIFFERENCES
+    return [
+        0, *theirs("alexnet", 65)[:2], copy["num_kernels"], us(copy["kernel_dur_sum_ns"]),
+        theirs("torch_compile_triton", region["event_id"])[0], region["num_kernels"],
+        us(region["kernel_dur_sum_ns"]), nccl,
+    ]
+
+
+@entry("The outermost event has no parent")
+def outermost_events(ours: Ours, folder: Path) -> list[Number]:
+    trace = raw_trace("backward_thread")
+    [kernel] = trace.activities
+    outermost, *_ = ours("call_stack", "backward_thread", of_event=kernel["event_id"])
+    assert outermost["name"] == "ProfilerStep#552" and outermost["parent_id"] is None
+    event = trace.events[outermost["event_id"]]
+    others = raw_trace("trace_compare/test").host_ops
+    linked = sum(row["caller_id"] is not None for row in others)
+    return [-event["tid"], linked]
+
+
 def test_every_entry_has_its_numbers():
     assert list(ENTRIES) == list(ENTRY_NUMBERS)
 
@@ -711,6 +746,7 @@ def test_names_in_the_differences_exist():
     prose = re.sub(r"```.*?```|^\|.*\|$", "", DIFFERENCES, flags=re.DOTALL | re.MULTILINE)
     causes = {"host_wait", "kernel_wait", "other"}
     known = QUERIES.keys() | columns | parameters | folders | causes | HTA_METHODS
+    known |= {"parent", "parent_id"}  # of call graphs
     known |= {name for names in HTA_PARAMETERS.values() for name in names}
     for found in quoted(prose):
         name = re.split(r"[=(]", found)[0]
@@ -793,7 +829,7 @@ def test_every_method_is_told():
     headings = {name for heading in sections(COMING, 3) for name in heading.split(", ")}
     later = set(quoted(sections(COMING, 2)["Not here yet"]))
     told = headings | {"get_queue_length_summary_from_time_series"}
-    assert told | later == HTA_METHODS | {"TraceDiff", "CallGraph"}
+    assert told | later == HTA_METHODS | {"TraceDiff"}
     assert not told & later
     assert "`get_queue_length_summary_from_time_series`" in COMING
 
