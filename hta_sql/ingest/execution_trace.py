@@ -24,9 +24,12 @@ from hta_sql.ingest.trace import (
 
 
 def ingest_execution_trace(
-    path: Path, staging: Path, progress: Callable[[int], None] = lambda bytes_read: None
+    path: Path,
+    staging: Path,
+    progress: Callable[[int], None] = lambda bytes_read: None,
+    threads: int = 1,
 ) -> IngestedTrace:
-    """Read `path` once and write `staging/execution_nodes.parquet`.
+    """Read `path` once and write `staging/execution_nodes.parquet`; one thread does it.
 
     `facts` are the columns of `attachments` that the file itself decides.
     """

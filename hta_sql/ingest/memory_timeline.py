@@ -47,9 +47,12 @@ SCHEMA = pa.schema([
 
 
 def ingest_memory_timeline(
-    path: Path, staging: Path, progress: Callable[[int], None] = lambda bytes_read: None
+    path: Path,
+    staging: Path,
+    progress: Callable[[int], None] = lambda bytes_read: None,
+    threads: int = 1,
 ) -> IngestedTrace:
-    """Read `path` once and write `staging/memory_events.parquet`.
+    """Read `path` once and write `staging/memory_events.parquet`; one thread does it.
 
     `facts` are the columns of `attachments` that the file itself decides. Raises NotATrace or
     OSError.

@@ -42,7 +42,9 @@ def run_here(tasks: list, sizes: list[int], progress: Callable[[int, int], None]
     done = 0
     for task, size in zip(tasks, sizes, strict=True):
         base = done
-        result, seconds = run(task, lambda read, base=base: progress(base + read, sum(sizes)))
+        result, seconds = run(
+            task, lambda read, base=base: progress(base + read, sum(sizes)), threads_of(1)
+        )
         done += size
         progress(done, sum(sizes))
         yield task, result, seconds
@@ -61,7 +63,9 @@ def run_pool(
         order = sorted(waiting, key=lambda at: -tasks[at].path.stat().st_size)
         first = order[:1] if workers == 1 else order
         with callers_script_hidden():
-            futures = {pool.submit(run_shared, at, tasks[at]): at for at in first}
+            futures = {
+                pool.submit(run_shared, at, tasks[at], threads_of(workers)): at for at in first
+            }
         rest = order[len(first) :]
         while futures:
             finished, _ = wait(futures, timeout=0.2, return_when=FIRST_COMPLETED)
@@ -106,21 +110,21 @@ def end_with_parent() -> None:
     os._exit(1)
 
 
-def run_shared(at: int, task):
+def run_shared(at: int, task, threads: int):
     def progress(bytes_read: int) -> None:
         _bytes_read[at] = bytes_read
 
-    return run(task, progress)
+    return run(task, progress, threads)
 
 
-def run(task, progress: Callable[[int], None]):
+def run(task, progress: Callable[[int], None], threads: int):
     """(IngestedTrace or the text of an error, seconds)."""
     from hta_sql.ingest.attachments import reader_of
     from hta_sql.ingest.stream import NotATrace
 
     begin = time.perf_counter()
     try:
-        result = reader_of(task.kind)(task.path, task.staging, progress)
+        result = reader_of(task.kind)(task.path, task.staging, progress, threads)
     except NotATrace as error:
         result = str(error)
     except Exception as error:  # whatever is wrong with one trace, the others go on
@@ -130,8 +134,17 @@ def run(task, progress: Callable[[int], None]):
 
 def default_workers() -> int:
     """One a core, as far as free memory goes."""
+    return max(1, min(core_count(), int(free_bytes() // WORKER_BYTES)))
+
+
+def threads_of(workers: int) -> int:
+    """How many threads a worker may use where cores are to spare; more than four gain little."""
+    return max(1, min(core_count() // workers, 4))
+
+
+def core_count() -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, min(cores or 1, int(free_bytes() // WORKER_BYTES)))
+    return cores or 1
 
 
 def free_bytes() -> float:

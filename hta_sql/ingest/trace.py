@@ -50,11 +50,15 @@ class IngestedTrace:
 
 
 def ingest_trace(
-    path: Path, staging: Path, progress: Callable[[int], None] = lambda bytes_read: None
+    path: Path,
+    staging: Path,
+    progress: Callable[[int], None] = lambda bytes_read: None,
+    threads: int = 1,
 ) -> IngestedTrace:
     """Read `path` once and write its tables as `staging/<table>.parquet`.
 
-    `facts` are the columns of `traces` that the file itself decides. Raises NotATrace or OSError.
+    Enrichment may use `threads`; parsing gains nothing by a second one. `facts` are the columns of
+    `traces` that the file itself decides. Raises NotATrace or OSError.
     """
     staging.mkdir(parents=True, exist_ok=True)
     stat = path.stat()
@@ -64,6 +68,7 @@ def ingest_trace(
     files = {table: staging / f"{table}.parquet" for table in TABLES}
     event_count, base_ns = write_events(stream, parser, files["events"], progress)
     parser.close()
+    con.execute(f"SET threads = {threads}")
     counts = enrich(con, files)
     write_quarantine(parser.bad, path, files)
     con.close()
@@ -83,7 +88,7 @@ def ingest_trace(
 
 
 def connect(staging: Path) -> duckdb.DuckDBPyConnection:
-    """A connection with the macros that ingest needs; one thread, since ranks run in parallel."""
+    """A connection with the macros that ingest needs; one thread for a start."""
     con = duckdb.connect(
         config={
             "threads": 1,
