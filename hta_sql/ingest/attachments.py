@@ -115,8 +115,11 @@ def settle_attachments(
     taken: dict[tuple[str, str], set[int]] = defaultdict(set)
     for row in before:
         taken[row["job"], row["kind"]].add(row["rank"])
-    # Those that have one first.
-    for claim in sorted(claims, key=lambda claim: SURE.index(claim.source)):
+    # Those that are sure of it first, and then those that have it.
+    def turn(claim: Claim) -> tuple[int, bool]:
+        return SURE.index(claim.source), rank_before(claim, before) is None
+
+    for claim in sorted(claims, key=turn):
         job, kind = claim.candidate.job, claim.kind
         rank = claim.rank
         if rank is None:
@@ -139,8 +142,8 @@ def settle_attachments(
             first = owners[job, claim.rank, kind]
             error = (
                 f"{shown(first.candidate.path)} is the {in_words(kind)} of rank {claim.rank} of "
-                f"job '{job}', too (by {first.source} and {claim.source}); leave one out, or tell "
-                "them apart with --rank N=FILE or --job NAME"
+                f"job '{job}', too; leave one out, or tell them apart with --rank N=FILE or "
+                "--job NAME"
             )
         settled.append((claim, ranks.get(id(claim)), error))
     return settled

@@ -450,6 +450,13 @@ def test_two_of_one_rank(tmp_path):
     error = summary.attachments[1].error
     assert "et_a.json" in error and "rank 0" in error and "--rank" in error and "\n" not in error
     assert [o.status for o in summary.traces] == ["ingested"]
+    # The one that the archive has goes first from now on.
+    write(tmp_path / "job/et_0.json", execution_trace([node(2)]))
+    summary = hta_sql.ingest(tmp_path / "job", tmp_path / "archive")
+    assert {o.path.name: o.status for o in summary.attachments} == {
+        "et_0.json": "failed", "et_a.json": "unchanged", "et_b.json": "failed",
+    }  # fmt: skip
+    (tmp_path / "job/et_0.json").unlink()
     write(tmp_path / "job/et_rank_0.json", execution_trace([node(2)]))
     summary = hta_sql.ingest(tmp_path / "job", tmp_path / "fresh")
     assert {o.path.name: o.status for o in summary.attachments} == {
