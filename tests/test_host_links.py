@@ -83,29 +83,66 @@ def test_the_innermost_backward_pass_counts(tmp_path):
     }  # fmt: skip
 
 
+def flow(ph: str, ts: float, tid: int, number: int) -> dict:
+    return {"ph": ph, "cat": "fwdbwd", "name": "fwdbwd", "id": number, "pid": 1, "tid": tid,
+            "ts": ts, "bp": "e"}  # fmt: skip
+
+
+def ties(folder, events: list[dict]) -> dict[str, str]:
+    return {name: to for name, to in links(folder, events, "forward_id").items() if to}
+
+
+def replicas(*tids: int) -> list[dict]:
+    """Threads that use the same numbers; autograd's ids of them are not those of the system."""
+    return [forward(f"op {n} of {tid}", 10 * n, 5, n, tid) for tid in tids for n in (1, 2, 3)]
+
+
 def test_threads_count_for_themselves(tmp_path):
-    # Two threads use the same numbers; autograd's ids of them are not those of the system.
-    events = []
-    for tid in (11, 12):
-        events += [forward(f"op {n} of {tid}", 10 * n, 5, n, tid) for n in range(1, 4)]
-    events += [forward("op 4 of 12", 40, 5, 4, 12)]
+    events = [*replicas(11, 12), forward("op 4 of 12", 40, 5, 4, 12)]
     events += [backward(f"back {n} to 12", 100 + 10 * n, 5, n, of=6) for n in (4, 3, 2)]
-    found = links(tmp_path, events, "forward_id")
     # Number 4 is only known to thread 12, so it is 6's.
-    assert {name: to for name, to in found.items() if to} == {
+    assert ties(tmp_path, events) == {
         "back 4 to 12": "op 4 of 12", "back 3 to 12": "op 3 of 12", "back 2 to 12": "op 2 of 12",
     }  # fmt: skip
+
+
+def test_each_thread_is_one(tmp_path):
+    """What is computed again in a backward pass has numbers that the main thread has used, too."""
+    assert ties(tmp_path, [
+        forward("embedding", 0, 5, 0), forward("checkpoint", 10, 5, 1), forward("mm", 20, 5, 2),
+        backward("MmBackward0", 100, 5, 2),
+        backward("CheckpointBackward", 110, 80, 1),
+        forward("addmm again", 120, 5, 0, tid=2), forward("relu again", 130, 5, 1, tid=2),
+        backward("ReluBackward0", 140, 5, 1, of=2), backward("AddmmBackward0", 150, 5, 0, of=2),
+        backward("EmbeddingBackward0", 200, 5, 0),
+    ]) == {
+        "MmBackward0": "mm", "CheckpointBackward": "checkpoint", "addmm again": "checkpoint",
+        "relu again": "checkpoint", "ReluBackward0": "relu again", "AddmmBackward0": "addmm again",
+        "EmbeddingBackward0": "embedding",
+    }  # fmt: skip
+
+
+def test_flows_tell_threads_apart(tmp_path):
+    events = replicas(11, 12)
+    events += [backward(f"back {n} of {of}", 100 * of + 10 * n, 5, n, of)
+               for of in (1, 2) for n in (3, 2, 1)]  # fmt: skip
+    # From thread 12 to what is of 1, and thus from 11 to what is of 2.
+    arrow = [flow("s", 20, 12, 7), flow("f", 120, 2, 7)]
+    assert ties(tmp_path, [*events, *arrow]) == {
+        f"back {n} of {of}": f"op {n} of {tid}" for of, tid in ((1, 12), (2, 11)) for n in (1, 2, 3)
+    }
+
+
+def test_where_two_threads_would_do_it_is_neither(tmp_path):
+    events = replicas(11, 12)
+    events += [backward(f"back {n}", 100 + 10 * n, 5, n) for n in (3, 2, 1)]
+    assert ties(tmp_path, events) == {}
 
 
 def test_a_forward_operator_outside_of_the_window_is_none(tmp_path):
     found = links(tmp_path, [backward("MmBackward0", 0, 5, 9), forward("mm", 50, 5, 9)],
                   "forward_id")  # fmt: skip
     assert found == {"MmBackward0": None, "mm": None}
-
-
-def flow(ph: str, ts: float, tid: int, number: int) -> dict:
-    return {"ph": ph, "cat": "fwdbwd", "name": "fwdbwd", "id": number, "pid": 1, "tid": tid,
-            "ts": ts, "bp": "e"}  # fmt: skip
 
 
 def test_flows_serve_where_there_are_no_numbers(tmp_path):
@@ -187,3 +224,14 @@ def test_no_callers_without_one_main_thread(tmp_path, more):
 def test_the_main_thread_may_run_autograd_itself(tmp_path):
     events = [*STEPS, span(ENGINE + "own", 10, 5), span(ENGINE + "before", -50, 5)]
     assert set(links(tmp_path, events, "caller_id").values()) == {None}
+
+
+def test_operations_without_a_name_have_their_place(tmp_path):
+    events = [span("outer", 0, 100), span("no name", 10, 50), span("mm", 20, 20),
+              span("no name either", 200, 50, "python_function"), span("last", 210, 5)]  # fmt: skip
+    for at in (1, 3):
+        del events[at]["name"]
+    archive = ingested(tmp_path, trace_text(events))
+    assert rows(archive, "SELECT event_id, depth, parent_id FROM host_ops ORDER BY event_id") == [
+        (0, 0, None), (1, 1, 0), (2, 2, 1), (3, 0, None), (4, 1, 3)
+    ]  # fmt: skip

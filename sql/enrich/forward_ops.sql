@@ -23,10 +23,20 @@ JOIN threads
     AND threads.tid IS NOT DISTINCT FROM e.tid
 WHERE e.ph = 'X' AND e.cat IN ('cpu_op', 'Operator') AND e.sequence_number >= 0;
 
--- Which thread autograd means is not told: the one that has used most of the numbers asked for,
--- of several the first.
-CREATE OR REPLACE TEMP TABLE forward_ops AS
-WITH
+-- The profiler's own arrows from a forward operator's start to its backward operator's.
+CREATE OR REPLACE TEMP TABLE flow_ends AS
+SELECT e.id, e.ph, threads.thread, e.start_ns
+FROM trace_events AS e
+JOIN threads
+    ON threads.pid IS NOT DISTINCT FROM e.pid
+    AND threads.tid IS NOT DISTINCT FROM e.tid
+WHERE e.cat = 'fwdbwd' AND e.ph IN ('s', 'f');
+
+-- Which thread autograd means is not told, but each of its numbers is one thread. Those that the
+-- flows lead to come first, then those that have used most of the numbers asked for; where two
+-- would do as well, it is neither.
+CREATE OR REPLACE TEMP TABLE forward_threads AS
+WITH RECURSIVE
 first_uses AS (
     SELECT thread, sequence_number, min(start_ns) AS start_ns
     FROM numbered_ops
@@ -34,22 +44,81 @@ first_uses AS (
     GROUP BY thread, sequence_number
 ),
 matches AS (
-    SELECT
-        backward.fwd_thread_id,
-        forward.thread,
-        count(*) FILTER (forward.start_ns < backward.start_ns) AS match_count,
-        min(forward.start_ns) AS first_ns
+    SELECT backward.fwd_thread_id, forward.thread, count(*) AS match_count
     FROM numbered_ops AS backward
-    JOIN first_uses AS forward ON forward.sequence_number = backward.sequence_number
+    JOIN first_uses AS forward
+        ON forward.sequence_number = backward.sequence_number
+        AND forward.start_ns < backward.start_ns
     WHERE backward.fwd_thread_id > 0
     GROUP BY backward.fwd_thread_id, forward.thread
 ),
-forward_threads AS (
-    SELECT fwd_thread_id, arg_max(thread, (match_count, -first_ns)) AS thread
-    FROM matches
-    WHERE match_count > 0
-    GROUP BY fwd_thread_id
+flows AS (
+    SELECT backward.fwd_thread_id, begins.thread, count(*) AS flow_count
+    FROM flow_ends AS begins
+    JOIN flow_ends AS ends ON ends.id = begins.id AND ends.ph = 'f'
+    JOIN numbered_ops AS backward
+        ON backward.thread = ends.thread AND backward.start_ns = ends.start_ns
+    WHERE begins.ph = 's' AND backward.fwd_thread_id > 0
+    GROUP BY backward.fwd_thread_id, begins.thread
 ),
+pairs AS (
+    SELECT
+        matches.fwd_thread_id,
+        matches.thread,
+        coalesce(flows.flow_count, 0) AS flow_count,
+        matches.match_count
+    FROM matches
+    LEFT JOIN flows
+        ON flows.fwd_thread_id = matches.fwd_thread_id AND flows.thread = matches.thread
+),
+in_turn AS MATERIALIZED (
+    SELECT
+        fwd_thread_id,
+        thread,
+        row_number() OVER (
+            ORDER BY flow_count DESC, match_count DESC, fwd_thread_id, thread
+        ) AS turn,
+        list(thread) OVER (PARTITION BY fwd_thread_id, flow_count, match_count) AS as_good
+    FROM pairs
+),
+decided AS (
+    SELECT
+        0::BIGINT AS turn,
+        NULL::BIGINT AS fwd_thread_id,
+        NULL::BIGINT AS thread,
+        []::BIGINT[] AS decided_ids,
+        []::BIGINT[] AS taken_threads
+    UNION ALL
+    SELECT
+        turn,
+        CASE WHEN is_clear THEN fwd_thread_id END AS fwd_thread_id,
+        CASE WHEN is_clear THEN thread END AS thread,
+        CASE WHEN is_open THEN list_append(decided_ids, fwd_thread_id) ELSE decided_ids END
+            AS decided_ids,
+        CASE WHEN is_clear THEN list_append(taken_threads, thread) ELSE taken_threads END
+            AS taken_threads
+    FROM (
+        SELECT
+            in_turn.turn,
+            in_turn.fwd_thread_id,
+            in_turn.thread,
+            before.decided_ids,
+            before.taken_threads,
+            NOT list_contains(before.decided_ids, in_turn.fwd_thread_id)
+                AND NOT list_contains(before.taken_threads, in_turn.thread) AS is_open,
+            is_open
+                AND list_has_all(list_append(before.taken_threads, in_turn.thread), in_turn.as_good)
+                AS is_clear
+        FROM decided AS before
+        JOIN in_turn ON in_turn.turn = before.turn + 1
+    )
+)
+SELECT fwd_thread_id, thread
+FROM decided
+WHERE fwd_thread_id IS NOT NULL;
+
+CREATE OR REPLACE TEMP TABLE forward_ops AS
+WITH
 asking AS (
     SELECT backward.event_id, backward.start_ns, backward.sequence_number, forward_threads.thread
     FROM numbered_ops AS backward
@@ -74,18 +143,9 @@ ASOF JOIN candidates
     AND candidates.sequence_number = asking.sequence_number
     AND candidates.start_ns < asking.start_ns;
 
--- Where operators carry no numbers, the profiler's own flows from forward to backward operators,
--- which are drawn from one's start to the other's.
+-- Where operators carry no numbers, the flows.
 INSERT INTO forward_ops
 WITH
-flow_ends AS (
-    SELECT e.id, e.ph, threads.thread, e.start_ns
-    FROM trace_events AS e
-    JOIN threads
-        ON threads.pid IS NOT DISTINCT FROM e.pid
-        AND threads.tid IS NOT DISTINCT FROM e.tid
-    WHERE e.cat = 'fwdbwd' AND e.ph IN ('s', 'f')
-),
 needed AS (
     SELECT *
     FROM flow_ends

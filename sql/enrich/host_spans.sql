@@ -8,10 +8,10 @@ SELECT
     end_ns AS stack_end_ns,
     e.cat IN ('cpu_op', 'Operator') AS is_op,
     e.cat = 'user_annotation' AS is_annotation,
-    e.cat = 'python_function' AND prefix(e.name, 'nn.Module: ') AS is_module,
+    e.cat = 'python_function' AND coalesce(prefix(e.name, 'nn.Module: '), false) AS is_module,
     is_op AND (
         coalesce(e.fwd_thread_id > 0, false)
-        OR prefix(e.name, 'autograd::engine::evaluate_function')
+        OR coalesce(prefix(e.name, 'autograd::engine::evaluate_function'), false)
         OR e.event_id IN (SELECT event_id FROM forward_ops)
     ) AS begins_backward,
     hash(e.name) AS name_hash

@@ -557,7 +557,7 @@ def op_flops(activities, ops, traces, only_jobs=None, only_ranks=None, only_step
     nest = Nest(ops, only_jobs, only_ranks, only_steps)
     launched = defaultdict(list)
     for row in activities:
-        if wanted(row, only_jobs, only_ranks, only_steps) and row["op_id"] is not None:
+        if wanted(row, only_jobs, only_ranks) and row["op_id"] is not None:
             for call in nest.chain((row["job"], row["rank"], row["op_id"])):
                 launched[call].append(row)
     groups = defaultdict(list)

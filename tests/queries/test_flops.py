@@ -4,6 +4,7 @@ import json
 import random
 from itertools import product
 
+import duckdb
 import pytest
 from queries import brute_flops
 from queries.small_tables import completed
@@ -745,3 +746,35 @@ def test_random_jobs_are_worth_it():
     assert {row["step"] for row in mfu} == {None, 1, 2}
     assert {row["device"] for row in mfu} == {None, 0, 1}
     assert any(row["coverage_frac"] and row["coverage_frac"] < 1 for row in mfu)
+
+
+@pytest.mark.parametrize(("query", "parameter"), [
+    ("op_flops", "peak_tflops"), ("op_flops", "peak_gbps"), ("step_mfu", "peak_tflops"),
+    ("memory_timeline", "bucket_ns"),
+])  # fmt: skip
+@pytest.mark.parametrize("value", [0, -5])
+def test_nothing_is_no_measure(host, query, parameter, value):
+    host.fill()
+    with pytest.raises(duckdb.InvalidInputException, match=f"{query}: {parameter} is above 0"):
+        host.run(query, **{parameter: value})
+
+
+def test_kernels_of_a_call_count_whatever_step_they_are_of(host):
+    """As in op_stats: the call is of the step in which it begins."""
+    host.expect(
+        "op_flops",
+        """
+        name      count  kernel_count  kernel_ns  flops
+        aten::mm  1      2             7000       48
+        """,
+        ops="""
+        event_id  name      start_ns  dur_ns  step  input_dims     input_types
+        1         aten::mm  50        100     1     [[2,3],[3,4]]  ["float","float"]
+        """,
+        activities="""
+        event_id  start_ns  dur_ns  op_id  step
+        8         60        3000    1      1
+        9         120       4000    1      2
+        """,
+        only_steps=[1],
+    )

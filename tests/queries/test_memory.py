@@ -71,12 +71,6 @@ def test_buckets(host, bucket_ns, expected):
     ) == expected  # fmt: skip
 
 
-@pytest.mark.parametrize("bucket_ns", [None, 0, -5])
-def test_no_buckets(host, bucket_ns):
-    host.fill(events=CHANGES)
-    assert len(host.run(TIMELINE, bucket_ns=bucket_ns)) == 5
-
-
 def test_buckets_before_1970(host):
     host.fill(events=[memory(-21, 1, 1), memory(-20, 1, 2), memory(-1, 1, 3), memory(0, 1, 4)])
     assert shown(host, TIMELINE, "at_ns", "allocated_bytes", bucket_ns=20) == [

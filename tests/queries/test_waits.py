@@ -618,3 +618,19 @@ def test_covered_until(host, seed):
         (number, sum((group, at) in covered for at in range(until)))
         for number, (group, until) in enumerate(asked)
     ]
+
+
+def test_a_graph_of_copies_is_no_blocking_copy(host):
+    host.expect(
+        "sync_points",
+        "job rank name\n",
+        ops="""
+        event_id  cat           name             start_ns  dur_ns
+        1         cuda_runtime  cudaGraphLaunch  0         50
+        """,
+        activities="""
+        event_id  cat         kind    name                                 start_ns  dur_ns  launch_id  launch_name      launch_start_ns  launch_end_ns
+        8         gpu_memcpy  memory  Memcpy~DtoH~(Device~->~Pageable)     10        5       1          cudaGraphLaunch  0                50
+        9         gpu_memcpy  memory  Memcpy~DtoH~(Device~->~Pageable)     20        5       1          cudaGraphLaunch  0                50
+        """,  # noqa: E501
+    )

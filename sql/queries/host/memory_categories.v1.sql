@@ -20,7 +20,7 @@
 -- returns:
 --   job                    VARCHAR  -      run of a program
 --   rank                   INTEGER  -      rank of the process
---   position               BIGINT   -      of the row, from 0: in the order of time
+--   position               BIGINT   -      of the row, from 0, in the file's order
 --   at_ns                  BIGINT   ns     when; NULL where the timeline tells no time at all
 --   parameter_bytes        BIGINT   bytes  parameters of the model
 --   optimizer_state_bytes  BIGINT   bytes  state of the optimizer

@@ -85,16 +85,24 @@ picked AS (
         ON placed.job = m.job AND placed.rank = m.rank AND placed.event_id = m.event_id
     WHERE (only_steps IS NULL OR list_contains(only_steps, placed.step))
 )
-SELECT
-    job,
-    rank,
-    device,
-    device_type,
-    at_ns,
-    arg_max(allocated_bytes, allocated_order) AS allocated_bytes,
-    arg_max(reserved_bytes, reserved_order) AS reserved_bytes,
-    TRY_CAST(sum(bytes) AS BIGINT) AS change_bytes,
-    count(*) AS change_count
-FROM picked
-GROUP BY job, rank, device, device_type, at_ns
+SELECT *
+FROM (
+    SELECT
+        job,
+        rank,
+        device,
+        device_type,
+        at_ns,
+        arg_max(allocated_bytes, allocated_order) AS allocated_bytes,
+        arg_max(reserved_bytes, reserved_order) AS reserved_bytes,
+        TRY_CAST(sum(bytes) AS BIGINT) AS change_bytes,
+        count(*) AS change_count
+    FROM picked
+    GROUP BY job, rank, device, device_type, at_ns
+    UNION ALL BY NAME
+    -- No row, but an error where a bucket has no length, whether or not there is data.
+    SELECT NULL AS job
+    WHERE coalesce(bucket_ns <= 0, false)
+      AND error(concat('memory_timeline: bucket_ns is above 0, not ', bucket_ns)) IS NULL
+)
 ORDER BY job, rank, device, device_type, at_ns;

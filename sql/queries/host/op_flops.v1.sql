@@ -65,7 +65,7 @@
 CREATE OR REPLACE MACRO op_flops_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
-    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
+    only_steps BIGINT[] := NULL,  -- steps in which calls begin; NULL means all, and outside steps
     peak_tflops DOUBLE := NULL,  -- 1e12 operations a second at best; NULL means device_peaks
     peak_gbps DOUBLE := NULL  -- GB/s of memory at best; NULL means device_peaks
 ) AS TABLE
@@ -155,7 +155,6 @@ launched AS (
     JOIN kernel_names AS k ON k.name IS NOT DISTINCT FROM a.name
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
       AND a.op_id IS NOT NULL
     GROUP BY a.job, a.rank, a.op_id
 ),
@@ -281,34 +280,45 @@ limits AS (
         END
     LEFT JOIN memories ON memories.device_name = devices.device_name
 )
-SELECT
-    job,
-    rank,
-    name,
-    input_dims,
-    input_types,
-    concrete_inputs,
-    is_counted,
-    family,
-    dtype,
-    is_estimated,
-    count::BIGINT AS count,
-    TRY_CAST(flops AS BIGINT) AS flops,
-    TRY_CAST(bytes AS BIGINT) AS bytes,
-    launching_call_count::BIGINT AS launching_call_count,
-    kernel_count::BIGINT AS kernel_count,
-    kernel_ns::BIGINT AS kernel_ns,
-    launched_flops / nullif(1e3 * kernel_ns, 0) AS achieved_tflops,
-    launched_bytes / nullif(kernel_ns, 0) AS achieved_gbps,
-    l.flops / nullif(l.bytes, 0) AS arithmetic_intensity,
-    CASE
-        WHEN l.flops IS NULL OR memory_ns >= compute_ns THEN 'memory'
-        WHEN memory_ns < compute_ns THEN 'compute'
-    END AS bound,
-    CASE
-        WHEN l.flops IS NULL THEN memory_ns
-        WHEN memory_ns IS NOT NULL AND compute_ns IS NOT NULL THEN greatest(memory_ns, compute_ns)
-    END * launching_call_count / nullif(kernel_ns, 0) AS roofline_frac
-FROM limits AS l
+SELECT *
+FROM (
+    SELECT
+        job,
+        rank,
+        name,
+        input_dims,
+        input_types,
+        concrete_inputs,
+        is_counted,
+        family,
+        dtype,
+        is_estimated,
+        count::BIGINT AS count,
+        TRY_CAST(flops AS BIGINT) AS flops,
+        TRY_CAST(bytes AS BIGINT) AS bytes,
+        launching_call_count::BIGINT AS launching_call_count,
+        kernel_count::BIGINT AS kernel_count,
+        kernel_ns::BIGINT AS kernel_ns,
+        launched_flops / nullif(1e3 * kernel_ns, 0) AS achieved_tflops,
+        launched_bytes / nullif(kernel_ns, 0) AS achieved_gbps,
+        l.flops / nullif(l.bytes, 0) AS arithmetic_intensity,
+        CASE
+            WHEN l.flops IS NULL OR memory_ns >= compute_ns THEN 'memory'
+            WHEN memory_ns < compute_ns THEN 'compute'
+        END AS bound,
+        CASE
+            WHEN l.flops IS NULL THEN memory_ns
+            WHEN memory_ns IS NOT NULL AND compute_ns IS NOT NULL
+            THEN greatest(memory_ns, compute_ns)
+        END * launching_call_count / nullif(kernel_ns, 0) AS roofline_frac
+    FROM limits AS l
+    UNION ALL BY NAME
+    -- No row, but an error where a peak is none, whether or not there is data.
+    SELECT NULL AS job
+    WHERE coalesce(peak_tflops <= 0, false)
+      AND error(concat('op_flops: peak_tflops is above 0, not ', peak_tflops)) IS NULL
+       OR coalesce(peak_gbps <= 0, false)
+      AND error(concat('op_flops: peak_gbps is above 0, not ', peak_gbps)) IS NULL
+)
 ORDER BY
     job, rank, kernel_ns DESC, name, input_dims, input_types, concrete_inputs, is_counted;

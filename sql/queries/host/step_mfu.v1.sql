@@ -179,7 +179,30 @@ periods AS (
     LEFT JOIN marks ON marks.job = l.job AND marks.rank = l.rank AND marks.step = l.step
     GROUP BY l.job, l.rank, l.device, l.step
 ),
--- Of calls that count, what each launched where.
+-- Of calls that count, what each launched where. A join at a time: joined together, they have job
+-- and rank in common, by which alone DuckDB 1.5 would begin.
+counted_calls AS MATERIALIZED (
+    SELECT c.job, c.rank, c.event_id, c.shape_number, owner.is_rerun
+    FROM calls AS c
+    JOIN nests AS owner
+        ON owner.job = c.job AND owner.rank = c.rank AND owner.event_id = c.event_id
+    JOIN costs ON costs.shape_number = c.shape_number
+    WHERE NOT costs.is_estimated
+),
+launched_in_nests AS MATERIALIZED (
+    SELECT
+        l.job,
+        l.rank,
+        l.device,
+        l.step,
+        n.counted_id,
+        l.computation_ns,
+        l.first_one,
+        l.on_tensor_cores
+    FROM launched AS l
+    JOIN nests AS n ON n.job = l.job AND n.rank = l.rank AND n.event_id = l.op_id
+    WHERE n.counted_id IS NOT NULL
+),
 of_calls AS (
     SELECT
         l.job,
@@ -188,17 +211,13 @@ of_calls AS (
         l.step,
         c.event_id AS call_id,
         c.shape_number,
-        owner.is_rerun,
+        c.is_rerun,
         l.computation_ns,
         l.first_one,
         l.on_tensor_cores
-    FROM launched AS l
-    JOIN nests AS n ON n.job = l.job AND n.rank = l.rank AND n.event_id = l.op_id
-    JOIN calls AS c ON c.job = n.job AND c.rank = n.rank AND c.event_id = n.counted_id
-    JOIN nests AS owner
-        ON owner.job = c.job AND owner.rank = c.rank AND owner.event_id = c.event_id
-    JOIN costs ON costs.shape_number = c.shape_number
-    WHERE NOT costs.is_estimated
+    FROM launched_in_nests AS l
+    JOIN counted_calls AS c
+        ON c.job = l.job AND c.rank = l.rank AND c.event_id = l.counted_id
 ),
 modelled AS (
     SELECT job, rank, device, step, sum(computation_ns) AS modelled_ns
@@ -272,29 +291,37 @@ totals AS (
     WHERE f.flops > 0 OR f.recomputed_flops > 0
     GROUP BY f.job, f.rank, f.device, f.step
 )
-SELECT
-    p.job,
-    p.rank,
-    p.device,
-    p.step,
-    p.time_ns,
-    p.computation_ns::BIGINT AS computation_ns,
-    coalesce(modelled.modelled_ns, 0)::BIGINT AS modelled_ns,
-    coalesce(modelled.modelled_ns, 0) / nullif(p.computation_ns, 0) AS coverage_frac,
-    TRY_CAST(coalesce(totals.flops, 0) AS BIGINT) AS flops,
-    TRY_CAST(coalesce(totals.recomputed_flops, 0) AS BIGINT) AS recomputed_flops,
-    coalesce(totals.flops, 0) / nullif(1e3 * p.time_ns, 0) AS achieved_tflops,
-    CASE WHEN totals.is_known THEN totals.peak_ns / nullif(p.time_ns, 0) END AS mfu_frac,
-    CASE WHEN totals.is_known THEN totals.peak_ns_of_all / nullif(p.time_ns, 0) END AS hfu_frac
-FROM periods AS p
-LEFT JOIN modelled
-    ON modelled.job = p.job
-    AND modelled.rank = p.rank
-    AND modelled.device IS NOT DISTINCT FROM p.device
-    AND modelled.step IS NOT DISTINCT FROM p.step
-LEFT JOIN totals
-    ON totals.job = p.job
-    AND totals.rank = p.rank
-    AND totals.device IS NOT DISTINCT FROM p.device
-    AND totals.step IS NOT DISTINCT FROM p.step
-ORDER BY p.job, p.rank, p.device, p.step;
+SELECT *
+FROM (
+    SELECT
+        p.job,
+        p.rank,
+        p.device,
+        p.step,
+        p.time_ns,
+        p.computation_ns::BIGINT AS computation_ns,
+        coalesce(modelled.modelled_ns, 0)::BIGINT AS modelled_ns,
+        coalesce(modelled.modelled_ns, 0) / nullif(p.computation_ns, 0) AS coverage_frac,
+        TRY_CAST(coalesce(totals.flops, 0) AS BIGINT) AS flops,
+        TRY_CAST(coalesce(totals.recomputed_flops, 0) AS BIGINT) AS recomputed_flops,
+        coalesce(totals.flops, 0) / nullif(1e3 * p.time_ns, 0) AS achieved_tflops,
+        CASE WHEN totals.is_known THEN totals.peak_ns / nullif(p.time_ns, 0) END AS mfu_frac,
+        CASE WHEN totals.is_known THEN totals.peak_ns_of_all / nullif(p.time_ns, 0) END AS hfu_frac
+    FROM periods AS p
+    LEFT JOIN modelled
+        ON modelled.job = p.job
+        AND modelled.rank = p.rank
+        AND modelled.device IS NOT DISTINCT FROM p.device
+        AND modelled.step IS NOT DISTINCT FROM p.step
+    LEFT JOIN totals
+        ON totals.job = p.job
+        AND totals.rank = p.rank
+        AND totals.device IS NOT DISTINCT FROM p.device
+        AND totals.step IS NOT DISTINCT FROM p.step
+    UNION ALL BY NAME
+    -- No row, but an error where the peak is none, whether or not there is data.
+    SELECT NULL AS job
+    WHERE coalesce(peak_tflops <= 0, false)
+      AND error(concat('step_mfu: peak_tflops is above 0, not ', peak_tflops)) IS NULL
+)
+ORDER BY job, rank, device, step;

@@ -27,8 +27,9 @@
 --
 -- So one wait has several rows. host_ns is that of the name's own calls, and self_ns what of it is
 -- in no sync point inside: the self_ns of all rows add up to the time in which threads had a sync
--- point on their stack, those of waits and copies alone to the time that they waited. Where calls
--- of one name are inside each other, only self_ns counts them once.
+-- point on their stack, those of waits and copies alone to the time that they waited, each up to
+-- where another span crosses it. Where calls of one name are inside each other, only self_ns counts
+-- them once. An operator is selected by its own step and by that of its wait.
 --
 -- gpu_busy_ns tells a wait for work from one that found the devices idle: it is the part of wait_ns
 -- in which any of the rank's devices ran something. What devices ran is not selected by step, nor
@@ -110,6 +111,7 @@ copies AS MATERIALIZED (
     FROM activities
     GROUP BY job, rank, launch_id
     HAVING bool_and(coalesce(prefix(way, 'Memcpy '), false))
+       AND NOT bool_or(coalesce(contains(launch_name, 'GraphLaunch'), false))
 ),
 -- Calls of the operators, on their threads, that copy to the host; not those inside another call.
 beside_copies AS (
