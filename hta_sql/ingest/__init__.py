@@ -135,6 +135,8 @@ def ingest(
         others = [claim for claim in claims if claim.kind != TRACE]
         if others:
             read(planned_attachments(others, manifest, attached, force, staging, report))
+    jobs = {claim.candidate.job for claim in claims}
+    report_lonely(manifest.rows(), attached.rows(), jobs, report)
     from hta_sql.database import write_database
 
     write_database(archive)
@@ -145,6 +147,19 @@ def ingest(
         skipped,
         [outcome for outcome in outcomes if outcome.kind != TRACE],
     )
+
+
+def report_lonely(
+    traces: list[dict], attached: list[dict], jobs: set[str], report: Callable[[str], None]
+) -> None:
+    """Tell files that go with a rank of which their job has no trace; with others it may have."""
+    for row in attached:
+        ranks = [trace["rank"] for trace in traces if trace["job"] == row["job"]]
+        if row["job"] in jobs and ranks and row["rank"] not in ranks:
+            report(
+                f"{Path(row['path']).name}: taken as rank {row['rank']} of '{row['job']}', which "
+                f"has no trace of that rank; --force --rank N={Path(row['path']).name} changes it"
+            )
 
 
 def checked_archive(archive: Path) -> Path:

@@ -697,3 +697,22 @@ def test_real_execution_trace(tmp_path):
     assert [(row["event_id"], row["name"], row["node_id"]) for row in joined] == expected
     assert len(expected) == len({node_id for *_, node_id in expected}) == 36
     assert {row["joined_by"] for row in joined} == {"external_id"}
+
+
+def test_a_rank_without_a_trace_is_told(tmp_path):
+    """A trace that comes later may be of another rank than the one guessed."""
+    et = write(tmp_path / "et.json", execution_trace([node(2)]))
+    trace = write_trace(tmp_path / "t.json")
+    said = []
+    hta_sql.ingest(et, tmp_path / "archive", job="j")
+    hta_sql.ingest(trace, tmp_path / "archive", job="j", ranks={5: trace}, report=said.append)
+    assert said == [
+        "et.json: taken as rank 0 of 'j', which has no trace of that rank; "
+        "--force --rank N=et.json changes it"
+    ]
+    said.clear()
+    hta_sql.ingest(
+        et, tmp_path / "archive", job="j", ranks={5: et}, force=True, report=said.append
+    )
+    assert said == []
+    assert attached(tmp_path / "archive") == [("j", 5, "execution_trace", "given")]
