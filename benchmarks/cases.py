@@ -38,10 +38,13 @@ HTA_CALLS: dict[str, dict[str, Any]] = {
 }
 # What a query cannot do without; and queries that are worth a second case.
 PARAMETERS: dict[str, dict[str, Any]] = {
-    "kernel_sequences": {"operator": "aten::linear", "min_length": 1}
+    "kernel_sequences": {"operator": "aten::linear", "min_length": 1},
+    "call_stack": {"of_event": 0},  # the first step, with all that it called
 }
 SECOND_CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "annotation_stats(host)": ("annotation_stats", {"source": "host"}),
+    "folded_stacks(host)": ("folded_stacks", {"weight": "host"}),
+    "op_stats(by_shape)": ("op_stats", {"by_shape": True}),
 }
 COUNTERPARTS = {
     "temporal_breakdown": "get_temporal_breakdown",
