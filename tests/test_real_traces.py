@@ -186,6 +186,25 @@ def test_equal_stacks_have_equal_hashes(real_run, trace):
     assert len({names for _, names in pairs}) == len({one for one, _ in pairs}) == len(pairs)
 
 
+def test_launched_activities_have_one_chain_of_owners(real_run, trace):
+    """From the launch through its callers, each one row, to the outermost."""
+    ops = rows_of(real_run, "host_ops", trace.file, ["event_id", "parent_id", "depth", "root_id"])
+    by_id = {row["event_id"]: row for row in ops}
+    assert len(by_id) == len(ops)
+    launched = [row for row in rows_of(real_run, "gpu_activities", trace.file, ACTIVITY_COLUMNS)
+                if row["launch_id"] is not None]
+    assert len(launched) == sum(row["launch_id"] is not None for row in trace.activities)
+    for activity in launched:
+        at = launch = by_id[activity["launch_id"]]
+        chain = []
+        while at["parent_id"] is not None:
+            chain.append(at["parent_id"])
+            at = by_id[at["parent_id"]]
+            assert at["depth"] == launch["depth"] - len(chain)
+        assert len(set(chain)) == len(chain) == launch["depth"]
+        assert at["event_id"] == launch["root_id"]
+
+
 # (forward operator, its backward operator) as the profiler itself drew them.
 FLOWS = {"nccl": 543, "amd_mi250": 4, "ns_resolution": 905}
 
