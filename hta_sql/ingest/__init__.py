@@ -79,9 +79,10 @@ def ingest(
     """Read Kineto traces into an archive of Parquet files, made where there is none.
 
     `traces` are files, folders or patterns; `job` names them all as one job; `workers` processes
-    read a trace each (default: one a core, as far as memory goes); `force` reads unchanged files
-    again; `ranks` maps ranks to the file, or files, that do not tell theirs. `report` gets
-    warnings, `finished` each outcome, `progress` the bytes read and their total.
+    read a trace each (default: one a core, as far as memory goes), with the cores that fewer
+    traces leave; `force` reads unchanged files again; `ranks` maps ranks to the file, or files,
+    that do not tell theirs. `report` gets warnings, `finished` each outcome, `progress` the bytes
+    read and their total.
 
     Execution traces and memory timelines found among them go with the traces of their job.
 

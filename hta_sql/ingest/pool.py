@@ -25,25 +25,32 @@ def run_tasks(
 ) -> Iterator[tuple]:
     """(task, IngestedTrace or the text of an error, seconds) as the tasks finish."""
     sizes = [task.path.stat().st_size for task in tasks]
+    cores = workers or core_count()
     workers = min(workers or default_workers(), len(tasks))
+    # More than four gain little.
+    threads = max(1, min(cores // max(workers, 1), 4))
     if workers <= 1:
-        yield from run_here(tasks, sizes, progress)
+        yield from run_here(tasks, sizes, progress, threads)
         return
     counts = multiprocessing.get_context("spawn").Array("q", len(tasks), lock=False)
     waiting = list(range(len(tasks)))
     while waiting:
-        waiting = yield from run_pool(tasks, waiting, workers, counts, sum(sizes), progress)
+        waiting = yield from run_pool(
+            tasks, waiting, workers, threads, counts, sum(sizes), progress
+        )
         # A dead worker breaks its pool; those that shared it go on one by one, so that the
         # culprit dies alone.
         workers = 1
 
 
-def run_here(tasks: list, sizes: list[int], progress: Callable[[int, int], None]) -> Iterator:
+def run_here(
+    tasks: list, sizes: list[int], progress: Callable[[int, int], None], threads: int
+) -> Iterator:
     done = 0
     for task, size in zip(tasks, sizes, strict=True):
         base = done
         result, seconds = run(
-            task, lambda read, base=base: progress(base + read, sum(sizes)), threads_of(1)
+            task, lambda read, base=base: progress(base + read, sum(sizes)), threads
         )
         done += size
         progress(done, sum(sizes))
@@ -51,7 +58,7 @@ def run_here(tasks: list, sizes: list[int], progress: Callable[[int, int], None]
 
 
 def run_pool(
-    tasks: list, waiting: list[int], workers: int, counts, total: int, progress
+    tasks: list, waiting: list[int], workers: int, threads: int, counts, total: int, progress
 ) -> Iterator:
     """Run tasks in one pool; returns those that have to be run again because it broke."""
     context = multiprocessing.get_context("spawn")
@@ -64,7 +71,7 @@ def run_pool(
         first = order[:1] if workers == 1 else order
         with callers_script_hidden():
             futures = {
-                pool.submit(run_shared, at, tasks[at], threads_of(workers)): at for at in first
+                pool.submit(run_shared, at, tasks[at], threads): at for at in first
             }
         rest = order[len(first) :]
         while futures:
@@ -135,11 +142,6 @@ def run(task, progress: Callable[[int], None], threads: int):
 def default_workers() -> int:
     """One a core, as far as free memory goes."""
     return max(1, min(core_count(), int(free_bytes() // WORKER_BYTES)))
-
-
-def threads_of(workers: int) -> int:
-    """How many threads a worker may use where cores are to spare; more than four gain little."""
-    return max(1, min(core_count() // workers, 4))
 
 
 def core_count() -> int:
