@@ -7,7 +7,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from hta_sql.ingest.trace import build_stack, enrichment
+from hta_sql.ingest.trace import build_stack, connect, enrichment, number_threads, run_file
 
 STEPS = [(5, 1), (12, None), (40, 2), (90, None)]  # (start_ns, step): until the next one starts
 
@@ -29,34 +29,50 @@ def begins_backward(event_id: int) -> bool:
     return event_id % 8 == 0
 
 
-def name_of(event_id: int) -> int:
-    return event_id % 5
+def name_of(event_id: int) -> str:
+    return f"{'nn.Module: ' if is_module(event_id) else ''}{event_id % 5}"
+
+
+def category_of(event_id: int) -> str:
+    return ("cpu_op", "user_annotation", "python_function", "cuda_runtime")[event_id % 4]
+
+
+@pytest.fixture(scope="module")
+def con(tmp_path_factory) -> duckdb.DuckDBPyConnection:
+    return connect(tmp_path_factory.mktemp("staging"))
 
 
 def given(con: duckdb.DuckDBPyConnection, spans: list[tuple]) -> None:
     """What comes before a call stack: spans, their threads, steps."""
-    columns = zip(*spans, strict=True) if spans else ([], [], [], [])
-    names = ["event_id", "thread", "start_ns", "end_ns"]
-    con.register("given", pa.table([pa.array(c, pa.int64()) for c in columns], names))
+    rows = [
+        (event_id, "X", category_of(event_id), name_of(event_id), "1", str(thread), start,
+         end - start, 1 if begins_backward(event_id) else None)
+        for event_id, thread, start, end in spans
+    ]  # fmt: skip
     con.execute("""
-        CREATE TABLE host_spans AS
-        SELECT *, end_ns AS stack_end_ns, event_id % 4 = 0 AS is_op,
-            event_id % 4 = 1 AS is_annotation, event_id % 4 = 2 AS is_module,
-            event_id % 8 = 0 AS begins_backward, hash(event_id % 5) AS name_hash
-        FROM given;
-        CREATE TABLE threads AS SELECT DISTINCT thread FROM given;
-        CREATE TABLE cuts (event_id BIGINT, cut_ns BIGINT);
-        CREATE TABLE step_segments (number BIGINT, start_ns BIGINT, step BIGINT);
+        CREATE OR REPLACE TEMP TABLE trace_events (
+            event_id BIGINT, ph VARCHAR, cat VARCHAR, name VARCHAR, pid VARCHAR, tid VARCHAR,
+            start_ns BIGINT, dur_ns BIGINT, fwd_thread_id BIGINT
+        );
+        CREATE OR REPLACE TEMP TABLE forward_ops (event_id BIGINT, forward_id BIGINT);
+        CREATE OR REPLACE TEMP TABLE step_segments (number BIGINT, start_ns BIGINT, step BIGINT);
     """)
+    columns = list(zip(*rows, strict=True)) or [()] * 9
+    types = [pa.int64(), *[pa.string()] * 5, *[pa.int64()] * 3]
+    arrays = [pa.array(column, type_) for column, type_ in zip(columns, types, strict=True)]
+    table = pa.table(arrays, [f"c{at}" for at in range(9)])
+    con.register("given", table)
+    con.execute("INSERT INTO trace_events FROM given")
     con.executemany(
         "INSERT INTO step_segments VALUES (?, ?, ?)",
-        [(number, *step) for number, step in enumerate(STEPS)],
+        [(number, *step) for number, step in enumerate(STEPS, start=1)],
     )
+    number_threads(con)
+    run_file(con, "host_spans")
 
 
-def stacks(spans: list[tuple]) -> dict[int, tuple]:
-    """event_id → (depth, parent, root, op, annotation, module, backward, names) as in ingest."""
-    con = duckdb.connect(config={"threads": 1})
+def stacks(con: duckdb.DuckDBPyConnection, spans: list[tuple]) -> dict[int, tuple]:
+    """event_id → (depth, parent, root, op, annotation, module, backward) as in ingest."""
     given(con, spans)
     build_stack(con)
     rows = con.execute(
@@ -189,14 +205,14 @@ def drawn(picture: str) -> list[tuple]:
         ),
     ],
 )
-def test_drawn(picture, parents):
-    found = stacks(drawn(picture))
+def test_drawn(con, picture, parents):
+    found = stacks(con, drawn(picture))
     assert [found[event_id][1] for event_id in range(len(parents))] == parents
     assert found == walk(drawn(picture))
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_random_spans(seed):
+def test_random_spans(con, seed):
     """Anything goes: crossing, touching, equal, empty, on several threads."""
     rng = random.Random(seed)
     instants = rng.choice([6, 20, 200])
@@ -205,11 +221,11 @@ def test_random_spans(seed):
         start = rng.randrange(instants)
         length = rng.choice([0, 0, 1, 2, rng.randrange(instants)])
         spans.append((event_id, rng.randrange(3), start, start + length))
-    assert stacks(spans) == walk(spans)
+    assert stacks(con, spans) == walk(spans)
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_random_nesting(seed):
+def test_random_nesting(con, seed):
     """Well nested, as programs are: children back to back, some of them empty."""
     rng = random.Random(seed)
     ids = count()
@@ -226,34 +242,47 @@ def test_random_nesting(seed):
     for thread in range(3):
         call(thread, rng.randrange(5), 400, 6)
     rng.shuffle(spans)
-    assert stacks(spans) == walk(spans)
+    assert stacks(con, spans) == walk(spans)
 
 
-def test_deep_stack():
+def test_deep_stack(con):
     depth = 5_000
     spans = [(level, 0, level, 2 * depth - level) for level in range(depth)]
-    found = stacks(spans)
+    found = stacks(con, spans)
     assert found == walk(spans)
     assert found[depth - 1][:3] == (depth - 1, depth - 2, 0)
 
 
-def test_times_since_1970_beside_zero():
+def test_times_since_1970_beside_zero(con):
     """A stray stamp of 0 must not overflow the order of instants."""
     now = 1_760_000_000_000_000_000
     spans = [(0, 0, 0, 5), (1, 0, now, now + 10), (2, 0, now + 1, now + 2), (3, 1, now, now + 1)]
-    assert stacks(spans) == walk(spans)
+    assert stacks(con, spans) == walk(spans)
 
 
-def test_no_quadratic_join():
+@pytest.mark.parametrize("seed", range(5))
+def test_threads_decades_long(con, seed):
+    """One behind the other they need more than 64 bits; what crosses is found all the same."""
+    rng = random.Random(seed)
+    now = 1_760_000_000_000_000_000
+    spans = []
+    for thread in range(8):
+        for start in (thread, now):
+            for _ in range(6):
+                start += rng.randrange(4)
+                spans.append((len(spans), thread, start, start + rng.randrange(8)))
+    assert stacks(con, spans) == walk(spans)
+
+
+def test_no_quadratic_join(con):
     """Equality with two inequalities would be planned as a hash join, quadratic in a thread."""
-    con = duckdb.connect(config={"threads": 1})
     given(con, [(i, i % 3, i * 5, i * 5 + i % 97) for i in range(100_000)])
-    for name in ("moments", "nesting", "moments", "call_stack", "tails"):
+    for name in ("callers", "nesting", "callers", "call_stack", "tails"):
         for statement in map(str.strip, enrichment(name).split(";\n")):
             if "CREATE OR REPLACE TEMP TABLE" in statement:
                 query = statement[statement.index(" AS\n") + 4 :]
                 plan = con.execute(f"EXPLAIN {query}").fetchall()[0][1]
-                if "crossing.start_place" in query or "inside.start_place" in query:
+                if "crossing.start_at" in query or "inside.start_at" in query:
                     assert "IE Join" in plan
                 assert not {"Nested Loop Join", "Nl Join", "Asof Join"} & set(names_in(plan))
             con.execute(statement)
@@ -263,11 +292,21 @@ def names_in(plan: str) -> list[str]:
     return [line.strip("╭─╮ ┴┸") for line in plan.splitlines()]
 
 
-def test_windows_run_over_rows_as_they_stand():
+def test_windows_run_over_rows_as_they_stand(con):
     """A sort for each window would cost more than all the rest."""
-    con = duckdb.connect(config={"threads": 1})
     given(con, [(i, i % 3, i * 5, i * 5 + i % 97) for i in range(10_000)])
-    moments = enrichment("moments")
-    plan = con.execute(f"EXPLAIN {moments[moments.index('WITH') :]}").fetchall()[0][1]
-    assert plan.count("─ Streaming Window ─") == 2
-    assert plan.count("─ Order By ─") == 1
+    view, begun, callers = enrichment("callers").split(";\n")[:3]
+    con.execute(view)
+    for statement, windows in ((begun, 2), (callers, 3)):
+        plan = con.execute(f"EXPLAIN {statement[statement.index('WITH') :]}").fetchall()[0][1]
+        assert plan.count("─ Streaming Window ─") == windows
+        assert plan.count("─ Order By ─") == 1
+        con.execute(statement)
+
+
+def test_instants_take_64_bits(con):
+    """With 128 the large sort takes half as long again."""
+    given(con, [(i, i % 3, i * 5, i * 5 + i % 97) for i in range(100)])
+    assert con.execute("SELECT DISTINCT typeof(start_at) FROM host_spans").fetchall() == [
+        ("BIGINT",)
+    ]

@@ -37,6 +37,8 @@ DELTA_COLUMNS = {
 LONG_COLUMNS = {"id", "args"}
 # With any stamp added, a time still fits 64 bits.
 LATEST_BASE_NS = 2**62
+# Four moments an instant fit 64 bits up to here.
+FURTHEST_INSTANT = 2**60
 TABLES = ("events", "host_ops", "gpu_activities", "quarantine")
 
 
@@ -190,7 +192,8 @@ def enrich(con: duckdb.DuckDBPyConnection, files: dict[str, Path]) -> dict:
     """Derive host_ops and gpu_activities from the events by SQL; returns what was counted."""
     events = f"read_parquet({literal(files['events'])}, hive_partitioning = false)"
     con.execute(f"CREATE TEMP VIEW trace_events AS FROM {events}")
-    for name in ("threads", "forward_ops", "host_spans", "step_segments"):
+    number_threads(con)
+    for name in ("forward_ops", "host_spans", "step_segments"):
         run_file(con, name)
     build_stack(con)
     for name in ("thread_callers", "launches"):
@@ -205,13 +208,21 @@ def enrich(con: duckdb.DuckDBPyConnection, files: dict[str, Path]) -> dict:
     return counts | {"start_ns": start_ns, "end_ns": end_ns}
 
 
+def number_threads(con: duckdb.DuckDBPyConnection) -> None:
+    """The table `threads`; its shifts in 64 bits where these do, since 128 are sorted slower."""
+    run_file(con, "threads")
+    [(furthest,)] = con.execute("SELECT sum(end_ns + 1 - start_ns) FROM threads").fetchall()
+    if (furthest or 0) < FURTHEST_INSTANT:
+        con.execute("ALTER TABLE threads ALTER shift_ns TYPE BIGINT")
+
+
 def build_stack(con: duckdb.DuckDBPyConnection) -> None:
-    """The table `stack` from `host_spans`; once more, with care, where spans cross each other."""
-    run_file(con, "moments")
+    """The view `stack` from `host_spans`; once more, with care, where spans cross each other."""
+    run_file(con, "callers")
     crosses = con.execute(enrichment("crossing")).fetchall() == [(True,)]
     if crosses:
         run_file(con, "nesting")
-        run_file(con, "moments")
+        run_file(con, "callers")
     run_file(con, "call_stack")
     if crosses:
         run_file(con, "tails")

@@ -1,7 +1,7 @@
 -- Call stacks from nesting: which span of a thread runs inside which.
 --
--- host_spans has event_id, thread, start_ns, end_ns, what a span is (is_op, is_annotation,
--- is_module, begins_backward), name_hash, and stack_end_ns, the instant at which the span leaves
+-- host_spans has event_id, thread, start_at, end_at, what a span is (is_op, is_annotation,
+-- is_module, begins_backward), name_hash, and stack_end_at, the instant at which the span leaves
 -- the stack: its end, or earlier where another span crosses it. The caller of a span is the last
 -- one to begin before it (of equal starts the longer is the outer, of equal spans the lower
 -- event_id) that has not ended and ends no earlier than it. Spans are half-open: one of no length
@@ -13,55 +13,12 @@
 --     later                          [===)   depth 0
 --
 -- A span's operator, annotation, module and backward pass are the innermost ones around it: its
--- caller, or the caller's; the backward pass may also be itself. Where spans cross, stack_end_ns
--- has to come first from nesting.sql, and tails.sql adds those that have left the stack.
+-- caller, or the caller's; the backward pass may also be itself. callers.sql has found which
+-- is whose; where spans cross, nesting.sql says when they leave the stack, and tails.sql adds those
+-- that have left it.
 
--- The first that a caller calls begins right after it, a level deeper. What follows on that level
--- has the same caller, until another calls its first.
-CREATE OR REPLACE TEMP TABLE callers AS
-WITH
-begun AS (
-    SELECT
-        place,
-        event_id,
-        what,
-        level,
-        op_level - (what & 1) AS level_of_its_op,
-        -- What begins a stretch is itself its innermost; around it is what was before.
-        stretch - (what > 1)::BIGINT AS stretch,
-        segment,
-        stack_hash,
-        arg_max(event_id, place) FILTER (level = 1) OVER (ROWS UNBOUNDED PRECEDING) AS root_id,
-        CASE
-            WHEN level > 1 AND lag(level) OVER () = level - 1
-            THEN 2 * lag(event_id) OVER () + (lag(what) OVER () & 1)
-        END AS first_caller
-    FROM moments
-    WHERE change = 1
-),
-by_level AS (
-    SELECT *
-    FROM begun
-    ORDER BY level, place
-),
-numbered AS (
-    SELECT *, row_number() OVER () AS number
-    FROM by_level
-),
-with_callers AS (
-    SELECT
-        *,
-        CASE WHEN level > 1 THEN arg_max(first_caller, number) OVER (ROWS UNBOUNDED PRECEDING) END
-            AS caller
-    FROM numbered
-)
-SELECT
-    * EXCLUDE (first_caller, number, caller),
-    caller >> 1 AS parent_id,
-    coalesce(caller & 1 = 1, false) AS is_called_by_op
-FROM with_callers;
-
--- The same for the operators around what is not called by one.
+-- The operators around what is not called by one: of those that are as deep in operators, the last
+-- that was knows.
 CREATE OR REPLACE TEMP TABLE ops AS
 WITH
 seekers AS (
@@ -69,53 +26,51 @@ seekers AS (
     FROM callers
     WHERE NOT is_called_by_op AND level_of_its_op > 0
 ),
-begun AS (
+by_op_level AS (
     SELECT
         place,
         event_id,
-        op_level - (what & 1) AS level_of_its_op,
-        CASE
-            WHEN lag(what) OVER () & 1 = 1 AND lag(op_level) OVER () = op_level - (what & 1)
-            THEN lag(event_id) OVER ()
-        END AS first_op_id
-    FROM moments
-    WHERE change = 1
-),
-by_op_level AS (
-    SELECT *
-    FROM begun
+        CASE WHEN is_called_by_op THEN parent_id END AS known_op_id
+    FROM callers
     WHERE level_of_its_op IN (SELECT level_of_its_op FROM seekers)
     ORDER BY level_of_its_op, place
-),
-numbered AS (
-    SELECT *, row_number() OVER () AS number
-    FROM by_op_level
 ),
 with_ops AS (
     SELECT
         place,
         event_id,
-        arg_max(first_op_id, number) OVER (ROWS UNBOUNDED PRECEDING) AS op_id
-    FROM numbered
+        arg_max(known_op_id, number) OVER (ROWS UNBOUNDED PRECEDING) AS op_id
+    FROM (SELECT *, row_number() OVER () AS number FROM by_op_level)
 )
 SELECT event_id, op_id
 FROM with_ops
 WHERE place IN (SELECT place FROM seekers);
 
--- Annotations, modules and backward passes are few. Which of a kind is around which?
+-- Annotations, modules and backward passes are few. From one of their boundaries to the next, which
+-- is a stretch, the innermost of each kind stays the same.
+CREATE OR REPLACE TEMP TABLE kind_boundaries AS
+SELECT row_number() OVER () AS stretch, abs(outer_first) AS event_id, change, what
+FROM (
+    SELECT *
+    FROM boundaries
+    WHERE what > 1
+    ORDER BY moment, longest_first, outer_first
+);
+
+-- Which of a kind is around which?
 CREATE OR REPLACE TEMP TABLE of_kinds AS
 WITH
 each AS (
-    SELECT 1 AS kind, event_id, place, change FROM moments WHERE what & 2 = 2
+    SELECT 1 AS kind, event_id, stretch, change FROM kind_boundaries WHERE what & 2 = 2
     UNION ALL
-    SELECT 2 AS kind, event_id, place, change FROM moments WHERE what & 4 = 4
+    SELECT 2 AS kind, event_id, stretch, change FROM kind_boundaries WHERE what & 4 = 4
     UNION ALL
-    SELECT 3 AS kind, event_id, place, change FROM moments WHERE what & 8 = 8
+    SELECT 3 AS kind, event_id, stretch, change FROM kind_boundaries WHERE what & 8 = 8
 ),
 leveled AS (
     SELECT
         *,
-        sum(change) OVER (PARTITION BY kind ORDER BY place ROWS UNBOUNDED PRECEDING) AS level
+        sum(change) OVER (PARTITION BY kind ORDER BY stretch ROWS UNBOUNDED PRECEDING) AS level
     FROM each
 ),
 beside_previous AS (
@@ -125,31 +80,31 @@ beside_previous AS (
         lag(level) OVER of_kind AS previous_level
     FROM leveled
     WHERE change = 1
-    WINDOW of_kind AS (PARTITION BY kind ORDER BY place)
+    WINDOW of_kind AS (PARTITION BY kind ORDER BY stretch)
 )
 SELECT
     kind,
     event_id,
     CASE
         WHEN level > 1
-        THEN arg_max(CASE WHEN previous_level = level - 1 THEN previous_id END, place)
-            OVER (PARTITION BY kind, level ORDER BY place ROWS UNBOUNDED PRECEDING)
+        THEN arg_max(CASE WHEN previous_level = level - 1 THEN previous_id END, stretch)
+            OVER (PARTITION BY kind, level ORDER BY stretch ROWS UNBOUNDED PRECEDING)
     END AS outer_id
 FROM beside_previous;
 
--- Each stretch from one of their boundaries to the next with the innermost of each kind: what
--- begins there, or what is around that which ends there.
+-- The innermost of each kind: what begins with the stretch, or what is around that which ends.
 CREATE OR REPLACE TEMP TABLE stretches AS
 WITH
 changes AS (
     SELECT
-        moments.stretch,
+        kind_boundaries.stretch,
         of_kinds.kind,
-        CASE WHEN moments.change = 1 THEN of_kinds.event_id ELSE coalesce(of_kinds.outer_id, -1) END
-            AS innermost_id
-    FROM moments
-    JOIN of_kinds ON of_kinds.event_id = moments.event_id
-    WHERE moments.what > 1
+        CASE kind_boundaries.change
+            WHEN 1 THEN of_kinds.event_id
+            ELSE coalesce(of_kinds.outer_id, -1)
+        END AS innermost_id
+    FROM kind_boundaries
+    JOIN of_kinds ON of_kinds.event_id = kind_boundaries.event_id
 ),
 at_each AS (
     SELECT
@@ -167,9 +122,6 @@ SELECT
     nullif(arg_max(backward_id, stretch) OVER so_far, -1) AS backward_id
 FROM at_each
 WINDOW so_far AS (ORDER BY stretch ROWS UNBOUNDED PRECEDING);
-
-DROP TABLE moments;
-DROP TABLE of_kinds;
 
 CREATE OR REPLACE TEMP VIEW stack AS
 SELECT

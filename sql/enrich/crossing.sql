@@ -1,6 +1,4 @@
--- Whether spans cross: then one of them ends on another level than it began on, since something
--- that began after it is still open.
-SELECT open_hash <> 0 AS is_crossing
-FROM moments
-ORDER BY place DESC
-LIMIT 1
+-- Whether spans cross: then the first to end while one that it has called is still open is
+-- outlived by it.
+SELECT coalesce(bool_or(outlives_caller), false) AS is_crossing
+FROM callers

@@ -1,11 +1,12 @@
--- The spans that take part in call stacks, with a small number for each thread.
+-- The spans that take part in call stacks. Their times are those of one line, on which threads
+-- follow each other.
 CREATE OR REPLACE TEMP TABLE host_spans AS
 SELECT
     e.event_id,
     threads.thread::INTEGER AS thread,
-    e.start_ns,
-    e.start_ns + e.dur_ns AS end_ns,
-    end_ns AS stack_end_ns,
+    e.start_ns + threads.shift_ns AS start_at,
+    start_at + e.dur_ns AS end_at,
+    end_at AS stack_end_at,
     e.cat IN ('cpu_op', 'Operator') AS is_op,
     e.cat = 'user_annotation' AS is_annotation,
     e.cat = 'python_function' AND coalesce(prefix(e.name, 'nn.Module: '), false) AS is_module,

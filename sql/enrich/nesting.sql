@@ -9,55 +9,38 @@
 -- Tables rather than one query: with their true sizes the planner takes the range join, which is
 -- n log n, where it guesses at a filtered window it takes a quadratic one.
 
--- One number an instant over all threads, so that a join on two inequalities stays in a thread.
-CREATE OR REPLACE TEMP TABLE instants AS
-SELECT thread, at_ns, row_number() OVER (ORDER BY thread, at_ns) AS place
-FROM (
-    SELECT thread, start_ns AS at_ns FROM host_spans
-    UNION
-    SELECT thread, end_ns FROM host_spans
-);
-
 CREATE OR REPLACE TEMP TABLE placed AS
-SELECT spans.event_id, spans.start_ns, begins.place AS start_place, ends.place AS end_place
-FROM host_spans AS spans
-JOIN instants AS begins
-    ON begins.thread = spans.thread AND begins.at_ns = spans.start_ns
-JOIN instants AS ends
-    ON ends.thread = spans.thread AND ends.at_ns = spans.end_ns
-WHERE spans.end_ns > spans.start_ns;
+SELECT event_id, start_at, end_at
+FROM host_spans
+WHERE end_at > start_at;
 
 -- Spans during which one begins that ends later.
 CREATE OR REPLACE TEMP TABLE crossed AS
-SELECT event_id, start_place, end_place
+SELECT event_id, start_at, end_at
 FROM placed
-QUALIFY max(end_place) OVER (
-    ORDER BY start_place
-    RANGE BETWEEN CURRENT ROW AND end_place - start_place - 1 FOLLOWING
-) > end_place;
+QUALIFY max(end_at) OVER (
+    ORDER BY start_at
+    RANGE BETWEEN CURRENT ROW AND end_at - start_at - 1 FOLLOWING
+) > end_at;
 
 -- The join finds what is open when a crossed span ends: no more than the stack is deep.
-CREATE OR REPLACE TEMP TABLE cuts AS
+CREATE OR REPLACE TEMP TABLE cut_places AS
 SELECT
     crossed.event_id,
-    min(crossing.start_ns) FILTER (crossing.start_place > crossed.start_place) AS cut_ns
+    min(crossing.start_at) FILTER (crossing.start_at > crossed.start_at) AS cut_at
 FROM crossed
 JOIN placed AS crossing
-    ON crossing.start_place < crossed.end_place
-    AND crossing.end_place > crossed.end_place
+    ON crossing.start_at < crossed.end_at
+    AND crossing.end_at > crossed.end_at
 GROUP BY crossed.event_id;
 
+CREATE OR REPLACE TEMP TABLE cuts AS
+SELECT cut_places.event_id, (cut_places.cut_at - threads.shift_ns)::BIGINT AS cut_ns
+FROM cut_places
+JOIN host_spans AS spans ON spans.event_id = cut_places.event_id
+JOIN threads ON threads.thread = spans.thread;
+
 CREATE OR REPLACE TEMP TABLE host_spans AS
-SELECT
-    spans.event_id,
-    spans.thread,
-    spans.start_ns,
-    spans.end_ns,
-    coalesce(cuts.cut_ns, spans.end_ns) AS stack_end_ns,
-    spans.is_op,
-    spans.is_annotation,
-    spans.is_module,
-    spans.begins_backward,
-    spans.name_hash
+SELECT spans.* REPLACE (coalesce(cut_places.cut_at, spans.end_at) AS stack_end_at)
 FROM host_spans AS spans
-LEFT JOIN cuts ON cuts.event_id = spans.event_id;
+LEFT JOIN cut_places ON cut_places.event_id = spans.event_id;

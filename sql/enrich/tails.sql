@@ -9,28 +9,18 @@
 --     launch                [==)            in both
 
 CREATE OR REPLACE TEMP TABLE tails AS
-SELECT spans.event_id, cut.place AS cut_place, crossed.end_place
-FROM crossed
-JOIN cuts ON cuts.event_id = crossed.event_id
-JOIN host_spans AS spans ON spans.event_id = crossed.event_id
-JOIN instants AS cut ON cut.thread = spans.thread AND cut.at_ns = cuts.cut_ns
+SELECT spans.event_id, cut_places.cut_at, spans.end_at
+FROM cut_places
+JOIN host_spans AS spans ON spans.event_id = cut_places.event_id
 WHERE spans.is_op OR spans.is_annotation OR spans.is_module;
-
-CREATE OR REPLACE TEMP TABLE all_placed AS
-SELECT spans.event_id, begins.place AS start_place, ends.place AS end_place
-FROM host_spans AS spans
-JOIN instants AS begins
-    ON begins.thread = spans.thread AND begins.at_ns = spans.start_ns
-JOIN instants AS ends
-    ON ends.thread = spans.thread AND ends.at_ns = spans.end_ns;
 
 CREATE OR REPLACE TEMP TABLE in_tails AS
 SELECT inside.event_id, tails.event_id AS tail_id
-FROM all_placed AS inside
+FROM host_spans AS inside
 JOIN tails
-    ON inside.start_place >= tails.cut_place
-    AND inside.start_place < tails.end_place
-WHERE inside.end_place <= tails.end_place;
+    ON inside.start_at >= tails.cut_at
+    AND inside.start_at < tails.end_at
+WHERE inside.end_at <= tails.end_at;
 
 -- Of a kind, the one that began last; of equal starts the shorter, of equal spans the higher id.
 CREATE OR REPLACE TEMP TABLE innermost AS
@@ -45,13 +35,13 @@ around AS (
 )
 SELECT
     around.event_id,
-    arg_max(spans.event_id, (spans.start_ns, -spans.end_ns, spans.event_id))
+    arg_max(spans.event_id, (spans.start_at, -spans.end_at, spans.event_id))
         FILTER (spans.is_op AND spans.event_id <> around.event_id) AS op_id,
-    arg_max(spans.event_id, (spans.start_ns, -spans.end_ns, spans.event_id))
+    arg_max(spans.event_id, (spans.start_at, -spans.end_at, spans.event_id))
         FILTER (spans.is_annotation) AS annotation_id,
-    arg_max(spans.event_id, (spans.start_ns, -spans.end_ns, spans.event_id))
+    arg_max(spans.event_id, (spans.start_at, -spans.end_at, spans.event_id))
         FILTER (spans.is_module) AS module_id,
-    arg_max(spans.event_id, (spans.start_ns, -spans.end_ns, spans.event_id))
+    arg_max(spans.event_id, (spans.start_at, -spans.end_at, spans.event_id))
         FILTER (spans.begins_backward) AS backward_id
 FROM around
 JOIN host_spans AS spans ON spans.event_id = around.around_id

@@ -35,7 +35,10 @@ FROM annotations
 WHERE is_backward = (SELECT bool_or(is_backward) FROM annotations);
 
 CREATE OR REPLACE TEMP TABLE outermost AS
-SELECT spans.event_id, spans.start_ns, spans.end_ns
+SELECT
+    spans.event_id,
+    (spans.start_at - threads.shift_ns)::BIGINT AS start_ns,
+    (spans.end_at - threads.shift_ns)::BIGINT AS end_ns
 FROM host_spans AS spans
 JOIN threads ON threads.thread = spans.thread
 JOIN stack ON stack.event_id = spans.event_id

@@ -4,14 +4,16 @@
 -- Occupies the device: kernels, copies, memsets, by the names of CUDA, ROCm and XPU, by those of
 -- older profilers, and MTIA's.
 CREATE OR REPLACE MACRO is_gpu_activity(category) AS
-category IN (
-    'kernel', 'gpu_memcpy', 'gpu_memset',
-    'Kernel', 'Memcpy', 'Memset',
-    'mtia_ccp_events'
-);
+(
+    category IN (
+        'kernel', 'gpu_memcpy', 'gpu_memset',
+        'Kernel', 'Memcpy', 'Memset',
+        'mtia_ccp_events'
+    )
+) IS TRUE;
 
 CREATE OR REPLACE MACRO is_copy_or_memset(category) AS
-category IN ('gpu_memcpy', 'gpu_memset', 'Memcpy', 'Memset');
+(category IN ('gpu_memcpy', 'gpu_memset', 'Memcpy', 'Memset')) IS TRUE;
 
 -- A call into the runtime or driver: cuda_runtime, cuda_driver, mtia_runtime, xpu_runtime, ...
 CREATE OR REPLACE MACRO is_runtime_call(category) AS
