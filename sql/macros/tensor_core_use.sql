@@ -66,3 +66,10 @@ CASE
     WHEN regexp_matches(name, 'ck_tile::Fmha(Fwd|FwdSplitKV|FwdPagedKV|BwdDQDKDV)Kernel')
     THEN 'Composable Kernel attention'
 END;
+
+-- Whether such a kernel computes float32 as tf32: NVIDIA's tensor cores do not know float32, AMD's
+-- matrix cores do.
+CREATE OR REPLACE MACRO takes_float32_as_tf32(use) AS
+coalesce(use NOT IN (
+    'AMD, matrix instruction', 'rocBLAS and hipBLASLt', 'MIOpen', 'Composable Kernel attention'
+), false);

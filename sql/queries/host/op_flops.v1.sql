@@ -133,14 +133,9 @@ distinct_names AS MATERIALIZED (
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
 ),
--- Once a name, since patterns cost more than a join. AMD's matrix cores do know float32.
+-- Once a name, since patterns cost more than a join.
 kernel_names AS MATERIALIZED (
-    SELECT
-        name,
-        coalesce(tensor_core_use(name) NOT IN (
-            'AMD, matrix instruction', 'rocBLAS and hipBLASLt', 'MIOpen',
-            'Composable Kernel attention'
-        ), false) AS on_tensor_cores
+    SELECT name, takes_float32_as_tf32(tensor_core_use(name)) AS in_tf32
     FROM distinct_names
 ),
 launched AS (
@@ -150,7 +145,7 @@ launched AS (
         a.op_id,
         count(*) AS kernel_count,
         sum(a.dur_ns) AS kernel_ns,
-        bool_or(k.on_tensor_cores) AS on_tensor_cores
+        bool_or(k.in_tf32) AS in_tf32
     FROM gpu_activities AS a
     JOIN kernel_names AS k ON k.name IS NOT DISTINCT FROM a.name
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
@@ -165,7 +160,7 @@ by_innermost_call AS (
         nests.call_id,
         sum(launched.kernel_count) AS kernel_count,
         sum(launched.kernel_ns) AS kernel_ns,
-        bool_or(launched.on_tensor_cores) AS on_tensor_cores
+        bool_or(launched.in_tf32) AS in_tf32
     FROM launched
     JOIN nests
         ON nests.job = launched.job
@@ -180,10 +175,10 @@ around AS (
 ),
 -- What a call launched, the calls around it did as well.
 handed_up AS (
-    SELECT job, rank, call_id, kernel_count, kernel_ns, on_tensor_cores
+    SELECT job, rank, call_id, kernel_count, kernel_ns, in_tf32
     FROM by_innermost_call
     UNION ALL
-    SELECT h.job, h.rank, a.outer_id AS call_id, h.kernel_count, h.kernel_ns, h.on_tensor_cores
+    SELECT h.job, h.rank, a.outer_id AS call_id, h.kernel_count, h.kernel_ns, h.in_tf32
     FROM handed_up AS h
     JOIN around AS a ON a.job = h.job AND a.rank = h.rank AND a.event_id = h.call_id
 ),
@@ -194,7 +189,7 @@ by_call AS (
         call_id,
         sum(kernel_count) AS kernel_count,
         sum(kernel_ns) AS kernel_ns,
-        bool_or(on_tensor_cores) AS on_tensor_cores
+        bool_or(in_tf32) AS in_tf32
     FROM handed_up
     GROUP BY job, rank, call_id
 ),
@@ -208,7 +203,7 @@ by_shape AS (
         count(by_call.call_id) AS launching_call_count,
         sum(by_call.kernel_count) AS kernel_count,
         sum(by_call.kernel_ns) AS kernel_ns,
-        bool_or(by_call.on_tensor_cores) AS on_tensor_cores
+        bool_or(by_call.in_tf32) AS in_tf32
     FROM calls AS c
     JOIN nests ON nests.job = c.job AND nests.rank = c.rank AND nests.event_id = c.event_id
     LEFT JOIN by_call
@@ -228,7 +223,7 @@ rows_of_result AS (
         costs.family,
         costs.is_estimated,
         costs.dtype AS argument_dtype,
-        bool_or(b.on_tensor_cores) AS on_tensor_cores,
+        bool_or(b.in_tf32) AS in_tf32,
         sum(b.count) AS count,
         sum(b.count::HUGEINT * costs.flops) AS flops,
         sum(b.count::HUGEINT * costs.bytes) AS bytes,
@@ -264,7 +259,7 @@ limits AS (
     SELECT
         r.*,
         CASE
-            WHEN r.argument_dtype = 'float32' AND r.on_tensor_cores THEN 'tf32'
+            WHEN r.argument_dtype = 'float32' AND r.in_tf32 THEN 'tf32'
             ELSE r.argument_dtype
         END AS dtype,
         r.flops / nullif(r.count, 0) / (1e3 * coalesce(peak_tflops, speeds.dense_tflops))
@@ -275,7 +270,7 @@ limits AS (
     LEFT JOIN speeds
         ON speeds.device_name = devices.device_name
         AND speeds.dtype = CASE
-            WHEN r.argument_dtype = 'float32' AND r.on_tensor_cores THEN 'tf32'
+            WHEN r.argument_dtype = 'float32' AND r.in_tf32 THEN 'tf32'
             ELSE r.argument_dtype
         END
     LEFT JOIN memories ON memories.device_name = devices.device_name

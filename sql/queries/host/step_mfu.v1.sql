@@ -133,14 +133,9 @@ distinct_names AS MATERIALIZED (
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
 ),
--- Once a name, since patterns cost more than a join. AMD's matrix cores do know float32.
+-- Once a name, since patterns cost more than a join.
 kernel_names AS MATERIALIZED (
-    SELECT
-        name,
-        coalesce(tensor_core_use(name) NOT IN (
-            'AMD, matrix instruction', 'rocBLAS and hipBLASLt', 'MIOpen',
-            'Composable Kernel attention'
-        ), false) AS on_tensor_cores
+    SELECT name, takes_float32_as_tf32(tensor_core_use(name)) AS in_tf32
     FROM distinct_names
 ),
 launched AS MATERIALIZED (
@@ -154,7 +149,7 @@ launched AS MATERIALIZED (
         min(a.start_ns) AS start_ns,
         max(a.end_ns) AS end_ns,
         min({'start_ns': a.start_ns, 'event_id': a.event_id}) AS first_one,
-        bool_or(k.on_tensor_cores) AS on_tensor_cores
+        bool_or(k.in_tf32) AS in_tf32
     FROM gpu_activities AS a
     JOIN kernel_names AS k ON k.name IS NOT DISTINCT FROM a.name
     LEFT JOIN ranks_with_steps AS r ON r.job = a.job AND r.rank = a.rank
@@ -198,7 +193,7 @@ launched_in_nests AS MATERIALIZED (
         n.counted_id,
         l.computation_ns,
         l.first_one,
-        l.on_tensor_cores
+        l.in_tf32
     FROM launched AS l
     JOIN nests AS n ON n.job = l.job AND n.rank = l.rank AND n.event_id = l.op_id
     WHERE n.counted_id IS NOT NULL
@@ -214,7 +209,7 @@ of_calls AS (
         c.is_rerun,
         l.computation_ns,
         l.first_one,
-        l.on_tensor_cores
+        l.in_tf32
     FROM launched_in_nests AS l
     JOIN counted_calls AS c
         ON c.job = l.job AND c.rank = l.rank AND c.event_id = l.counted_id
@@ -236,7 +231,7 @@ placed AS (
         }) AS first_one,
         shape_number,
         is_rerun,
-        bool_or(on_tensor_cores) AS on_tensor_cores
+        bool_or(in_tf32) AS in_tf32
     FROM of_calls
     GROUP BY job, rank, call_id, shape_number, is_rerun
 ),
@@ -247,7 +242,7 @@ by_format AS (
         p.first_one.device AS device,
         p.first_one.step AS step,
         CASE
-            WHEN costs.dtype = 'float32' AND p.on_tensor_cores THEN 'tf32'
+            WHEN costs.dtype = 'float32' AND p.in_tf32 THEN 'tf32'
             ELSE costs.dtype
         END AS dtype,
         coalesce(sum(costs.flops) FILTER (NOT p.is_rerun), 0) AS flops,
