@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -186,18 +187,11 @@ def _write_database(root: Path, target: Path) -> None:
     catalog = Catalog.load()
     new = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        with closing(duckdb.connect()) as con:
-            # Older storage, so that the 1.5 shell opens it too; no lower, or DuckDB cannot
-            # keep the types of macro parameters.
-            con.execute(f"ATTACH {_literal(str(new))} AS hta (STORAGE_VERSION 'v1.4.0')")
-            con.execute("USE hta")
-            load_base(con, catalog)
-            load_queries(con, catalog)
+        new.write_bytes(_database_of_no_archive(_maker()))
+        with _attached(new) as con:
             mixed, _ = schemas(con, [root])
             load_sources(con, catalog, [root], mixed)
-            _comment(con, catalog)
-            con.execute(f"CREATE VIEW hta_version AS SELECT {_literal(_maker())} AS made_by")
-            con.execute("USE memory; DETACH hta")
+            _comment_on_views(con, catalog)
         os.replace(new, target)
     except duckdb.IOException as error:
         raise OSError(one_line(error)) from error
@@ -206,10 +200,35 @@ def _write_database(root: Path, target: Path) -> None:
         new.with_name(new.name + ".wal").unlink(missing_ok=True)
 
 
-def _comment(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
-    """What the files say of themselves, where a shell's user finds it."""
-    for name, (query, _) in catalog.macros.items():
-        con.execute(f"COMMENT ON MACRO TABLE {name} IS {_literal(query.summary)}")
+@cache
+def _database_of_no_archive(made_by: str) -> bytes:
+    """An hta.duckdb without sources. Kept, as binding all queries takes most of its time."""
+    catalog = Catalog.load()
+    with tempfile.TemporaryDirectory(prefix="hta-sql-") as scratch:
+        file = Path(scratch) / "hta.duckdb"
+        with _attached(file) as con:
+            load_base(con, catalog)
+            load_queries(con, catalog)
+            for name, (query, _) in catalog.macros.items():
+                con.execute(f"COMMENT ON MACRO TABLE {name} IS {_literal(query.summary)}")
+            con.execute(f"CREATE VIEW hta_version AS SELECT {_literal(made_by)} AS made_by")
+        return file.read_bytes()
+
+
+@contextmanager
+def _attached(file: Path):
+    """A connection to a database file, whole when it is left."""
+    with closing(duckdb.connect()) as con:
+        # Older storage, so that the 1.5 shell opens it too; no lower, or DuckDB cannot keep the
+        # types of macro parameters.
+        con.execute(f"ATTACH {_literal(str(file))} AS hta (STORAGE_VERSION 'v1.4.0')")
+        con.execute("USE hta")
+        yield con
+        con.execute("USE memory; DETACH hta")
+
+
+def _comment_on_views(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
+    """What the files say of their tables, where a shell's user finds it."""
     for path in [*catalog.files("schema"), *catalog.files("views")]:
         text = path.read_text(encoding="utf-8")
         for view in _VIEW.findall(text):
