@@ -54,18 +54,19 @@ def tables_read(con: duckdb.DuckDBPyConnection, macro: str) -> list[str]:
     """The tables and views that a table macro reads, itself or through other macros."""
     views = {name for (name,) in con.execute(
         "SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()}
+    definitions = dict(con.execute(
+        "SELECT function_name, macro_definition FROM duckdb_functions() "
+        "WHERE function_type = 'table_macro'").fetchall())
     seen: set[str] = set()
     found: set[str] = set()
     todo = [macro]
     while todo:
         name = todo.pop()
         seen.add(name)
-        row = con.execute(
-            "SELECT json_serialize_sql(macro_definition) FROM duckdb_functions() "
-            "WHERE function_name = $1 AND function_type = 'table_macro'", [name]
-        ).fetchone()
-        if row:
-            names = set(_relations(json.loads(row[0])))
+        if name in definitions:
+            [(tree,)] = con.execute(
+                "SELECT json_serialize_sql($1)", [definitions[name]]).fetchall()
+            names = set(_relations(json.loads(tree)))
             found |= names & views
             todo += names - seen - views
     return sorted(found)
