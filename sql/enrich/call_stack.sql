@@ -13,12 +13,11 @@
 --     later                          [===)   depth 0
 --
 -- A span's operator, annotation, module and backward pass are the innermost ones around it: its
--- caller, or the caller's; the backward pass may also be itself. callers.sql has found which
--- is whose; where spans cross, nesting.sql says when they leave the stack, and tails.sql adds those
--- that have left it.
+-- caller, or the caller's; the backward pass may also be itself. The callers are from callers.sql;
+-- where spans cross, nesting.sql tells when they leave the stack, tails.sql adds those that left.
 
--- The operators around what is not called by one: of those that are as deep in operators, the last
--- that was knows.
+-- The operator around each span that is in one but not called by one. Of the spans with as many
+-- operators around them that begin before it, the last that an operator called has the same one.
 CREATE OR REPLACE TEMP TABLE ops AS
 WITH
 seekers AS (

@@ -21,7 +21,7 @@ FROM trace_events AS e
 JOIN threads
     ON threads.pid IS NOT DISTINCT FROM e.pid
     AND threads.tid IS NOT DISTINCT FROM e.tid
-WHERE e.ph = 'X' AND e.cat IN ('cpu_op', 'Operator') AND e.sequence_number >= 0;
+WHERE e.ph = 'X' AND is_operator(e.cat) AND e.sequence_number >= 0;
 
 -- The profiler's own arrows from a forward operator's start to its backward operator's.
 CREATE OR REPLACE TEMP TABLE flow_ends AS
@@ -167,7 +167,7 @@ ops AS (
         ON threads.thread = needed.thread
         AND threads.pid IS NOT DISTINCT FROM e.pid
         AND threads.tid IS NOT DISTINCT FROM e.tid
-    WHERE e.ph = 'X' AND e.cat IN ('cpu_op', 'Operator')
+    WHERE e.ph = 'X' AND is_operator(e.cat)
     GROUP BY needed.id, needed.ph, e.start_ns
 )
 SELECT backward.event_id, max(forward.event_id) AS forward_id

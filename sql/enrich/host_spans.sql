@@ -7,7 +7,7 @@ SELECT
     e.start_ns + threads.shift_ns AS start_at,
     start_at + e.dur_ns AS end_at,
     end_at AS stack_end_at,
-    e.cat IN ('cpu_op', 'Operator') AS is_op,
+    is_operator(e.cat) AS is_op,
     e.cat = 'user_annotation' AS is_annotation,
     e.cat = 'python_function' AND coalesce(prefix(e.name, 'nn.Module: '), false) AS is_module,
     is_op AND (

@@ -9,7 +9,7 @@ found AS (
         pid,
         tid,
         bool_or(cat = 'user_annotation' AND prefix(name, 'ProfilerStep#')) AS has_steps,
-        bool_or(cat IN ('cpu_op', 'Operator') AND contains(name, 'autograd::')) AS has_autograd,
+        bool_or(is_operator(cat) AND contains(name, 'autograd::')) AS has_autograd,
         min(start_ns) AS start_ns,
         max(start_ns + dur_ns) AS end_ns
     FROM trace_events

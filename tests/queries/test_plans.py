@@ -26,6 +26,7 @@ FILES_READ = {
     "profiler_steps": ["2/4"] * 3,
     "idle_gaps": ["2/4"] * 4,
     "kernel_sequences": ["2/4"] * 2,
+    "op_launch_delay": ["2/4"] * 2,
     "hardware_counters": [],  # of ranks with counters
     "annotation_stats": [],  # of events
     "annotated_kernels": ["2/4"] * 3,

@@ -81,7 +81,7 @@ host AS (
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
       AND (
-          o.cat IN ('cpu_op', 'Operator')
+          is_operator(o.cat)
           OR (is_runtime_call(o.cat) AND o.name LIKE '%Launch%Kernel%')
       )
 ),

@@ -66,7 +66,7 @@ matching AS (
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
       AND (only_steps IS NULL OR list_contains(only_steps, o.step))
-      AND o.cat IN ('cpu_op', 'Operator')
+      AND is_operator(o.cat)
       AND operator <> ''
       AND contains(o.name, operator)
 ),

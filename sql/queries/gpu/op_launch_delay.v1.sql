@@ -67,7 +67,7 @@ ops AS MATERIALIZED (
     FROM host_ops AS o
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
-      AND o.cat IN ('cpu_op', 'Operator')
+      AND is_operator(o.cat)
 ),
 -- What is around an innermost operator that is not of ATen, outwards up to the first that is.
 around AS (

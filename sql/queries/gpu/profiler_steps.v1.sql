@@ -61,7 +61,7 @@ ops AS (
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
       AND (only_steps IS NULL OR list_contains(only_steps, o.step))
       AND o.step IS NOT NULL
-      AND o.cat IN ('cpu_op', 'Operator')
+      AND is_operator(o.cat)
     GROUP BY o.job, o.rank, o.step
 )
 SELECT

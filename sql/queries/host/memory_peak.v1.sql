@@ -125,7 +125,7 @@ beside AS (
         h.event_id AS host_id,
         h.name,
         h.depth,
-        h.cat IN ('cpu_op', 'Operator') AS is_op,
+        is_operator(h.cat) AS is_op,
         h.start_ns <= peaks.at_ns AND peaks.at_ns < coalesce(h.cut_ns, h.end_ns) AS is_open
     FROM host_ops AS h
     JOIN peaks

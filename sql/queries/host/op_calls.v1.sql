@@ -66,7 +66,7 @@ ops AS MATERIALIZED (
     FROM host_ops AS o
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
-      AND o.cat IN ('cpu_op', 'Operator')
+      AND is_operator(o.cat)
 ),
 activities AS (
     SELECT a.job, a.rank, a.op_id, a.start_ns, a.dur_ns, a.end_ns
@@ -111,6 +111,6 @@ WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
   AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
   AND (only_steps IS NULL OR list_contains(only_steps, o.step))
   AND (name_contains IS NULL OR contains(o.name, name_contains))
-  AND o.cat IN ('cpu_op', 'Operator')
+  AND is_operator(o.cat)
   AND coalesce(kernels.num_kernels, 0) >= min_kernels
 ORDER BY o.job, o.rank, o.event_id;

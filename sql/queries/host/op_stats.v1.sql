@@ -89,7 +89,7 @@ groups AS MATERIALIZED (
         FROM host_ops AS o
         WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
           AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
-          AND o.cat IN ('cpu_op', 'Operator')
+          AND is_operator(o.cat)
         GROUP BY ALL
     )
 ),

@@ -86,7 +86,7 @@ called AS MATERIALIZED (
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
       AND (only_steps IS NULL OR list_contains(only_steps, o.step))
-      AND o.cat IN ('cpu_op', 'Operator')
+      AND is_operator(o.cat)
       AND o.input_dims IS NOT NULL
 ),
 shapes AS MATERIALIZED (
@@ -110,7 +110,7 @@ ops AS (
     FROM host_ops AS o
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
-      AND o.cat IN ('cpu_op', 'Operator')
+      AND is_operator(o.cat)
       AND o.op_id IS NOT NULL
 ),
 nests AS MATERIALIZED (

@@ -84,7 +84,7 @@ spans AS MATERIALIZED (
         o.event_id,
         o.parent_id,
         CASE
-            WHEN o.cat IN ('cpu_op', 'Operator') THEN 'operator'
+            WHEN is_operator(o.cat) THEN 'operator'
             WHEN o.cat = 'user_annotation' THEN 'annotation'
             WHEN o.cat = 'python_function' THEN 'python'
             WHEN contains(lower(o.name), 'synchronize') THEN 'sync'
