@@ -1,12 +1,14 @@
 """Call stacks by SQL against a plain stack walk: nested, crossing, empty and equal spans."""
 
 import random
+from contextlib import closing
 from itertools import count
 
 import duckdb
 import pyarrow as pa
 import pytest
 
+from hta_sql.ingest import trace
 from hta_sql.ingest.trace import build_stack, connect, enrichment, number_threads, run_file
 
 STEPS = [(5, 1), (12, None), (40, 2), (90, None)]  # (start_ns, step): until the next one starts
@@ -310,3 +312,18 @@ def test_instants_take_64_bits(con):
     assert con.execute("SELECT DISTINCT typeof(start_at) FROM host_spans").fetchall() == [
         ("BIGINT",)
     ]
+
+
+def test_what_just_fits_spills(tmp_path, monkeypatch):
+    """A tenth of the memory for a tenth of a large trace; with all of it for sorts, none is left
+    for the tables between."""
+    monkeypatch.setattr(trace, "MEMORY_LIMIT", "40MB")
+    monkeypatch.setattr(trace, "OPERATOR_MEMORY_LIMIT", "20MB")
+    with closing(connect(tmp_path)) as con:
+        spans = [(4 * i + 3, i % 3, i * 10, i * 10 + i * 7919 % 1000) for i in range(450_000)]
+        given(con, spans)
+        run_file(con, "callers")
+        run_file(con, "call_stack")
+        assert con.execute("SELECT count(*), max(depth) > 1 FROM stack").fetchall() == [
+            (len(spans), True)
+        ]

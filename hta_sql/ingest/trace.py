@@ -25,8 +25,10 @@ from hta_sql.ingest.find import folder_for, shown
 from hta_sql.ingest.parse import BadElement, Parser
 from hta_sql.ingest.stream import TraceStream
 
-# Of DuckDB's own memory; what it needs beyond, it spills.
+# Of DuckDB's own memory; what it needs beyond, it spills. Sorts and joins may take half, or those
+# that just fit would leave no room for the tables that they read and write.
 MEMORY_LIMIT = "400MB"
+OPERATOR_MEMORY_LIMIT = "200MB"
 ROW_GROUP_ROWS = 122_880
 # Columns of numbers that mostly grow a little from row to row, and of text that hardly repeats.
 DELTA_COLUMNS = {
@@ -100,6 +102,7 @@ def connect(staging: Path) -> duckdb.DuckDBPyConnection:
             "temp_directory": str(staging / "spill"),
         }
     )
+    con.execute(f"SET operator_memory_limit = '{OPERATOR_MEMORY_LIMIT}'")
     con.execute("SET enable_progress_bar = false")
     # A wrong guess at few rows would make an ASOF join quadratic.
     con.execute("SET asof_loop_join_threshold = 0")
