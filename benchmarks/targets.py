@@ -1,6 +1,7 @@
 """What has to hold, as data, and the figures that it is held against."""
 
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 from cases import Session
@@ -92,7 +93,8 @@ def figures(session: Session) -> dict[str, float]:
                   for run in session.costs.get(f"load/{case}", [])
                   if run.said["enrich_s"] is not None]
         if shares:
-            found[figure] = min(shares)
+            # Noise makes a time longer, but a share either way.
+            found[figure] = median(shares)
     growth = [query["times"] for query in session.growth.values()]
     if growth:
         found["growth"] = max(growth)
