@@ -35,7 +35,7 @@ FILES_READ = {
     "op_flops": ["2/4"] * 4,
     "step_mfu": ["2/4"] * 5,
     "call_stack": ["1/4"] * 10,
-    "folded_stacks": ["2/4"] * 6,
+    "folded_stacks": ["2/4"] * 7,
     "module_stats": ["2/4"] * 4,
     "thread_stats": ["2/4"] * 3,
     "sync_points": ["2/4"] * 4,

@@ -127,19 +127,23 @@ examples AS (
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
     GROUP BY o.job, o.rank, o.stack_hash
 ),
-frames AS MATERIALIZED (
-    SELECT
-        e.job,
-        e.rank,
-        e.stack_hash,
-        caller.stack_hash AS caller_hash,
-        stack_frame(o.name) AS frame
+-- A join at a time, or every operation would be joined with its caller first.
+example_ops AS MATERIALIZED (
+    SELECT e.job, e.rank, e.stack_hash, o.parent_id, stack_frame(o.name) AS frame
     FROM examples AS e
     JOIN host_ops AS o ON o.job = e.job AND o.rank = e.rank AND o.event_id = e.event_id
-    LEFT JOIN host_ops AS caller
-        ON caller.job = o.job AND caller.rank = o.rank AND caller.event_id = o.parent_id
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+),
+frames AS MATERIALIZED (
+    SELECT e.job, e.rank, e.stack_hash, caller.stack_hash AS caller_hash, e.frame
+    FROM example_ops AS e
+    LEFT JOIN host_ops AS caller
+        ON caller.job = e.job
+        AND caller.rank = e.rank
+        AND caller.event_id = e.parent_id
+        AND (only_jobs IS NULL OR list_contains(only_jobs, caller.job))
+        AND (only_ranks IS NULL OR list_contains(only_ranks, caller.rank))
 ),
 -- Those weighed, and those above them.
 needed AS (
