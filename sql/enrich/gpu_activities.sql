@@ -30,6 +30,21 @@ activities AS (
     FROM trace_events AS e
     WHERE e.ph = 'X' AND is_gpu_activity(e.cat)
 ),
+-- What the kernels of collectives lack of their operator's arguments; 0 is nobody's id.
+groups AS (
+    SELECT
+        external_id,
+        any_value(TRY_CAST(said[1] AS BIGINT)) AS start_rank,
+        any_value(TRY_CAST(said[2] AS BIGINT)) AS stride
+    FROM (
+        SELECT
+            external_id,
+            json_extract_string(args, ['Global rank start', 'Global rank stride']) AS said
+        FROM trace_events
+        WHERE name = 'record_param_comms' AND external_id <> 0
+    )
+    GROUP BY external_id
+),
 -- Once a name, since patterns cost more than a join.
 distinct_names AS (
     SELECT DISTINCT name
@@ -84,6 +99,8 @@ SELECT
     a.details."Process Group Name" AS process_group_name,
     a.details."Process Group Description" AS process_group_desc,
     a.details."Process Group Ranks" AS process_group_ranks,
+    groups.start_rank AS group_start_rank,
+    groups.stride AS group_stride,
     a.details."Src Rank" AS src_rank,
     a.details."Dst Rank" AS dst_rank,
     a.details.Seq AS seq,
@@ -91,4 +108,5 @@ SELECT
 FROM activities AS a
 JOIN names ON names.name IS NOT DISTINCT FROM a.name
 LEFT JOIN launches ON launches.correlation = a.correlation
+LEFT JOIN groups ON a.details."Collective name" <> '' AND groups.external_id = a.external_id
 ORDER BY a.device, a.start_ns, a.event_id

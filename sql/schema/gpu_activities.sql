@@ -45,8 +45,10 @@ SELECT
     NULL::VARCHAR AS process_group_name,
     NULL::VARCHAR AS process_group_desc,
     NULL::VARCHAR AS process_group_ranks,   -- as the trace writes it, perhaps shortened
-    NULL::BIGINT AS src_rank,
-    NULL::BIGINT AS dst_rank,
+    NULL::BIGINT AS group_start_rank,       -- of a regular group: its first rank,
+    NULL::BIGINT AS group_stride,           -- and the distance of two; -1: none
+    NULL::BIGINT AS src_rank,               -- who sends, of a receive
+    NULL::BIGINT AS dst_rank,               -- who receives, of a send
     NULL::BIGINT AS seq,                    -- counter of the process group
     NULL::UBIGINT AS comms_id               -- equal on all members; needs all 64 bits
 WHERE false;

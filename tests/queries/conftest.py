@@ -8,6 +8,7 @@ from hta_sql.catalog import Catalog  # noqa: E402
 
 NEWEST = Catalog.load().newest
 GPU_QUERIES = tuple(name for name, query in NEWEST.items() if query.theme == "gpu")
+COMM_QUERIES = tuple(name for name, query in NEWEST.items() if query.theme == "comm")
 HOST_QUERIES = tuple(name for name, query in NEWEST.items() if query.theme == "host")
 
 
@@ -21,3 +22,9 @@ def gpu() -> SmallTables:
 def host() -> SmallTables:
     """The queries of what the program did over small tables."""
     return SmallTables(HOST_QUERIES)
+
+
+@pytest.fixture(scope="session")
+def comm() -> SmallTables:
+    """The queries across ranks over small tables."""
+    return SmallTables(COMM_QUERIES)

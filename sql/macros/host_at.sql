@@ -1,0 +1,65 @@
+-- What threads of the host were doing at certain instants: the innermost operation around each.
+--
+-- `instants` needs instant_id, job, rank, pid, tid and at_ns; `ops` are rows of host_ops. Gives
+-- instant_id and name; an instant in no operation has no row.
+--
+-- Instants and operations meet in buckets of time. An operation is put where buckets are as long as
+-- it is, up to four times; an instant in one of each length, so that it finds long and short ones.
+CREATE OR REPLACE MACRO host_at(instants, ops) AS TABLE
+WITH
+asked AS MATERIALIZED (
+    FROM query_table(instants)
+),
+scales AS (
+    SELECT unnest(range(31)) AS scale
+),
+instant_buckets AS MATERIALIZED (
+    SELECT
+        a.instant_id,
+        a.job,
+        a.rank,
+        a.pid,
+        a.tid,
+        a.at_ns,
+        s.scale,
+        a.at_ns >> (2 * s.scale) AS bucket
+    FROM asked AS a, scales AS s
+),
+-- Of the ranks that are asked about.
+spans AS (
+    SELECT
+        o.job,
+        o.rank,
+        o.pid,
+        o.tid,
+        o.event_id,
+        o.name,
+        o.start_ns,
+        o.end_ns,
+        -- The least one whose buckets are not shorter than it.
+        ceil(log2(greatest(1, o.end_ns - o.start_ns)) / 2)::INTEGER AS scale
+    FROM query_table(ops) AS o
+    WHERE o.end_ns > o.start_ns
+),
+span_buckets AS (
+    SELECT *, start_ns >> (2 * scale) AS bucket
+    FROM spans
+    UNION ALL
+    SELECT *, (start_ns >> (2 * scale)) + 1 AS bucket
+    FROM spans
+    WHERE end_ns >> (2 * scale) > start_ns >> (2 * scale)
+),
+meetings AS MATERIALIZED (
+    SELECT i.instant_id, i.at_ns, s.name, s.start_ns, s.end_ns, s.event_id
+    FROM span_buckets AS s
+    JOIN instant_buckets AS i
+        ON i.job = s.job AND i.rank = s.rank
+        AND i.pid IS NOT DISTINCT FROM s.pid AND i.tid IS NOT DISTINCT FROM s.tid
+        AND i.scale = s.scale AND i.bucket = s.bucket
+)
+SELECT
+    instant_id,
+    max({'start_ns': start_ns, 'end_ns': -end_ns, 'event_id': event_id, 'name': name}).name AS name
+FROM meetings
+WHERE start_ns <= at_ns AND at_ns < end_ns
+GROUP BY instant_id;

@@ -1,0 +1,66 @@
+-- Who came last to each collective or message, and when all did.
+--
+-- `members` are rows of paired_members, `clocks` of aligned_clocks. Gives one row for each that has
+-- several calls: job, collective_id, and
+--
+--     start_ns, end_ns  the first start and the last end on the reference rank's clock
+--     last_start_ns     the last start on it; NULL where not all members' clocks are known
+--     start_skew_ns     from the first start to the last: the longest less the shortest duration
+--                       where all leave together, else by clocks
+--     end_skew_ns       from the first end to the last, by clocks
+--     wait_ns           sum of the calls' waits
+--     last_rank         the shortest call's rank where all leave together, else by clocks; of equal
+--                       ones the one that began last by its clock, then the lowest
+CREATE OR REPLACE MACRO last_arrivals(members, clocks) AS TABLE
+WITH
+times AS (
+    SELECT
+        m.job,
+        m.collective_id,
+        m.rank,
+        m.dur_ns,
+        m.wait_ns,
+        ends_together(m.operation) OR m.is_message AS is_synchronous,
+        m.start_ns - c.local_ns - round((m.start_ns - c.local_ns) * c.gain)::BIGINT
+            + c.reference_ns AS start_ns,
+        m.end_ns - c.local_ns - round((m.end_ns - c.local_ns) * c.gain)::BIGINT
+            + c.reference_ns AS end_ns
+    FROM query_table(members) AS m
+    JOIN query_table(clocks) AS c ON c.job = m.job AND c.rank = m.rank
+    WHERE m.collective_id IS NOT NULL AND m.member_count > 1
+),
+totals AS (
+    SELECT
+        job,
+        collective_id,
+        bool_and(is_synchronous) AS is_synchronous,
+        count(*) = count(start_ns) AS is_aligned,
+        min(start_ns) AS start_ns,
+        max(start_ns) AS last_start_ns,
+        min(end_ns) AS first_end_ns,
+        max(end_ns) AS end_ns,
+        max(dur_ns) - min(dur_ns) AS spread_ns,
+        sum(wait_ns)::BIGINT AS wait_ns,
+        min({'dur_ns': dur_ns, 'start_ns': -coalesce(start_ns, 0), 'rank': rank}).rank
+            AS shortest_rank,
+        min({'start_ns': -start_ns, 'rank': rank}).rank AS latest_rank
+    FROM times
+    GROUP BY job, collective_id
+)
+SELECT
+    job,
+    collective_id,
+    start_ns,
+    end_ns,
+    if(is_aligned, last_start_ns, NULL) AS last_start_ns,
+    CASE
+        WHEN is_synchronous THEN spread_ns
+        WHEN is_aligned THEN last_start_ns - start_ns
+    END AS start_skew_ns,
+    if(is_aligned, end_ns - first_end_ns, NULL) AS end_skew_ns,
+    wait_ns,
+    CASE
+        WHEN is_synchronous THEN shortest_rank
+        WHEN is_aligned THEN latest_rank
+    END AS last_rank
+FROM totals;

@@ -1,0 +1,170 @@
+-- What a late rank did in its window that its peer did not.
+--
+-- `late` are rows of late_windows; `pieces` of window_pieces over their windows, where the late rank's
+-- is window 2 * late_id and the peer's 2 * late_id + 1; `busy` rows of busy_times over these pieces,
+-- with the window as step; `members` rows of paired_members. Gives one row for each of `late`:
+-- late_id, and
+--
+--     cause          computation, copy, host, waiting, transfer or unexplained
+--     cause_ns       by how much more of it there was; NULL where unexplained
+--     event_id       the activity that stands for it: the longest of the kernel's name, what ended
+--                    the longest idle gap, the collective waited in
+--     kernel_name    the kernel or copy that grew most
+--     op_id          the operator that launched the event
+--     next_id        for waiting: the collective_id of where it waited
+--     at_ns          for host: the middle of the longest idle gap
+--
+-- An instant of a window counts once: as computation if there is some, else as communication, else as
+-- copy or memset, else as idle. As the windows begin together, the differences of these four add up to
+-- late_ns. The largest one is the cause, if it is more than half of late_ns.
+CREATE OR REPLACE MACRO late_causes(late, pieces, busy, members) AS TABLE
+WITH
+windows AS (
+    SELECT late_id, 2 * late_id AS window_id, until_ns - from_ns AS window_ns, 1 AS sign
+    FROM query_table(late)
+    WHERE from_ns IS NOT NULL
+    UNION ALL
+    SELECT late_id, 2 * late_id + 1 AS window_id, peer_until_ns - peer_from_ns AS window_ns, -1
+    FROM query_table(late)
+    WHERE from_ns IS NOT NULL
+),
+differences AS (
+    SELECT
+        w.late_id,
+        sum(w.sign * coalesce(b.computation_ns, 0))::BIGINT AS computation_ns,
+        sum(
+            w.sign * coalesce(b.computation_or_communication_ns - b.computation_ns, 0)
+        )::BIGINT AS communication_ns,
+        sum(
+            w.sign * coalesce(b.busy_ns - b.computation_or_communication_ns, 0)
+        )::BIGINT AS memory_ns,
+        sum(w.sign * (w.window_ns - coalesce(b.busy_ns, 0)))::BIGINT AS idle_ns
+    FROM windows AS w
+    LEFT JOIN query_table(busy) AS b ON b.step = w.window_id
+    GROUP BY w.late_id
+),
+kinds AS MATERIALIZED (
+    SELECT
+        l.late_id,
+        greatest(d.computation_ns, d.communication_ns, d.memory_ns, d.idle_ns) AS most_ns,
+        CASE
+            WHEN d.late_id IS NULL OR 2 * most_ns <= l.late_ns THEN 'unexplained'
+            WHEN most_ns = d.computation_ns THEN 'computation'
+            WHEN most_ns = d.idle_ns THEN 'idle'
+            WHEN most_ns = d.communication_ns THEN 'communication'
+            ELSE 'memory'
+        END AS kind
+    FROM query_table(late) AS l
+    LEFT JOIN differences AS d ON d.late_id = l.late_id
+),
+told AS MATERIALIZED (
+    SELECT
+        k.late_id,
+        k.kind AS cause_kind,
+        p.window_id = 2 * k.late_id AS is_late,
+        p.job,
+        p.rank,
+        p.event_id,
+        p.kind,
+        p.name,
+        p.op_id,
+        p.start_ns,
+        p.end_ns
+    FROM query_table(pieces) AS p
+    JOIN kinds AS k ON k.late_id = p.window_id // 2
+    WHERE k.kind <> 'unexplained'
+),
+-- Longer kernels or copies: the name of which there is most more.
+names AS (
+    SELECT
+        late_id,
+        name,
+        sum(if(is_late, end_ns - start_ns, start_ns - end_ns)) AS more_ns,
+        max({'dur_ns': end_ns - start_ns, 'event_id': event_id, 'op_id': op_id})
+            FILTER (is_late) AS longest
+    FROM told
+    WHERE kind = cause_kind AND kind <> 'communication'
+    GROUP BY late_id, name
+),
+grown AS (
+    SELECT late_id, max({'more_ns': more_ns, 'name': name, 'longest': longest}) AS most
+    FROM names
+    WHERE longest IS NOT NULL
+    GROUP BY late_id
+),
+-- Waiting for somebody else: where longest.
+waited AS (
+    SELECT
+        t.late_id,
+        max({
+            'wait_ns': least(t.end_ns, m.start_ns + m.wait_ns) - t.start_ns,
+            'collective_id': m.collective_id,
+            'event_id': t.event_id
+        }) AS longest
+    FROM told AS t
+    JOIN query_table(members) AS m
+        ON m.job = t.job AND m.rank = t.rank AND m.event_id = t.event_id
+    WHERE t.cause_kind = 'communication' AND t.is_late AND t.kind = 'communication'
+      AND m.wait_ns > 0
+    GROUP BY t.late_id
+),
+-- An idle device: its longest gap, from window's start to its end.
+ends AS (
+    SELECT late_id, start_ns, end_ns, event_id, op_id
+    FROM told
+    WHERE cause_kind = 'idle' AND is_late
+    UNION ALL
+    SELECT l.late_id, l.from_ns AS start_ns, l.from_ns AS end_ns, NULL AS event_id, NULL AS op_id
+    FROM query_table(late) AS l
+    JOIN kinds AS k ON k.late_id = l.late_id AND k.kind = 'idle'
+    UNION ALL
+    SELECT l.late_id, l.until_ns AS start_ns, l.until_ns AS end_ns, m.event_id, NULL AS op_id
+    FROM query_table(late) AS l
+    JOIN kinds AS k ON k.late_id = l.late_id AND k.kind = 'idle'
+    JOIN query_table(members) AS m
+        ON m.job = l.job AND m.collective_id = l.collective_id AND m.rank = l.rank
+),
+gaps AS (
+    SELECT
+        late_id,
+        event_id,
+        op_id,
+        start_ns,
+        max(end_ns) OVER (
+            PARTITION BY late_id ORDER BY start_ns, end_ns
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS until_ns
+    FROM ends
+),
+longest_gaps AS (
+    SELECT
+        late_id,
+        max({
+            'gap_ns': start_ns - until_ns,
+            'until_ns': until_ns,
+            'event_id': event_id,
+            'op_id': op_id
+        }) AS longest
+    FROM gaps
+    WHERE start_ns > until_ns
+    GROUP BY late_id
+)
+SELECT
+    k.late_id,
+    CASE
+        WHEN k.kind = 'memory' THEN 'copy'
+        WHEN k.kind = 'idle' THEN 'host'
+        WHEN k.kind <> 'communication' THEN k.kind
+        WHEN 2 * w.longest.wait_ns > k.most_ns THEN 'waiting'
+        ELSE 'transfer'
+    END AS cause,
+    if(k.kind = 'unexplained', NULL, k.most_ns) AS cause_ns,
+    coalesce(g.most.longest.event_id, w.longest.event_id, i.longest.event_id) AS event_id,
+    g.most.name AS kernel_name,
+    coalesce(g.most.longest.op_id, i.longest.op_id) AS op_id,
+    if(2 * w.longest.wait_ns > k.most_ns, w.longest.collective_id, NULL) AS next_id,
+    i.longest.until_ns + i.longest.gap_ns // 2 AS at_ns
+FROM kinds AS k
+LEFT JOIN grown AS g ON g.late_id = k.late_id
+LEFT JOIN waited AS w ON w.late_id = k.late_id
+LEFT JOIN longest_gaps AS i ON i.late_id = k.late_id;

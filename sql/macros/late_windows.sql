@@ -1,0 +1,178 @@
+-- What lies between the last moment at which a late rank and a typical one were together, and the
+-- collective to which it came late.
+--
+-- `members` are rows of paired_members. Gives one row for each collective or message that all leave
+-- together and to which the last rank came `least_ns` after the middle one: job, collective_id, and
+--
+--     late_id            numbers the rows
+--     rank, peer         who came last, and the member in the middle of the order of coming; of two
+--                        members the first
+--     late_ns            by which it came after the peer: the difference of their durations
+--     caused_wait_ns     sum of all members' waits
+--     from_ns, until_ns  on the late rank's clock: from the last end of a collective that both left
+--                        together until it came; NULL where there is none
+--     peer_from_ns, peer_until_ns   the same on the peer's clock
+--
+-- Both windows begin at one instant, whatever the clocks, so the late rank's is longer by late_ns:
+--
+--     rank      [== sync ==)                         [= c =)
+--     window               <------------------------>
+--     peer     [=== sync ==)           [===== c ==========)
+--     window               <---------->
+CREATE OR REPLACE MACRO late_windows(members, least_ns) AS TABLE
+WITH
+paired AS MATERIALIZED (
+    SELECT
+        job, collective_id, group_id, rank, start_ns, dur_ns, end_ns, wait_ns,
+        ends_together(operation) AS is_sync
+    FROM query_table(members)
+    WHERE collective_id IS NOT NULL
+      AND member_count > 1
+      AND (is_message OR ends_together(operation))
+),
+arrivals AS (
+    SELECT
+        job,
+        collective_id,
+        min(dur_ns) AS last_dur_ns,
+        -- From the longest, so that it is the longer one of two.
+        -quantile_disc(-dur_ns, 0.5) AS middle_dur_ns,
+        sum(wait_ns)::BIGINT AS caused_wait_ns
+    FROM paired
+    GROUP BY job, collective_id
+    HAVING sum(wait_ns) > 0
+),
+late_ones AS (
+    SELECT row_number() OVER (ORDER BY job, collective_id) AS late_id, *
+    FROM arrivals
+    WHERE middle_dur_ns > last_dur_ns AND middle_dur_ns - last_dur_ns >= least_ns
+),
+-- Of equally long ones the lowest rank.
+late AS MATERIALIZED (
+    SELECT
+        l.late_id,
+        l.job,
+        l.collective_id,
+        min(p.rank) FILTER (p.dur_ns = l.last_dur_ns) AS rank,
+        min(p.rank) FILTER (p.dur_ns = l.middle_dur_ns) AS peer,
+        any_value(l.middle_dur_ns - l.last_dur_ns) AS late_ns,
+        any_value(l.caused_wait_ns) AS caused_wait_ns
+    FROM paired AS p
+    JOIN late_ones AS l ON l.job = p.job AND l.collective_id = p.collective_id
+    GROUP BY l.late_id, l.job, l.collective_id
+),
+starts AS MATERIALIZED (
+    SELECT
+        l.late_id,
+        l.job,
+        l.rank,
+        l.peer,
+        any_value(p.start_ns) FILTER (p.rank = l.rank) AS start_ns,
+        any_value(p.start_ns) FILTER (p.rank = l.peer) AS peer_start_ns
+    FROM paired AS p
+    JOIN late AS l ON l.job = p.job AND l.collective_id = p.collective_id
+    GROUP BY l.late_id, l.job, l.rank, l.peer
+),
+group_ranks AS MATERIALIZED (
+    SELECT DISTINCT job, group_id, rank
+    FROM paired
+    WHERE is_sync
+),
+shared_groups AS (
+    SELECT p.job, p.rank, p.peer, a.group_id
+    FROM (SELECT DISTINCT job, rank, peer FROM late) AS p
+    JOIN group_ranks AS a ON a.job = p.job AND a.rank = p.rank
+    JOIN group_ranks AS b
+        ON b.job = p.job AND b.rank = p.peer AND b.group_id = a.group_id
+),
+-- Groups of ranks end to end on one axis of time, as in busy_times; twice as long, so that an end and
+-- a start at one instant are apart.
+shifts AS MATERIALIZED (
+    SELECT
+        group_id,
+        rank,
+        (sum(last_ns - first_ns + 1) OVER in_order - (last_ns - first_ns + 1))::BIGINT - first_ns
+            AS shift_ns,
+        first_ns,
+        last_ns
+    FROM (
+        SELECT group_id, rank, min(start_ns) AS first_ns, max(end_ns) AS last_ns
+        FROM paired
+        GROUP BY group_id, rank
+    )
+    WINDOW in_order AS (ORDER BY group_id, rank ROWS UNBOUNDED PRECEDING)
+),
+moments AS (
+    SELECT
+        p.rank,
+        p.group_id,
+        2 * (p.end_ns + x.shift_ns) AS place,
+        p.end_ns AS at_ns,
+        p.collective_id,
+        NULL::BIGINT AS late_id
+    FROM paired AS p
+    JOIN shifts AS x ON x.group_id = p.group_id AND x.rank = p.rank
+    WHERE p.is_sync
+    UNION ALL
+    SELECT
+        s.rank,
+        g.group_id,
+        2 * (least(greatest(s.start_ns, x.first_ns), x.last_ns) + x.shift_ns) + 1 AS place,
+        s.start_ns AS at_ns,
+        NULL AS collective_id,
+        s.late_id
+    FROM starts AS s
+    JOIN shared_groups AS g ON g.job = s.job AND g.rank = s.rank AND g.peer = s.peer
+    JOIN shifts AS x ON x.group_id = g.group_id AND x.rank = s.rank
+),
+-- How many collectives, on all the axis, had ended by then, itself included.
+counted AS MATERIALIZED (
+    SELECT
+        *,
+        count(collective_id) OVER (
+            ORDER BY place, collective_id ROWS UNBOUNDED PRECEDING
+        ) AS left_count
+    FROM moments
+),
+waited AS MATERIALIZED (
+    SELECT rank, group_id, left_count, late_id
+    FROM counted
+    WHERE late_id IS NOT NULL
+),
+-- Of the groups that rank and peer share, the one whose last collective ended last. Where a rank had
+-- left none of a group's, the count is that of another group or rank.
+synced AS MATERIALIZED (
+    SELECT w.late_id, max({'end_ns': c.at_ns, 'collective_id': c.collective_id}) AS sync
+    FROM counted AS c
+    JOIN waited AS w
+        ON w.left_count = c.left_count AND w.rank = c.rank AND w.group_id = c.group_id
+    WHERE c.late_id IS NULL
+    GROUP BY w.late_id
+),
+peer_syncs AS MATERIALIZED (
+    SELECT l.late_id, l.job, l.peer, y.sync.collective_id AS collective_id, y.sync.end_ns AS from_ns
+    FROM synced AS y
+    JOIN late AS l ON l.late_id = y.late_id
+),
+peer_ends AS MATERIALIZED (
+    SELECT y.late_id, y.from_ns, p.end_ns AS peer_from_ns
+    FROM peer_syncs AS y
+    JOIN paired AS p
+        ON p.job = y.job AND p.collective_id = y.collective_id AND p.rank = y.peer
+)
+SELECT
+    l.late_id,
+    l.job,
+    l.collective_id,
+    l.rank,
+    l.peer,
+    l.late_ns,
+    l.caused_wait_ns,
+    e.from_ns,
+    if(e.from_ns IS NULL, NULL, s.start_ns) AS until_ns,
+    e.peer_from_ns,
+    -- A peer that came before it had left the other one, on another stream, did nothing between.
+    greatest(if(e.from_ns IS NULL, NULL, s.peer_start_ns), e.peer_from_ns) AS peer_until_ns
+FROM late AS l
+JOIN starts AS s ON s.late_id = l.late_id
+LEFT JOIN peer_ends AS e ON e.late_id = l.late_id;

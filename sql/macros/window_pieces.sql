@@ -1,0 +1,80 @@
+-- What ran on a rank's devices in windows of time: each activity's part in each window.
+--
+-- `windows` needs window_id, job, rank, from_ns and until_ns, empty ones and NULL have nothing;
+-- `activities` job, rank, event_id, kind, name, op_id, start_ns and end_ns. Gives window_id, job,
+-- rank, event_id, kind, name, op_id, start_ns and end_ns, cut to the window.
+--
+-- Time is cut in buckets as long as windows are on average; windows and activities meet in the
+-- buckets in which both are, and count in the first of them.
+CREATE OR REPLACE MACRO window_pieces(windows, activities) AS TABLE
+WITH
+sizes AS MATERIALIZED (
+    SELECT greatest(1, avg(until_ns - from_ns))::BIGINT AS bucket_ns
+    FROM query_table(windows)
+    WHERE until_ns > from_ns
+),
+window_buckets AS MATERIALIZED (
+    SELECT
+        window_id,
+        job,
+        rank,
+        from_ns,
+        until_ns,
+        from_ns // bucket_ns AS first_bucket,
+        unnest(range(from_ns // bucket_ns, until_ns // bucket_ns + 1)) AS bucket
+    FROM query_table(windows), sizes
+    WHERE until_ns > from_ns
+),
+in_buckets AS (
+    SELECT
+        a.job, a.rank, a.event_id, a.kind, a.name, a.op_id, a.start_ns, a.end_ns,
+        a.start_ns // bucket_ns AS begun_bucket,
+        a.end_ns // bucket_ns AS ended_bucket
+    FROM query_table(activities) AS a, sizes
+),
+-- Hardly any lies in more than two buckets, and lists cost time.
+activity_buckets AS (
+    SELECT *, begun_bucket AS bucket
+    FROM in_buckets
+    UNION ALL
+    SELECT *, ended_bucket AS bucket
+    FROM in_buckets
+    WHERE ended_bucket > begun_bucket
+    UNION ALL
+    SELECT *, unnest(range(begun_bucket + 1, ended_bucket)) AS bucket
+    FROM in_buckets
+    WHERE ended_bucket > begun_bucket + 1
+),
+meetings AS MATERIALIZED (
+    SELECT
+        w.window_id,
+        w.first_bucket,
+        w.bucket,
+        w.from_ns,
+        w.until_ns,
+        a.job,
+        a.rank,
+        a.event_id,
+        a.kind,
+        a.name,
+        a.op_id,
+        a.start_ns,
+        a.end_ns,
+        a.begun_bucket
+    FROM activity_buckets AS a
+    JOIN window_buckets AS w ON w.job = a.job AND w.rank = a.rank AND w.bucket = a.bucket
+)
+SELECT
+    window_id,
+    job,
+    rank,
+    event_id,
+    kind,
+    name,
+    op_id,
+    greatest(start_ns, from_ns) AS start_ns,
+    least(end_ns, until_ns) AS end_ns
+FROM meetings
+WHERE bucket = greatest(first_bucket, begun_bucket)
+  AND start_ns < until_ns
+  AND end_ns > from_ns;

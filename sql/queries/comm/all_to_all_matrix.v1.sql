@@ -1,0 +1,111 @@
+-- How many bytes each rank sends to each other in all-to-alls, by their global ranks.
+--
+-- What a sender says of its splits counts: how many rows of its tensor go to each member of the group,
+-- by the member's place in it. Without splits all members get equal shares. Where the sender's trace
+-- is not in the archive, what the receivers say of what they get counts instead. A rank's own share,
+-- which never leaves it, is in the row of the rank with itself.
+--
+-- All-to-alls whose group, number format or splits the traces do not tell whole are left out;
+-- collective_audit says so. In mixtures of experts an uneven column is an expert that gets too much.
+--
+-- HTA has no counterpart.
+--
+-- since: 0.1
+-- grain: job, src_rank, dst_rank
+-- returns:
+--   job               VARCHAR  -      run of a program
+--   src_rank          INTEGER  -      sender, its global rank
+--   dst_rank          INTEGER  -      receiver, its global rank
+--   bytes             BIGINT   bytes  sent from one to the other
+--   collective_count  BIGINT   count  all-to-alls that sent them
+-- check: bytes >= 0 AND collective_count > 0
+CREATE OR REPLACE MACRO all_to_all_matrix_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- report what these send or receive; NULL means all
+    only_steps BIGINT[] := NULL  -- all-to-alls of these steps; NULL means all
+) AS TABLE
+WITH
+members AS (
+    FROM paired_members(only_jobs)
+    WHERE operation = 'all_to_all' AND member_count > 1
+),
+groups AS (
+    FROM groups_of_jobs(only_jobs)
+),
+split_calls AS (
+    SELECT
+        job,
+        rank,
+        event_id,
+        TRY_CAST(in_split_sizes AS BIGINT[]) AS in_splits,
+        TRY_CAST(out_split_sizes AS BIGINT[]) AS out_splits
+    FROM collective_calls(only_jobs)
+    WHERE collective_operation(name) = 'all_to_all'
+      AND NOT coalesce(contains(in_split_sizes || out_split_sizes, '...'), false)
+),
+calls AS MATERIALIZED (
+    SELECT
+        m.job,
+        m.collective_id,
+        m.rank,
+        m.in_nelems,
+        m.out_nelems,
+        c.in_splits,
+        c.out_splits,
+        d.element_bytes::BIGINT AS element_bytes,
+        g.ranks
+    FROM members AS m
+    JOIN split_calls AS c ON c.job = m.job AND c.rank = m.rank AND c.event_id = m.event_id
+    JOIN groups AS g ON g.group_id = m.group_id
+    JOIN dtype_sizes AS d ON d.dtype = m.dtype
+    WHERE g.ranks IS NOT NULL
+      AND (only_steps IS NULL OR list_contains(only_steps, m.step))
+),
+places AS (
+    SELECT *, unnest(range(1, len(ranks) + 1)) AS place
+    FROM calls
+),
+sent AS (
+    SELECT
+        job,
+        collective_id,
+        rank AS src_rank,
+        ranks[place] AS dst_rank,
+        element_bytes * share_of(in_nelems, in_splits, place, len(ranks)) AS bytes
+    FROM places
+),
+senders AS (
+    SELECT DISTINCT job, collective_id, rank
+    FROM calls
+),
+received AS (
+    SELECT
+        p.job,
+        p.collective_id,
+        p.ranks[p.place] AS src_rank,
+        p.rank AS dst_rank,
+        p.element_bytes * share_of(p.out_nelems, p.out_splits, p.place, len(p.ranks)) AS bytes
+    FROM places AS p
+    ANTI JOIN senders AS s
+        ON s.job = p.job AND s.collective_id = p.collective_id AND s.rank = p.ranks[p.place]
+),
+shares AS (
+    FROM sent
+    UNION ALL
+    FROM received
+)
+SELECT
+    job,
+    src_rank,
+    dst_rank,
+    sum(bytes)::BIGINT AS bytes,
+    count(*) AS collective_count
+FROM shares
+WHERE bytes IS NOT NULL
+  AND (
+    only_ranks IS NULL
+    OR list_contains(only_ranks, src_rank)
+    OR list_contains(only_ranks, dst_rank)
+  )
+GROUP BY job, src_rank, dst_rank
+ORDER BY job, src_rank, dst_rank;

@@ -1,0 +1,161 @@
+-- How busy every rank was, time bucket by time bucket, on aligned clocks.
+--
+-- The table behind a picture with a row for each rank and a column for each bucket. Of each bucket,
+-- busy_frac is the share in which activities of the kind ran, on any device and stream of the rank; an
+-- instant with several counts once. `busy` is any kind. Ranks are moved onto the clock of their
+-- reference rank, as clock_offsets tells it; one whose clock is not known stays where it is.
+--
+-- Every rank and kind that the job has is there with every bucket, 0 included. HTA has no counterpart.
+--
+-- since: 0.1
+-- grain: job, rank, kind, bucket
+-- returns:
+--   job            VARCHAR  -      run of a program
+--   rank           INTEGER  -      rank of the process
+--   kind           VARCHAR  -      computation, communication, memory or busy
+--   bucket         BIGINT   -      0, 1, ... from the first activity of the job's selected ranks on
+--   start_ns       BIGINT   ns     start of the bucket, on the reference rank's clock
+--   from_start_ns  BIGINT   ns     the same from the first activity on
+--   bucket_ns      BIGINT   ns     its length; the last one may reach past the last activity
+--   busy_ns        BIGINT   ns     time with activities of the kind
+--   busy_frac      DOUBLE   0-1    busy_ns / bucket_ns
+-- check: busy_ns BETWEEN 0 AND bucket_ns
+-- check: from_start_ns = bucket * bucket_ns
+CREATE OR REPLACE MACRO heatmap_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
+    bucket_count BIGINT := 100  -- into how many buckets a job's time is cut
+) AS TABLE
+WITH
+members AS MATERIALIZED (
+    FROM paired_members(only_jobs)
+),
+clocks AS MATERIALIZED (
+    FROM aligned_clocks(members)
+),
+activities AS MATERIALIZED (
+    SELECT
+        a.job,
+        a.rank,
+        a.kind,
+        coalesce(
+            c.reference_ns + (a.start_ns - c.local_ns)
+                - round((a.start_ns - c.local_ns) * c.gain)::BIGINT,
+            a.start_ns
+        ) AS start_ns,
+        coalesce(
+            c.reference_ns + (a.end_ns - c.local_ns)
+                - round((a.end_ns - c.local_ns) * c.gain)::BIGINT,
+            a.end_ns
+        ) AS end_ns
+    FROM gpu_activities AS a
+    LEFT JOIN clocks AS c ON c.job = a.job AND c.rank = a.rank
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+),
+extents AS MATERIALIZED (
+    SELECT
+        job,
+        first_start_ns,
+        greatest(1, (span_ns + bucket_count - 1) // greatest(1, bucket_count)) AS bucket_ns
+    FROM (
+        SELECT job, min(start_ns) AS first_start_ns, max(end_ns) - min(start_ns) AS span_ns
+        FROM activities
+        GROUP BY job
+    )
+),
+lanes AS MATERIALIZED (
+    SELECT
+        row_number() OVER (ORDER BY r.job, r.rank, k.kind) AS lane,
+        r.job,
+        r.rank,
+        k.kind,
+        r.first_ns,
+        r.last_ns,
+        (sum(r.last_ns - r.first_ns) OVER in_order - (r.last_ns - r.first_ns))::BIGINT - r.first_ns
+            AS shift_ns
+    FROM (
+        SELECT job, rank, min(start_ns) AS first_ns, max(end_ns) AS last_ns
+        FROM activities
+        GROUP BY job, rank
+    ) AS r
+    JOIN (
+        SELECT DISTINCT job, kind FROM activities
+        UNION
+        SELECT DISTINCT job, 'busy' AS kind FROM activities
+    ) AS k ON k.job = r.job
+    WINDOW in_order AS (ORDER BY r.job, r.rank, k.kind ROWS UNBOUNDED PRECEDING)
+),
+-- On one axis of time, a lane after the other, as in busy_times.
+on_axis AS (
+    SELECT l.lane, l.shift_ns, a.start_ns + l.shift_ns AS start_ns, a.end_ns + l.shift_ns AS end_ns
+    FROM activities AS a
+    JOIN lanes AS l ON l.job = a.job AND l.rank = a.rank AND l.kind = a.kind
+    UNION ALL
+    SELECT l.lane, l.shift_ns, a.start_ns + l.shift_ns AS start_ns, a.end_ns + l.shift_ns AS end_ns
+    FROM activities AS a
+    JOIN lanes AS l ON l.job = a.job AND l.rank = a.rank AND l.kind = 'busy'
+),
+reached AS (
+    SELECT
+        *,
+        max(end_ns) OVER (
+            ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS until_ns
+    FROM on_axis
+),
+-- What each adds past those before it; no instant is in two of these.
+parts AS MATERIALIZED (
+    SELECT
+        r.lane,
+        greatest(r.start_ns, r.until_ns) - r.shift_ns - e.first_start_ns AS from_ns,
+        r.end_ns - r.shift_ns - e.first_start_ns AS until_ns,
+        e.bucket_ns
+    FROM reached AS r
+    JOIN lanes AS l ON l.lane = r.lane
+    JOIN extents AS e ON e.job = l.job
+    WHERE r.end_ns > greatest(r.start_ns, coalesce(r.until_ns, r.start_ns))
+),
+in_buckets AS (
+    SELECT lane, from_ns // bucket_ns AS bucket, until_ns - from_ns AS busy_ns
+    FROM parts
+    WHERE from_ns // bucket_ns = (until_ns - 1) // bucket_ns
+    UNION ALL
+    SELECT
+        lane,
+        bucket,
+        least(until_ns, (bucket + 1) * bucket_ns) - greatest(from_ns, bucket * bucket_ns)
+            AS busy_ns
+    FROM (
+        SELECT
+            *,
+            unnest(range(from_ns // bucket_ns, (until_ns - 1) // bucket_ns + 1)) AS bucket
+        FROM parts
+        WHERE from_ns // bucket_ns < (until_ns - 1) // bucket_ns
+    )
+),
+busy AS (
+    SELECT lane, bucket, sum(busy_ns)::BIGINT AS busy_ns
+    FROM in_buckets
+    GROUP BY lane, bucket
+),
+cells AS (
+    SELECT l.*, e.first_start_ns, e.bucket_ns, unnest(range(bucket_count)) AS bucket
+    FROM lanes AS l
+    JOIN extents AS e ON e.job = l.job
+)
+SELECT
+    c.job,
+    c.rank,
+    c.kind,
+    c.bucket,
+    c.first_start_ns + c.bucket * c.bucket_ns AS start_ns,
+    c.bucket * c.bucket_ns AS from_start_ns,
+    c.bucket_ns,
+    coalesce(b.busy_ns, 0) AS busy_ns,
+    coalesce(b.busy_ns, 0) / c.bucket_ns AS busy_frac
+FROM cells AS c
+LEFT JOIN busy AS b ON b.lane = c.lane AND b.bucket = c.bucket
+ORDER BY c.job, c.rank, c.kind, c.bucket;

@@ -1,0 +1,94 @@
+-- What ran on every stream of every rank in a window of time, on aligned clocks.
+--
+-- The table behind a picture with a lane for each stream. Ranks are moved onto the clock of their
+-- reference rank, as clock_offsets tells it, so that the ends of a collective stand one below the
+-- other; a rank whose clock is not known stays where it is (is_aligned). The window is told from the
+-- first activity of the job's selected ranks.
+--
+-- HTA draws plot_timeline from one rank's frame and compares ranks on their own clocks.
+--
+-- since: 0.1
+-- grain: job, rank, device, stream, start_ns, event_id
+-- returns:
+--   job            VARCHAR  -   run of a program
+--   rank           INTEGER  -   rank of the process
+--   device         BIGINT   -   GPU, as the process numbers it
+--   stream         BIGINT   -   stream on the device
+--   start_ns       BIGINT   ns  on the reference rank's clock
+--   event_id       BIGINT   -   the activity
+--   from_start_ns  BIGINT   ns  start, from the job's first activity on
+--   dur_ns         BIGINT   ns  its duration, on its own clock
+--   kind           VARCHAR  -   computation, communication or memory
+--   name           VARCHAR  -   short name of the kernel, or the copy
+--   step           BIGINT   -   in which it was launched; NULL outside steps
+--   process_group  VARCHAR  -   name of the group, of a collective
+--   is_aligned     BOOLEAN  -   its rank's clock is known
+-- check: from_start_ns >= 0 OR from_start_ns + dur_ns > 0
+-- check: dur_ns >= 0
+CREATE OR REPLACE MACRO kernel_timeline_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to show; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to show; NULL means all
+    only_steps BIGINT[] := NULL,  -- steps to show; NULL means all, and what runs outside steps
+    window_from_ns BIGINT := 0,  -- show what ends after this, counted from the first activity
+    window_until_ns BIGINT := NULL,  -- show what starts before this; NULL means up to the last one
+    min_dur_ns BIGINT := 0  -- shorter ones are left out
+) AS TABLE
+WITH
+members AS MATERIALIZED (
+    FROM paired_members(only_jobs)
+),
+clocks AS (
+    FROM aligned_clocks(members)
+),
+activities AS (
+    SELECT
+        a.job,
+        a.rank,
+        a.device,
+        a.stream,
+        coalesce(
+            c.reference_ns + (a.start_ns - c.local_ns)
+                - round((a.start_ns - c.local_ns) * c.gain)::BIGINT,
+            a.start_ns
+        ) AS start_ns,
+        a.event_id,
+        a.dur_ns,
+        a.kind,
+        a.short_name AS name,
+        a.step,
+        a.process_group_name AS process_group,
+        c.local_ns IS NOT NULL AS is_aligned
+    FROM gpu_activities AS a
+    LEFT JOIN clocks AS c ON c.job = a.job AND c.rank = a.rank
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+),
+starts AS (
+    SELECT job, min(start_ns) AS first_start_ns
+    FROM activities
+    GROUP BY job
+)
+SELECT
+    a.job,
+    a.rank,
+    a.device,
+    a.stream,
+    a.start_ns,
+    a.event_id,
+    a.start_ns - s.first_start_ns AS from_start_ns,
+    a.dur_ns,
+    a.kind,
+    a.name,
+    a.step,
+    a.process_group,
+    a.is_aligned
+FROM activities AS a
+JOIN starts AS s ON s.job = a.job
+WHERE a.dur_ns >= min_dur_ns
+  AND (
+    a.start_ns - s.first_start_ns + a.dur_ns > window_from_ns
+    OR a.start_ns - s.first_start_ns >= window_from_ns
+  )
+  AND (window_until_ns IS NULL OR a.start_ns - s.first_start_ns < window_until_ns)
+ORDER BY a.job, a.rank, a.device, a.stream, a.start_ns, a.event_id;

@@ -1,0 +1,122 @@
+-- How long each stage of a pipeline waited for messages in each step, and what it did meanwhile.
+--
+-- A stage is what the ranks of a pipeline have by their place in its process group. Its bubble is the
+-- time in which a receive waits for its sender and the device computes nothing; the time that
+-- receives take, waiting or not, is recv_ns. Several at once count once.
+--
+-- In a pipeline of p stages that cuts its batch in m parts, (p - 1) / (m + p - 1) of a step is what
+-- the schedule itself loses.
+--
+-- HTA has no counterpart.
+--
+-- since: 0.1
+-- grain: job, rank, step
+-- returns:
+--   job            VARCHAR  -      run of a program
+--   rank           INTEGER  -      rank that receives messages
+--   step           BIGINT   -      in which it launched the receives; NULL outside steps
+--   stage          BIGINT   -      its place in the group of its messages, from 0; NULL where the
+--                                  group's ranks are not known
+--   message_count  BIGINT   count  messages received
+--   recv_ns        BIGINT   ns     time with a receive or more
+--   wait_ns        BIGINT   ns     of this, time before a sender came
+--   bubble_ns      BIGINT   ns     of this, time without computation
+--   step_ns        BIGINT   ns     duration of the step on the rank; NULL outside steps
+--   bubble_frac    DOUBLE   0-1    bubble_ns / step_ns
+-- check: message_count > 0
+-- check: bubble_ns BETWEEN 0 AND wait_ns
+-- check: wait_ns <= recv_ns
+CREATE OR REPLACE MACRO pipeline_bubbles_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
+    only_steps BIGINT[] := NULL  -- steps to measure; NULL means all
+) AS TABLE
+WITH
+members AS (
+    FROM paired_members(only_jobs)
+    WHERE is_message AND member_count = 2
+),
+groups AS (
+    FROM groups_of_jobs(only_jobs)
+),
+receives AS MATERIALIZED (
+    SELECT
+        dense_rank() OVER (ORDER BY m.job, m.rank, m.step) AS group_id,
+        m.job,
+        m.rank,
+        m.step,
+        m.device,
+        m.start_ns,
+        m.end_ns,
+        m.start_ns + m.wait_ns AS until_ns,
+        list_position(g.ranks, m.rank) - 1 AS stage
+    FROM members AS m
+    JOIN groups AS g ON g.group_id = m.group_id
+    WHERE m.operation = 'recv'
+      AND (only_ranks IS NULL OR list_contains(only_ranks, m.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, m.step))
+),
+waits AS (
+    SELECT group_id, start_ns, until_ns AS end_ns
+    FROM receives
+),
+-- The waits of a rank and step as stretches that do not overlap, so that what is hidden adds up.
+reached AS (
+    SELECT
+        *,
+        max(until_ns) OVER (
+            PARTITION BY group_id ORDER BY start_ns, until_ns
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS before_ns
+    FROM receives
+),
+stretches AS (
+    SELECT
+        job,
+        rank,
+        device,
+        group_id AS span_id,
+        greatest(start_ns, before_ns) AS start_ns,
+        greatest(start_ns, before_ns, until_ns) AS end_ns
+    FROM reached
+),
+computations AS (
+    SELECT a.job, a.rank, a.device, a.start_ns, a.end_ns
+    FROM gpu_activities AS a
+    WHERE a.kind = 'computation'
+      AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+),
+stages AS (
+    SELECT
+        group_id,
+        job,
+        rank,
+        step,
+        min(stage) AS stage,
+        count(*) AS message_count
+    FROM receives
+    GROUP BY group_id, job, rank, step
+),
+step_spans AS (
+    SELECT s.job, s.rank, s.step, max(s.end_ns) - min(s.start_ns) AS step_ns
+    FROM steps AS s
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, s.job))
+    GROUP BY s.job, s.rank, s.step
+)
+SELECT
+    s.job,
+    s.rank,
+    s.step,
+    s.stage,
+    s.message_count,
+    r.covered_ns AS recv_ns,
+    w.covered_ns AS wait_ns,
+    w.covered_ns - c.covered_ns AS bubble_ns,
+    t.step_ns,
+    (w.covered_ns - c.covered_ns) / nullif(t.step_ns, 0) AS bubble_frac
+FROM stages AS s
+JOIN covered_times(receives) AS r ON r.group_id = s.group_id
+JOIN covered_times(waits) AS w ON w.group_id = s.group_id
+JOIN covered_spans(stretches, computations) AS c ON c.span_id = s.group_id
+LEFT JOIN step_spans AS t ON t.job = s.job AND t.rank = s.rank AND t.step = s.step
+ORDER BY s.job, s.rank, s.step;

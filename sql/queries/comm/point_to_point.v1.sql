@@ -1,0 +1,118 @@
+-- Messages from rank to rank: the send and the receive that belong together, and who waited.
+--
+-- A pipeline's stages pass activations and gradients by them. The side with the shorter duration came
+-- last; the other one waited for it:
+--
+--     sender                 [=== send ===)
+--     receiver   [wwwwwwwwwww=== recv ====)     recv_wait_ns, of it bubble_ns without computation
+--                            transfer_ns
+--
+-- Paired within a process group by the profiler's ids where the group has two ranks, else in their
+-- order for each sender and receiver, as the profiler counts messages on each rank apart. Messages of
+-- which only one side is in the archive are in collective_audit.
+--
+-- The pipeline's bubble of a stage is the sum of bubble_ns over its rank and step:
+--
+--     SELECT job, dst_rank, step, sum(bubble_ns) FROM point_to_point() GROUP BY ALL
+--
+-- (pipeline_bubbles has it beside the step's duration.) HTA has no counterpart.
+--
+-- since: 0.1
+-- grain: job, collective_id
+-- returns:
+--   job                 VARCHAR  -      run of a program
+--   collective_id       BIGINT   -      number of the message among collectives and messages
+--   src_rank            INTEGER  -      sender
+--   dst_rank            INTEGER  -      receiver
+--   process_group       VARCHAR  -      name of their group
+--   step                BIGINT   -      in which it was received; NULL outside steps
+--   dtype               VARCHAR  -      number format
+--   bytes               BIGINT   bytes  the message; NULL where format or size are not known
+--   send_event_id       BIGINT   -      the sender's kernel
+--   recv_event_id       BIGINT   -      the receiver's kernel
+--   recv_start_ns       BIGINT   ns     the receive's start, on the receiver's own clock
+--   send_ns             BIGINT   ns     duration on the sender
+--   recv_ns             BIGINT   ns     duration on the receiver
+--   transfer_ns         BIGINT   ns     the shorter one
+--   send_wait_ns        BIGINT   ns     what the sender waited for the receiver
+--   recv_wait_ns        BIGINT   ns     what the receiver waited for the sender
+--   bubble_ns           BIGINT   ns     of this, time without computation on the receiver's device
+--   busbw_gbps          DOUBLE   GB/s   bytes / transfer_ns
+--   paired_by           VARCHAR  -      comms_id, seq or order
+-- check: src_rank <> dst_rank
+-- check: transfer_ns = least(send_ns, recv_ns)
+-- check: least(send_wait_ns, recv_wait_ns) = 0
+-- check: bubble_ns BETWEEN 0 AND recv_wait_ns
+CREATE OR REPLACE MACRO point_to_point_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to report; NULL means all
+    only_ranks INTEGER[] := NULL,  -- report messages from or to these; NULL means all
+    only_steps BIGINT[] := NULL  -- report messages received in these steps; NULL means all
+) AS TABLE
+WITH
+members AS (
+    FROM paired_members(only_jobs)
+    WHERE is_message AND member_count = 2
+),
+messages AS MATERIALIZED (
+    SELECT
+        row_number() OVER () AS span_id,
+        r.job,
+        r.collective_id,
+        s.rank AS src_rank,
+        r.rank AS dst_rank,
+        r.process_group,
+        r.step,
+        r.dtype,
+        greatest(r.out_nelems, r.in_nelems, s.in_nelems) AS nelems,
+        s.event_id AS send_event_id,
+        r.event_id AS recv_event_id,
+        r.device,
+        r.start_ns,
+        s.dur_ns AS send_ns,
+        r.dur_ns AS recv_ns,
+        r.transfer_ns,
+        s.wait_ns AS send_wait_ns,
+        r.wait_ns AS recv_wait_ns,
+        r.paired_by
+    FROM (FROM members WHERE operation = 'recv') AS r
+    JOIN (FROM members WHERE operation = 'send') AS s
+        ON s.job = r.job AND s.collective_id = r.collective_id
+    WHERE (
+        only_ranks IS NULL OR list_contains(only_ranks, r.rank) OR list_contains(only_ranks, s.rank)
+    )
+      AND (only_steps IS NULL OR list_contains(only_steps, r.step))
+),
+spans AS (
+    SELECT job, dst_rank AS rank, device, span_id, start_ns, start_ns + recv_wait_ns AS end_ns
+    FROM messages
+),
+computations AS (
+    SELECT a.job, a.rank, a.device, a.start_ns, a.end_ns
+    FROM gpu_activities AS a
+    WHERE a.kind = 'computation'
+      AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+)
+SELECT
+    m.job,
+    m.collective_id,
+    m.src_rank,
+    m.dst_rank,
+    m.process_group,
+    m.step,
+    m.dtype,
+    m.nelems * d.element_bytes::BIGINT AS bytes,
+    m.send_event_id,
+    m.recv_event_id,
+    m.start_ns AS recv_start_ns,
+    m.send_ns,
+    m.recv_ns,
+    m.transfer_ns,
+    m.send_wait_ns,
+    m.recv_wait_ns,
+    m.recv_wait_ns - c.covered_ns AS bubble_ns,
+    m.nelems * d.element_bytes::BIGINT / nullif(m.transfer_ns, 0) AS busbw_gbps,
+    m.paired_by
+FROM messages AS m
+JOIN covered_spans(spans, computations) AS c ON c.span_id = m.span_id
+LEFT JOIN dtype_sizes AS d ON d.dtype = m.dtype
+ORDER BY m.job, m.collective_id;

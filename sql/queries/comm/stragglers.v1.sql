@@ -1,0 +1,187 @@
+-- Which ranks come late to collectives, what the others lose by it, and which do so by themselves.
+--
+-- In each all-reduce, all-gather, reduce-scatter, all-to-all or barrier the rank with the shortest
+-- duration came last; the durations of the others tell how long they waited for it. Sends, receives
+-- and collectives with a root do not count: there, not all wait for one.
+--
+-- Somebody has to be last. A straggler
+--   * is last more often than by chance: of n equal ranks each is last in 1/n of collectives. z_score
+--     counts by how many standard deviations it is more; 3 or more is hardly ever chance;
+--   * is costly: `score` is at least `min_score`;
+--   * is late by itself, not because it had to wait elsewhere, in another group: own_delay_ns is at least
+--     half of delay_ns. straggler_blame follows lateness from collective to collective.
+--
+-- score is the share of the other ranks' time that they wait for this one, with no computation to
+-- hide it: caused_exposed_wait_ns over the sum of spans, from first activity to last, of the others.
+--
+-- HTA's get_potential_stragglers ranks by one time of the ranks' kernels, and finds none where NCCL's
+-- kernels are named as they have been since 2023.
+--
+-- since: 0.1
+-- grain: job, rank
+-- returns:
+--   job                     VARCHAR  -      run of a program
+--   rank                    INTEGER  -      rank of the process
+--   host                    VARCHAR  -      its machine, where the trace names it
+--   position                BIGINT   -      in the job, from 1: late by itself first, then by score
+--   collective_count        BIGINT   count  collectives in which it took part
+--   last_count              BIGINT   count  of these, with others waiting for it
+--   last_frac               DOUBLE   0-1    last_count / collective_count
+--   z_score                 DOUBLE   -      last_count above chance, in standard deviations
+--   caused_wait_ns          BIGINT   ns     sum of the others' waits for it
+--   caused_exposed_wait_ns  BIGINT   ns     of this, time without computation on their devices
+--   delay_ns                BIGINT   ns     caused_wait_ns, but the mean of the others in each
+--   wait_ns                 BIGINT   ns     its own waits for others
+--   own_delay_ns            BIGINT   ns     what delay_ns is more than wait_ns, summed over steps
+--   score                   DOUBLE   -      share of the others' time lost to it
+--   is_straggler            BOOLEAN  -      last too often, costly, and not by waiting itself
+-- check: last_count BETWEEN 0 AND collective_count
+-- check: caused_exposed_wait_ns BETWEEN 0 AND caused_wait_ns
+-- check: delay_ns BETWEEN 0 AND caused_wait_ns
+-- check: wait_ns >= 0 AND own_delay_ns BETWEEN 0 AND delay_ns
+CREATE OR REPLACE MACRO stragglers_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to report; NULL means all
+    only_steps BIGINT[] := NULL,  -- collectives of these steps; NULL means all
+    min_score DOUBLE := 0.01  -- of a straggler: share of the others' time that it costs
+) AS TABLE
+WITH
+members AS MATERIALIZED (
+    SELECT m.*
+    FROM paired_members(only_jobs) AS m
+    WHERE ends_together(m.operation)
+      AND m.member_count > 1
+      AND (only_steps IS NULL OR list_contains(only_steps, m.step))
+),
+jobs AS (
+    SELECT job, row_number() OVER (ORDER BY job) AS job_number
+    FROM (SELECT DISTINCT job FROM members)
+),
+-- One id for the waits of all members: what is hidden of them counts together.
+spans AS (
+    SELECT
+        m.job,
+        m.rank,
+        m.device,
+        (j.job_number << 40) + m.collective_id AS span_id,
+        m.start_ns,
+        m.start_ns + m.wait_ns AS end_ns
+    FROM members AS m
+    JOIN jobs AS j ON j.job = m.job
+),
+computations AS (
+    SELECT a.job, a.rank, a.device, a.start_ns, a.end_ns
+    FROM gpu_activities AS a
+    WHERE a.kind = 'computation'
+      AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+),
+collectives AS (
+    SELECT
+        job,
+        collective_id,
+        min(step) AS step,
+        count(*) AS member_count,
+        -- Of equally short ones the lowest rank.
+        min({'dur_ns': dur_ns, 'rank': rank}).rank AS last_rank,
+        sum(wait_ns) AS wait_ns
+    FROM members
+    GROUP BY job, collective_id
+),
+in_steps AS (
+    SELECT
+        m.job,
+        m.rank,
+        m.step,
+        count(*) AS collective_count,
+        sum(1 / m.member_count) AS expected_count,
+        sum((1 - 1 / m.member_count) / m.member_count) AS variance,
+        sum(m.wait_ns) AS wait_ns
+    FROM members AS m
+    GROUP BY m.job, m.rank, m.step
+),
+last_in_steps AS (
+    SELECT
+        c.job,
+        c.last_rank AS rank,
+        c.step,
+        count(*) AS last_count,
+        sum(c.wait_ns) AS caused_wait_ns,
+        sum(c.wait_ns - h.covered_ns) AS caused_exposed_wait_ns,
+        sum(c.wait_ns // (c.member_count - 1)) AS delay_ns
+    FROM collectives AS c
+    JOIN jobs AS j ON j.job = c.job
+    JOIN covered_spans(spans, computations) AS h
+        ON h.span_id = (j.job_number << 40) + c.collective_id
+    WHERE c.wait_ns > 0
+    GROUP BY c.job, c.last_rank, c.step
+),
+of_ranks AS (
+    SELECT
+        t.job,
+        t.rank,
+        sum(t.collective_count)::BIGINT AS collective_count,
+        sum(t.expected_count) AS expected_count,
+        sum(t.variance) AS variance,
+        sum(t.wait_ns)::BIGINT AS wait_ns,
+        coalesce(sum(l.last_count), 0)::BIGINT AS last_count,
+        coalesce(sum(l.caused_wait_ns), 0)::BIGINT AS caused_wait_ns,
+        coalesce(sum(l.caused_exposed_wait_ns), 0)::BIGINT AS caused_exposed_wait_ns,
+        coalesce(sum(l.delay_ns), 0)::BIGINT AS delay_ns,
+        coalesce(sum(greatest(0, l.delay_ns - t.wait_ns)), 0)::BIGINT AS own_delay_ns
+    FROM in_steps AS t
+    LEFT JOIN last_in_steps AS l
+        ON l.job = t.job AND l.rank = t.rank AND l.step IS NOT DISTINCT FROM t.step
+    GROUP BY t.job, t.rank
+),
+ranks AS (
+    SELECT a.job, a.rank, max(a.end_ns) - min(a.start_ns) AS span_ns
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+    GROUP BY a.job, a.rank
+),
+hosts AS (
+    SELECT t.job, t.rank, min(t.host) AS host
+    FROM traces AS t
+    GROUP BY t.job, t.rank
+),
+measured AS (
+    SELECT
+        t.*,
+        h.host,
+        (t.last_count - t.expected_count) / sqrt(nullif(t.variance, 0)) AS z_score,
+        t.caused_exposed_wait_ns
+            / nullif(sum(r.span_ns) OVER (PARTITION BY t.job) - r.span_ns, 0) AS score,
+        t.own_delay_ns > 0 AND 2 * t.own_delay_ns >= t.delay_ns AS is_by_itself
+    FROM of_ranks AS t
+    LEFT JOIN ranks AS r ON r.job = t.job AND r.rank = t.rank
+    LEFT JOIN hosts AS h ON h.job = t.job AND h.rank = t.rank
+),
+placed AS (
+    SELECT
+        *,
+        row_number() OVER (
+            PARTITION BY job
+            ORDER BY is_by_itself DESC, score DESC NULLS LAST, caused_wait_ns DESC, rank
+        ) AS position
+    FROM measured
+)
+SELECT
+    p.job,
+    p.rank,
+    p.host,
+    p.position,
+    p.collective_count,
+    p.last_count,
+    p.last_count / p.collective_count AS last_frac,
+    p.z_score,
+    p.caused_wait_ns,
+    p.caused_exposed_wait_ns,
+    p.delay_ns,
+    p.wait_ns,
+    p.own_delay_ns,
+    p.score,
+    coalesce(p.z_score >= 3 AND p.score >= min_score AND p.is_by_itself, false) AS is_straggler
+FROM placed AS p
+WHERE (only_ranks IS NULL OR list_contains(only_ranks, p.rank))
+ORDER BY p.job, p.rank;

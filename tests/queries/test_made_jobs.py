@@ -1,0 +1,257 @@
+"""Jobs of many ranks with planted faults: every pair right, each fault named once, clocks and the
+straggler found, and nothing moved by clocks."""
+
+from collections import defaultdict
+
+import pytest
+from queries.made_job import CAUSES, T0, make, without
+
+SIZES = [8, 16, 64]
+
+
+def pairs_found(comm) -> set[frozenset]:
+    members = defaultdict(set)
+    for row in comm.run("collective_members"):
+        members[row["collective_id"]].add((row["rank"], row["event_id"]))
+    assert set(members) == {row["collective_id"] for row in comm.run("collectives")}
+    return {frozenset(found) for found in members.values()}
+
+
+def pairs_made(made) -> set[frozenset]:
+    return {frozenset(c.items()) for c in made.collectives if len(c) > 1}
+
+
+def promises(comm) -> None:
+    for name in ("collectives", "collective_members", "collective_audit", "clock_offsets",
+                 "stragglers", "straggler_blame", "lost_gpu_time", "process_groups"):  # fmt: skip
+        assert comm.broken_promises(name) == [], name
+
+
+def audit(comm) -> list[tuple]:
+    return [(row["reason"], row["rank"], row["collective_count"])
+            for row in comm.run("collective_audit")]
+
+
+@pytest.mark.parametrize("ids", ["comms_id", "seq", "none"])
+@pytest.mark.parametrize("ranks", SIZES)
+def test_clean_windows(comm, ranks, ids):
+    made = make(ranks=ranks, ids=ids, steps=2 if ranks == 64 else 4)
+    comm.fill(**made.tables())
+    assert pairs_found(comm) == pairs_made(made)
+    assert audit(comm) == []
+    assert {row["paired_by"] for row in comm.run("collectives")} == {
+        {"none": "order"}.get(ids, ids)}
+    promises(comm)
+
+
+def missing_first(made, rank: int, stream: int):
+    first = min((a for a in made.activities if a["rank"] == rank and a["stream"] == stream),
+                key=lambda a: a["start_ns"])
+    return without(made, lambda a: a is first)
+
+
+@pytest.mark.parametrize("ids", ["comms_id", "seq", "none"])
+@pytest.mark.parametrize("stream", [20, 21, 22])
+@pytest.mark.parametrize("with_steps", [True, False])
+def test_missing_first_collective(comm, ids, stream, with_steps):
+    """The rank was being recorded: its kernels ran before."""
+    made = missing_first(make(ids=ids, with_steps=with_steps), 2, stream)
+    comm.fill(**made.tables())
+    assert pairs_found(comm) == pairs_made(made)
+    assert audit(comm) == [("missing_rank", 2, 1)]
+
+
+@pytest.mark.parametrize("ids", ["comms_id", "seq", "none"])
+@pytest.mark.parametrize(("cut", "side"), [("start", 0.37), ("end", 0.61)])
+@pytest.mark.parametrize("ranks", [8, 64])
+def test_partial_window(comm, ids, cut, side, ranks):
+    """One rank was recorded later, or stopped earlier, in the middle of a step."""
+    made = make(ranks=ranks, ids=ids, steps=3)
+    times = [a["start_ns"] for a in made.activities if a["rank"] == 5]
+    at = min(times) + int(side * (max(times) - min(times)))
+    partial = without(made, lambda a: a["rank"] == 5 and (a["start_ns"] < at) == (cut == "start"))
+    comm.fill(**partial.tables())
+    assert pairs_found(comm) == pairs_made(partial)
+    lost = sum(c.keys() != d.keys()
+               for c, d in zip(made.collectives, partial.collectives, strict=True))
+    assert lost > 5
+    assert audit(comm) == [("cut_by_window", 5, lost)]
+    promises(comm)
+
+
+def test_several_faults_each_named_once(comm):
+    made = missing_first(make(ranks=16), 9, 21)
+    for row in made.activities:  # another format on one rank, and one collective of another name
+        if row["rank"] == 3 and row.get("seq") == 2 and row["stream"] == 22:
+            row["dtype"] = "Half"
+        if row["rank"] == 6 and row.get("seq") == 3 and row["stream"] == 20:
+            row["collective_name"] = "broadcast"
+        if row["rank"] == 7 and row.get("seq") == 4 and row["stream"] == 20:
+            row["in_nelems"] = 77
+    swapped = [a for a in made.activities if a["rank"] == 12 and a["stream"] == 21
+               and a.get("seq") in (5, 6)]
+    one, two = sorted(swapped, key=lambda a: a["start_ns"])
+    for key in ("seq", "comms_id", "collective_name", "in_nelems", "out_nelems"):
+        one[key], two[key] = two[key], one[key]
+    comm.fill(**made.tables())
+    assert audit(comm) == [
+        ("missing_rank", 9, 1), ("other_dtype", 3, 1), ("other_name", 6, 1), ("other_size", 7, 1),
+        ("out_of_order", 12, 1),
+    ]
+    details = {row["reason"]: row["detail"] for row in comm.run("collective_audit")}
+    assert details["other_dtype"] == "Half instead of Float"
+    assert details["other_name"] == "broadcast instead of allreduce"
+    assert details["out_of_order"] == "Seq 5 after 6"
+    assert comm.broken_promises("collective_audit") == []
+
+
+@pytest.mark.parametrize("ranks", SIZES)
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("ids", ["comms_id", "none"])
+def test_clock_offsets(comm, ranks, seed, ids):
+    made = make(ranks=ranks, seed=seed, ids=ids, steps=4)
+    comm.fill(**made.tables())
+    rows = comm.run("clock_offsets")
+    assert [row["rank"] for row in rows] == list(range(ranks))
+    for row in rows:
+        offset, drift = made.clocks[row["rank"]]
+        assert row["reference_rank"] == 0 and row["reference_ns"] == T0
+        assert abs(row["offset_ns"] - offset) <= min(5_000, row["residual_ns"] + 1), row
+        assert row["residual_ns"] <= 3_000
+        # Over the window, offset and drift together.
+        last = max(a["start_ns"] for a in made.activities) - T0
+        wrong = row["offset_ns"] - offset + last * (row["drift_ppm"] - drift) / 1e6
+        assert abs(wrong) <= 5_000, row
+    assert comm.broken_promises("clock_offsets") == []
+
+
+def test_clocks_through_other_ranks(comm):
+    """Without the world's collectives rank 7 is tied to 0 by its own groups only."""
+    made = without(make(ranks=16, steps=5), lambda a: a["stream"] == 22)
+    comm.fill(**made.tables())
+    for row in comm.run("clock_offsets"):
+        assert row["reference_rank"] == 0
+        assert abs(row["offset_ns"] - made.clocks[row["rank"]][0]) <= 5_000
+    apart = without(made, lambda a: a["stream"] == 21)  # what is left ties four each
+    comm.fill(**apart.tables())
+    rows = comm.run("clock_offsets")
+    assert [row["reference_rank"] for row in rows] == [4 * (r // 4) for r in range(16)]
+    for row in rows:
+        truth = made.clocks[row["rank"]][0] - made.clocks[row["reference_rank"]][0]
+        assert abs(row["offset_ns"] - truth) <= 5_000
+    alone = without(apart, lambda a: a["rank"] == 6 and a["stream"] == 20)
+    comm.fill(**alone.tables())
+    assert [row["rank"] for row in comm.run("clock_offsets") if row["offset_ns"] is None] == [6]
+    assert comm.broken_promises("clock_offsets") == []
+
+
+def test_far_apart_clocks(comm):
+    """Ten minutes between machines that nobody has set."""
+    made = make(ranks=8, steps=5)
+    for table in (made.activities, made.ops):
+        for row in table:
+            if row["rank"] >= 4:
+                for key in row.keys() & {"start_ns", "end_ns", "launch_start_ns", "launch_end_ns"}:
+                    row[key] += 600_000_000_000
+    comm.fill(**made.tables())
+    assert pairs_found(comm) == pairs_made(made)
+    for row in comm.run("clock_offsets"):
+        late = 600_000_000_000 if row["rank"] >= 4 else 0
+        assert abs(row["offset_ns"] - made.clocks[row["rank"]][0] - late) <= 5_000
+    skews = [row["start_skew_ns"] for row in comm.run("collectives")]
+    aligned = [row["aligned_wait_ns"] for row in comm.run("collective_members")]
+    assert max(skews) < 10_000_000 and max(aligned) < 10_000_000
+
+
+def test_waits_do_not_move_with_clocks(comm):
+    waits = []
+    for clocks in (False, True):
+        made = make(ranks=8, seed=3, clocks=clocks, jitter_ns=0)
+        comm.fill(**made.tables())
+        waits.append([(row["rank"], row["event_id"], row["wait_ns"], row["exposed_wait_ns"])
+                      for row in comm.run("collective_members")])
+        ends = {(row["rank"], row["event_id"]): row for row in made.activities}
+        for row in comm.run("collective_members"):
+            activity = ends[row["rank"], row["event_id"]]
+            assert row["dur_ns"] == activity["end_ns"] - activity["start_ns"]
+            assert abs(row["aligned_wait_ns"] - row["wait_ns"]) <= 150
+    # A drifting clock measures durations by a few millionths otherwise.
+    still, moved = (sorted(rows) for rows in waits)
+    assert [row[:2] for row in still] == [row[:2] for row in moved]
+    for one, other in zip(still, moved, strict=True):
+        assert abs(one[2] - other[2]) <= 80 and abs(one[3] - other[3]) <= 80
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+@pytest.mark.parametrize(("ranks", "straggler"), [(8, 3), (16, 9), (64, 42)])
+def test_straggler_and_its_cause(comm, cause, ranks, straggler):
+    made = make(ranks=ranks, straggler=straggler, cause=cause, steps=2 if ranks == 64 else 4)
+    comm.fill(**made.tables())
+    rows = comm.run("stragglers")
+    assert [row["rank"] for row in rows if row["is_straggler"]] == [straggler]
+    assert [row["rank"] for row in rows if row["position"] == 1] == [straggler]
+
+    lost = comm.run("lost_gpu_time")
+    first = lost[0]
+    assert (first["rank"], first["cause"]) == (straggler, cause)
+    assert first["host"] == f"node-{straggler // 8}"
+    # But for the first ones, which have none before them to begin from.
+    assert first["lost_gpu_ns"] > 0.7 * sum(row["lost_gpu_ns"] for row in lost)
+    if cause == "host":
+        assert first["host_name"] == "enumerate(DataLoader)#next"
+        assert first["kernel_name"] is None
+    else:
+        assert first["kernel_name"] == {"computation": "gemm", "copy": "Memcpy HtoD"}[cause]
+        assert first["op_name"] == {"computation": "aten::gemm", "copy": "aten::Memcpy HtoD"}[cause]
+
+    blame = comm.run("straggler_blame", min_late_ns=100_000)
+    roots = [row for row in blame if row["is_root"] and row["cause"] != "unexplained"]
+    assert {(row["rank"], row["cause"]) for row in roots} == {(straggler, cause)}
+    # Ranks that it held up in one group came late to another.
+    assert {row["hop"] for row in roots} >= {0, 1}
+    assert all(row["rank"] != straggler and row["cause"] == "waiting"
+               for row in blame if not row["is_root"])
+    firsts = {}
+    for row in comm.run("collectives"):
+        firsts.setdefault(row["group_id"], row["collective_id"])
+    # Of the first ones of a group nobody knows when its members were last together.
+    assert {row["collective_id"] for row in blame if row["cause"] == "unexplained"} <= {
+        *firsts.values()}
+    promises(comm)
+
+
+def test_nobody_is_a_straggler(comm):
+    for seed in range(5):
+        comm.fill(**make(ranks=16, seed=seed, steps=4).tables())
+        assert [row["rank"] for row in comm.run("stragglers") if row["is_straggler"]] == []
+
+
+def test_messages(comm):
+    made = make(ranks=16, messages=True, steps=4)
+    comm.fill(**made.tables())
+    rows = comm.run("point_to_point")
+    found = [(r["src_rank"], r["send_event_id"], r["dst_rank"], r["recv_event_id"]) for r in rows]
+    assert sorted(found) == sorted(made.messages)
+    assert {row["bytes"] for row in rows} == {1024}
+    assert pairs_found(comm) == pairs_made(made)  # none of them is a collective
+    assert audit(comm) == []
+    assert comm.broken_promises("point_to_point") == []
+    lost = next(a for a in made.activities if a["rank"] == 6 and a["name"] == "nccl_recv")
+    partial = without(made, lambda a: a is lost)
+    comm.fill(**partial.tables())
+    assert len(comm.run("point_to_point")) == len(rows) - 1
+    assert audit(comm) == [("missing_rank", 6, 1)]
+
+
+def test_ids_to_the_last_bit(comm):
+    made = make(ranks=8)
+    comm.fill(**made.tables())
+    wanted = {a["comms_id"] for a in made.activities if "comms_id" in a}
+    assert min(wanted) > 2**63 and all(value % 2 for value in wanted)
+    assert {row["comms_id"] for row in comm.run("collectives")} == wanted
+    # Two groups whose ids are equal, as hashes may be.
+    for row in made.activities:
+        if row.get("process_group_name") == "tp":
+            row["comms_id"] = row["seq"]
+    comm.fill(**made.tables())
+    assert pairs_found(comm) == pairs_made(made)
