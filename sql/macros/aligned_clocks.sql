@@ -2,21 +2,22 @@
 --
 -- `members` are rows of paired_members. Gives one row for each rank of theirs:
 --
---     reference_rank  the lowest rank of those that collectives tie to it, directly or through others
+--     reference_rank  the lowest rank that collectives tie to it, directly or through others
 --     local_ns        an instant on its own clock, and
 --     reference_ns    the same one on the reference rank's
 --     gain            what it gains on the reference's clock, as a share of its own time
---     residual_ns     how far off the ends of collectives are at most, but for 5 of 100, and more for
---                     what few of them leave open: three parts of it over the root of their number
+--     residual_ns     how far off the ends of collectives are at most, but for 5 of 100; and for
+--                     what few of them leave open, three times that over the root of their
+--                     number
 --     anchor_count    collectives of which this is known
 --
 -- All NULL for a rank that nothing ties. An instant of a rank's clock is, on the reference's,
 --
 --     aligned_ns(at, local_ns, reference_ns, gain)
 --
--- What ties two clocks is that all members of an all-reduce, all-gather, reduce-scatter, all-to-all or
--- barrier leave it together, once the last one has come. In each group, the ends on its lowest rank,
--- the hub, are held against those on each other member:
+-- What ties two clocks is that all members of an all-reduce, all-gather, reduce-scatter, all-to-all
+-- or barrier leave it together, once the last one has come. In each group, the ends on its lowest
+-- rank, the hub, are held against those on each other member:
 --
 --     apart        end on the member less end on the hub, of up to 1000 collectives spread evenly
 --     gain         median of the slopes between collectives half of the window apart (Theil and
@@ -24,10 +25,10 @@
 --                  over, so is hardly to be seen
 --     local_ns     by the median of what is left
 --
--- Medians do not mind if some collectives end in disorder. Collectives of less than 20 us, whose ends
--- may be as far apart as they are long, count where a group has no eight longer ones. From the reference rank
--- outwards, each rank takes the clock of the hub or member before it on the way with fewest ties, and
--- of equally few on that with the least residual; residuals on the way add up.
+-- Medians do not mind if some collectives end in disorder. Collectives of less than 20 us, whose
+-- ends may be as far apart as they are long, count where a group has no eight longer ones. From the
+-- reference rank outwards, each rank takes the clock of the hub or member before it on the way with
+-- fewest ties, and of equally few on that with the least residual; residuals on the way add up.
 CREATE OR REPLACE MACRO aligned_ns(at_ns, local_ns, reference_ns, gain) AS
 reference_ns + (at_ns - local_ns) - round((at_ns - local_ns) * gain)::BIGINT;
 

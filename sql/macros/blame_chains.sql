@@ -1,9 +1,9 @@
 -- From each late arrival on to where the late rank waited, to who was late there, and so on.
 --
 -- `direct` needs late_id, job, collective_id and next_id, the collective_id of where the late rank
--- waited, if it did. Gives job, chain_id, which is the first one's collective_id, hop from 0 on, the
--- late_id of each and is_root for the last. A chain ends where nobody waited, where nobody was late
--- enough to be in `direct`, or after 16 hops.
+-- waited, if it did. Gives job, chain_id, which is the first one's collective_id, hop from 0 on,
+-- the late_id of each and is_root for the last. A chain ends where nobody waited, where nobody was
+-- late enough to be in `direct`, or after 16 hops.
 CREATE OR REPLACE MACRO blame_chains(direct) AS TABLE
 WITH RECURSIVE
 links AS MATERIALIZED (

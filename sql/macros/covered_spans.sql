@@ -4,8 +4,8 @@
 -- start_ns and end_ns; gives one row for each span: span_id and covered_ns.
 --
 -- It is what is covered until the span's end less what is until its start; covered_until draws how
--- that is found. Here the devices are laid end to end on one axis of time, as in busy_times, each from
--- its first span to its last.
+-- that is found. Here the devices are laid end to end on one axis of time, as in busy_times, each
+-- from its first span to its last.
 CREATE OR REPLACE MACRO covered_spans(spans, intervals) AS TABLE
 WITH
 extents AS (
@@ -16,7 +16,8 @@ extents AS (
 shifts AS (
     SELECT
         *,
-        (sum(last_ns - first_ns) OVER in_order - (last_ns - first_ns))::BIGINT - first_ns AS shift_ns
+        (sum(last_ns - first_ns) OVER in_order - (last_ns - first_ns))::BIGINT - first_ns
+            AS shift_ns
     FROM extents
     WINDOW in_order AS (ORDER BY job, rank, device ROWS UNBOUNDED PRECEDING)
 ),

@@ -10,20 +10,12 @@ WITH
 asked AS MATERIALIZED (
     FROM query_table(instants)
 ),
-scales AS (
-    SELECT unnest(range(31)) AS scale
-),
 instant_buckets AS MATERIALIZED (
-    SELECT
-        a.instant_id,
-        a.job,
-        a.rank,
-        a.pid,
-        a.tid,
-        a.at_ns,
-        s.scale,
-        a.at_ns >> (2 * s.scale) AS bucket
-    FROM asked AS a, scales AS s
+    SELECT *, at_ns >> (2 * scale) AS bucket
+    FROM (
+        SELECT *, unnest(range(31)) AS scale
+        FROM asked
+    )
 ),
 -- Of the ranks that are asked about.
 spans AS (
@@ -37,7 +29,7 @@ spans AS (
         o.start_ns,
         o.end_ns,
         -- The least one whose buckets are not shorter than it.
-        ceil(log2(greatest(1, o.end_ns - o.start_ns)) / 2)::INTEGER AS scale
+        ceil(log2(greatest(1, o.end_ns - o.start_ns)) / 2)::BIGINT AS scale
     FROM query_table(ops) AS o
     WHERE o.end_ns > o.start_ns
 ),

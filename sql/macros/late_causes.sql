@@ -1,9 +1,9 @@
 -- What a late rank did in its window that its peer did not.
 --
--- `late` are rows of late_windows; `pieces` of window_pieces over their windows, where the late rank's
--- is window 2 * late_id and the peer's 2 * late_id + 1; `busy` rows of busy_times over these pieces,
--- with the window as step; `members` rows of paired_members. Gives one row for each of `late`:
--- late_id, and
+-- `late` are rows of late_windows; `pieces` of window_pieces over their windows, where the late
+-- rank's is window 2 * late_id and the peer's 2 * late_id + 1; `busy` rows of busy_times over these
+-- pieces, with the window as step; `members` rows of paired_members. Gives one row for each of
+-- `late`: late_id, and
 --
 --     cause          computation, copy, host, waiting, transfer or unexplained
 --     cause_ns       by how much more of it there was; NULL where unexplained
@@ -14,9 +14,9 @@
 --     next_id        for waiting: the collective_id of where it waited
 --     at_ns          for host: the middle of the longest idle gap
 --
--- An instant of a window counts once: as computation if there is some, else as communication, else as
--- copy or memset, else as idle. As the windows begin together, the differences of these four add up to
--- late_ns. The largest one is the cause, if it is more than half of late_ns.
+-- An instant of a window counts once: as computation if there is some, else as communication, else
+-- as copy or memset, else as idle. As the windows begin together, the differences of these four add
+-- up to late_ns. The largest one is the cause, if it is more than half of late_ns.
 CREATE OR REPLACE MACRO late_causes(late, pieces, busy, members) AS TABLE
 WITH
 windows AS (

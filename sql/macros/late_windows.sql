@@ -85,8 +85,8 @@ shared_groups AS (
     JOIN group_ranks AS b
         ON b.job = p.job AND b.rank = p.peer AND b.group_id = a.group_id
 ),
--- Groups of ranks end to end on one axis of time, as in busy_times; twice as long, so that an end and
--- a start at one instant are apart.
+-- Groups of ranks end to end on one axis of time, as in busy_times; twice as long, so that an end
+-- and a start at one instant are apart.
 shifts AS MATERIALIZED (
     SELECT
         group_id,
@@ -139,8 +139,8 @@ waited AS MATERIALIZED (
     FROM counted
     WHERE late_id IS NOT NULL
 ),
--- Of the groups that rank and peer share, the one whose last collective ended last. Where a rank had
--- left none of a group's, the count is that of another group or rank.
+-- Of the groups that rank and peer share, the one whose last collective ended last. Where a rank
+-- had left none of a group's, the count is that of another group or rank.
 synced AS MATERIALIZED (
     SELECT w.late_id, max({'end_ns': c.at_ns, 'collective_id': c.collective_id}) AS sync
     FROM counted AS c

@@ -1,10 +1,10 @@
 -- What each collective moved: one row for each one of `members`, of calls that belong together.
 --
--- `members` are rows of paired_members, `split_calls` those of collective_calls behind them of which it
--- matters how they split, `groups`, `dtypes` and `factors` rows of groups_of_jobs, dtype_sizes and
--- bus_factors. Gives job, collective_id,
--- group_id, is_message, name, operation, dtype, step, paired_by, seq, comms_id, member_count,
--- member_total and transfer_ns as there, of several the least, and
+-- `members` are rows of paired_members, `split_calls` those of collective_calls behind them of
+-- which it matters how they split, `groups`, `dtypes` and `factors` rows of groups_of_jobs,
+-- dtype_sizes and bus_factors. Gives job, collective_id, group_id, is_message, name, operation,
+-- dtype, step, paired_by, seq, comms_id, member_count, member_total and transfer_ns as there, of
+-- several the least, and
 --
 --     bytes        the message: the larger one of a call's input and output, of the calls the
 --                  largest. Where an all-to-all tells how it splits them: what leaves a rank or

@@ -56,8 +56,8 @@ SELECT
 FROM collective_calls(jobs)
 GROUP BY ALL;
 
--- The process groups that traces declare in their header, `distributedInfo`. Ranks are a list there,
--- or the text of one; NULL where that is cut short.
+-- The process groups that traces declare in their header, `distributedInfo`. Ranks are a list
+-- there, or the text of one; NULL where that is cut short.
 CREATE OR REPLACE MACRO declared_groups(jobs) AS TABLE
 SELECT
     job,
@@ -77,8 +77,8 @@ FROM (
 
 -- The process groups in which ranks speak with each other, with all their members.
 --
--- `kinds` are rows of call_kinds. Gives one row for each job and each way in which its traces describe
--- a group: process_group, process_group_desc, group_size and ranks_text as there, and
+-- `kinds` are rows of call_kinds. Gives one row for each job and each way in which its traces
+-- describe a group: process_group, process_group_desc, group_size and ranks_text as there, and
 --
 --     group_id      equal for equal groups of a job; in order of names and members
 --     ranks         its members, sorted by their place in the group; NULL where no trace tells
@@ -215,9 +215,10 @@ FROM with_ranks;
 --     other            C  A  B  B  C     lacks 3: 0 from the front, 5 from the back
 --
 -- The front of its calls is the model's by position from the front, the rest from the back. Where
--- both fit in several ways, it is cut where the ends of calls are most steadily apart: clocks may be
--- apart, but do not jump. A rank with as many calls as the model, of which some do not fit, has
--- others there, which belong to the model's if their names do; one that fits in no way has no pairs.
+-- both fit in several ways, it is cut where the ends of calls are most steadily apart: clocks may
+-- be apart, but do not jump. A rank with as many calls as the model, of which some do not fit, has
+-- others there, which belong to the model's if their names do; one that fits in no way has no
+-- pairs.
 CREATE OR REPLACE MACRO order_pairs(calls) AS TABLE
 WITH
 lanes AS (
@@ -374,11 +375,12 @@ WHERE b.cut_at IS NOT NULL
 --   1. by the `Comms Id` that the profiler gives them, where all calls of the group have one;
 --   2. else by the `Seq` of the group;
 --   3. else by order, as order_pairs says.
--- The id is a hash of 64 bits and holds within a group only. Where it comes several times on a rank,
--- as one call may launch several kernels, the first belongs to the first, the second to the second.
+-- The id is a hash of 64 bits and holds within a group only. Where it comes several times on a
+-- rank, as one call may launch several kernels, the first belongs to the first, the second to the
+-- second.
 --
--- Sends and receives are a lane for each sender and receiver in a group. Their ids count what a rank
--- sent and received, whoever the peer was: equal on both sides in groups of two only.
+-- Sends and receives are a lane for each sender and receiver in a group. Their ids count what a
+-- rank sent and received, whoever the peer was: equal on both sides in groups of two only.
 CREATE OR REPLACE MACRO paired_members(jobs) AS TABLE
 WITH
 plain_kinds AS MATERIALIZED (

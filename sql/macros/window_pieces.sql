@@ -4,33 +4,36 @@
 -- `activities` job, rank, event_id, kind, name, op_id, start_ns and end_ns. Gives window_id, job,
 -- rank, event_id, kind, name, op_id, start_ns and end_ns, cut to the window.
 --
--- Time is cut in buckets as long as windows are on average; windows and activities meet in the
--- buckets in which both are, and count in the first of them.
+-- Time is cut in buckets as long as windows of the job are on average; windows and activities meet
+-- in the buckets in which both are, and count in the first of them.
 CREATE OR REPLACE MACRO window_pieces(windows, activities) AS TABLE
 WITH
 sizes AS MATERIALIZED (
-    SELECT greatest(1, avg(until_ns - from_ns))::BIGINT AS bucket_ns
+    SELECT job, greatest(1, avg(until_ns - from_ns))::BIGINT AS bucket_ns
     FROM query_table(windows)
     WHERE until_ns > from_ns
+    GROUP BY job
 ),
 window_buckets AS MATERIALIZED (
     SELECT
-        window_id,
-        job,
-        rank,
-        from_ns,
-        until_ns,
-        from_ns // bucket_ns AS first_bucket,
-        unnest(range(from_ns // bucket_ns, until_ns // bucket_ns + 1)) AS bucket
-    FROM query_table(windows), sizes
-    WHERE until_ns > from_ns
+        w.window_id,
+        w.job,
+        w.rank,
+        w.from_ns,
+        w.until_ns,
+        w.from_ns // s.bucket_ns AS first_bucket,
+        unnest(range(w.from_ns // s.bucket_ns, w.until_ns // s.bucket_ns + 1)) AS bucket
+    FROM query_table(windows) AS w
+    JOIN sizes AS s ON s.job = w.job
+    WHERE w.until_ns > w.from_ns
 ),
 in_buckets AS (
     SELECT
         a.job, a.rank, a.event_id, a.kind, a.name, a.op_id, a.start_ns, a.end_ns,
-        a.start_ns // bucket_ns AS begun_bucket,
-        a.end_ns // bucket_ns AS ended_bucket
-    FROM query_table(activities) AS a, sizes
+        a.start_ns // s.bucket_ns AS begun_bucket,
+        a.end_ns // s.bucket_ns AS ended_bucket
+    FROM query_table(activities) AS a
+    JOIN sizes AS s ON s.job = a.job
 ),
 -- Hardly any lies in more than two buckets, and lists cost time.
 activity_buckets AS (

@@ -1,9 +1,10 @@
 -- How many bytes of a collective's message each link has to carry, as a multiple of the message.
 --
--- In a group of n ranks the factor is `passes`, of this (n - 1) / n where a rank keeps its own share
--- (`keeps_own_share`). The message is the larger one of a rank's input and output. Bandwidth times
--- this factor, the bus bandwidth, can be held against a link's speed whatever the collective and n.
--- It is that of a ring; switches that reduce (NVLS, SHARP) may well go beyond a link's speed.
+-- In a group of n ranks the factor is `passes`, of this (n - 1) / n where a rank keeps its own
+-- share (`keeps_own_share`). The message is the larger one of a rank's input and output. Bandwidth
+-- times this factor, the bus bandwidth, can be held against a link's speed whatever the collective
+-- and n. It is that of a ring; switches that reduce (NVLS, SHARP) may well go beyond a link's
+-- speed.
 --
 -- To change a factor or add an operation, replace this view by one with the same columns.
 CREATE OR REPLACE VIEW bus_factors AS

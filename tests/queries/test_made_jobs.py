@@ -35,7 +35,7 @@ def audit(comm) -> list[tuple]:
 @pytest.mark.parametrize("ids", ["comms_id", "seq", "none"])
 @pytest.mark.parametrize("ranks", SIZES)
 def test_clean_windows(comm, ranks, ids):
-    made = make(ranks=ranks, ids=ids, steps=2 if ranks == 64 else 4)
+    made = make(ranks=ranks, ids=ids, steps=1 if ranks == 64 else 4)
     comm.fill(**made.tables())
     assert pairs_found(comm) == pairs_made(made)
     assert audit(comm) == []
@@ -66,7 +66,7 @@ def test_missing_first_collective(comm, ids, stream, with_steps):
 @pytest.mark.parametrize("ranks", [8, 64])
 def test_partial_window(comm, ids, cut, side, ranks):
     """One rank was recorded later, or stopped earlier, in the middle of a step."""
-    made = make(ranks=ranks, ids=ids, steps=3)
+    made = make(ranks=ranks, ids=ids, steps=3, layers=1 if ranks == 64 else 3)
     times = [a["start_ns"] for a in made.activities if a["rank"] == 5]
     at = min(times) + int(side * (max(times) - min(times)))
     partial = without(made, lambda a: a["rank"] == 5 and (a["start_ns"] < at) == (cut == "start"))
@@ -74,7 +74,7 @@ def test_partial_window(comm, ids, cut, side, ranks):
     assert pairs_found(comm) == pairs_made(partial)
     lost = sum(c.keys() != d.keys()
                for c, d in zip(made.collectives, partial.collectives, strict=True))
-    assert lost > 5
+    assert lost > 3
     assert audit(comm) == [("cut_by_window", 5, lost)]
     promises(comm)
 
@@ -109,7 +109,7 @@ def test_several_faults_each_named_once(comm):
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("ids", ["comms_id", "none"])
 def test_clock_offsets(comm, ranks, seed, ids):
-    made = make(ranks=ranks, seed=seed, ids=ids, steps=4)
+    made = make(ranks=ranks, seed=seed, ids=ids, steps=4, layers=1 if ranks == 64 else 3)
     comm.fill(**made.tables())
     rows = comm.run("clock_offsets")
     assert [row["rank"] for row in rows] == list(range(ranks))
@@ -117,7 +117,7 @@ def test_clock_offsets(comm, ranks, seed, ids):
         offset, drift = made.clocks[row["rank"]]
         assert row["reference_rank"] == 0 and row["reference_ns"] == T0
         assert abs(row["offset_ns"] - offset) <= min(5_000, row["residual_ns"] + 1), row
-        assert row["residual_ns"] <= 3_000
+        assert row["residual_ns"] <= 5_000
         # Over the window, offset and drift together.
         last = max(a["start_ns"] for a in made.activities) - T0
         wrong = row["offset_ns"] - offset + last * (row["drift_ppm"] - drift) / 1e6

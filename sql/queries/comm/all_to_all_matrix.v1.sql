@@ -1,12 +1,13 @@
 -- How many bytes each rank sends to each other in all-to-alls, by their global ranks.
 --
--- What a sender says of its splits counts: how many rows of its tensor go to each member of the group,
--- by the member's place in it. Without splits all members get equal shares. Where the sender's trace
--- is not in the archive, what the receivers say of what they get counts instead. A rank's own share,
--- which never leaves it, is in the row of the rank with itself.
+-- What a sender says of its splits counts: how many rows of its tensor go to each member of the
+-- group, by the member's place in it. Without splits all members get equal shares. Where the
+-- sender's trace is not in the archive, what the receivers say of what they get counts instead. A
+-- rank's own share, which never leaves it, is in the row of the rank with itself.
 --
 -- All-to-alls whose group, number format or splits the traces do not tell whole are left out;
--- collective_audit says so. In mixtures of experts an uneven column is an expert that gets too much.
+-- collective_audit says so. In mixtures of experts an uneven column is an expert that gets too
+-- much.
 --
 -- HTA has no counterpart.
 --

@@ -1,33 +1,33 @@
 -- How far each rank's clock is from that of a reference rank, how it drifts, and how sure that is.
 --
--- All members of an all-reduce, all-gather, reduce-scatter, all-to-all or barrier leave it together.
--- So the ends of one on two ranks are one instant on two clocks:
+-- All members of an all-reduce, all-gather, reduce-scatter, all-to-all or barrier leave it
+-- together. So the ends of one on two ranks are one instant on two clocks:
 --
 --     rank 0's clock    [=====)        [=====)         [=====)
 --     rank 1's clock      [======)       [======)        [======)
 --                            >--<           >--<            >---<      offset, and a drift
 --
--- Offsets are medians and drifts medians of slopes (Theil and Sen), so that some collectives that end
--- in disorder do no harm. The reference rank is the lowest that collectives tie to the rank, directly
--- or through others; a drift that cannot be told from noise is 0. An instant of a rank's clock is on
--- the reference rank's
+-- Offsets are medians and drifts medians of slopes (Theil and Sen), so that some collectives that
+-- end in disorder do no harm. The reference rank is the lowest that collectives tie to the rank,
+-- directly or through others; a drift that cannot be told from noise is 0. An instant of a rank's
+-- clock is on the reference rank's
 --
 --     start_ns - offset_ns - (start_ns - offset_ns - reference_ns) * drift_ppm / 1e6
 --
--- residual_ns is what is left over: ends of collectives, moved so, are that close to each other, but
--- for 5 of 100; more is added the fewer they are. A delay that is the same in every collective looks
--- like an offset and is not in it.
+-- residual_ns is what is left over: ends of collectives, moved so, are that close to each other,
+-- but for 5 of 100; more is added the fewer they are. A delay that is the same in every collective
+-- looks like an offset and is not in it.
 --
--- A row for every rank of jobs with collectives of two traces or more; offsets are measured with all
--- ranks, whichever are selected. HTA takes clocks for equal.
+-- A row for every rank of jobs with collectives of two traces or more; offsets are measured with
+-- all ranks, whichever are selected. HTA takes clocks for equal.
 --
 -- since: 0.1
 -- grain: job, rank
 -- returns:
 --   job             VARCHAR  -      run of a program
 --   rank            INTEGER  -      rank of the process
---   offset_ns       BIGINT   ns     by which its clock is ahead, at reference_ns; NULL where nothing
---                                   ties the rank to another
+--   offset_ns       BIGINT   ns     by which its clock is ahead, at reference_ns; NULL where
+--                                   nothing ties the rank to another
 --   drift_ppm       DOUBLE   ppm    what it gains, in millionths
 --   residual_ns     BIGINT   ns     how well that fits
 --   anchor_count    BIGINT   count  collectives by which it is known, at most 1000; 0 for the

@@ -21,8 +21,9 @@
 --     splits_cut_short   group                                all-to-alls that do not tell their
 --                                                             splits whole: bandwidth is NULL
 --
--- A run is a stretch of a group's collectives one after the other. Sizes are held against each other
--- only where all members have to give the same. Of jobs with one trace only the last three are told.
+-- A run is a stretch of a group's collectives one after the other. Sizes are held against each
+-- other only where all members have to give the same. Of jobs with one trace only the last three
+-- are told.
 --
 -- HTA has no counterpart.
 --
@@ -55,10 +56,10 @@ groups AS MATERIALIZED (
     FROM groups_of_jobs(only_jobs)
 ),
 traced AS MATERIALIZED (
-    SELECT DISTINCT job, rank
+    SELECT job, rank
     FROM (
         SELECT t.job, t.rank FROM traces AS t
-        UNION ALL
+        UNION
         SELECT m.job, m.rank FROM members AS m
     )
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, job))
@@ -111,10 +112,16 @@ lane_ranks AS (
     FROM members AS m
     WHERE m.lane IS NOT NULL
 ),
+-- But for those whose calls are not paired: that is told once, not collective by collective.
 expected AS MATERIALIZED (
     SELECT r.job, r.lane, r.rank
     FROM lane_ranks AS r
     JOIN traced AS t ON t.job = r.job AND t.rank = r.rank
+    ANTI JOIN (
+        SELECT m.lane, m.rank
+        FROM members AS m
+        WHERE m.collective_id IS NULL AND m.lane IS NOT NULL
+    ) AS u ON u.lane = r.lane AND u.rank = r.rank
 ),
 expected_counts AS (
     SELECT job, lane, count(*) AS rank_count
@@ -164,8 +171,9 @@ lacking AS (
     SELECT p.job, p.lane, p.collective_id, p.place, p.start_ns, p.end_ns, e.rank
     FROM placed AS p
     JOIN expected_counts AS n
-        ON n.job = p.job AND n.lane = p.lane AND n.rank_count <> p.rank_count
+        ON n.job = p.job AND n.lane = p.lane
     JOIN expected AS e ON e.job = p.job AND e.lane = p.lane
+    WHERE n.rank_count <> p.rank_count
 ),
 missing AS MATERIALIZED (
     SELECT l.*

@@ -12,12 +12,13 @@
 --     broadcast, reduce               input                     1
 --     send and receive, named `send`  the message               1
 --
--- The factors are rows of the view bus_factors, sizes of elements those of dtype_sizes, each with its
--- source. Rings are meant: switches that reduce may go beyond a link's speed.
+-- The factors are rows of the view bus_factors, sizes of elements those of dtype_sizes, each with
+-- its source. Rings are meant: switches that reduce may go beyond a link's speed.
 --
 -- Several collectives count by the sum of what they moved over the sum of their time, never by the
--- mean of bandwidths. Groups that share a name count together. Collectives of which only one rank is
--- in the archive are left out. What was paired is measured over all ranks, whichever are selected.
+-- mean of bandwidths. Groups that share a name count together. Collectives of which only one rank
+-- is in the archive are left out. What was paired is measured over all ranks, whichever are
+-- selected.
 --
 -- HTA has no counterpart.
 --
@@ -27,12 +28,12 @@
 --   job                 VARCHAR  -      run of a program
 --   process_group       VARCHAR  -      name of the group
 --   name                VARCHAR  -      collective, as PyTorch names it; send for messages
---   bytes               BIGINT   bytes  the message; NULL for a barrier, and where the number format
---                                       or the number of elements is not known
+--   bytes               BIGINT   bytes  the message; NULL for a barrier, and where the number
+--                                       format or the number of elements is not known
 --   process_group_desc  VARCHAR  -      what the group is for, where the program said it
 --   dtype               VARCHAR  -      number format; of several the first by name
 --   group_size          BIGINT   -      ranks in the group; of several groups in the largest
---   count               BIGINT   -      collectives
+--   count               BIGINT   count  collectives
 --   transfer_ns         BIGINT   ns     sum of their transfers
 --   algbw_gbps          DOUBLE   GB/s   sum of bytes / sum of transfers
 --   busbw_gbps          DOUBLE   GB/s   sum of bytes * factor / sum of transfers

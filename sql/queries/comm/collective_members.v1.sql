@@ -10,8 +10,8 @@
 --
 -- Of broadcast, reduce, gather and scatter, where a root may be done early, wait_ns is the same
 -- difference, but not only waiting. exposed_wait_ns is what of wait_ns no computation of the rank's
--- device hides. aligned_wait_ns is by clocks instead: from the member's start to the last one's. Where
--- the two differ, clocks are uncertain by that much, or members did not leave together.
+-- device hides. aligned_wait_ns is by clocks instead: from the member's start to the last one's.
+-- Where the two differ, clocks are uncertain by that much, or members did not leave together.
 --
 -- Members are paired, and waits measured, over all ranks, whichever are selected.
 --
@@ -34,7 +34,7 @@
 --   aligned_wait_ns   BIGINT   ns     until the last member's start, on aligned clocks; NULL where
 --                                     not all members have them
 --   exposed_wait_ns   BIGINT   ns     of wait_ns, time without computation on the device
---   is_last           BOOLEAN  -      it came last; NULL where clocks would have to tell, but cannot
+--   is_last           BOOLEAN  -      it came last; NULL where clocks have to tell, but cannot
 -- check: wait_ns BETWEEN 0 AND dur_ns
 -- check: exposed_wait_ns BETWEEN 0 AND wait_ns
 -- check: aligned_wait_ns >= 0

@@ -10,13 +10,14 @@
 --     rank 2                 [=======)    the last: it waited for nobody
 --               start_skew_ns transfer_ns
 --
--- All members leave a collective together, so that durations tell who came when, whatever their clocks
--- say: the shortest is the transfer, the others waited before it. Of broadcast, reduce, gather and
--- scatter, where a root may be done early, clocks have to tell: NULL where they cannot be aligned.
+-- All members leave a collective together, so that durations tell who came when, whatever their
+-- clocks say: the shortest is the transfer, the others waited before it. Of broadcast, reduce,
+-- gather and scatter, where a root may be done early, clocks have to tell: NULL where they cannot
+-- be aligned.
 --
 -- Bandwidth is by the transfer, so what nccl-tests would measure; bytes and factors are in
--- collective_bandwidth. A collective that is not whole, with member_count below group_size, may have
--- waited for a rank that is not in the archive.
+-- collective_bandwidth. A collective that is not whole, with member_count below group_size, may
+-- have waited for a rank that is not in the archive.
 --
 -- Members are paired, waits measured, over all ranks, whichever are selected.
 --

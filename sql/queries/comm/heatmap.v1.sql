@@ -1,11 +1,12 @@
 -- How busy every rank was, time bucket by time bucket, on aligned clocks.
 --
 -- The table behind a picture with a row for each rank and a column for each bucket. Of each bucket,
--- busy_frac is the share in which activities of the kind ran, on any device and stream of the rank; an
--- instant with several counts once. `busy` is any kind. Ranks are moved onto the clock of their
+-- busy_frac is the share in which activities of the kind ran, on any device and stream of the rank;
+-- an instant with several counts once. `busy` is any kind. Ranks are moved onto the clock of their
 -- reference rank, as clock_offsets tells it; one whose clock is not known stays where it is.
 --
--- Every rank and kind that the job has is there with every bucket, 0 included. HTA has no counterpart.
+-- Every rank and kind that the job has is there with every bucket, 0 included. HTA has no
+-- counterpart.
 --
 -- since: 0.1
 -- grain: job, rank, kind, bucket
@@ -16,11 +17,11 @@
 --   bucket         BIGINT   -      0, 1, ... from the first activity of the job's selected ranks on
 --   start_ns       BIGINT   ns     start of the bucket, on the reference rank's clock
 --   from_start_ns  BIGINT   ns     the same from the first activity on
---   bucket_ns      BIGINT   ns     its length; the last one may reach past the last activity
+--   length_ns      BIGINT   ns     of the bucket; the last one may reach past the last activity
 --   busy_ns        BIGINT   ns     time with activities of the kind
---   busy_frac      DOUBLE   0-1    busy_ns / bucket_ns
--- check: busy_ns BETWEEN 0 AND bucket_ns
--- check: from_start_ns = bucket * bucket_ns
+--   busy_frac      DOUBLE   0-1    busy_ns / length_ns
+-- check: busy_ns BETWEEN 0 AND length_ns
+-- check: from_start_ns = bucket * length_ns
 CREATE OR REPLACE MACRO heatmap_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
@@ -59,7 +60,7 @@ extents AS MATERIALIZED (
     SELECT
         job,
         first_start_ns,
-        greatest(1, (span_ns + bucket_count - 1) // greatest(1, bucket_count)) AS bucket_ns
+        greatest(1, (span_ns + bucket_count - 1) // greatest(1, bucket_count)) AS length_ns
     FROM (
         SELECT job, min(start_ns) AS first_start_ns, max(end_ns) - min(start_ns) AS span_ns
         FROM activities
@@ -112,28 +113,28 @@ parts AS MATERIALIZED (
         r.lane,
         greatest(r.start_ns, r.until_ns) - r.shift_ns - e.first_start_ns AS from_ns,
         r.end_ns - r.shift_ns - e.first_start_ns AS until_ns,
-        e.bucket_ns
+        e.length_ns
     FROM reached AS r
     JOIN lanes AS l ON l.lane = r.lane
     JOIN extents AS e ON e.job = l.job
     WHERE r.end_ns > greatest(r.start_ns, coalesce(r.until_ns, r.start_ns))
 ),
 in_buckets AS (
-    SELECT lane, from_ns // bucket_ns AS bucket, until_ns - from_ns AS busy_ns
+    SELECT lane, from_ns // length_ns AS bucket, until_ns - from_ns AS busy_ns
     FROM parts
-    WHERE from_ns // bucket_ns = (until_ns - 1) // bucket_ns
+    WHERE from_ns // length_ns = (until_ns - 1) // length_ns
     UNION ALL
     SELECT
         lane,
         bucket,
-        least(until_ns, (bucket + 1) * bucket_ns) - greatest(from_ns, bucket * bucket_ns)
+        least(until_ns, (bucket + 1) * length_ns) - greatest(from_ns, bucket * length_ns)
             AS busy_ns
     FROM (
         SELECT
             *,
-            unnest(range(from_ns // bucket_ns, (until_ns - 1) // bucket_ns + 1)) AS bucket
+            unnest(range(from_ns // length_ns, (until_ns - 1) // length_ns + 1)) AS bucket
         FROM parts
-        WHERE from_ns // bucket_ns < (until_ns - 1) // bucket_ns
+        WHERE from_ns // length_ns < (until_ns - 1) // length_ns
     )
 ),
 busy AS (
@@ -142,7 +143,7 @@ busy AS (
     GROUP BY lane, bucket
 ),
 cells AS (
-    SELECT l.*, e.first_start_ns, e.bucket_ns, unnest(range(bucket_count)) AS bucket
+    SELECT l.*, e.first_start_ns, e.length_ns, unnest(range(bucket_count)) AS bucket
     FROM lanes AS l
     JOIN extents AS e ON e.job = l.job
 )
@@ -151,11 +152,11 @@ SELECT
     c.rank,
     c.kind,
     c.bucket,
-    c.first_start_ns + c.bucket * c.bucket_ns AS start_ns,
-    c.bucket * c.bucket_ns AS from_start_ns,
-    c.bucket_ns,
+    c.first_start_ns + c.bucket * c.length_ns AS start_ns,
+    c.bucket * c.length_ns AS from_start_ns,
+    c.length_ns,
     coalesce(b.busy_ns, 0) AS busy_ns,
-    coalesce(b.busy_ns, 0) / c.bucket_ns AS busy_frac
+    coalesce(b.busy_ns, 0) / c.length_ns AS busy_frac
 FROM cells AS c
 LEFT JOIN busy AS b ON b.lane = c.lane AND b.bucket = c.bucket
 ORDER BY c.job, c.rank, c.kind, c.bucket;

@@ -2,8 +2,8 @@
 --
 -- The table behind a picture with a lane for each stream. Ranks are moved onto the clock of their
 -- reference rank, as clock_offsets tells it, so that the ends of a collective stand one below the
--- other; a rank whose clock is not known stays where it is (is_aligned). The window is told from the
--- first activity of the job's selected ranks.
+-- other; a rank whose clock is not known stays where it is (is_aligned). The window is told from
+-- the first activity of the job on, whichever ranks and steps are selected.
 --
 -- HTA draws plot_timeline from one rank's frame and compares ranks on their own clocks.
 --
@@ -61,8 +61,6 @@ activities AS (
     FROM gpu_activities AS a
     LEFT JOIN clocks AS c ON c.job = a.job AND c.rank = a.rank
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
 ),
 starts AS (
     SELECT job, min(start_ns) AS first_start_ns
@@ -85,7 +83,9 @@ SELECT
     a.is_aligned
 FROM activities AS a
 JOIN starts AS s ON s.job = a.job
-WHERE a.dur_ns >= min_dur_ns
+WHERE (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+  AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+  AND a.dur_ns >= min_dur_ns
   AND (
     a.start_ns - s.first_start_ns + a.dur_ns > window_from_ns
     OR a.start_ns - s.first_start_ns >= window_from_ns

@@ -1,14 +1,15 @@
 -- The GPU time that ranks lost waiting for others, charged to who and what it began with.
 --
--- For each late arrival at a collective, straggler_blame finds the rank, the cause and the kernel or
--- operator where it began. All that the other members then waited is charged to these, as far as no
--- computation on their devices hid it:
+-- For each late arrival at a collective, straggler_blame finds the rank, the cause and the kernel
+-- or operator where it began. All that the other members then waited is charged to these, as far as
+-- no computation on their devices hid it:
 --
 --     lost_gpu_ns = sum, over collectives and over their members, of exposed_wait_ns
 --
--- (collective_members has it a rank). The rank may be none of the collective's: one that was waited for
--- in another group, or that sent a message late. What a chain of more than one hop lost is counted at
--- each of its collectives: their members are different ranks, or waited at different times.
+-- (collective_members has it a rank). The rank may be none of the collective's: one that was waited
+-- for in another group, or that sent a message late. What a chain of more than one hop lost is
+-- counted at each of its collectives: their members are different ranks, or waited at different
+-- times.
 --
 -- HTA has no counterpart.
 --
@@ -26,8 +27,8 @@
 --   late_ns        BIGINT   ns     sum of how late they were
 --   wait_ns        BIGINT   ns     what all others waited
 --   lost_gpu_ns    BIGINT   ns     of this, time without computation on their devices
---   lost_gpu_frac  DOUBLE   0-1    of the time of all ranks of the job, each from its first activity
---                                  to its last
+--   lost_gpu_frac  DOUBLE   0-1    of the time of all ranks of the job, each from its first
+--                                  activity to its last
 -- check: late_count > 0
 -- check: lost_gpu_ns BETWEEN 0 AND wait_ns
 -- check: lost_gpu_frac BETWEEN 0 AND 1

@@ -1,7 +1,7 @@
 -- How long each stage of a pipeline waited for messages in each step, and what it did meanwhile.
 --
--- A stage is what the ranks of a pipeline have by their place in its process group. Its bubble is the
--- time in which a receive waits for its sender and the device computes nothing; the time that
+-- A stage is what the ranks of a pipeline have by their place in its process group. Its bubble is
+-- the time in which a receive waits for its sender and the device computes nothing; the time that
 -- receives take, waiting or not, is recv_ns. Several at once count once.
 --
 -- In a pipeline of p stages that cuts its batch in m parts, (p - 1) / (m + p - 1) of a step is what
@@ -49,7 +49,7 @@ receives AS MATERIALIZED (
         m.start_ns,
         m.end_ns,
         m.start_ns + m.wait_ns AS until_ns,
-        list_position(g.ranks, m.rank) - 1 AS stage
+        (list_position(g.ranks, m.rank) - 1)::BIGINT AS stage
     FROM members AS m
     JOIN groups AS g ON g.group_id = m.group_id
     WHERE m.operation = 'recv'

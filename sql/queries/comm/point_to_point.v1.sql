@@ -1,15 +1,15 @@
 -- Messages from rank to rank: the send and the receive that belong together, and who waited.
 --
--- A pipeline's stages pass activations and gradients by them. The side with the shorter duration came
--- last; the other one waited for it:
+-- A pipeline's stages pass activations and gradients by them. The side with the shorter duration
+-- came last; the other one waited for it:
 --
 --     sender                 [=== send ===)
 --     receiver   [wwwwwwwwwww=== recv ====)     recv_wait_ns, of it bubble_ns without computation
 --                            transfer_ns
 --
 -- Paired within a process group by the profiler's ids where the group has two ranks, else in their
--- order for each sender and receiver, as the profiler counts messages on each rank apart. Messages of
--- which only one side is in the archive are in collective_audit.
+-- order for each sender and receiver, as the profiler counts messages on each rank apart. Messages
+-- of which only one side is in the archive are in collective_audit.
 --
 -- The pipeline's bubble of a stage is the sum of bubble_ns over its rank and step:
 --

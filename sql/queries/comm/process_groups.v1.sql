@@ -1,7 +1,7 @@
 -- The process groups of a job: who is in them, and what kind of parallelism they are for.
 --
--- A group's ranks are those that the trace lists with each collective. The profiler shortens lists of
--- more than 30; they are rebuilt (ranks_source) from what the trace's header declares
+-- A group's ranks are those that the trace lists with each collective. The profiler shortens lists
+-- of more than 30; they are rebuilt (ranks_source) from what the trace's header declares
 -- (distributedInfo), else from the group's first rank and stride, else from the first two ranks and
 -- the last. What rebuilds a list has to agree with all that is left of it.
 --
@@ -11,11 +11,12 @@
 --                      expert, cp, context or sequence; default_pg is the world
 --     the calls        more sends and receives than collectives: pipeline; more all-to-alls than
 --                      other collectives: expert
---     the ranks        all of the job's: data where the job has no other groups, else world. Next to
---                      each other, all on one machine, and fewer than the job's: tensor. Else, at
+--     the ranks        all of the job's: data where the job has no other groups, else world. Next
+--                      to each other, all on one machine, fewer than the job's: tensor. Else, at
 --                      equal distances: data
 --
--- So the last two are guesses. Groups in which no collective ran are not there. HTA has no counterpart.
+-- So the last two are guesses. Groups in which no collective ran are not there. HTA has no
+-- counterpart.
 --
 -- since: 0.1
 -- grain: job, group_id

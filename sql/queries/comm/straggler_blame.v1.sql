@@ -2,15 +2,15 @@
 --
 -- What did the last one do that a typical member did not?
 --
--- Both ranks left some earlier collective together: the last one they share before this one. What the
--- late rank has done since is held against what the peer in the middle of the order has:
+-- Both ranks left some earlier collective together: the last one they share before this one. What
+-- the late rank has done since is held against what the peer in the middle of the order has:
 --
 --     late    [= sync =)  [====== longer kernel ======)  [= collective =)
 --     peer   [== sync ==)[=== kernel ===)[======== collective ==========)
 --
--- An instant counts once: as computation, else as communication, else as copy, else as idle. As both
--- began together, the four differences add up to late_ns, whatever the clocks. The largest is the
--- cause if it is more than half of late_ns:
+-- An instant counts once: as computation, else as communication, else as copy, else as idle. As
+-- both began together, the four differences add up to late_ns, whatever the clocks. The largest is
+-- the cause if it is more than half of late_ns:
 --
 --     computation  longer or more kernels; kernel_name is the one of which there is most more
 --     copy         the same for copies and memsets
@@ -21,11 +21,11 @@
 --     transfer     communication took longer, without much waiting in it
 --     unexplained  nothing is more than half, or there is no earlier collective together
 --
--- Row by row, `collective_id` with hop 0 is the late arrival of which the chain tells; the last row of
--- a chain, is_root, is where it began.
+-- Row by row, `collective_id` with hop 0 is the late arrival of which the chain tells; the last row
+-- of a chain, is_root, is where it began.
 --
--- Late are the last ones of all-reduces, all-gathers, reduce-scatters, all-to-alls and barriers, and of
--- a message the later side. HTA has no counterpart.
+-- Late are the last ones of all-reduces, all-gathers, reduce-scatters, all-to-alls and barriers,
+-- and of a message the later side. HTA has no counterpart.
 --
 -- since: 0.1
 -- grain: job, chain_id, hop

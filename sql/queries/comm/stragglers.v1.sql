@@ -5,17 +5,18 @@
 -- and collectives with a root do not count: there, not all wait for one.
 --
 -- Somebody has to be last. A straggler
---   * is last more often than by chance: of n equal ranks each is last in 1/n of collectives. z_score
---     counts by how many standard deviations it is more; 3 or more is hardly ever chance;
+--   * is last more often than by chance: of n equal ranks each is last in 1/n of collectives.
+--     z_score counts by how many standard deviations it is more; 3 or more is hardly ever chance;
 --   * is costly: `score` is at least `min_score`;
---   * is late by itself, not because it had to wait elsewhere, in another group: own_delay_ns is at least
---     half of delay_ns. straggler_blame follows lateness from collective to collective.
+--   * is late by itself, not because it had to wait elsewhere, in another group: own_delay_ns is at
+--     least half of delay_ns. straggler_blame follows lateness from collective to collective.
 --
 -- score is the share of the other ranks' time that they wait for this one, with no computation to
--- hide it: caused_exposed_wait_ns over the sum of spans, from first activity to last, of the others.
+-- hide it: caused_exposed_wait_ns over the sum of spans, from first activity to last, of the
+-- others.
 --
--- HTA's get_potential_stragglers ranks by one time of the ranks' kernels, and finds none where NCCL's
--- kernels are named as they have been since 2023.
+-- HTA's get_potential_stragglers ranks by one time of the ranks' kernels, and finds none where
+-- NCCL's kernels are named as they have been since 2023.
 --
 -- since: 0.1
 -- grain: job, rank
