@@ -719,12 +719,14 @@ def quoted(text: str) -> list[str]:
     return re.findall(r"`([^`]+)`", text)
 
 
-def queries_of_theme_gpu() -> dict[str, Query]:
+def queries_like_htas() -> dict[str, Query]:
+    """Those of a device's time, and the one across ranks of which HTA has something like it."""
     newest = Catalog.load().newest
-    return {name: query for name, query in newest.items() if query.theme == "gpu"}
+    return {name: query for name, query in newest.items()
+            if query.theme == "gpu" or name == "stragglers"}
 
 
-QUERIES = queries_of_theme_gpu()
+QUERIES = queries_like_htas()
 
 
 def test_differences_name_every_method():
@@ -781,6 +783,9 @@ HTA_PARAMETERS = {
     ],
     "get_memory_bw_summary": ["ranks"],
     "get_memory_bw_time_series": ["ranks"],
+    "get_potential_stragglers": [
+        "profiler_steps", "num_candidates", "visualize", "straggler_identification_impl"
+    ],
     "get_profiler_steps": [],
     "get_queue_length_summary": ["ranks"],
     "get_queue_length_time_series": ["ranks"],

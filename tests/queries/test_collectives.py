@@ -96,24 +96,29 @@ GOLDEN = {
 }
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", GOLDEN)
-def test_golden_bandwidth(comm, name, dtype):
+def test_golden_bandwidth(comm, name):
     nelems_in, nelems_out, message, factor = GOLDEN[name]
     comm.fill([
-        call(rank, 10 * rank, 1040, group_size=4, process_group_ranks="[0, 1, 2, 3]", dtype=dtype,
-             collective_name=name, in_nelems=nelems_in, out_nelems=nelems_out)
-        for rank in range(4)
+        call(rank, 9000 * seq + 10 * rank, 9000 * seq + 1040, seq=seq, dtype=dtype, group_size=4,
+             event_id=4 * seq + rank, collective_name=name, process_group_name=dtype,
+             process_group_ranks="[0, 1, 2, 3]", in_nelems=nelems_in, out_nelems=nelems_out)
+        for seq, dtype in enumerate(DTYPES) for rank in range(4)
     ])  # fmt: skip
-    size = message * DTYPES[dtype]
-    [row] = comm.run("collectives")
-    assert (row["bytes"], row["transfer_ns"]) == (size, 1010)
-    assert row["algbw_gbps"] == pytest.approx(size / 1010)
-    assert row["busbw_gbps"] == pytest.approx(factor * size / 1010)
-    [row] = comm.run("collective_bandwidth")
-    assert (row["name"], row["bytes"], row["count"]) == (name, size, 1)
-    for column in ("busbw_gbps", "p01_busbw_gbps", "p50_busbw_gbps", "p99_busbw_gbps"):
-        assert row[column] == pytest.approx(factor * size / 1010)
+    rows = comm.run("collectives")
+    assert [row["dtype"] for row in rows] == list(DTYPES)
+    for row in rows:
+        size = message * DTYPES[row["dtype"]]
+        assert (row["bytes"], row["transfer_ns"]) == (size, 1010)
+        assert row["algbw_gbps"] == pytest.approx(size / 1010)
+        assert row["busbw_gbps"] == pytest.approx(factor * size / 1010)
+    rows = comm.run("collective_bandwidth")
+    assert {row["dtype"] for row in rows} == DTYPES.keys()
+    for row in rows:
+        size = message * DTYPES[row["dtype"]]
+        assert (row["name"], row["bytes"], row["count"]) == (name, size, 1)
+        for column in ("busbw_gbps", "p01_busbw_gbps", "p50_busbw_gbps", "p99_busbw_gbps"):
+            assert row[column] == pytest.approx(factor * size / 1010)
     assert comm.run("collective_audit") == []
 
 
