@@ -46,6 +46,14 @@ SECOND_CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "folded_stacks(host)": ("folded_stacks", {"weight": "host"}),
     "op_stats(by_shape)": ("op_stats", {"by_shape": True}),
 }
+# Ranks, and all-reduces of all of them. Of a timeline people ask for a window.
+RANKS = {
+    "full": {"ranks": 64, "collectives": 20_000},
+    "small": {"ranks": 8, "collectives": 500},
+}
+RANKS_PARAMETERS: dict[str, dict[str, Any]] = {
+    "kernel_timeline": {"window_from_ns": 1_000_000_000, "window_until_ns": 2_000_000_000},
+}
 COUNTERPARTS = {
     "temporal_breakdown": "get_temporal_breakdown",
     "comm_comp_overlap": "get_comm_comp_overlap",
@@ -73,7 +81,7 @@ def names() -> list[str]:
     load = ["ours", "json", "json_without_gc", "hta", "workers", "huge", "stacks"]
     return [
         *(f"load/{name}" for name in load), "cli/list", "cli/run",
-        *(f"query/{name}" for name in calls()), "stacks", "growth",
+        *(f"query/{name}" for name in calls()), "stacks", "growth", "ranks",
     ]  # fmt: skip
 
 
@@ -91,6 +99,7 @@ class Session:
     queries: dict[str, dict[str, Any]] = field(default_factory=dict)
     stacks: dict[str, dict[str, float]] = field(default_factory=dict)
     growth: dict[str, dict[str, float]] = field(default_factory=dict)
+    ranks: dict[str, dict[str, float]] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     load_average: list[float] = field(default_factory=list)  # of the machine, before we began
@@ -120,6 +129,8 @@ class Session:
             self.with_stacks()
         if "growth" in self.selected:
             self.grow()
+        if "ranks" in self.selected:
+            self.across_ranks()
 
     def load(self) -> None:
         """The contestants in turns, so that a busy minute of the machine hits all of them."""
@@ -267,6 +278,30 @@ class Session:
                     self.growth.setdefault(query, {})[f"{name}_s"] = found["warm_s"]
         for found in self.growth.values():
             found["times"] = found["whole_s"] / found["tenth_s"]
+
+    def across_ranks(self) -> None:
+        """Every query across ranks over an archive of many, each in a process of its own."""
+        parameters = RANKS[self.size]
+        archive = self.folder / f"ranks-{parameters['ranks']}-{parameters['collectives']}"
+        if not (archive / "traces.parquet").is_file():
+            say("writing the archive of many ranks")
+            measure.run_child("ranks", out=str(archive), parameters=parameters, one_core=False)
+        for name, query in Catalog.load().newest.items():
+            if query.theme != "comm":
+                continue
+            call = {name: (name, RANKS_PARAMETERS.get(name, {}))}
+            self.measure(
+                f"ranks/{name}",
+                lambda c=call: measure.run_child(
+                    "warm", archive=str(archive), calls=c, repeats=GROWTH_REPEATS
+                ),
+            )
+            for cost in self.costs.get(f"ranks/{name}", []):
+                found = cost.said[name]
+                if "error" in found:
+                    self.failures.append(f"ranks/{name}: {found['error']}")
+                else:
+                    self.ranks[name] = found | {"peak_gb": cost.peak_bytes / 1e9}
 
     def warm_of(self, archive: Path) -> Cost:
         return measure.run_child(

@@ -96,6 +96,13 @@ def generate(out: str, parameters: dict[str, Any]) -> None:
     write_job(out, **parameters)
 
 
+def ranks(out: str, parameters: dict[str, Any]) -> None:
+    """Write an archive of many ranks."""
+    from ranks import write_archive
+
+    write_archive(out, **parameters)
+
+
 def versions() -> dict[str, str]:
     """The versions that the figures depend on."""
     import platform
@@ -108,6 +115,6 @@ def versions() -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    tasks = (ours, json_alone, cold, warm, generate, versions)
+    tasks = (ours, json_alone, cold, warm, generate, ranks, versions)
     task = {task.__name__: task for task in tasks}[sys.argv[1]]
     print(json.dumps(task(**json.loads(sys.argv[2]))))

@@ -44,6 +44,7 @@ def result(session: Session) -> dict[str, Any]:
         },
         "queries": queries,
         "stacks": session.stacks,
+        "ranks": session.ranks,
         "growth": session.growth,
         "figures": found,
         "targets": judged(found),
@@ -110,6 +111,12 @@ def text(outcome: dict[str, Any], judge: bool) -> str:
             for name, query in outcome["stacks"].items()
         ]
         lines += ["", *table(["with Python's stacks", "rows", "warm s"], rows)]
+    if outcome["ranks"]:
+        rows = [
+            [name, str(query["rows"]), seconds(query["warm_s"]), f"{query['peak_gb']:.2f}"]
+            for name, query in outcome["ranks"].items()
+        ]
+        lines += ["", *table(["across ranks", "rows", "warm s", "peak GB"], rows)]
     if outcome["growth"]:
         rows = [
             [name, seconds(of["tenth_s"]), seconds(of["whole_s"]), f"{of['times']:.1f}"]

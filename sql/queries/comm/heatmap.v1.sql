@@ -67,65 +67,78 @@ extents AS MATERIALIZED (
         GROUP BY job
     )
 ),
-lanes AS MATERIALIZED (
+-- Ranks end to end on one axis of time, as in busy_times; zero_ns is where the job begins on it.
+ranks AS MATERIALIZED (
     SELECT
-        row_number() OVER (ORDER BY r.job, r.rank, k.kind) AS lane,
+        row_number() OVER in_order AS lane,
         r.job,
         r.rank,
-        k.kind,
-        r.first_ns,
-        r.last_ns,
-        (sum(r.last_ns - r.first_ns) OVER in_order - (r.last_ns - r.first_ns))::BIGINT - r.first_ns
-            AS shift_ns
+        (sum(r.last_ns - r.first_ns) OVER in_order - r.last_ns)::BIGINT AS shift_ns,
+        shift_ns + e.first_start_ns AS zero_ns,
+        e.first_start_ns,
+        e.length_ns
     FROM (
         SELECT job, rank, min(start_ns) AS first_ns, max(end_ns) AS last_ns
         FROM activities
         GROUP BY job, rank
     ) AS r
-    JOIN (
-        SELECT DISTINCT job, kind FROM activities
-        UNION
-        SELECT DISTINCT job, 'busy' AS kind FROM activities
-    ) AS k ON k.job = r.job
-    WINDOW in_order AS (ORDER BY r.job, r.rank, k.kind ROWS UNBOUNDED PRECEDING)
+    JOIN extents AS e ON e.job = r.job
+    WINDOW in_order AS (ORDER BY r.job, r.rank ROWS UNBOUNDED PRECEDING)
 ),
--- On one axis of time, a lane after the other, as in busy_times.
 on_axis AS (
-    SELECT l.lane, l.shift_ns, a.start_ns + l.shift_ns AS start_ns, a.end_ns + l.shift_ns AS end_ns
+    SELECT
+        r.lane,
+        r.zero_ns,
+        r.length_ns,
+        a.kind,
+        a.start_ns + r.shift_ns AS start_ns,
+        a.end_ns + r.shift_ns AS end_ns
     FROM activities AS a
-    JOIN lanes AS l ON l.job = a.job AND l.rank = a.rank AND l.kind = a.kind
-    UNION ALL
-    SELECT l.lane, l.shift_ns, a.start_ns + l.shift_ns AS start_ns, a.end_ns + l.shift_ns AS end_ns
-    FROM activities AS a
-    JOIN lanes AS l ON l.job = a.job AND l.rank = a.rank AND l.kind = 'busy'
+    JOIN ranks AS r ON r.job = a.job AND r.rank = a.rank
 ),
 reached AS (
     SELECT
         *,
-        max(end_ns) OVER (
-            ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ) AS until_ns
+        max(end_ns) FILTER (kind = 'computation') OVER before_it AS computation_until_ns,
+        max(end_ns) FILTER (kind = 'communication') OVER before_it AS communication_until_ns,
+        max(end_ns) FILTER (kind = 'memory') OVER before_it AS memory_until_ns
     FROM on_axis
+    WINDOW before_it AS (ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 ),
--- What each adds past those before it; no instant is in two of these.
-parts AS MATERIALIZED (
+-- What each adds to its kind, and to all, past those before it: no instant is in two of these.
+parts AS (
     SELECT
-        r.lane,
-        greatest(r.start_ns, r.until_ns) - r.shift_ns - e.first_start_ns AS from_ns,
-        r.end_ns - r.shift_ns - e.first_start_ns AS until_ns,
-        e.length_ns
-    FROM reached AS r
-    JOIN lanes AS l ON l.lane = r.lane
-    JOIN extents AS e ON e.job = l.job
-    WHERE r.end_ns > greatest(r.start_ns, coalesce(r.until_ns, r.start_ns))
-),
-in_buckets AS (
-    SELECT lane, from_ns // length_ns AS bucket, until_ns - from_ns AS busy_ns
-    FROM parts
-    WHERE from_ns // length_ns = (until_ns - 1) // length_ns
+        lane,
+        kind,
+        length_ns,
+        greatest(
+            start_ns,
+            CASE kind
+                WHEN 'computation' THEN computation_until_ns
+                WHEN 'communication' THEN communication_until_ns
+                ELSE memory_until_ns
+            END
+        ) - zero_ns AS from_ns,
+        end_ns - zero_ns AS until_ns
+    FROM reached
     UNION ALL
     SELECT
         lane,
+        'busy' AS kind,
+        length_ns,
+        greatest(start_ns, computation_until_ns, communication_until_ns, memory_until_ns) - zero_ns
+            AS from_ns,
+        end_ns - zero_ns AS until_ns
+    FROM reached
+),
+in_buckets AS (
+    SELECT lane, kind, from_ns // length_ns AS bucket, until_ns - from_ns AS busy_ns
+    FROM parts
+    WHERE from_ns < until_ns AND from_ns // length_ns = (until_ns - 1) // length_ns
+    UNION ALL
+    SELECT
+        lane,
+        kind,
         bucket,
         least(until_ns, (bucket + 1) * length_ns) - greatest(from_ns, bucket * length_ns)
             AS busy_ns
@@ -134,18 +147,27 @@ in_buckets AS (
             *,
             unnest(range(from_ns // length_ns, (until_ns - 1) // length_ns + 1)) AS bucket
         FROM parts
-        WHERE from_ns // length_ns < (until_ns - 1) // length_ns
+        WHERE from_ns < until_ns AND from_ns // length_ns < (until_ns - 1) // length_ns
     )
 ),
 busy AS (
-    SELECT lane, bucket, sum(busy_ns)::BIGINT AS busy_ns
+    SELECT lane, kind, bucket, sum(busy_ns)::BIGINT AS busy_ns
     FROM in_buckets
-    GROUP BY lane, bucket
+    GROUP BY lane, kind, bucket
+),
+kinds AS (
+    SELECT DISTINCT job, kind
+    FROM activities
+    UNION
+    SELECT DISTINCT job, 'busy' AS kind
+    FROM activities
 ),
 cells AS (
-    SELECT l.*, e.first_start_ns, e.length_ns, unnest(range(bucket_count)) AS bucket
-    FROM lanes AS l
-    JOIN extents AS e ON e.job = l.job
+    SELECT
+        r.lane, r.job, r.rank, k.kind, r.first_start_ns, r.length_ns,
+        unnest(range(bucket_count)) AS bucket
+    FROM ranks AS r
+    JOIN kinds AS k ON k.job = r.job
 )
 SELECT
     c.job,
@@ -158,5 +180,5 @@ SELECT
     coalesce(b.busy_ns, 0) AS busy_ns,
     coalesce(b.busy_ns, 0) / c.length_ns AS busy_frac
 FROM cells AS c
-LEFT JOIN busy AS b ON b.lane = c.lane AND b.bucket = c.bucket
+LEFT JOIN busy AS b ON b.lane = c.lane AND b.kind = c.kind AND b.bucket = c.bucket
 ORDER BY c.job, c.rank, c.kind, c.bucket;
