@@ -94,8 +94,9 @@ in_steps AS (
         m.rank,
         m.step,
         count(*) AS collective_count,
-        sum(1 / m.member_count) AS expected_count,
-        sum((1 - 1 / m.member_count) / m.member_count) AS variance,
+        -- In whole parts of 1e12, so that the order of adding plays no part.
+        sum(round(1e12 / m.member_count)::BIGINT) AS expected_count,
+        sum(round(1e12 / m.member_count * (1 - 1 / m.member_count))::BIGINT) AS variance,
         sum(m.wait_ns) AS wait_ns
     FROM members AS m
     GROUP BY m.job, m.rank, m.step
@@ -121,8 +122,8 @@ of_ranks AS (
         t.job,
         t.rank,
         sum(t.collective_count)::BIGINT AS collective_count,
-        sum(t.expected_count) AS expected_count,
-        sum(t.variance) AS variance,
+        sum(t.expected_count) / 1e12 AS expected_count,
+        sum(t.variance) / 1e12 AS variance,
         sum(t.wait_ns)::BIGINT AS wait_ns,
         coalesce(sum(l.last_count), 0)::BIGINT AS last_count,
         coalesce(sum(l.caused_wait_ns), 0)::BIGINT AS caused_wait_ns,
