@@ -94,8 +94,8 @@ def test_sql(run):
 
 
 @pytest.mark.parametrize(("sql", "says"), [
-    ("FROM event", "no table 'event'; did you mean events? the tables are attachments, dev"),
-    ("FROM zzz", "no table 'zzz'; the tables are attachments, dev"),
+    ("FROM event", "no table 'event'; did you mean events? the tables are attachments, bus"),
+    ("FROM zzz", "no table 'zzz'; the tables are attachments, bus"),
     ("FROM total_tim()", "no table 'total_tim'; did you mean total_time()? the tables are"),
     ("FROM total_time", "total_time is a query: write FROM total_time()"),
     ("FROM events()", "events is a table, not a query: write FROM events"),

@@ -16,8 +16,8 @@
 --     aligned_ns(at, local_ns, reference_ns, gain)
 --
 -- What ties two clocks is that all members of an all-reduce, all-gather, reduce-scatter, all-to-all
--- or barrier leave it together, once the last one has come. In each group, the ends on its lowest
--- rank, the hub, are held against those on each other member:
+-- or barrier leave it together, once the last one has come. In each group, the ends on the
+-- rank with most of them, the hub, are held against those on each other member:
 --
 --     apart        end on the member less end on the hub, of up to 1000 collectives spread evenly
 --     gain         median of the slopes between collectives half of the window apart (Theil and
@@ -40,8 +40,12 @@ anchors AS MATERIALIZED (
     WHERE ends_together(operation) AND member_count > 1
 ),
 hubs AS (
-    SELECT job, group_id, min(rank) AS hub
-    FROM anchors
+    SELECT job, group_id, min({'calls': -call_count, 'rank': rank}).rank AS hub
+    FROM (
+        SELECT job, group_id, rank, count(*) AS call_count
+        FROM anchors
+        GROUP BY job, group_id, rank
+    )
     GROUP BY job, group_id
 ),
 at_hubs AS (
@@ -77,6 +81,7 @@ ends AS MATERIALIZED (
         c.hub,
         a.rank,
         c.hub_end_ns,
+        a.transfer_ns,
         a.end_ns - c.hub_end_ns AS apart_ns,
         row_number() OVER (
             PARTITION BY c.job, c.group_id, a.rank ORDER BY c.hub_end_ns, c.collective_id
@@ -153,7 +158,8 @@ residuals AS (
         f.job,
         f.group_id,
         f.rank,
-        ceil(
+        -- One or two may both be off, by no more than they take.
+        if(count(*) < 3, min(e.transfer_ns), 0) + ceil(
             quantile_disc(
                 abs(
                     e.apart_ns - f.apart_ns - round((e.hub_end_ns - f.hub_ns) * f.slope)::BIGINT

@@ -48,18 +48,19 @@ reached AS (
     SELECT
         *,
         max(end_ns) OVER (
-            ORDER BY at_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ORDER BY at_ns, end_ns NULLS FIRST
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ) AS until_ns
     FROM moments
 ),
--- Moments at one instant in any order: an interval that begins there covers nothing before it.
+-- Moments stand before intervals that begin at the same instant, in both windows.
 covered AS (
     SELECT
         span_id,
         is_end,
         -- greatest passes over NULL: over the first one's until_ns, and a moment's end_ns.
         sum(greatest(0, end_ns - greatest(at_ns, until_ns))) OVER (
-            ORDER BY at_ns ROWS UNBOUNDED PRECEDING
+            ORDER BY at_ns, end_ns NULLS FIRST ROWS UNBOUNDED PRECEDING
         ) - greatest(0, until_ns - at_ns) AS covered_ns
     FROM reached
 )

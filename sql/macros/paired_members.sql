@@ -80,7 +80,8 @@ FROM (
 -- `kinds` are rows of call_kinds. Gives one row for each job and each way in which its traces
 -- describe a group: process_group, process_group_desc, group_size and ranks_text as there, and
 --
---     group_id      equal for equal groups of a job; in order of names and members
+--     group_id      equal for equal groups of a job, and only for these
+--     group_number  the same, from 1 in each job, in order of names and members
 --     ranks         its members, sorted by their place in the group; NULL where no trace tells
 --     ranks_source  what tells them: trace, distributedInfo, start and stride, first and last ranks
 --                   or world size
@@ -197,6 +198,10 @@ SELECT
     dense_rank() OVER (
         ORDER BY job, process_group, group_size, ranks, if(ranks IS NULL, ranks_text, NULL)
     ) AS group_id,
+    dense_rank() OVER (
+        PARTITION BY job
+        ORDER BY process_group, group_size, ranks, if(ranks IS NULL, ranks_text, NULL)
+    ) AS group_number,
     ranks,
     ranks_source,
     ranks IS NULL AND coalesce(rank_count > group_size, true) AS is_ambiguous
@@ -219,6 +224,8 @@ FROM with_ranks;
 -- be apart, but do not jump. A rank with as many calls as the model, of which some do not fit, has
 -- others there, which belong to the model's if their names do; one that fits in no way has no
 -- pairs.
+-- Where several ranks lack several stretches of one segment, pairs by order may be wrong: only ids
+-- tell them then.
 CREATE OR REPLACE MACRO order_pairs(calls) AS TABLE
 WITH
 lanes AS (
@@ -564,8 +571,9 @@ JOIN kinds AS k ON k.kind_id = c.kind_id
 LEFT JOIN together AS t
     ON t.lane = c.lane AND t.pair_key = c.pair_key AND t.repeat = c.repeat;
 
--- The groups by their number: job, group_id, process_group, process_group_desc, group_size, ranks,
--- ranks_source, ranks_text and is_ambiguous; of several descriptions of one group the least.
+-- The groups by their ids: job, group_id, group_number, process_group, process_group_desc,
+-- group_size, ranks, ranks_source, ranks_text and is_ambiguous; of several descriptions of one
+-- group the least.
 CREATE OR REPLACE MACRO groups_of_jobs(jobs) AS TABLE
 WITH
 kinds AS MATERIALIZED (
@@ -574,6 +582,7 @@ kinds AS MATERIALIZED (
 SELECT
     job,
     group_id,
+    min(group_number) AS group_number,
     min(process_group) AS process_group,
     min(process_group_desc) AS process_group_desc,
     min(member_total) AS group_size,

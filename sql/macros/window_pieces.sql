@@ -4,12 +4,18 @@
 -- `activities` job, rank, event_id, kind, name, op_id, start_ns and end_ns. Gives window_id, job,
 -- rank, event_id, kind, name, op_id, start_ns and end_ns, cut to the window.
 --
--- Time is cut in buckets as long as windows of the job are on average; windows and activities meet
--- in the buckets in which both are, and count in the first of them.
+-- Time is cut in buckets as long as windows of the job are on average, or as their distance;
+-- windows and activities meet in the buckets in which both are, and count in the first of them.
 CREATE OR REPLACE MACRO window_pieces(windows, activities) AS TABLE
 WITH
 sizes AS MATERIALIZED (
-    SELECT job, greatest(1, avg(until_ns - from_ns))::BIGINT AS bucket_ns
+    SELECT
+        job,
+        greatest(
+            1,
+            avg(until_ns - from_ns),
+            (max(until_ns) - min(from_ns)) * count(DISTINCT rank) / count(*)
+        )::BIGINT AS bucket_ns
     FROM query_table(windows)
     WHERE until_ns > from_ns
     GROUP BY job

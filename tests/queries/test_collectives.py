@@ -259,6 +259,51 @@ def test_several_kernels_of_one_call(comm):
     assert comm.run("collective_audit") == []
 
 
+def test_two_faults_of_one_collective(comm):
+    group = {"group_size": 4, "process_group_ranks": "[0, 1, 2, 3]"}
+    odd = {2: {"dtype": "Half"}, 3: {"in_nelems": None}}
+    comm.fill([call(rank, 0, 100, **(group | odd.get(rank, {}))) for rank in range(4)])
+    assert columns(comm.run("collective_audit"), "reason", "rank", "detail") == [
+        ("other_dtype", 2, "Half instead of Float"),
+        ("other_size", 3, "none in, 1000 out instead of 1000 in, 1000 out")]
+    assert columns(comm.run("collective_audit", only_ranks=[3]), "finding", "rank") == [(2, 3)]
+
+
+def test_a_seq_that_is_none(comm):
+    comm.fill([call(rank, 100 * i, 100 * i + 50, seq=seq, event_id=10 * i + rank)
+               for rank in (0, 1) for i, seq in enumerate([5, -1, 6])])
+    assert {row["paired_by"] for row in comm.run("collectives")} == {"order"}
+    assert comm.run("collective_audit") == []
+
+
+def test_one_end_says_little_of_a_clock(comm):
+    comm.fill([call(0, 100_000, 200_000), call(1, 100_000, 203_000)])
+    [_, row] = comm.run("clock_offsets")
+    assert (row["offset_ns"], row["anchor_count"]) == (3_000, 1)
+    assert row["residual_ns"] == 100_000
+
+
+def test_a_clock_known_by_another_rank(comm):
+    """Ranks 0 and 2 share no collective, but both do with 1."""
+    group = {"group_size": 3, "process_group_ranks": "[0, 1, 2]"}
+    comm.fill([
+        call(rank, 1000 * i, 1000 * i + 500 + 10 * rank, seq=i, event_id=3 * i + rank, **group)
+        for i in range(20) for rank in range(3) if (rank != 0 or i < 10) and (rank != 2 or i >= 10)
+    ])
+    assert columns(comm.run("clock_offsets"), "offset_ns", "reference_rank") == [
+        (0, 0), (10, 0), (20, 0)]
+
+
+def test_bandwidth_where_some_splits_are_cut_short(comm):
+    group = {"collective_name": "all_to_allv", "dtype": "Float"}
+    comm.fill([call(rank, 100 * i, 100 * i + 10, seq=i, event_id=2 * i + rank,
+                    in_split_sizes=splits[rank], out_split_sizes=splits[1 - rank], **group)
+               for i, splits in enumerate([("[0, 1]", "[1, 0]"), ("[1, ...]", "[1, ...]")])
+               for rank in (0, 1)])
+    assert columns(comm.run("collective_bandwidth"), "count", "busbw_gbps") == [(2, None)]
+    assert comm.broken_promises("collective_bandwidth") == []
+
+
 def test_order_that_fits_nowhere(comm):
     """Without ids, and another program on each rank: rather no pairs than wrong ones."""
     comm.fill([call(rank, 100 * i, 100 * i + 50, seq=None, event_id=10 * i + rank,

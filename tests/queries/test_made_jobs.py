@@ -226,6 +226,49 @@ def test_nobody_is_a_straggler(comm):
         assert [row["rank"] for row in comm.run("stragglers") if row["is_straggler"]] == []
 
 
+def test_a_rank_without_steps_is_found_as_well(comm):
+    made = make(ranks=8, straggler=3, steps=4)
+    for row in made.activities:
+        if row["rank"] == 3:
+            row["step"] = None
+    comm.fill(**made.tables())
+    assert [row["rank"] for row in comm.run("stragglers") if row["is_straggler"]] == [3]
+    of_step = comm.run("stragglers", only_steps=[1])
+    assert [row["rank"] for row in of_step if row["is_straggler"]] == [3]
+    assert comm.run("stragglers", only_steps=[77]) == []
+
+
+def test_who_waited_for_a_message_is_no_straggler(comm):
+    """0 is slow; with it 1, which sends to 2, so that 2 is late to 3."""
+    rows, at = [], 0
+    for i in range(40):
+        at += 2_000_000
+        slow = at + 500_000
+        times = {0: slow, 1: at + 100_000 + i % 7, 2: at + 50_000 + i % 5, 3: at + 60_000}
+        end = slow + 50_000
+        rows += [member(rank, times[rank], end, i, "a", "[0, 1]") for rank in (0, 1)]
+        rows.append(member(1, end + 1_000, end + 31_000, i, "p", "[1, 2]", collective_name="send",
+                           dst_rank=2))
+        rows.append(member(2, times[2], end + 31_000, i, "p", "[1, 2]", collective_name="recv",
+                           src_rank=1))
+        rows += [member(2, end + 40_000, end + 90_000, i, "b", "[2, 3]"),
+                 member(3, times[3], end + 90_000, i, "b", "[2, 3]")]
+    for event_id, row in enumerate(rows):
+        row["event_id"] = event_id
+    comm.fill(rows, traces=[{"rank": rank} for rank in range(4)])
+    assert [row["rank"] for row in comm.run("stragglers") if row["is_straggler"]] == [0]
+    assert comm.broken_promises("stragglers") == []
+
+
+def member(rank, start, end, seq, group, ranks, **given):
+    return {
+        "rank": rank, "start_ns": start, "end_ns": end, "seq": seq, "stream": 20,
+        "kind": "communication", "name": "nccl", "collective_name": "allreduce", "dtype": "Half",
+        "in_nelems": 64, "out_nelems": 64, "process_group_name": group, "group_size": 2,
+        "process_group_ranks": ranks,
+    } | given  # fmt: skip
+
+
 def test_messages(comm):
     made = make(ranks=16, messages=True, steps=4)
     comm.fill(**made.tables())

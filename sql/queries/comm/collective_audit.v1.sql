@@ -215,23 +215,25 @@ told AS (
             p.lane,
             p.place,
             p.collective_id,
-            CASE
-                WHEN p.has_names THEN 'other_name'
-                WHEN p.has_dtypes THEN 'other_dtype'
-                ELSE 'other_size'
-            END AS reason,
-            CASE
-                WHEN p.has_names THEN m.name
-                WHEN p.has_dtypes THEN coalesce(m.dtype, 'none')
-                ELSE m.in_nelems || ' in, ' || m.out_nelems || ' out'
+            p.reason,
+            CASE p.reason
+                WHEN 'other_name' THEN m.name
+                WHEN 'other_dtype' THEN coalesce(m.dtype, 'none')
+                ELSE coalesce(m.in_nelems::VARCHAR, 'none') || ' in, '
+                    || coalesce(m.out_nelems::VARCHAR, 'none') || ' out'
             END AS said,
-            mode(said ORDER BY said) OVER (PARTITION BY p.job, p.collective_id) AS usual,
-            count(*) OVER (PARTITION BY p.job, p.collective_id, said) AS said_count,
+            mode(said ORDER BY said) OVER (PARTITION BY p.job, p.collective_id, p.reason)
+                AS usual,
             m.rank,
             said || ' instead of ' || usual AS detail
-        FROM placed AS p
+        FROM (
+            SELECT *, 'other_name' AS reason FROM placed WHERE has_names
+            UNION ALL
+            SELECT *, 'other_dtype' AS reason FROM placed WHERE has_dtypes
+            UNION ALL
+            SELECT *, 'other_size' AS reason FROM placed WHERE has_sizes
+        ) AS p
         JOIN members AS m ON m.job = p.job AND m.collective_id = p.collective_id
-        WHERE p.has_names OR p.has_dtypes OR p.has_sizes
     )
     WHERE said <> usual
     UNION ALL
@@ -249,7 +251,7 @@ told AS (
                 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
             ) AS seq_before
         FROM members AS m
-        WHERE m.seq IS NOT NULL AND NOT m.is_message AND m.collective_id IS NOT NULL
+        WHERE m.seq >= 0 AND m.paired_by <> 'order' AND m.collective_id IS NOT NULL
         QUALIFY m.seq < seq_before
     ) AS late
     JOIN placed AS p USING (job, lane, collective_id, seq)
@@ -372,25 +374,29 @@ faults AS (
     ) AS c ON c.job = m.job AND c.rank = m.rank AND c.event_id = m.event_id
     WHERE m.collective_id IS NOT NULL
     GROUP BY m.job, m.group_id
+),
+numbered AS (
+    SELECT
+        *,
+        row_number() OVER (
+            PARTITION BY job ORDER BY reason, rank, group_id, collective_id, detail
+        ) AS finding
+    FROM faults
 )
 SELECT
     f.job,
-    row_number() OVER (
-        PARTITION BY f.job
-        ORDER BY f.reason, f.rank, f.group_id, f.collective_id, f.detail
-    ) AS finding,
+    f.finding,
     f.reason,
     f.rank,
-    f.group_id,
+    g.group_number AS group_id,
     g.process_group,
     p.name,
     f.collective_id,
     f.last_collective_id,
     f.collective_count,
     f.detail
-FROM faults AS f
+FROM numbered AS f
 LEFT JOIN groups AS g ON g.group_id = f.group_id
 LEFT JOIN placed AS p ON p.job = f.job AND p.collective_id = f.collective_id
 WHERE (only_ranks IS NULL OR f.rank IS NULL OR list_contains(only_ranks, f.rank))
-QUALIFY finding > 0
-ORDER BY f.job, finding;
+ORDER BY f.job, f.finding;

@@ -94,9 +94,9 @@ SELECT
     count(*) AS count,
     sum(transfer_ns)::BIGINT AS transfer_ns,
     sum(bytes) / nullif(sum(transfer_ns), 0) AS algbw_gbps,
-    -- The factor is NULL for all of them or none, but where a split list was cut short.
-    sum(bus_bytes)
-        / nullif(sum(transfer_ns) FILTER (bus_bytes IS NOT NULL), 0) AS busbw_gbps,
+    -- Of all of them or not at all: some may not tell their splits whole.
+    if(count(bus_bytes) = count(*), sum(bus_bytes), NULL) / nullif(sum(transfer_ns), 0)
+        AS busbw_gbps,
     quantile_cont(bus_bytes / nullif(transfer_ns, 0), 0.01) AS p01_busbw_gbps,
     quantile_cont(bus_bytes / nullif(transfer_ns, 0), 0.5) AS p50_busbw_gbps,
     quantile_cont(bus_bytes / nullif(transfer_ns, 0), 0.99) AS p99_busbw_gbps

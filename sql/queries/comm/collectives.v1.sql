@@ -2,8 +2,9 @@
 --
 -- A row is one all-reduce, all-gather, ... of which the kernels of two ranks or more are in the
 -- archive. They are paired by the `Comms Id` of the profiler, else by process group and `Seq`, else
--- by process group and order (`paired_by`); what did not pair cleanly is in collective_audit, and
--- sends and receives are in point_to_point.
+-- by process group and order (`paired_by`), which is sure where each rank's window is whole or
+-- lacks one stretch; what did not pair cleanly is in collective_audit, and sends and receives are
+-- in point_to_point.
 --
 --     rank 0    [====================)
 --     rank 1         [===============)
@@ -97,7 +98,7 @@ SELECT
     m.name,
     g.process_group,
     g.process_group_desc,
-    m.group_id,
+    g.group_number AS group_id,
     m.member_total AS group_size,
     m.member_count,
     m.step,

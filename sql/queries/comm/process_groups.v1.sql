@@ -151,7 +151,7 @@ described AS (
 )
 SELECT
     d.job,
-    d.group_id,
+    d.group_number AS group_id,
     d.process_group,
     d.process_group_desc,
     d.group_size,
@@ -177,4 +177,4 @@ SELECT
     d.operations
 FROM described AS d
 WHERE (only_ranks IS NULL OR d.is_picked)
-ORDER BY d.job, d.group_id;
+ORDER BY d.job, d.group_number;

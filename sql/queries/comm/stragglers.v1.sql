@@ -32,7 +32,7 @@
 --   caused_wait_ns          BIGINT   ns     sum of the others' waits for it
 --   caused_exposed_wait_ns  BIGINT   ns     of this, time without computation on their devices
 --   delay_ns                BIGINT   ns     caused_wait_ns, but the mean of the others in each
---   wait_ns                 BIGINT   ns     its own waits for others
+--   wait_ns                 BIGINT   ns     its own waits for others, in messages, too
 --   own_delay_ns            BIGINT   ns     what delay_ns is more than wait_ns, summed over steps
 --   score                   DOUBLE   -      share of the others' time lost to it
 --   is_straggler            BOOLEAN  -      last too often, costly, and not by waiting itself
@@ -47,12 +47,33 @@ CREATE OR REPLACE MACRO stragglers_v1(
     min_score DOUBLE := 0.01  -- of a straggler: share of the others' time that it costs
 ) AS TABLE
 WITH
-members AS MATERIALIZED (
-    SELECT m.*
+calls AS MATERIALIZED (
     FROM paired_members(only_jobs) AS m
-    WHERE ends_together(m.operation)
-      AND m.member_count > 1
-      AND (only_steps IS NULL OR list_contains(only_steps, m.step))
+    WHERE m.member_count > 1 AND (m.is_message OR ends_together(m.operation))
+),
+-- A collective is of one step, whatever some of its members say.
+all_collectives AS (
+    SELECT
+        job,
+        collective_id,
+        min(step) AS step,
+        count(*) AS member_count,
+        -- Of equally short ones the lowest rank.
+        min({'dur_ns': dur_ns, 'rank': rank}).rank AS last_rank,
+        sum(wait_ns) AS wait_ns
+    FROM calls
+    WHERE NOT is_message
+    GROUP BY job, collective_id
+),
+collectives AS MATERIALIZED (
+    FROM all_collectives AS c
+    WHERE (only_steps IS NULL OR list_contains(only_steps, c.step))
+),
+members AS MATERIALIZED (
+    SELECT m.job, m.collective_id, m.rank, m.device, c.step, c.member_count, m.start_ns, m.wait_ns
+    FROM calls AS m
+    JOIN collectives AS c ON c.job = m.job AND c.collective_id = m.collective_id
+    WHERE NOT m.is_message
 ),
 jobs AS (
     SELECT job, row_number() OVER (ORDER BY job) AS job_number
@@ -76,29 +97,26 @@ computations AS (
     WHERE a.kind = 'computation'
       AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
 ),
-collectives AS (
-    SELECT
-        job,
-        collective_id,
-        min(step) AS step,
-        count(*) AS member_count,
-        -- Of equally short ones the lowest rank.
-        min({'dur_ns': dur_ns, 'rank': rank}).rank AS last_rank,
-        sum(wait_ns) AS wait_ns
+-- Waits for messages are waits as well.
+parts AS (
+    SELECT job, rank, step, member_count, wait_ns
     FROM members
-    GROUP BY job, collective_id
+    UNION ALL
+    SELECT job, rank, step, NULL AS member_count, wait_ns
+    FROM calls
+    WHERE is_message AND (only_steps IS NULL OR list_contains(only_steps, step))
 ),
 in_steps AS (
     SELECT
         m.job,
         m.rank,
         m.step,
-        count(*) AS collective_count,
+        count(m.member_count) AS collective_count,
         -- In whole parts of 1e12, so that the order of adding plays no part.
         sum(round(1e12 / m.member_count)::BIGINT) AS expected_count,
         sum(round(1e12 / m.member_count * (1 - 1 / m.member_count))::BIGINT) AS variance,
         sum(m.wait_ns) AS wait_ns
-    FROM members AS m
+    FROM parts AS m
     GROUP BY m.job, m.rank, m.step
 ),
 last_in_steps AS (
@@ -134,6 +152,7 @@ of_ranks AS (
     LEFT JOIN last_in_steps AS l
         ON l.job = t.job AND l.rank = t.rank AND l.step IS NOT DISTINCT FROM t.step
     GROUP BY t.job, t.rank
+    HAVING sum(t.collective_count) > 0
 ),
 ranks AS (
     SELECT a.job, a.rank, max(a.end_ns) - min(a.start_ns) AS span_ns
@@ -153,7 +172,8 @@ measured AS (
         h.host,
         (t.last_count - t.expected_count) / sqrt(nullif(t.variance, 0)) AS z_score,
         t.caused_exposed_wait_ns
-            / nullif(sum(r.span_ns) OVER (PARTITION BY t.job) - r.span_ns, 0) AS score,
+            / nullif(sum(r.span_ns) OVER (PARTITION BY t.job) - coalesce(r.span_ns, 0), 0)
+            AS score,
         t.own_delay_ns > 0 AND 2 * t.own_delay_ns >= t.delay_ns AS is_by_itself
     FROM of_ranks AS t
     LEFT JOIN ranks AS r ON r.job = t.job AND r.rank = t.rank
