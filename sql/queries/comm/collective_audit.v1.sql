@@ -136,7 +136,8 @@ found AS MATERIALIZED (
         any_value(m.group_id) AS group_id,
         min(if(m.is_message, 'send', m.name)) AS name,
         any_value(m.member_count) AS member_count,
-        count(DISTINCT m.rank) AS rank_count,
+        -- Each rank is in it once.
+        count(*) AS rank_count,
         min(m.seq) AS seq,
         -- On aligned clocks where they are known.
         min(coalesce(
