@@ -147,8 +147,8 @@ fits AS (
         b.anchor_count,
         b.hub_ns,
         s.slope IS NOT NULL AND 2 * l.sloped_spread_ns < l.level_spread_ns AS has_slope,
-        if(has_slope, s.slope, 0) AS slope,
-        b.apart_ns + if(has_slope, l.sloped_base_ns, 0) AS apart_ns
+        CASE WHEN has_slope THEN s.slope ELSE 0 END AS slope,
+        b.apart_ns + CASE WHEN has_slope THEN l.sloped_base_ns ELSE 0 END AS apart_ns
     FROM bases AS b
     JOIN levels AS l ON l.job = b.job AND l.group_id = b.group_id AND l.rank = b.rank
     LEFT JOIN slopes AS s ON s.job = b.job AND s.group_id = b.group_id AND s.rank = b.rank
@@ -159,7 +159,7 @@ residuals AS (
         f.group_id,
         f.rank,
         -- One or two may both be off, by no more than they take.
-        if(count(*) < 3, min(e.transfer_ns), 0) + ceil(
+        CASE WHEN count(*) < 3 THEN min(e.transfer_ns) ELSE 0 END + ceil(
             quantile_disc(
                 abs(
                     e.apart_ns - f.apart_ns - round((e.hub_end_ns - f.hub_ns) * f.slope)::BIGINT

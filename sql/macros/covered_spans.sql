@@ -66,7 +66,7 @@ covered AS (
 )
 SELECT
     span_id,
-    sum(if(is_end, covered_ns, -covered_ns))::BIGINT AS covered_ns
+    sum(CASE WHEN is_end THEN covered_ns ELSE -covered_ns END)::BIGINT AS covered_ns
 FROM covered
 WHERE span_id IS NOT NULL
 GROUP BY span_id;

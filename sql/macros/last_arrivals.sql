@@ -52,12 +52,12 @@ SELECT
     collective_id,
     start_ns,
     end_ns,
-    if(is_aligned, last_start_ns, NULL) AS last_start_ns,
+    CASE WHEN is_aligned THEN last_start_ns END AS last_start_ns,
     CASE
         WHEN is_synchronous THEN spread_ns
         WHEN is_aligned THEN last_start_ns - start_ns
     END AS start_skew_ns,
-    if(is_aligned, end_ns - first_end_ns, NULL) AS end_skew_ns,
+    CASE WHEN is_aligned THEN end_ns - first_end_ns END AS end_skew_ns,
     wait_ns,
     CASE
         WHEN is_synchronous THEN shortest_rank

@@ -79,7 +79,7 @@ names AS (
     SELECT
         late_id,
         name,
-        sum(if(is_late, end_ns - start_ns, start_ns - end_ns)) AS more_ns,
+        sum(CASE WHEN is_late THEN end_ns - start_ns ELSE start_ns - end_ns END) AS more_ns,
         max({'dur_ns': end_ns - start_ns, 'event_id': event_id, 'op_id': op_id})
             FILTER (is_late) AS longest
     FROM told
@@ -158,11 +158,11 @@ SELECT
         WHEN 2 * w.longest.wait_ns > k.most_ns THEN 'waiting'
         ELSE 'transfer'
     END AS cause,
-    if(k.kind = 'unexplained', NULL, k.most_ns) AS cause_ns,
+    CASE WHEN k.kind = 'unexplained' THEN NULL ELSE k.most_ns END AS cause_ns,
     coalesce(g.most.longest.event_id, w.longest.event_id, i.longest.event_id) AS event_id,
     g.most.name AS kernel_name,
     coalesce(g.most.longest.op_id, i.longest.op_id) AS op_id,
-    if(2 * w.longest.wait_ns > k.most_ns, w.longest.collective_id, NULL) AS next_id,
+    CASE WHEN 2 * w.longest.wait_ns > k.most_ns THEN w.longest.collective_id END AS next_id,
     i.longest.until_ns + i.longest.gap_ns // 2 AS at_ns
 FROM kinds AS k
 LEFT JOIN grown AS g ON g.late_id = k.late_id

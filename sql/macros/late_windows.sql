@@ -169,10 +169,14 @@ SELECT
     l.late_ns,
     l.caused_wait_ns,
     e.from_ns,
-    if(e.from_ns IS NULL, NULL, s.start_ns) AS until_ns,
+    CASE WHEN e.from_ns IS NULL THEN NULL ELSE s.start_ns END AS until_ns,
     e.peer_from_ns,
     -- A peer that came before it had left the other one, on another stream, did nothing between.
-    greatest(if(e.from_ns IS NULL, NULL, s.peer_start_ns), e.peer_from_ns) AS peer_until_ns
+    greatest(CASE
+        WHEN e.from_ns IS NULL
+        THEN NULL
+        ELSE s.peer_start_ns
+    END, e.peer_from_ns) AS peer_until_ns
 FROM late AS l
 JOIN starts AS s ON s.late_id = l.late_id
 LEFT JOIN peer_ends AS e ON e.late_id = l.late_id;

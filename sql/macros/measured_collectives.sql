@@ -60,15 +60,15 @@ told AS (
         collective_id,
         any_value(group_id) AS group_id,
         bool_or(is_message) AS is_message,
-        min(if(is_message, 'send', name)) AS name,
-        min(if(is_message, 'send', operation)) AS operation,
+        min(CASE WHEN is_message THEN 'send' ELSE name END) AS name,
+        min(CASE WHEN is_message THEN 'send' ELSE operation END) AS operation,
         min(dtype) AS dtype,
         min(step) AS step,
         any_value(paired_by) AS paired_by,
         min(seq) AS seq,
         min(comms_id) AS comms_id,
         any_value(member_count) AS member_count,
-        any_value(if(is_message, 2, member_total)) AS member_total,
+        any_value(CASE WHEN is_message THEN 2 ELSE member_total END) AS member_total,
         any_value(transfer_ns) AS transfer_ns,
         max(greatest(in_nelems, out_nelems)) AS nelems
     FROM query_table(members)
@@ -79,7 +79,11 @@ SELECT
     t.* EXCLUDE (nelems),
     CASE
         WHEN t.operation = 'barrier' THEN NULL
-        ELSE d.element_bytes::BIGINT * if(s.is_cut_short, t.nelems, coalesce(s.nelems, t.nelems))
+        ELSE d.element_bytes::BIGINT * CASE
+            WHEN s.is_cut_short
+            THEN t.nelems
+            ELSE coalesce(s.nelems, t.nelems)
+        END
     END AS bytes,
     CASE
         WHEN s.is_cut_short THEN NULL

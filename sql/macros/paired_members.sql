@@ -196,11 +196,11 @@ SELECT
     group_size,
     ranks_text,
     dense_rank() OVER (
-        ORDER BY job, process_group, group_size, ranks, if(ranks IS NULL, ranks_text, NULL)
+        ORDER BY job, process_group, group_size, ranks, CASE WHEN ranks IS NULL THEN ranks_text END
     ) AS group_id,
     dense_rank() OVER (
         PARTITION BY job
-        ORDER BY process_group, group_size, ranks, if(ranks IS NULL, ranks_text, NULL)
+        ORDER BY process_group, group_size, ranks, CASE WHEN ranks IS NULL THEN ranks_text END
     ) AS group_number,
     ranks,
     ranks_source,
@@ -238,18 +238,18 @@ lanes AS (
 positions AS (
     SELECT
         c.lane,
-        if(lanes.has_steps, c.step, NULL) AS segment,
+        CASE WHEN lanes.has_steps THEN c.step END AS segment,
         c.rank,
         c.event_id,
         c.end_ns,
         c.name,
         c.signature,
         row_number() OVER (
-            PARTITION BY c.lane, if(lanes.has_steps, c.step, NULL), c.rank
+            PARTITION BY c.lane, CASE WHEN lanes.has_steps THEN c.step END, c.rank
             ORDER BY c.start_ns, c.event_id
         ) - 1 AS position,
         count(*) OVER (
-            PARTITION BY c.lane, if(lanes.has_steps, c.step, NULL), c.rank
+            PARTITION BY c.lane, CASE WHEN lanes.has_steps THEN c.step END, c.rank
         ) AS call_count
     FROM query_table(calls) AS c
     JOIN lanes ON lanes.lane = c.lane

@@ -134,7 +134,7 @@ found AS MATERIALIZED (
         m.collective_id,
         any_value(m.lane) AS lane,
         any_value(m.group_id) AS group_id,
-        min(if(m.is_message, 'send', m.name)) AS name,
+        min(CASE WHEN m.is_message THEN 'send' ELSE m.name END) AS name,
         any_value(m.member_count) AS member_count,
         -- Each rank is in it once.
         count(*) AS rank_count,
@@ -286,7 +286,11 @@ faults AS (
         min(collective_id) AS collective_id,
         max(collective_id) AS last_collective_id,
         count(*) AS collective_count,
-        if(cut_at = 'start', 'before its first activity', 'after its last activity') AS detail
+        CASE
+            WHEN cut_at = 'start'
+            THEN 'before its first activity'
+            ELSE 'after its last activity'
+        END AS detail
     FROM judged
     WHERE cut_at IS NOT NULL
     GROUP BY job, rank, cut_at
@@ -318,17 +322,21 @@ faults AS (
             WHEN m.lane IS NULL THEN 'unknown_peer'
             ELSE 'not_paired'
         END AS reason,
-        if(g.is_ambiguous, NULL, m.rank) AS rank,
+        CASE WHEN g.is_ambiguous THEN NULL ELSE m.rank END AS rank,
         m.group_id,
         NULL AS collective_id,
         NULL AS last_collective_id,
         count(*) AS collective_count,
-        min(m.name) || if(min(m.name) = max(m.name), '', ' to ' || max(m.name)) AS detail
+        min(m.name) || CASE
+            WHEN min(m.name) = max(m.name)
+            THEN ''
+            ELSE ' to ' || max(m.name)
+        END AS detail
     FROM members AS m
     JOIN groups AS g ON g.group_id = m.group_id
     WHERE m.collective_id IS NULL
       AND m.job IN (SELECT job FROM traced)
-    GROUP BY m.job, reason, if(g.is_ambiguous, NULL, m.rank), m.group_id
+    GROUP BY m.job, reason, CASE WHEN g.is_ambiguous THEN NULL ELSE m.rank END, m.group_id
     UNION ALL
     SELECT
         m.job,

@@ -95,7 +95,7 @@ SELECT
     sum(transfer_ns)::BIGINT AS transfer_ns,
     sum(bytes) / nullif(sum(transfer_ns), 0) AS algbw_gbps,
     -- Of all of them or not at all: some may not tell their splits whole.
-    if(count(bus_bytes) = count(*), sum(bus_bytes), NULL) / nullif(sum(transfer_ns), 0)
+    CASE WHEN count(bus_bytes) = count(*) THEN sum(bus_bytes) END / nullif(sum(transfer_ns), 0)
         AS busbw_gbps,
     quantile_cont(bus_bytes / nullif(transfer_ns, 0), 0.01) AS p01_busbw_gbps,
     quantile_cont(bus_bytes / nullif(transfer_ns, 0), 0.5) AS p50_busbw_gbps,

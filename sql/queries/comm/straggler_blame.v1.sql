@@ -104,7 +104,7 @@ chains AS MATERIALIZED (
     FROM blame_chains(direct)
 ),
 described AS (
-    SELECT job, collective_id, min(if(is_message, 'send', name)) AS name,
+    SELECT job, collective_id, min(CASE WHEN is_message THEN 'send' ELSE name END) AS name,
         min(process_group) AS process_group, min(step) AS step
     FROM members
     WHERE collective_id IS NOT NULL
