@@ -208,7 +208,7 @@ reach (job, rank, reference_rank) AS (
     WITH RECURSIVE reached (job, rank, reference_rank) USING KEY (job, rank) AS (
         SELECT job, rank, rank AS reference_rank
         FROM ranks
-        UNION
+        UNION ALL
         SELECT t.job, t.rank, min(r.reference_rank) AS reference_rank
         FROM reached AS r
         JOIN ties AS t ON t.job = r.job AND t.other = r.rank
@@ -233,7 +233,7 @@ clocks AS (
             0::BIGINT AS anchor_count
         FROM reach
         WHERE rank = reference_rank AND rank IN (SELECT other FROM ties WHERE ties.job = reach.job)
-        UNION
+        UNION ALL
         SELECT job, rank, best.reference_rank, best.local_ns, best.reference_ns, best.gain,
             best.residual_ns, best.anchor_count
         FROM (
