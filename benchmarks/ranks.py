@@ -30,7 +30,7 @@ def write_archive(out: str, ranks: int, collectives: int) -> None:
         )
     """)
     con.execute(f"""
-        CREATE TABLE rows AS
+        CREATE TABLE activities AS
         SELECT
             r, 2 * c + 1 AS event_id, 'communication' AS kind, 20 AS stream,
             'ncclDevKernel_AllReduce_Sum_bf16_RING_LL' AS name, start_ns,
@@ -45,6 +45,17 @@ def write_archive(out: str, ranks: int, collectives: int) -> None:
             r, 2 * c AS event_id, 'computation' AS kind, 7 AS stream, 'gemm_' || c % 7 AS name,
             1000000 * c AS start_ns, members.start_ns - 3000 - 1000000 * c AS dur_ns
         FROM members
+    """)
+    con.execute("""
+        CREATE TABLE rows AS
+        SELECT
+            *,
+            -- Kernels of computation overlap nothing here.
+            coalesce(sum(dur_ns) FILTER (kind = 'computation') OVER (
+                PARTITION BY r ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ), 0) AS computed_before_ns,
+            if(kind = 'computation', NULL, 0) AS hidden_ns
+        FROM activities
     """)
     named = {name for name, *_ in con.execute("DESCRIBE rows").fetchall()}
     given = {

@@ -1,5 +1,7 @@
 """What ingest derives for GPU activities: names, kinds, launches, steps, devices."""
 
+import random
+
 import duckdb
 import pytest
 from hand_written import ingested, rows, span, trace_text
@@ -91,6 +93,53 @@ def test_category_and_collective_come_before_the_name(tmp_path):
     assert rows(archive, "SELECT kind FROM gpu_activities ORDER BY event_id") == [
         ("memory",), ("communication",), ("computation",), ("memory",),
         ("computation",), ("memory",), ("memory",),
+    ]  # fmt: skip
+
+
+def test_computation_before_and_behind(tmp_path):
+    """
+    us          0    5    10   15   20   25
+    stream 7    [==a=====)     [==b=)
+    stream 9         [==c====)
+    stream 20      [==d===============)
+    memcpy                               [e)
+    device 1    [==f=)
+    """
+    events = [
+        activity("a", 0, 10), activity("b", 16, 6), activity("c", 5, 10, tid=9),
+        activity("nccl d", 3, 20, tid=20, **{"Collective name": "allreduce"}),
+        activity("e", 26, 2, cat="gpu_memcpy"), activity("f", 0, 5, pid=1, device=1),
+        activity("g", 5, 0, cat="gpu_memset", pid=1, device=1),
+    ]  # fmt: skip
+    archive = ingested(tmp_path, trace_text(events))
+    sql = "SELECT computed_before_ns, hidden_ns FROM gpu_activities ORDER BY event_id"
+    assert rows(archive, sql) == [
+        (0, None), (15_000, None), (5_000, None), (3_000, 18_000), (21_000, 0),
+        (0, None), (5_000, 0),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_computation(tmp_path, seed):
+    """Beside sets of whole microseconds."""
+    rng = random.Random(seed)
+    events, computed = [], {0: set(), 1: set()}
+    for at in range(60):
+        device, kind = rng.randrange(2), rng.choice(["gemm", "gemm", "Memcpy HtoD", "nccl_x"])
+        start, dur = rng.randrange(100), rng.choice([0, 1, 3, 10, 40])
+        cat = "gpu_memcpy" if kind == "Memcpy HtoD" else "kernel"
+        events.append(activity(kind, start, dur, cat, pid=device, tid=at % 5, device=device))
+        if kind == "gemm":
+            computed[device].update(range(start, start + dur))
+    archive = ingested(tmp_path, trace_text(events))
+    sql = "SELECT computed_before_ns, hidden_ns FROM gpu_activities ORDER BY event_id"
+    assert rows(archive, sql) == [
+        (
+            1000 * sum(at < e["ts"] for at in computed[e["pid"]]),
+            None if e["name"] == "gemm"
+            else 1000 * sum(e["ts"] <= at < e["ts"] + e["dur"] for at in computed[e["pid"]]),
+        )
+        for e in events
     ]  # fmt: skip
 
 

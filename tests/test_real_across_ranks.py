@@ -4,6 +4,7 @@ timelines and busy times against plain Python over the raw JSON."""
 from collections import defaultdict
 
 import pytest
+from queries.small_tables import count_computation
 from queries.test_collectives import TYPED_EMPTY
 
 from hta_sql.catalog import Catalog
@@ -38,6 +39,13 @@ def union(spans) -> int:
         total += max(0, end - start)
         until = max(end, start) if until is None else max(until, end)
     return total
+
+
+def test_computation_before_and_behind(real_run):
+    rows = real_run.sql("FROM gpu_activities").to_pylist()
+    found = [(row.pop("computed_before_ns"), row.pop("hidden_ns")) for row in rows]
+    count_computation(rows)
+    assert found == [(row["computed_before_ns"], row.get("hidden_ns")) for row in rows]
 
 
 def test_timeline_and_heatmap(real_run):

@@ -34,7 +34,7 @@ ROW_GROUP_ROWS = 122_880
 DELTA_COLUMNS = {
     "event_id", "start_ns", "dur_ns", "correlation", "external_id", "parent_id", "root_id",
     "launch_id", "launch_start_ns", "launch_end_ns", "op_id", "annotation_id", "module_id",
-    "record_function_id",
+    "record_function_id", "computed_before_ns", "hidden_ns",
 }  # fmt: skip
 LONG_COLUMNS = {"id", "args"}
 # With any stamp added, a time still fits 64 bits.

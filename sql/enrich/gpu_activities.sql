@@ -53,20 +53,69 @@ distinct_names AS (
 names AS (
     SELECT name, kind_of_name(name) AS kind, short_name(name) AS short_name
     FROM distinct_names
+),
+of_kinds AS MATERIALIZED (
+    SELECT
+        a.*,
+        kernel_kind(is_copy_or_memset(a.cat), a.details."Collective name", names.kind) AS kind,
+        names.short_name
+    FROM activities AS a
+    JOIN names ON names.name IS NOT DISTINCT FROM a.name
+),
+-- Where computation may begin, or where it is asked how much of it there was until then.
+moments AS (
+    SELECT
+        device,
+        event_id,
+        false AS is_end,
+        start_ns AS at_ns,
+        CASE WHEN kind = 'computation' THEN start_ns + dur_ns END AS end_ns
+    FROM of_kinds
+    UNION ALL
+    SELECT device, event_id, true AS is_end, start_ns + dur_ns AS at_ns, NULL::BIGINT AS end_ns
+    FROM of_kinds
+    WHERE kind <> 'computation'
+),
+-- As in covered_until: each computation adds its part past the latest end before it.
+reached AS (
+    SELECT
+        *,
+        coalesce(max(end_ns) OVER (
+            PARTITION BY device ORDER BY at_ns, event_id
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ), at_ns) AS until_ns
+    FROM moments
+),
+computed AS (
+    SELECT
+        event_id,
+        is_end,
+        coalesce(sum(greatest(0, end_ns - greatest(at_ns, until_ns))) OVER (
+            PARTITION BY device ORDER BY at_ns, event_id
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ), 0)::BIGINT - greatest(0, until_ns - at_ns) AS computed_ns
+    FROM reached
+),
+computed_around AS (
+    SELECT
+        event_id,
+        any_value(computed_ns) FILTER (NOT is_end) AS before_start_ns,
+        any_value(computed_ns) FILTER (is_end) AS before_end_ns
+    FROM computed
+    GROUP BY event_id
 )
 SELECT
     a.device,
     a.stream,
     a.event_id,
     a.cat,
-    kernel_kind(is_copy_or_memset(a.cat), a.details."Collective name", names.kind) AS kind,
+    a.kind,
     a.name,
-    CASE kernel_kind(is_copy_or_memset(a.cat), a.details."Collective name", names.kind)
-        WHEN 'memory' THEN a.name
-        ELSE names.short_name
-    END AS short_name,
+    CASE WHEN a.kind = 'memory' THEN a.name ELSE a.short_name END AS short_name,
     a.start_ns,
     a.dur_ns,
+    c.before_start_ns AS computed_before_ns,
+    c.before_end_ns - c.before_start_ns AS hidden_ns,
     launches.step,
     a.correlation,
     a.external_id,
@@ -105,8 +154,8 @@ SELECT
     a.details."Dst Rank" AS dst_rank,
     a.details.Seq AS seq,
     a.details."Comms Id" AS comms_id
-FROM activities AS a
-JOIN names ON names.name IS NOT DISTINCT FROM a.name
+FROM of_kinds AS a
+JOIN computed_around AS c ON c.event_id = a.event_id
 LEFT JOIN launches ON launches.correlation = a.correlation
 LEFT JOIN groups ON a.details."Collective name" <> '' AND groups.external_id = a.external_id
 ORDER BY a.device, a.start_ns, a.event_id

@@ -57,9 +57,10 @@ class SmallTables:
         for name, rows in given.items():
             if isinstance(rows, str):
                 rows = parsed(rows, types={f.name: f.type for f in self.schemas[name]})
-            table = pa.Table.from_pylist(
-                [completed(name, row, i) for i, row in enumerate(rows)], schema=self.schemas[name]
-            )
+            rows = [completed(name, row, i) for i, row in enumerate(rows)]
+            if name == "gpu_activities":
+                count_computation(rows)
+            table = pa.Table.from_pylist(rows, schema=self.schemas[name])
             self.con.register("filled", table)
             self.con.execute(f"CREATE OR REPLACE TABLE given_{name} AS FROM filled")
             self.con.unregister("filled")
@@ -163,3 +164,26 @@ def completed(table: str, row: dict[str, Any], position: int) -> dict[str, Any]:
     if table == "gpu_activities":
         row.setdefault("short_name", row["name"])
     return row
+
+
+def count_computation(rows: Rows) -> None:
+    """computed_before_ns and hidden_ns of all rows, instant by instant."""
+    devices: dict[tuple, Rows] = {}
+    for row in rows:
+        devices.setdefault((row["job"], row["rank"], row["device"]), []).append(row)
+    for of_device in devices.values():
+        computations = sorted(
+            (row["start_ns"], row["end_ns"]) for row in of_device if row["kind"] == "computation"
+        )
+        instants = sorted({row[at] for row in of_device for at in ("start_ns", "end_ns")})
+        computed, until, total, begun = {}, instants[0], 0, 0
+        for last, at in zip([instants[0], *instants[:-1]], instants, strict=True):
+            while begun < len(computations) and computations[begun][0] <= last:
+                until = max(until, computations[begun][1])
+                begun += 1
+            total += max(0, min(until, at) - last)
+            computed[at] = total
+        for row in of_device:
+            row["computed_before_ns"] = computed[row["start_ns"]]
+            if row["kind"] != "computation":
+                row["hidden_ns"] = computed[row["end_ns"]] - computed[row["start_ns"]]

@@ -56,6 +56,20 @@ def large():
             if(c % 2 = 0, c, NULL) AS seq, if(c % 2 = 0, c, NULL)::UBIGINT AS comms_id
         FROM (SELECT i, i // {RANKS} AS c FROM range(40000) AS t (i))
     """)
+    # Each rank computes 500 of 800 ns, from 100 * rank on.
+    tables.con.execute("""
+        CREATE MACRO computed(rank, at_ns) AS CASE
+            WHEN at_ns < 100 * rank THEN 0
+            ELSE (at_ns - 100 * rank) // 800 * 500 + least(500, (at_ns - 100 * rank) % 800)
+        END
+    """)
+    tables.con.execute("""
+        UPDATE given_gpu_activities SET
+            computed_before_ns = computed(rank, start_ns),
+            hidden_ns = CASE
+                WHEN kind <> 'computation' THEN computed(rank, end_ns) - computed(rank, start_ns)
+            END
+    """)
     tables.con.execute(f"""
         INSERT INTO given_host_ops BY NAME
         SELECT

@@ -55,21 +55,26 @@ arrivals AS (
     FROM last_arrivals(members, clocks)
 ),
 picked AS (
-    SELECT row_number() OVER () AS span_id, m.*
+    SELECT
+        m.job,
+        m.collective_id,
+        m.rank,
+        m.event_id,
+        m.device,
+        m.name,
+        m.process_group,
+        m.step,
+        m.start_ns,
+        m.dur_ns,
+        m.wait_ns,
+        m.computed_before_ns,
+        m.hidden_ns
     FROM members AS m
     WHERE (only_ranks IS NULL OR list_contains(only_ranks, m.rank))
       AND (only_steps IS NULL OR list_contains(only_steps, m.step))
 ),
-waits AS MATERIALIZED (
-    SELECT *, start_ns + wait_ns AS until_ns
-    FROM picked
-),
-spans AS (
-    SELECT job, rank, device, span_id, start_ns, until_ns AS end_ns
-    FROM waits
-),
 computations AS (
-    SELECT a.job, a.rank, a.device, a.start_ns, a.end_ns
+    SELECT a.job, a.rank, a.device, a.start_ns, a.dur_ns, a.computed_before_ns
     FROM gpu_activities AS a
     WHERE a.kind = 'computation'
       AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
@@ -88,10 +93,9 @@ SELECT
     m.dur_ns,
     m.wait_ns,
     a.last_start_ns - aligned_start_ns AS aligned_wait_ns,
-    m.wait_ns - covered.covered_ns AS exposed_wait_ns,
+    m.wait_ns - m.hidden_wait_ns AS exposed_wait_ns,
     m.rank = a.last_rank AS is_last
-FROM waits AS m
-JOIN covered_spans(spans, computations) AS covered ON covered.span_id = m.span_id
+FROM hidden_waits(picked, computations) AS m
 JOIN arrivals AS a ON a.job = m.job AND a.collective_id = m.collective_id
 JOIN clocks AS c ON c.job = m.job AND c.rank = m.rank
 ORDER BY m.job, m.collective_id, m.rank;

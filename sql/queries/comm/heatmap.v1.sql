@@ -105,7 +105,8 @@ reached AS (
     FROM on_axis
     WINDOW before_it AS (ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 ),
--- What each adds to its kind, and to all, past those before it: no instant is in two of these.
+-- What each adds to its kind from from_ns on, and to all from from_idle_ns on, past those before
+-- it: no instant is in two of these.
 parts AS (
     SELECT
         lane,
@@ -119,41 +120,57 @@ parts AS (
                 ELSE memory_until_ns
             END
         ) - zero_ns AS from_ns,
-        end_ns - zero_ns AS until_ns
-    FROM reached
-    UNION ALL
-    SELECT
-        lane,
-        'busy' AS kind,
-        length_ns,
         greatest(start_ns, computation_until_ns, communication_until_ns, memory_until_ns) - zero_ns
-            AS from_ns,
-        end_ns - zero_ns AS until_ns
+            AS from_idle_ns,
+        end_ns - zero_ns AS until_ns,
+        from_ns // length_ns AS first_bucket,
+        (until_ns - 1) // length_ns AS last_bucket
     FROM reached
 ),
+-- Most lie in one bucket.
 in_buckets AS (
-    SELECT lane, kind, from_ns // length_ns AS bucket, until_ns - from_ns AS busy_ns
+    SELECT
+        lane,
+        kind,
+        first_bucket AS bucket,
+        until_ns - from_ns AS kind_ns,
+        greatest(0, until_ns - from_idle_ns) AS added_ns
     FROM parts
-    WHERE from_ns < until_ns AND from_ns // length_ns = (until_ns - 1) // length_ns
+    WHERE from_ns < until_ns AND first_bucket = last_bucket
     UNION ALL
     SELECT
         lane,
         kind,
         bucket,
         least(until_ns, (bucket + 1) * length_ns) - greatest(from_ns, bucket * length_ns)
-            AS busy_ns
+            AS kind_ns,
+        greatest(
+            0,
+            least(until_ns, (bucket + 1) * length_ns) - greatest(from_idle_ns, bucket * length_ns)
+        ) AS added_ns
     FROM (
-        SELECT
-            *,
-            unnest(range(from_ns // length_ns, (until_ns - 1) // length_ns + 1)) AS bucket
+        SELECT *, unnest(range(first_bucket, last_bucket + 1)) AS bucket
         FROM parts
-        WHERE from_ns < until_ns AND from_ns // length_ns < (until_ns - 1) // length_ns
+        WHERE from_ns < until_ns AND first_bucket < last_bucket
     )
 ),
-busy AS (
-    SELECT lane, kind, bucket, sum(busy_ns)::BIGINT AS busy_ns
+of_kinds AS (
+    SELECT
+        lane,
+        kind,
+        bucket,
+        sum(kind_ns)::BIGINT AS kind_ns,
+        sum(added_ns)::BIGINT AS added_ns
     FROM in_buckets
     GROUP BY lane, kind, bucket
+),
+busy AS (
+    SELECT lane, kind, bucket, kind_ns AS busy_ns
+    FROM of_kinds
+    UNION ALL
+    SELECT lane, 'busy' AS kind, bucket, sum(added_ns)::BIGINT AS busy_ns
+    FROM of_kinds
+    GROUP BY lane, bucket
 ),
 kinds AS (
     SELECT DISTINCT job, kind

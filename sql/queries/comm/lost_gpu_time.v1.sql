@@ -93,27 +93,32 @@ roots AS MATERIALIZED (
     WHERE c.is_root
       AND (only_steps IS NULL OR list_contains(only_steps, s.step))
 ),
--- One id for the waits of all members: what is hidden of them counts together.
-spans AS (
+waits AS (
     SELECT
+        r.late_id,
         m.job,
         m.rank,
+        m.event_id,
         m.device,
-        r.late_id AS span_id,
         m.start_ns,
-        m.start_ns + m.wait_ns AS end_ns
+        m.dur_ns,
+        m.wait_ns,
+        m.computed_before_ns,
+        m.hidden_ns
     FROM members AS m
     JOIN roots AS r ON r.job = m.job AND r.collective_id = m.collective_id
     WHERE m.wait_ns > 0
 ),
 computations AS (
-    SELECT a.job, a.rank, a.device, a.start_ns, a.end_ns
+    SELECT a.job, a.rank, a.device, a.start_ns, a.dur_ns, a.computed_before_ns
     FROM gpu_activities AS a
     WHERE a.kind = 'computation'
       AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
 ),
 hidden AS (
-    FROM covered_spans(spans, computations)
+    SELECT late_id, sum(hidden_wait_ns)::BIGINT AS hidden_wait_ns
+    FROM hidden_waits(waits, computations)
+    GROUP BY late_id
 ),
 gap_ends AS MATERIALIZED (
     SELECT DISTINCT d.late_id, d.job, d.rank, d.event_id, d.at_ns
@@ -173,11 +178,11 @@ SELECT
     count(*) AS late_count,
     sum(r.late_ns)::BIGINT AS late_ns,
     sum(r.caused_wait_ns)::BIGINT AS wait_ns,
-    sum(r.caused_wait_ns - x.covered_ns)::BIGINT AS lost_gpu_ns,
-    sum(r.caused_wait_ns - x.covered_ns) / nullif(any_value(j.span_ns), 0) AS lost_gpu_frac
+    sum(r.caused_wait_ns - x.hidden_wait_ns)::BIGINT AS lost_gpu_ns,
+    sum(r.caused_wait_ns - x.hidden_wait_ns) / nullif(any_value(j.span_ns), 0) AS lost_gpu_frac
 FROM roots AS r
 JOIN direct AS d ON d.late_id = r.root_id
-JOIN hidden AS x ON x.span_id = r.late_id
+JOIN hidden AS x ON x.late_id = r.late_id
 JOIN job_spans AS j ON j.job = d.job
 LEFT JOIN machines AS m ON m.job = d.job AND m.rank = d.rank
 LEFT JOIN op_names AS o ON o.job = d.job AND o.rank = d.rank AND o.op_id = d.op_id

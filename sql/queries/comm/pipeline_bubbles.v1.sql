@@ -70,21 +70,38 @@ reached AS (
         ) AS before_ns
     FROM receives
 ),
-stretches AS (
+stretches AS MATERIALIZED (
     SELECT
+        row_number() OVER () AS stretch_id,
+        dense_rank() OVER (ORDER BY job, rank, device) AS device_id,
         job,
         rank,
         device,
-        group_id AS span_id,
+        group_id,
         greatest(start_ns, before_ns) AS start_ns,
         greatest(start_ns, before_ns, until_ns) AS end_ns
     FROM reached
 ),
 computations AS (
-    SELECT a.job, a.rank, a.device, a.start_ns, a.end_ns
+    SELECT d.device_id AS group_id, a.start_ns, a.end_ns
     FROM gpu_activities AS a
+    JOIN (SELECT DISTINCT device_id, job, rank, device FROM stretches) AS d
+        ON d.job = a.job AND d.rank = a.rank AND d.device IS NOT DISTINCT FROM a.device
     WHERE a.kind = 'computation'
       AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+),
+instants AS (
+    SELECT device_id AS group_id, -stretch_id AS instant_id, start_ns AS at_ns
+    FROM stretches
+    UNION ALL
+    SELECT device_id AS group_id, stretch_id AS instant_id, end_ns AS at_ns
+    FROM stretches
+),
+hidden AS (
+    SELECT s.group_id, sum(sign(c.instant_id) * c.covered_ns)::BIGINT AS hidden_ns
+    FROM covered_until(computations, instants) AS c
+    JOIN stretches AS s ON s.stretch_id = abs(c.instant_id)
+    GROUP BY s.group_id
 ),
 stages AS (
     SELECT
@@ -111,12 +128,12 @@ SELECT
     s.message_count,
     r.covered_ns AS recv_ns,
     w.covered_ns AS wait_ns,
-    w.covered_ns - c.covered_ns AS bubble_ns,
+    w.covered_ns - h.hidden_ns AS bubble_ns,
     t.step_ns,
-    (w.covered_ns - c.covered_ns) / nullif(t.step_ns, 0) AS bubble_frac
+    (w.covered_ns - h.hidden_ns) / nullif(t.step_ns, 0) AS bubble_frac
 FROM stages AS s
 JOIN covered_times(receives) AS r ON r.group_id = s.group_id
 JOIN covered_times(waits) AS w ON w.group_id = s.group_id
-JOIN covered_spans(stretches, computations) AS c ON c.span_id = s.group_id
+JOIN hidden AS h ON h.group_id = s.group_id
 LEFT JOIN step_spans AS t ON t.job = s.job AND t.rank = s.rank AND t.step = s.step
 ORDER BY s.job, s.rank, s.step;

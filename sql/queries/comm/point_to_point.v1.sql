@@ -53,9 +53,22 @@ members AS (
     FROM paired_members(only_jobs)
     WHERE is_message AND member_count = 2
 ),
-messages AS MATERIALIZED (
+sends AS (
+    FROM members
+    WHERE operation = 'send'
+),
+received AS (
+    FROM members
+    WHERE operation = 'recv'
+),
+computations AS (
+    SELECT a.job, a.rank, a.device, a.start_ns, a.dur_ns, a.computed_before_ns
+    FROM gpu_activities AS a
+    WHERE a.kind = 'computation'
+      AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+),
+messages AS (
     SELECT
-        row_number() OVER () AS span_id,
         r.job,
         r.collective_id,
         s.rank AS src_rank,
@@ -66,31 +79,20 @@ messages AS MATERIALIZED (
         greatest(r.out_nelems, r.in_nelems, s.in_nelems) AS nelems,
         s.event_id AS send_event_id,
         r.event_id AS recv_event_id,
-        r.device,
         r.start_ns,
         s.dur_ns AS send_ns,
         r.dur_ns AS recv_ns,
         r.transfer_ns,
         s.wait_ns AS send_wait_ns,
         r.wait_ns AS recv_wait_ns,
+        r.hidden_wait_ns,
         r.paired_by
-    FROM (FROM members WHERE operation = 'recv') AS r
-    JOIN (FROM members WHERE operation = 'send') AS s
-        ON s.job = r.job AND s.collective_id = r.collective_id
+    FROM hidden_waits(received, computations) AS r
+    JOIN sends AS s ON s.job = r.job AND s.collective_id = r.collective_id
     WHERE (
         only_ranks IS NULL OR list_contains(only_ranks, r.rank) OR list_contains(only_ranks, s.rank)
     )
       AND (only_steps IS NULL OR list_contains(only_steps, r.step))
-),
-spans AS (
-    SELECT job, dst_rank AS rank, device, span_id, start_ns, start_ns + recv_wait_ns AS end_ns
-    FROM messages
-),
-computations AS (
-    SELECT a.job, a.rank, a.device, a.start_ns, a.end_ns
-    FROM gpu_activities AS a
-    WHERE a.kind = 'computation'
-      AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
 )
 SELECT
     m.job,
@@ -109,10 +111,9 @@ SELECT
     m.transfer_ns,
     m.send_wait_ns,
     m.recv_wait_ns,
-    m.recv_wait_ns - c.covered_ns AS bubble_ns,
+    m.recv_wait_ns - m.hidden_wait_ns AS bubble_ns,
     m.nelems * d.element_bytes::BIGINT / nullif(m.transfer_ns, 0) AS busbw_gbps,
     m.paired_by
 FROM messages AS m
-JOIN covered_spans(spans, computations) AS c ON c.span_id = m.span_id
 LEFT JOIN dtype_sizes AS d ON d.dtype = m.dtype
 ORDER BY m.job, m.collective_id;

@@ -70,32 +70,33 @@ collectives AS MATERIALIZED (
     WHERE (only_steps IS NULL OR list_contains(only_steps, c.step))
 ),
 members AS MATERIALIZED (
-    SELECT m.job, m.collective_id, m.rank, m.device, c.step, c.member_count, m.start_ns, m.wait_ns
+    SELECT
+        m.job,
+        m.collective_id,
+        m.rank,
+        m.event_id,
+        m.device,
+        c.step,
+        c.member_count,
+        m.start_ns,
+        m.dur_ns,
+        m.wait_ns,
+        m.computed_before_ns,
+        m.hidden_ns
     FROM calls AS m
     JOIN collectives AS c ON c.job = m.job AND c.collective_id = m.collective_id
     WHERE NOT m.is_message
 ),
-jobs AS (
-    SELECT job, row_number() OVER (ORDER BY job) AS job_number
-    FROM (SELECT DISTINCT job FROM members)
-),
--- One id for the waits of all members: what is hidden of them counts together.
-spans AS (
-    SELECT
-        m.job,
-        m.rank,
-        m.device,
-        (j.job_number << 40) + m.collective_id AS span_id,
-        m.start_ns,
-        m.start_ns + m.wait_ns AS end_ns
-    FROM members AS m
-    JOIN jobs AS j ON j.job = m.job
-),
 computations AS (
-    SELECT a.job, a.rank, a.device, a.start_ns, a.end_ns
+    SELECT a.job, a.rank, a.device, a.start_ns, a.dur_ns, a.computed_before_ns
     FROM gpu_activities AS a
     WHERE a.kind = 'computation'
       AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+),
+exposed AS (
+    SELECT job, collective_id, sum(wait_ns - hidden_wait_ns) AS exposed_wait_ns
+    FROM hidden_waits(members, computations)
+    GROUP BY job, collective_id
 ),
 -- Waits for messages are waits as well.
 parts AS (
@@ -126,12 +127,10 @@ last_in_steps AS (
         c.step,
         count(*) AS last_count,
         sum(c.wait_ns) AS caused_wait_ns,
-        sum(c.wait_ns - h.covered_ns) AS caused_exposed_wait_ns,
+        sum(e.exposed_wait_ns) AS caused_exposed_wait_ns,
         sum(c.wait_ns // (c.member_count - 1)) AS delay_ns
     FROM collectives AS c
-    JOIN jobs AS j ON j.job = c.job
-    JOIN covered_spans(spans, computations) AS h
-        ON h.span_id = (j.job_number << 40) + c.collective_id
+    JOIN exposed AS e ON e.job = c.job AND e.collective_id = c.collective_id
     WHERE c.wait_ns > 0
     GROUP BY c.job, c.last_rank, c.step
 ),
