@@ -9,8 +9,8 @@
 --                       where all leave together, else by clocks
 --     end_skew_ns       from the first end to the last, by clocks
 --     wait_ns           sum of the calls' waits
---     last_rank         the shortest call's rank where all leave together, else by clocks; of equal
---                       ones the one that began last by its clock, then the lowest
+--     last_rank         the shortest call's rank where all leave together, of equally short ones
+--                       by turns; else by clocks, of equal ones the lowest
 CREATE OR REPLACE MACRO last_arrivals(members, clocks) AS TABLE
 WITH
 times AS (
@@ -41,7 +41,7 @@ totals AS (
         max(end_ns) AS end_ns,
         max(dur_ns) - min(dur_ns) AS spread_ns,
         sum(wait_ns)::BIGINT AS wait_ns,
-        min({'dur_ns': dur_ns, 'start_ns': -coalesce(start_ns, 0), 'rank': rank}).rank
+        min({'dur_ns': dur_ns, 'turn': turn_of(collective_id, rank), 'rank': rank}).rank
             AS shortest_rank,
         min({'start_ns': -start_ns, 'rank': rank}).rank AS latest_rank
     FROM times

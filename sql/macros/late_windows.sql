@@ -47,13 +47,13 @@ late_ones AS (
     FROM arrivals
     WHERE middle_dur_ns > last_dur_ns AND middle_dur_ns - last_dur_ns >= least_ns
 ),
--- Of equally long ones the lowest rank.
+-- Of equally long ones by turns who was last, and the lowest rank in the middle.
 late AS MATERIALIZED (
     SELECT
         l.late_id,
         l.job,
         l.collective_id,
-        min(p.rank) FILTER (p.dur_ns = l.last_dur_ns) AS rank,
+        arg_min(p.rank, turn_of(p.collective_id, p.rank)) FILTER (p.dur_ns = l.last_dur_ns) AS rank,
         min(p.rank) FILTER (p.dur_ns = l.middle_dur_ns) AS peer,
         any_value(l.middle_dur_ns - l.last_dur_ns) AS late_ns,
         any_value(l.caused_wait_ns) AS caused_wait_ns

@@ -79,8 +79,11 @@ def collectives(activities: list[Row]) -> dict[frozenset, tuple]:
     return result
 
 
-def caused(activities: list[Row]) -> dict[tuple, list[int]]:
-    """(job, rank): how often last, the others' waits for it, those exposed."""
+def caused(activities: list[Row], last_of: dict[tuple, int]) -> dict[tuple, list[int]]:
+    """(job, rank): how often last, the others' waits for it, those exposed.
+
+    `last_of`, who was last by (job, rank, event_id) of any member, decides between equal ones only.
+    """
     waits = members(activities)
     result: dict[tuple, list[int]] = defaultdict(lambda: [0, 0, 0])
     for calls in instances(activities).values():
@@ -89,8 +92,11 @@ def caused(activities: list[Row]) -> dict[tuple, list[int]]:
         of = [waits[a["job"], a["rank"], a["event_id"]] for a in calls]
         if not any(wait for _, wait, _ in of):
             continue
-        last = min(calls, key=lambda a: (a["end_ns"] - a["start_ns"], a["rank"]))
-        total = result[last["job"], last["rank"]]
+        least = min(a["end_ns"] - a["start_ns"] for a in calls)
+        a = calls[0]
+        last = last_of[a["job"], a["rank"], a["event_id"]]
+        assert last in {a["rank"] for a in calls if a["end_ns"] - a["start_ns"] == least}
+        total = result[a["job"], last]
         total[0] += 1
         total[1] += sum(wait for _, wait, _ in of)
         total[2] += sum(exposed for _, _, exposed in of)

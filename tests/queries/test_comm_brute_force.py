@@ -70,12 +70,14 @@ def test_random_rows(comm, seed):
         transfer, size, speed = wanted[ids]
         assert (row["transfer_ns"], row["bytes"]) == (transfer, size)
         assert row["busbw_gbps"] == (None if speed is None else pytest.approx(speed))
+    last_ranks = {(row["job"], row["collective_id"]): row["last_rank"] for row in results}
+    last_of = {key: last_ranks[row["job"], row["collective_id"]] for key, row in found.items()}
     lasts = {
         (row["job"], row["rank"]):
             [row["last_count"], row["caused_wait_ns"], row["caused_exposed_wait_ns"]]
         for row in comm.run("stragglers") if row["last_count"]
     }  # fmt: skip
-    assert lasts == caused(rows)
+    assert lasts == caused(rows, last_of)
     busy = {
         key[:-1]: len(set().union(*(range(a["start_ns"], a["end_ns"]) for a in rows
                                     if (a["job"], a["rank"]) == key[:2]
@@ -113,3 +115,29 @@ def test_random_rows_are_worth_it():
             seen["no size"] += size is None
             seen["speed"] += speed is not None
     assert min(seen.values()) > 10, seen
+
+
+def test_who_is_last_of_equal_ones(comm):
+    """Durations of whole microseconds: of those that came last together nobody is favoured."""
+    rng = random.Random(0)
+    rows, last_together = [], []
+    for c in range(2000):
+        shortest = rng.sample(range(6), rng.choice([2, 3]))
+        last_together.append(shortest)
+        for rank in range(6):
+            wait = 0 if rank in shortest else 3000
+            rows.append({
+                "rank": rank, "event_id": c, "kind": "communication", "name": "nccl",
+                "collective_name": "allreduce", "process_group_name": "0", "group_size": 6,
+                "process_group_ranks": "[0, 1, 2, 3, 4, 5]", "comms_id": c,
+                "start_ns": 10_000 * c + 5000 - wait, "dur_ns": 2000 + wait,
+            })  # fmt: skip
+    comm.fill(rows)
+    lasts = [row["last_rank"] for row in comm.run("collectives")]
+    assert all(last in of for last, of in zip(lasts, last_together, strict=True))
+    counts = [row["last_count"] for row in comm.run("stragglers")]
+    assert counts == [lasts.count(rank) for rank in range(6)]
+    assert min(counts) > 0.9 * 2000 / 6 and max(counts) < 1.1 * 2000 / 6
+    assert not any(row["is_straggler"] for row in comm.run("stragglers"))
+    blamed = [row["rank"] for row in comm.run("straggler_blame", min_late_ns=0)]
+    assert len(blamed) == 2000 and blamed == lasts

@@ -79,6 +79,22 @@ def test_partial_window(comm, ids, cut, side, ranks):
     promises(comm)
 
 
+@pytest.mark.parametrize(
+    ("ids", "new"), [("comms_id", {}), ("comms_id", {"comms_id": 900}), ("seq", {}), ("none", {})]
+)
+def test_one_call_too_many(comm, ids, new):
+    """One row of whom it is, and not that all others lack it; the others' pairs stay right."""
+    made = make(ranks=8, ids=ids)
+    calls = [a for a in made.activities if a["rank"] == 2 and a["stream"] == 20]
+    call = calls[len(calls) // 2]
+    after = {"start_ns": call["end_ns"] + 500, "end_ns": call["end_ns"] + 4500}
+    made.activities.append(call | new | after | {"event_id": 10**6})
+    comm.fill(**made.tables())
+    assert audit(comm) == [("extra_call", 2, 1)]
+    assert pairs_found(comm) == pairs_made(made)
+    promises(comm)
+
+
 def test_several_faults_each_named_once(comm):
     made = missing_first(make(ranks=16), 9, 21)
     for row in made.activities:  # another format on one rank, and one collective of another name

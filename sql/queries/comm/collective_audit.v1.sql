@@ -3,6 +3,7 @@
 --     reason             a row for each                       what it means
 --     missing_rank       rank and run of collectives          the rank has a trace and was being
 --                                                             recorded, but not these
+--     extra_call         run of collectives of a rank         none of two or more others had them
 --     cut_by_window      rank, and start or end of its trace  its recording began after these, or
 --                                                             ended before them; of all groups
 --     other_name, other_dtype, other_size
@@ -203,11 +204,24 @@ judged AS (
     LEFT JOIN present AS p ON p.lane = x.lane AND p.rank = x.rank
     LEFT JOIN recorded AS r ON r.job = x.job AND r.rank = x.rank
 ),
+-- What one rank has and several others lack, though all were being recorded, is its doing.
+extra AS MATERIALIZED (
+    SELECT j.job, j.collective_id, any_value(j.lane) AS lane, any_value(j.place) AS place
+    FROM judged AS j
+    JOIN placed AS p ON p.job = j.job AND p.collective_id = j.collective_id AND p.rank_count = 1
+    GROUP BY j.job, j.collective_id
+    HAVING count(*) > 1 AND bool_and(j.cut_at IS NULL)
+),
 -- Everything that is told run by run: which lane, rank, place and detail.
 told AS (
     SELECT job, lane, rank, 'missing_rank' AS reason, place, collective_id, NULL AS detail
     FROM judged
+    ANTI JOIN extra USING (job, collective_id)
     WHERE cut_at IS NULL
+    UNION ALL
+    SELECT x.job, x.lane, m.rank, 'extra_call' AS reason, x.place, x.collective_id, NULL AS detail
+    FROM extra AS x
+    JOIN members AS m ON m.job = x.job AND m.collective_id = x.collective_id
     UNION ALL
     SELECT job, lane, rank, reason, place, collective_id, detail
     FROM (

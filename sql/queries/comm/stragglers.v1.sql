@@ -58,8 +58,8 @@ all_collectives AS (
         collective_id,
         min(step) AS step,
         count(*) AS member_count,
-        -- Of equally short ones the lowest rank.
-        min({'dur_ns': dur_ns, 'rank': rank}).rank AS last_rank,
+        min({'dur_ns': dur_ns, 'turn': turn_of(collective_id, rank), 'rank': rank}).rank
+            AS last_rank,
         sum(wait_ns) AS wait_ns
     FROM calls
     WHERE NOT is_message
