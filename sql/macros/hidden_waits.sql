@@ -7,8 +7,9 @@
 --
 --     hidden_wait_ns  of wait_ns, time with a computation on the device
 --
--- A kernel of which nothing or all is hidden tells it by itself. For the others it is what was
--- computed until the wait's end, less what was until its start. Of the computations that began by
+-- A kernel of which nothing or all is hidden, or which waited for nothing or all its time, tells it
+-- by itself; NULL where hidden_ns is. For the others, partly hidden, it is what was computed until
+-- the wait's end, less what was until its start. Of the computations that began by
 -- an instant,
 --
 --     end_ns   is the latest end
@@ -23,7 +24,7 @@
 -- and computed until then was the lesser of the instant and end_ns, less idle_ns.
 --
 -- Here the devices are laid end to end on one axis of time, as in busy_times, each from the start
--- of its first wait to the end of its last, where both figures begin at zero_ns.
+-- of its first such wait to the end of its last; end_ns and idle_ns both begin at its zero_ns.
 CREATE OR REPLACE MACRO hidden_waits(waits, computations) AS TABLE
 WITH
 numbered AS MATERIALIZED (
@@ -96,7 +97,7 @@ SELECT
 FROM numbered
 WHERE NOT is_partly_hidden
 UNION ALL BY NAME
--- Before a device's first computation, both are of the device before, or NULL.
+-- Before a device's first computation, end_ns and idle_ns are the device's before it, or NULL.
 SELECT
     p.* EXCLUDE (wait_id, is_partly_hidden, zero_ns, until_ns, computed_ns),
     least(p.until_ns, greatest(b.end_ns, p.zero_ns)) - greatest(b.idle_ns, p.zero_ns)

@@ -10,7 +10,7 @@
 --     end_skew_ns       from the first end to the last, by clocks
 --     wait_ns           sum of the calls' waits
 --     last_rank         the shortest call's rank where all leave together, of equally short ones
---                       by turns; else by clocks, of equal ones the lowest
+--                       as turn_of draws; else by clocks, of equal ones the lowest
 CREATE OR REPLACE MACRO last_arrivals(members, clocks) AS TABLE
 WITH
 times AS (

@@ -47,7 +47,7 @@ late_ones AS (
     FROM arrivals
     WHERE middle_dur_ns > last_dur_ns AND middle_dur_ns - last_dur_ns >= least_ns
 ),
--- Of equally long ones by turns who was last, and the lowest rank in the middle.
+-- Of equally long ones who was last as turn_of draws, and the lowest rank in the middle.
 late AS MATERIALIZED (
     SELECT
         l.late_id,
@@ -169,14 +169,12 @@ SELECT
     l.late_ns,
     l.caused_wait_ns,
     e.from_ns,
-    CASE WHEN e.from_ns IS NULL THEN NULL ELSE s.start_ns END AS until_ns,
+    CASE WHEN e.from_ns IS NOT NULL THEN s.start_ns END AS until_ns,
     e.peer_from_ns,
     -- A peer that came before it had left the other one, on another stream, did nothing between.
-    greatest(CASE
-        WHEN e.from_ns IS NULL
-        THEN NULL
-        ELSE s.peer_start_ns
-    END, e.peer_from_ns) AS peer_until_ns
+    CASE
+        WHEN e.from_ns IS NOT NULL THEN greatest(s.peer_start_ns, e.peer_from_ns)
+    END AS peer_until_ns
 FROM late AS l
 JOIN starts AS s ON s.late_id = l.late_id
 LEFT JOIN peer_ends AS e ON e.late_id = l.late_id;

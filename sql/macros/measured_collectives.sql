@@ -79,11 +79,8 @@ SELECT
     t.* EXCLUDE (nelems),
     CASE
         WHEN t.operation = 'barrier' THEN NULL
-        ELSE d.element_bytes::BIGINT * CASE
-            WHEN s.is_cut_short
-            THEN t.nelems
-            ELSE coalesce(s.nelems, t.nelems)
-        END
+        WHEN s.is_cut_short THEN d.element_bytes::BIGINT * t.nelems
+        ELSE d.element_bytes::BIGINT * coalesce(s.nelems, t.nelems)
     END AS bytes,
     CASE
         WHEN s.is_cut_short THEN NULL

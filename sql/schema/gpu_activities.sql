@@ -13,8 +13,8 @@ SELECT
     NULL::BIGINT AS start_ns,
     NULL::BIGINT AS dur_ns,
     NULL::BIGINT AS end_ns,
-    NULL::BIGINT AS computed_before_ns,     -- computation on its device before start_ns, in all
-    NULL::BIGINT AS hidden_ns,              -- of dur_ns, the same; NULL: a computation itself
+    NULL::BIGINT AS computed_before_ns,     -- before start_ns, with computation on its device
+    NULL::BIGINT AS hidden_ns,              -- of dur_ns, the same; NULL: is a computation
     NULL::BIGINT AS step,                   -- the step in which its launch began
     NULL::BIGINT AS correlation,
     NULL::BIGINT AS external_id,

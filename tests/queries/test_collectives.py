@@ -53,6 +53,24 @@ def test_waits(comm):
     assert comm.run("collectives", only_jobs=["k"]) == []
 
 
+def test_archives_without_hidden_ns(comm):
+    """Of an earlier schema: what is not known is NULL and not a part of what is."""
+    calls = [call(rank, start, 500) for rank, start in ((0, 100), (1, 100), (2, 450))]
+    work = [{"rank": rank, "event_id": 90, "start_ns": 0, "end_ns": 300} for rank in (0, 1)]
+    comm.fill(calls + work)
+    totals = ("stragglers", "caused_exposed_wait_ns"), ("lost_gpu_time", "lost_gpu_ns")
+    for query, column in totals:
+        more = {"min_late_ns": 0} if query == "lost_gpu_time" else {}
+        assert [row[column] for row in comm.run(query, **more) if row["rank"] == 2] == [300]
+    comm.con.execute("UPDATE given_gpu_activities SET hidden_ns = NULL WHERE rank = 0")
+    for query, column in totals:
+        more = {"min_late_ns": 0} if query == "lost_gpu_time" else {}
+        assert [row[column] for row in comm.run(query, **more) if row["rank"] == 2] == [None]
+        assert comm.broken_promises(query, **more) == []
+    assert columns(comm.run("collective_members"), "rank", "exposed_wait_ns") == [
+        (0, None), (1, 150), (2, 0)]  # fmt: skip
+
+
 def test_equally_late(comm):
     comm.fill([call(0, 100, 200), call(1, 1100, 1200)])
     [row] = comm.run("collectives")

@@ -95,6 +95,21 @@ def test_one_call_too_many(comm, ids, new):
     promises(comm)
 
 
+def test_one_call_too_many_while_another_rank_was_not_recorded(comm):
+    made = make(ranks=8)
+    times = sorted(a["start_ns"] for a in made.activities if a["rank"] == 6)
+    made = without(
+        made, lambda a: a["rank"] == 6 and a["start_ns"] >= times[int(0.6 * len(times))])
+    comm.fill(**made.tables())
+    [cut] = audit(comm)
+    last = max((a for a in made.activities if a["rank"] == 2 and a["stream"] == 22),
+               key=lambda a: a["start_ns"])
+    before = {"start_ns": last["start_ns"] - 5000, "end_ns": last["start_ns"] - 1000}
+    made.activities.append(last | before | {"event_id": 10**6, "comms_id": 900})
+    comm.fill(**made.tables())
+    assert audit(comm) == [cut, ("extra_call", 2, 1)]
+
+
 def test_several_faults_each_named_once(comm):
     made = missing_first(make(ranks=16), 9, 21)
     for row in made.activities:  # another format on one rank, and one collective of another name

@@ -3,7 +3,8 @@
 --     reason             a row for each                       what it means
 --     missing_rank       rank and run of collectives          the rank has a trace and was being
 --                                                             recorded, but not these
---     extra_call         run of collectives of a rank         none of two or more others had them
+--     extra_call         rank and run of collectives          only this rank had them; two or more
+--                                                             others, recorded then, did not
 --     cut_by_window      rank, and start or end of its trace  its recording began after these, or
 --                                                             ended before them; of all groups
 --     other_name, other_dtype, other_size
@@ -204,13 +205,13 @@ judged AS (
     LEFT JOIN present AS p ON p.lane = x.lane AND p.rank = x.rank
     LEFT JOIN recorded AS r ON r.job = x.job AND r.rank = x.rank
 ),
--- What one rank has and several others lack, though all were being recorded, is its doing.
+-- What one rank has and several others lack, though they were being recorded, is its doing.
 extra AS MATERIALIZED (
     SELECT j.job, j.collective_id, any_value(j.lane) AS lane, any_value(j.place) AS place
     FROM judged AS j
     JOIN placed AS p ON p.job = j.job AND p.collective_id = j.collective_id AND p.rank_count = 1
     GROUP BY j.job, j.collective_id
-    HAVING count(*) > 1 AND bool_and(j.cut_at IS NULL)
+    HAVING count(*) FILTER (j.cut_at IS NULL) > 1
 ),
 -- Everything that is told run by run: which lane, rank, place and detail.
 told AS (
@@ -300,12 +301,12 @@ faults AS (
         min(collective_id) AS collective_id,
         max(collective_id) AS last_collective_id,
         count(*) AS collective_count,
-        CASE
-            WHEN cut_at = 'start'
-            THEN 'before its first activity'
+        CASE cut_at
+            WHEN 'start' THEN 'before its first activity'
             ELSE 'after its last activity'
         END AS detail
     FROM judged
+    ANTI JOIN extra USING (job, collective_id)
     WHERE cut_at IS NOT NULL
     GROUP BY job, rank, cut_at
     UNION ALL
@@ -341,10 +342,9 @@ faults AS (
         NULL AS collective_id,
         NULL AS last_collective_id,
         count(*) AS collective_count,
-        min(m.name) || CASE
-            WHEN min(m.name) = max(m.name)
-            THEN ''
-            ELSE ' to ' || max(m.name)
+        CASE
+            WHEN min(m.name) = max(m.name) THEN min(m.name)
+            ELSE min(m.name) || ' to ' || max(m.name)
         END AS detail
     FROM members AS m
     JOIN groups AS g ON g.group_id = m.group_id

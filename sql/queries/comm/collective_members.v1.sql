@@ -33,8 +33,10 @@
 --   wait_ns           BIGINT   ns     past the shortest member's duration
 --   aligned_wait_ns   BIGINT   ns     until the last member's start, on aligned clocks; NULL where
 --                                     not all members have them
---   exposed_wait_ns   BIGINT   ns     of wait_ns, time without computation on the device
---   is_last           BOOLEAN  -      it came last; NULL where clocks have to tell, but cannot
+--   exposed_wait_ns   BIGINT   ns     of wait_ns, time without computation on the device; NULL
+--                                     where hidden_ns is not known
+--   is_last           BOOLEAN  -      it came last, or was drawn of those that did; NULL where
+--                                     clocks have to tell, but cannot
 -- check: wait_ns BETWEEN 0 AND dur_ns
 -- check: exposed_wait_ns BETWEEN 0 AND wait_ns
 -- check: aligned_wait_ns >= 0

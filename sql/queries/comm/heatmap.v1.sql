@@ -105,8 +105,8 @@ reached AS (
     FROM on_axis
     WINDOW before_it AS (ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 ),
--- What each adds to its kind from from_ns on, and to all from from_idle_ns on, past those before
--- it: no instant is in two of these.
+-- The part of each past those of its kind that began before it, from from_ns on, and past all that
+-- did, from from_idle_ns on; nothing where that is its end or later.
 parts AS (
     SELECT
         lane,

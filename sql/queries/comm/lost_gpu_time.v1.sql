@@ -26,7 +26,8 @@
 --   late_count     BIGINT   count  late arrivals that began so
 --   late_ns        BIGINT   ns     sum of how late they were
 --   wait_ns        BIGINT   ns     what all others waited
---   lost_gpu_ns    BIGINT   ns     of this, time without computation on their devices
+--   lost_gpu_ns    BIGINT   ns     of this, time without computation on their devices; NULL
+--                                 where some hidden_ns is not known
 --   lost_gpu_frac  DOUBLE   0-1    of the time of all ranks of the job, each from its first
 --                                  activity to its last
 -- check: late_count > 0
@@ -116,7 +117,12 @@ computations AS (
       AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
 ),
 hidden AS (
-    SELECT late_id, sum(hidden_wait_ns)::BIGINT AS hidden_wait_ns
+    SELECT
+        late_id,
+        -- NULL where a wait's is not known.
+        CASE
+            WHEN count(hidden_wait_ns) = count(*) THEN sum(hidden_wait_ns)::BIGINT
+        END AS hidden_wait_ns
     FROM hidden_waits(waits, computations)
     GROUP BY late_id
 ),
@@ -178,8 +184,11 @@ SELECT
     count(*) AS late_count,
     sum(r.late_ns)::BIGINT AS late_ns,
     sum(r.caused_wait_ns)::BIGINT AS wait_ns,
-    sum(r.caused_wait_ns - x.hidden_wait_ns)::BIGINT AS lost_gpu_ns,
-    sum(r.caused_wait_ns - x.hidden_wait_ns) / nullif(any_value(j.span_ns), 0) AS lost_gpu_frac
+    CASE
+        WHEN count(x.hidden_wait_ns) = count(*)
+        THEN sum(r.caused_wait_ns - x.hidden_wait_ns)::BIGINT
+    END AS lost_gpu_ns,
+    lost_gpu_ns / nullif(any_value(j.span_ns), 0) AS lost_gpu_frac
 FROM roots AS r
 JOIN direct AS d ON d.late_id = r.root_id
 JOIN hidden AS x ON x.late_id = r.late_id

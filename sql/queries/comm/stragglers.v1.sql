@@ -13,7 +13,8 @@
 --
 -- score is the share of the other ranks' time that they wait for this one, with no computation to
 -- hide it: caused_exposed_wait_ns over the sum of spans, from first activity to last, of the
--- others.
+-- others. Where durations are whole microseconds, several may be the shortest; one of them is as
+-- good as drawn, so that no rank is last more often by its number.
 --
 -- HTA's get_potential_stragglers ranks by one time of the ranks' kernels, and finds none where
 -- NCCL's kernels are named as they have been since 2023.
@@ -30,7 +31,8 @@
 --   last_frac               DOUBLE   0-1    last_count / collective_count
 --   z_score                 DOUBLE   -      last_count above chance, in standard deviations
 --   caused_wait_ns          BIGINT   ns     sum of the others' waits for it
---   caused_exposed_wait_ns  BIGINT   ns     of this, time without computation on their devices
+--   caused_exposed_wait_ns  BIGINT   ns     of this, time without computation on their devices;
+--                                          NULL where some hidden_ns is not known
 --   delay_ns                BIGINT   ns     caused_wait_ns, but the mean of the others in each
 --   wait_ns                 BIGINT   ns     its own waits for others, in messages, too
 --   own_delay_ns            BIGINT   ns     what delay_ns is more than wait_ns, summed over steps
@@ -93,8 +95,14 @@ computations AS (
     WHERE a.kind = 'computation'
       AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
 ),
+-- NULL where a wait's is not known.
 exposed AS (
-    SELECT job, collective_id, sum(wait_ns - hidden_wait_ns) AS exposed_wait_ns
+    SELECT
+        job,
+        collective_id,
+        CASE
+            WHEN count(hidden_wait_ns) = count(*) THEN sum(wait_ns - hidden_wait_ns)
+        END AS exposed_wait_ns
     FROM hidden_waits(members, computations)
     GROUP BY job, collective_id
 ),
@@ -127,7 +135,9 @@ last_in_steps AS (
         c.step,
         count(*) AS last_count,
         sum(c.wait_ns) AS caused_wait_ns,
-        sum(e.exposed_wait_ns) AS caused_exposed_wait_ns,
+        CASE
+            WHEN count(e.exposed_wait_ns) = count(*) THEN sum(e.exposed_wait_ns)
+        END AS caused_exposed_wait_ns,
         sum(c.wait_ns // (c.member_count - 1)) AS delay_ns
     FROM collectives AS c
     JOIN exposed AS e ON e.job = c.job AND e.collective_id = c.collective_id
@@ -144,7 +154,10 @@ of_ranks AS (
         sum(t.wait_ns)::BIGINT AS wait_ns,
         coalesce(sum(l.last_count), 0)::BIGINT AS last_count,
         coalesce(sum(l.caused_wait_ns), 0)::BIGINT AS caused_wait_ns,
-        coalesce(sum(l.caused_exposed_wait_ns), 0)::BIGINT AS caused_exposed_wait_ns,
+        CASE
+            WHEN count(l.caused_exposed_wait_ns) = count(l.last_count)
+            THEN coalesce(sum(l.caused_exposed_wait_ns), 0)::BIGINT
+        END AS caused_exposed_wait_ns,
         coalesce(sum(l.delay_ns), 0)::BIGINT AS delay_ns,
         coalesce(sum(greatest(0, l.delay_ns - t.wait_ns)), 0)::BIGINT AS own_delay_ns
     FROM in_steps AS t
