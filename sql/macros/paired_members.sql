@@ -212,8 +212,9 @@ FROM with_ranks;
 -- Which calls belong together by their order alone.
 --
 -- `calls` needs lane, rank, event_id, step, start_ns, end_ns, name and signature, which is what
--- calls that belong together have in common. Gives lane, rank, event_id, and of the call of one rank,
--- the model, to which it belongs, model_rank and model_event_id; calls with none are left out.
+-- calls that belong together have in common. Gives lane, rank, event_id, and of the call of one
+-- rank, the model, to which it belongs, model_rank and model_event_id; calls with none are left
+-- out.
 --
 -- Steps that all ranks have cut a lane in segments. In each, the model is the rank with most calls;
 -- another one may lack a single stretch of them, as where its window is cut:

@@ -49,7 +49,7 @@
 --   wait_ns             BIGINT     ns     sum of the members' waits
 --   algbw_gbps          DOUBLE     GB/s   bytes / transfer_ns
 --   busbw_gbps          DOUBLE     GB/s   of the busiest link: algbw_gbps, times a factor
---   last_rank           INTEGER    -      the member that came last; of several one as good as drawn
+--   last_rank           INTEGER    -      the member that came last; of several one, as if drawn
 --   paired_by           VARCHAR    -      comms_id, seq or order
 --   seq                 BIGINT     -      the profiler's counter of the group
 --   comms_id            UBIGINT    -      the profiler's id
