@@ -21,6 +21,7 @@ from .database import (
     schemas,
 )
 from .errors import ArchiveError, BadParameter, HtaSqlError, from_duckdb, one_line
+from .machine import core_count
 
 _MISSING = re.compile(r"(?:Table|Table Function) with name (\w+) does not exist")
 
@@ -43,6 +44,10 @@ class Archive:
         self._catalog = catalog or Catalog.load()
         self._con = duckdb.connect()
         self._con.execute("SET enable_progress_bar = false")
+        # DuckDB takes a thread for each core of the machine; more than it may use cost a quarter.
+        self._con.execute(
+            "SET threads = least(current_setting('threads'), ?::BIGINT)", [core_count()]
+        )
         self._mixed, older = schemas(self._con, self._roots)
         if older:
             warnings.warn(

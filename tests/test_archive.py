@@ -117,6 +117,18 @@ def test_con_has_everything_even_after_a_query(run):
     assert run.con is run.con
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity on this system")
+def test_no_more_threads_than_cores_it_may_use(tiny_archive):
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    try:
+        with Archive(tiny_archive) as run:
+            found = run.sql("SELECT current_setting('threads') AS threads").to_pylist()
+    finally:
+        os.sched_setaffinity(0, allowed)
+    assert found == [{"threads": 1}]
+
+
 def test_empty_archive(make_archive):
     with Archive(make_archive()) as run:
         assert run.total_time().num_rows == 0

@@ -10,9 +10,11 @@ import sys
 import threading
 import time
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+
+from ..machine import core_count, free_bytes
 
 # What a worker may take, whatever the size of its trace.
 WORKER_BYTES = 1 << 30
@@ -142,17 +144,3 @@ def run(task, progress: Callable[[int], None], threads: int):
 def default_workers() -> int:
     """One a core, as far as free memory goes."""
     return max(1, min(core_count(), int(free_bytes() // WORKER_BYTES)))
-
-
-def core_count() -> int:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return cores or 1
-
-
-def free_bytes() -> float:
-    try:
-        with open("/proc/meminfo") as lines:
-            fields: Iterable[list[str]] = (line.split() for line in lines)
-            return next(int(f[1]) * 1024 for f in fields if f[0] == "MemAvailable:")
-    except (OSError, StopIteration):
-        return float("inf")

@@ -34,10 +34,10 @@ reference_ns + (at_ns - local_ns) - round((at_ns - local_ns) * gain)::BIGINT;
 
 CREATE OR REPLACE MACRO aligned_clocks(members) AS TABLE
 WITH
-anchors AS MATERIALIZED (
+anchors AS NOT MATERIALIZED (
     SELECT job, group_id, collective_id, rank, end_ns, transfer_ns
     FROM query_table(members)
-    WHERE ends_together(operation) AND member_count > 1
+    WHERE ends_together AND member_count > 1
 ),
 hubs AS (
     SELECT job, group_id, min({'calls': -call_count, 'rank': rank}).rank AS hub

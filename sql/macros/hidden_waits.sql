@@ -27,13 +27,10 @@
 -- of its first such wait to the end of its last; end_ns and idle_ns both begin at its zero_ns.
 CREATE OR REPLACE MACRO hidden_waits(waits, computations) AS TABLE
 WITH
-numbered AS MATERIALIZED (
-    SELECT
-        *,
-        row_number() OVER () AS wait_id,
-        (wait_ns > 0 AND wait_ns < dur_ns AND hidden_ns > 0 AND hidden_ns < dur_ns) IS TRUE
-            AS is_partly_hidden
+partly_hidden AS MATERIALIZED (
+    SELECT *, row_number() OVER () AS wait_id
     FROM query_table(waits)
+    WHERE wait_ns > 0 AND wait_ns < dur_ns AND hidden_ns > 0 AND hidden_ns < dur_ns
 ),
 devices AS MATERIALIZED (
     SELECT
@@ -47,8 +44,7 @@ devices AS MATERIALIZED (
             min(start_ns) AS first_ns,
             max(start_ns + wait_ns) AS last_ns,
             min(computed_before_ns) AS first_computed_ns
-        FROM numbered
-        WHERE is_partly_hidden
+        FROM partly_hidden
         GROUP BY job, rank, device
     )
     WINDOW in_order AS (ORDER BY job, rank, device ROWS UNBOUNDED PRECEDING)
@@ -59,10 +55,9 @@ placed AS MATERIALIZED (
         d.zero_ns,
         d.zero_ns + w.start_ns + w.wait_ns - d.first_ns AS until_ns,
         w.computed_before_ns - d.first_computed_ns AS computed_ns
-    FROM numbered AS w
+    FROM partly_hidden AS w
     JOIN devices AS d
         ON d.job = w.job AND d.rank = w.rank AND d.device IS NOT DISTINCT FROM w.device
-    WHERE w.is_partly_hidden
 ),
 moments AS (
     SELECT
@@ -88,18 +83,18 @@ begun AS (
     WINDOW until_then AS (ORDER BY at_ns)
 )
 SELECT
-    * EXCLUDE (wait_id, is_partly_hidden),
+    *,
     CASE
         WHEN hidden_ns = 0 OR wait_ns = 0 THEN 0
         WHEN hidden_ns = dur_ns THEN wait_ns
         WHEN wait_ns = dur_ns THEN hidden_ns
     END AS hidden_wait_ns
-FROM numbered
-WHERE NOT is_partly_hidden
+FROM query_table(waits)
+WHERE (wait_ns > 0 AND wait_ns < dur_ns AND hidden_ns > 0 AND hidden_ns < dur_ns) IS NOT TRUE
 UNION ALL BY NAME
 -- Before a device's first computation, end_ns and idle_ns are the device's before it, or NULL.
 SELECT
-    p.* EXCLUDE (wait_id, is_partly_hidden, zero_ns, until_ns, computed_ns),
+    p.* EXCLUDE (wait_id, zero_ns, until_ns, computed_ns),
     least(p.until_ns, greatest(b.end_ns, p.zero_ns)) - greatest(b.idle_ns, p.zero_ns)
         - p.computed_ns AS hidden_wait_ns
 FROM placed AS p

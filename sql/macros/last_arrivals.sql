@@ -20,11 +20,9 @@ times AS (
         m.rank,
         m.dur_ns,
         m.wait_ns,
-        ends_together(m.operation) OR m.is_message AS is_synchronous,
-        m.start_ns - c.local_ns - round((m.start_ns - c.local_ns) * c.gain)::BIGINT
-            + c.reference_ns AS start_ns,
-        m.end_ns - c.local_ns - round((m.end_ns - c.local_ns) * c.gain)::BIGINT
-            + c.reference_ns AS end_ns
+        m.ends_together OR m.is_message AS is_synchronous,
+        aligned_ns(m.start_ns, c.local_ns, c.reference_ns, c.gain) AS start_ns,
+        aligned_ns(m.end_ns, c.local_ns, c.reference_ns, c.gain) AS end_ns
     FROM query_table(members) AS m
     JOIN query_table(clocks) AS c ON c.job = m.job AND c.rank = m.rank
     WHERE m.collective_id IS NOT NULL AND m.member_count > 1

@@ -24,11 +24,11 @@ WITH
 paired AS MATERIALIZED (
     SELECT
         job, collective_id, group_id, rank, start_ns, dur_ns, end_ns, wait_ns,
-        ends_together(operation) AS is_sync
+        ends_together
     FROM query_table(members)
     WHERE collective_id IS NOT NULL
       AND member_count > 1
-      AND (is_message OR ends_together(operation))
+      AND (is_message OR ends_together)
 ),
 arrivals AS (
     SELECT
@@ -76,7 +76,7 @@ starts AS MATERIALIZED (
 group_ranks AS MATERIALIZED (
     SELECT DISTINCT job, group_id, rank
     FROM paired
-    WHERE is_sync
+    WHERE ends_together
 ),
 shared_groups AS (
     SELECT p.job, p.rank, p.peer, a.group_id
@@ -112,7 +112,7 @@ moments AS (
         NULL::BIGINT AS late_id
     FROM paired AS p
     JOIN shifts AS x ON x.group_id = p.group_id AND x.rank = p.rank
-    WHERE p.is_sync
+    WHERE p.ends_together
     UNION ALL
     SELECT
         s.rank,

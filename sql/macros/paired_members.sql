@@ -419,6 +419,7 @@ WHERE b.cut_at IS NOT NULL
 --                    of them began. NULL: a call of a group or peer that is not known
 --     paired_by      comms_id, seq or order
 --     is_message     of a send and a receive, not of a collective
+--     ends_together  all members leave it together, as ends_together says; not of messages
 --     member_count   calls that belong together
 --     transfer_ns    the shortest one's duration: nobody of them waited then for another
 --     wait_ns        its own duration past that
@@ -448,7 +449,8 @@ kinds_of_groups AS (
         g.group_id,
         g.member_total,
         collective_operation(k.name) AS operation,
-        is_point_to_point(collective_operation(k.name)) AS is_message,
+        is_point_to_point(operation) AS is_message,
+        ends_together(operation) AS ends_together,
         CASE
             WHEN g.is_ambiguous THEN NULL
             WHEN NOT is_message THEN g.group_id << 40
@@ -528,7 +530,7 @@ without_ids AS (
     FROM in_lanes AS c
     JOIN kinds AS k ON k.kind_id = c.kind_id AND k.paired_by = 'order'
 ),
-ordered AS (
+ordered AS MATERIALIZED (
     FROM order_pairs(without_ids)
 ),
 -- Where one call of a rank may have had several kernels: more calls than ranks, counted modulo 64.
@@ -539,7 +541,7 @@ crowded AS (
     GROUP BY lane, told_key
     HAVING count(*) > bit_count(bit_or(1::UBIGINT << (rank % 64)::UBIGINT))
 ),
-repeats AS (
+repeats AS MATERIALIZED (
     SELECT
         c.lane,
         c.rank,
@@ -550,7 +552,7 @@ repeats AS (
     FROM in_lanes AS c
     SEMI JOIN crowded ON crowded.lane = c.lane AND crowded.told_key = c.told_key
 ),
-keyed AS MATERIALIZED (
+keyed AS NOT MATERIALIZED (
     SELECT
         c.*,
         -- The model's calls by rank and event.
@@ -596,6 +598,7 @@ SELECT
     k.group_id,
     c.lane,
     k.is_message,
+    k.ends_together,
     c.rank,
     c.event_id,
     c.device,

@@ -75,20 +75,15 @@ recorded AS (
     SELECT
         a.job,
         a.rank,
-        coalesce(
-            c.reference_ns + (min(a.start_ns) - c.local_ns)
-                - round((min(a.start_ns) - c.local_ns) * c.gain)::BIGINT,
-            min(a.start_ns)
-        ) AS from_ns,
-        coalesce(
-            c.reference_ns + (max(a.end_ns) - c.local_ns)
-                - round((max(a.end_ns) - c.local_ns) * c.gain)::BIGINT,
-            max(a.end_ns)
-        ) AS until_ns
-    FROM gpu_activities AS a
+        coalesce(aligned_ns(a.from_ns, c.local_ns, c.reference_ns, c.gain), a.from_ns) AS from_ns,
+        coalesce(aligned_ns(a.until_ns, c.local_ns, c.reference_ns, c.gain), a.until_ns) AS until_ns
+    FROM (
+        SELECT job, rank, min(start_ns) AS from_ns, max(end_ns) AS until_ns
+        FROM gpu_activities
+        WHERE (only_jobs IS NULL OR list_contains(only_jobs, job))
+        GROUP BY job, rank
+    ) AS a
     LEFT JOIN clocks AS c ON c.job = a.job AND c.rank = a.rank
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-    GROUP BY a.job, a.rank, c.reference_ns, c.local_ns, c.gain
 ),
 -- The ranks of each lane that could have been seen: members of the group, or both ends of messages.
 lanes AS MATERIALIZED (
@@ -141,17 +136,17 @@ found AS MATERIALIZED (
         -- Each rank is in it once.
         count(*) AS rank_count,
         min(m.seq) AS seq,
+        min(m.seq) <> max(m.seq) AS has_seqs,
         -- On aligned clocks where they are known.
-        min(coalesce(
-            c.reference_ns + (m.start_ns - c.local_ns)
-                - round((m.start_ns - c.local_ns) * c.gain)::BIGINT,
-            m.start_ns
-        )) AS start_ns,
-        max(coalesce(
-            c.reference_ns + (m.end_ns - c.local_ns)
-                - round((m.end_ns - c.local_ns) * c.gain)::BIGINT,
-            m.end_ns
-        )) AS end_ns,
+        min(
+            coalesce(aligned_ns(m.start_ns, c.local_ns, c.reference_ns, c.gain), m.start_ns)
+        ) AS start_ns,
+        max(
+            coalesce(aligned_ns(m.start_ns, c.local_ns, c.reference_ns, c.gain), m.start_ns)
+        ) AS last_start_ns,
+        max(
+            coalesce(aligned_ns(m.end_ns, c.local_ns, c.reference_ns, c.gain), m.end_ns)
+        ) AS end_ns,
         min(m.name) <> max(m.name) AND NOT any_value(m.is_message) AS has_names,
         min(coalesce(m.dtype, '')) <> max(coalesce(m.dtype, '')) AS has_dtypes,
         (
@@ -169,27 +164,49 @@ placed AS MATERIALIZED (
         row_number() OVER (PARTITION BY lane ORDER BY seq, start_ns, collective_id) AS place
     FROM found
 ),
--- Collectives without a rank that has a trace.
-lacking AS (
-    SELECT p.job, p.lane, p.collective_id, p.place, p.start_ns, p.end_ns, e.rank
+-- Lanes in which some rank may have had its calls in another order than that of their Seq: not
+-- those where all members of each collective had begun when the first of the next one did.
+entangled AS MATERIALIZED (
+    SELECT lane
+    FROM (
+        SELECT
+            lane,
+            has_seqs,
+            start_ns,
+            max(last_start_ns) OVER (
+                PARTITION BY lane ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ) AS last_start_before_ns
+        FROM placed
+        WHERE seq IS NOT NULL
+    )
+    WHERE has_seqs OR start_ns <= last_start_before_ns
+    GROUP BY lane
+),
+-- Collectives without a rank that has a trace; the members of all in their lanes; who is missing.
+incomplete AS MATERIALIZED (
+    SELECT p.job, p.lane, p.collective_id, p.place, p.start_ns, p.end_ns, p.rank_count
     FROM placed AS p
-    JOIN expected_counts AS n
-        ON n.job = p.job AND n.lane = p.lane
-    JOIN expected AS e ON e.job = p.job AND e.lane = p.lane
+    JOIN expected_counts AS n ON n.job = p.job AND n.lane = p.lane
     WHERE n.rank_count <> p.rank_count
 ),
+in_their_lanes AS MATERIALIZED (
+    SELECT m.job, m.collective_id, m.lane, m.rank
+    FROM members AS m
+    SEMI JOIN incomplete AS i ON i.lane = m.lane
+    WHERE m.collective_id IS NOT NULL
+),
 missing AS MATERIALIZED (
-    SELECT l.*
-    FROM lacking AS l
-    ANTI JOIN members AS m
-        ON m.job = l.job AND m.collective_id = l.collective_id AND m.rank = l.rank
+    SELECT i.*, e.rank
+    FROM incomplete AS i
+    JOIN expected AS e ON e.job = i.job AND e.lane = i.lane
+    ANTI JOIN in_their_lanes AS m
+        ON m.job = i.job AND m.collective_id = i.collective_id AND m.rank = e.rank
 ),
 present AS (
-    SELECT p.lane, m.rank, min(p.place) AS first_place, max(p.place) AS last_place
-    FROM members AS m
+    SELECT m.lane, m.rank, min(p.place) AS first_place, max(p.place) AS last_place
+    FROM in_their_lanes AS m
     JOIN placed AS p ON p.job = m.job AND p.collective_id = m.collective_id
-    WHERE m.lane IN (SELECT lane FROM missing)
-    GROUP BY p.lane, m.rank
+    GROUP BY m.lane, m.rank
 ),
 judged AS (
     SELECT
@@ -209,9 +226,28 @@ judged AS (
 extra AS MATERIALIZED (
     SELECT j.job, j.collective_id, any_value(j.lane) AS lane, any_value(j.place) AS place
     FROM judged AS j
-    JOIN placed AS p ON p.job = j.job AND p.collective_id = j.collective_id AND p.rank_count = 1
+    WHERE j.rank_count = 1
     GROUP BY j.job, j.collective_id
     HAVING count(*) FILTER (j.cut_at IS NULL) > 1
+),
+-- What members say who do not agree.
+disagreeing AS MATERIALIZED (
+    SELECT
+        p.job,
+        p.lane,
+        p.place,
+        p.collective_id,
+        p.has_names,
+        p.has_dtypes,
+        p.has_sizes,
+        m.rank,
+        m.name,
+        coalesce(m.dtype, 'none') AS dtype,
+        coalesce(m.in_nelems::VARCHAR, 'none') || ' in, '
+            || coalesce(m.out_nelems::VARCHAR, 'none') || ' out' AS size
+    FROM members AS m
+    JOIN placed AS p ON p.job = m.job AND p.collective_id = m.collective_id
+    WHERE p.has_names OR p.has_dtypes OR p.has_sizes
 ),
 -- Everything that is told run by run: which lane, rank, place and detail.
 told AS (
@@ -222,34 +258,20 @@ told AS (
     UNION ALL
     SELECT x.job, x.lane, m.rank, 'extra_call' AS reason, x.place, x.collective_id, NULL AS detail
     FROM extra AS x
-    JOIN members AS m ON m.job = x.job AND m.collective_id = x.collective_id
+    JOIN in_their_lanes AS m ON m.job = x.job AND m.collective_id = x.collective_id
     UNION ALL
-    SELECT job, lane, rank, reason, place, collective_id, detail
+    SELECT job, lane, rank, reason, place, collective_id, said || ' instead of ' || usual AS detail
     FROM (
         SELECT
-            p.job,
-            p.lane,
-            p.place,
-            p.collective_id,
-            p.reason,
-            CASE p.reason
-                WHEN 'other_name' THEN m.name
-                WHEN 'other_dtype' THEN coalesce(m.dtype, 'none')
-                ELSE coalesce(m.in_nelems::VARCHAR, 'none') || ' in, '
-                    || coalesce(m.out_nelems::VARCHAR, 'none') || ' out'
-            END AS said,
-            mode(said ORDER BY said) OVER (PARTITION BY p.job, p.collective_id, p.reason)
-                AS usual,
-            m.rank,
-            said || ' instead of ' || usual AS detail
+            *,
+            mode(said ORDER BY said) OVER (PARTITION BY job, collective_id, reason) AS usual
         FROM (
-            SELECT *, 'other_name' AS reason FROM placed WHERE has_names
+            SELECT *, 'other_name' AS reason, name AS said FROM disagreeing WHERE has_names
             UNION ALL
-            SELECT *, 'other_dtype' AS reason FROM placed WHERE has_dtypes
+            SELECT *, 'other_dtype' AS reason, dtype AS said FROM disagreeing WHERE has_dtypes
             UNION ALL
-            SELECT *, 'other_size' AS reason FROM placed WHERE has_sizes
-        ) AS p
-        JOIN members AS m ON m.job = p.job AND m.collective_id = p.collective_id
+            SELECT *, 'other_size' AS reason, size AS said FROM disagreeing WHERE has_sizes
+        )
     )
     WHERE said <> usual
     UNION ALL
@@ -267,6 +289,7 @@ told AS (
                 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
             ) AS seq_before
         FROM members AS m
+        SEMI JOIN entangled AS e ON e.lane = m.lane
         WHERE m.seq >= 0 AND m.paired_by <> 'order' AND m.collective_id IS NOT NULL
         QUALIFY m.seq < seq_before
     ) AS late
@@ -395,7 +418,7 @@ faults AS (
         WHERE collective_operation(name) = 'all_to_all'
           AND contains(in_split_sizes || out_split_sizes, '...')
     ) AS c ON c.job = m.job AND c.rank = m.rank AND c.event_id = m.event_id
-    WHERE m.collective_id IS NOT NULL
+    WHERE m.collective_id IS NOT NULL AND m.operation = 'all_to_all'
     GROUP BY m.job, m.group_id
 ),
 numbered AS (

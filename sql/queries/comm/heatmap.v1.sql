@@ -40,16 +40,10 @@ activities AS MATERIALIZED (
         a.job,
         a.rank,
         a.kind,
-        coalesce(
-            c.reference_ns + (a.start_ns - c.local_ns)
-                - round((a.start_ns - c.local_ns) * c.gain)::BIGINT,
-            a.start_ns
-        ) AS start_ns,
-        coalesce(
-            c.reference_ns + (a.end_ns - c.local_ns)
-                - round((a.end_ns - c.local_ns) * c.gain)::BIGINT,
-            a.end_ns
-        ) AS end_ns
+        coalesce(aligned_ns(a.start_ns, c.local_ns, c.reference_ns, c.gain), a.start_ns)
+            AS start_ns,
+        coalesce(aligned_ns(a.end_ns, c.local_ns, c.reference_ns, c.gain), a.end_ns)
+            AS end_ns
     FROM gpu_activities AS a
     LEFT JOIN clocks AS c ON c.job = a.job AND c.rank = a.rank
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
@@ -123,35 +117,33 @@ parts AS (
         greatest(start_ns, computation_until_ns, communication_until_ns, memory_until_ns) - zero_ns
             AS from_idle_ns,
         end_ns - zero_ns AS until_ns,
-        from_ns // length_ns AS first_bucket,
-        (until_ns - 1) // length_ns AS last_bucket
+        from_ns // length_ns AS first_bucket
     FROM reached
 ),
--- Most lie in one bucket.
-in_buckets AS (
+-- What of them is in the bucket in which they begin; the few that go on are listed with it.
+begun AS MATERIALIZED (
     SELECT
         lane,
         kind,
         first_bucket AS bucket,
-        until_ns - from_ns AS kind_ns,
-        greatest(0, until_ns - from_idle_ns) AS added_ns
+        any_value(length_ns) AS length_ns,
+        sum(least(until_ns, (first_bucket + 1) * length_ns) - from_ns)::BIGINT AS kind_ns,
+        sum(greatest(0, least(until_ns, (first_bucket + 1) * length_ns) - from_idle_ns))::BIGINT
+            AS added_ns,
+        list({'from_idle_ns': from_idle_ns, 'until_ns': until_ns}) FILTER (
+            until_ns > (first_bucket + 1) * length_ns
+        ) AS going_on
     FROM parts
-    WHERE from_ns < until_ns AND first_bucket = last_bucket
-    UNION ALL
+    WHERE from_ns < until_ns
+    GROUP BY lane, kind, first_bucket
+),
+gone_on AS (
     SELECT
-        lane,
-        kind,
-        bucket,
-        least(until_ns, (bucket + 1) * length_ns) - greatest(from_ns, bucket * length_ns)
-            AS kind_ns,
-        greatest(
-            0,
-            least(until_ns, (bucket + 1) * length_ns) - greatest(from_idle_ns, bucket * length_ns)
-        ) AS added_ns
+        *,
+        unnest(range(first_bucket + 1, (part.until_ns - 1) // length_ns + 1)) AS bucket
     FROM (
-        SELECT *, unnest(range(first_bucket, last_bucket + 1)) AS bucket
-        FROM parts
-        WHERE from_ns < until_ns AND first_bucket < last_bucket
+        SELECT lane, kind, length_ns, bucket AS first_bucket, unnest(going_on) AS part
+        FROM begun
     )
 ),
 of_kinds AS (
@@ -161,7 +153,22 @@ of_kinds AS (
         bucket,
         sum(kind_ns)::BIGINT AS kind_ns,
         sum(added_ns)::BIGINT AS added_ns
-    FROM in_buckets
+    FROM (
+        SELECT lane, kind, bucket, kind_ns, added_ns
+        FROM begun
+        UNION ALL
+        SELECT
+            lane,
+            kind,
+            bucket,
+            least(part.until_ns, (bucket + 1) * length_ns) - bucket * length_ns AS kind_ns,
+            greatest(
+                0,
+                least(part.until_ns, (bucket + 1) * length_ns)
+                    - greatest(part.from_idle_ns, bucket * length_ns)
+            ) AS added_ns
+        FROM gone_on
+    )
     GROUP BY lane, kind, bucket
 ),
 busy AS (

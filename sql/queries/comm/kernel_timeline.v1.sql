@@ -46,11 +46,8 @@ activities AS (
         a.rank,
         a.device,
         a.stream,
-        coalesce(
-            c.reference_ns + (a.start_ns - c.local_ns)
-                - round((a.start_ns - c.local_ns) * c.gain)::BIGINT,
-            a.start_ns
-        ) AS start_ns,
+        coalesce(aligned_ns(a.start_ns, c.local_ns, c.reference_ns, c.gain), a.start_ns)
+            AS start_ns,
         a.event_id,
         a.dur_ns,
         a.kind,

@@ -51,7 +51,7 @@ CREATE OR REPLACE MACRO stragglers_v1(
 WITH
 calls AS MATERIALIZED (
     FROM paired_members(only_jobs) AS m
-    WHERE m.member_count > 1 AND (m.is_message OR ends_together(m.operation))
+    WHERE m.member_count > 1 AND (m.is_message OR m.ends_together)
 ),
 -- A collective is of one step, whatever some of its members say.
 all_collectives AS (
