@@ -287,6 +287,22 @@ def test_two_faults_of_one_collective(comm):
     assert columns(comm.run("collective_audit", only_ranks=[3]), "finding", "rank") == [(2, 3)]
 
 
+def test_members_that_disagree_what_it_is(comm):
+    """Of a reduce some may be done early: nobody is blamed for what may not have been a wait."""
+    agreed = [call(rank, start, 500, comms_id=1) for rank, start in ((0, 100), (1, 400))]
+    at_odds = [
+        call(0, 600, 900, seq=2, comms_id=2),
+        call(1, 800, 900, seq=2, comms_id=2, collective_name="reduce"),
+    ]
+    comm.fill(agreed + at_odds)
+    [row] = comm.run("straggler_blame", min_late_ns=0)
+    assert (row["collective_id"], row["rank"], row["late_ns"]) == (1, 1, 300)
+    [row] = comm.run("lost_gpu_time", min_late_ns=0)
+    assert (row["late_count"], row["wait_ns"]) == (1, 300)
+    assert columns(comm.run("stragglers"), "rank", "collective_count") == [(0, 1), (1, 1)]
+    assert columns(comm.run("collective_audit"), "reason", "collective_id") == [("other_name", 2)]
+
+
 def test_a_seq_that_is_none(comm):
     comm.fill([call(rank, 100 * i, 100 * i + 50, seq=seq, event_id=10 * i + rank)
                for rank in (0, 1) for i, seq in enumerate([5, -1, 6])])
