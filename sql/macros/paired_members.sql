@@ -331,6 +331,7 @@ with_fronts AS MATERIALIZED (
     FROM with_counts AS c
     JOIN model_calls AS f ON f.segment_id = c.segment_id AND f.position = c.position
 ),
+-- Who lacks none has but one way to fit.
 compared AS MATERIALIZED (
     SELECT
         c.*,
@@ -339,6 +340,7 @@ compared AS MATERIALIZED (
         c.end_ns - b.end_ns AS back_apart_ns
     FROM with_fronts AS c
     JOIN model_calls AS b ON b.segment_id = c.segment_id AND b.position = c.back_position
+    WHERE c.lacking > 0
 ),
 -- How much the clocks would jump from each call to the next one.
 jumps AS (
@@ -394,6 +396,10 @@ FROM positions AS p
 JOIN even_places AS e
     ON e.lane = p.lane AND e.segment = p.segment AND e.position = p.position
 UNION ALL
+SELECT lane, rank, event_id, model_rank, front_id AS model_event_id
+FROM with_fronts
+WHERE lacking = 0 AND (fits_front OR is_namesake)
+UNION ALL
 SELECT
     c.lane,
     c.rank,
@@ -408,9 +414,7 @@ SELECT
     END AS model_event_id
 FROM cuts AS c
 JOIN best_cuts AS b ON b.segment_id = c.segment_id AND b.rank = c.rank
-WHERE b.cut_at IS NOT NULL
-   OR b.may_lack_the_end
-   OR (c.lacking = 0 AND (c.fits_front OR c.is_namesake));
+WHERE b.cut_at IS NOT NULL OR b.may_lack_the_end;
 
 -- Each call with its group_id, and
 --
