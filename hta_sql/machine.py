@@ -4,7 +4,7 @@ import os
 
 
 def core_count() -> int:
-    """Not those that an affinity, as of a job scheduler, keeps from it."""
+    """How many cores: those of its affinity, where a job scheduler gives it only some."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return cores or 1
 

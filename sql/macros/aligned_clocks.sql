@@ -21,8 +21,9 @@
 --
 --     apart        end on the member less end on the hub, of up to 1000 collectives spread evenly
 --     gain         median of the slopes between collectives half of the window apart (Theil and
---                  Sen); 0 where there are less than 8, or where it does not halve what is left
---                  over, so is hardly to be seen
+--                  Sen); 0 where there are less than 8, where it does not halve what is left over,
+--                  so is hardly to be seen, and where it is 1 % or more: no clock drifts so, but
+--                  ends in disorder look like it. So aligned instants keep a rank's order
 --     local_ns     by the median of what is left
 --
 -- Medians do not mind if some collectives end in disorder. Collectives of less than 20 us, whose
@@ -146,7 +147,7 @@ fits AS (
         b.rank,
         b.anchor_count,
         b.hub_ns,
-        s.slope IS NOT NULL AND 2 * l.sloped_spread_ns < l.level_spread_ns AS has_slope,
+        (abs(s.slope) < 0.01 AND 2 * l.sloped_spread_ns < l.level_spread_ns) IS TRUE AS has_slope,
         CASE WHEN has_slope THEN s.slope ELSE 0 END AS slope,
         b.apart_ns + CASE WHEN has_slope THEN l.sloped_base_ns ELSE 0 END AS apart_ns
     FROM bases AS b

@@ -23,14 +23,12 @@ CREATE OR REPLACE MACRO late_windows(members, least_ns) AS TABLE
 WITH
 paired AS MATERIALIZED (
     SELECT
-        job, collective_id, group_id, rank, start_ns, dur_ns, end_ns, wait_ns, member_count,
-        ends_together
+        job, collective_id, group_id, rank, start_ns, dur_ns, end_ns, wait_ns, ends_together
     FROM query_table(members)
     WHERE collective_id IS NOT NULL
       AND member_count > 1
       AND (is_message OR ends_together)
 ),
--- Where members do not agree what it is, some of them may not have waited.
 arrivals AS (
     SELECT
         job,
@@ -41,7 +39,7 @@ arrivals AS (
         sum(wait_ns)::BIGINT AS caused_wait_ns
     FROM paired
     GROUP BY job, collective_id
-    HAVING sum(wait_ns) > 0 AND count(*) = min(member_count)
+    HAVING sum(wait_ns) > 0
 ),
 late_ones AS (
     SELECT row_number() OVER (ORDER BY job, collective_id) AS late_id, *

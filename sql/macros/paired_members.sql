@@ -423,7 +423,8 @@ WHERE b.cut_at IS NOT NULL OR b.may_lack_the_end;
 --                    of them began. NULL: a call of a group or peer that is not known
 --     paired_by      comms_id, seq or order
 --     is_message     of a send and a receive, not of a collective
---     ends_together  all members leave it together, as ends_together says; not of messages
+--     ends_together  all members leave it together, as ends_together says of what each calls it;
+--                    false for messages and calls with none
 --     member_count   calls that belong together
 --     transfer_ns    the shortest one's duration: nobody of them waited then for another
 --     wait_ns        its own duration past that
@@ -502,6 +503,7 @@ in_lanes AS MATERIALIZED (
         c.hidden_ns,
         c.seq,
         c.comms_id,
+        k.ends_together,
         CASE k.paired_by
             WHEN 'comms_id' THEN c.comms_id
             WHEN 'seq' THEN c.seq::UBIGINT
@@ -578,7 +580,8 @@ found AS (
         min(kind_id) AS kind_id,
         min(start_ns) AS first_start_ns,
         count(*) AS member_count,
-        min(dur_ns) AS transfer_ns
+        min(dur_ns) AS transfer_ns,
+        bool_and(ends_together) AS ends_together
     FROM keyed
     WHERE pair_key IS NOT NULL
     GROUP BY lane, pair_key, repeat
@@ -592,7 +595,8 @@ together AS (
             PARTITION BY k.job ORDER BY f.first_start_ns, f.lane, f.pair_key, f.repeat
         ) AS collective_id,
         f.member_count,
-        f.transfer_ns
+        f.transfer_ns,
+        f.ends_together
     FROM found AS f
     JOIN kinds AS k ON k.kind_id = f.kind_id
 )
@@ -602,7 +606,7 @@ SELECT
     k.group_id,
     c.lane,
     k.is_message,
-    k.ends_together,
+    coalesce(t.ends_together, false) AS ends_together,
     c.rank,
     c.event_id,
     c.device,

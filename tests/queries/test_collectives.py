@@ -303,6 +303,27 @@ def test_members_that_disagree_what_it_is(comm):
     assert columns(comm.run("collective_audit"), "reason", "collective_id") == [("other_name", 2)]
 
 
+def test_disorder_is_no_drift(comm):
+    """Calls of a rank in reverse look like a clock that runs backwards."""
+    ends = [(seq, 50 + 1000 * seq) for seq in range(10)]
+    calls = [call(0, 1000 * end - 50_000, 1000 * end, seq=seq) for seq, end in ends]
+    calls += [
+        call(1, 1000 * end - 50_000, 1000 * end, seq=9 - seq, event_id=100 + seq)
+        for seq, end in ends
+    ]
+    comm.fill(calls)
+    [row] = comm.run("collective_audit")
+    assert (row["reason"], row["rank"], row["collective_count"]) == ("out_of_order", 1, 9)
+    assert {row["drift_ppm"] for row in comm.run("clock_offsets")} == {0}
+
+
+def test_ends_at_one_instant_are_no_clock_that_stands(comm):
+    calls = [call(0, 1000 * seq, 1000 * seq + 50, seq=seq) for seq in range(10)]
+    calls += [call(1, 1000 * seq, 9050, seq=seq, event_id=100 + seq) for seq in range(10)]
+    comm.fill(calls)
+    assert columns(comm.run("clock_offsets"), "rank", "drift_ppm") == [(0, 0), (1, 0)]
+
+
 def test_a_seq_that_is_none(comm):
     comm.fill([call(rank, 100 * i, 100 * i + 50, seq=seq, event_id=10 * i + rank)
                for rank in (0, 1) for i, seq in enumerate([5, -1, 6])])

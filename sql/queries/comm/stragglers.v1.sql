@@ -53,8 +53,7 @@ calls AS MATERIALIZED (
     FROM paired_members(only_jobs) AS m
     WHERE m.member_count > 1 AND (m.is_message OR m.ends_together)
 ),
--- A collective is of one step, whatever some of its members say. One whose members do not agree
--- which it is, is left out: some of them may not have waited.
+-- A collective is of one step, whatever some of its members say.
 all_collectives AS (
     SELECT
         job,
@@ -67,7 +66,6 @@ all_collectives AS (
     FROM calls
     WHERE NOT is_message
     GROUP BY job, collective_id
-    HAVING count(*) = min(member_count)
 ),
 collectives AS MATERIALIZED (
     FROM all_collectives AS c
