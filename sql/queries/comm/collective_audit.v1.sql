@@ -27,6 +27,9 @@
 -- other only where all members have to give the same. Of jobs with one trace only the last three
 -- are told.
 --
+-- A collective of other_name counts for clocks and stragglers only where whatever its members call
+-- it is one that all leave together.
+--
 -- HTA has no counterpart.
 --
 -- since: 0.1
