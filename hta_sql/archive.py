@@ -44,7 +44,7 @@ class Archive:
         self._catalog = catalog or Catalog.load()
         self._con = duckdb.connect()
         self._con.execute("SET enable_progress_bar = false")
-        # DuckDB takes a thread for each core of the machine. Two threads on one core take a quarter
+        # DuckDB takes a thread for each core of the machine; two on one core took up to a third
         # longer than one.
         self._con.execute(
             "SET threads = least(current_setting('threads'), ?::BIGINT)", [core_count()]
