@@ -6,7 +6,8 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pyarrow as pa
@@ -22,6 +23,9 @@ from .database import (
 )
 from .errors import ArchiveError, BadParameter, HtaSqlError, from_duckdb, one_line
 from .machine import core_count
+
+if TYPE_CHECKING:
+    from .paths import ComputedPath
 
 _MISSING = re.compile(r"(?:Table|Table Function) with name (\w+) does not exist")
 
@@ -83,6 +87,54 @@ class Archive:
         `params` are bound to ``$name`` (a dict) or ``?`` (a list).
         """
         return _table(self._sql_relation(sql, params))
+
+    def compute_critical_path(
+        self,
+        *,
+        step: int | None = None,
+        annotation: str | None = None,
+        instance: int = 0,
+        only_jobs: Iterable[str] | None = None,
+        only_ranks: Iterable[int] | None = None,
+        data_loading: Iterable[str] = (),
+        faster: Mapping[str, float] | None = None,
+        progress: Callable[[str, int, int], None] = lambda job, done, total: None,
+    ) -> "list[ComputedPath]":
+        """Find what bounds a step, an annotation or whole traces, and keep it in the archive.
+
+        The window is the step `ProfilerStep#<step>`; or, of the host annotations of a rank whose
+        name contains `annotation`, number `instance` in time, from 0; or all of the traces. It is
+        sought on all ranks of all jobs unless told. Annotations with a name in `data_loading` are
+        taken for loading of data, beside those of PyTorch's DataLoader. `faster` maps kernels, by
+        name or short name, to how many times faster they shall be in `what_if`. `progress` gets a
+        job, its ranks done and its ranks.
+
+        The queries critical_path, critical_path_summary, critical_path_ranks and what_if read the
+        result, until the window is computed again or one of its traces is ingested anew. HtaSqlError
+        where there is no such window, ArchiveError where the archive cannot be written.
+        """
+        from .paths import compute_critical_path  # not at the top: it needs numpy
+
+        self._load([])
+        return compute_critical_path(
+            self, step=step, annotation=annotation, instance=instance, only_jobs=only_jobs,
+            only_ranks=only_ranks, data_loading=data_loading, faster=faster or {},
+            progress=progress,
+        )  # fmt: skip
+
+    def root_of(self, job: str) -> Path:
+        """The archive that holds a job; of several the first."""
+        [(path,)] = self._con.execute(
+            "SELECT min(filename) FROM read_parquet($files, hive_partitioning = false, "
+            "union_by_name = true, filename = true) WHERE job = $job",
+            {"job": job, "files": [str(root / "traces.parquet") for root in self._roots]},
+        ).fetchall()
+        return Path(path).parent
+
+    def reload(self) -> None:
+        """See what has been added to the archive since it was opened."""
+        load_sources(self._con, self._catalog, self._roots, self._mixed)
+        self._has_sources = True
 
     def check(self, name: str, version: int | None = None) -> list[str]:
         """Test what a query's header promises on this archive; a line for every broken promise."""

@@ -16,7 +16,8 @@ import click
 from . import __version__
 from .catalog import Catalog
 from .errors import BadParameter, HtaSqlError, UnknownQuery, from_duckdb, one_line
-from .output import humane
+from .output import CLEAR_LINE, humane
+from .path_commands import critical_path
 from .query_commands import (
     QueryGroup,
     archives_argument,
@@ -27,8 +28,6 @@ from .query_commands import (
 
 if TYPE_CHECKING:
     from .ingest import Outcome
-
-_CLEAR_LINE = "\r\x1b[K"
 
 
 class MainGroup(click.Group):
@@ -96,13 +95,13 @@ def ingest(
     from .ingest import ingest as run
 
     def say(line: str) -> None:
-        click.echo(f"{_CLEAR_LINE}{line}" if sys.stderr.isatty() else line, err=True)
+        click.echo(f"{CLEAR_LINE}{line}" if sys.stderr.isatty() else line, err=True)
 
     def progress(done: int, total: int) -> None:
         if sys.stderr.isatty():
             full = "#" * (30 * done // max(total, 1))
             read = f"{humane('bytes', done)} of {humane('bytes', total)}"
-            click.echo(f"{_CLEAR_LINE}[{full:-<30}] {read}", err=True, nl=False)
+            click.echo(f"{CLEAR_LINE}[{full:-<30}] {read}", err=True, nl=False)
 
     def finished(outcome: "Outcome") -> None:
         say(_outcome(outcome))
@@ -291,6 +290,9 @@ def demo(out: Path, straggler: str, plain: bool, **options: Any) -> None:
                                  param_hint="--straggler")
     traces = write_job(out, straggler=slow, gzip=not plain, **options)
     click.echo(f"{_counted(len(traces), 'trace')} in {out}", err=True)
+
+
+cli.add_command(critical_path)
 
 
 def main() -> None:

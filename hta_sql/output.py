@@ -26,6 +26,8 @@ _BINARY = ("parquet", "arrow")
 _BY_SUFFIX = {".txt": "table", ".json": "json", ".csv": "csv", ".parquet": "parquet",
               ".arrow": "arrow", ".feather": "arrow"}
 _ROWS_ON_TERMINAL = 50
+# Before a line that takes the place of one about progress.
+CLEAR_LINE = "\r\x1b[K"
 
 
 # Neither Python nor Arrow's CSV holds all values of these.

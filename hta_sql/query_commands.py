@@ -109,10 +109,17 @@ def _option(parameter: Parameter) -> click.Option:
     plain = _TYPES.get(kind, click.INT)
     if not parameter.is_list:
         return click.Option([flag], type=plain, required=required, help=text)
+    return list_option(flag, plain, text, required)
+
+
+def list_option(
+    flag: str, kind: click.ParamType, text: str, required: bool = False
+) -> click.Option:
+    """An option that takes several values, repeated or with commas; None where it is not given."""
     return click.Option(
-        [flag], multiple=True, required=required, metavar=f"{plain.name.upper()},...", help=text,
+        [flag], multiple=True, required=required, metavar=f"{kind.name.upper()},...", help=text,
         callback=lambda ctx, option, values: [
-            plain.convert(item.strip(), option, ctx)
+            kind.convert(item.strip(), option, ctx)
             for value in values for item in next(csv.reader([value])) or [""]
         ] or None,
     )

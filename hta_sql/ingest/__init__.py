@@ -173,7 +173,8 @@ def checked_archive(archive: Path) -> Path:
         strange = [p.name for p in archive.iterdir() if not p.name.startswith(".")]
         known = {
             "events", "host_ops", "gpu_activities", "quarantine", "hta.duckdb",
-            "attachments.parquet", "execution_nodes", "memory_events",
+            "attachments.parquet", "execution_nodes", "memory_events", "critical_paths.parquet",
+            "path_edges", "job_path_edges", "what_if_times",
         }  # fmt: skip
         if set(strange) - known:
             raise ArchiveError(
@@ -321,6 +322,7 @@ def publish(task: Task, result, seconds: float, traces: Manifest, attached: Mani
         displaced = manifest.add(row)
         in_archive = {row["trace_id"] for row in traces.rows()}
         in_archive |= {row["file_id"] for row in attached.rows()}
+        in_archive |= {row["path_id"] for row in Manifest(task.archive, "critical_paths").rows()}
         # Also what a killed ingest has left for this rank.
         for rank in {task.rank} | displaced:
             for file in task.archive.glob(f"*/{partition(task.job, rank)}/*.parquet"):

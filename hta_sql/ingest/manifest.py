@@ -1,4 +1,4 @@
-"""`traces.parquet` and `attachments.parquet`: they alone decide which files an archive has."""
+"""`traces.parquet` and its like: they alone decide which files an archive has."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ import pyarrow.parquet as pq
 from hta_sql.catalog import sql_root
 
 # What a row is the only one of, beside its source file.
-KEYS = {"traces": ("job", "rank"), "attachments": ("job", "rank", "kind")}
+KEYS = {
+    "traces": ("job", "rank"),
+    "attachments": ("job", "rank", "kind"),
+    "critical_paths": ("job", "path_window"),
+}
 
 
 @cache
@@ -28,7 +32,7 @@ def schema(table: str) -> pa.Schema:
 
 
 class Manifest:
-    """Reads and replaces the rows of an archive's traces.parquet or attachments.parquet."""
+    """Reads and replaces the rows of an archive's traces.parquet, or of another table of KEYS."""
 
     def __init__(self, archive: Path, table: str = "traces"):
         self.archive = archive
@@ -64,8 +68,12 @@ class Manifest:
                 displaced.add(other["rank"])
             else:
                 others.append(other)
-        self._write(sorted([*others, row], key=self.key))
+        self.replace([*others, row])
         return displaced
+
+    def replace(self, rows: list[dict]) -> None:
+        """Make these the rows. Only while locked."""
+        self._write(sorted(rows, key=self.key))
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:

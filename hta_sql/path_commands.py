@@ -1,0 +1,90 @@
+"""The commands about critical paths."""
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .catalog import Catalog
+from .output import CLEAR_LINE
+from .query_commands import (
+    archives_argument,
+    list_option,
+    open_archives,
+    with_output,
+    write_result,
+)
+
+@click.command("critical-path")
+@archives_argument
+@click.option("--step", type=click.IntRange(min=0), metavar="N", help="Of ProfilerStep#N.")
+@click.option("--annotation", metavar="TEXT", help="Of an annotation with this in its name.")
+@click.option("--instance", type=click.IntRange(min=0), default=0, metavar="I",
+              help="Which of them in time. [default: 0, the first]")
+@click.option("--data-loading", multiple=True, metavar="TEXT",
+              help="Annotations with this in their name load data, too; repeatable.")
+@click.option("--faster", multiple=True, metavar="KERNEL=TIMES",
+              help="Ask what if this kernel were so many times faster; repeatable.")
+@with_output
+def critical_path(
+    archives: tuple[str, ...], faster: tuple[str, ...], format: str | None, output: Path | None,
+    **chosen: Any,
+) -> None:
+    """Find what bounds a step, an annotation or whole traces, and keep it in the archive.
+
+    Prints what each rank's path is bound by. Afterwards the queries critical_path,
+    critical_path_summary, critical_path_ranks (the path of the job through its ranks) and what_if
+    read it.
+
+    \b
+    Example:
+      hta-sql critical-path archive --step 3
+      hta-sql critical-path archive --annotation "## forward ##" --instance 1 --only-ranks 0
+      hta-sql critical-path archive --step 3 --faster flash_fwd_kernel=1.5
+      hta-sql run what_if archive
+    """
+    times = dict(_kernel_times(item) for item in faster)
+    began = time.monotonic()
+
+    def progress(job: str, done: int, total: int) -> None:
+        if sys.stderr.isatty():
+            click.echo(f"{CLEAR_LINE}{job}: {done} of {total} ranks", err=True, nl=False)
+
+    with open_archives(archives) as archive:
+        found = archive.compute_critical_path(faster=times, progress=progress, **chosen)
+        if sys.stderr.isatty():
+            click.echo(CLEAR_LINE, err=True, nl=False)
+        for path in found:
+            left_out = f", {path.left_out_count:,} left out" if path.left_out_count else ""
+            click.echo(
+                f"{path.job}, {path.path_window}: {_ranks(len(path.ranks))}, "
+                f"{path.node_count:,} nodes, {path.edge_count:,} edges{left_out}", err=True)
+        click.echo(f"{time.monotonic() - began:.1f} s", err=True)
+        relation = archive._query_relation(Catalog.load().find("critical_path_summary"), {
+            "only_jobs": [path.job for path in found],
+            "only_windows": [found[0].path_window],
+        })  # fmt: skip
+        write_result(archive, relation, format, output)
+
+
+critical_path.params += [
+    list_option("--only-jobs", click.STRING, "Jobs to look at. [default: all]"),
+    list_option("--only-ranks", click.INT, "Ranks to look at. [default: all]"),
+]
+
+
+def _kernel_times(item: str) -> tuple[str, float]:
+    kernel, is_pair, text = item.rpartition("=")
+    try:
+        times = float(text)
+    except ValueError:
+        times = 0.0
+    if not (is_pair and kernel and 0 < times < float("inf")):
+        raise click.BadParameter(f"{item!r} is not KERNEL=TIMES", param_hint="--faster")
+    return kernel, times
+
+
+def _ranks(count: int) -> str:
+    return f"{count} rank" if count == 1 else f"{count} ranks"

@@ -1,0 +1,176 @@
+"""The path of a job through its ranks, and what its window would take if something changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hta_sql.catalog import comment_of, sql_root
+from hta_sql.paths.graph import NONE, Replay, way_to
+from hta_sql.paths.sql import set_variables, text
+
+if TYPE_CHECKING:
+    import duckdb
+
+# Of the kernels that take most of the path, this many are asked about, each so many times faster.
+TOP_KERNELS = 3
+KERNEL_FACTOR = 2.0
+
+
+class Scenario(NamedTuple):
+    """A file of sql/paths/what_if, with what it changes where it needs to be told."""
+
+    name: str
+    subject: str | None = None
+    factor: float | None = None
+    rank: int | None = None
+
+
+class JobGraph:
+    """The nodes and edges of a job's window; those of the table job_edges, in its order."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection):
+        nodes = con.execute("FROM job_graph_nodes ORDER BY node").fetchnumpy()
+        edges = con.execute(
+            "SELECT number, source, target, delay_ns, why IS NOT DISTINCT FROM 'outside' AS is_outside "
+            "FROM job_edges ORDER BY number"
+        ).fetchnumpy()
+        self.at, self.source, self.target = nodes["at_ns"], edges["source"], edges["target"]
+        self.delay, self.is_outside = edges["delay_ns"], edges["is_outside"]
+        self.number = edges["number"]
+        lane, is_start = nodes["lane"], nodes["is_start"]
+        self.is_on_device = lane == "device"
+        self._ends = {of: np.flatnonzero((lane == of) & ~is_start) for of in ("window", "device")}
+        starts = np.flatnonzero((lane == "window") & is_start)
+        devices = np.flatnonzero(self.is_on_device & is_start)
+        ranks = nodes["rank"].filled(NONE) if np.ma.isMaskedArray(nodes["rank"]) else nodes["rank"]
+        by_rank = np.lexsort((self.at[devices], ranks[devices]))
+        first_of_rank = np.unique(ranks[devices][by_rank], return_index=True)[1]
+        # A rank's first activity may turn out to be another one, but hardly is.
+        self._starts = {"window": starts, "device": devices[by_rank][first_of_rank]}
+        self._replay = Replay(
+            self.source, self.target, {int(node): int(self.at[node]) for node in starts},
+            len(self.at),
+        )  # fmt: skip
+
+    def last(self, at: np.ndarray) -> tuple[int, int]:
+        """How long the window lasts if nodes come `at` then, and the node that ends it.
+
+        On the host, from when the last rank begins it until the last one has ended it. If that is
+        longer, on the devices, from when the last rank's begin until all is done: where the host
+        is far ahead, steps follow each other there.
+        """
+        spans = []
+        for lane, ends in self._ends.items():
+            if len(ends):
+                end = ends[np.argmax(at[ends])]
+                spans.append((int(at[end] - at[self._starts[lane]].max()), int(end)))
+        return max(spans, key=lambda span: span[0])
+
+    def times(self, delay: np.ndarray) -> np.ndarray:
+        """When each node comes, with other delays."""
+        return self._replay.times(delay)
+
+    def path(self) -> np.ndarray:
+        """The edges by which the last node came when it did: back through what came last."""
+        by_target = np.lexsort((self.at[self.source], self.target))
+        ends = np.flatnonzero(np.diff(self.target[by_target], append=NONE))
+        through = np.full(len(self.at), NONE)
+        through[self.target[by_target[ends]]] = by_target[ends]
+        # What a device did for an earlier window is not on this one's path.
+        through[self.is_on_device & self._is_from_outside()] = NONE
+        return way_to(self.last(self.at)[1], self.source, through)
+
+    def _is_from_outside(self) -> np.ndarray:
+        found = np.zeros(len(self.at), dtype=bool)
+        found[self.target[self.is_outside]] = True
+        return found
+
+
+def write_job_path(con: duckdb.DuckDBPyConnection, graph: JobGraph, file: Path) -> None:
+    """Write the job's path, and keep it as the table path_positions."""
+    way = graph.path()
+    came = graph.at[graph.target[way]]
+    positions = pa.table({
+        "number": graph.number[way],
+        "position": np.arange(1, len(way) + 1),
+        "start_ns": graph.at[graph.source[way]],
+        "time_ns": came - graph.at[graph.source[way]],
+    })  # fmt: skip
+    con.register("path_positions", positions)
+    con.execute(f"CREATE OR REPLACE TEMP TABLE job_path AS {text('output/job_path_edges')}")
+    con.unregister("path_positions")
+    con.sql("FROM job_path").write_parquet(str(file), compression="zstd")
+
+
+def write_what_ifs(
+    con: duckdb.DuckDBPyConnection,
+    graph: JobGraph,
+    label: str,
+    faster: Mapping[str, float],
+    file: Path,
+) -> None:
+    """Write how long the window would last under each assumption."""
+    step_ns = graph.last(graph.times(graph.delay))[0]
+    rows = []
+    for scenario in scenarios(con, faster):
+        set_variables(
+            con, what_if_rank=scenario.rank, what_if_kernel=scenario.subject,
+            what_if_factor=scenario.factor,
+        )  # fmt: skip
+        changed = con.execute(text(f"what_if/{scenario.name}")).fetchnumpy()
+        delay = graph.delay.copy()
+        at = np.searchsorted(graph.number, changed["number"])
+        delay[at] = np.minimum(delay[at], changed["delay_ns"])
+        rows.append({
+            "path_window": label,
+            "scenario": scenario.name,
+            "subject": scenario.subject,
+            "factor": scenario.factor,
+            "edge_count": len(changed["number"]),
+            "step_ns": step_ns,
+            "new_step_ns": graph.last(graph.times(delay))[0],
+            "method": comment_of(sql_root() / "paths/what_if" / f"{scenario.name}.sql"),
+        })  # fmt: skip
+    pq.write_table(pa.Table.from_pylist(rows, schema=WHAT_IFS), file)
+
+
+def scenarios(con: duckdb.DuckDBPyConnection, faster: Mapping[str, float]) -> Iterator[Scenario]:
+    """What is asked of every job, what of this one, and what the user asks."""
+    yield Scenario("communication_at_median")
+    yield Scenario("communication_hidden")
+    yield Scenario("launch_overhead_gone")
+    yield Scenario("data_loading_gone")
+    ranks = con.execute(
+        "SELECT rank, rank::VARCHAR FROM job_path WHERE bound_by <> 'gpu_communication_bound' "
+        "AND (SELECT count(DISTINCT rank) FROM job_nodes) > 1 "
+        "GROUP BY rank ORDER BY sum(time_ns) DESC, rank LIMIT 1"
+    ).fetchall()
+    for rank, name in ranks:
+        yield Scenario("rank_as_median", f"rank {name}", rank=rank)
+    kernels = con.execute(
+        "SELECT e.short_name FROM job_path AS p "
+        "JOIN job_edges AS e ON e.rank = p.rank AND e.event_id = p.event_id AND e.edge = p.edge "
+        "WHERE p.edge = 'operator' AND p.bound_by = 'gpu_compute_bound' "
+        f"GROUP BY ALL ORDER BY sum(p.time_ns) DESC, e.short_name LIMIT {TOP_KERNELS}"
+    ).fetchall()
+    asked = {name: KERNEL_FACTOR for (name,) in kernels} | dict(faster)
+    for name, factor in asked.items():
+        yield Scenario("kernel_faster", name, float(factor))
+
+
+WHAT_IFS = pa.schema([
+    ("path_window", pa.string()),
+    ("scenario", pa.string()),
+    ("subject", pa.string()),
+    ("factor", pa.float64()),
+    ("edge_count", pa.int64()),
+    ("step_ns", pa.int64()),
+    ("new_step_ns", pa.int64()),
+    ("method", pa.string()),
+])  # fmt: skip

@@ -1,0 +1,44 @@
+-- Where ranks wait for each other: a collective or message moves on once its last member has come.
+--
+-- Each has a node of its own, `meeting`, at the instant when the last one begins; what is left until
+-- a member's end is the transfer. Only where all members are in the graph, and where all leave it
+-- together: a broadcast's root waits for nobody.
+--
+--     rank 0   [========================)     from rank 1's start to both ends: the transfer
+--     rank 1                  [=========)
+--     meeting                 |
+CREATE OR REPLACE TEMP TABLE job_meetings AS
+WITH
+members AS (
+    SELECT m.collective_id, m.rank, m.event_id, m.member_count
+    FROM job_members AS m
+    WHERE m.collective_id IS NOT NULL AND m.member_count > 1 AND (m.ends_together OR m.is_message)
+),
+placed AS (
+    SELECT
+        m.collective_id,
+        m.rank,
+        m.event_id,
+        m.member_count,
+        first.node AS first,
+        first.at_ns AS start_ns,
+        last.node AS last,
+        last.at_ns AS end_ns
+    FROM members AS m
+    JOIN job_points AS first
+        ON first.rank = m.rank AND first.event_id = m.event_id AND first.is_start
+    JOIN job_points AS last
+        ON last.rank = m.rank AND last.event_id = m.event_id AND NOT last.is_start
+),
+whole AS (
+    SELECT
+        collective_id,
+        row_number() OVER (ORDER BY collective_id) - 1 + (SELECT count(*) FROM job_points) AS node,
+        max(start_ns) AS at_ns
+    FROM placed
+    GROUP BY collective_id
+    HAVING count(*) = any_value(member_count)
+)
+SELECT w.node AS meeting, w.at_ns AS meeting_ns, p.* EXCLUDE (member_count)
+FROM placed AS p
+JOIN whole AS w ON w.collective_id = p.collective_id;

@@ -1,0 +1,54 @@
+-- The edges of all ranks and of their meetings: what the job's path and every "what if" goes by.
+--
+-- As path_edge_rows has them, numbered from 0. A member of a meeting no longer takes its own
+-- duration, which holds the time that it waited.
+CREATE OR REPLACE TEMP TABLE job_edges AS
+WITH
+edges AS (
+    SELECT
+        e.rank,
+        e.source,
+        e.target,
+        e.edge,
+        e.event_id,
+        e.name,
+        e.short_name,
+        e.bound_by,
+        e.why,
+        e.is_launch,
+        NULL::BIGINT AS collective_id,
+        e.delay_ns
+    FROM job_rank_edges AS e
+    ANTI JOIN job_meetings AS m ON m.first = e.source AND m.last = e.target
+    UNION ALL BY NAME
+    SELECT
+        rank,
+        first AS source,
+        meeting AS target,
+        'sync_dependency' AS edge,
+        NULL AS event_id,
+        NULL AS bound_by,
+        'meeting' AS why,
+        false AS is_launch,
+        collective_id,
+        0 AS delay_ns
+    FROM job_meetings
+    UNION ALL BY NAME
+    SELECT
+        m.rank,
+        m.meeting AS source,
+        m.last AS target,
+        'operator' AS edge,
+        m.event_id,
+        e.name,
+        e.short_name,
+        'gpu_communication_bound' AS bound_by,
+        'meeting' AS why,
+        false AS is_launch,
+        m.collective_id,
+        m.end_ns - m.meeting_ns AS delay_ns
+    FROM job_meetings AS m
+    JOIN job_rank_edges AS e ON e.source = m.first AND e.target = m.last
+)
+SELECT row_number() OVER (ORDER BY target, source, edge, why) - 1 AS number, *
+FROM edges;

@@ -1,0 +1,29 @@
+-- Add a rank's graph to its job's.
+INSERT INTO job_rank_edges BY NAME
+SELECT
+    getvariable('path_rank') AS rank,
+    source + getvariable('path_first_node') AS source,
+    target + getvariable('path_first_node') AS target,
+    edge,
+    event_id,
+    name,
+    short_name,
+    bound_by,
+    why,
+    is_launch,
+    delay_ns
+FROM path_edge_rows;
+
+INSERT INTO job_nodes BY NAME
+SELECT
+    getvariable('path_rank') AS rank,
+    node + getvariable('path_first_node') AS node,
+    CASE
+        WHEN event_id IS NULL THEN 'window'
+        WHEN thread IS NULL THEN 'device'
+        ELSE 'host'
+    END AS lane,
+    event_id,
+    is_start,
+    at_ns
+FROM path_nodes;

@@ -1,0 +1,23 @@
+-- The job's path as it is kept: every instant of the window is somebody's.
+--
+-- Time between operators is the host's, a delay behind another stream the stream's.
+SELECT
+    getvariable('path_window') AS path_window,
+    p.position,
+    e.rank,
+    e.edge,
+    CASE
+        WHEN e.bound_by IS NOT NULL THEN e.bound_by
+        WHEN e.why = 'launch' THEN 'gpu_kernel_launch_overhead'
+        WHEN e.why = 'stream' THEN 'gpu_kernel_kernel_overhead'
+        WHEN e.why = 'meeting' THEN 'gpu_communication_bound'
+        ELSE 'cpu_bound'
+    END AS bound_by,
+    e.event_id,
+    e.name,
+    e.collective_id,
+    p.start_ns,
+    p.time_ns
+FROM path_positions AS p
+JOIN job_edges AS e ON e.number = p.number
+ORDER BY p.position

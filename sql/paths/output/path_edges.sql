@@ -1,0 +1,21 @@
+-- A rank's graph as it is kept; path_positions are the numbers of its path's edges, in order.
+SELECT
+    getvariable('path_window') AS path_window,
+    p.position,
+    e.edge,
+    e.bound_by,
+    e.event_id,
+    e.name,
+    e.source AS source_node,
+    e.target AS target_node,
+    e.source_event_id,
+    e.is_source_start,
+    e.target_event_id,
+    e.is_target_start,
+    e.source_ns AS start_ns,
+    e.target_ns AS end_ns,
+    e.time_ns,
+    e.delay_ns
+FROM path_edge_rows AS e
+LEFT JOIN path_positions AS p ON p.number = e.number
+ORDER BY p.position NULLS LAST, e.number

@@ -1,0 +1,53 @@
+-- The window's GPU activities: those that its spans launched, and of those that no call in the
+-- trace launched, those that began in it.
+--
+-- `turn` numbers them, one stream after the other, in the order in which they began. The one before
+-- it on its stream, whichever window that belongs to, ends at previous_end_ns.
+CREATE OR REPLACE TEMP TABLE path_activities AS
+WITH
+of_rank AS (
+    SELECT
+        a.event_id,
+        coalesce(a.device, -1) AS device,
+        coalesce(a.stream, -1) AS stream,
+        a.kind,
+        a.name,
+        a.short_name,
+        a.start_ns,
+        a.end_ns,
+        a.launch_id,
+        a.launch_start_ns,
+        a.launch_end_ns,
+        blocks_host(
+            a.launch_name,
+            CASE WHEN a.kind = 'memory' THEN copy_kind(a.name) END,
+            a.name,
+            a.launch_end_ns >= a.end_ns
+        ) AS blocks_host,
+        coalesce(contains(a.launch_name, 'GraphLaunch'), false) AS is_of_graph
+    FROM gpu_activities AS a
+    WHERE a.job = getvariable('path_job')
+      AND a.rank = getvariable('path_rank')
+),
+in_order AS (
+    SELECT
+        *,
+        lag(event_id) OVER on_stream AS previous_id,
+        lag(end_ns) OVER on_stream AS previous_end_ns
+    FROM of_rank
+    WINDOW on_stream AS (PARTITION BY device, stream ORDER BY start_ns, event_id)
+)
+SELECT
+    row_number() OVER (ORDER BY a.device, a.stream, a.start_ns, a.event_id) AS turn,
+    a.*,
+    coalesce(
+        a.blocks_host AND NOT a.is_of_graph AND a.previous_end_ns >= a.launch_start_ns, false
+    ) AS is_waited_for
+FROM in_order AS a
+LEFT JOIN path_spans AS launch ON launch.event_id = a.launch_id
+WHERE launch.event_id IS NOT NULL
+   OR (
+       a.launch_id IS NULL
+       AND a.start_ns >= getvariable('path_start_ns')
+       AND a.start_ns < getvariable('path_end_ns')
+   );

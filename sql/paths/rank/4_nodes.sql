@@ -1,0 +1,73 @@
+-- The nodes of the graph: where spans and activities begin and end; lastly where the window does.
+--
+-- Numbered from 0: thread after thread, then stream after stream, each in order of time. Of a
+-- thread's points at one instant, ends come first, then beginnings, outer before inner; spans of no
+-- length lie in what begins there. The window's two nodes have no event.
+CREATE OR REPLACE TEMP TABLE path_nodes AS
+WITH
+points AS (
+    SELECT
+        thread,
+        event_id,
+        true AS is_start,
+        start_ns AS at_ns,
+        CASE WHEN end_ns > start_ns THEN 1 ELSE 2 END AS phase,
+        -end_ns AS outer_first,
+        event_id AS turn
+    FROM path_spans
+    UNION ALL
+    SELECT
+        thread,
+        event_id,
+        false AS is_start,
+        end_ns AS at_ns,
+        CASE WHEN end_ns > start_ns THEN 0 ELSE 3 END AS phase,
+        -start_ns AS outer_first,
+        -event_id AS turn
+    FROM path_spans
+    UNION ALL
+    SELECT
+        NULL AS thread,
+        event_id,
+        true AS is_start,
+        start_ns AS at_ns,
+        0 AS phase,
+        0 AS outer_first,
+        2 * turn AS turn
+    FROM path_activities
+    UNION ALL
+    SELECT
+        NULL AS thread,
+        event_id,
+        false AS is_start,
+        end_ns AS at_ns,
+        0 AS phase,
+        0 AS outer_first,
+        2 * turn + 1 AS turn
+    FROM path_activities
+    UNION ALL
+    SELECT
+        NULL AS thread,
+        NULL AS event_id,
+        is_start,
+        CASE WHEN is_start THEN getvariable('path_start_ns') ELSE getvariable('path_end_ns') END
+            AS at_ns,
+        1 AS phase,
+        0 AS outer_first,
+        CASE WHEN is_start THEN 0 ELSE 1 END AS turn
+    FROM (VALUES (true), (false)) AS ends (is_start)
+)
+SELECT
+    row_number() OVER (
+        ORDER BY
+            thread NULLS LAST,
+            CASE WHEN thread IS NOT NULL THEN at_ns END,
+            phase,
+            outer_first,
+            turn
+    ) - 1 AS node,
+    thread,
+    event_id,
+    is_start,
+    at_ns
+FROM points;

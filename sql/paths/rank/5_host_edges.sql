@@ -1,0 +1,75 @@
+-- What a thread does one after the other: an edge from each of its points to the next.
+--
+-- Inside an operator each stretch of time is its own or that of one inside: the edge takes it. The
+-- end of a call that waits for a device takes nothing, for what it waits for does. Between
+-- outermost spans nothing is known to run: a dependency, which takes nothing.
+--
+--     aten::linear    [===================)
+--     aten::addmm         [==========)
+--     edges           |---|----------|----|- - |      linear, addmm, linear, dependency
+CREATE OR REPLACE TEMP TABLE path_host_edges AS
+WITH
+points AS (
+    SELECT
+        n.node,
+        n.thread,
+        n.event_id,
+        n.is_start,
+        n.at_ns,
+        -- Every thread's last point brings it back to 0.
+        (sum(CASE WHEN n.is_start THEN 1 ELSE -1 END) OVER (ORDER BY n.node))::BIGINT AS level
+    FROM path_nodes AS n
+    WHERE n.thread IS NOT NULL
+),
+-- The span around what begins at a level is the last that began one level further out.
+sought AS (
+    SELECT level, node, event_id AS outer_id, false AS is_sought
+    FROM points
+    WHERE is_start
+    UNION ALL
+    SELECT level - 1 AS level, node, NULL AS outer_id, true AS is_sought
+    FROM points
+    WHERE is_start AND level > 1
+),
+around AS (
+    SELECT
+        node,
+        is_sought,
+        arg_max(outer_id, node) OVER (
+            PARTITION BY level ORDER BY node ROWS UNBOUNDED PRECEDING
+        ) AS outer_id
+    FROM sought
+),
+pairs AS (
+    SELECT
+        *,
+        lag(node) OVER in_order AS previous,
+        lag(thread) OVER in_order AS previous_thread,
+        lag(event_id) OVER in_order AS previous_id,
+        lag(is_start) OVER in_order AS is_previous_start,
+        lag(at_ns) OVER in_order AS previous_at_ns
+    FROM points
+    WINDOW in_order AS (ORDER BY node)
+)
+SELECT
+    p.previous AS source,
+    p.node AS target,
+    CASE WHEN p.is_start AND p.level = 1 THEN 'dependency' ELSE 'operator' END AS edge,
+    CASE
+        WHEN edge = 'dependency' THEN NULL
+        WHEN p.is_previous_start THEN p.previous_id
+        WHEN NOT p.is_start THEN p.event_id
+        ELSE around.outer_id
+    END AS event_id,
+    CASE
+        WHEN edge = 'dependency' OR (NOT p.is_start AND waits.event_id IS NOT NULL) THEN 0
+        ELSE p.at_ns - p.previous_at_ns
+    END AS time_ns
+FROM pairs AS p
+LEFT JOIN around ON around.node = p.node AND around.is_sought
+LEFT JOIN (
+    SELECT event_id FROM path_spans WHERE is_wait OR is_poll
+    UNION
+    SELECT launch_id AS event_id FROM path_activities WHERE is_waited_for
+) AS waits ON waits.event_id = p.event_id
+WHERE p.previous_thread = p.thread;

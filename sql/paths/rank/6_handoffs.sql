@@ -1,0 +1,38 @@
+-- Where one thread goes on when another has stopped: training and autograd's backward passes.
+--
+-- The training thread waits while autograd's threads run a backward pass, and they wait for the
+-- next one. Between an outermost span's end on one of them and the next one's beginning on another,
+-- the latter has waited: a dependency, which takes nothing.
+--
+--     training     [== loss ==)                        [== optimizer ==)
+--     autograd                 [== AddmmBackward0 ==)
+--     edges                   -|                     -|
+CREATE OR REPLACE TEMP TABLE path_handoffs AS
+WITH
+levels AS (
+    SELECT
+        node,
+        thread,
+        is_start,
+        at_ns,
+        sum(CASE WHEN is_start THEN 1 ELSE -1 END) OVER (ORDER BY node) AS level
+    FROM path_nodes
+    WHERE thread IS NOT NULL
+),
+outermost AS (
+    SELECT
+        node,
+        thread,
+        is_start,
+        lag(node) OVER in_order AS previous,
+        lag(thread) OVER in_order AS previous_thread,
+        lag(is_start) OVER in_order AS is_previous_start
+    FROM levels
+    WHERE thread IN (SELECT thread FROM path_threads WHERE is_training OR is_autograd)
+      AND level = CASE WHEN is_start THEN 1 ELSE 0 END
+    WINDOW in_order AS (ORDER BY at_ns, is_start, node)
+)
+SELECT previous AS source, node AS target, 'dependency' AS edge, NULL::BIGINT AS event_id,
+    0::BIGINT AS time_ns
+FROM outermost
+WHERE is_start AND NOT is_previous_start AND previous_thread <> thread;

@@ -1,0 +1,156 @@
+-- What waits for which GPU activity: calls of the host, and activities behind a stream's wait.
+--
+-- The profiler's cuda_sync rows say which stream or event a call waits for; an event stands for
+-- what its stream was given before cudaEventRecord. A stream's wait holds up the first activity
+-- that the stream is given after cudaStreamWaitEvent.
+--
+--     launch     [a)        [b)
+--     host          [record)   [wait)   [c)
+--     stream 7      [== a ===)[= b =)
+--     stream 20              |              [c)       c waits for a, not for b
+--
+-- Without such rows, or where they name nothing in the window, a call has waited for what ended
+-- last while it did. A copy that keeps the host waiting, and had to wait itself, is waited for by
+-- its own call; where it had not, the call's time is its own.
+CREATE OR REPLACE TEMP TABLE path_waits AS
+WITH
+sync_rows AS (
+    SELECT
+        e.correlation,
+        e.name,
+        coalesce(e.device, TRY_CAST(e.pid AS BIGINT), -1) AS device,
+        e.stream,
+        TRY_CAST(json_extract_string(e.args, '$.wait_on_stream') AS BIGINT) AS wait_on_stream,
+        TRY_CAST(
+            json_extract_string(e.args, '$.wait_on_cuda_event_record_corr_id') AS BIGINT
+        ) AS record_correlation
+    FROM events AS e
+    WHERE e.job = getvariable('path_job')
+      AND e.rank = getvariable('path_rank')
+      AND (e.cat = 'cuda_sync') IS TRUE
+),
+calls AS (
+    SELECT h.event_id, h.correlation, h.start_ns
+    FROM host_ops AS h
+    WHERE h.job = getvariable('path_job')
+      AND h.rank = getvariable('path_rank')
+      AND is_runtime_call(h.cat)
+      AND h.correlation IN (
+          SELECT correlation FROM sync_rows UNION ALL SELECT record_correlation FROM sync_rows
+      )
+),
+syncs AS MATERIALIZED (
+    SELECT
+        row_number() OVER () AS sync,
+        s.name,
+        s.device,
+        s.stream,
+        s.wait_on_stream,
+        c.event_id AS call_id,
+        c.start_ns AS call_ns,
+        r.start_ns AS record_ns
+    FROM sync_rows AS s
+    JOIN calls AS c ON c.correlation = s.correlation
+    LEFT JOIN calls AS r ON r.correlation = s.record_correlation
+),
+streams AS (
+    SELECT DISTINCT device, stream
+    FROM path_activities
+),
+-- What was the last that a stream had been given by then?
+asked AS (
+    SELECT sync, device, stream, call_ns AS at_ns
+    FROM syncs
+    WHERE name = 'Stream Sync'
+    UNION ALL
+    SELECT s.sync, s.device, streams.stream, s.call_ns AS at_ns
+    FROM syncs AS s
+    JOIN streams ON streams.device = s.device
+    WHERE s.name = 'Context Sync'
+    UNION ALL
+    SELECT sync, device, wait_on_stream AS stream, record_ns AS at_ns
+    FROM syncs
+    WHERE name IN ('Event Sync', 'Stream Wait Event') AND record_ns IS NOT NULL
+),
+-- A stream runs what it is given in that order, so the last is the highest in turn.
+before_then AS (
+    SELECT device, stream, launch_start_ns AS at_ns, 0 AS phase, turn, NULL AS sync
+    FROM path_activities
+    UNION ALL
+    SELECT device, stream, at_ns, 1 AS phase, NULL AS turn, sync
+    FROM asked
+),
+last_given AS (
+    SELECT
+        sync,
+        max(turn) OVER (
+            PARTITION BY device, stream ORDER BY at_ns, phase ROWS UNBOUNDED PRECEDING
+        ) AS source_turn
+    FROM before_then
+),
+-- And what the first that it was given after?
+from_then AS (
+    SELECT device, stream, launch_start_ns AS at_ns, 1 AS phase, turn, NULL AS sync
+    FROM path_activities
+    UNION ALL
+    SELECT device, stream, call_ns AS at_ns, 0 AS phase, NULL AS turn, sync
+    FROM syncs
+    WHERE name = 'Stream Wait Event'
+),
+next_given AS (
+    SELECT
+        sync,
+        min(turn) OVER (
+            PARTITION BY device, stream ORDER BY at_ns DESC, phase DESC ROWS UNBOUNDED PRECEDING
+        ) AS target_turn
+    FROM from_then
+),
+told AS (
+    SELECT
+        source.event_id AS source_id,
+        CASE WHEN s.name = 'Stream Wait Event' THEN target.event_id ELSE s.call_id END AS target_id,
+        s.name <> 'Stream Wait Event' AS is_of_host
+    FROM syncs AS s
+    JOIN last_given AS l ON l.sync = s.sync
+    JOIN path_activities AS source ON source.turn = l.source_turn
+    LEFT JOIN next_given AS n ON n.sync = s.sync
+    LEFT JOIN path_activities AS target ON target.turn = n.target_turn
+),
+-- What ended last while a call waited, if it had been launched before.
+untold AS (
+    SELECT event_id, start_ns, end_ns
+    FROM path_spans
+    WHERE is_wait AND event_id NOT IN (SELECT target_id FROM told WHERE is_of_host)
+),
+ends AS (
+    SELECT end_ns AS at_ns, 0 AS phase, event_id AS activity_id, NULL AS call_id
+    FROM path_activities
+    UNION ALL
+    SELECT end_ns AS at_ns, 1 AS phase, NULL AS activity_id, event_id AS call_id
+    FROM untold
+),
+last_ended AS (
+    SELECT
+        call_id,
+        max(CASE WHEN phase = 0 THEN {'at_ns': at_ns, 'activity_id': activity_id} END) OVER (
+            ORDER BY at_ns, phase ROWS UNBOUNDED PRECEDING
+        ).activity_id AS activity_id
+    FROM ends
+),
+guessed AS (
+    SELECT a.event_id AS source_id, u.event_id AS target_id, true AS is_of_host
+    FROM untold AS u
+    JOIN last_ended AS l ON l.call_id = u.event_id
+    JOIN path_activities AS a ON a.event_id = l.activity_id
+    WHERE a.end_ns > u.start_ns AND coalesce(a.launch_start_ns, a.start_ns) <= u.start_ns
+),
+copies AS (
+    SELECT event_id AS source_id, launch_id AS target_id, true AS is_of_host
+    FROM path_activities
+    WHERE is_waited_for
+)
+SELECT DISTINCT source_id, target_id, is_of_host FROM told WHERE target_id IS NOT NULL
+UNION
+FROM guessed
+UNION
+FROM copies;

@@ -1,0 +1,153 @@
+-- Why an activity began when it did, and how long it ran.
+--
+-- Of what it had to wait for, the last to come counts: its launch, the activity before it on its
+-- stream, or what the stream was made to wait for.
+--
+--     launch                [c)
+--     stream     [=== b ===)       [== c ==)          the delay since its launch
+--     stream     [=== b =============)[== c ==)       the delay since the one before
+--
+-- An activity behind one of an earlier window begins for reasons outside of this one. A delay of
+-- 100 us and more has another reason, too: traces seldom tell which stream waits for which, so what
+-- ended last on another stream of the device is taken for it, if anything ended meanwhile and the
+-- trace tells of no stream's wait. Within a graph, which is launched as a whole, that is so however
+-- short the delay. 1.5 ms and more are no delay of launch or stream, and take nothing.
+--
+-- What an activity had to wait for, too, but came earlier, is an edge `order`, which is on no path.
+-- `why` tells what makes an activity wait: launch or stream.
+CREATE OR REPLACE TEMP TABLE path_gpu_edges AS
+WITH
+nodes AS (
+    SELECT event_id, max(node) FILTER (is_start) AS first, max(node) FILTER (NOT is_start) AS last
+    FROM path_nodes
+    GROUP BY event_id
+),
+-- What ended last on each device, of all streams and of each graph, before an activity began?
+moments AS (
+    SELECT device, stream, launch_id, is_of_graph, end_ns AS at_ns, 0 AS phase, event_id
+    FROM path_activities
+    UNION ALL
+    SELECT device, stream, launch_id, is_of_graph, start_ns AS at_ns, 1 AS phase, event_id
+    FROM path_activities
+),
+ended AS (
+    SELECT
+        event_id,
+        phase,
+        max(CASE WHEN phase = 0 THEN {'at_ns': at_ns, 'event_id': event_id} END) OVER (
+            PARTITION BY device ORDER BY at_ns, phase ROWS UNBOUNDED PRECEDING
+        ) AS on_device,
+        CASE
+            WHEN is_of_graph
+            THEN max(CASE WHEN phase = 0 THEN {'at_ns': at_ns, 'event_id': event_id} END) OVER (
+                PARTITION BY CASE WHEN is_of_graph THEN launch_id END
+                ORDER BY at_ns, phase ROWS UNBOUNDED PRECEDING
+            )
+        END AS in_graph
+    FROM moments
+),
+stream_waits AS (
+    SELECT w.target_id, max(a.end_ns) AS end_ns
+    FROM path_waits AS w
+    JOIN path_activities AS a ON a.event_id = w.source_id
+    WHERE NOT w.is_of_host
+    GROUP BY w.target_id
+),
+known AS (
+    SELECT
+        a.event_id,
+        a.start_ns,
+        a.launch_id,
+        a.launch_start_ns,
+        a.previous_id,
+        a.previous_end_ns,
+        w.end_ns AS waited_until_ns,
+        greatest(a.launch_start_ns, a.previous_end_ns, w.end_ns) AS known_ns,
+        e.on_device,
+        e.in_graph
+    FROM path_activities AS a
+    JOIN ended AS e ON e.event_id = a.event_id AND e.phase = 1
+    LEFT JOIN stream_waits AS w ON w.target_id = a.event_id
+),
+told AS (
+    SELECT count(*) > 0 AS has_stream_waits
+    FROM events AS e
+    WHERE e.job = getvariable('path_job')
+      AND e.rank = getvariable('path_rank')
+      AND (e.cat = 'cuda_sync') IS TRUE
+      AND e.name = 'Stream Wait Event'
+),
+reasons AS (
+    SELECT
+        *,
+        CASE
+            WHEN in_graph.at_ns > known_ns THEN in_graph
+            WHEN start_ns - known_ns >= 100000
+                AND on_device.at_ns > known_ns
+                AND NOT has_stream_waits
+            THEN on_device
+        END AS guess,
+        CASE
+            WHEN guess IS NOT NULL THEN 'guess'
+            WHEN waited_until_ns = known_ns THEN 'wait'
+            WHEN previous_end_ns = known_ns THEN 'previous'
+            WHEN launch_start_ns = known_ns THEN 'launch'
+        END AS reason
+    FROM known
+    CROSS JOIN told
+)
+SELECT n.first AS source, n.last AS target, 'operator' AS edge, a.event_id,
+    a.end_ns - a.start_ns AS time_ns
+FROM path_activities AS a
+JOIN nodes AS n ON n.event_id = a.event_id
+UNION ALL BY NAME
+SELECT
+    launch.first AS source,
+    n.first AS target,
+    CASE
+        WHEN r.reason IS DISTINCT FROM 'launch' THEN 'order'
+        WHEN r.start_ns - r.launch_start_ns >= 1500000 THEN 'dependency'
+        ELSE 'kernel_launch_delay'
+    END AS edge,
+    CASE WHEN edge = 'kernel_launch_delay' THEN r.event_id END AS event_id,
+    CASE WHEN edge = 'kernel_launch_delay' THEN r.start_ns - r.launch_start_ns ELSE 0 END
+        AS time_ns,
+    'launch' AS why
+FROM reasons AS r
+JOIN nodes AS n ON n.event_id = r.event_id
+JOIN nodes AS launch ON launch.event_id = r.launch_id
+UNION ALL BY NAME
+-- The one before may be of an earlier window, and have no node.
+SELECT
+    previous.last AS source,
+    n.first AS target,
+    CASE
+        WHEN r.reason IS DISTINCT FROM 'previous' OR previous.last IS NULL THEN 'order'
+        WHEN r.start_ns - r.previous_end_ns >= 1500000 THEN 'dependency'
+        ELSE 'kernel_kernel_delay'
+    END AS edge,
+    CASE WHEN edge = 'kernel_kernel_delay' THEN r.previous_id END AS event_id,
+    CASE WHEN edge = 'kernel_kernel_delay' THEN r.start_ns - r.previous_end_ns ELSE 0 END
+        AS time_ns,
+    'stream' AS why
+FROM reasons AS r
+JOIN nodes AS n ON n.event_id = r.event_id
+LEFT JOIN nodes AS previous ON previous.event_id = r.previous_id
+WHERE previous.last IS NOT NULL OR r.reason = 'previous'
+UNION ALL BY NAME
+SELECT source.last AS source, n.first AS target, 'sync_dependency' AS edge, NULL AS event_id,
+    0 AS time_ns, 'stream' AS why
+FROM reasons AS r
+JOIN nodes AS n ON n.event_id = r.event_id
+JOIN nodes AS source ON source.event_id = r.guess.event_id
+UNION ALL BY NAME
+SELECT
+    source.last AS source,
+    CASE WHEN w.is_of_host THEN target.last ELSE target.first END AS target,
+    'sync_dependency' AS edge,
+    NULL AS event_id,
+    0 AS time_ns,
+    CASE WHEN NOT w.is_of_host THEN 'stream' END AS why
+FROM path_waits AS w
+JOIN nodes AS source ON source.event_id = w.source_id
+JOIN nodes AS target ON target.event_id = w.target_id;

@@ -1,0 +1,133 @@
+-- All edges of the window, with what they are bound by, and by how much each delays its target.
+--
+-- A node comes once all that it waits for has come, and after the delay that is then left:
+--
+--     target = the latest of (source + delay) over its edges
+--
+-- which holds exactly for what was recorded, and tells what would have been with other delays. The
+-- last source to come has all of that delay. What came earlier had time to spare, and nobody saw how
+-- late it could have come: a launch is taken to need the median of the delays that were seen, and
+-- so is what comes before on a stream. What waits for nothing in the window comes when it came.
+--
+--     host     [launch]                          seen: launch to a 5
+--     stream        [a ===============)[b ==)    seen: a to b 1; not seen: launch to b, so 5
+CREATE OR REPLACE TEMP TABLE path_edge_rows AS
+WITH
+edges AS (
+    SELECT *, NULL AS why FROM path_host_edges
+    UNION ALL BY NAME
+    SELECT *, NULL AS why FROM path_handoffs
+    UNION ALL BY NAME
+    FROM path_gpu_edges
+),
+window_ends AS (
+    SELECT
+        max(node) FILTER (is_start) AS first,
+        max(node) FILTER (NOT is_start) AS last
+    FROM path_nodes
+    WHERE event_id IS NULL
+),
+-- The training thread goes on until the window's end.
+last_of_training AS (
+    SELECT max(n.node) AS node
+    FROM path_nodes AS n
+    JOIN path_threads AS t ON t.thread = n.thread
+    WHERE t.is_training AND n.at_ns <= getvariable('path_end_ns')
+),
+from_outside AS (
+    SELECT w.first AS source, e.target, 'order' AS edge, 0 AS time_ns, 'outside' AS why
+    FROM edges AS e
+    CROSS JOIN window_ends AS w
+    WHERE e.source IS NULL
+    UNION ALL BY NAME
+    SELECT w.first AS source, n.node AS target, 'order' AS edge, 0 AS time_ns, 'outside' AS why
+    FROM path_nodes AS n
+    CROSS JOIN window_ends AS w
+    WHERE n.event_id IS NOT NULL
+      AND n.node NOT IN (SELECT target FROM edges WHERE source IS NOT NULL)
+    UNION ALL BY NAME
+    SELECT
+        coalesce(t.node, w.first) AS source,
+        w.last AS target,
+        'order' AS edge,
+        0 AS time_ns,
+        NULL AS why
+    FROM window_ends AS w
+    CROSS JOIN last_of_training AS t
+),
+with_times AS (
+    SELECT
+        e.source,
+        e.target,
+        e.edge,
+        e.event_id,
+        e.time_ns,
+        e.why,
+        s.event_id AS source_event_id,
+        s.is_start AS is_source_start,
+        s.at_ns AS source_ns,
+        t.event_id AS target_event_id,
+        t.is_start AS is_target_start,
+        t.at_ns AS target_ns
+    FROM (
+        FROM edges WHERE source IS NOT NULL
+        UNION ALL BY NAME
+        FROM from_outside
+    ) AS e
+    JOIN path_nodes AS s ON s.node = e.source
+    JOIN path_nodes AS t ON t.node = e.target
+),
+latest AS (
+    SELECT
+        target,
+        max(source_ns) FILTER (why IS DISTINCT FROM 'outside') AS ready_ns,
+        bool_or(why = 'outside') IS TRUE AS is_by_outside
+    FROM with_times
+    GROUP BY target
+),
+usual AS (
+    SELECT
+        coalesce(quantile_disc(time_ns, 0.5) FILTER (edge = 'kernel_launch_delay'), 0) AS launch_ns,
+        coalesce(quantile_disc(time_ns, 0.5) FILTER (edge = 'kernel_kernel_delay'), 0) AS stream_ns
+    FROM with_times
+)
+SELECT
+    row_number() OVER (ORDER BY e.target, e.source, e.edge, e.why) - 1 AS number,
+    e.source,
+    e.target,
+    e.edge,
+    e.event_id,
+    coalesce(s.name, a.name) AS name,
+    a.short_name,
+    CASE e.edge
+        WHEN 'kernel_kernel_delay' THEN 'gpu_kernel_kernel_overhead'
+        WHEN 'kernel_launch_delay' THEN 'gpu_kernel_launch_overhead'
+        WHEN 'operator'
+        THEN CASE
+            WHEN a.kind = 'communication' THEN 'gpu_communication_bound'
+            WHEN a.kind IS NOT NULL THEN 'gpu_compute_bound'
+            WHEN s.is_loading THEN 'data_loading'
+            ELSE 'cpu_bound'
+        END
+    END AS bound_by,
+    e.source_event_id,
+    e.is_source_start,
+    e.target_event_id,
+    e.is_target_start,
+    e.source_ns,
+    e.target_ns,
+    greatest(e.time_ns, 0)::BIGINT AS time_ns,
+    CASE
+        WHEN e.why = 'outside' OR (e.source_ns = l.ready_ns AND NOT l.is_by_outside)
+        THEN e.target_ns - e.source_ns
+        WHEN e.why = 'launch' THEN least(e.target_ns - e.source_ns, u.launch_ns)
+        WHEN e.why = 'stream' THEN least(e.target_ns - e.source_ns, u.stream_ns)
+        ELSE least(e.target_ns - e.source_ns, e.target_ns - l.ready_ns)
+    END AS delay_ns,
+    e.why,
+    coalesce(s.is_launch, false) AS is_launch
+FROM with_times AS e
+JOIN latest AS l ON l.target = e.target
+CROSS JOIN usual AS u
+LEFT JOIN path_spans AS s ON s.event_id = e.event_id
+LEFT JOIN path_activities AS a ON a.event_id = e.event_id;

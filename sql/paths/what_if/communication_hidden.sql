@@ -1,0 +1,5 @@
+-- Communication takes no time of its own; ranks still wait until the last one has come.
+SELECT e.number, e.delay_ns - coalesce(m.transfer_ns, e.delay_ns) AS delay_ns
+FROM job_edges AS e
+LEFT JOIN job_members AS m ON m.rank = e.rank AND m.event_id = e.event_id
+WHERE e.bound_by = 'gpu_communication_bound'

@@ -1,0 +1,26 @@
+-- A rank's operators, calls and kernels take what those of the same name take on the median rank.
+--
+-- Each by its mean, and only those that take longer; so does the time between its operators.
+-- Communication is left as it is.
+WITH
+own_work AS (
+    SELECT number, rank, coalesce(name, '') AS name, delay_ns
+    FROM job_edges
+    WHERE (edge = 'operator' AND bound_by <> 'gpu_communication_bound')
+       OR (edge = 'dependency' AND why IS NULL)
+),
+means AS (
+    SELECT rank, name, avg(delay_ns) AS mean_ns
+    FROM own_work
+    GROUP BY rank, name
+),
+medians AS (
+    SELECT name, quantile_disc(mean_ns, 0.5) AS mean_ns
+    FROM means
+    GROUP BY name
+)
+SELECT w.number, CAST(round(w.delay_ns * median.mean_ns / own.mean_ns) AS BIGINT) AS delay_ns
+FROM own_work AS w
+JOIN means AS own ON own.rank = w.rank AND own.name = w.name
+JOIN medians AS median ON median.name = w.name
+WHERE w.rank = getvariable('what_if_rank') AND own.mean_ns > median.mean_ns

@@ -1,0 +1,58 @@
+-- How each rank's critical path splits into what bounds it.
+--
+-- Reads what `hta-sql critical-path ARCHIVE` (or run.compute_critical_path) has computed; see
+-- critical_path. The fractions of a path add up to 1.
+--
+--     cpu_bound                   operators and calls on the host
+--     data_loading                on the host, in PyTorch's DataLoader or what was told to be such
+--     gpu_compute_bound           kernels, copies and memsets
+--     gpu_communication_bound     collectives and messages; those that wait for another rank, too
+--     gpu_kernel_launch_overhead  from a launch to its activity
+--     gpu_kernel_kernel_overhead  from an activity to the next on its stream
+--
+-- HTA's summary() of a critical path, which it gives in percent.
+--
+-- since: 0.1
+-- grain: job, rank, path_window, bound_by
+-- returns:
+--   job          VARCHAR  -      run of a program
+--   rank         INTEGER  -      rank of the process
+--   path_window  VARCHAR  -      `step N`, `NAME #INSTANCE` or `trace`
+--   bound_by     VARCHAR  -      what bounds it, as above
+--   time_ns      BIGINT   ns     time on the path
+--   time_frac    DOUBLE   0-1    of all the path's time
+--   edge_count   BIGINT   count  edges of the path
+-- check: time_ns >= 0 AND edge_count > 0
+-- check: time_frac BETWEEN 0 AND 1
+CREATE OR REPLACE MACRO critical_path_summary_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to report; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to report; NULL means all
+    only_windows VARCHAR[] := NULL  -- windows to report, as path_window has them; NULL means all
+) AS TABLE
+WITH
+by_bound AS (
+    SELECT
+        p.job,
+        p.rank,
+        p.path_window,
+        p.bound_by,
+        sum(p.time_ns)::BIGINT AS time_ns,
+        count(*) AS edge_count
+    FROM path_edges AS p
+    WHERE p.position IS NOT NULL
+      AND p.bound_by IS NOT NULL
+      AND (only_jobs IS NULL OR list_contains(only_jobs, p.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, p.rank))
+      AND (only_windows IS NULL OR list_contains(only_windows, p.path_window))
+    GROUP BY p.job, p.rank, p.path_window, p.bound_by
+)
+SELECT
+    job,
+    rank,
+    path_window,
+    bound_by,
+    time_ns,
+    time_ns / nullif(sum(time_ns) OVER (PARTITION BY job, rank, path_window), 0) AS time_frac,
+    edge_count
+FROM by_bound
+ORDER BY job, rank, path_window, time_ns DESC, bound_by;
