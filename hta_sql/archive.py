@@ -105,13 +105,13 @@ class Archive:
         The window is the step `ProfilerStep#<step>`; or, of the host annotations of a rank whose
         name contains `annotation`, number `instance` in time, from 0; or all of the traces. It is
         sought on all ranks of all jobs unless told. Annotations with a name in `data_loading` are
-        taken for loading of data, beside those of PyTorch's DataLoader. `faster` maps kernels, by
-        name or short name, to how many times faster they shall be in `what_if`. `progress` gets a
-        job, its ranks done and its ranks.
+        taken for loading of data, beside those of PyTorch's DataLoader. `faster` maps names of
+        kernels, operators and calls, or what things are bound by, to how many times faster they
+        shall be in `what_if`. `progress` gets a job, its ranks done and its ranks.
 
         The queries critical_path, critical_path_summary, critical_path_ranks and what_if read the
-        result, until the window is computed again or one of its traces is ingested anew. HtaSqlError
-        where there is no such window, ArchiveError where the archive cannot be written.
+        result, until the window is computed again or one of its traces is ingested anew.
+        HtaSqlError where there is no such window, ArchiveError where the archive cannot be written.
         """
         from .paths import compute_critical_path  # not at the top: it needs numpy
 

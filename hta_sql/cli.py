@@ -17,7 +17,7 @@ from . import __version__
 from .catalog import Catalog
 from .errors import BadParameter, HtaSqlError, UnknownQuery, from_duckdb, one_line
 from .output import CLEAR_LINE, humane
-from .path_commands import critical_path
+from .path_commands import critical_path, export
 from .query_commands import (
     QueryGroup,
     archives_argument,
@@ -270,6 +270,9 @@ def catalog(as_json: bool) -> None:
               help="What tells which collectives belong together.")
 @click.option("--straggler", metavar="RANK|none", default="last", show_default=True,
               help="The rank that is slow.")
+@click.option("--bottleneck",
+              type=click.Choice(["launch", "compute", "communication", "data_loading"]),
+              help="What bounds every step. [default: nothing in particular]")
 @click.option("--plain", is_flag=True, help="Do not compress the traces.")
 def demo(out: Path, straggler: str, plain: bool, **options: Any) -> None:
     """Make up the traces of a training job, with the truth about them.
@@ -293,6 +296,7 @@ def demo(out: Path, straggler: str, plain: bool, **options: Any) -> None:
 
 
 cli.add_command(critical_path)
+cli.add_command(export)
 
 
 def main() -> None:

@@ -25,8 +25,9 @@ from .query_commands import (
               help="Which of them in time. [default: 0, the first]")
 @click.option("--data-loading", multiple=True, metavar="TEXT",
               help="Annotations with this in their name load data, too; repeatable.")
-@click.option("--faster", multiple=True, metavar="KERNEL=TIMES",
-              help="Ask what if this kernel were so many times faster; repeatable.")
+@click.option("--faster", multiple=True, metavar="NAME=TIMES",
+              help="Ask what if this kernel, operator or call were so many times faster, or all "
+                   "that is bound by it, such as data_loading; repeatable.")
 @with_output
 def critical_path(
     archives: tuple[str, ...], faster: tuple[str, ...], format: str | None, output: Path | None,
@@ -45,7 +46,7 @@ def critical_path(
       hta-sql critical-path archive --step 3 --faster flash_fwd_kernel=1.5
       hta-sql run what_if archive
     """
-    times = dict(_kernel_times(item) for item in faster)
+    times = dict(_name_and_times(item) for item in faster)
     began = time.monotonic()
 
     def progress(job: str, done: int, total: int) -> None:
@@ -69,21 +70,56 @@ def critical_path(
         write_result(archive, relation, format, output)
 
 
-critical_path.params += [
-    list_option("--only-jobs", click.STRING, "Jobs to look at. [default: all]"),
-    list_option("--only-ranks", click.INT, "Ranks to look at. [default: all]"),
-]
+@click.group()
+def export() -> None:
+    """Write traces with what the queries found, for Perfetto.
+
+    \b
+    Example:
+      hta-sql export critical-path archive path.json.gz
+    """
 
 
-def _kernel_times(item: str) -> tuple[str, float]:
-    kernel, is_pair, text = item.rpartition("=")
+@export.command("critical-path")
+@archives_argument
+@click.argument("out", type=click.Path(dir_okay=False, path_type=Path), metavar="OUT.json[.gz]")
+@click.option("--only-critical", is_flag=True,
+              help="Leave out operators, calls and GPU activities that are not on the path.")
+def export_path(archives: tuple[str, ...], out: Path, **chosen: Any) -> None:
+    """Write a rank's trace with its critical path marked.
+
+    Events on the path have `critical: 1` among their arguments. The path has a track of its own,
+    and arrows where it goes from one lane to another. `hta-sql critical-path` computes it first.
+
+    \b
+    Example:
+      hta-sql export critical-path archive path.json.gz
+      hta-sql export critical-path archive path.json.gz --only-ranks 3 --only-windows "step 3"
+    """
+    from .paths.export import export_critical_path
+
+    with open_archives(archives) as archive:
+        count = export_critical_path(archive, out, **chosen)
+    click.echo(f"{count:,} events in {out}", err=True)
+
+
+_JOBS = list_option("--only-jobs", click.STRING, "Jobs to look at. [default: all]")
+_RANKS = list_option("--only-ranks", click.INT, "Ranks to look at. [default: all]")
+_WINDOWS = list_option(
+    "--only-windows", click.STRING, "Windows to look at, as path_window has them. [default: all]")
+critical_path.params += [_JOBS, _RANKS]
+export_path.params += [_JOBS, _RANKS, _WINDOWS]
+
+
+def _name_and_times(item: str) -> tuple[str, float]:
+    name, is_pair, text = item.rpartition("=")
     try:
         times = float(text)
     except ValueError:
         times = 0.0
-    if not (is_pair and kernel and 0 < times < float("inf")):
-        raise click.BadParameter(f"{item!r} is not KERNEL=TIMES", param_hint="--faster")
-    return kernel, times
+    if not (is_pair and name and 0 < times < float("inf")):
+        raise click.BadParameter(f"{item!r} is not NAME=TIMES", param_hint="--faster")
+    return name, times
 
 
 def _ranks(count: int) -> str:

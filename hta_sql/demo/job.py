@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hta_sql.demo.kineto import TIME_FORMATS
-from hta_sql.demo.plan import START_NS, Job
+from hta_sql.demo.plan import BOTTLENECKS, START_NS, Job
 from hta_sql.demo.truth import JobTruth
 from hta_sql.demo.write import TraceWriter
 
@@ -29,6 +29,7 @@ def write_job(
     time_format: str = "based",
     collective_ids: str = "comms_id",
     straggler: int | None = LAST_RANK,
+    bottleneck: str | None = None,
     gzip: bool = True,
 ) -> list[Path]:
     """Write `rank_<r>.json[.gz]` for every rank and `truth.json` into `out`; return the traces.
@@ -41,7 +42,9 @@ def write_job(
     `time_format`: `based` (now), `based_late` (the base after the events, PyTorch 2.4 to 2.6),
     `absolute`, `integer` (whole µs, and so is the plan), `unpadded` (fractions without leading
     zeros). `collective_ids`: `comms_id` (and Seq), `seq`, `none`. `straggler`: the rank whose
-    kernels are 20 % slower; by default the last one of several; None for none.
+    kernels are 20 % slower; by default the last one of several; None for none. `bottleneck` plants
+    one: `launch` (launching takes 150 us more), `compute` (the attention kernel 60 times as long),
+    `communication` (transfers 20 times), `data_loading` (10 times).
     """
     for name, value in (("ranks", ranks), ("steps", steps), ("layers", layers), ("scale", scale)):
         if value < 1:
@@ -54,6 +57,8 @@ def write_job(
         raise ValueError(
             f"collective_ids is {collective_ids!r}; one of {', '.join(COLLECTIVE_IDS)}"
         )
+    if bottleneck not in (None, *BOTTLENECKS):
+        raise ValueError(f"bottleneck is {bottleneck!r}; one of {', '.join(BOTTLENECKS)}")
     if straggler == LAST_RANK:
         straggler = ranks - 1 if ranks > 1 else None
     if straggler is not None and not 0 <= straggler < ranks:
@@ -61,7 +66,8 @@ def write_job(
 
     job = Job(
         ranks=ranks, steps=steps, layers=layers, seed=seed, scale=scale, straggler=straggler,
-        python_frames=python_frames, tick_ns=1_000 if time_format == "integer" else 1,
+        python_frames=python_frames, bottleneck=bottleneck,
+        tick_ns=1_000 if time_format == "integer" else 1,
     )  # fmt: skip
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
@@ -84,7 +90,8 @@ def write_job(
     parameters = {
         "ranks": ranks, "steps": steps, "layers": layers, "seed": seed, "scale": scale,
         "python_frames": python_frames, "time_format": time_format,
-        "collective_ids": collective_ids, "straggler": straggler, "gzip": gzip,
+        "collective_ids": collective_ids, "straggler": straggler, "bottleneck": bottleneck,
+        "gzip": gzip,
     }  # fmt: skip
     result = truth.result(parameters, [writer.event_count for writer in writers])
     (out / "truth.json").write_text(json.dumps(result, indent=1) + "\n")

@@ -35,6 +35,10 @@ START_NS = BASE_NS + 12 * 86_400_000_000_000
 MICROSECOND = 1_000
 FIRST_STREAM = 20
 STRAGGLER_SLOWDOWN_PERCENT = 20
+# What is planted where it is asked for, and how many times longer its cause takes.
+BOTTLENECKS = ("launch", "compute", "communication", "data_loading")
+SLOW_TRANSFER_TIMES = 20
+SLOW_FETCH_TIMES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,9 @@ ACCUMULATE = Op("autograd::engine::evaluate_function: torch::autograd::Accumulat
 class Job:
     """The plan of a job; `steps()` yields it step by step, for every rank."""
 
-    def __init__(self, *, ranks, steps, layers, seed, scale, tick_ns, straggler, python_frames):
+    def __init__(
+        self, *, ranks, steps, layers, seed, scale, tick_ns, straggler, python_frames, bottleneck
+    ):  # fmt: skip
         self.step_count = steps
         self.layer_count = layers
         self.block = BLOCK * scale
@@ -113,10 +119,12 @@ class Job:
         self.modules = [python(f"nn.Module: TransformerBlock_{i}") for i in range(layers)]
         self.random = random.Random(f"{seed}/job")
         self.tick_ns = tick_ns
+        self.transfer_times = SLOW_TRANSFER_TIMES if bottleneck == "communication" else 1
+        self.fetch_times = SLOW_FETCH_TIMES if bottleneck == "data_loading" else 1
         self.collectives = 0
         self.ranks = [
             Rank(number, seed, self._clock(number),
-                 STRAGGLER_SLOWDOWN_PERCENT if number == straggler else 0)
+                 STRAGGLER_SLOWDOWN_PERCENT if number == straggler else 0, bottleneck)
             for number in range(ranks)
         ]  # fmt: skip
         everyone = tuple(range(ranks))
@@ -188,7 +196,7 @@ class Job:
                 rank = self.ranks[member]
                 after = rank.free[COMPUTE_STREAM] if after_compute else 0
                 arrivals.append(rank.launch_collective(collective, kind.ops, after))
-            transfer = self.random.randint(kind.low_ns, kind.high_ns)
+            transfer = self.random.randint(kind.low_ns, kind.high_ns) * self.transfer_times
             end = max(start for start, _ in arrivals) + transfer - transfer % self.tick_ns
             for _, finish in arrivals:
                 finish(end)
@@ -200,7 +208,7 @@ class Job:
         rank.open(TRAIN_STEP)
         rank.open(FETCH)
         # No activity is launched here, and what the last optimizer left runs out: the GPU idles.
-        rank.now += rank.draw(3_000_000, 3_300_000)
+        rank.now += rank.draw(3_000_000, 3_300_000) * self.fetch_times
         rank.close()
         # The inputs follow the last step on the compute stream, and all else of this step follows
         # them: activities of different steps never overlap.

@@ -20,10 +20,13 @@ from hta_sql.demo.records import (
     StepRecords,
     Sync,
 )
-from hta_sql.demo.workload import Copy, Differentiable, Kernel, Op, Tensor
+from hta_sql.demo.workload import FLASH_KERNEL, Copy, Differentiable, Kernel, Op, Tensor
 
 COMPUTE_STREAM, COPY_STREAM = 7, 13
 NO_STREAM = -1
+# How bad planted bottlenecks are.
+SLOW_LAUNCH_NS = 150_000
+SLOW_ATTENTION_TIMES = 60
 
 
 class _Frame:
@@ -39,7 +42,10 @@ class _Frame:
 class Rank:
     """A process of the job: its host thread of control, its streams and its random numbers."""
 
-    def __init__(self, number: int, seed: int, clock: Clock, slowdown_percent: int = 0):
+    def __init__(
+        self, number: int, seed: int, clock: Clock, slowdown_percent: int = 0,
+        bottleneck: str | None = None,
+    ):  # fmt: skip
         self.number = number
         self.clock = clock
         self.now = clock.reference_ns
@@ -47,6 +53,8 @@ class Rank:
         self.records = StepRecords(None)
         self.tape: list[tuple[Differentiable, int, int]] = []
         self._slowdown_percent = slowdown_percent
+        self._launch_hold_ns = SLOW_LAUNCH_NS if bottleneck == "launch" else 0
+        self._attention_times = SLOW_ATTENTION_TIMES if bottleneck == "compute" else 1
         self._bits = random.Random(f"{seed}/{number}").getrandbits
         self._read = clock.read
         self._tick = clock.tick_ns
@@ -164,6 +172,7 @@ class Rank:
         self.now += self.draw(250, 900)
         start = self.now
         self.now = max(start, until) + self.draw(low_ns, high_ns)
+        self.now += self._launch_hold_ns if launches else 0
         self._correlation += 1
         op_id = self._stack[-1].op_id if self._stack else 0
         call = Call(
@@ -175,10 +184,12 @@ class Rank:
 
     def launch(self, work: Kernel | Copy, stream: int, after: int = 0) -> None:
         """Launch onto a stream; it runs when the stream is free and `after` has come."""
-        earliest = self.now + self.draw(4_500, 8_500)
+        earliest = self.now + self._launch_hold_ns + self.draw(4_500, 8_500)
         call = self.call(work.call, 2_500, 4_500, launches=True)
         start = max(earliest, self.free[stream] + self._between_kernels(), after)
         dur = self.draw(work.low_ns, work.high_ns)
+        if work is FLASH_KERNEL:
+            dur *= self._attention_times
         if self._slowdown_percent and work.kind == "computation":
             dur += dur * self._slowdown_percent // (100 * self._tick) * self._tick
         annotations = self._stack[-1].annotations
@@ -203,8 +214,9 @@ class Rank:
         stream = collective.group.stream
         for op in ops:
             self.open(op, collective=collective if op.name == "record_param_comms" else None)
-        self.make_wait(stream, COMPUTE_STREAM)
-        earliest = self.now + self.draw(5_500, 9_500)
+        # A prefetch waits for nothing on the compute stream: its event has come long before.
+        self.make_wait(stream, COMPUTE_STREAM, is_told=after > 0)
+        earliest = self.now + self._launch_hold_ns + self.draw(5_500, 9_500)
         call = self.call(collective.kernel.call, 3_000, 5_000, launches=True)
         start = max(earliest, self.free.get(stream, 0) + self._between_kernels(), after)
         annotations = self._stack[-1].annotations
@@ -218,10 +230,15 @@ class Rank:
 
         return start, finish
 
-    def make_wait(self, waiting: int, awaited: int) -> None:
-        """The calls and rows of a stream being made to wait for an event of another one."""
+    def make_wait(self, waiting: int, awaited: int, is_told: bool = True) -> None:
+        """The calls and rows of a stream being made to wait for an event of another one.
+
+        The profiler does not tell of an event that has already come.
+        """
         recorded = self.call("cudaEventRecord").correlation
         call = self.call("cudaStreamWaitEvent")
+        if not is_told:
+            return
         self.records.syncs.append(
             Sync("Stream Wait Event", waiting, call.start_ns, call.end_ns, call.external_id,
                  call.correlation, (awaited, recorded))

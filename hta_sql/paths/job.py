@@ -17,7 +17,7 @@ from hta_sql.paths.sql import set_variables, text
 if TYPE_CHECKING:
     import duckdb
 
-# Of the kernels that take most of the path, this many are asked about, each so many times faster.
+# The kernels that take most of the path are asked about, each so many times faster.
 TOP_KERNELS = 3
 KERNEL_FACTOR = 2.0
 
@@ -37,8 +37,8 @@ class JobGraph:
     def __init__(self, con: duckdb.DuckDBPyConnection):
         nodes = con.execute("FROM job_graph_nodes ORDER BY node").fetchnumpy()
         edges = con.execute(
-            "SELECT number, source, target, delay_ns, why IS NOT DISTINCT FROM 'outside' AS is_outside "
-            "FROM job_edges ORDER BY number"
+            "SELECT number, source, target, delay_ns, "
+            "why IS NOT DISTINCT FROM 'outside' AS is_outside FROM job_edges ORDER BY number"
         ).fetchnumpy()
         self.at, self.source, self.target = nodes["at_ns"], edges["source"], edges["target"]
         self.delay, self.is_outside = edges["delay_ns"], edges["is_outside"]
@@ -120,7 +120,7 @@ def write_what_ifs(
     rows = []
     for scenario in scenarios(con, faster):
         set_variables(
-            con, what_if_rank=scenario.rank, what_if_kernel=scenario.subject,
+            con, what_if_rank=scenario.rank, what_if_subject=scenario.subject,
             what_if_factor=scenario.factor,
         )  # fmt: skip
         changed = con.execute(text(f"what_if/{scenario.name}")).fetchnumpy()
@@ -161,7 +161,7 @@ def scenarios(con: duckdb.DuckDBPyConnection, faster: Mapping[str, float]) -> It
     ).fetchall()
     asked = {name: KERNEL_FACTOR for (name,) in kernels} | dict(faster)
     for name, factor in asked.items():
-        yield Scenario("kernel_faster", name, float(factor))
+        yield Scenario("faster", name, float(factor))
 
 
 WHAT_IFS = pa.schema([

@@ -109,7 +109,7 @@ def _nothing(run: Archive, step: int | None, annotation: str | None, instance: i
             return (f"no annotation has {annotation!r} in its name; "
                     "annotation_stats(source := 'host') lists them")
         return (f"no instance {instance} of {annotation!r} on these jobs and ranks; "
-                f"a rank has {count} at most, from 0")
+                f"there are {count} at most, from 0 to {count - 1}")
     return "no trace of these jobs and ranks has an event"
 
 

@@ -4,8 +4,8 @@ SELECT
     NULL::VARCHAR AS job,
     NULL::VARCHAR AS path_window,
     NULL::VARCHAR AS scenario,           -- name of the file in sql/paths/what_if
-    NULL::VARCHAR AS subject,            -- kernel or rank that is changed; NULL: all
-    NULL::DOUBLE AS factor,              -- by which a kernel is faster
+    NULL::VARCHAR AS subject,            -- name or rank that is changed; NULL: all
+    NULL::DOUBLE AS factor,              -- by which it is faster
     NULL::BIGINT AS edge_count,          -- edges of the graph that change
     NULL::BIGINT AS step_ns,             -- what the window takes as recorded
     NULL::BIGINT AS new_step_ns,         -- and would take

@@ -8,10 +8,10 @@
 --     stream     [=== b =============)[== c ==)       the delay since the one before
 --
 -- An activity behind one of an earlier window begins for reasons outside of this one. A delay of
--- 100 us and more has another reason, too: traces seldom tell which stream waits for which, so what
--- ended last on another stream of the device is taken for it, if anything ended meanwhile and the
--- trace tells of no stream's wait. Within a graph, which is launched as a whole, that is so however
--- short the delay. 1.5 ms and more are no delay of launch or stream, and take nothing.
+-- 100 us and more, and that since the end of the launch, has another reason, too: traces seldom tell
+-- which stream waits for which, so what ended last on another stream of the device is taken for it,
+-- if anything ended meanwhile. Within a graph, which is launched as a whole, that is so however short
+-- the delay. 1.5 ms and more are no delay of launch or stream, and take nothing.
 --
 -- What an activity had to wait for, too, but came earlier, is an edge `order`, which is on no path.
 -- `why` tells what makes an activity wait: launch or stream.
@@ -63,29 +63,19 @@ known AS (
         a.previous_end_ns,
         w.end_ns AS waited_until_ns,
         greatest(a.launch_start_ns, a.previous_end_ns, w.end_ns) AS known_ns,
+        greatest(known_ns, a.launch_end_ns) AS explained_ns,
         e.on_device,
         e.in_graph
     FROM path_activities AS a
     JOIN ended AS e ON e.event_id = a.event_id AND e.phase = 1
     LEFT JOIN stream_waits AS w ON w.target_id = a.event_id
 ),
-told AS (
-    SELECT count(*) > 0 AS has_stream_waits
-    FROM events AS e
-    WHERE e.job = getvariable('path_job')
-      AND e.rank = getvariable('path_rank')
-      AND (e.cat = 'cuda_sync') IS TRUE
-      AND e.name = 'Stream Wait Event'
-),
 reasons AS (
     SELECT
         *,
         CASE
             WHEN in_graph.at_ns > known_ns THEN in_graph
-            WHEN start_ns - known_ns >= 100000
-                AND on_device.at_ns > known_ns
-                AND NOT has_stream_waits
-            THEN on_device
+            WHEN start_ns - explained_ns >= 100000 AND on_device.at_ns > explained_ns THEN on_device
         END AS guess,
         CASE
             WHEN guess IS NOT NULL THEN 'guess'
@@ -94,7 +84,6 @@ reasons AS (
             WHEN launch_start_ns = known_ns THEN 'launch'
         END AS reason
     FROM known
-    CROSS JOIN told
 )
 SELECT n.first AS source, n.last AS target, 'operator' AS edge, a.event_id,
     a.end_ns - a.start_ns AS time_ns

@@ -4,13 +4,17 @@
 --
 --     target = the latest of (source + delay) over its edges
 --
--- which holds exactly for what was recorded, and tells what would have been with other delays. The
--- last source to come has all of that delay. What came earlier had time to spare, and nobody saw how
--- late it could have come: a launch is taken to need the median of the delays that were seen, and
--- so is what comes before on a stream. What waits for nothing in the window comes when it came.
+-- which holds exactly for what was recorded, and tells what would have been with other delays. What
+-- was expected last, by the usual delay of its kind, has all of the delay; what was expected earlier
+-- had time to spare, nobody saw how late it could have come, and it has the usual delay, if there was
+-- as much. Usual is the median: from launches to activities that waited for nothing else, and from
+-- an activity to the next that had been launched long before. What waits for nothing in the window
+-- comes when it came.
 --
---     host     [launch]                          seen: launch to a 5
---     stream        [a ===============)[b ==)    seen: a to b 1; not seen: launch to b, so 5
+--     host     [launch]                        [launch]
+--     stream        [a ===============)[b ==)       [c ==)
+--                                      |            5 after its launch: usual
+--                                      1 after a: usual; its launch came long before, and has 5
 CREATE OR REPLACE TEMP TABLE path_edge_rows AS
 WITH
 edges AS (
@@ -77,19 +81,47 @@ with_times AS (
     JOIN path_nodes AS s ON s.node = e.source
     JOIN path_nodes AS t ON t.node = e.target
 ),
-latest AS (
+usual_launch AS (
     SELECT
-        target,
-        max(source_ns) FILTER (why IS DISTINCT FROM 'outside') AS ready_ns,
-        bool_or(why = 'outside') IS TRUE AS is_by_outside
+        coalesce(quantile_disc(time_ns, 0.5) FILTER (edge = 'kernel_launch_delay'), 0) AS launch_ns
     FROM with_times
-    GROUP BY target
+),
+launched AS (
+    SELECT target, source_ns + launch_ns AS due_ns
+    FROM with_times
+    CROSS JOIN usual_launch
+    WHERE why = 'launch'
 ),
 usual AS (
     SELECT
-        coalesce(quantile_disc(time_ns, 0.5) FILTER (edge = 'kernel_launch_delay'), 0) AS launch_ns,
-        coalesce(quantile_disc(time_ns, 0.5) FILTER (edge = 'kernel_kernel_delay'), 0) AS stream_ns
-    FROM with_times
+        any_value(u.launch_ns) AS launch_ns,
+        coalesce(
+            quantile_disc(e.time_ns, 0.5) FILTER (
+                e.edge = 'kernel_kernel_delay' AND coalesce(l.due_ns <= e.source_ns, true)
+            ),
+            0
+        ) AS stream_ns
+    FROM with_times AS e
+    CROSS JOIN usual_launch AS u
+    LEFT JOIN launched AS l ON l.target = e.target
+),
+expected AS (
+    SELECT
+        e.*,
+        CASE e.why WHEN 'launch' THEN u.launch_ns WHEN 'stream' THEN u.stream_ns ELSE 0 END
+            AS usual_ns,
+        CASE WHEN e.why IS DISTINCT FROM 'outside' THEN e.source_ns + usual_ns END AS due_ns
+    FROM with_times AS e
+    CROSS JOIN usual AS u
+),
+latest AS (
+    SELECT
+        target,
+        max(due_ns) AS due_ns,
+        max(source_ns) FILTER (due_ns IS NOT NULL) AS ready_ns,
+        bool_or(due_ns IS NULL) AS is_by_outside
+    FROM expected
+    GROUP BY target
 )
 SELECT
     row_number() OVER (ORDER BY e.target, e.source, e.edge, e.why) - 1 AS number,
@@ -117,17 +149,17 @@ SELECT
     e.source_ns,
     e.target_ns,
     greatest(e.time_ns, 0)::BIGINT AS time_ns,
+    -- The clocks of host and device may disagree by a little: then a delay is less than nothing.
     CASE
-        WHEN e.why = 'outside' OR (e.source_ns = l.ready_ns AND NOT l.is_by_outside)
+        WHEN e.why = 'outside' OR (e.due_ns = l.due_ns AND NOT l.is_by_outside)
         THEN e.target_ns - e.source_ns
-        WHEN e.why = 'launch' THEN least(e.target_ns - e.source_ns, u.launch_ns)
-        WHEN e.why = 'stream' THEN least(e.target_ns - e.source_ns, u.stream_ns)
+        WHEN e.why IS NOT NULL
+        THEN least(e.target_ns - e.source_ns, e.usual_ns)
         ELSE least(e.target_ns - e.source_ns, e.target_ns - l.ready_ns)
     END AS delay_ns,
     e.why,
     coalesce(s.is_launch, false) AS is_launch
-FROM with_times AS e
+FROM expected AS e
 JOIN latest AS l ON l.target = e.target
-CROSS JOIN usual AS u
 LEFT JOIN path_spans AS s ON s.event_id = e.event_id
 LEFT JOIN path_activities AS a ON a.event_id = e.event_id;

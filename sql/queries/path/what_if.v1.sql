@@ -1,7 +1,7 @@
 -- How much shorter a step would be if something were faster or gone.
 --
 -- Reads what `hta-sql critical-path ARCHIVE` (or run.compute_critical_path) has computed for a window
--- of a job; there `--faster KERNEL=TIMES` asks about kernels of the user's choice.
+-- of a job; there `--faster NAME=TIMES` asks about what the user names.
 --
 -- Every node of the graph of all ranks (see critical_path, critical_path_ranks) came once all that it
 -- waited for had come, and after a delay that the trace tells. With other delays all nodes are
@@ -12,8 +12,8 @@
 --     launch_overhead_gone     calls that launch take nothing, and launched work may begin at once
 --     data_loading_gone        loading data takes nothing
 --     rank_as_median           the rank with most of the job's path works as the median rank does
---     kernel_faster            a kernel runs `factor` times faster: the three with most of the
---                              job's path, and those asked for
+--     faster                   the subject takes `factor` times less: the three kernels with most
+--                              of the job's path twice, and what was asked for
 --
 -- `method` has each one's rule. Assumed is that the program does the same in the same order, and that
 -- what waited in the trace is all that waits: what could have come later than it did is taken to need
@@ -27,8 +27,8 @@
 --   job          VARCHAR  -      run of a program
 --   path_window  VARCHAR  -      `step N`, `NAME #INSTANCE` or `trace`
 --   scenario     VARCHAR  -      what is assumed, as above
---   subject      VARCHAR  -      kernel or rank of which it is; NULL: all
---   factor       DOUBLE   ratio  how many times faster a kernel is; NULL for other scenarios
+--   subject      VARCHAR  -      name or rank of which it is; NULL: all
+--   factor       DOUBLE   ratio  how many times faster it is; NULL for other scenarios
 --   step_ns      BIGINT   ns     what the window takes as recorded
 --   new_step_ns  BIGINT   ns     what it would take
 --   gain_ns      BIGINT   ns     step_ns - new_step_ns

@@ -1,0 +1,19 @@
+-- What has this name, or is bound by it, takes so many times less.
+--
+-- Kernels, operators, calls and annotations by their name or short name; of operators and
+-- annotations what they take themselves, without what is in them. Of collectives and messages the
+-- transfer: ranks still wait until the last one has come.
+WITH
+named AS (
+    SELECT
+        e.number,
+        e.delay_ns,
+        coalesce(m.transfer_ns, e.delay_ns) AS own_ns
+    FROM job_edges AS e
+    LEFT JOIN job_members AS m
+        ON e.bound_by = 'gpu_communication_bound' AND m.rank = e.rank AND m.event_id = e.event_id
+    WHERE e.edge = 'operator'
+      AND getvariable('what_if_subject') IN (e.name, e.short_name, e.bound_by)
+)
+SELECT number, delay_ns - own_ns + round(own_ns / getvariable('what_if_factor'))::BIGINT AS delay_ns
+FROM named
