@@ -17,6 +17,7 @@ from .query_commands import (
     write_result,
 )
 
+
 @click.command("critical-path")
 @archives_argument
 @click.option("--step", type=click.IntRange(min=0), metavar="N", help="Of ProfilerStep#N.")

@@ -18,7 +18,7 @@ from hta_sql import __version__
 from hta_sql.errors import BadParameter
 from hta_sql.paths.graph import against_time, longest_path
 from hta_sql.paths.job import JobGraph, write_job_path, write_what_ifs
-from hta_sql.paths.sql import run_folder, set_variables, text
+from hta_sql.paths.sql import drop_tables, run_folder, set_variables, text
 from hta_sql.paths.store import Draft, draft
 from hta_sql.paths.windows import Window, find_windows, path_window
 
@@ -64,9 +64,11 @@ def compute_critical_path(
         None if only_ranks is None else list(only_ranks),
     )  # fmt: skip
     loading = [*DATA_LOADING, *data_loading]
+    set_variables(run._con, path_window=label, path_loading=loading)
+    run_folder(run._con, "archive")
     computed = []
     for job, windows in jobs.items():
-        set_variables(run._con, path_job=job, path_window=label, path_loading=loading)
+        set_variables(run._con, path_job=job)
         with draft(run.root_of(job), job) as new:
             row = {
                 "path_window": label,
@@ -79,6 +81,7 @@ def compute_critical_path(
             row |= _write_job(run._con, new, windows, label, faster, progress)
             new.publish(row)
         computed.append(ComputedPath(job, *(row[name] for name in ComputedPath._fields[1:])))
+    drop_tables(run._con)
     run.reload()
     return computed
 

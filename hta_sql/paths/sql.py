@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -34,3 +35,10 @@ def set_variables(con: duckdb.DuckDBPyConnection, **values: object) -> None:
     """What the files read by getvariable()."""
     for name, value in values.items():
         con.execute(f"SET VARIABLE {name} = ?", [value])
+
+
+def drop_tables(con: duckdb.DuckDBPyConnection) -> None:
+    """Give back the memory of all tables that the files make."""
+    made = "|".join(text(name) for folder in ("archive", "rank", "job") for name in names(folder))
+    for table in re.findall(r"CREATE OR REPLACE TEMP TABLE (\w+)", made + text("output/begin_job")):
+        con.execute(f"DROP TABLE IF EXISTS {table}")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hta_sql.errors import ArchiveError
+from hta_sql.ingest import clear_abandoned, in_use
 from hta_sql.ingest.manifest import Manifest
 from hta_sql.ingest.trace import partition
 
@@ -61,13 +62,14 @@ def draft(archive: Path, job: str) -> Iterator[Draft]:
     """A place to write a job's window to; nothing of it stays unless it is published."""
     folder = archive / ".staging" / uuid.uuid4().hex
     try:
-        folder.mkdir(parents=True)
+        clear_abandoned(archive)
+        in_folder = in_use(folder)
+        in_folder.__enter__()
     except OSError as error:
         raise ArchiveError(
             f"{archive}: critical paths are kept in the archive, which cannot be written: "
             f"{error.strerror}"
         ) from error
-    try:
+    with contextlib.ExitStack() as stack:
+        stack.push(in_folder)
         yield Draft(archive, job, folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -1,7 +1,7 @@
 -- An event as Chrome's trace format has it: an object of JSON on one line.
 --
--- Times are ns, written as microseconds with three decimals; `arguments` and `more_keys` are text of
--- JSON objects. What is NULL is left out.
+-- Times are ns, written as microseconds with three decimals; `arguments` and `more_keys` are text
+-- of JSON objects. What is NULL is left out.
 
 -- 1234567 is 1234.567.
 CREATE OR REPLACE MACRO chrome_time(ns) AS

@@ -1,8 +1,8 @@
 -- Where ranks wait for each other: a collective or message moves on once its last member has come.
 --
--- Each has a node of its own, `meeting`, at the instant when the last one begins; what is left until
--- a member's end is the transfer. Only where all members are in the graph, and where all leave it
--- together: a broadcast's root waits for nobody.
+-- Each has a node of its own, `meeting`, at the instant when the last one begins; what is left
+-- until a member's end is the transfer. Only where all members are in the graph, and where all
+-- leave it together: a broadcast's root waits for nobody.
 --
 --     rank 0   [========================)     from rank 1's start to both ends: the transfer
 --     rank 1                  [=========)

@@ -1,5 +1,5 @@
--- The path of a rank as Chrome's trace format has it, a line each: a track of its own, which is full
--- where something takes the path's time, and an arrow for each step from one lane to another.
+-- The path of a rank as Chrome's trace format has it, a line each: a track of its own, which is
+-- full where something takes the path's time, and an arrow for each step from one lane to another.
 WITH
 path AS (
     SELECT *

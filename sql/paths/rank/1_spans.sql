@@ -1,8 +1,8 @@
 -- What the host did in the window: operators, calls of the runtime or driver, loading of data.
 --
--- A window is a rank's: the variables path_job, path_rank, path_start_ns and path_end_ns. What began
--- in the window belongs to it. path_loading are names, or parts of them, of annotations in which data
--- is loaded: with all that is in them.
+-- A window is a rank's: the variables path_job, path_rank, path_start_ns and path_end_ns. What
+-- began in the window belongs to it. path_loading are names, or parts of them, of annotations in
+-- which data is loaded: with all that is in them.
 --
 -- Spans of no length take and bound nothing, and are left out, but for those that launch.
 CREATE OR REPLACE TEMP TABLE path_spans AS

@@ -41,7 +41,11 @@ SELECT
     row_number() OVER (ORDER BY a.device, a.stream, a.start_ns, a.event_id) AS turn,
     a.*,
     coalesce(
-        a.blocks_host AND NOT a.is_of_graph AND a.previous_end_ns >= a.launch_start_ns, false
+        a.blocks_host
+            AND NOT a.is_of_graph
+            AND a.previous_end_ns >= a.launch_start_ns
+            AND a.end_ns - a.launch_end_ns < 100000,
+        false
     ) AS is_waited_for
 FROM in_order AS a
 LEFT JOIN path_spans AS launch ON launch.event_id = a.launch_id

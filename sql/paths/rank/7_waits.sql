@@ -30,7 +30,7 @@ sync_rows AS (
       AND (e.cat = 'cuda_sync') IS TRUE
 ),
 calls AS (
-    SELECT h.event_id, h.correlation, h.start_ns
+    SELECT h.event_id, h.correlation, h.start_ns, h.end_ns
     FROM host_ops AS h
     WHERE h.job = getvariable('path_job')
       AND h.rank = getvariable('path_rank')
@@ -38,6 +38,10 @@ calls AS (
       AND h.correlation IN (
           SELECT correlation FROM sync_rows UNION ALL SELECT record_correlation FROM sync_rows
       )
+    -- The outermost of those with one id.
+    QUALIFY row_number() OVER (
+        PARTITION BY h.correlation ORDER BY h.start_ns, h.dur_ns DESC, h.event_id
+    ) = 1
 ),
 syncs AS MATERIALIZED (
     SELECT
@@ -48,6 +52,7 @@ syncs AS MATERIALIZED (
         s.wait_on_stream,
         c.event_id AS call_id,
         c.start_ns AS call_ns,
+        c.end_ns AS call_end_ns,
         r.start_ns AS record_ns
     FROM sync_rows AS s
     JOIN calls AS c ON c.correlation = s.correlation
@@ -70,7 +75,7 @@ asked AS (
     UNION ALL
     SELECT sync, device, wait_on_stream AS stream, record_ns AS at_ns
     FROM syncs
-    WHERE name IN ('Event Sync', 'Stream Wait Event') AND record_ns IS NOT NULL
+    WHERE name IN ('Event Sync', 'Stream Wait Event') AND record_ns <= call_ns
 ),
 -- A stream runs what it is given in that order, so the last is the highest in turn.
 before_then AS (
@@ -105,16 +110,26 @@ next_given AS (
         ) AS target_turn
     FROM from_then
 ),
-told AS (
+answers AS (
     SELECT
         source.event_id AS source_id,
         CASE WHEN s.name = 'Stream Wait Event' THEN target.event_id ELSE s.call_id END AS target_id,
-        s.name <> 'Stream Wait Event' AS is_of_host
+        s.name <> 'Stream Wait Event' AS is_of_host,
+        source.end_ns - CASE
+            WHEN s.name = 'Stream Wait Event' THEN target.start_ns
+            ELSE s.call_end_ns
+        END AS late_ns
     FROM syncs AS s
     JOIN last_given AS l ON l.sync = s.sync
     JOIN path_activities AS source ON source.turn = l.source_turn
     LEFT JOIN next_given AS n ON n.sync = s.sync
     LEFT JOIN path_activities AS target ON target.turn = n.target_turn
+),
+-- Who had gone on long before, by more than clocks disagree, has not waited for it.
+told AS (
+    SELECT source_id, target_id, is_of_host
+    FROM answers
+    WHERE late_ns < 100000
 ),
 -- What ended last while a call waited, if it had been launched before.
 untold AS (
@@ -149,7 +164,7 @@ copies AS (
     FROM path_activities
     WHERE is_waited_for
 )
-SELECT DISTINCT source_id, target_id, is_of_host FROM told WHERE target_id IS NOT NULL
+SELECT DISTINCT source_id, target_id, is_of_host FROM told
 UNION
 FROM guessed
 UNION

@@ -8,10 +8,10 @@
 --     stream     [=== b =============)[== c ==)       the delay since the one before
 --
 -- An activity behind one of an earlier window begins for reasons outside of this one. A delay of
--- 100 us and more, and that since the end of the launch, has another reason, too: traces seldom tell
--- which stream waits for which, so what ended last on another stream of the device is taken for it,
--- if anything ended meanwhile. Within a graph, which is launched as a whole, that is so however short
--- the delay. 1.5 ms and more are no delay of launch or stream, and take nothing.
+-- 100 us and more, and that since the end of the launch, has another reason, too: traces seldom
+-- tell which stream waits for which, so what ended last on another stream of the device is taken
+-- for it, if anything ended meanwhile. Within a graph, which is launched as a whole, that is so
+-- however short the delay. 1.5 ms and more are no delay of launch or stream, and take nothing.
 --
 -- What an activity had to wait for, too, but came earlier, is an edge `order`, which is on no path.
 -- `why` tells what makes an activity wait: launch or stream.
@@ -22,10 +22,12 @@ nodes AS (
     FROM path_nodes
     GROUP BY event_id
 ),
--- What ended last on each device, of all streams and of each graph, before an activity began?
+-- What ended last on each device, of all streams and of each graph, before an activity began? Not
+-- what took no time, which might be the activity itself.
 moments AS (
     SELECT device, stream, launch_id, is_of_graph, end_ns AS at_ns, 0 AS phase, event_id
     FROM path_activities
+    WHERE end_ns > start_ns
     UNION ALL
     SELECT device, stream, launch_id, is_of_graph, start_ns AS at_ns, 1 AS phase, event_id
     FROM path_activities

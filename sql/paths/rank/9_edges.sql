@@ -5,11 +5,11 @@
 --     target = the latest of (source + delay) over its edges
 --
 -- which holds exactly for what was recorded, and tells what would have been with other delays. What
--- was expected last, by the usual delay of its kind, has all of the delay; what was expected earlier
--- had time to spare, nobody saw how late it could have come, and it has the usual delay, if there was
--- as much. Usual is the median: from launches to activities that waited for nothing else, and from
--- an activity to the next that had been launched long before. What waits for nothing in the window
--- comes when it came.
+-- was expected last, by the usual delay of its kind, has all of the delay; what was expected
+-- earlier had time to spare, nobody saw how late it could have come, and it has the usual delay, if
+-- there was as much. Usual is the median: from launches to activities that waited for nothing else,
+-- and from an activity to the next that had been launched long before. What waits for nothing in
+-- the window comes when it came.
 --
 --     host     [launch]                        [launch]
 --     stream        [a ===============)[b ==)       [c ==)
@@ -65,7 +65,7 @@ with_times AS (
         e.target,
         e.edge,
         e.event_id,
-        e.time_ns,
+        greatest(e.time_ns, 0)::BIGINT AS time_ns,
         e.why,
         s.event_id AS source_event_id,
         s.is_start AS is_source_start,
@@ -148,8 +148,8 @@ SELECT
     e.is_target_start,
     e.source_ns,
     e.target_ns,
-    greatest(e.time_ns, 0)::BIGINT AS time_ns,
-    -- The clocks of host and device may disagree by a little: then a delay is less than nothing.
+    e.time_ns,
+    -- Where the clocks of host and device disagree by a little, a delay may be less than nothing.
     CASE
         WHEN e.why = 'outside' OR (e.due_ns = l.due_ns AND NOT l.is_by_outside)
         THEN e.target_ns - e.source_ns

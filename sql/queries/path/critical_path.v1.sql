@@ -1,7 +1,7 @@
 -- What bounds a step on a rank: the longest chain of work that had to be done one after the other.
 --
--- Reads what `hta-sql critical-path ARCHIVE` (or run.compute_critical_path) has computed for a step,
--- an annotation or a whole trace; without that there are no rows.
+-- Reads what `hta-sql critical-path ARCHIVE` (or run.compute_critical_path) has computed for a
+-- step, an annotation or a whole trace; without that there are no rows.
 --
 -- A rank's graph has a node where each operator, call and GPU activity begins and ends, and an edge
 -- from each to what had to wait for it. The path is the way through the graph that takes most:
@@ -25,8 +25,8 @@
 -- Which stream waits for which, and what a call waited for, is from the profiler's cuda_sync rows
 -- (enable_cuda_sync_events). Most traces have none. Then what ended last while a call waited is
 -- taken for what it waited for; and where an activity began 100 us or more after its launch and
--- after the one before it, what ended last before it on the device. All activities of a graph launch
--- are in.
+-- after the one before it, what ended last before it on the device. All activities of a graph
+-- launch are in.
 --
 -- HTA's critical_path_analysis has the same edges and takes the same for each, but knows only one
 -- activity of a graph launch, and autograd's thread as apart from training's unless their names say

@@ -1,17 +1,17 @@
 -- Which ranks bound a job's step, and by what: the critical path of the job through its ranks.
 --
 -- Reads what `hta-sql critical-path ARCHIVE` (or run.compute_critical_path) has computed for all of
--- a job's ranks together. The path goes back in time from what ended the window last, always to what
--- came last of all that was waited for. A rank that waits in a collective is left for the rank that
--- came last, where the path goes on:
+-- a job's ranks together. The path goes back in time from what ended the window last, always to
+-- what came last of all that was waited for. A rank that waits in a collective is left for the rank
+-- that came last, where the path goes on:
 --
 --     rank 0   [= forward =)[====== all_reduce ======)[= optimizer =)
 --     rank 1   [======= forward =======)[ all_reduce )[= optimizer =)
 --     path      ----- rank 1 ----------> ----------->  - rank 0 or 1 ->
 --
--- So it belongs to every instant of the window, and the fractions of a job's window add up to 1. Time
--- between operators is the host's here (cpu_bound). Ranks are joined by the collectives and messages
--- that pair (see collectives), on aligned clocks (see clock_offsets).
+-- So it belongs to every instant of the window, and the fractions of a job's window add up to 1.
+-- Time between operators is the host's here (cpu_bound). Ranks are joined by the collectives and
+-- messages that pair (see collectives), on aligned clocks (see clock_offsets).
 --
 -- A rank with more than its share holds the others up. HTA's path is of one rank alone.
 --

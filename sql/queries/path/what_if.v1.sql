@@ -1,10 +1,10 @@
 -- How much shorter a step would be if something were faster or gone.
 --
--- Reads what `hta-sql critical-path ARCHIVE` (or run.compute_critical_path) has computed for a window
--- of a job; there `--faster NAME=TIMES` asks about what the user names.
+-- Reads what `hta-sql critical-path ARCHIVE` (or run.compute_critical_path) has computed for a
+-- window of a job; there `--faster NAME=TIMES` asks about what the user names.
 --
--- Every node of the graph of all ranks (see critical_path, critical_path_ranks) came once all that it
--- waited for had come, and after a delay that the trace tells. With other delays all nodes are
+-- Every node of the graph of all ranks (see critical_path, critical_path_ranks) came once all that
+-- it waited for had come, and after a delay that the trace tells. With other delays all nodes are
 -- computed anew, in order:
 --
 --     communication_at_median  collectives and messages as fast as the median of those alike
@@ -15,11 +15,11 @@
 --     faster                   the subject takes `factor` times less: the three kernels with most
 --                              of the job's path twice, and what was asked for
 --
--- `method` has each one's rule. Assumed is that the program does the same in the same order, and that
--- what waited in the trace is all that waits: what could have come later than it did is taken to need
--- the median delay of its kind. A window lasts on the host, from when the last rank begins it until
--- the last one has ended it; where devices take longer, as they do where the host is far ahead, on the
--- devices. What earlier windows would gain is not counted. HTA has no counterpart.
+-- `method` has each one's rule. Assumed is that the program does the same in the same order, and
+-- that what waited in the trace is all that waits: what could have come later than it did is taken
+-- to need the median delay of its kind. A window lasts on the host, from when the last rank begins
+-- it until the last one has ended it; where devices take longer, as they do where the host is far
+-- ahead, on the devices. What earlier windows would gain is not counted. HTA has no counterpart.
 --
 -- since: 0.1
 -- grain: job, path_window, scenario, subject, factor
@@ -28,7 +28,7 @@
 --   path_window  VARCHAR  -      `step N`, `NAME #INSTANCE` or `trace`
 --   scenario     VARCHAR  -      what is assumed, as above
 --   subject      VARCHAR  -      name or rank of which it is; NULL: all
---   factor       DOUBLE   ratio  how many times faster it is; NULL for other scenarios
+--   factor       DOUBLE   -      how many times faster it is; NULL for other scenarios
 --   step_ns      BIGINT   ns     what the window takes as recorded
 --   new_step_ns  BIGINT   ns     what it would take
 --   gain_ns      BIGINT   ns     step_ns - new_step_ns
