@@ -99,6 +99,7 @@ def write_archive(root: Path, **tables: Rows) -> Path:
     """
     schemas = table_schemas()
     ranks: dict[tuple[str, int], str] = {}
+    spans: dict[tuple[str, int], list[tuple[int, int]]] = {}
     for name, rows in tables.items():
         in_file = [f for f in schemas[name] if f.name not in ("job", "rank", "end_ns")]
 
@@ -109,12 +110,19 @@ def write_archive(root: Path, **tables: Rows) -> Path:
             trace_id = ranks.setdefault((job, rank), f"{job}-{rank}")
             folder = root / name / f"job={job}" / f"rank={rank}"
             folder.mkdir(parents=True)
-            table = pa.Table.from_pylist(list(group), schema=pa.schema(in_file))
+            of_rank_alone = list(group)
+            spans.setdefault((job, rank), []).extend(
+                (row["start_ns"], row["start_ns"] + row["dur_ns"])
+                for row in of_rank_alone if row.get("dur_ns") is not None
+            )
+            table = pa.Table.from_pylist(of_rank_alone, schema=pa.schema(in_file))
             pq.write_table(table, folder / f"{trace_id}.parquet")
     root.mkdir(parents=True, exist_ok=True)
     traces = [
         {"job": job, "rank": rank, "trace_id": trace_id, "status": "complete",
-         "hta_sql_version": __version__, "schema_version": SCHEMA_VERSION}
+         "hta_sql_version": __version__, "schema_version": SCHEMA_VERSION,
+         "start_ns": min((start for start, _ in spans[job, rank]), default=None),
+         "end_ns": max((end for _, end in spans[job, rank]), default=None)}
         for (job, rank), trace_id in ranks.items()
     ]
     pq.write_table(

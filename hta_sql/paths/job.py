@@ -51,8 +51,10 @@ class JobGraph:
         ranks = nodes["rank"].filled(NONE) if np.ma.isMaskedArray(nodes["rank"]) else nodes["rank"]
         by_rank = np.lexsort((self.at[devices], ranks[devices]))
         first_of_rank = np.unique(ranks[devices][by_rank], return_index=True)[1]
-        # A rank's first activity may turn out to be another one, but hardly is.
-        self._starts = {"window": starts, "device": devices[by_rank][first_of_rank]}
+        began = {"window": starts, "device": devices[by_rank][first_of_rank]}
+        self._began_ns = {
+            of: int(self.at[nodes].max()) for of, nodes in began.items() if len(nodes)
+        }
         self._replay = Replay(
             self.source, self.target, {int(node): int(self.at[node]) for node in starts},
             len(self.at),
@@ -61,15 +63,16 @@ class JobGraph:
     def last(self, at: np.ndarray) -> tuple[int, int]:
         """How long the window lasts if nodes come `at` then, and the node that ends it.
 
-        On the host, from when the last rank begins it until the last one has ended it. If that is
-        longer, on the devices, from when the last rank's begin until all is done: where the host
-        is far ahead, steps follow each other there.
+        On the host, from when the last rank began it until the last one has ended it. If that is
+        longer, on the devices, from when the last rank's began until all is done: where the host
+        is far ahead, steps follow each other there. Both began when they did in the trace, since
+        earlier windows are as they were.
         """
         spans = []
         for lane, ends in self._ends.items():
             if len(ends):
                 end = ends[np.argmax(at[ends])]
-                spans.append((int(at[end] - at[self._starts[lane]].max()), int(end)))
+                spans.append((int(at[end]) - self._began_ns[lane], int(end)))
         return max(spans, key=lambda span: span[0])
 
     def times(self, delay: np.ndarray) -> np.ndarray:

@@ -62,7 +62,7 @@ class Window:
                  for is_start in (True, False)]
 
         def compare(a, b):
-            (one, one_starts), (other, other_starts) = a, b
+            (one, one_starts), other = a, b[0]
             if self.at(a) != self.at(b):
                 return self.at(a) - self.at(b)
             phase = [

@@ -1,0 +1,120 @@
+"""Longest paths and replays on small and random graphs, beside trying every way."""
+
+import random
+
+import numpy as np
+import pytest
+
+from hta_sql.paths.graph import (
+    Replay,
+    against_time,
+    in_order,
+    longest_path,
+    topological_order,
+)
+
+
+def arrays(edges):
+    """Of (source, target, what it takes)."""
+    columns = [np.array(column, dtype=np.int64) for column in zip(*edges, strict=True)]
+    return columns or [np.empty(0, dtype=np.int64)] * 3
+
+
+def random_graph(rng):
+    """Edges lead to higher numbers; a node's number says nothing else."""
+    count = rng.choice([1, 2, 5, 9])
+    names = rng.sample(range(count), count)
+    edges = [
+        (names[i], names[j], rng.choice([0, 0, 1, 4, 9]))
+        for i in range(count) for j in range(i + 1, count)
+        for _ in range(rng.choice([0, 0, 1, 2]))
+    ]  # fmt: skip
+    at = [0] * count
+    for place, name in enumerate(names):
+        at[name] = place // 2
+    return edges, np.array(at, dtype=np.int64)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_longest_path_is_the_longest_of_all_ways(seed):
+    edges, at = random_graph(random.Random(seed))
+    source, target, taken = arrays(edges)
+    way = longest_path(source, target, taken, at)
+
+    def ways(node):
+        yield 0
+        for s, t, takes in edges:
+            if s == node:
+                yield from (takes + rest for rest in ways(t))
+
+    assert taken[way].sum() == max((w for node in range(len(at)) for w in ways(node)), default=0)
+    assert (target[way[:-1]] == source[way[1:]]).all()
+
+
+def test_longest_path_ends_where_nothing_is_added():
+    # 0 -5-> 1 -0-> 2, and 3 alone: it need not go on to 2.
+    source, target, taken = arrays([(0, 1, 5), (1, 2, 0)])
+    assert longest_path(source, target, taken, np.array([0, 5, 6, 0])).tolist() == [0]
+
+
+def test_of_equally_long_ways_the_first_edge_counts():
+    source, target, taken = arrays([(0, 2, 3), (1, 2, 3)])
+    assert longest_path(source, target, taken, np.array([0, 0, 3])).tolist() == [0]
+    source, target, taken = arrays([(1, 2, 3), (0, 2, 3)])
+    assert longest_path(source, target, taken, np.array([0, 0, 3])).tolist() == [0]
+
+
+def test_no_edges():
+    source, target, taken = arrays([])
+    assert longest_path(source, target, taken, np.array([4, 7])).tolist() == []
+    assert longest_path(source, target, taken, np.empty(0, dtype=np.int64)).tolist() == []
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_order(seed):
+    rng = random.Random(seed)
+    edges, at = random_graph(rng)
+    source, target, _ = arrays(edges)
+    order = topological_order(source, target, len(at)).tolist()
+    assert sorted(order) == list(range(len(at)))
+    assert all(order.index(s) < order.index(t) for s, t, _ in edges)
+    reached = set()
+    for edge in in_order(source, target, len(at)):
+        assert source[edge] not in {target[e] for e in range(len(edges)) if e not in reached}
+        reached.add(int(edge))
+
+
+def test_circles():
+    """Of 0 -> 1 -> 2 -> 1 the edge that goes back in time is left out; nothing where none is."""
+    source, target, _ = arrays([(0, 1, 0), (1, 2, 0), (2, 1, 0), (0, 2, 0)])
+    at = np.array([0, 5, 9])
+    assert against_time(source, target, at).tolist() == [False, False, True, False]
+    assert topological_order(source, target, 3).tolist() == [0]
+    with pytest.raises(ValueError, match="2 nodes are on or behind a cycle"):
+        in_order(source, target, 3)
+    source, target, _ = arrays([(1, 0, 0)])  # backwards, but no circle
+    assert against_time(source, target, np.array([0, 5])).tolist() == [False]
+    source, target, _ = arrays([(0, 1, 0), (1, 0, 0)])  # at one instant
+    assert against_time(source, target, np.array([3, 3])).tolist() == [False, True]
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_replay(seed):
+    rng = random.Random(seed)
+    edges, at = random_graph(rng)
+    reached = {t for _, t, _ in edges}
+    starts = {node: rng.randrange(9) for node in range(len(at)) if node not in reached}
+    source, target, delay = arrays(edges)
+    replay = Replay(source, target, starts, len(at))
+    for delays in (delay, delay // 2, -delay):
+        wanted = [by_recursion(edges, delays.tolist(), starts, node) for node in range(len(at))]
+        assert replay.times(delays).tolist() == wanted
+
+
+def by_recursion(edges, delays, starts, node):
+    if node in starts:
+        return starts[node]
+    return max(
+        by_recursion(edges, delays, starts, source) + delay
+        for (source, target, _), delay in zip(edges, delays, strict=True) if target == node
+    )  # fmt: skip
