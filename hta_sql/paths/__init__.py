@@ -56,7 +56,7 @@ def compute_critical_path(
 ) -> list[ComputedPath]:
     """See Archive.compute_critical_path."""
     if not all(factor > 0 for factor in faster.values()):
-        raise BadParameter(f"faster: {dict(faster)}; a kernel's factor is more than 0")
+        raise BadParameter(f"faster is {dict(faster)}; a factor is more than 0")
     label = path_window(step, annotation, instance)
     jobs = find_windows(
         run, step, annotation, instance,

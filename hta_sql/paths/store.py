@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hta_sql.database import write_database
 from hta_sql.errors import ArchiveError
 from hta_sql.ingest import clear_abandoned, in_use
 from hta_sql.ingest.manifest import Manifest
@@ -38,6 +39,7 @@ class Draft:
     def publish(self, row: dict) -> None:
         """Make the files count, in place of those that the window had before."""
         manifest = Manifest(self.archive, MANIFEST)
+        is_first = not manifest.path.exists()
         with manifest.locked():
             for written, target in self._files:
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -55,6 +57,8 @@ class Draft:
                 for file in self.archive.glob(f"{table}/*/*/*.parquet"):
                     if file.stem not in named:
                         file.unlink()
+        if is_first:  # for a shell, which so far has found no such tables
+            write_database(self.archive)
 
 
 @contextlib.contextmanager
