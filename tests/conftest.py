@@ -113,7 +113,7 @@ def write_archive(root: Path, **tables: Rows) -> Path:
             of_rank_alone = list(group)
             spans.setdefault((job, rank), []).extend(
                 (row["start_ns"], row["start_ns"] + row["dur_ns"])
-                for row in of_rank_alone if row.get("dur_ns") is not None
+                for row in of_rank_alone if {"start_ns", "dur_ns"} <= row.keys()
             )
             table = pa.Table.from_pylist(of_rank_alone, schema=pa.schema(in_file))
             pq.write_table(table, folder / f"{trace_id}.parquet")

@@ -7,6 +7,7 @@ wrote of them, or by its rule from the trace. What is told in backticks or drawn
 
 import ast
 import csv
+import inspect
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -682,6 +683,108 @@ def outermost_events(ours: Ours, folder: Path) -> list[Number]:
     return [-event["tid"], linked]
 
 
+# Critical path
+
+
+def path_fracs(ours: Ours, job: str, **window) -> dict[str, float]:
+    """In percent, by what bounds it."""
+    [computed] = ours.run.compute_critical_path(only_jobs=[job], **window)
+    rows = ours("critical_path_summary", job, only_windows=[computed.path_window])
+    return {row["bound_by"]: 100 * row["time_frac"] for row in rows}
+
+
+def hta_fracs(folder: str, file: str) -> dict[str, float]:
+    return {row["bound_by"]: float(row["pct"]) for row in hta(folder, f"critical_path_{file}")}
+
+
+FIRST_STEP = {"annotation": "ProfilerStep"}
+
+
+@entry("Autograd's thread and training's are one after the other")
+def both_threads(ours: Ours, folder: Path) -> list[Number]:
+    [computed] = ours.run.compute_critical_path(only_jobs=["amd_mi250"], **FIRST_STEP)
+    rows = ours("critical_path_summary", "amd_mi250", only_windows=[computed.path_window])
+    return [7448, us(sum(row["time_ns"] for row in rows))]  # hta-semantics §9.2
+
+
+@entry("A wait is for what ended")
+def found_out(ours: Ours, folder: Path) -> list[Number]:
+    theirs = hta_fracs("trace_diff_test", "ProfilerStep_0")
+    here = path_fracs(ours, "trace_diff/test", **FIRST_STEP)
+    return [100, theirs["cpu_bound"], here["gpu_compute_bound"], here["gpu_communication_bound"]]
+
+
+@entry("A copy that waits takes nothing")
+def waiting_copies(ours: Ours, folder: Path) -> list[Number]:
+    [computed] = ours.run.compute_critical_path(only_jobs=["trace_diff/control"], **FIRST_STEP)
+    [edge] = ours.run.sql(
+        "FROM path_edges WHERE job = 'trace_diff/control' AND path_window = $window "
+        "AND name = 'cudaMemcpyAsync' AND edge = 'operator' ORDER BY end_ns - start_ns DESC "
+        "LIMIT 1",
+        {"window": computed.path_window},
+    ).to_pylist()
+    return [us(edge["end_ns"] - edge["start_ns"]), us(edge["time_ns"])]
+
+
+@entry("The last to come counts")
+def last_to_come(ours: Ours, folder: Path) -> list[Number]:
+    overhead = "gpu_kernel_kernel_overhead"
+    theirs = hta_fracs("mi300_bert", "ProfilerStep_0")
+    return [theirs[overhead], path_fracs(ours, "mi300_bert", **FIRST_STEP)[overhead], 1.5]
+
+
+@entry("Graph launches have all their activities")
+def graph_launches(ours: Ours, folder: Path) -> list[Number]:
+    launch = span("cudaGraphLaunch", EPOCH_US, 20, "cuda_runtime", correlation=5)
+    kernels = [
+        span("gemm", EPOCH_US + 30 + 20 * i, 15, "kernel", 0, 7, device=0, stream=7, correlation=5)
+        for i in range(3)
+    ]
+    run = ingested(folder, trace_text([launch, *kernels]))
+    run.compute_critical_path()
+    path = run.critical_path().to_pylist()
+    mine = {row["event_id"] for row in path if row["bound_by"] == "gpu_compute_bound"}
+    # hta-semantics §1.5: of several the last one is the launch's.
+    return [len(kernels), len({launch["args"]["correlation"]}), len(mine)]
+
+
+@entry("Instances are of the host")
+def instances(ours: Ours, folder: Path) -> list[Number]:
+    events = [e for e in raw_trace("amd_mi250").events if "ProfilerStep" in str(e.get("name"))]
+    theirs = [event for event in events if hta_keeps(event)]
+    return [len(theirs), sum(event["cat"] == "user_annotation" for event in theirs)]
+
+
+@entry("Loading of data is known")
+def loading(ours: Ours, folder: Path) -> list[Number]:
+    here = path_fracs(ours, "trace_diff/control", **FIRST_STEP)
+    theirs = hta_fracs("trace_diff_control", "ProfilerStep_0")
+    return [here["data_loading"], theirs.get("data_loading", 0)]
+
+
+@entry("Overlapping launches do not wait for each other")
+def overlapping_launches(ours: Ours, folder: Path) -> list[Number]:
+    calls = [
+        span("cudaLaunchKernel", EPOCH_US + 5 * tid, 10, "cuda_runtime", 1, tid, correlation=tid)
+        for tid in (1, 2)
+    ]
+    run = ingested(folder, trace_text(calls))
+    run.compute_critical_path()
+    edges = run.sql("FROM path_edges WHERE edge = 'operator'").to_pylist()
+    # hta-semantics §7.3 A: at the first end all pending starts are taken off the list.
+    starts, own = [], []
+    for _, call, is_start in sorted(
+        (call["ts"] + (0 if is_start else call["dur"]), i, is_start)
+        for i, call in enumerate(calls) for is_start in (True, False)
+    ):
+        if is_start:
+            starts.append(call)
+        else:
+            own += [one for one in starts if one == call]
+            starts.clear()
+    return [calls[0]["dur"], len(own), len([edge for edge in edges if edge["time_ns"] == 10_000])]
+
+
 def test_every_entry_has_its_numbers():
     assert list(ENTRIES) == list(ENTRY_NUMBERS)
 
@@ -694,6 +797,7 @@ def test_numbers_of_the_differences(real_run, tmp_path, heading):
     def ours(query: str, job: str, **parameters) -> list[dict]:
         return real_run.query(query, only_jobs=[job], **parameters).to_pylist()
 
+    ours.run = real_run
     values = ENTRY_NUMBERS[heading](ours, tmp_path)
     assert shown
     assert len(shown) == len(values), (shown, values)
@@ -720,10 +824,11 @@ def quoted(text: str) -> list[str]:
 
 
 def queries_like_htas() -> dict[str, Query]:
-    """Those of a device's time, and the one across ranks of which HTA has something like it."""
+    """Those of a device's time, and the others of which HTA has something like it."""
     newest = Catalog.load().newest
     return {name: query for name, query in newest.items()
-            if query.theme == "gpu" or name == "stragglers"}
+            if query.theme == "gpu"
+            or name in ("stragglers", "critical_path", "critical_path_summary")}
 
 
 QUERIES = queries_like_htas()
@@ -735,7 +840,11 @@ def test_differences_name_every_method():
     methods = [name for theirs, _ in rows for name in quoted(theirs)]
     assert set(methods) - {"TraceDiff"} == HTA_METHODS
     for theirs, here in rows:
+        if here == "`hta-sql export critical-path`":
+            continue
         for name in quoted(here):
+            if name == "summary()":  # of HTA's graph
+                continue
             assert name in QUERIES, (theirs, name)
             assert f"[`{name}`](queries.md#{name})" in here
 
@@ -749,6 +858,7 @@ def test_names_in_the_differences_exist():
     causes = {"host_wait", "kernel_wait", "other"}
     known = QUERIES.keys() | columns | parameters | folders | causes | HTA_METHODS
     known |= {"parent", "parent_id"}  # of call graphs
+    known |= {"data_loading"}  # a bound, and the parameter of its names
     known |= {name for names in HTA_PARAMETERS.values() for name in names}
     for found in quoted(prose):
         name = re.split(r"[=(]", found)[0]
@@ -759,6 +869,10 @@ def test_names_in_the_differences_exist():
 # hta-semantics §4.
 HTA_PARAMETERS = {
     "TraceAnalysis": ["trace_files", "trace_dir", "include_last_profiler_step"],
+    "critical_path_analysis": ["rank", "annotation", "instance_id", "data_load_events"],
+    "overlay_critical_path_analysis": [
+        "rank", "critical_path_graph", "output_dir", "only_show_critical_events", "show_all_edges"
+    ],
     "get_aten_op_kernels_and_delay": ["ranks", "sort_by"],
     "get_comm_comp_overlap": ["visualize"],
     "get_cuda_kernel_launch_stats": [
@@ -802,12 +916,14 @@ def test_every_parameter_of_hta_is_told():
         right += [name.split("=")[0] for name in quoted(here)]
     told = set(left) | {"trace_files", "trace_dir", "queue_length_dict"}  # positional in the calls
     assert told == {name for names in HTA_PARAMETERS.values() for name in names}
-    assert set(right) <= {p.name for query in QUERIES.values() for p in query.parameters}
+    of_paths = set(inspect.signature(hta_sql.archive.Archive.compute_critical_path).parameters)
+    ours = {p.name for query in QUERIES.values() for p in query.parameters}
+    assert set(right) <= ours | of_paths
     # And all of ours that such a query has.
     new = quoted(sections(COMING, 2)["New here"])
     assert {
         p.name for name, query in QUERIES.items() if name not in new for p in query.parameters
-    } <= set(right) | {"only_jobs", "only_ranks", "only_steps"}
+    } <= set(right) | {"only_jobs", "only_ranks", "only_steps", "only_windows"}
 
 
 def test_values_of_parameters_are_converted():
@@ -859,6 +975,7 @@ HTA_FILES = {
     "queue_full_time": "get_time_spent_blocked_on_full_queue",
     "memory_bandwidth_summary": "get_memory_bw_summary",
     "hardware_counters": "get_cupti_counter_data_with_operators",
+    "critical_path_summary": "critical_path_full",
 }
 COLUMN_TABLES = {
     quoted(header[1])[0]: rows for header, rows in tables(sections(COMING, 2)["Calls"])
@@ -934,6 +1051,8 @@ def test_calls_are_the_same(demo_archive, query, theirs, ours):
     assert set(re.findall(r"(\w+)=", given)) <= set(HTA_PARAMETERS[method])
     assert list(ours) == ["Python", "SQL", "shell"]
     with hta_sql.open(demo_archive) as run:
+        if query.startswith("critical_path"):
+            run.compute_critical_path(step=1)
         rows = eval(ours["Python"], {"run": run}).to_pylist()
         assert run.sql(ours["SQL"]).to_pylist() == rows
     assert rows or query == "hardware_counters"  # of which the demo has none
