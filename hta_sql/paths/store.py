@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hta_sql.database import write_database
+from hta_sql.database import add_sources
 from hta_sql.errors import ArchiveError
 from hta_sql.ingest import clear_abandoned, in_use
 from hta_sql.ingest.manifest import Manifest
@@ -58,7 +58,7 @@ class Draft:
                     if file.stem not in named:
                         file.unlink()
         if is_first:  # for a shell, which so far has found no such tables
-            write_database(self.archive)
+            add_sources(self.archive)
 
 
 @contextlib.contextmanager
