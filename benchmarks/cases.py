@@ -51,6 +51,7 @@ RANKS = {
     "full": {"ranks": 64, "collectives": 20_000},
     "small": {"ranks": 8, "collectives": 500},
 }
+PATH_STEP = 1
 RANKS_PARAMETERS: dict[str, dict[str, Any]] = {
     "kernel_timeline": {"window_from_ns": 1_000_000_000, "window_until_ns": 2_000_000_000},
 }
@@ -81,7 +82,7 @@ def names() -> list[str]:
     load = ["ours", "json", "json_without_gc", "hta", "workers", "huge", "stacks"]
     return [
         *(f"load/{name}" for name in load), "cli/list", "cli/run",
-        *(f"query/{name}" for name in calls()), "stacks", "growth", "ranks",
+        *(f"query/{name}" for name in calls()), "stacks", "growth", "ranks", "path",
     ]  # fmt: skip
 
 
@@ -131,6 +132,8 @@ class Session:
             self.grow()
         if "ranks" in self.selected:
             self.across_ranks()
+        if "path" in self.selected:
+            self.path()
 
     def load(self) -> None:
         """The contestants in turns, so that a busy minute of the machine hits all of them."""
@@ -302,6 +305,32 @@ class Session:
                     self.failures.append(f"ranks/{name}: {found['error']}")
                 else:
                     self.ranks[name] = found | {"peak_gb": cost.peak_bytes / 1e9}
+
+    def path(self) -> None:
+        """The critical path of a step of 60,000 events, in turns with HTA's.
+
+        HTA's time is that of its call alone, its trace loaded; ours, of a fresh process.
+        """
+        job, archive = data.job(self.folder, self.size, "path"), self.folder / "archive-path"
+        self.measure("path/ingest", lambda: self.ingest(job, archive))
+        for _ in range(LOAD_ROUNDS):
+            self.measure(
+                "path/ours",
+                lambda: measure.run_child("path", archive=str(archive), step=PATH_STEP),
+            )
+            if self.with_hta:
+                self.measure("path/hta", lambda: self.hta_path(str(job.traces[0])))
+
+    def hta_path(self, trace: str) -> Cost:
+        call = {"rank": 0, "annotation": "ProfilerStep", "instance_id": PATH_STEP}
+        cost = measure.run_child(
+            "load", python=data.hta_python(), script=HTA_SCRIPT, trace=trace,
+            calls={"critical_path_analysis": call}, repeats=1, enough_s=1,
+        )  # fmt: skip
+        wall_s = cost.said["calls"]["critical_path_analysis"]
+        if wall_s is None:
+            raise Failed("HTA's critical_path_analysis failed")
+        return Cost(wall_s, cost.cpu_s, cost.peak_bytes)
 
     def warm_of(self, archive: Path) -> Cost:
         return measure.run_child(

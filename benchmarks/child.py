@@ -89,6 +89,16 @@ def warm(
     return result
 
 
+def path(archive: str, step: int) -> dict[str, float]:
+    """Compute the critical path of a step, with all that is kept of it: seconds and edges."""
+    import hta_sql
+
+    with hta_sql.open(archive) as run:
+        begin = time.perf_counter()
+        [computed] = run.compute_critical_path(step=step)
+        return {"s": time.perf_counter() - begin, "edge_count": computed.edge_count}
+
+
 def generate(out: str, parameters: dict[str, Any]) -> None:
     """Write the traces of a made-up job."""
     from hta_sql.demo import write_job
@@ -115,6 +125,6 @@ def versions() -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    tasks = (ours, json_alone, cold, warm, generate, ranks, versions)
+    tasks = (ours, json_alone, cold, warm, path, generate, ranks, versions)
     task = {task.__name__: task for task in tasks}[sys.argv[1]]
     print(json.dumps(task(**json.loads(sys.argv[2]))))

@@ -16,7 +16,7 @@ HTA = ("HolisticTraceAnalysis==0.5.0", "pandas<3")
 HTA_ENVIRONMENT = ROOT / ".venv-hta"
 
 # About `steps * layers * (300 * scale + 50)` events a rank; with Python's stacks, of which there
-# are 36 to a layer, 2 million in "stacks", too.
+# are 36 to a layer, 2 million in "stacks", too; 60,000 in a step of "path".
 JOBS: dict[str, dict[str, dict[str, Any]]] = {
     "full": {
         "one": {"ranks": 1, "steps": 65, "layers": 32, "scale": 3},
@@ -25,6 +25,7 @@ JOBS: dict[str, dict[str, dict[str, Any]]] = {
         "whole": {"ranks": 1, "steps": 330, "layers": 32, "scale": 3},
         "huge": {"ranks": 1, "steps": 325, "layers": 32, "scale": 3, "gzip": False},
         "stacks": {"ranks": 1, "steps": 25, "layers": 32, "scale": 3, "python_frames": 43},
+        "path": {"ranks": 1, "steps": 3, "layers": 32, "scale": 6},
     },
     "small": {
         "one": {"ranks": 1, "steps": 4, "layers": 16, "scale": 3},
@@ -33,6 +34,7 @@ JOBS: dict[str, dict[str, dict[str, Any]]] = {
         "whole": {"ranks": 1, "steps": 20, "layers": 16, "scale": 3},
         "huge": {"ranks": 1, "steps": 8, "layers": 16, "scale": 3, "gzip": False},
         "stacks": {"ranks": 1, "steps": 2, "layers": 16, "scale": 3, "python_frames": 43},
+        "path": {"ranks": 1, "steps": 3, "layers": 8, "scale": 3},
     },
 }
 

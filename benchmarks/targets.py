@@ -43,6 +43,7 @@ TARGETS = (
     Target("stacks_enrichment_frac", "ingest of these: enrichment's share of the time", most=0.35),
     Target("ranks_warm_s", "64 ranks of 20,000 collectives: slowest query across ranks, s", most=5),
     Target("ranks_peak_gb", "its peak memory, GB", most=2),
+    Target("path_s", "critical path of a step of 60,000 events, fresh process, s", most=5),
     Target("growth", "ten times the trace: a query's time grows at most by", most=13),
 )
 DETAILED = {"idle_gaps", "annotated_kernels"}
@@ -101,6 +102,11 @@ def figures(session: Session) -> dict[str, float]:
     if session.ranks:
         found["ranks_warm_s"] = max(query["warm_s"] for query in session.ranks.values())
         found["ranks_peak_gb"] = max(query["peak_gb"] for query in session.ranks.values())
+    if "path/ours" in cost:
+        found["path_s"] = cost["path/ours"].wall_s
+        found["path_peak_gb"] = cost["path/ours"].peak_bytes / 1e9
+        if "path/hta" in cost:
+            found["hta_path_over_ours"] = cost["path/hta"].wall_s / cost["path/ours"].wall_s
     growth = [query["times"] for query in session.growth.values()]
     if growth:
         found["growth"] = max(growth)
