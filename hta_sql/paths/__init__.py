@@ -65,25 +65,40 @@ def compute_critical_path(
     )  # fmt: skip
     loading = [*DATA_LOADING, *data_loading]
     set_variables(run._con, path_window=label, path_loading=loading)
-    run_folder(run._con, "archive")
-    computed = []
-    for job, windows in jobs.items():
-        set_variables(run._con, path_job=job)
-        with draft(run.root_of(job), job) as new:
-            row = {
-                "path_window": label,
-                "ranks": [window.rank for window in windows],
-                "trace_ids": [window.trace_id for window in windows],
-                "data_loading": loading,
-                "hta_sql_version": __version__,
-                "computed_at": datetime.now(UTC).replace(tzinfo=None),
-            }
-            row |= _write_job(run._con, new, windows, label, faster, progress)
-            new.publish(row)
-        computed.append(ComputedPath(job, *(row[name] for name in ComputedPath._fields[1:])))
-    drop_tables(run._con)
-    run.reload()
-    return computed
+    try:
+        run_folder(run._con, "archive")
+        return [
+            _compute_job(run, job, windows, label, loading, faster, progress)
+            for job, windows in jobs.items()
+        ]
+    finally:
+        drop_tables(run._con)
+        run.reload()
+
+
+def _compute_job(
+    run: Archive,
+    job: str,
+    windows: list[Window],
+    label: str,
+    loading: list[str],
+    faster: Mapping[str, float],
+    progress: Callable[[str, int, int], None],
+) -> ComputedPath:
+    """Find and publish the paths of a job's window."""
+    set_variables(run._con, path_job=job)
+    row = {
+        "path_window": label,
+        "ranks": [window.rank for window in windows],
+        "trace_ids": [window.trace_id for window in windows],
+        "data_loading": loading,
+        "hta_sql_version": __version__,
+        "computed_at": datetime.now(UTC).replace(tzinfo=None),
+    }
+    with draft(run.root_of(job), job) as new:
+        row |= _write_job(run._con, new, windows, label, faster, progress)
+        new.publish(row)
+    return ComputedPath(job, *(row[name] for name in ComputedPath._fields[1:]))
 
 
 def _write_job(

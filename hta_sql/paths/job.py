@@ -55,8 +55,10 @@ class JobGraph:
         self._began_ns = {
             of: int(self.at[nodes].max()) for of, nodes in began.items() if len(nodes)
         }
+        # Windows begin when they began; so does a node whose edges all closed a circle.
+        unreached = np.setdiff1d(np.arange(len(self.at)), self.target)
         self._replay = Replay(
-            self.source, self.target, {int(node): int(self.at[node]) for node in starts},
+            self.source, self.target, {int(node): int(self.at[node]) for node in unreached},
             len(self.at),
         )  # fmt: skip
 
@@ -80,8 +82,12 @@ class JobGraph:
         return self._replay.times(delay)
 
     def path(self) -> np.ndarray:
-        """The edges by which the last node came when it did: back through what came last."""
-        by_target = np.lexsort((self.at[self.source], self.target))
+        """The edges by which the last node came when it did: back through what it waited for.
+
+        That is the source which, with its delay, came last; of several the last to come itself.
+        """
+        came = self.at[self.source]
+        by_target = np.lexsort((came, came + self.delay, self.target))
         ends = np.flatnonzero(np.diff(self.target[by_target], append=NONE))
         through = np.full(len(self.at), NONE)
         through[self.target[by_target[ends]]] = by_target[ends]

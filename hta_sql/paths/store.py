@@ -65,15 +65,13 @@ class Draft:
 def draft(archive: Path, job: str) -> Iterator[Draft]:
     """A place to write a job's window to; nothing of it stays unless it is published."""
     folder = archive / ".staging" / uuid.uuid4().hex
-    try:
-        clear_abandoned(archive)
-        in_folder = in_use(folder)
-        in_folder.__enter__()
-    except OSError as error:
-        raise ArchiveError(
-            f"{archive}: critical paths are kept in the archive, which cannot be written: "
-            f"{error.strerror}"
-        ) from error
     with contextlib.ExitStack() as stack:
-        stack.push(in_folder)
+        try:
+            clear_abandoned(archive)
+            stack.enter_context(in_use(folder))
+        except OSError as error:
+            raise ArchiveError(
+                f"{archive}: critical paths are kept in the archive, which cannot be written: "
+                f"{error.strerror}"
+            ) from error
         yield Draft(archive, job, folder)
