@@ -34,16 +34,21 @@ CLEAR_LINE = "\r\x1b[K"
 _ODD_TYPE = re.compile(r"TIME|DATE|INTERVAL|BIT|BIGNUM|UHUGEINT|VARIANT|UNION")
 
 
+def format_of(path: Path | None, format: str | None) -> str:
+    """The format, unless given that of the file's name; HtaSqlError if that does not tell it."""
+    format = format or (_BY_SUFFIX.get(path.suffix.lower()) if path else "table")
+    if format is None:
+        raise HtaSqlError(f"{path}: its name does not tell the format; give --format "
+                          f"{'|'.join(FORMATS)} or end it in {', '.join(_BY_SUFFIX)}")
+    return format
+
+
 def write(relation: duckdb.DuckDBPyRelation, format: str | None, path: Path | None) -> None:
     """Write all rows to `path`, or to stdout; the format, unless given, follows the file's name.
 
     HtaSqlError where that leaves the format open or would put bytes on a terminal.
     """
-    if format is None:
-        format = _BY_SUFFIX.get(path.suffix.lower()) if path else "table"
-        if format is None:
-            raise HtaSqlError(f"{path}: its name does not tell the format; give --format "
-                              f"{'|'.join(FORMATS)} or end it in {', '.join(_BY_SUFFIX)}")
+    format = format_of(path, format)
     if format not in _BINARY:
         relation = _printable(relation)
     if format == "json" and (twice := _first_twice(relation.columns)):

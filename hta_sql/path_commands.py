@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from .catalog import Catalog
-from .output import CLEAR_LINE
+from .output import CLEAR_LINE, format_of
 from .query_commands import (
     archives_argument,
     list_option,
@@ -38,7 +38,7 @@ def critical_path(
 
     Prints what each rank's path is bound by. Afterwards the queries critical_path,
     critical_path_summary, critical_path_ranks (the path of the job through its ranks) and what_if
-    read it.
+    read it. A window of a job computed again, be it of other ranks, replaces what there was of it.
 
     \b
     Example:
@@ -47,7 +47,12 @@ def critical_path(
       hta-sql critical-path archive --step 3 --faster flash_fwd_kernel=1.5
       hta-sql run what_if archive
     """
-    times = dict(_name_and_times(item) for item in faster)
+    asked = [_name_and_times(item) for item in faster]
+    times = dict(asked)
+    if len(times) < len(asked):
+        raise click.BadParameter("a name is given twice", param_hint="--faster")
+    if output:
+        format_of(output, format)
     began = time.monotonic()
 
     def progress(job: str, done: int, total: int) -> None:
@@ -64,9 +69,16 @@ def critical_path(
                 f"{path.job}, {path.path_window}: {_ranks(len(path.ranks))}, "
                 f"{path.node_count:,} nodes, {path.edge_count:,} edges{left_out}", err=True)
         click.echo(f"{time.monotonic() - began:.1f} s", err=True)
+        window = found[0].path_window
+        for name in archive.sql(
+            "SELECT subject FROM what_if_times WHERE scenario = 'faster' AND path_window = $window "
+            "AND list_contains($names, subject) GROUP BY subject HAVING sum(edge_count) = 0 "
+            "ORDER BY subject", {"window": window, "names": list(times)},
+        )["subject"].to_pylist():  # fmt: skip
+            click.echo(f"Warning: --faster: nothing there is named {name!r}", err=True)
         relation = archive._query_relation(Catalog.load().find("critical_path_summary"), {
             "only_jobs": [path.job for path in found],
-            "only_windows": [found[0].path_window],
+            "only_windows": [window],
         })  # fmt: skip
         write_result(archive, relation, format, output)
 
@@ -118,8 +130,9 @@ def _name_and_times(item: str) -> tuple[str, float]:
         times = float(text)
     except ValueError:
         times = 0.0
-    if not (is_pair and name and 0 < times < float("inf")):
-        raise click.BadParameter(f"{item!r} is not NAME=TIMES", param_hint="--faster")
+    if not (is_pair and name and 1 < times < float("inf")):
+        raise click.BadParameter(f"{item!r} is not NAME=TIMES, more than 1 times",
+                                 param_hint="--faster")
     return name, times
 
 

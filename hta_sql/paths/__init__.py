@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from hta_sql import __version__
+from hta_sql.catalog import Catalog
 from hta_sql.errors import BadParameter
 from hta_sql.paths.graph import against_time, longest_path
 from hta_sql.paths.job import JobGraph, write_job_path, write_what_ifs
@@ -55,15 +56,14 @@ def compute_critical_path(
     progress: Callable[[str, int, int], None],
 ) -> list[ComputedPath]:
     """See Archive.compute_critical_path."""
-    if not all(factor > 0 for factor in faster.values()):
-        raise BadParameter(f"faster is {dict(faster)}; a factor is more than 0")
     label = path_window(step, annotation, instance)
+    loading = [*DATA_LOADING, *_names("data_loading", data_loading)]
+    _check_faster(faster)
+    # Of the same types, and in the same words, as those of the queries.
+    _, chosen = Catalog.load().find("critical_path").call(
+        {"only_jobs": only_jobs, "only_ranks": only_ranks})
     jobs = find_windows(
-        run, step, annotation, instance,
-        None if only_jobs is None else list(only_jobs),
-        None if only_ranks is None else list(only_ranks),
-    )  # fmt: skip
-    loading = [*DATA_LOADING, *data_loading]
+        run, step, annotation, instance, chosen.get("only_jobs"), chosen.get("only_ranks"))
     set_variables(run._con, path_window=label, path_loading=loading)
     try:
         run_folder(run._con, "archive")
@@ -74,6 +74,25 @@ def compute_critical_path(
     finally:
         drop_tables(run._con)
         run.reload()
+
+
+def _names(what: str, given: Iterable[str]) -> list[str]:
+    names = [given] if isinstance(given, str) else list(given)
+    if not all(isinstance(name, str) and name for name in names):
+        raise BadParameter(f"{what} is {given!r}; it is a list of parts of names")
+    return names
+
+
+def _check_faster(faster: Mapping[str, float]) -> None:
+    """BadParameter unless it maps names to how many times faster they shall be."""
+    is_mapping = isinstance(faster, Mapping)
+    if is_mapping:
+        _names("faster", faster)
+    if not is_mapping or not all(
+        isinstance(times, int | float) and 1 < times < float("inf") for times in faster.values()
+    ):
+        raise BadParameter(f"faster is {faster!r}; it maps names to how many times faster, "
+                           "more than 1")
 
 
 def _compute_job(

@@ -43,7 +43,9 @@ def export_critical_path(
         [job, rank],
     ).fetchall()
     keys = orjson.loads(metadata)
-    base_ns = int(keys.get("baseTimeNanoseconds") or start_ns - start_ns % 1_000_000_000)
+    base_ns = keys.get("baseTimeNanoseconds")
+    if not isinstance(base_ns, int) or base_ns <= 0:
+        base_ns = max(0, start_ns - start_ns % 1_000_000_000)
     set_variables(
         con, path_job=job, path_rank=rank, path_window=window, export_base_ns=base_ns,
         export_all=not only_critical,
@@ -100,14 +102,20 @@ def _lines(con: duckdb.DuckDBPyConnection) -> Iterator[list[str]]:
 
 @contextlib.contextmanager
 def _new_file(path: Path) -> Iterator[BinaryIO]:
-    """A file that has its name once it is whole."""
-    written = path.with_name(f".{path.name}.{os.getpid()}")
+    """A file that has its name once it is whole; what is no file, as a pipe, is written to."""
+    target = path.resolve()
+    is_file = target.is_file() or not target.exists()
+    written = target.with_name(f".{target.name}.{os.getpid()}") if is_file else target
     try:
-        with contextlib.ExitStack() as stack:
-            file = stack.enter_context(written.open("wb"))
-            if path.suffix == ".gz":
-                file = stack.enter_context(gzip.GzipFile("", "wb", COMPRESSION, file, mtime=0))
+        raw = written.open("wb")
+    except OSError as error:
+        raise HtaSqlError(f"{path}: {error.strerror}") from error
+    try:
+        is_gzip = path.suffix == ".gz"
+        with raw, gzip.GzipFile("", "wb", COMPRESSION, raw, mtime=0) if is_gzip else raw as file:
             yield file
-        written.replace(path)
+        if is_file:
+            written.replace(target)
     finally:
-        written.unlink(missing_ok=True)
+        if is_file:
+            written.unlink(missing_ok=True)

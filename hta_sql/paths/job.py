@@ -37,17 +37,14 @@ class JobGraph:
     def __init__(self, con: duckdb.DuckDBPyConnection):
         nodes = con.execute("FROM job_graph_nodes ORDER BY node").fetchnumpy()
         edges = con.execute(
-            "SELECT number, source, target, delay_ns, "
-            "why IS NOT DISTINCT FROM 'outside' AS is_outside FROM job_edges ORDER BY number"
+            "SELECT number, source, target, delay_ns FROM job_edges ORDER BY number"
         ).fetchnumpy()
         self.at, self.source, self.target = nodes["at_ns"], edges["source"], edges["target"]
-        self.delay, self.is_outside = edges["delay_ns"], edges["is_outside"]
-        self.number = edges["number"]
+        self.delay, self.number = edges["delay_ns"], edges["number"]
         lane, is_start = nodes["lane"], nodes["is_start"]
-        self.is_on_device = lane == "device"
         self._ends = {of: np.flatnonzero((lane == of) & ~is_start) for of in ("window", "device")}
         starts = np.flatnonzero((lane == "window") & is_start)
-        devices = np.flatnonzero(self.is_on_device & is_start)
+        devices = np.flatnonzero((lane == "device") & is_start)
         ranks = nodes["rank"].filled(NONE) if np.ma.isMaskedArray(nodes["rank"]) else nodes["rank"]
         by_rank = np.lexsort((self.at[devices], ranks[devices]))
         first_of_rank = np.unique(ranks[devices][by_rank], return_index=True)[1]
@@ -63,53 +60,54 @@ class JobGraph:
         )  # fmt: skip
 
     def last(self, at: np.ndarray) -> tuple[int, int]:
-        """How long the window lasts if nodes come `at` then, and the node that ends it.
+        """When the window begins, and the node that ends it, if nodes come `at` then.
 
-        On the host, from when the last rank began it until the last one has ended it. If that is
-        longer, on the devices, from when the last rank's began until all is done: where the host
-        is far ahead, steps follow each other there. Both began when they did in the trace, since
-        earlier windows are as they were.
+        It lasts on the host, from when the last rank began it until the last one has ended it. If
+        that is longer, on the devices, from when the last rank's began until all is done: where
+        the host is far ahead, steps follow each other there. Both began when they did in the
+        trace, since earlier windows are as they were.
         """
         spans = []
         for lane, ends in self._ends.items():
             if len(ends):
-                end = ends[np.argmax(at[ends])]
-                spans.append((int(at[end]) - self._began_ns[lane], int(end)))
-        return max(spans, key=lambda span: span[0])
+                end = int(ends[np.argmax(at[ends])])
+                spans.append((self._began_ns[lane], end))
+        return max(spans, key=lambda span: at[span[1]] - span[0])
 
-    def times(self, delay: np.ndarray) -> np.ndarray:
-        """When each node comes, with other delays."""
-        return self._replay.times(delay)
+    def lasts_ns(self, delay: np.ndarray) -> int:
+        """How long the window lasts, with other delays."""
+        at = self._replay.times(delay)
+        began_ns, end = self.last(at)
+        return int(at[end]) - began_ns
 
-    def path(self) -> np.ndarray:
-        """The edges by which the last node came when it did: back through what it waited for.
+    def path(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The edges by which the last node came when it did, and when each begins and ends.
 
-        That is the source which, with its delay, came last; of several the last to come itself.
+        Back through what each node waited for: the source which, with its delay, came last; of
+        several the last to come itself. So it goes from when the window begins to its end, without
+        a gap, also where clocks that disagree make a node come before what it waited for.
         """
         came = self.at[self.source]
         by_target = np.lexsort((came, came + self.delay, self.target))
         ends = np.flatnonzero(np.diff(self.target[by_target], append=NONE))
         through = np.full(len(self.at), NONE)
         through[self.target[by_target[ends]]] = by_target[ends]
-        # What a device did for an earlier window is not on this one's path.
-        through[self.is_on_device & self._is_from_outside()] = NONE
-        return way_to(self.last(self.at)[1], self.source, through)
-
-    def _is_from_outside(self) -> np.ndarray:
-        found = np.zeros(len(self.at), dtype=bool)
-        found[self.target[self.is_outside]] = True
-        return found
+        began_ns, end = self.last(self.at)
+        way = way_to(end, self.source, through)
+        until = np.clip(np.maximum.accumulate(self.at[self.target[way]]), began_ns, self.at[end])
+        since = np.concatenate([np.full(min(1, len(way)), began_ns), until[:-1]])
+        shown = np.flatnonzero(self.at[self.target[way]] >= began_ns)
+        return way[shown], since[shown], until[shown]
 
 
 def write_job_path(con: duckdb.DuckDBPyConnection, graph: JobGraph, file: Path) -> None:
-    """Write the job's path, and keep it as the table path_positions."""
-    way = graph.path()
-    came = graph.at[graph.target[way]]
+    """Write the job's path, and keep it as the table job_path."""
+    way, since, until = graph.path()
     positions = pa.table({
         "number": graph.number[way],
         "position": np.arange(1, len(way) + 1),
-        "start_ns": graph.at[graph.source[way]],
-        "time_ns": came - graph.at[graph.source[way]],
+        "start_ns": since,
+        "time_ns": until - since,
     })  # fmt: skip
     con.register("path_positions", positions)
     con.execute(f"CREATE OR REPLACE TEMP TABLE job_path AS {text('output/job_path_edges')}")
@@ -125,7 +123,7 @@ def write_what_ifs(
     file: Path,
 ) -> None:
     """Write how long the window would last under each assumption."""
-    step_ns = graph.last(graph.times(graph.delay))[0]
+    step_ns = graph.lasts_ns(graph.delay)
     rows = []
     for scenario in scenarios(con, faster):
         set_variables(
@@ -143,7 +141,7 @@ def write_what_ifs(
             "factor": scenario.factor,
             "edge_count": len(changed["number"]),
             "step_ns": step_ns,
-            "new_step_ns": graph.last(graph.times(delay))[0],
+            "new_step_ns": graph.lasts_ns(delay),
             "method": comment_of(sql_root() / "paths/what_if" / f"{scenario.name}.sql"),
         })  # fmt: skip
     pq.write_table(pa.Table.from_pylist(rows, schema=WHAT_IFS), file)

@@ -48,17 +48,26 @@ WHERE t.start_ns IS NOT NULL
 """
 
 
+SELECTED = """
+    ($only_jobs::VARCHAR[] IS NULL OR list_contains($only_jobs, job))
+    AND ($only_ranks::INTEGER[] IS NULL OR list_contains($only_ranks, rank))
+"""
+
+
 def path_window(step: int | None, annotation: str | None, instance: int) -> str:
-    """How a window is called in the archive; BadParameter where it is told in two ways."""
+    """How a window is called in the archive; BadParameter where it is told wrongly."""
     if step is not None and annotation is not None:
         raise BadParameter("a critical path is of a step or of an annotation, not of both")
-    if instance and annotation is None:
-        raise BadParameter("instance needs an annotation: which one of those with its name")
-    if instance < 0:
-        raise BadParameter(f"instance is {instance}; the first is 0")
-    if step is not None:
-        return f"step {step}"
-    return "trace" if annotation is None else f"{annotation} #{instance}"
+    for name, number in (("step", step), ("instance", instance)):
+        if number is not None and (not isinstance(number, int) or number < 0):
+            raise BadParameter(f"{name} is {number!r}; it is a number from 0 on")
+    if annotation is None:
+        if instance:
+            raise BadParameter("instance needs an annotation: which one of those with its name")
+        return "trace" if step is None else f"step {step}"
+    if not isinstance(annotation, str) or not annotation:
+        raise BadParameter(f"annotation is {annotation!r}; it is part of a name")
+    return f"{annotation} #{instance}"
 
 
 def find_windows(
@@ -76,41 +85,44 @@ def find_windows(
         sql, given = ANNOTATIONS, {"annotation": annotation, "instance": instance}
     else:
         sql, given = TRACES, {}
-    rows = run.sql(
-        f"""
-        FROM ({sql})
-        WHERE ($only_jobs::VARCHAR[] IS NULL OR list_contains($only_jobs, job))
-          AND ($only_ranks::INTEGER[] IS NULL OR list_contains($only_ranks, rank))
-        ORDER BY job, rank
-        """,
-        given | {"only_jobs": only_jobs, "only_ranks": only_ranks},
-    ).to_pylist()
-    if not rows:
-        raise HtaSqlError(_nothing(run, step, annotation, instance))
+    selection = {"only_jobs": only_jobs, "only_ranks": only_ranks}
+    rows = run.sql(f"FROM ({sql}) WHERE {SELECTED} ORDER BY job, rank", given | selection)
+    if not rows.num_rows:
+        raise HtaSqlError(_nothing(run, step, annotation, instance, selection))
     found: dict[str, list[Window]] = {}
-    for row in rows:
+    for row in rows.to_pylist():
         found.setdefault(row["job"], []).append(Window(**row))
     return found
 
 
-def _nothing(run: Archive, step: int | None, annotation: str | None, instance: int) -> str:
+def _nothing(
+    run: Archive, step: int | None, annotation: str | None, instance: int, selection: dict
+) -> str:
     """Why there is no window, and what there is instead."""
+    whose = "these traces"
+    if any(chosen is not None for chosen in selection.values()):
+        whose = "the traces of these jobs and ranks"
+    traces = run.sql(f"SELECT count(*) FROM traces WHERE {SELECTED}", selection)
+    if not traces.column(0)[0].as_py():
+        return "there is no trace of these jobs and ranks"
     if step is not None:
-        steps = run.sql("SELECT DISTINCT step FROM steps ORDER BY step")["step"].to_pylist()
-        there = f"there are {_some(steps)}" if steps else "these traces have no steps"
-        return f"no trace of these jobs and ranks has step {step}; {there}"
+        found = run.sql(
+            f"SELECT DISTINCT step FROM steps WHERE {SELECTED} ORDER BY step", selection)
+        there = _some(found["step"].to_pylist())
+        return f"{whose} have no step {step}; " + (f"there are steps {there}" if there else
+                                                   "they have no steps at all")
     if annotation is not None:
-        [[count]] = run._con.execute(
+        counts = run.sql(
             "SELECT coalesce(max(count), 0) FROM (SELECT count(*) AS count FROM host_ops "
-            "WHERE cat = 'user_annotation' AND contains(name, ?) GROUP BY job, rank)",
-            [annotation],
-        ).fetchall()
+            "WHERE cat = 'user_annotation' AND contains(name, $annotation) "
+            f"AND {SELECTED} GROUP BY job, rank)", selection | {"annotation": annotation})
+        count = counts.column(0)[0].as_py()
         if not count:
-            return (f"no annotation has {annotation!r} in its name; "
+            return (f"{whose} have no annotation with {annotation!r} in its name; "
                     "annotation_stats(source := 'host') lists them")
-        return (f"no instance {instance} of {annotation!r} on these jobs and ranks; "
-                f"there are {count} at most, from 0 to {count - 1}")
-    return "no trace of these jobs and ranks has an event"
+        return (f"{whose} have no instance {instance} of {annotation!r}; a rank has {count} at "
+                f"most, 0 to {count - 1}")
+    return f"{whose} have no events"
 
 
 def _some(steps: list[int]) -> str:

@@ -200,6 +200,14 @@ def test_work_of_an_earlier_window_is_not_on_the_path(paths_of):
     assert {row["step_ns"] for row in run.what_if().to_pylist()} == {101_000}
     job = run.critical_path_ranks().to_pylist()
     assert sum(row["time_ns"] for row in job) == 101_000
+    # Where the host waits for it, the window lasts on the host: 276 us of 290 for the earlier one.
+    wait = call(6, "cudaDeviceSynchronize", 130, 295)
+    steps[1] = op(2, "ProfilerStep#2", 100, 330, cat="user_annotation")
+    run = paths_of([*steps, a, b, c, wait], activities, step=2)
+    times = {row["bound_by"]: row["time_ns"] // 1000
+             for row in run.critical_path_ranks().to_pylist()}
+    assert times == {"earlier_window": 221, "gpu_compute_bound": 100,
+                     "gpu_kernel_kernel_overhead": 1, "cpu_bound": 8}
 
 
 def test_nothing_to_see(paths_of):

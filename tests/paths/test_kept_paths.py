@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -131,20 +132,41 @@ def stop(job, done, total):
 
 
 @pytest.mark.parametrize(("given", "kind", "says"), [
-    ({"step": 7}, HtaSqlError, "has step 7; there are 0, 1$"),
-    ({"step": 1, "only_ranks": [5]}, HtaSqlError, "has step 1; there are 0, 1$"),
-    ({"annotation": "nobody"}, HtaSqlError, "no annotation has 'nobody' in its name; annotation_"),
+    ({"step": 7}, HtaSqlError, "^these traces have no step 7; there are steps 0, 1$"),
+    ({"step": 7, "only_ranks": [1]}, HtaSqlError,
+     "^the traces of these jobs and ranks have no step 7; there are steps 0, 1$"),
+    ({"step": 1, "only_ranks": [5]}, HtaSqlError, "^there is no trace of these jobs and ranks$"),
+    ({"only_jobs": "nobody"}, HtaSqlError, "^there is no trace of these jobs and ranks$"),
+    ({"annotation": "nobody"}, HtaSqlError, "no annotation with 'nobody' in its name; annotation_"),
     ({"annotation": "ProfilerStep", "instance": 2}, HtaSqlError,
-     "no instance 2 of 'ProfilerStep' .*; there are 2 at most, from 0 to 1"),
+     "no instance 2 of 'ProfilerStep'; a rank has 2 at most, 0 to 1"),
     ({"step": 1, "annotation": "x"}, BadParameter, "of a step or of an annotation, not of both"),
+    ({"step": "1"}, BadParameter, "step is '1'; it is a number from 0 on"),
+    ({"step": -1}, BadParameter, "step is -1; it is a number"),
     ({"instance": 1}, BadParameter, "instance needs an annotation"),
-    ({"annotation": "x", "instance": -1}, BadParameter, "instance is -1; the first is 0"),
-    ({"faster": {"gemm": 0}}, BadParameter, "a factor is more than 0"),
-    ({"only_jobs": ["nobody"]}, HtaSqlError, "no trace of these jobs and ranks has an event"),
+    ({"annotation": "x", "instance": -1}, BadParameter, "instance is -1; it is a number from 0"),
+    ({"annotation": ""}, BadParameter, "annotation is ''; it is part of a name"),
+    ({"only_ranks": "x"}, BadParameter, "only_ranks is INTEGER"),
+    ({"data_loading": [""]}, BadParameter, "data_loading is .*; it is a list of parts of names"),
+    ({"faster": {"gemm": 1}}, BadParameter, "faster is .*; it maps names to how many times faster"),
+    ({"faster": {"gemm": "2"}}, BadParameter, "faster is .*, more than 1"),
+    ({"faster": {"gemm": float("inf")}}, BadParameter, "faster is .*, more than 1"),
+    ({"faster": {1: 2}}, BadParameter, "faster is"),
+    ({"faster": ["gemm"]}, BadParameter, "faster is"),
 ])  # fmt: skip
 def test_what_cannot_be(archive, given, kind, says):
     with hta_sql.open(archive) as run, pytest.raises(kind, match=says):
         run.compute_critical_path(**given)
+    assert windows(archive) == []
+
+
+def test_a_name_is_a_list_of_one(archive):
+    with hta_sql.open(archive) as run:
+        [computed] = run.compute_critical_path(
+            step=1, only_jobs="llama", only_ranks=1, data_loading="fetch")
+        assert computed.ranks == [1]
+        [row] = run.sql("SELECT data_loading FROM critical_paths").to_pylist()
+        assert row["data_loading"] == ["enumerate(DataLoader)", "fetch"]
 
 
 def test_command(archive):
@@ -158,22 +180,29 @@ def test_command(archive):
     [row] = [row for row in json.loads(invoke("run", "what_if", archive, "--format", "json").stdout)
              if row["subject"] == "nothing"]
     assert (row["factor"], row["gain_ns"]) == (2.5, 0)
+    assert "Warning: --faster: nothing there is named 'nothing'" in result.stderr
     one = invoke("critical-path", archive, "--only-ranks", "1", "--only-jobs", "llama,none")
     assert one.exit_code == 0 and "llama, trace: 1 rank, " in one.stderr
 
 
 @pytest.mark.parametrize(("words", "code", "says"), [
-    (["--step", "9"], 1, "has step 9; there are 0, 1"),
+    (["--step", "9"], 1, "have no step 9; there are steps 0, 1"),
     (["--step", "1", "--annotation", "x"], 2, "of a step or of an annotation, not of both"),
     (["--faster", "gemm"], 2, "'gemm' is not NAME=TIMES"),
     (["--faster", "gemm=-1"], 2, "'gemm=-1' is not NAME=TIMES"),
     (["--faster", "gemm=inf"], 2, "'gemm=inf' is not NAME=TIMES"),
+    (["--faster", "gemm=0.5"], 2, "'gemm=0.5' is not NAME=TIMES, more than 1 times"),
+    (["--faster", "gemm=2", "--faster", "gemm=3"], 2, "a name is given twice"),
+    (["--annotation", ""], 2, "annotation is ''; it is part of a name"),
+    (["--data-loading", ""], 2, "it is a list of parts of names"),
+    (["--step", "1", "-o", "out.foo"], 1, "its name does not tell the format"),
     (["--only-ranks", "x"], 2, "'x' is not a valid integer"),
 ])
 def test_command_refuses(archive, words, code, says):
     result = invoke("critical-path", archive, *words)
     assert (result.exit_code, says in result.stderr) == (code, True), result.stderr
     assert len([line for line in result.stderr.splitlines() if line.startswith("Error")]) == 1
+    assert windows(archive) == []
 
 
 # Exports
@@ -276,8 +305,23 @@ def test_a_file_that_cannot_be_written(archive, tmp_path):
     with hta_sql.open(archive) as run:
         run.compute_critical_path(step=1, only_ranks=[0])
     result = invoke("export", "critical-path", archive, tmp_path / "no" / "out.json")
-    assert result.exit_code == 1 and "No such file or directory" in result.stderr
-    assert len(result.stderr.splitlines()) == 1
+    assert result.exit_code == 1
+    assert result.stderr == f"Error: {tmp_path / 'no' / 'out.json'}: No such file or directory\n"
+
+
+def test_links_and_pipes_stay_what_they_are(archive, tmp_path):
+    with hta_sql.open(archive) as run:
+        run.compute_critical_path(step=1, only_ranks=[0])
+    real, link = tmp_path / "real.json", tmp_path / "link.json"
+    link.symlink_to(real)
+    exported(archive, link)
+    assert link.is_symlink() and json.loads(real.read_text())["traceEvents"]
+    pipe = tmp_path / "pipe.json"
+    os.mkfifo(pipe)
+    with (tmp_path / "read.json").open("wb") as read, subprocess.Popen(["cat", pipe], stdout=read):
+        assert invoke("export", "critical-path", archive, pipe).exit_code == 0
+    assert (tmp_path / "read.json").read_text() == real.read_text()
+    assert pipe.is_fifo()
 
 
 def test_odd_values_survive(tmp_path):

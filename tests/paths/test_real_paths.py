@@ -124,6 +124,14 @@ def test_a_summary_adds_up_to_1_everywhere(real_run):
     assert len(sums) > 20 and all(abs(total - 1) < 1e-9 for total in sums.values())
     for name in ("critical_path", "critical_path_summary", "critical_path_ranks", "what_if"):
         assert real_run.check(name) == []
+    # The job's path leaves out no instant of what the window lasts.
+    lasts = {(row["job"], row["path_window"]): row["step_ns"]
+             for row in real_run.what_if().to_pylist()}
+    path = real_run.sql(
+        "SELECT job, path_window, sum(time_ns)::BIGINT AS time_ns, min(time_ns) AS least "
+        "FROM job_path_edges GROUP BY ALL").to_pylist()
+    assert {(row["job"], row["path_window"]): row["time_ns"] for row in path} == lasts
+    assert min(row["least"] for row in path) >= 0
     assert real_run.sql("FROM critical_paths WHERE left_out_count > 0").num_rows == 0
 
 

@@ -1,6 +1,7 @@
 -- The job's path as it is kept: every instant of the window is somebody's.
 --
--- Time between operators is the host's, a delay behind another stream the stream's.
+-- Time between operators is the host's, a delay behind another stream the stream's, and that before
+-- a device is done with an earlier window that window's.
 SELECT
     getvariable('path_window') AS path_window,
     p.position,
@@ -11,6 +12,7 @@ SELECT
         WHEN e.why = 'launch' THEN 'gpu_kernel_launch_overhead'
         WHEN e.why = 'stream' THEN 'gpu_kernel_kernel_overhead'
         WHEN e.why = 'meeting' THEN 'gpu_communication_bound'
+        WHEN e.why = 'outside' AND target.lane = 'device' THEN 'earlier_window'
         ELSE 'cpu_bound'
     END AS bound_by,
     e.event_id,
@@ -20,4 +22,5 @@ SELECT
     p.time_ns
 FROM path_positions AS p
 JOIN job_edges AS e ON e.number = p.number
+JOIN job_graph_nodes AS target ON target.node = e.target
 ORDER BY p.position

@@ -21,13 +21,14 @@
 --   job          VARCHAR  -      run of a program
 --   path_window  VARCHAR  -      `step N`, `NAME #INSTANCE` or `trace`
 --   rank         INTEGER  -      rank of the process
---   bound_by     VARCHAR  -      what bounds it, as in critical_path_summary
+--   bound_by     VARCHAR  -      what bounds it, as in critical_path_summary; or earlier_window:
+--                                the device was still at work for one
 --   time_ns      BIGINT   ns     time on the job's path
 --   time_frac    DOUBLE   0-1    of all the path's time
 --   rank_frac    DOUBLE   0-1    the same of all the rank's time on it
 --   edge_count   BIGINT   count  edges of the path
--- check: edge_count > 0
--- check: time_frac <= 1 AND rank_frac <= 1
+-- check: edge_count > 0 AND time_ns >= 0
+-- check: time_frac BETWEEN 0 AND 1 AND rank_frac BETWEEN 0 AND 1
 CREATE OR REPLACE MACRO critical_path_ranks_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to report; NULL means all
     only_windows VARCHAR[] := NULL  -- windows to report, as path_window has them; NULL means all
