@@ -24,8 +24,8 @@ __all__ = ["HtaSqlError", "__version__", "ingest", "open"]
 
 __version__ = "0.1.0"
 
-# Of the published tables: raised when a file of sql/schema changes. Archives say theirs in
-# traces.parquet, so that old ones are read with missing columns as NULL.
+# Of the tables that ingest writes: raised when one of their files in sql/schema changes. Archives
+# say theirs in traces.parquet, so that old ones are read with missing columns as NULL.
 SCHEMA_VERSION = 5
 
 

@@ -4,8 +4,9 @@ One query is one file, ``queries/<theme>/<name>.v<N>.sql``: a comment block (sum
 ``since``, ``grain``, ``returns``, ``check`` …) above one ``CREATE OR REPLACE MACRO``. Whatever
 does not keep that form is a CatalogError that starts with ``path:line``.
 
-The layers are loaded in the order schema, macros, views, queries, sources (enrich is ingest's own);
-a file reads only layers before its own. Sources take the place of the stubs of schema.
+The layers are loaded in the order schema, macros, views, queries, sources; a file reads only layers
+before its own. Sources take the place of the stubs of schema. Ingest alone reads enrich, critical
+paths alone paths.
 """
 
 import difflib

@@ -219,8 +219,8 @@ def test_nothing_to_see(paths_of):
     assert {row["step_ns"] for row in run.what_if().to_pylist()} == {100_000}
 
 
-def test_queries_without_paths(demo_archive):
-    with hta_sql.open(demo_archive) as run:
+def test_queries_without_paths(tiny_archive):
+    with hta_sql.open(tiny_archive) as run:
         for name in ("critical_path", "critical_path_summary", "critical_path_ranks", "what_if"):
             assert run.query(name).num_rows == 0
 
