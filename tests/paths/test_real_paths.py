@@ -5,11 +5,14 @@ the reason, and must really differ.
 """
 
 import csv
+import json
 from collections import Counter, defaultdict
 
 import pytest
 from hta_cases import needs_hta_outputs
 from raw_json import HTA_OUTPUTS
+
+from hta_sql.paths.export import export_critical_path
 
 pytestmark = needs_hta_outputs
 
@@ -182,6 +185,17 @@ def test_what_hta_asserts_of_simple_add(real_run):
     assert launched == ("kernel_launch_delay", 1051, 27)
     assert edges[(1051, False), (1067, True)] == ("kernel_kernel_delay", 1051, 7)
     assert edges[(1275, False), (1281, False)] == ("sync_dependency", None, 0)
+
+
+def test_what_hta_asserts_of_its_overlay(real_run, tmp_path):
+    """159 events marked, and 21 arrows."""
+    [computed] = real_run.compute_critical_path(
+        only_jobs=["simple_add"], annotation=FORWARD, instance=1)
+    out = tmp_path / "simple_add.json"
+    export_critical_path(real_run, out, ["simple_add"], [0], [computed.path_window])
+    events = json.loads(out.read_text())["traceEvents"]
+    assert sum(event.get("args", {}).get("critical") == 1 for event in events) == 159
+    assert sum((e.get("cat"), e["ph"]) == ("critical_path", "s") for e in events) == 21
 
 
 def test_amd_has_both_threads(real_run):
