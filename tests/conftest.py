@@ -212,6 +212,17 @@ def real_run(real_archive: Path):
 
 
 @pytest.fixture(scope="session")
+def real_paths_run(real_archive: Path, tmp_path_factory: pytest.TempPathFactory):
+    """A copy of that archive, open, to compute paths in: other tests' archives have none."""
+    import hta_sql
+
+    copy = tmp_path_factory.mktemp("real-paths") / "archive"
+    shutil.copytree(real_archive, copy)
+    with hta_sql.open(copy) as run:
+        yield run
+
+
+@pytest.fixture(scope="session")
 def real_rows(real_run) -> Callable[..., list[dict]]:
     """Call it with a table, job and rank for these rows; test_real_traces shows they are right."""
 

@@ -70,7 +70,7 @@ def hta(folder, file):
 
 
 @pytest.fixture(scope="module")
-def summary(real_run):
+def summary(real_paths_run):
     """Call it with a folder and file of HTA's for our percentages by rank and bound."""
     done = {}
 
@@ -78,9 +78,9 @@ def summary(real_run):
         job = JOBS.get(folder, folder)
         _, window = hta(folder, file)
         if (job, file) not in done:
-            [computed] = real_run.compute_critical_path(only_jobs=[job], **window)
+            [computed] = real_paths_run.compute_critical_path(only_jobs=[job], **window)
             found = defaultdict(dict)
-            rows = real_run.critical_path_summary(
+            rows = real_paths_run.critical_path_summary(
                 only_jobs=[job], only_windows=[computed.path_window]).to_pylist()
             for row in rows:
                 found[row["rank"]][row["bound_by"]] = 100 * row["time_frac"]
@@ -115,27 +115,27 @@ def test_every_figure_of_hta_is_looked_at():
     assert there == {*SAME} | {*DIFFERENT} | WITHOUT_HOST_STEP
 
 
-def test_a_summary_adds_up_to_1_everywhere(real_run):
-    real_run.compute_critical_path()
+def test_a_summary_adds_up_to_1_everywhere(real_paths_run):
+    real_paths_run.compute_critical_path()
     sums = Counter()
-    for row in real_run.critical_path_summary(only_windows=["trace"]).to_pylist():
+    for row in real_paths_run.critical_path_summary(only_windows=["trace"]).to_pylist():
         sums[row["job"], row["rank"]] += row["time_frac"]
     assert len(sums) > 20 and all(abs(total - 1) < 1e-9 for total in sums.values())
     sums.clear()
-    for row in real_run.critical_path_ranks(only_windows=["trace"]).to_pylist():
+    for row in real_paths_run.critical_path_ranks(only_windows=["trace"]).to_pylist():
         sums[row["job"]] += row["time_frac"]
     assert len(sums) > 20 and all(abs(total - 1) < 1e-9 for total in sums.values())
     for name in ("critical_path", "critical_path_summary", "critical_path_ranks", "what_if"):
-        assert real_run.check(name) == []
+        assert real_paths_run.check(name) == []
     # The job's path leaves out no instant of what the window lasts.
     lasts = {(row["job"], row["path_window"]): row["step_ns"]
-             for row in real_run.what_if().to_pylist()}
-    path = real_run.sql(
+             for row in real_paths_run.what_if().to_pylist()}
+    path = real_paths_run.sql(
         "SELECT job, path_window, sum(time_ns)::BIGINT AS time_ns, min(time_ns) AS least "
         "FROM job_path_edges GROUP BY ALL").to_pylist()
     assert {(row["job"], row["path_window"]): row["time_ns"] for row in path} == lasts
     assert min(row["least"] for row in path) >= 0
-    assert real_run.sql("FROM critical_paths WHERE left_out_count > 0").num_rows == 0
+    assert real_paths_run.sql("FROM critical_paths WHERE left_out_count > 0").num_rows == 0
 
 
 # What HTA's own tests assert, and what it gave for graphs; counts of ours but for order edges.
@@ -147,9 +147,9 @@ def test_a_summary_adds_up_to_1_everywhere(real_run):
     # HTA has no edge to a memset from its launch: the queue is never 1 long there.
     ("event_sync_multi_stream", {}, 78, 83, 59, 1_178),
 ])  # fmt: skip
-def test_graphs(real_run, job, window, nodes, edges, path_nodes, path_us):
-    [computed] = real_run.compute_critical_path(only_jobs=[job], **window)
-    rows = real_run.sql(
+def test_graphs(real_paths_run, job, window, nodes, edges, path_nodes, path_us):
+    [computed] = real_paths_run.compute_critical_path(only_jobs=[job], **window)
+    rows = real_paths_run.sql(
         "FROM path_edges WHERE job = $job AND path_window = $window AND edge <> 'order'",
         {"job": job, "window": computed.path_window},
     ).to_pylist()
@@ -160,10 +160,10 @@ def test_graphs(real_run, job, window, nodes, edges, path_nodes, path_us):
     assert sum(row["time_ns"] for row in path) == path_us * 1000
 
 
-def test_what_hta_asserts_of_simple_add(real_run):
-    [computed] = real_run.compute_critical_path(
+def test_what_hta_asserts_of_simple_add(real_paths_run):
+    [computed] = real_paths_run.compute_critical_path(
         only_jobs=["simple_add"], annotation=FORWARD, instance=1)
-    rows = real_run.sql(
+    rows = real_paths_run.sql(
         "FROM path_edges WHERE job = 'simple_add' AND path_window = $window",
         {"window": computed.path_window},
     ).to_pylist()
@@ -187,21 +187,21 @@ def test_what_hta_asserts_of_simple_add(real_run):
     assert edges[(1275, False), (1281, False)] == ("sync_dependency", None, 0)
 
 
-def test_what_hta_asserts_of_its_overlay(real_run, tmp_path):
+def test_what_hta_asserts_of_its_overlay(real_paths_run, tmp_path):
     """159 events marked, and 21 arrows."""
-    [computed] = real_run.compute_critical_path(
+    [computed] = real_paths_run.compute_critical_path(
         only_jobs=["simple_add"], annotation=FORWARD, instance=1)
     out = tmp_path / "simple_add.json"
-    export_critical_path(real_run, out, ["simple_add"], [0], [computed.path_window])
+    export_critical_path(real_paths_run, out, ["simple_add"], [0], [computed.path_window])
     events = json.loads(out.read_text())["traceEvents"]
     assert sum(event.get("args", {}).get("critical") == 1 for event in events) == 159
     assert sum((e.get("cat"), e["ph"]) == ("critical_path", "s") for e in events) == 21
 
 
-def test_amd_has_both_threads(real_run):
+def test_amd_has_both_threads(real_paths_run):
     """HTA takes autograd's thread alone, 7,448 us; ours goes on through training's."""
-    [computed] = real_run.compute_critical_path(only_jobs=["amd_mi250"], annotation=STEP)
-    path = real_run.sql(
+    [computed] = real_paths_run.compute_critical_path(only_jobs=["amd_mi250"], annotation=STEP)
+    path = real_paths_run.sql(
         "SELECT h.tid, sum(p.time_ns)::BIGINT AS time_ns FROM critical_path(only_windows := [$w]) "
         "AS p JOIN host_ops AS h USING (job, rank, event_id) WHERE job = 'amd_mi250' GROUP BY ALL",
         {"w": computed.path_window},
