@@ -349,3 +349,22 @@ def test_odd_values_survive(tmp_path):
     for then, now in zip(events, found, strict=True):
         args = {k: v for k, v in now.get("args", {}).items() if k != "critical"}
         assert now | {"args": args} == then | {"args": then.get("args", {})}
+
+
+def test_stamps_before_the_base(tmp_path):
+    """An export reads again at the same instants, also of a trace that begins before 0."""
+    folder, again = tmp_path / "odd", tmp_path / "again"
+    folder.mkdir()
+    again.mkdir()
+    events = [{"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": ts, "dur": 2000}
+              for name, ts in (("a", -5000), ("b", 10))]
+    (folder / "rank_0.json").write_text(json.dumps({"traceEvents": events}))
+    hta_sql.ingest([folder], tmp_path / "archive")
+    with hta_sql.open(tmp_path / "archive") as run:
+        run.compute_critical_path()
+    exported(tmp_path / "archive", again / "rank_0.json")
+    hta_sql.ingest([again], tmp_path / "second")
+    with hta_sql.open(tmp_path / "second") as run:
+        rows = run.sql("SELECT name, start_ns FROM events WHERE cat = 'cpu_op' ORDER BY event_id")
+    assert rows.to_pylist() == [
+        {"name": "a", "start_ns": -5_000_000}, {"name": "b", "start_ns": 10_000}]

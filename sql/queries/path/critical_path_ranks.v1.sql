@@ -2,8 +2,8 @@
 --
 -- Reads what `hta-sql critical-path ARCHIVE` (or run.compute_critical_path) has computed for all of
 -- a job's ranks together. The path goes back in time from what ended the window last, always to
--- what came last of all that was waited for. A rank that waits in a collective is left for the rank
--- that came last, where the path goes on:
+-- what, with its delay (see what_if), came last of all that was waited for. A rank that waits in a
+-- collective is left for the rank that came last, where the path goes on:
 --
 --     rank 0   [= forward =)[====== all_reduce ======)[= optimizer =)
 --     rank 1   [======= forward =======)[ all_reduce )[= optimizer =)
