@@ -62,7 +62,7 @@ class Archive:
                 stacklevel=3,
             )
         load_base(self._con, self._catalog)
-        self._has_sources = False
+        self._has_sources = self._aligns = False
         self._loaded: set[str] = set()
 
     @property
@@ -208,6 +208,12 @@ class Archive:
         if self._has_sources and len(missing) > 1:
             load_layer(self._con, self._catalog, "schema")
             self._has_sources = False
+        aligning = any("aligned_places(" in self._catalog.macros[name][1] for name in missing)
+        if aligning and not self._aligns:
+            from .alignment import register  # not at the top: it needs numpy
+
+            register(self._con)
+            self._aligns = True
         load_queries(self._con, self._catalog, missing)
         self._loaded.update(missing)
         if not self._has_sources:

@@ -273,6 +273,10 @@ def catalog(as_json: bool) -> None:
 @click.option("--bottleneck",
               type=click.Choice(["launch", "compute", "communication", "data_loading"]),
               help="What bounds every step. [default: nothing in particular]")
+@click.option("--change",
+              type=click.Choice(["slow_kernel", "inserted_op", "other_shapes", "other_kernel"]),
+              help="What is otherwise than in the job without it, to compare the two. "
+                   "[default: nothing]")
 @click.option("--plain", is_flag=True, help="Do not compress the traces.")
 def demo(out: Path, straggler: str, plain: bool, **options: Any) -> None:
     """Make up the traces of a training job, with the truth about them.

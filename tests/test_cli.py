@@ -384,4 +384,4 @@ def test_demo(tmp_path, monkeypatch):
         assert seen == {
             "out": tmp_path, "ranks": 3, "steps": 3, "layers": 4, "seed": 0, "scale": 1,
             "time_format": "based", "collective_ids": "comms_id", "straggler": straggler,
-            "bottleneck": None, "gzip": True}
+            "bottleneck": None, "change": None, "gzip": True}

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hta_sql.demo.kineto import TIME_FORMATS
-from hta_sql.demo.plan import BOTTLENECKS, START_NS, Job
+from hta_sql.demo.plan import BOTTLENECKS, CHANGES, START_NS, Job
 from hta_sql.demo.truth import JobTruth
 from hta_sql.demo.write import TraceWriter
 
@@ -30,6 +30,7 @@ def write_job(
     collective_ids: str = "comms_id",
     straggler: int | None = LAST_RANK,
     bottleneck: str | None = None,
+    change: str | None = None,
     gzip: bool = True,
 ) -> list[Path]:
     """Write `rank_<r>.json[.gz]` for every rank and `truth.json` into `out`; return the traces.
@@ -45,6 +46,11 @@ def write_job(
     kernels are 20 % slower; by default the last one of several; None for none. `bottleneck` plants
     one: `launch` (launching takes 150 us more), `compute` (the attention kernel 60 times as long),
     `communication` (transfers 20 times), `data_loading` (10 times).
+
+    `change` plants one thing that is otherwise than in the same job without it: `slow_kernel` (the
+    forward attention kernel takes 20 % longer), `inserted_op` (`aten::clone` follows the attention
+    in every layer), `other_shapes` (the small matrix product of a layer has twice the rows),
+    `other_kernel` (the forward attention launches another kernel, 1.5 times as long).
     """
     for name, value in (("ranks", ranks), ("steps", steps), ("layers", layers), ("scale", scale)):
         if value < 1:
@@ -59,6 +65,8 @@ def write_job(
         )
     if bottleneck not in (None, *BOTTLENECKS):
         raise ValueError(f"bottleneck is {bottleneck!r}; one of {', '.join(BOTTLENECKS)}")
+    if change not in (None, *CHANGES):
+        raise ValueError(f"change is {change!r}; one of {', '.join(CHANGES)}")
     if straggler == LAST_RANK:
         straggler = ranks - 1 if ranks > 1 else None
     if straggler is not None and not 0 <= straggler < ranks:
@@ -66,7 +74,7 @@ def write_job(
 
     job = Job(
         ranks=ranks, steps=steps, layers=layers, seed=seed, scale=scale, straggler=straggler,
-        python_frames=python_frames, bottleneck=bottleneck,
+        python_frames=python_frames, bottleneck=bottleneck, change=change,
         tick_ns=1_000 if time_format == "integer" else 1,
     )  # fmt: skip
     out = Path(out)
@@ -91,7 +99,7 @@ def write_job(
         "ranks": ranks, "steps": steps, "layers": layers, "seed": seed, "scale": scale,
         "python_frames": python_frames, "time_format": time_format,
         "collective_ids": collective_ids, "straggler": straggler, "bottleneck": bottleneck,
-        "gzip": gzip,
+        "change": change, "gzip": gzip,
     }  # fmt: skip
     result = truth.result(parameters, [writer.event_count for writer in writers])
     (out / "truth.json").write_text(json.dumps(result, indent=1) + "\n")

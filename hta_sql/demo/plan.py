@@ -14,7 +14,6 @@ from hta_sql.demo.process import COMPUTE_STREAM, COPY_STREAM, NO_STREAM, Rank
 from hta_sql.demo.records import AUTOGRAD, MAIN, Clock, Collective, Group, StepRecords
 from hta_sql.demo.workload import (
     ADAM,
-    BLOCK,
     HIDDEN,
     INPUTS,
     LABELS,
@@ -25,6 +24,7 @@ from hta_sql.demo.workload import (
     Kernel,
     Op,
     annotation,
+    block_with,
     python,
 )
 
@@ -39,6 +39,8 @@ STRAGGLER_SLOWDOWN_PERCENT = 20
 BOTTLENECKS = ("launch", "compute", "communication", "data_loading")
 SLOW_TRANSFER_TIMES = 20
 SLOW_FETCH_TIMES = 10
+# What is otherwise in one of two jobs that are to be compared.
+CHANGES = ("slow_kernel", "inserted_op", "other_shapes", "other_kernel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +112,12 @@ class Job:
     """The plan of a job; `steps()` yields it step by step, for every rank."""
 
     def __init__(
-        self, *, ranks, steps, layers, seed, scale, tick_ns, straggler, python_frames, bottleneck
+        self, *, ranks, steps, layers, seed, scale, tick_ns, straggler, python_frames, bottleneck,
+        change,
     ):  # fmt: skip
         self.step_count = steps
         self.layer_count = layers
-        self.block = BLOCK * scale
+        self.block = block_with(bottleneck, change) * scale
         self.frames = [python(name) for name in islice(cycle(FRAMES), python_frames)]
         self.modules = [python(f"nn.Module: TransformerBlock_{i}") for i in range(layers)]
         self.random = random.Random(f"{seed}/job")

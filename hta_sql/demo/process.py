@@ -20,13 +20,12 @@ from hta_sql.demo.records import (
     StepRecords,
     Sync,
 )
-from hta_sql.demo.workload import FLASH_KERNEL, Copy, Differentiable, Kernel, Op, Tensor
+from hta_sql.demo.workload import Copy, Differentiable, Kernel, Op, Tensor
 
 COMPUTE_STREAM, COPY_STREAM = 7, 13
 NO_STREAM = -1
-# How bad planted bottlenecks are.
+# How bad a planted bottleneck is.
 SLOW_LAUNCH_NS = 150_000
-SLOW_ATTENTION_TIMES = 60
 
 
 class _Frame:
@@ -54,7 +53,6 @@ class Rank:
         self.tape: list[tuple[Differentiable, int, int]] = []
         self._slowdown_percent = slowdown_percent
         self._launch_hold_ns = SLOW_LAUNCH_NS if bottleneck == "launch" else 0
-        self._attention_times = SLOW_ATTENTION_TIMES if bottleneck == "compute" else 1
         self._bits = random.Random(f"{seed}/{number}").getrandbits
         self._read = clock.read
         self._tick = clock.tick_ns
@@ -187,13 +185,15 @@ class Rank:
         earliest = self.now + self._launch_hold_ns + self.draw(4_500, 8_500)
         call = self.call(work.call, 2_500, 4_500, launches=True)
         start = max(earliest, self.free[stream] + self._between_kernels(), after)
-        dur = self.draw(work.low_ns, work.high_ns)
-        if work is FLASH_KERNEL:
-            dur *= self._attention_times
-        if self._slowdown_percent and work.kind == "computation":
-            dur += dur * self._slowdown_percent // (100 * self._tick) * self._tick
+        dur = self._percent(work.time_percent, self.draw(work.low_ns, work.high_ns))
+        if work.kind == "computation":
+            dur += self._percent(self._slowdown_percent, dur)
         annotations = self._stack[-1].annotations
         self._record_activity(work, stream, start, start + dur, call, None, annotations)
+
+    def _percent(self, percent: int, ns: int) -> int:
+        """So much of a duration, in whole ticks."""
+        return ns * percent // (100 * self._tick) * self._tick
 
     def _between_kernels(self) -> int:
         """The pause of a busy stream; one in eight kernels follows without any."""

@@ -4,15 +4,22 @@ A template says nothing of time or rank; `process` runs it. Templates compare by
 can be looked up fast however large they are.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-TOKENS, HIDDEN, FFN, VOCABULARY = 1024, 4096, 16384, 32000
+TOKENS, HIDDEN, FFN, ADAPTER, VOCABULARY = 1024, 4096, 16384, 64, 32000
+# How bad a planted bottleneck or change is.
+SLOW_ATTENTION_TIMES = 60
+SLOWER_ATTENTION_PERCENT = 120
+TWICE_THE_ROWS_PERCENT = 160
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Kernel:
-    """A kernel with its shape; `low_ns` to `high_ns` is its run time on a healthy GPU."""
+    """A kernel with its shape; `low_ns` to `high_ns` is its run time on a healthy GPU.
+
+    It takes `time_percent` of what is drawn, so that a planted one draws like the healthy one.
+    """
 
     category: ClassVar[str] = "kernel"
     name: str
@@ -24,6 +31,7 @@ class Kernel:
     shared_bytes: int = 0
     call: str = "cudaLaunchKernel"
     kind: str = "computation"
+    time_percent: int = 100
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -31,6 +39,7 @@ class Copy:
     """A memcpy or memset of `bytes`."""
 
     kind: ClassVar[str] = "memory"
+    time_percent: ClassVar[int] = 100
     category: str
     name: str
     bytes: int
@@ -117,6 +126,14 @@ MASKED_SCALE = (
     "at::native::(anonymous namespace)::masked_scale_kernel<bool, c10::BFloat16, float>"
     "(at::Tensor&, at::Tensor const&, at::Tensor const&, float)::{lambda(c10::BFloat16, bool)#1}"
 )
+COPY = (
+    "at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() const"
+    "::{lambda()#12}::operator()() const::{lambda(c10::BFloat16)#1}"
+)
+COPY_LOOP = (
+    f"at::native::gpu_kernel_impl_nocast<{COPY}>(at::TensorIteratorBase&, {COPY} const&)"
+    "::{lambda(int)#1}"
+)
 CUTLASS = "cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2_nt_align8"
 FLASH = "Flash_fwd_kernel_traits<128, 128, 64, 4, false, false, cutlass::bfloat16_t>"
 SUM = (
@@ -142,6 +159,11 @@ FLASH_KERNEL = Kernel(
     "true, true, false, false>(pytorch_flash::Flash_fwd_params)",
     48_000, 60_000, (32, 4, 32), (128, 1, 1), 255, 65_536,
 )  # fmt: skip
+MEMORY_EFFICIENT_KERNEL = Kernel(
+    "fmha_cutlassF_bf16_aligned_64x128_rf_sm80(PyTorchMemEffAttention::AttentionKernel<"
+    "cutlass::bfloat16_t, cutlass::arch::Sm80, true, 64, 128, 128, true, true>::Params)",
+    72_000, 90_000, (16, 32, 4), (32, 4, 1), 168, 50_688,
+)  # fmt: skip
 FLASH_GRADIENT_KERNEL = Kernel(
     "void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<pytorch_flash::"
     "Flash_bwd_kernel_traits<128, 64, 128, 8, 2, 4, 2, false, false, cutlass::bfloat16_t>, false, "
@@ -155,6 +177,10 @@ BIAS_SUM_KERNEL = Kernel(
 SMALL_GEMM_KERNEL = Kernel(
     f"void cutlass::Kernel2<{CUTLASS}>({CUTLASS}::Params)",
     31_000, 38_000, (128, 32, 1), (128, 1, 1), 72, 16_640, "cuLaunchKernelEx",
+)  # fmt: skip
+COPY_KERNEL = Kernel(
+    f"void at::native::elementwise_kernel<128, 4, {COPY_LOOP}>(int, {COPY_LOOP})",
+    12_000, 15_000, (TOKENS * HIDDEN // 512, 1, 1),
 )  # fmt: skip
 TRITON_KERNEL = Kernel(
     "triton_poi_fused_add_native_dropout_0",
@@ -197,6 +223,28 @@ def _linear(rows: int, columns: int, low_ns: int, high_ns: int) -> Differentiabl
     )
 
 
+def _attend(kernel: Kernel) -> Differentiable:
+    """Attention whose forward pass launches this kernel."""
+    return differentiable(
+        Op("aten::scaled_dot_product_attention", (Op("aten::_scaled_dot_product_flash_attention",
+           (Op("aten::_flash_attention_forward", (_empty(TOKENS, HIDDEN), kernel)),)),),
+           ((4, 32, 1024, 128),) * 3),
+        "ScaledDotProductFlashAttentionBackward0",
+        Op("aten::_flash_attention_backward", (_empty(TOKENS, 3 * HIDDEN), FLASH_GRADIENT_KERNEL)),
+    )  # fmt: skip
+
+
+def _adapt(rows: int, kernel: Kernel) -> Differentiable:
+    """A product of `rows` rows with a small matrix."""
+    input_dims = (rows, HIDDEN)
+    multiply = Op("aten::mm", (_empty(rows, ADAPTER), kernel), (input_dims, (HIDDEN, ADAPTER)))
+    return differentiable(
+        Op("aten::matmul", (multiply,), (input_dims,)),
+        "MmBackward0",
+        Op("aten::mm", (_empty(rows, HIDDEN), kernel), ((rows, ADAPTER), (ADAPTER, HIDDEN))),
+    )
+
+
 _states = ((TOKENS, HIDDEN),)
 _normalise = differentiable(
     Op("aten::layer_norm", (Op("aten::native_layer_norm",
@@ -204,12 +252,10 @@ _normalise = differentiable(
     "NativeLayerNormBackward0",
     Op("aten::native_layer_norm_backward", (_empty(TOKENS, HIDDEN), LAYER_NORM_GRADIENT_KERNEL)),
 )  # fmt: skip
-_attend = differentiable(
-    Op("aten::scaled_dot_product_attention", (Op("aten::_scaled_dot_product_flash_attention",
-       (Op("aten::_flash_attention_forward", (_empty(TOKENS, HIDDEN), FLASH_KERNEL)),)),),
-       ((4, 32, 1024, 128),) * 3),
-    "ScaledDotProductFlashAttentionBackward0",
-    Op("aten::_flash_attention_backward", (_empty(TOKENS, 3 * HIDDEN), FLASH_GRADIENT_KERNEL)),
+_clone = differentiable(
+    Op("aten::clone", (Op("aten::empty_like", (_empty(TOKENS, HIDDEN),), _states),
+       Op("aten::copy_", (COPY_KERNEL,), _states * 2)), _states),
+    "CloneBackward0",
 )  # fmt: skip
 _activate = differentiable(
     Op("aten::gelu", (_empty(TOKENS, FFN), _elementwise(GELU, 2, 38_000, 44_000)),
@@ -227,18 +273,28 @@ _drop_out = differentiable(
     "NativeDropoutBackward0",
     Op("aten::native_dropout_backward", (_elementwise(MASKED_SCALE, 3, 13_000, 16_000),)),
 )
-_adapt = differentiable(
-    Op("aten::matmul", (Op("aten::mm", (_empty(TOKENS, 64), SMALL_GEMM_KERNEL)),), _states),
-    "MmBackward0",
-    Op("aten::mm", (_empty(TOKENS, HIDDEN), SMALL_GEMM_KERNEL)),
-)
 
-BLOCK = (
-    _normalise, _linear(HIDDEN, 3 * HIDDEN, 140_000, 160_000), _attend,
-    _linear(HIDDEN, HIDDEN, 50_000, 58_000), _drop_out, _add,
-    _normalise, _adapt, _linear(HIDDEN, FFN, 185_000, 210_000), _activate,
-    _linear(FFN, HIDDEN, 185_000, 210_000), _add,
-)  # fmt: skip
+
+def block_with(bottleneck: str | None, change: str | None) -> tuple[Differentiable, ...]:
+    """The operators of a layer, with whatever of a bottleneck or a change lies in them."""
+    attention = MEMORY_EFFICIENT_KERNEL if change == "other_kernel" else FLASH_KERNEL
+    percent = SLOWER_ATTENTION_PERCENT if change == "slow_kernel" else 100
+    times = SLOW_ATTENTION_TIMES if bottleneck == "compute" else 1
+    inserted = (_clone,) if change == "inserted_op" else ()
+    adapt = _adapt(TOKENS, SMALL_GEMM_KERNEL)
+    if change == "other_shapes":
+        columns, rows, _ = SMALL_GEMM_KERNEL.grid
+        adapt = _adapt(2 * TOKENS, replace(
+            SMALL_GEMM_KERNEL, grid=(columns, 2 * rows, 1), time_percent=TWICE_THE_ROWS_PERCENT
+        ))  # fmt: skip
+    return (
+        _normalise, _linear(HIDDEN, 3 * HIDDEN, 140_000, 160_000),
+        _attend(replace(attention, time_percent=times * percent)), *inserted,
+        _linear(HIDDEN, HIDDEN, 50_000, 58_000), _drop_out, _add,
+        _normalise, adapt, _linear(HIDDEN, FFN, 185_000, 210_000), _activate,
+        _linear(FFN, HIDDEN, 185_000, 210_000), _add,
+    )  # fmt: skip
+
 
 LOSS = differentiable(
     Op("aten::cross_entropy_loss", (Op("aten::log_softmax", (_empty(TOKENS, VOCABULARY),

@@ -1,0 +1,47 @@
+-- Which elements of two lists are the same in the same order, as many as there can be: pairs of
+-- places from 1, upwards.
+--
+-- SQL has no way to find them in time: hta_sql puts a function of its own in place of this one when
+-- it opens an archive. A shell has to say so. Of lists without an element in common there are none.
+CREATE OR REPLACE MACRO longest_common_subsequence(base_list, test_list) AS
+CASE
+    WHEN list_has_any(base_list, test_list)
+    THEN error('operators are aligned by hta_sql, not in a shell: hta-sql run op_alignment ARCHIVE')
+    ELSE []
+END::STRUCT(base_place BIGINT, test_place BIGINT)[];
+
+-- The same for relations of place and key: rows of base_place and test_place. A NULL key is like no
+-- other.
+CREATE OR REPLACE MACRO aligned_places(base_items, test_items) AS TABLE
+WITH
+keys AS (
+    SELECT key, row_number() OVER () AS number
+    FROM (
+        SELECT key FROM query_table(base_items)
+        INTERSECT
+        SELECT key FROM query_table(test_items)
+    )
+    WHERE key IS NOT NULL
+),
+base_common AS (
+    SELECT b.place, keys.number, row_number() OVER (ORDER BY b.place) AS common_place
+    FROM query_table(base_items) AS b
+    JOIN keys ON keys.key = b.key
+),
+test_common AS (
+    SELECT t.place, keys.number, row_number() OVER (ORDER BY t.place) AS common_place
+    FROM query_table(test_items) AS t
+    JOIN keys ON keys.key = t.key
+),
+pairs AS (
+    SELECT unnest(
+        longest_common_subsequence(
+            coalesce((SELECT list(number ORDER BY place) FROM base_common), []),
+            coalesce((SELECT list(number ORDER BY place) FROM test_common), [])
+        )
+    ) AS pair
+)
+SELECT b.place AS base_place, t.place AS test_place
+FROM pairs AS p
+JOIN base_common AS b ON b.common_place = p.pair.base_place
+JOIN test_common AS t ON t.common_place = p.pair.test_place;

@@ -1,0 +1,61 @@
+-- Whether two sets of measurements differ by more than they scatter.
+--
+-- Yuen's test (1974, Biometrika 61) with one variance for both sets: of the sorted values, a fifth
+-- at either end does not count, so that one odd step decides nothing; of fewer than five values all
+-- do, and it is Student's. The same noise is taken for both sets, so that three values and three
+-- are enough to tell a difference from noise. All take lists sorted upwards, or NULL.
+
+-- How many values to leave out at each end.
+CREATE OR REPLACE MACRO trimmed_count(sorted) AS
+len(sorted) // 5;
+
+CREATE OR REPLACE MACRO trimmed_mean(sorted) AS
+list_avg(sorted[trimmed_count(sorted) + 1:len(sorted) - trimmed_count(sorted)]);
+
+-- Sum of squares about the mean, the ends drawn in to the first values that count.
+CREATE OR REPLACE MACRO winsorized_squares(sorted) AS
+CASE
+    WHEN len(sorted) > 1
+    THEN (len(sorted) - 1) * list_var_samp(list_transform(
+        sorted,
+        lambda x: greatest(
+            sorted[trimmed_count(sorted) + 1],
+            least(sorted[len(sorted) - trimmed_count(sorted)], x)
+        )::DOUBLE
+    ))
+    ELSE 0.0
+END;
+
+-- Values that count.
+CREATE OR REPLACE MACRO kept_count(sorted) AS
+len(sorted) - 2 * trimmed_count(sorted);
+
+-- How far the difference of the two trimmed means scatters: its standard error. NULL where neither
+-- set has two values, so that nothing is known of noise.
+CREATE OR REPLACE MACRO standard_error(base_sorted, test_sorted) AS
+sqrt(
+    (winsorized_squares(base_sorted) + winsorized_squares(test_sorted))
+    / nullif(kept_count(base_sorted) + kept_count(test_sorted) - 2, 0)
+    * (1 / kept_count(base_sorted) + 1 / kept_count(test_sorted))
+);
+
+-- Student's t that chance exceeds, on either side, once in a thousand: by degrees of freedom,
+-- rounded up; beyond 30 by an upper bound that is less than a hundredth above it.
+CREATE OR REPLACE MACRO student_t(freedom) AS
+CASE
+    WHEN freedom < 1 THEN NULL
+    WHEN freedom <= 30
+    THEN ([
+        636.62, 31.6, 12.925, 8.611, 6.869, 5.959, 5.408, 5.042, 4.781, 4.587,
+        4.437, 4.318, 4.221, 4.141, 4.073, 4.015, 3.966, 3.922, 3.884, 3.85,
+        3.82, 3.793, 3.768, 3.746, 3.726, 3.707, 3.69, 3.674, 3.66, 3.647
+    ])[freedom]::DOUBLE
+    ELSE 3.2906 + 10.7 / freedom
+END;
+
+CREATE OR REPLACE MACRO noise_t(base_sorted, test_sorted) AS
+student_t(kept_count(base_sorted) + kept_count(test_sorted) - 2);
+
+-- Median of the distances to the median.
+CREATE OR REPLACE MACRO median_deviation(sorted) AS
+list_median(list_transform(sorted, lambda x: abs(x - list_median(sorted))));

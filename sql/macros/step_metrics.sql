@@ -1,0 +1,58 @@
+-- What each step spends time with: rows of side, step, name and value_ns, the mean over the ranks.
+--
+-- `sampled` are rows of compared_steps, of `base_job` and `test_job`. step_diff says what the names
+-- mean; kernel_time is the sum of the activities' durations. A step without activities has 0 of
+-- what they would take.
+CREATE OR REPLACE MACRO step_metrics(sampled, base_job, test_job) AS TABLE
+WITH
+activities AS (
+    SELECT a.job, a.rank, a.device, coalesce(a.step, -1) AS step, a.kind, a.start_ns, a.end_ns
+    FROM gpu_activities AS a
+    WHERE is_compared(a.job, base_job, test_job)
+),
+kernel_times AS (
+    SELECT job, rank, step, sum(end_ns - start_ns)::BIGINT AS kernel_time
+    FROM activities
+    GROUP BY job, rank, step
+),
+of_ranks AS (
+    SELECT
+        job,
+        rank,
+        step,
+        sum(span_ns)::BIGINT AS gpu_span,
+        sum(busy_ns)::BIGINT AS gpu_busy,
+        sum(span_ns - busy_ns)::BIGINT AS idle,
+        sum(computation_ns)::BIGINT AS compute,
+        sum(communication_ns)::BIGINT AS communication,
+        sum(memory_ns)::BIGINT AS memory,
+        sum(computation_or_communication_ns - computation_ns)::BIGINT AS exposed_communication,
+        sum(busy_ns - computation_or_communication_ns)::BIGINT AS exposed_memory
+    FROM busy_times(activities)
+    GROUP BY job, rank, step
+),
+of_steps AS (
+    SELECT
+        s.side,
+        s.step,
+        round(avg(s.step_ns))::BIGINT AS step_time,
+        round(avg(coalesce(g.gpu_span, 0)))::BIGINT AS gpu_span,
+        round(avg(coalesce(g.gpu_busy, 0)))::BIGINT AS gpu_busy,
+        round(avg(coalesce(g.idle, 0)))::BIGINT AS idle,
+        round(avg(coalesce(g.compute, 0)))::BIGINT AS compute,
+        round(avg(coalesce(g.communication, 0)))::BIGINT AS communication,
+        round(avg(coalesce(g.memory, 0)))::BIGINT AS memory,
+        round(avg(coalesce(g.exposed_communication, 0)))::BIGINT AS exposed_communication,
+        round(avg(coalesce(g.exposed_memory, 0)))::BIGINT AS exposed_memory,
+        round(avg(coalesce(k.kernel_time, 0)))::BIGINT AS kernel_time
+    FROM query_table(sampled) AS s
+    LEFT JOIN of_ranks AS g
+        ON g.job = s.job AND g.rank = s.rank AND g.step = coalesce(s.step, -1)
+    LEFT JOIN kernel_times AS k
+        ON k.job = s.job AND k.rank = s.rank AND k.step = coalesce(s.step, -1)
+    GROUP BY s.side, s.step
+)
+UNPIVOT of_steps
+ON step_time, gpu_span, gpu_busy, idle, compute, communication, memory, exposed_communication,
+    exposed_memory, kernel_time
+INTO NAME name VALUE value_ns;

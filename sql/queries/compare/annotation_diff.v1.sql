@@ -1,0 +1,200 @@
+-- Which annotated stages of the program take longer or shorter in one job than in another.
+--
+-- The base is what was before, the test what is asked about: jobs, or ranks or steps of one job or
+-- of two. Where no job is named, the base is the first by name, the test the last.
+--
+-- Stages are what the program and its libraries marked on the host: forward, backward, an
+-- optimizer's step, loading of data. A stage's time is that on its thread, with all stages inside.
+-- Its kernels are the activities launched in it, at whatever depth; also by autograd's threads, as
+-- far as the stage waited for them. Steps are of one name, ProfilerStep, whatever their numbers.
+--
+--     main thread  [ ProfilerStep                     )
+--                  [ forward )[ backward   )[ optimizer)
+--     launches        1 2                      5
+--     autograd                   3  4
+--
+--     kernels      forward 1 2, backward 3 4, optimizer 5, ProfilerStep all of them
+--
+-- Counts and totals are over all that was chosen; figures per step compare where that is not
+-- equally much: what began in steps by the number of steps of ranks; of a side without steps the
+-- total by its ranks. `change` is of the count.
+--
+-- HTA has no counterpart but compare_traces, where each step is a name of its own.
+--
+-- since: 0.1
+-- grain: name
+-- returns:
+--   name                     VARCHAR  -      name of the annotation
+--   base_count               BIGINT   count  how often it was entered in the base
+--   test_count               BIGINT   count  likewise
+--   diff_count               BIGINT   count  test - base, as all differences
+--   base_total_ns            BIGINT   ns     sum of their durations
+--   test_total_ns            BIGINT   ns     likewise
+--   diff_total_ns            BIGINT   ns     likewise
+--   base_mean_ns             BIGINT   ns     of one; NULL: none
+--   test_mean_ns             BIGINT   ns     likewise
+--   diff_mean_ns             BIGINT   ns     NULL where either has none
+--   base_kernel_count        BIGINT   count  GPU activities launched in them
+--   test_kernel_count        BIGINT   count  likewise
+--   diff_kernel_count        BIGINT   count  likewise
+--   base_kernel_ns           BIGINT   ns     sum of these activities' durations
+--   test_kernel_ns           BIGINT   ns     likewise
+--   diff_kernel_ns           BIGINT   ns     likewise
+--   base_per_step_ns         BIGINT   ns     sum of durations of those in steps / steps of ranks
+--   test_per_step_ns         BIGINT   ns     likewise
+--   diff_per_step_ns         BIGINT   ns     likewise
+--   diff_frac                DOUBLE   0-1    |diff_per_step_ns| / sum of these over all rows
+--   change                   VARCHAR  -      of the count: added, deleted, increased, decreased,
+--                                            unchanged
+-- check: base_count >= 0 AND test_count >= 0 AND base_count + test_count > 0
+-- check: diff_count = test_count - base_count AND diff_total_ns = test_total_ns - base_total_ns
+-- check: (base_count = 0) = (base_mean_ns IS NULL) AND (test_count = 0) = (test_mean_ns IS NULL)
+-- check: base_kernel_ns >= 0 AND test_kernel_ns >= 0
+-- check: (change = 'unchanged') = (diff_count = 0)
+-- check: diff_frac BETWEEN 0 AND 1
+CREATE OR REPLACE MACRO annotation_diff_v1(
+    base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
+    test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name
+    base_ranks INTEGER[] := NULL,  -- ranks of the base; NULL means all
+    test_ranks INTEGER[] := NULL,  -- ranks of the test; NULL means all
+    base_steps BIGINT[] := NULL,  -- steps of the base; NULL means all, and what is outside steps
+    test_steps BIGINT[] := NULL  -- steps of the test; likewise
+) AS TABLE
+WITH RECURSIVE
+sampled AS (
+    FROM compared_steps(
+        steps, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
+    )
+),
+counted AS (
+    FROM counted_steps(sampled)
+),
+-- Of autograd's threads, the calls that nothing is around, and the annotation that waited for them.
+waited_for AS MATERIALIZED (
+    SELECT o.job, o.rank, o.event_id, o.caller_id
+    FROM host_ops AS o
+    WHERE o.caller_id IS NOT NULL AND is_compared(o.job, base_job, test_job)
+),
+-- With what was around it, on its own thread or by waiting.
+annotations AS MATERIALIZED (
+    SELECT
+        a.job,
+        a.rank,
+        a.event_id,
+        CASE WHEN step_number(a.name) IS NOT NULL THEN 'ProfilerStep' ELSE a.name END AS name,
+        a.dur_ns,
+        coalesce(a.annotation_id, w.caller_id) AS outer_id,
+        a.step IS NOT NULL AS is_in_step,
+        is_of_side(a.job, a.rank, a.step, base_job_of(base_job), base_ranks, base_steps) AS is_base,
+        is_of_side(a.job, a.rank, a.step, test_job_of(test_job), test_ranks, test_steps) AS is_test
+    FROM host_ops AS a
+    LEFT JOIN waited_for AS w
+        ON w.job = a.job AND w.rank = a.rank AND w.event_id = a.root_id
+    WHERE a.cat = 'user_annotation' AND is_compared(a.job, base_job, test_job)
+),
+-- Each with itself and all that are around it.
+around AS (
+    SELECT job, rank, event_id, outer_id AS next_id, name, is_base, is_test
+    FROM annotations
+    UNION ALL
+    SELECT a.job, a.rank, a.event_id, o.outer_id AS next_id, o.name, o.is_base, o.is_test
+    FROM around AS a
+    JOIN annotations AS o
+        ON o.job = a.job AND o.rank = a.rank AND o.event_id = a.next_id
+),
+-- Once a name, however often the name is around itself.
+names_around AS MATERIALIZED (
+    SELECT DISTINCT job, rank, event_id, name, is_base, is_test
+    FROM around
+),
+-- Launches that no annotation is around on their own thread.
+bare_launches AS MATERIALIZED (
+    SELECT a.job, a.rank, a.launch_id, count(*) AS kernel_count, sum(a.dur_ns) AS kernel_ns
+    FROM gpu_activities AS a
+    WHERE is_compared(a.job, base_job, test_job)
+      AND a.annotation_id IS NULL
+      AND a.launch_id IS NOT NULL
+    GROUP BY a.job, a.rank, a.launch_id
+),
+roots AS MATERIALIZED (
+    SELECT b.job, b.rank, o.root_id, b.kernel_count, b.kernel_ns
+    FROM bare_launches AS b
+    JOIN host_ops AS o ON o.job = b.job AND o.rank = b.rank AND o.event_id = b.launch_id
+    WHERE is_compared(o.job, base_job, test_job)
+),
+launched AS (
+    SELECT a.job, a.rank, a.annotation_id, count(*) AS kernel_count, sum(a.dur_ns) AS kernel_ns
+    FROM gpu_activities AS a
+    WHERE is_compared(a.job, base_job, test_job) AND a.annotation_id IS NOT NULL
+    GROUP BY a.job, a.rank, a.annotation_id
+    UNION ALL
+    SELECT
+        r.job,
+        r.rank,
+        w.caller_id AS annotation_id,
+        sum(r.kernel_count) AS kernel_count,
+        sum(r.kernel_ns) AS kernel_ns
+    FROM roots AS r
+    JOIN waited_for AS w ON w.job = r.job AND w.rank = r.rank AND w.event_id = r.root_id
+    GROUP BY r.job, r.rank, w.caller_id
+),
+kernels AS (
+    SELECT
+        n.name,
+        sum(l.kernel_count) FILTER (n.is_base) AS base_kernel_count,
+        sum(l.kernel_count) FILTER (n.is_test) AS test_kernel_count,
+        sum(l.kernel_ns) FILTER (n.is_base) AS base_kernel_ns,
+        sum(l.kernel_ns) FILTER (n.is_test) AS test_kernel_ns
+    FROM launched AS l
+    JOIN names_around AS n
+        ON n.job = l.job AND n.rank = l.rank AND n.event_id = l.annotation_id
+    GROUP BY n.name
+),
+totals_of_host AS (
+    SELECT
+        name,
+        count(*) FILTER (is_base) AS base_count,
+        count(*) FILTER (is_test) AS test_count,
+        coalesce(sum(dur_ns) FILTER (is_base), 0)::BIGINT AS base_total_ns,
+        coalesce(sum(dur_ns) FILTER (is_test), 0)::BIGINT AS test_total_ns,
+        coalesce(sum(dur_ns) FILTER (is_base AND is_in_step), 0)::BIGINT AS base_in_steps_ns,
+        coalesce(sum(dur_ns) FILTER (is_test AND is_in_step), 0)::BIGINT AS test_in_steps_ns
+    FROM annotations
+    WHERE is_base OR is_test
+    GROUP BY name
+),
+totals AS (
+    SELECT
+        h.*,
+        coalesce(k.base_kernel_count, 0)::BIGINT AS base_kernel_count,
+        coalesce(k.test_kernel_count, 0)::BIGINT AS test_kernel_count,
+        coalesce(k.base_kernel_ns, 0)::BIGINT AS base_kernel_ns,
+        coalesce(k.test_kernel_ns, 0)::BIGINT AS test_kernel_ns
+    FROM totals_of_host AS h
+    LEFT JOIN kernels AS k ON k.name = h.name
+)
+SELECT
+    name,
+    base_count,
+    test_count,
+    diff_count,
+    base_total_ns,
+    test_total_ns,
+    diff_total_ns,
+    base_mean_ns,
+    test_mean_ns,
+    diff_mean_ns,
+    base_kernel_count,
+    test_kernel_count,
+    test_kernel_count - base_kernel_count AS diff_kernel_count,
+    base_kernel_ns,
+    test_kernel_ns,
+    test_kernel_ns - base_kernel_ns AS diff_kernel_ns,
+    base_per_step_ns,
+    test_per_step_ns,
+    diff_per_step_ns,
+    diff_frac,
+    change
+FROM compared_totals(totals, counted)
+WHERE jobs_are_there(base_job, test_job)
+ORDER BY abs(diff_per_step_ns) DESC, abs(diff_total_ns) DESC, name;

@@ -1,0 +1,137 @@
+-- Which nn.Modules of the model take longer or shorter in one job than in another.
+--
+-- The base is what was before, the test what is asked about: jobs, or ranks or steps of one job or
+-- of two. Where no job is named, the base is the first by name, the test the last.
+--
+-- Modules are compared by their place in the model, as module_stats names it, which also says whose
+-- kernels are a module's: its own and those of all modules that run in it, but for those named
+-- self. The row without a module has what belongs to none.
+--
+-- Counts and totals are over all that was chosen; figures per step are of the kernels, by the
+-- number of steps of ranks, of a side without steps by its ranks. `change` is of the count of
+-- calls.
+--
+-- HTA has no counterpart.
+--
+-- since: 0.1
+-- grain: module
+-- returns:
+--   module                   VARCHAR  -      instances from the outermost in, joined by /
+--   base_count               BIGINT   count  calls in the base
+--   test_count               BIGINT   count  likewise
+--   diff_count               BIGINT   count  test - base, as all differences
+--   base_total_ns            BIGINT   ns     sum of the calls' durations on the host
+--   test_total_ns            BIGINT   ns     likewise
+--   diff_total_ns            BIGINT   ns     likewise
+--   base_mean_ns             BIGINT   ns     of a call; NULL: none
+--   test_mean_ns             BIGINT   ns     likewise
+--   diff_mean_ns             BIGINT   ns     NULL where either has none
+--   base_forward_kernel_ns   BIGINT   ns     sum of the durations of activities launched forward
+--   test_forward_kernel_ns   BIGINT   ns     likewise
+--   diff_forward_kernel_ns   BIGINT   ns     likewise
+--   base_backward_kernel_ns  BIGINT   ns     the same, backward
+--   test_backward_kernel_ns  BIGINT   ns     likewise
+--   diff_backward_kernel_ns  BIGINT   ns     likewise
+--   base_self_kernel_ns      BIGINT   ns     of both, of activities of no module inside
+--   test_self_kernel_ns      BIGINT   ns     likewise
+--   diff_self_kernel_ns      BIGINT   ns     likewise
+--   base_per_step_ns         BIGINT   ns     forward and backward kernels / steps of ranks
+--   test_per_step_ns         BIGINT   ns     likewise
+--   diff_per_step_ns         BIGINT   ns     likewise
+--   diff_frac                DOUBLE   0-1    |diff_self_kernel_ns| / sum of these over all rows
+--   change                   VARCHAR  -      of the count: added, deleted, increased, decreased,
+--                                            unchanged
+-- check: diff_count = test_count - base_count AND diff_total_ns = test_total_ns - base_total_ns
+-- check: (base_count = 0) = (base_mean_ns IS NULL) AND (test_count = 0) = (test_mean_ns IS NULL)
+-- check: base_self_kernel_ns BETWEEN 0 AND base_forward_kernel_ns + base_backward_kernel_ns
+-- check: test_self_kernel_ns BETWEEN 0 AND test_forward_kernel_ns + test_backward_kernel_ns
+-- check: (change = 'unchanged') = (diff_count = 0)
+-- check: diff_frac BETWEEN 0 AND 1
+CREATE OR REPLACE MACRO module_diff_v1(
+    base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
+    test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name
+    base_ranks INTEGER[] := NULL,  -- ranks of the base; NULL means all
+    test_ranks INTEGER[] := NULL,  -- ranks of the test; NULL means all
+    base_steps BIGINT[] := NULL,  -- steps of the base; NULL means all, and what is outside steps
+    test_steps BIGINT[] := NULL  -- steps of the test; likewise
+) AS TABLE
+WITH
+sampled AS (
+    FROM compared_steps(
+        steps, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
+    )
+),
+counted AS (
+    FROM counted_steps(sampled)
+),
+of_sides AS (
+    SELECT false AS is_test, *
+    FROM module_totals([base_job_of(base_job)], base_ranks, base_steps)
+    UNION ALL
+    SELECT true AS is_test, *
+    FROM module_totals([test_job_of(test_job)], test_ranks, test_steps)
+),
+summed AS (
+    SELECT
+        module,
+        coalesce(sum(count) FILTER (NOT is_test), 0)::BIGINT AS base_count,
+        coalesce(sum(count) FILTER (is_test), 0)::BIGINT AS test_count,
+        coalesce(sum(host_total_ns) FILTER (NOT is_test), 0)::BIGINT AS base_host_ns,
+        coalesce(sum(host_total_ns) FILTER (is_test), 0)::BIGINT AS test_host_ns,
+        coalesce(sum(forward_kernel_ns) FILTER (NOT is_test), 0)::BIGINT AS base_forward_kernel_ns,
+        coalesce(sum(forward_kernel_ns) FILTER (is_test), 0)::BIGINT AS test_forward_kernel_ns,
+        coalesce(sum(backward_kernel_ns) FILTER (NOT is_test), 0)::BIGINT
+            AS base_backward_kernel_ns,
+        coalesce(sum(backward_kernel_ns) FILTER (is_test), 0)::BIGINT AS test_backward_kernel_ns,
+        coalesce(
+            sum(forward_self_kernel_ns + backward_self_kernel_ns) FILTER (NOT is_test), 0
+        )::BIGINT AS base_self_kernel_ns,
+        coalesce(
+            sum(forward_self_kernel_ns + backward_self_kernel_ns) FILTER (is_test), 0
+        )::BIGINT AS test_self_kernel_ns
+    FROM of_sides
+    GROUP BY module
+),
+-- What compared_totals divides by steps are the kernels.
+totals AS (
+    SELECT
+        * EXCLUDE (base_host_ns, test_host_ns),
+        base_host_ns AS base_total_ns,
+        test_host_ns AS test_total_ns,
+        base_forward_kernel_ns + base_backward_kernel_ns AS base_in_steps_ns,
+        test_forward_kernel_ns + test_backward_kernel_ns AS test_in_steps_ns
+    FROM summed
+),
+steps_or_ranks AS (
+    SELECT * REPLACE (true AS base_has_steps, true AS test_has_steps)
+    FROM counted
+)
+SELECT
+    module,
+    base_count,
+    test_count,
+    diff_count,
+    base_total_ns,
+    test_total_ns,
+    diff_total_ns,
+    base_mean_ns,
+    test_mean_ns,
+    diff_mean_ns,
+    base_forward_kernel_ns,
+    test_forward_kernel_ns,
+    test_forward_kernel_ns - base_forward_kernel_ns AS diff_forward_kernel_ns,
+    base_backward_kernel_ns,
+    test_backward_kernel_ns,
+    test_backward_kernel_ns - base_backward_kernel_ns AS diff_backward_kernel_ns,
+    base_self_kernel_ns,
+    test_self_kernel_ns,
+    test_self_kernel_ns - base_self_kernel_ns AS diff_self_kernel_ns,
+    base_per_step_ns,
+    test_per_step_ns,
+    diff_per_step_ns,
+    abs(test_self_kernel_ns - base_self_kernel_ns)
+        / nullif(sum(abs(test_self_kernel_ns - base_self_kernel_ns)) OVER (), 0) AS diff_frac,
+    change
+FROM compared_totals(totals, steps_or_ranks)
+WHERE jobs_are_there(base_job, test_job)
+ORDER BY abs(diff_self_kernel_ns) DESC, abs(diff_per_step_ns) DESC, abs(diff_total_ns) DESC, module;

@@ -1,0 +1,349 @@
+-- Two runs operator by operator: which call is which, what is new or gone, and what each one costs.
+--
+-- The base is what was before, the test what is asked about. Unless told, it is one step on one
+-- rank of each: of the first job by name and of the last, the lowest rank and the first step; of a
+-- rank without steps the whole trace. Of several ranks and steps the operators follow one another.
+--
+--     base          test          relation   position
+--     mm  [8,8]     mm  [8,8]     matched    1
+--     mul           -             removed    2
+--     add           add           matched    3
+--     -             clone         inserted   4
+--     mm  [8,8]     mm  [8,16]    reshaped   5
+--     gelu [8,8]    silu [8,8]    renamed    6
+--
+-- Operators are in the order in which they began, thread by thread: first that of the step, then
+-- the others by their first operator. `matched` are those of the same name on the same shapes in a
+-- longest common subsequence of the two, so that as many as possible are. What lies between two
+-- matched ones is `reshaped` where the names go on to match, then `renamed` where the shapes do,
+-- or, without shapes, where just as many are left on both sides; else `removed` and `inserted`.
+-- Where either trace has no shapes, names alone have to match.
+--
+-- Kernels are those that the operator launched itself, with no operator between.
+--
+-- The common subsequence is found by hta_sql in Python, exactly: 100,000 operators take a few
+-- seconds. DuckDB's shell alone cannot.
+--
+-- HTA has no counterpart: ops_diff counts by name.
+--
+-- since: 0.1
+-- grain: position
+-- returns:
+--   position           BIGINT   -      from 1, in the order of both
+--   relation           VARCHAR  -      matched, reshaped, renamed, removed or inserted
+--   base_name          VARCHAR  -      operator in the base; NULL: inserted
+--   test_name          VARCHAR  -      operator in the test; NULL: removed
+--   base_dur_ns        BIGINT   ns     its duration on the host
+--   test_dur_ns        BIGINT   ns     likewise
+--   diff_dur_ns        BIGINT   ns     test - base; NULL where either is missing
+--   kernel_change      VARCHAR  -      same, replaced, added or removed: by the kernels' names; NULL
+--                                      where there are none
+--   base_kernels       VARCHAR  -      short names of its kernels in order, joined by |
+--   test_kernels       VARCHAR  -      likewise
+--   base_kernel_count  BIGINT   count  how many
+--   test_kernel_count  BIGINT   count  likewise
+--   base_kernel_ns     BIGINT   ns     sum of their durations
+--   test_kernel_ns     BIGINT   ns     likewise
+--   diff_kernel_ns     BIGINT   ns     test - base; what is missing takes nothing
+--   base_input_dims    VARCHAR  -      sizes of its inputs, as JSON
+--   test_input_dims    VARCHAR  -      likewise
+--   base_rank          INTEGER  -      where it is
+--   test_rank          INTEGER  -      likewise
+--   base_event_id      BIGINT   -      likewise
+--   test_event_id      BIGINT   -      likewise
+-- check: relation IN ('matched', 'reshaped', 'renamed', 'removed', 'inserted')
+-- check: (base_event_id IS NULL) = (relation = 'inserted')
+-- check: (test_event_id IS NULL) = (relation = 'removed')
+-- check: relation NOT IN ('matched', 'reshaped') OR base_name = test_name
+-- check: relation <> 'renamed' OR base_name <> test_name
+-- check: kernel_change IN ('same', 'replaced', 'added', 'removed')
+CREATE OR REPLACE MACRO op_alignment_v1(
+    base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
+    test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name
+    base_ranks INTEGER[] := NULL,  -- ranks of the base; NULL means the lowest
+    test_ranks INTEGER[] := NULL,  -- ranks of the test; NULL means the lowest
+    base_steps BIGINT[] := NULL,  -- steps of the base; NULL means the first; else the whole trace
+    test_steps BIGINT[] := NULL  -- steps of the test; likewise
+) AS TABLE
+WITH
+sides AS MATERIALIZED (
+    FROM compared_sides(base_job, test_job, base_ranks, test_ranks, base_steps, test_steps)
+),
+picked_ranks AS (
+    SELECT
+        sides.side,
+        sides.job,
+        coalesce(sides.ranks, [min(t.rank)]) AS ranks,
+        sides.step_numbers
+    FROM sides
+    JOIN traces AS t ON t.job = sides.job
+    GROUP BY sides.side, sides.job, sides.ranks, sides.step_numbers
+),
+marks AS MATERIALIZED (
+    SELECT s.job, s.rank, s.step, s.tid, s.pid
+    FROM steps AS s
+    WHERE is_compared(s.job, base_job, test_job)
+),
+first_steps AS (
+    SELECT p.side, min(m.step) AS step
+    FROM picked_ranks AS p
+    JOIN marks AS m ON m.job = p.job AND list_contains(p.ranks, m.rank)
+    GROUP BY p.side
+),
+picked AS MATERIALIZED (
+    SELECT
+        p.side,
+        p.job,
+        p.ranks,
+        coalesce(p.step_numbers, CASE WHEN f.step IS NOT NULL THEN [f.step] END) AS step_numbers
+    FROM picked_ranks AS p
+    LEFT JOIN first_steps AS f ON f.side = p.side
+),
+ops AS MATERIALIZED (
+    SELECT
+        p.side,
+        o.job,
+        o.rank,
+        o.step,
+        o.pid,
+        o.tid,
+        o.event_id,
+        o.name,
+        o.input_dims,
+        o.start_ns,
+        o.dur_ns
+    FROM host_ops AS o
+    JOIN picked AS p ON p.job = o.job
+    WHERE is_operator(o.cat)
+      AND is_compared(o.job, base_job, test_job)
+      AND list_contains(p.ranks, o.rank)
+      AND (p.step_numbers IS NULL OR list_contains(p.step_numbers, o.step))
+),
+threads AS (
+    SELECT
+        o.side,
+        o.rank,
+        coalesce(o.step, -1) AS step,
+        o.pid,
+        o.tid,
+        count(m.tid) = 0 AS is_beside,
+        min(o.start_ns) AS first_ns
+    FROM ops AS o
+    LEFT JOIN (SELECT DISTINCT job, rank, step, pid, tid FROM marks) AS m
+        ON m.job = o.job
+        AND m.rank = o.rank
+        AND m.step = o.step
+        AND m.pid = o.pid
+        AND m.tid = o.tid
+    GROUP BY o.side, o.rank, coalesce(o.step, -1), o.pid, o.tid
+),
+have_shapes AS (
+    SELECT
+        coalesce(bool_or(input_dims IS NOT NULL) FILTER (side = 'base'), false)
+        AND coalesce(bool_or(input_dims IS NOT NULL) FILTER (side = 'test'), false) AS both_do
+    FROM ops
+),
+sequences AS MATERIALIZED (
+    SELECT
+        o.side,
+        row_number() OVER (
+            PARTITION BY o.side
+            ORDER BY
+                o.rank, coalesce(o.step, -1), t.is_beside, t.first_ns, o.pid, o.tid, o.start_ns,
+                o.dur_ns DESC, o.event_id
+        ) AS place,
+        o.job,
+        o.rank,
+        o.event_id,
+        o.name,
+        o.input_dims,
+        CASE WHEN s.both_do THEN coalesce(o.input_dims, '') ELSE '' END AS shapes,
+        o.dur_ns
+    FROM ops AS o
+    CROSS JOIN have_shapes AS s
+    JOIN threads AS t
+        ON t.side = o.side
+        AND t.rank = o.rank
+        AND t.step = coalesce(o.step, -1)
+        AND t.pid = o.pid
+        AND t.tid = o.tid
+),
+-- First those of the same name and shapes.
+base_calls AS (
+    SELECT place, hash(name, shapes) AS key FROM sequences WHERE side = 'base'
+),
+test_calls AS (
+    SELECT place, hash(name, shapes) AS key FROM sequences WHERE side = 'test'
+),
+matched AS MATERIALIZED (
+    FROM aligned_places(base_calls, test_calls)
+),
+matched_places AS (
+    SELECT 'base' AS side, base_place AS paired_place FROM matched
+    UNION ALL
+    SELECT 'test' AS side, test_place AS paired_place FROM matched
+),
+-- Then those of the same name in the same gap between matched ones, by the number of these before.
+gaps AS MATERIALIZED (
+    SELECT
+        s.side,
+        s.place,
+        s.name,
+        s.shapes,
+        m.paired_place IS NOT NULL AS is_paired,
+        count(m.paired_place) OVER (PARTITION BY s.side ORDER BY s.place) AS gap
+    FROM sequences AS s
+    LEFT JOIN matched_places AS m ON m.side = s.side AND m.paired_place = s.place
+),
+base_names AS (
+    SELECT place, hash(gap, name) AS key FROM gaps WHERE side = 'base' AND NOT is_paired
+),
+test_names AS (
+    SELECT place, hash(gap, name) AS key FROM gaps WHERE side = 'test' AND NOT is_paired
+),
+reshaped AS MATERIALIZED (
+    FROM aligned_places(base_names, test_names)
+),
+pairs AS MATERIALIZED (
+    SELECT *, 'matched' AS relation FROM matched
+    UNION ALL
+    SELECT *, 'reshaped' AS relation FROM reshaped
+),
+paired_places AS (
+    SELECT 'base' AS side, base_place AS paired_place FROM pairs
+    UNION ALL
+    SELECT 'test' AS side, test_place AS paired_place FROM pairs
+),
+-- Then those of the same shapes in what is left.
+rest AS MATERIALIZED (
+    SELECT
+        s.side,
+        s.place,
+        s.shapes,
+        p.paired_place IS NOT NULL AS is_paired,
+        count(p.paired_place) OVER (PARTITION BY s.side ORDER BY s.place) AS gap
+    FROM sequences AS s
+    LEFT JOIN paired_places AS p ON p.side = s.side AND p.paired_place = s.place
+),
+even_gaps AS (
+    SELECT gap
+    FROM rest
+    WHERE NOT is_paired
+    GROUP BY gap
+    HAVING count(*) FILTER (side = 'base') = count(*) FILTER (side = 'test')
+),
+left_over AS MATERIALIZED (
+    SELECT
+        r.side,
+        r.place,
+        CASE WHEN r.shapes <> '' OR e.gap IS NOT NULL THEN hash(r.gap, r.shapes) END AS key
+    FROM rest AS r
+    LEFT JOIN even_gaps AS e ON e.gap = r.gap
+    WHERE NOT r.is_paired
+),
+base_left AS (
+    SELECT place, key FROM left_over WHERE side = 'base'
+),
+test_left AS (
+    SELECT place, key FROM left_over WHERE side = 'test'
+),
+renamed AS MATERIALIZED (
+    FROM aligned_places(base_left, test_left)
+),
+all_pairs AS MATERIALIZED (
+    FROM pairs
+    UNION ALL
+    SELECT *, 'renamed' AS relation FROM renamed
+),
+-- What has no partner comes behind the pair before it, the base's first.
+base_side AS (
+    SELECT
+        s.*,
+        p.test_place,
+        p.relation,
+        count(p.test_place) OVER (ORDER BY s.place) AS pairs_until
+    FROM sequences AS s
+    LEFT JOIN all_pairs AS p ON p.base_place = s.place
+    WHERE s.side = 'base'
+),
+test_side AS (
+    SELECT s.*, p.relation, count(p.base_place) OVER (ORDER BY s.place) AS pairs_until
+    FROM sequences AS s
+    LEFT JOIN all_pairs AS p ON p.test_place = s.place
+    WHERE s.side = 'test'
+),
+test_alone AS (
+    SELECT * FROM test_side WHERE relation IS NULL
+),
+positions AS MATERIALIZED (
+    SELECT
+        b.pairs_until,
+        CASE WHEN b.relation IS NULL THEN 1 ELSE 0 END AS turn,
+        b.place,
+        coalesce(b.relation, 'removed') AS relation,
+        b.place AS base_place,
+        b.test_place
+    FROM base_side AS b
+    UNION ALL
+    SELECT pairs_until, 2 AS turn, place, 'inserted' AS relation, NULL, place AS test_place
+    FROM test_alone
+),
+kernels AS MATERIALIZED (
+    SELECT
+        a.job,
+        a.rank,
+        a.op_id,
+        string_agg(a.short_name, ' | ' ORDER BY a.start_ns, a.event_id) AS kernels,
+        count(*) AS kernel_count,
+        sum(a.dur_ns)::BIGINT AS kernel_ns
+    FROM gpu_activities AS a
+    WHERE is_compared(a.job, base_job, test_job) AND a.op_id IS NOT NULL
+    GROUP BY a.job, a.rank, a.op_id
+),
+with_kernels AS MATERIALIZED (
+    SELECT
+        s.*,
+        k.kernels,
+        coalesce(k.kernel_count, 0) AS kernel_count,
+        coalesce(k.kernel_ns, 0) AS kernel_ns
+    FROM sequences AS s
+    LEFT JOIN kernels AS k ON k.job = s.job AND k.rank = s.rank AND k.op_id = s.event_id
+),
+base_ops AS (
+    SELECT * FROM with_kernels WHERE side = 'base'
+),
+test_ops AS (
+    SELECT * FROM with_kernels WHERE side = 'test'
+)
+SELECT
+    row_number() OVER (ORDER BY p.pairs_until, p.turn, p.place) AS position,
+    p.relation,
+    b.name AS base_name,
+    t.name AS test_name,
+    b.dur_ns AS base_dur_ns,
+    t.dur_ns AS test_dur_ns,
+    t.dur_ns - b.dur_ns AS diff_dur_ns,
+    CASE
+        WHEN b.kernels = t.kernels THEN 'same'
+        WHEN b.kernels IS NOT NULL AND t.kernels IS NOT NULL THEN 'replaced'
+        WHEN b.kernels IS NOT NULL THEN 'removed'
+        WHEN t.kernels IS NOT NULL THEN 'added'
+    END AS kernel_change,
+    b.kernels AS base_kernels,
+    t.kernels AS test_kernels,
+    b.kernel_count AS base_kernel_count,
+    t.kernel_count AS test_kernel_count,
+    b.kernel_ns AS base_kernel_ns,
+    t.kernel_ns AS test_kernel_ns,
+    coalesce(t.kernel_ns, 0) - coalesce(b.kernel_ns, 0) AS diff_kernel_ns,
+    b.input_dims AS base_input_dims,
+    t.input_dims AS test_input_dims,
+    b.rank AS base_rank,
+    t.rank AS test_rank,
+    b.event_id AS base_event_id,
+    t.event_id AS test_event_id
+FROM positions AS p
+LEFT JOIN base_ops AS b ON b.place = p.base_place
+LEFT JOIN test_ops AS t ON t.place = p.test_place
+WHERE jobs_are_there(base_job, test_job)
+ORDER BY position;
