@@ -36,7 +36,7 @@
 --   base_dur_ns        BIGINT   ns     its duration on the host
 --   test_dur_ns        BIGINT   ns     likewise
 --   diff_dur_ns        BIGINT   ns     test - base; NULL where either is missing
---   kernel_change      VARCHAR  -      same, replaced, added or removed: by the kernels' names; NULL
+--   kernel_change      VARCHAR  -      same, replaced, added or removed, by names of kernels; NULL
 --                                      where there are none
 --   base_kernels       VARCHAR  -      short names of its kernels in order, joined by |
 --   test_kernels       VARCHAR  -      likewise
