@@ -18,9 +18,10 @@ from .errors import HtaSqlError
 
 if TYPE_CHECKING:
     from .archive import Archive
+    from .comparison import Comparison
     from .ingest import ingest
 
-__all__ = ["HtaSqlError", "__version__", "ingest", "open"]
+__all__ = ["HtaSqlError", "__version__", "compare", "ingest", "open"]
 
 __version__ = "0.1.0"
 
@@ -34,6 +35,16 @@ def open(*archives: str | PathLike[str]) -> Archive:
     from .archive import Archive  # not at the top: it takes DuckDB's start-up time
 
     return Archive(*archives)
+
+
+def compare(base: str | PathLike[str], test: str | PathLike[str], **selection) -> Comparison:
+    """Two jobs side by side: archives, jobs of one (`ARCHIVE::job`), or folders of traces.
+
+    See :func:`hta_sql.comparison.compare` for what there is to choose.
+    """
+    from .comparison import compare
+
+    return compare(base, test, **selection)
 
 
 class _Package(ModuleType):

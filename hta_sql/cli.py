@@ -15,6 +15,7 @@ import click
 
 from . import __version__
 from .catalog import Catalog
+from .diff_command import diff
 from .errors import BadParameter, HtaSqlError, UnknownQuery, from_duckdb, one_line
 from .output import CLEAR_LINE, humane
 from .path_commands import critical_path, export
@@ -300,6 +301,7 @@ def demo(out: Path, straggler: str, plain: bool, **options: Any) -> None:
 
 
 cli.add_command(critical_path)
+cli.add_command(diff)
 cli.add_command(export)
 
 

@@ -3,7 +3,7 @@
 import re
 
 # How a query itself says so, by SQL's error().
-_REFUSED = re.compile(r"Invalid Input Error: (\w+: \w+ is .+)")
+_REFUSED = re.compile(r"Invalid Input Error: (\w+: \w+ is .+|no job '.+)")
 
 
 class HtaSqlError(Exception):

@@ -166,7 +166,13 @@ compared AS (
     FROM sides
 ),
 beside_others AS (
-    SELECT *, median(ratio) OVER () AS usual_ratio
+    SELECT
+        *,
+        -- Of one or two things in one step each, there is nothing else to go by.
+        CASE
+            WHEN count(*) OVER () < 3 AND step_error IS NULL THEN 1
+            ELSE median(ratio) OVER ()
+        END AS usual_ratio
     FROM compared
 )
 SELECT

@@ -1,17 +1,17 @@
 -- What each step spends time with: rows of side, step, name and value_ns, the mean over the ranks.
 --
--- `sampled` are rows of compared_steps, of `base_job` and `test_job`. step_diff says what the names
--- mean; kernel_time is the sum of the activities' durations. A step without activities has 0 of
--- what they would take.
-CREATE OR REPLACE MACRO step_metrics(sampled, base_job, test_job) AS TABLE
+-- `sampled` are rows of compared_steps, of the jobs `jobs`. step_diff says what the names mean;
+-- kernel_sum is the sum of the activities' durations. A step without activities has 0 of what they
+-- would take.
+CREATE OR REPLACE MACRO step_metrics(sampled, jobs) AS TABLE
 WITH
 activities AS (
     SELECT a.job, a.rank, a.device, coalesce(a.step, -1) AS step, a.kind, a.start_ns, a.end_ns
     FROM gpu_activities AS a
-    WHERE is_compared(a.job, base_job, test_job)
+    WHERE list_contains(jobs, a.job)
 ),
-kernel_times AS (
-    SELECT job, rank, step, sum(end_ns - start_ns)::BIGINT AS kernel_time
+kernel_sums AS (
+    SELECT job, rank, step, sum(end_ns - start_ns)::BIGINT AS kernel_sum
     FROM activities
     GROUP BY job, rank, step
 ),
@@ -44,15 +44,15 @@ of_steps AS (
         round(avg(coalesce(g.memory, 0)))::BIGINT AS memory,
         round(avg(coalesce(g.exposed_communication, 0)))::BIGINT AS exposed_communication,
         round(avg(coalesce(g.exposed_memory, 0)))::BIGINT AS exposed_memory,
-        round(avg(coalesce(k.kernel_time, 0)))::BIGINT AS kernel_time
+        round(avg(coalesce(k.kernel_sum, 0)))::BIGINT AS kernel_sum
     FROM query_table(sampled) AS s
     LEFT JOIN of_ranks AS g
         ON g.job = s.job AND g.rank = s.rank AND g.step = coalesce(s.step, -1)
-    LEFT JOIN kernel_times AS k
+    LEFT JOIN kernel_sums AS k
         ON k.job = s.job AND k.rank = s.rank AND k.step = coalesce(s.step, -1)
     GROUP BY s.side, s.step
 )
 UNPIVOT of_steps
 ON step_time, gpu_span, gpu_busy, idle, compute, communication, memory, exposed_communication,
-    exposed_memory, kernel_time
+    exposed_memory, kernel_sum
 INTO NAME name VALUE value_ns;

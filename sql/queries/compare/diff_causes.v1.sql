@@ -232,7 +232,7 @@ launched_below AS (
 ranks_kernels AS MATERIALIZED (
     SELECT
         a.rank_place,
-        coalesce(hash(o.context, o.dims_hash), 0::UBIGINT) AS whole,
+        CASE WHEN o.op_key IS NULL THEN 0::UBIGINT ELSE hash(o.context, o.dims_hash) END AS whole,
         a.kernel_hash AS part,
         a.sample,
         any_value(coalesce(o.context, 0::UBIGINT)) AS context,
@@ -412,8 +412,12 @@ gpu_of_contexts AS (
     GROUP BY l.context
 ),
 changed_contexts AS (
-    SELECT 'calls' AS cause, part AS context
-    FROM changed_calls
+    SELECT 'calls' AS cause, c.part AS context
+    FROM changed_calls AS c
+    JOIN of_contexts AS o ON o.context = c.part
+    -- Where only what it is called in is called more or less often, it does not follow, but is
+    -- no cause.
+    WHERE abs(coalesce(o.test_calls, 0) - coalesce(o.base_calls, 0)) > 1e-9
     UNION ALL
     SELECT 'shapes' AS cause, context
     FROM first_reshaped

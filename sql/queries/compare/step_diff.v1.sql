@@ -7,6 +7,7 @@
 -- step. step_time is the step's time on the host. The others are of the activities launched in the
 -- step, as in step_breakdown, summed over a rank's devices: idle, compute, exposed_communication
 -- and exposed_memory add up to gpu_span, from the first one's start to the last one's end.
+-- kernel_sum is the sum of their durations.
 --
 -- Whether two sets of steps differ is told by Yuen's test (1974): by their trimmed means, a fifth
 -- of the values left out at either end, and how far the steps scatter. The interval from
@@ -61,7 +62,7 @@ sampled AS MATERIALIZED (
     )
 ),
 samples AS (
-    FROM step_metrics(sampled, base_job, test_job)
+    FROM step_metrics(sampled, [base_job_of(base_job), test_job_of(test_job)])
 ),
 sides AS (
     SELECT
@@ -124,6 +125,6 @@ WHERE jobs_are_there(base_job, test_job)
 ORDER BY
     list_position(
         ['step_time', 'gpu_span', 'gpu_busy', 'idle', 'compute', 'exposed_communication',
-         'exposed_memory', 'communication', 'memory', 'kernel_time'],
+         'exposed_memory', 'communication', 'memory', 'kernel_sum'],
         name
     );

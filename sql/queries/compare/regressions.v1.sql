@@ -1,0 +1,113 @@
+-- What the newest run of a job does otherwise than the runs before it, beyond their noise, ranked.
+--
+-- Runs, values and intervals are those of `baseline`. `change` is increased or decreased where the
+-- newest run's value lies outside of what is expected, and that by 1 % of the mean at least.
+-- Of one run before it, nothing is known of noise: NULL.
+--
+--     runs before    x  xx x  x                   low_ns [xxxxxxxxx] high_ns
+--     newest                         o            increased
+--
+-- HTA has no counterpart.
+--
+-- since: 0.1
+-- grain: kind, name
+-- returns:
+--   kind        VARCHAR  -      step or kernel, as in baseline
+--   name        VARCHAR  -      what takes the time
+--   position    BIGINT   -      1 for the largest difference of those beyond noise; others behind
+--   change      VARCHAR  -      added, deleted, increased, decreased, unchanged; NULL: noise
+--                                unknown
+--   test_ns     BIGINT   ns     value of the newest run
+--   mean_ns     BIGINT   ns     of the runs before it, trimmed
+--   diff_ns     BIGINT   ns     test_ns - mean_ns
+--   diff_ratio  DOUBLE   -      diff_ns / mean_ns: 0.03 is 3 % more
+--   low_ns      BIGINT   ns     lower end of what was expected; NULL: less than two runs
+--   high_ns     BIGINT   ns     upper end
+--   run_count   BIGINT   count  runs before it
+--   job         VARCHAR  -      the newest run
+-- check: position > 0 AND run_count > 0
+-- check: diff_ns = test_ns - mean_ns
+-- check: change <> 'increased' OR test_ns > high_ns
+-- check: change <> 'decreased' OR test_ns < low_ns
+CREATE OR REPLACE MACRO regressions_v1(
+    newest_job VARCHAR := NULL,  -- the run to judge; NULL means the one that began last
+    job_contains VARCHAR := NULL,  -- only jobs with this in their names; NULL means all
+    run_limit INTEGER := 10,  -- compare with at most so many runs, the last ones before it
+    short_names BOOLEAN := true  -- kernels' names without template arguments and parameters
+) AS TABLE
+WITH
+runs AS MATERIALIZED (
+    FROM comparable_runs(newest_job, job_contains, run_limit)
+),
+values_of AS MATERIALIZED (
+    FROM values_of_runs(runs, steps, short_names)
+),
+things AS (
+    SELECT DISTINCT kind, name
+    FROM values_of
+),
+sorted AS (
+    SELECT
+        t.kind,
+        t.name,
+        list(coalesce(v.value_ns, 0) ORDER BY coalesce(v.value_ns, 0)) FILTER (NOT r.is_newest)
+            AS of_runs,
+        max(coalesce(v.value_ns, 0)) FILTER (r.is_newest) AS test_ns,
+        count(v.job) FILTER (NOT r.is_newest) AS had_count,
+        count(v.job) FILTER (r.is_newest) AS has_count
+    FROM things AS t
+    CROSS JOIN runs AS r
+    LEFT JOIN values_of AS v ON v.job = r.job AND v.kind = t.kind AND v.name = t.name
+    WHERE t.kind = 'kernel' OR v.job IS NOT NULL
+    GROUP BY t.kind, t.name
+),
+expected AS (
+    SELECT
+        kind,
+        name,
+        test_ns,
+        len(of_runs) AS run_count,
+        had_count,
+        has_count,
+        round(trimmed_mean(of_runs))::BIGINT AS mean_ns,
+        round(
+            trimmed_mean(of_runs) - noise_t(of_runs, [0]) * standard_error(of_runs, [0])
+        )::BIGINT AS low_ns,
+        round(
+            trimmed_mean(of_runs) + noise_t(of_runs, [0]) * standard_error(of_runs, [0])
+        )::BIGINT AS high_ns
+    FROM sorted
+    WHERE of_runs IS NOT NULL AND test_ns IS NOT NULL
+),
+judged AS (
+    SELECT
+        *,
+        test_ns - mean_ns AS diff_ns,
+        CASE
+            WHEN had_count = 0 THEN 'added'
+            WHEN has_count = 0 AND low_ns > 0 THEN 'deleted'
+            WHEN low_ns IS NULL THEN CASE WHEN test_ns = mean_ns THEN 'unchanged' END
+            WHEN abs(test_ns - mean_ns) < 0.01 * mean_ns THEN 'unchanged'
+            WHEN test_ns > high_ns THEN 'increased'
+            WHEN test_ns < low_ns THEN 'decreased'
+            ELSE 'unchanged'
+        END AS change
+    FROM expected
+)
+SELECT
+    kind,
+    name,
+    row_number() OVER (
+        ORDER BY coalesce(change, 'unchanged') = 'unchanged', abs(diff_ns) DESC, kind DESC, name
+    ) AS position,
+    change,
+    test_ns,
+    mean_ns,
+    diff_ns,
+    diff_ns / nullif(mean_ns, 0) AS diff_ratio,
+    low_ns,
+    high_ns,
+    run_count,
+    (SELECT r.job FROM runs AS r WHERE r.is_newest) AS job
+FROM judged
+ORDER BY position;
