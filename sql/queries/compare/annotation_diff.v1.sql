@@ -171,7 +171,7 @@ totals AS (
         coalesce(k.base_kernel_ns, 0)::BIGINT AS base_kernel_ns,
         coalesce(k.test_kernel_ns, 0)::BIGINT AS test_kernel_ns
     FROM totals_of_host AS h
-    LEFT JOIN kernels AS k ON k.name = h.name
+    LEFT JOIN kernels AS k ON k.name IS NOT DISTINCT FROM h.name
 )
 SELECT
     name,

@@ -220,13 +220,13 @@ verdicts AS (
     SELECT
         8 AS place,
         'traces' AS name,
-        concat(base.broken_count, ' incomplete, ', base.quarantined_count, ' events lost')
+        concat(base.broken_count, ' incomplete', ', ' || base.quarantined_count || ' events lost')
             AS base_value,
-        concat(test.broken_count, ' incomplete, ', test.quarantined_count, ' events lost')
+        concat(test.broken_count, ' incomplete', ', ' || test.quarantined_count || ' events lost')
             AS test_value,
         CASE
-            WHEN base.broken_count + test.broken_count > 0
-                OR base.quarantined_count + test.quarantined_count > 0
+            WHEN base.broken_count > 0 OR test.broken_count > 0
+                OR base.quarantined_count > 0 OR test.quarantined_count > 0
             THEN 'weakens'
             ELSE 'none'
         END AS effect,
