@@ -52,6 +52,8 @@ RANKS = {
     "small": {"ranks": 8, "collectives": 500},
 }
 PATH_STEP = 1
+# Steps of the base and of the test whose operators are aligned: 100,000 of 11,000 a step.
+ALIGNED = {"base_steps": [*range(9)], "test_steps": [*range(2, 11)]}
 RANKS_PARAMETERS: dict[str, dict[str, Any]] = {
     "kernel_timeline": {"window_from_ns": 1_000_000_000, "window_until_ns": 2_000_000_000},
 }
@@ -83,6 +85,7 @@ def names() -> list[str]:
     return [
         *(f"load/{name}" for name in load), "cli/list", "cli/run",
         *(f"query/{name}" for name in calls()), "stacks", "growth", "ranks", "path",
+        "diff",
     ]  # fmt: skip
 
 
@@ -101,6 +104,7 @@ class Session:
     stacks: dict[str, dict[str, float]] = field(default_factory=dict)
     growth: dict[str, dict[str, float]] = field(default_factory=dict)
     ranks: dict[str, dict[str, float]] = field(default_factory=dict)
+    diffs: dict[str, dict[str, float]] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     load_average: list[float] = field(default_factory=list)  # of the machine, before we began
@@ -134,6 +138,8 @@ class Session:
             self.across_ranks()
         if "path" in self.selected:
             self.path()
+        if "diff" in self.selected:
+            self.diff()
 
     def load(self) -> None:
         """The contestants in turns, so that a busy minute of the machine hits all of them."""
@@ -331,6 +337,48 @@ class Session:
         if wall_s is None:
             raise Failed("HTA's critical_path_analysis failed")
         return Cost(wall_s, cost.cpu_s, cost.peak_bytes)
+
+    def diff(self) -> None:
+        """Every query that compares two jobs, of 2 million events each, in a process of its own.
+
+        HTA's time is that of its compare_traces alone, its traces loaded.
+        """
+        jobs = [self.one, data.job(self.folder, self.size, "other")]
+        archive = self.folder / "archive-two"
+        folders = [str(job.folder) for job in jobs]
+        program = [sys.executable, "-m", "hta_sql.cli"]
+        self.measure(
+            "diff/ingest", lambda: measure.run([*program, "ingest", *folders, str(archive)])
+        )
+        asked = {
+            name: (name, ALIGNED if name == "op_alignment" and self.size == "full" else {})
+            for name, query in Catalog.load().newest.items() if query.theme == "compare"
+        }
+        for name, call in asked.items():
+            self.measure(
+                f"diff/{name}",
+                lambda c={name: call}: measure.run_child(
+                    "warm", archive=str(archive), calls=c, repeats=GROWTH_REPEATS
+                ),
+            )
+            for cost in self.costs.get(f"diff/{name}", []):
+                found = cost.said[name]
+                if "error" in found:
+                    self.failures.append(f"diff/{name}: {found['error']}")
+                else:
+                    self.diffs[name] = found | {"peak_gb": cost.peak_bytes / 1e9}
+        names = [f"{archive}::{job.folder.name}" for job in jobs]
+        for _ in range(COLD_ROUNDS):
+            self.measure("diff/cli", lambda: measure.run([*program, "diff", *names]))
+        if self.with_hta:
+            self.measure("diff/hta", lambda: self.hta_diff(folders))
+
+    def hta_diff(self, folders: list[str]) -> Cost:
+        cost = measure.run_child(
+            "diff", python=data.hta_python(), script=HTA_SCRIPT, traces=folders,
+            repeats=GROWTH_REPEATS,
+        )  # fmt: skip
+        return Cost(cost.said["s"], cost.cpu_s, cost.peak_bytes)
 
     def warm_of(self, archive: Path) -> Cost:
         return measure.run_child(

@@ -26,6 +26,7 @@ JOBS: dict[str, dict[str, dict[str, Any]]] = {
         "huge": {"ranks": 1, "steps": 325, "layers": 32, "scale": 3, "gzip": False},
         "stacks": {"ranks": 1, "steps": 25, "layers": 32, "scale": 3, "python_frames": 43},
         "path": {"ranks": 1, "steps": 3, "layers": 32, "scale": 6},
+        "other": {"ranks": 1, "steps": 65, "layers": 32, "scale": 3, "seed": 1},
     },
     "small": {
         "one": {"ranks": 1, "steps": 4, "layers": 16, "scale": 3},
@@ -35,6 +36,7 @@ JOBS: dict[str, dict[str, dict[str, Any]]] = {
         "huge": {"ranks": 1, "steps": 8, "layers": 16, "scale": 3, "gzip": False},
         "stacks": {"ranks": 1, "steps": 2, "layers": 16, "scale": 3, "python_frames": 43},
         "path": {"ranks": 1, "steps": 3, "layers": 8, "scale": 3},
+        "other": {"ranks": 1, "steps": 4, "layers": 16, "scale": 3, "seed": 1},
     },
 }
 

@@ -35,6 +35,26 @@ def load(trace: str, calls: dict, repeats: int, enough_s: float) -> dict:
     }  # fmt: skip
 
 
+def diff(traces: list[str], repeats: int) -> dict:
+    """Load two traces, then compare them `repeats` times; the best counts."""
+    from hta.common.trace import Trace
+    from hta.trace_diff import LabeledTrace, TraceDiff
+
+    labeled = [
+        LabeledTrace(label=label, t=Trace(trace_files={0: f"{folder}/rank_0.json.gz"}))
+        for label, folder in zip(("one", "other"), traces, strict=True)
+    ]
+    steps = [trace.iterations() for trace in labeled]
+    times = []
+    for _ in range(repeats):
+        at = time.perf_counter()
+        TraceDiff.compare_traces(
+            *labeled, control_iteration=steps[0], test_iteration=steps[1], use_short_name=False
+        )
+        times.append(time.perf_counter() - at)
+    return {"s": min(times)}
+
+
 def usages() -> list:
     return [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
 
@@ -49,4 +69,5 @@ def peak() -> int:
 
 
 if __name__ == "__main__":
-    print("\n" + json.dumps(load(**json.loads(sys.argv[2]))))
+    task = {"load": load, "diff": diff}[sys.argv[1]]
+    print("\n" + json.dumps(task(**json.loads(sys.argv[2]))))

@@ -45,6 +45,7 @@ def result(session: Session) -> dict[str, Any]:
         "queries": queries,
         "stacks": session.stacks,
         "ranks": session.ranks,
+        "diffs": session.diffs,
         "growth": session.growth,
         "figures": found,
         "targets": judged(found),
@@ -117,6 +118,12 @@ def text(outcome: dict[str, Any], judge: bool) -> str:
             for name, query in outcome["ranks"].items()
         ]
         lines += ["", *table(["across ranks", "rows", "warm s", "peak GB"], rows)]
+    if outcome["diffs"]:
+        rows = [
+            [name, str(query["rows"]), seconds(query["warm_s"]), f"{query['peak_gb']:.2f}"]
+            for name, query in outcome["diffs"].items()
+        ]
+        lines += ["", *table(["two jobs compared", "rows", "warm s", "peak GB"], rows)]
     if outcome["growth"]:
         rows = [
             [name, seconds(of["tenth_s"]), seconds(of["whole_s"]), f"{of['times']:.1f}"]

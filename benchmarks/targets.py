@@ -44,10 +44,14 @@ TARGETS = (
     Target("ranks_warm_s", "64 ranks of 20,000 collectives: slowest query across ranks, s", most=5),
     Target("ranks_peak_gb", "its peak memory, GB", most=2),
     Target("path_s", "critical path of a step of 60,000 events, fresh process, s", most=5),
+    Target("diff_warm_s", "two traces of 2 million events: slowest comparison, warm, s", most=3),
+    Target("align_s", "100,000 operators aligned with 100,000, s", most=10),
+    Target("align_peak_gb", "its peak memory, GB", most=2),
     Target("growth", "ten times the trace: a query's time grows at most by", most=13),
 )
 DETAILED = {"idle_gaps", "annotated_kernels"}
 COMM = {name for name, query in Catalog.load().newest.items() if query.theme == "comm"}
+COMPARE = {name for name, query in Catalog.load().newest.items() if query.theme == "compare"}
 HOST = {name for name, query in Catalog.load().newest.items() if query.theme == "host"}
 
 
@@ -84,7 +88,7 @@ def figures(session: Session) -> dict[str, float]:
     # A case is named by its query, or by the query with its parameters behind.
     host = {name for name in warm if name.partition("(")[0] in HOST}
     for figure, names in (
-        ("slowest_warm_s", warm.keys() - DETAILED - host - COMM),
+        ("slowest_warm_s", warm.keys() - DETAILED - host - COMM - COMPARE),
         ("detailed_warm_s", warm.keys() & DETAILED),
         ("host_warm_s", host),
     ):
@@ -107,6 +111,15 @@ def figures(session: Session) -> dict[str, float]:
         found["path_peak_gb"] = cost["path/ours"].peak_bytes / 1e9
         if "path/hta" in cost:
             found["hta_path_over_ours"] = cost["path/hta"].wall_s / cost["path/ours"].wall_s
+    if session.diffs:
+        aligned = session.diffs.get("op_alignment", {})
+        found |= {f"align_{key}": aligned[name]
+                  for key, name in (("s", "warm_s"), ("peak_gb", "peak_gb")) if name in aligned}
+        found["diff_warm_s"] = max(query["warm_s"] for query in session.diffs.values())
+    if "diff/cli" in cost:
+        found["diff_cli_s"] = cost["diff/cli"].wall_s
+        if "diff/hta" in cost:
+            found["hta_compare_traces_s"] = cost["diff/hta"].wall_s
     growth = [query["times"] for query in session.growth.values()]
     if growth:
         found["growth"] = max(growth)

@@ -332,6 +332,7 @@ def _located(given: str | Path, scratch: Path, report: Callable[[str], None]) ->
     if not (path / "traces.parquet").is_file():
         from .ingest import ingest
 
+        report(f"ingesting {path}")
         summary = ingest([path], scratch, report=report)
         for outcome in summary.traces:
             if outcome.error:
