@@ -786,6 +786,43 @@ def overlapping_launches(ours: Ours, folder: Path) -> list[Number]:
     return [calls[0]["dur"], len(own), len([edge for edge in edges if edge["time_ns"] == 10_000])]
 
 
+TRACE_DIFF = {"base_job": "trace_diff/control", "test_job": "trace_diff/test"}
+STEP_1009 = {"base_steps": [1009], "test_steps": [1009]}
+
+
+@entry("All ranks and steps count")
+def all_that_is_chosen(ours: Ours, folder: Path) -> list[Number]:
+    theirs = hta("trace_diff", "compare_traces_ALL")
+    both = [
+        sum(ours.run.query(query, **TRACE_DIFF, **chosen).num_rows
+            for query in ("kernel_diff", "op_diff"))
+        for chosen in ({}, STEP_1009)
+    ]
+    assert both[1] == len(theirs)
+    return [len(theirs), both[0], len(theirs)]
+
+
+@entry("Devices run activities")
+def gpu_rows(ours: Ours, folder: Path) -> list[Number]:
+    rows = [
+        span("gemm", EPOCH_US, 10, "kernel", 0, 7, stream=7, device=0),
+        span("loss", EPOCH_US, 10, "gpu_user_annotation", 0, 7, stream=7, device=0),
+        span("Stream Sync", EPOCH_US, 10, "cuda_sync", 0, 7, stream=7, device=0),
+    ]
+    run = ingested(folder, trace_text(rows))
+    # hta-semantics §5: rows of which the stream is not -1.
+    return [len({row["name"] for row in rows if row["args"]["stream"] != -1}),
+            run.kernel_diff().num_rows]
+
+
+@entry("Short names have no empty parts")
+def short_names(ours: Ours, folder: Path) -> list[Number]:
+    theirs = hta("trace_diff", "compare_traces_GPU_short")
+    names = ours.run.kernel_diff(**TRACE_DIFF, **STEP_1009, short_names=True)["name"].to_pylist()
+    assert not any("::::" in name for name in names)
+    return [sum("::::" in row["short_name"] for row in theirs), len(theirs), len(names)]
+
+
 def test_every_entry_has_its_numbers():
     assert list(ENTRIES) == list(ENTRY_NUMBERS)
 
@@ -833,6 +870,7 @@ def queries_like_htas() -> dict[str, Query]:
 
 
 QUERIES = queries_like_htas()
+OF_TRACE_DIFF = ("kernel_diff", "op_diff")
 
 
 def test_differences_name_every_method():
@@ -846,19 +884,21 @@ def test_differences_name_every_method():
         for name in quoted(here):
             if name == "summary()":  # of HTA's graph
                 continue
-            assert name in {**QUERIES, **Catalog.load().newest}, (theirs, name)
+            assert name in {*QUERIES, *OF_TRACE_DIFF}, (theirs, name)
             assert f"[`{name}`](queries.md#{name})" in here
 
 
 def test_names_in_the_differences_exist():
     """What looks like a name of ours is a query, a parameter, a column, or HTA's."""
-    columns = {column.name for query in QUERIES.values() for column in query.columns}
-    parameters = {p.name for query in QUERIES.values() for p in query.parameters}
-    folders = {file.job for file in TRACE_FILES}
+    like_htas = {**QUERIES, **{name: Catalog.load().find(name) for name in OF_TRACE_DIFF}}
+    columns = {column.name for query in like_htas.values() for column in query.columns}
+    parameters = {p.name for query in like_htas.values() for p in query.parameters}
+    folders = {name for file in TRACE_FILES for name in (file.job, file.job.split("/")[0])}
     prose = re.sub(r"```.*?```|^\|.*\|$", "", DIFFERENCES, flags=re.DOTALL | re.MULTILINE)
     causes = {"host_wait", "kernel_wait", "other"}
-    known = QUERIES.keys() | columns | parameters | folders | causes | HTA_METHODS
+    known = like_htas.keys() | columns | parameters | folders | causes | HTA_METHODS
     known |= {"parent", "parent_id"}  # of call graphs
+    known |= {"compare_traces", "ops_diff", "device_type"}
     known |= {"data_loading"}  # a bound, and the parameter of its names
     known |= {name for names in HTA_PARAMETERS.values() for name in names}
     for found in quoted(prose):
