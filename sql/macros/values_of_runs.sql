@@ -1,8 +1,9 @@
 -- What many runs of a program lead to expect of the next one.
 
 -- The runs to expect from: of the jobs with `job_contains` in their names that began before
--- `newest`, on the same GPUs and with as many ranks, the last `run_limit`; and `newest` itself, by
--- default the job that began last. Gives job, is_newest and start_ns.
+-- `newest`, or at once and are before it by name, on the same GPUs and with as many ranks, the last
+-- `run_limit`; and `newest` itself, by default the job that began last. Gives job, is_newest and
+-- start_ns.
 CREATE OR REPLACE MACRO comparable_runs(newest_job, job_contains, run_limit) AS TABLE
 WITH
 jobs AS (
@@ -29,7 +30,10 @@ earlier AS (
         ON j.gpu IS NOT DISTINCT FROM n.gpu
         AND j.world_size IS NOT DISTINCT FROM n.world_size
         AND j.job <> n.job
-        AND coalesce(j.start_ns < n.start_ns, j.job < n.job)
+        AND (
+            j.start_ns < n.start_ns
+            OR (coalesce(j.start_ns = n.start_ns, true) AND j.job < n.job)
+        )
     ORDER BY j.start_ns DESC NULLS LAST, j.job DESC
     LIMIT CASE WHEN run_limit < 0 THEN 0 ELSE run_limit END
 )
@@ -77,9 +81,9 @@ kernels AS (
     JOIN step_counts AS c ON c.job = a.job
     GROUP BY ALL
 )
+SELECT job, 'kernel' AS kind, name, round(coalesce(total_ns, 0) / step_count)::BIGINT AS value_ns
+FROM kernels
+UNION ALL
 SELECT side AS job, 'step' AS kind, name, round(median(value_ns))::BIGINT AS value_ns
 FROM metrics
-GROUP BY side, name
-UNION ALL
-SELECT job, 'kernel' AS kind, name, round(coalesce(total_ns, 0) / step_count)::BIGINT AS value_ns
-FROM kernels;
+GROUP BY side, name;

@@ -9,6 +9,7 @@ from hta_sql.catalog import Catalog  # noqa: E402
 NEWEST = Catalog.load().newest
 GPU_QUERIES = tuple(name for name, query in NEWEST.items() if query.theme == "gpu")
 COMM_QUERIES = tuple(name for name, query in NEWEST.items() if query.theme == "comm")
+COMPARE_QUERIES = tuple(name for name, query in NEWEST.items() if query.theme == "compare")
 HOST_QUERIES = tuple(name for name, query in NEWEST.items() if query.theme == "host")
 
 
@@ -28,3 +29,11 @@ def host() -> SmallTables:
 def comm() -> SmallTables:
     """The queries across ranks over small tables."""
     return SmallTables(COMM_QUERIES)
+
+
+@pytest.fixture(scope="session")
+def compare() -> SmallTables:
+    """The queries of two jobs and more over small tables."""
+    return SmallTables(
+        name for name in COMPARE_QUERIES if name != "op_alignment"  # has a module of its own
+    )

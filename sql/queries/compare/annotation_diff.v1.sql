@@ -104,8 +104,9 @@ around AS (
 ),
 -- Once a name, however often the name is around itself.
 names_around AS MATERIALIZED (
-    SELECT DISTINCT job, rank, event_id, name, is_base, is_test
+    SELECT job, rank, event_id, name, bool_or(is_base) AS is_base, bool_or(is_test) AS is_test
     FROM around
+    GROUP BY job, rank, event_id, name
 ),
 -- Launches that no annotation is around on their own thread.
 bare_launches AS MATERIALIZED (

@@ -1,17 +1,17 @@
 -- What the earlier runs of a job lead to expect of the next one: usual values and their noise.
 --
--- The runs are jobs of the archive, in the order in which they began: those before `newest_job`
--- that ran on the same GPUs with as many ranks, the last `run_limit` of them. Name a program's jobs
--- alike and `job_contains` picks them.
+-- The runs are jobs of the archive, in the order in which they began, by name where they did so at
+-- once: those before `newest_job` that ran on the same GPUs with as many ranks, the last `run_limit`
+-- of them. Name a program's jobs alike and `job_contains` picks them.
 --
 --     kind    name                  a run's value
 --     step    as in step_diff       median over its steps of the mean over its ranks
 --     kernel  name of the kernel    sum of its calls in steps / steps of ranks
 --
 -- Of a run without steps it is that of the whole. The interval from low_ns to high_ns is where the
--- value of one more run lies in 999 of 1,000 cases, by Student's t about the mean of the runs; with
--- five and more runs a fifth of them at either end does not count. A kernel that a run has not
--- takes no time there. `regressions` holds the newest run against it.
+-- value of one more run lies in 995 of 1,000 cases and more, by Student's t about the mean of the
+-- runs; with five and more runs a fifth of them at either end does not count. A kernel that a run
+-- has not takes no time there. `regressions` holds the newest run against it.
 --
 -- HTA has no counterpart.
 --
@@ -62,14 +62,15 @@ sorted AS (
         list(coalesce(v.value_ns, 0) ORDER BY coalesce(v.value_ns, 0)) AS of_runs
     FROM things AS t
     CROSS JOIN earlier AS e
-    LEFT JOIN values_of AS v ON v.job = e.job AND v.kind = t.kind AND v.name = t.name
+    LEFT JOIN values_of AS v
+        ON v.job = e.job AND v.kind = t.kind AND v.name IS NOT DISTINCT FROM t.name
     WHERE t.kind = 'kernel' OR v.job IS NOT NULL
     GROUP BY t.kind, t.name
 ),
 ends AS (
     SELECT
-        arg_min(job, {'start_ns': start_ns, 'job': job}) AS first_job,
-        arg_max(job, {'start_ns': start_ns, 'job': job}) AS last_job
+        first(job ORDER BY start_ns NULLS FIRST, job) AS first_job,
+        last(job ORDER BY start_ns NULLS FIRST, job) AS last_job
     FROM earlier
 )
 SELECT

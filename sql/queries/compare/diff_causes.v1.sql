@@ -598,7 +598,7 @@ causes AS (
 SELECT
     cause,
     name,
-    row_number() OVER (ORDER BY abs(diff_ns) DESC, cause, name) AS position,
+    row_number() OVER (ORDER BY abs(round(diff_ns)) DESC, cause, name) AS position,
     regexp_replace(inside, '^([^,]*, [^,]*, [^,]*), .*$', '\1, ...') AS inside,
     base_detail,
     test_detail,
@@ -609,7 +609,7 @@ SELECT
     round(test_ns)::BIGINT AS test_per_step_ns,
     round(diff_ns)::BIGINT AS diff_per_step_ns,
     diff_ratio,
-    abs(diff_ns) / nullif(sum(abs(diff_ns)) OVER (), 0) AS diff_frac
+    abs(round(diff_ns)::BIGINT) / nullif(sum(abs(round(diff_ns)::BIGINT)) OVER (), 0) AS diff_frac
 FROM causes
 WHERE jobs_are_there(base_job, test_job)
 ORDER BY position;

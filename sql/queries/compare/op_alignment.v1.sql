@@ -126,15 +126,15 @@ threads AS (
         coalesce(o.step, -1) AS step,
         o.pid,
         o.tid,
-        count(m.tid) = 0 AS is_beside,
+        count(m.job) = 0 AS is_beside,
         min(o.start_ns) AS first_ns
     FROM ops AS o
     LEFT JOIN (SELECT DISTINCT job, rank, step, pid, tid FROM marks) AS m
         ON m.job = o.job
         AND m.rank = o.rank
         AND m.step = o.step
-        AND m.pid = o.pid
-        AND m.tid = o.tid
+        AND m.pid IS NOT DISTINCT FROM o.pid
+        AND m.tid IS NOT DISTINCT FROM o.tid
     GROUP BY o.side, o.rank, coalesce(o.step, -1), o.pid, o.tid
 ),
 have_shapes AS (
@@ -165,8 +165,8 @@ sequences AS MATERIALIZED (
         ON t.side = o.side
         AND t.rank = o.rank
         AND t.step = coalesce(o.step, -1)
-        AND t.pid = o.pid
-        AND t.tid = o.tid
+        AND t.pid IS NOT DISTINCT FROM o.pid
+        AND t.tid IS NOT DISTINCT FROM o.tid
 ),
 -- First those of the same name and shapes.
 base_calls AS (

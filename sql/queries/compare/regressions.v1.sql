@@ -57,7 +57,8 @@ sorted AS (
         count(v.job) FILTER (r.is_newest) AS has_count
     FROM things AS t
     CROSS JOIN runs AS r
-    LEFT JOIN values_of AS v ON v.job = r.job AND v.kind = t.kind AND v.name = t.name
+    LEFT JOIN values_of AS v
+        ON v.job = r.job AND v.kind = t.kind AND v.name IS NOT DISTINCT FROM t.name
     WHERE t.kind = 'kernel' OR v.job IS NOT NULL
     GROUP BY t.kind, t.name
 ),

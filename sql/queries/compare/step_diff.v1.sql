@@ -111,14 +111,13 @@ SELECT
     round(test_median)::BIGINT AS test_median_ns,
     round(base_mad)::BIGINT AS base_mad_ns,
     round(test_mad)::BIGINT AS test_mad_ns,
-    abs(diff_mean) > noise AS is_significant,
+    diff_low_ns > 0 OR diff_high_ns < 0 AS is_significant,
     CASE
         WHEN base_count = 0 THEN 'added'
         WHEN test_count = 0 THEN 'deleted'
-        WHEN diff_mean_ns = 0 OR abs(diff_mean) <= noise THEN 'unchanged'
-        WHEN noise IS NULL THEN NULL
-        WHEN diff_mean > 0 THEN 'increased'
-        ELSE 'decreased'
+        WHEN diff_mean_ns = 0 OR NOT is_significant THEN 'unchanged'
+        WHEN diff_low_ns > 0 THEN 'increased'
+        WHEN diff_high_ns < 0 THEN 'decreased'
     END AS change
 FROM measured
 WHERE jobs_are_there(base_job, test_job)
