@@ -97,9 +97,11 @@ WHERE abs(test_rate - base_rate) > noise + 1e-9;
 -- their stratum, the same thing on the same input and rank: each one's duration is divided by the
 -- mean of the base's there. Strata that one side has not are left out.
 --
--- A difference has to be five standard errors of the single calls, as few steps may be alike by
--- chance; and that either beyond the noise of steps too, or beside what most things do: where all
--- go up and down together from step to step, that is no reason to name one.
+-- A difference has to be beyond the noise of the single calls, by a t that chance exceeds once in
+-- 100,000, as many things are looked at and few steps may be alike by chance. It also has to be
+-- beyond the noise of steps; or, where all things go up and down together, beside what most of them
+-- do, by three standard errors of the steps of what it is beside them. Of calls whose squares are
+-- not known the noise of steps alone decides.
 --
 --     ratio                   how many times as long a call takes
 --     base_calls, test_calls  in a step
@@ -132,45 +134,50 @@ of_steps AS (
     JOIN means AS m ON m.thing = c.thing AND m.stratum = c.stratum
     GROUP BY c.thing, c.side, c.sample
 ),
+beside_others AS (
+    SELECT *, ratio / nullif(median(ratio) OVER (PARTITION BY sample), 0) AS beside
+    FROM of_steps
+),
 sides AS (
     SELECT
         thing,
         list(ratio ORDER BY ratio) FILTER (side = 'base') AS base_sorted,
         list(ratio ORDER BY ratio) FILTER (side = 'test') AS test_sorted,
+        list(beside ORDER BY beside) FILTER (side = 'base') AS base_beside,
+        list(beside ORDER BY beside) FILTER (side = 'test') AS test_beside,
         sum(times) FILTER (side = 'base') AS base_times,
         sum(times) FILTER (side = 'test') AS test_times,
         sum(total_ns) FILTER (side = 'base') AS base_total_ns,
         sum(total_ns) FILTER (side = 'test') AS test_total_ns,
         sum(usual_ns) FILTER (side = 'test') AS test_usual_ns,
         -- About the mean of each side.
-        greatest(
-            0,
-            sum(squares) FILTER (side = 'base')
-            - power(sum(ratios) FILTER (side = 'base'), 2) / nullif(base_times, 0)
-            + sum(squares) FILTER (side = 'test')
-            - power(sum(ratios) FILTER (side = 'test'), 2) / nullif(test_times, 0)
-        ) AS call_squares
-    FROM of_steps
+        sum(squares) FILTER (side = 'base')
+        - power(sum(ratios) FILTER (side = 'base'), 2) / nullif(base_times, 0)
+        + sum(squares) FILTER (side = 'test')
+        - power(sum(ratios) FILTER (side = 'test'), 2) / nullif(test_times, 0) AS call_squares
+    FROM beside_others
     GROUP BY thing
 ),
 compared AS (
     SELECT
         *,
         trimmed_mean(test_sorted) / nullif(trimmed_mean(base_sorted), 0) AS ratio,
-        sqrt(
-            call_squares / nullif(base_times + test_times - 2, 0)
+        -- Rounding may leave a little less than 0; greatest would take NULL for it.
+        student_t_of_many((base_times + test_times)::BIGINT - 2) * sqrt(
+            CASE WHEN call_squares < 0 THEN 0 ELSE call_squares END
+            / nullif(base_times + test_times - 2, 0)
             * (1 / nullif(base_times, 0) + 1 / nullif(test_times, 0))
-        ) AS call_error,
-        standard_error(base_sorted, test_sorted) AS step_error,
-        noise_t(base_sorted, test_sorted) AS step_t
+        ) AS call_noise,
+        noise_t(base_sorted, test_sorted) * standard_error(base_sorted, test_sorted) AS step_noise,
+        3 * standard_error(base_beside, test_beside) AS beside_noise
     FROM sides
 ),
-beside_others AS (
+placed AS (
     SELECT
         *,
         -- Of one or two things in one step each, there is nothing else to go by.
         CASE
-            WHEN count(*) OVER () < 3 AND step_error IS NULL THEN 1
+            WHEN count(*) OVER () < 3 AND step_noise IS NULL THEN 1
             ELSE median(ratio) OVER ()
         END AS usual_ratio
     FROM compared
@@ -183,14 +190,15 @@ SELECT
     c.base_total_ns / s.base_steps_count AS base_ns,
     c.test_total_ns / s.test_steps_count AS test_ns,
     (c.test_total_ns - c.test_usual_ns) / s.test_steps_count AS slower_ns
-FROM beside_others AS c
+FROM placed AS c
 CROSS JOIN query_table(steps_of_sides) AS s
--- coalesce: of the host's calls, squares are not known; of one step and one, no noise of steps.
+-- Of one step and one, no noise of steps is known.
 WHERE (
-    abs(c.ratio - 1) > c.step_t * c.step_error
-    AND abs(c.ratio - 1) > 5 * coalesce(c.call_error, 0)
+    abs(c.ratio - 1) > c.step_noise
+    AND abs(c.ratio - 1) > coalesce(c.call_noise, 0)
 )
 OR (
-    abs(c.ratio - 1) > 5 * c.call_error
-    AND abs(c.ratio / nullif(c.usual_ratio, 0) - 1) > 5 * c.call_error
+    abs(c.ratio - 1) > c.call_noise
+    AND abs(c.ratio / nullif(c.usual_ratio, 0) - 1) > c.call_noise
+    AND abs(c.ratio / nullif(c.usual_ratio, 0) - 1) > coalesce(c.beside_noise, 0)
 );

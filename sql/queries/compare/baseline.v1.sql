@@ -1,8 +1,8 @@
 -- What the earlier runs of a job lead to expect of the next one: usual values and their noise.
 --
 -- The runs are jobs of the archive, in the order in which they began, by name where they did so at
--- once: those before `newest_job` that ran on the same GPUs with as many ranks, the last `run_limit`
--- of them. Name a program's jobs alike and `job_contains` picks them.
+-- once: those before `newest_job` that ran on the same GPUs with as many ranks, the last
+-- `run_limit` of them. Name a program's jobs alike and `job_contains` picks them.
 --
 --     kind    name                  a run's value
 --     step    as in step_diff       median over its steps of the mean over its ranks

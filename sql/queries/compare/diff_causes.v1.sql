@@ -28,8 +28,10 @@
 -- 10 % and 1 % of a step. So what the hardware does otherwise all over by less is not named here.
 --
 -- The time is that of the GPU work, all that is launched below the operator for calls and shapes;
--- of the host where there is none. Times of the host and those of the GPU, and of kernels that
--- overlap, do not add up to the difference of the step: what_if tells what a step would take.
+-- of the host where there is none. Of calls, the difference is what the changed rate adds to a step
+-- of the test, not what follows from what they are called in. Times of the host and those of the
+-- GPU, and of kernels that overlap, do not add up to the difference of the step: what_if tells what
+-- a step would take.
 --
 -- HTA has no counterpart.
 --
@@ -88,10 +90,21 @@ usual_step AS (
 ops AS MATERIALIZED (
     FROM compared_ops(numbered, base_job, test_job)
 ),
--- What each is called in, and what that is called in: 0 for nothing.
-in_parents AS MATERIALIZED (
-    SELECT o.*, coalesce(p.name_hash, 0::UBIGINT) AS in_hash
+have_shapes AS (
+    SELECT
+        coalesce(bool_or(o.input_dims IS NOT NULL) FILTER (s.side = 'base'), false)
+        AND coalesce(bool_or(o.input_dims IS NOT NULL) FILTER (s.side = 'test'), false) AS both_do
     FROM ops AS o
+    JOIN samples AS s ON s.sample = o.sample
+),
+-- What each is called in, and what that is called in: 0 for nothing. Where only one side has
+-- shapes, all are alike.
+in_parents AS MATERIALIZED (
+    SELECT
+        o.* REPLACE (CASE WHEN h.both_do THEN o.dims_hash ELSE 0::UBIGINT END AS dims_hash),
+        coalesce(p.name_hash, 0::UBIGINT) AS in_hash
+    FROM ops AS o
+    CROSS JOIN have_shapes AS h
     LEFT JOIN ops AS p ON p.op_key = o.parent_key
 ),
 in_contexts AS MATERIALIZED (
@@ -187,12 +200,32 @@ reshaped AS MATERIALIZED (
     FROM steady
     WHERE context IN (SELECT whole FROM changed_shapes)
 ),
--- Other shapes go down from an operator to those in it, and over to its backward pass.
+-- Other shapes go down from an operator to all below it, and over to its backward pass. What is
+-- around an operator is that of one of its calls.
+first_calls AS (
+    SELECT o.context, min(o.op_key) AS op_key
+    FROM in_contexts AS o
+    WHERE o.context IN (SELECT context FROM reshaped)
+    GROUP BY o.context
+),
+above AS (
+    SELECT f.context AS of_context, o.parent_key, NULL::UBIGINT AS context
+    FROM first_calls AS f
+    JOIN in_contexts AS o ON o.op_key = f.op_key
+    UNION ALL
+    SELECT a.of_context, o.parent_key, o.context
+    FROM above AS a
+    JOIN in_contexts AS o ON o.op_key = a.parent_key
+),
+follows AS MATERIALIZED (
+    SELECT DISTINCT a.of_context AS context
+    FROM above AS a
+    WHERE a.context IN (SELECT context FROM reshaped) AND a.context <> a.of_context
+),
 first_reshaped AS MATERIALIZED (
     SELECT r.*
     FROM reshaped AS r
-    WHERE r.in_hash NOT IN (SELECT name_hash FROM reshaped)
-      AND r.around_hash NOT IN (SELECT name_hash FROM reshaped)
+    WHERE r.context NOT IN (SELECT context FROM follows)
 ),
 -- All that is called below a changed operator, itself included.
 below AS (
@@ -411,15 +444,27 @@ gpu_of_contexts AS (
     CROSS JOIN counted AS n
     GROUP BY l.context
 ),
+callers_in_test AS (
+    SELECT c.whole, sum(c.times) / any_value(n.test_steps_count) AS calls
+    FROM callers AS c
+    CROSS JOIN counted AS n
+    WHERE c.side = 'test'
+    GROUP BY c.whole
+),
+-- Of a changed rate, the calls that it adds to a step of the test.
 changed_contexts AS (
-    SELECT 'calls' AS cause, c.part AS context
+    SELECT
+        'calls' AS cause,
+        c.part AS context,
+        (c.test_rate - c.base_rate) * w.calls AS added_calls
     FROM changed_calls AS c
     JOIN of_contexts AS o ON o.context = c.part
+    JOIN callers_in_test AS w ON w.whole = c.whole
     -- Where only what it is called in is called more or less often, it does not follow, but is
     -- no cause.
     WHERE abs(coalesce(o.test_calls, 0) - coalesce(o.base_calls, 0)) > 1e-9
     UNION ALL
-    SELECT 'shapes' AS cause, context
+    SELECT 'shapes' AS cause, context, NULL AS added_calls
     FROM first_reshaped
 ),
 shapes_of AS (
@@ -453,7 +498,15 @@ op_causes AS (
         coalesce(sum(g.base_gpu_ns), 0) AS base_gpu_ns,
         coalesce(sum(g.test_gpu_ns), 0) AS test_gpu_ns,
         coalesce(sum(o.base_host_ns), 0) AS base_host_ns,
-        coalesce(sum(o.test_host_ns), 0) AS test_host_ns
+        coalesce(sum(o.test_host_ns), 0) AS test_host_ns,
+        sum(
+            d.added_calls * (coalesce(g.base_gpu_ns, 0) + coalesce(g.test_gpu_ns, 0))
+            / (coalesce(o.base_calls, 0) + coalesce(o.test_calls, 0))
+        ) AS added_gpu_ns,
+        sum(
+            d.added_calls * (coalesce(o.base_host_ns, 0) + coalesce(o.test_host_ns, 0))
+            / (coalesce(o.base_calls, 0) + coalesce(o.test_calls, 0))
+        ) AS added_host_ns
     FROM changed_contexts AS d
     JOIN contexts AS c ON c.context = d.context
     JOIN of_contexts AS o ON o.context = d.context
@@ -467,6 +520,7 @@ kernels_of AS (
         coalesce(c.name, k.name) AS name,
         k.whole,
         k.part,
+        any_value(k.name) AS kernel,
         any_value(k.short_name) AS short_name,
         any_value(d.test_rate > d.base_rate) AS is_of_test,
         any_value(c.in_hash) AS in_hash,
@@ -485,9 +539,15 @@ kernel_causes AS (
         k.name,
         string_agg(DISTINCT p.name, ', ' ORDER BY p.name) AS inside,
         string_agg(DISTINCT k.short_name, ', ' ORDER BY k.short_name) FILTER (NOT k.is_of_test)
-            AS base_detail,
+            AS base_short,
         string_agg(DISTINCT k.short_name, ', ' ORDER BY k.short_name) FILTER (k.is_of_test)
-            AS test_detail,
+            AS test_short,
+        string_agg(DISTINCT k.kernel, ', ' ORDER BY k.kernel) FILTER (NOT k.is_of_test)
+            AS base_full,
+        string_agg(DISTINCT k.kernel, ', ' ORDER BY k.kernel) FILTER (k.is_of_test) AS test_full,
+        -- Where short names do not tell them apart, whole ones do.
+        CASE WHEN base_short = test_short THEN base_full ELSE base_short END AS base_detail,
+        CASE WHEN base_short = test_short THEN test_full ELSE test_short END AS test_detail,
         coalesce(sum(k.base_times), 0) / any_value(n.base_steps_count) AS base_calls,
         coalesce(sum(k.test_times), 0) / any_value(n.test_steps_count) AS test_calls,
         coalesce(sum(k.base_ns), 0) / any_value(n.base_steps_count) AS base_ns,
@@ -518,7 +578,10 @@ causes AS (
         CASE WHEN base_gpu_ns + test_gpu_ns > 0 THEN 'gpu' ELSE 'host' END AS time_of,
         CASE WHEN time_of = 'gpu' THEN base_gpu_ns ELSE base_host_ns END AS base_ns,
         CASE WHEN time_of = 'gpu' THEN test_gpu_ns ELSE test_host_ns END AS test_ns,
-        test_ns - base_ns AS diff_ns,
+        coalesce(
+            CASE WHEN time_of = 'gpu' THEN added_gpu_ns ELSE added_host_ns END,
+            test_ns - base_ns
+        ) AS diff_ns,
         NULL::DOUBLE AS diff_ratio
     FROM op_causes
     UNION ALL BY NAME
