@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _CONDITION = re.compile(r"\s*(\w+)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*(%|ns|us|µs|ms|s)\s*")
 _UNITS = {"%": 0.01, "ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
+# The names in step_diff.
+METRICS = ("step_time", "gpu_span", "gpu_busy", "idle", "compute", "exposed_communication",
+           "exposed_memory", "communication", "memory", "kernel_sum")
 # What a condition may ask of single causes: whether the call of any of them got that much longer.
 _TIMES_OF_CALLS = ("kernel_time", "transfer", "host_time", "data_loading")
 _SHOWN_CAUSES = 10
@@ -44,6 +47,9 @@ class Condition:
             raise BadParameter(f"{text!r} is no condition: write 'step_time > 3%' or "
                                "'step_time > 2ms', with ns, us, ms or s")
         name, sign, number, unit = found.groups()
+        if name not in (*METRICS, *_TIMES_OF_CALLS):
+            raise BadParameter(f"{text!r}: there is no {name} to compare, but "
+                               f"{', '.join((*METRICS, *_TIMES_OF_CALLS))}")
         if name in _TIMES_OF_CALLS and unit != "%":
             raise BadParameter(f"{text!r}: {name} is of single calls, and compared in %")
         return Condition(text, name, sign == ">", float(number) * _UNITS[unit], unit == "%")
@@ -122,15 +128,17 @@ class Comparison:
             "SELECT short_name(unnest($names::VARCHAR[])) AS name",
             {"names": [row["name"] for row in rows]},
         )["name"].to_pylist()
-        return [row | {"text": _sentence(row, name)} for row, name in
-                zip(rows, names, strict=True)]
+        return [
+            row | {"text": _sentence(row, short if row["cause"] == "kernel_time" else row["name"])}
+            for row, short in zip(rows, names, strict=True)
+        ]
 
     @cached_property
     def headline(self) -> str:
         """What became of a step's time, in a sentence."""
-        rows = {row["name"]: row for row in self.steps}
+        rows = {row["name"]: row for row in self.steps if row["base_count"] and row["test_count"]}
         row = rows.get("step_time") or rows.get("gpu_busy")
-        if row is None or not row["base_count"] or not row["test_count"]:
+        if row is None:
             return "There are no steps or GPU activities on both sides to compare."
         what = "A step takes" if row["name"] == "step_time" else "The GPU is busy for"
         was, now = (humane("t_ns", row[f"{side}_mean_ns"]) for side in ("base", "test"))
@@ -146,8 +154,8 @@ class Comparison:
             return (f"{what} {_longer(ratio)}: {was}, now {now}; of one each, noise is "
                     "unknown.")
         noise = (row["diff_high_ns"] - row["diff_low_ns"]) / 2 / max(1, row["base_mean_ns"])
-        return (f"{what} as long as before, within noise: {was}, now {now} "
-                f"({_percent(ratio)}, noise {_percent(noise, sign=False)}).")
+        return (f"{what} {was}, now {now}: {_percent(ratio)}, within noise of "
+                f"±{_percent(noise, sign=False)}.")
 
     def judge(self, condition: str | Condition) -> Verdict:
         """Whether a condition holds, such as `step_time > 3%`: its difference and beyond noise.
@@ -156,15 +164,22 @@ class Comparison:
         which hold if any single one in diff_causes does. BadParameter for what is no condition.
         """
         asked = Condition.read(condition) if isinstance(condition, str) else condition
+        if self.reasons["prevents"]:
+            return Verdict(asked.text, None, f"not comparable: {self.reasons['prevents'][0]}")
+        rows = {row["name"]: row for row in self.steps}
         if asked.name in _TIMES_OF_CALLS:
             met = [row["text"] for row in self.causes
                    if row["cause"] == asked.name and asked.is_beyond(row["diff_ratio"])]
+            steps = max((row["base_count"] + row["test_count"] for row in self.steps), default=0)
+            if not met and steps < 3 and asked.name != "kernel_time":
+                return Verdict(asked.text, None, "one step each tells nothing of noise; record "
+                               "three steps or more")
             return Verdict(asked.text, bool(met), "; ".join(met) or "nothing is, beyond noise")
-        rows = {row["name"]: row for row in self.steps}
-        if asked.name not in rows:
-            there = ", ".join([*rows, *_TIMES_OF_CALLS])
-            raise BadParameter(f"{asked.text!r}: there is no {asked.name} to compare, but {there}")
-        row = rows[asked.name]
+        row = rows.get(asked.name)
+        if row is None and asked.name != "step_time":
+            return Verdict(asked.text, False, f"neither side has any {asked.name}")
+        if row is None:
+            return Verdict(asked.text, None, "there are no steps (ProfilerStep annotations)")
         value = row["diff_ratio"] if asked.is_ratio else row["diff_mean_ns"]
         if value is None:  # one side has none, or the base takes no time
             return Verdict(asked.text, None, f"{asked.name} is not there on both sides")
@@ -174,7 +189,7 @@ class Comparison:
         if row["is_significant"] is None:
             return Verdict(asked.text, None, f"{asked.name} differs by {shown}, but one step each "
                            "tells nothing of noise; record three steps or more")
-        within = "" if row["is_significant"] else ", within noise"
+        within = "" if row["is_significant"] else ", which is within noise"
         return Verdict(asked.text, row["is_significant"],
                        f"{asked.name} differs by {shown}{within}")
 
@@ -241,9 +256,9 @@ def report_lines(comparison: Comparison) -> Iterable[str]:
     yield comparison.headline
     causes = comparison.causes
     if causes:
-        yield "What changed first, by time in a step:"
+        yield "Causes, by time in a step:"
     else:
-        yield "Nothing changed beyond noise: no operator, shape, kernel or collective."
+        yield "No cause is beyond noise: no operator, shape, kernel or collective."
     width = len(str(min(len(causes), _SHOWN_CAUSES)))
     for row in causes[:_SHOWN_CAUSES]:
         yield f"  {row['position']:>{width}}  {row['text']}"
@@ -324,10 +339,12 @@ def _located(given: str | Path, scratch: Path, report: Callable[[str], None]) ->
     """The archive and the job that are meant; traces are ingested into `scratch` first."""
     text, job = str(given), None
     path = Path(text)
-    if not path.exists() and "::" in text:
-        before, _, job = text.rpartition("::")
-        path = Path(before)
-    if not path.exists():
+    parts = text.split("::")
+    for at in range(1, len(parts)):  # a job may have :: in its name, too
+        before = Path("::".join(parts[:at]))
+        if not path.exists() and before.exists():
+            path, job = before, "::".join(parts[at:])
+    if not text or not path.exists():
         raise ArchiveError(f"{path}: no such archive, or folder or file of traces")
     if not (path / "traces.parquet").is_file():
         from .ingest import ingest

@@ -1,5 +1,6 @@
 """The command that compares two jobs and fails a pipeline where it must."""
 
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,6 +52,9 @@ def diff(
     transfer, host_time or data_loading, for the call of any single one that diff_causes names.
     A condition holds only where the difference is beyond noise.
 
+    Noise is that of the steps within each run; what differs from run to run by chance, only many
+    runs tell: see regressions.
+
     \b
     Exit status: 0 no condition holds; 3 one does; 1 it cannot be told, as the two cannot be
     compared or nothing is known of noise; 2 wrong usage.
@@ -70,6 +74,8 @@ def diff(
     except BadParameter as error:
         raise click.BadParameter(str(error), param_hint="--fail-if") from None
     form = format_of(output, format)
+    # A pipeline that is cancelled leaves no folders behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with compare(base, test, report=lambda line: click.echo(line, err=True), **selection) as found:
         verdicts = [found.judge(condition) for condition in asked]
         if table is None and form == "table":

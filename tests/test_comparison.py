@@ -14,7 +14,7 @@ from conftest import activity, write_archive
 import hta_sql
 from hta_sql.catalog import Catalog
 from hta_sql.cli import cli
-from hta_sql.comparison import Condition, queries_of_two
+from hta_sql.comparison import METRICS, Condition, queries_of_two
 from hta_sql.demo import write_job
 from hta_sql.errors import ArchiveError, BadParameter, IngestError
 from hta_sql.ingest.find import folder_for
@@ -176,8 +176,8 @@ def test_report(folder, tmp_path):
 def test_nothing_changed(folder):
     done = run(folder / "all::before", folder / "again.archive", "--fail-if", "step_time > 3%",
                "--fail-if", "kernel_time > 5%", "--fail-if", "compute > 100us")
-    assert "as long as before, within noise" in done.stdout
-    assert "Nothing changed beyond noise" in done.stdout
+    assert "within noise of" in done.stdout
+    assert "No cause is beyond noise" in done.stdout
     assert done.stderr.count("does not hold") == 3
 
 
@@ -239,6 +239,12 @@ def test_no_conditions(folder, text):
     assert "--fail-if" in done.stderr and done.stdout == ""
 
 
+def test_metrics_are_those_of_the_query(folder):
+    sql = Catalog.load().find("step_diff").sql
+    ordered = re.findall(r"list_position\(\s*\[(.*?)\]", sql, re.DOTALL)[-1]
+    assert tuple(re.findall(r"'(\w+)'", ordered)) == METRICS
+
+
 def test_metrics_that_are_not_there(folder):
     done = run(folder / "all::before", folder / "all::slow", "--fail-if", "speed > 3%", status=2)
     assert "there is no speed to compare, but step_time, " in done.stderr
@@ -264,6 +270,8 @@ def test_one_step_tells_nothing_of_noise(folder):
     assert "noise is unknown" in done.stdout
     assert "Take care: less than three steps hardly tell how much a step varies" in done.stdout
     run(*arguments, "--fail-if", "step_time > 900%")  # whatever the noise
+    for name in ("host_time", "data_loading", "transfer"):
+        run(*arguments, "--fail-if", f"{name} > 3%", status=1)
 
 
 def test_a_condition_that_holds_is_said_before_one_that_cannot_be_told(folder):
@@ -294,8 +302,10 @@ def test_without_steps_or_devices(tmp_path):
     done = run(tmp_path / "a", tmp_path / "b")
     assert "The GPU is busy for 3 times as long: 90.0 µs, now 270 µs; of one each" in done.stdout
     assert "1  gemm takes 3 times as long a call" in done.stdout
-    done = run(tmp_path / "a", tmp_path / "b", "--fail-if", "step_time > 3%", status=2)
-    assert "there is no step_time to compare" in done.stderr
+    done = run(tmp_path / "a", tmp_path / "b", "--fail-if", "step_time > 3%", status=1)
+    assert "cannot be told: there are no steps" in done.stderr
+    done = run(tmp_path / "a", tmp_path / "b", "--fail-if", "communication > 3%")
+    assert "does not hold: neither side has any communication" in done.stderr
     host = {"cat": "cpu_op", "name": "aten::mm", "pid": "1", "tid": "1", "start_ns": 0, "dur_ns": 5}
     write_archive(tmp_path / "c", host_ops=[host | {"job": "c", "event_id": 1}])
     write_archive(tmp_path / "d", host_ops=[host | {"job": "d", "event_id": 1}])

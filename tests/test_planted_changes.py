@@ -16,10 +16,10 @@ PLANTS = {
     "other_shapes": ("shapes", "aten::matmul", "[[1024,4096]]", "[[2048,4096]]"),
     "other_kernel": ("kernels", "aten::_flash_attention_forward", FLASH, FUSED),
 }
-# Ranks, steps and layers; seeds of the base and of the test. Of the same seed all else takes just
-# as long; of another one, a kernel has to run a dozen times for 20 % to be beyond its noise.
+# Ranks, steps and layers; seeds of the base and of the test. A kernel has to run a dozen times for
+# 20 % to be beyond its noise, of which the demo gives it 6 % a call.
 JOBS = {
-    "smallest": (1, 3, 2, 0, 0),
+    "the same noise": (1, 3, 4, 0, 0),
     "two ranks": (2, 5, 4, 1, 1),
     "three steps": (1, 3, 4, 2, 102),
     "four steps": (1, 4, 3, 3, 103),
@@ -129,17 +129,6 @@ def test_alignment(planted, change):
         (PLANTS[change][1], FLASH, FUSED)] * layers * (change == "other_kernel")  # fmt: skip
 
 
-XFAIL_FEW = pytest.mark.xfail(
-    strict=True,
-    reason="of a call a step, five standard errors are no more than noise of three and three",
-)
-XFAIL_UNIFORM = pytest.mark.xfail(
-    strict=True,
-    reason="Student's t of three and three with uniform noise is beyond 8.6 in 5 of 1,000 pairs",
-)
-
-
-@XFAIL_FEW
 def test_noise_is_no_cause(unchanged):
     found = {
         pair: [(row["cause"], row["name"], row["diff_ratio"]) for row in rows]
@@ -149,8 +138,8 @@ def test_noise_is_no_cause(unchanged):
     assert found == {}
 
 
-@XFAIL_UNIFORM
-def test_noise_is_not_significant(unchanged):
+def test_noise_is_hardly_ever_significant_and_trips_no_gate(unchanged):
+    """Half of 995 in 1,000 pairs on either side; most of a step's noise here is uniform."""
     found = {}
     for base_job, test_job in PAIRS:
         [row] = unchanged.sql(
@@ -158,5 +147,6 @@ def test_noise_is_not_significant(unchanged):
             "WHERE name = 'step_time'", {"base_job": base_job, "test_job": test_job}).to_pylist()
         assert row["base_count"] == row["test_count"] == 3
         if row["is_significant"]:
-            found[base_job] = row["diff_ratio"]
-    assert found == {}
+            found[base_job] = abs(row["diff_ratio"])
+    assert len(found) <= 1
+    assert all(ratio < 0.03 for ratio in found.values())

@@ -118,25 +118,28 @@ def test_steps(compare, base, test, row):
 
 
 @pytest.mark.parametrize("base, test, row", [
-    # Half of the base's calls, and all of them, are enough; what only the test has does not count.
+    # Half of a side's calls, and all of them, are enough.
     (["mm 4", "add 4"], ["mm 4", "add 8"], ("12", "12", "none", None)),
-    (["mm 4"], ["mm 4", "add 4", "add 8"], ("6", "18", "none", None)),
+    (["mm 4"], ["mm 4", "add 4", "add 8"],
+     ("6", "18", "prevents",
+      "only 33 % of the operators of one ran on shapes that the other has")),
+    (["mm 4"], ["mm 4", "add 4"], ("6", "12", "none", None)),
     (["mm 4", "add 4", "add 8"], ["mm 4"],
      ("18", "6", "prevents",
-      "only 33 % of the base's operators ran on shapes that the test has")),
+      "only 33 % of the operators of one ran on shapes that the other has")),
     (["mm 4", "add 4"], ["mm 8", "add 8"],
-     ("12", "12", "prevents", "only 0 % of the base's operators ran on shapes that the test has")),
+     ("12", "12", "prevents", "only 0 % of the operators of one ran on shapes that the other has")),
     # The shapes of another operator are no counterpart.
     (["mm 4"], ["add 4"],
-     ("6", "6", "prevents", "only 0 % of the base's operators ran on shapes that the test has")),
+     ("6", "6", "prevents", "only 0 % of the operators of one ran on shapes that the other has")),
     (["mm", "add"], ["mm 4"], ("0", "6", "weakens", ONE_WITH_SHAPES)),
     (["mm 4"], ["mm"], ("6", "0", "weakens", ONE_WITH_SHAPES)),
     (["mm"], ["add"], ("0", "0", "none", None)),
     # Calls without shapes beside some with them: only those tell.
     (["mm 4", "x", "y", "z"], ["mm 4"], ("6", "6", "none", None)),
-    # Of a trace of the device alone, nothing is known.
-    ([], ["mm 4"], ("0", "6", "none", None)),
-    (["mm 4"], [], ("6", "0", "none", None)),
+    # Of a trace of the device alone.
+    ([], ["mm 4"], ("0", "6", "prevents", "only one of them has operators")),
+    (["mm 4"], [], ("6", "0", "prevents", "only one of them has operators")),
 ])  # fmt: skip
 def test_shapes(compare, base, test, row):
     found = differing(compare, {"ops": base}, {"ops": test})
@@ -149,7 +152,7 @@ def test_calls_weigh_by_how_often_they_are_made(compare):
     assert found == {"shapes": ("36", "6", "none", None)}
     found = differing(compare, {"ops": ["mm 4"] + ["mm 8"] * 5}, {"ops": ["mm 4"]})
     assert found["shapes"][2:] == (
-        "prevents", "only 17 % of the base's operators ran on shapes that the test has")
+        "prevents", "only 17 % of the operators of one ran on shapes that the other has")
 
 
 def test_ranks(compare):

@@ -13,8 +13,9 @@
 --     stacks      did the profiler record Python's stacks in both, which costs   weakens
 --     traces      were both traces read whole                                    weakens
 --
--- Shapes prevent where less than half of the base's calls have a counterpart in the test, with the
--- name and shapes of one there. A single operator on other shapes is a cause, in diff_causes.
+-- Shapes prevent where less than half of either side's calls have a counterpart in the other, with
+-- the name and shapes of one there, and where only one side has operators. A single operator on
+-- other shapes is a cause, in diff_causes.
 -- What either side does not tell is no reason: NULL.
 --
 -- HTA has no counterpart.
@@ -181,17 +182,26 @@ verdicts AS (
         base.shaped_count::VARCHAR AS base_value,
         test.shaped_count::VARCHAR AS test_value,
         CASE
-            WHEN base.op_count = 0 OR test.op_count = 0 THEN 'none'
+            WHEN (base.op_count > 0) <> (test.op_count > 0) THEN 'prevents'
             WHEN (base.shaped_count > 0) <> (test.shaped_count > 0) THEN 'weakens'
             WHEN 2 * base.common_count < base.shaped_count THEN 'prevents'
+            WHEN 2 * test.common_count < test.shaped_count THEN 'prevents'
             ELSE 'none'
         END AS effect,
         CASE
+            WHEN (base.op_count > 0) <> (test.op_count > 0)
+            THEN 'only one of them has operators'
             WHEN (base.shaped_count > 0) <> (test.shaped_count > 0)
             THEN 'only one of them has the shapes of inputs (record_shapes)'
             ELSE concat(
-                'only ', round(100 * base.common_count / nullif(base.shaped_count, 0))::BIGINT,
-                ' % of the base''s operators ran on shapes that the test has'
+                'only ',
+                round(
+                    100 * least(
+                        base.common_count / nullif(base.shaped_count, 0),
+                        test.common_count / nullif(test.shaped_count, 0)
+                    )
+                )::BIGINT,
+                ' % of the operators of one ran on shapes that the other has'
             )
         END AS said
     FROM facts_of_two
