@@ -9,12 +9,12 @@
 -- and exposed_memory add up to gpu_span, from the first one's start to the last one's end.
 -- kernel_sum is the sum of their durations.
 --
--- Whether two sets of steps differ is told by Yuen's test (1974): by their trimmed means, a fifth of
--- the values left out at either end, and how far the steps scatter. The interval from diff_low_ns to
--- diff_high_ns holds the true difference in 995 of 1,000 cases and more, as far as the noise from run
--- to run is that from step to step; regressions knows the noise of many runs. Of three steps and
--- three, a difference has to be seven times as large as a step's standard deviation. One step and
--- one tell nothing of noise: NULL.
+-- Whether two sets of steps differ is told by Yuen's test (1974): by their trimmed means, a fifth
+-- of the values left out at either end, and how far the steps scatter. The interval from
+-- diff_low_ns to diff_high_ns holds the true difference in 995 of 1,000 cases and more, as far as
+-- the noise from run to run is that from step to step; regressions knows the noise of many runs. Of
+-- three steps and three, a difference has to be seven times as large as a step's standard
+-- deviation. One step and one tell nothing of noise: NULL.
 --
 -- A side without steps has one value, of all that was chosen, and no step_time.
 --
