@@ -3,6 +3,7 @@
 import inspect
 import os
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
@@ -20,6 +21,7 @@ from .database import (
     load_queries,
     load_sources,
     schemas,
+    without_progress_bar,
 )
 from .errors import ArchiveError, BadParameter, HtaSqlError, from_duckdb, one_line
 from .machine import core_count
@@ -46,8 +48,7 @@ class Archive:
             if self._roots.count(root) > 1:
                 raise ArchiveError(f"{root} is given twice")
         self._catalog = catalog or Catalog.load()
-        self._con = duckdb.connect()
-        self._con.execute("SET enable_progress_bar = false")
+        self._con = without_progress_bar(duckdb.connect())
         # DuckDB takes a thread for each core of the machine; two on one core took up to a third
         # longer than one.
         self._con.execute(
@@ -64,6 +65,10 @@ class Archive:
         load_base(self._con, self._catalog)
         self._has_sources = self._aligns = False
         self._loaded: set[str] = set()
+        if "IPython" in sys.modules:
+            from .notebook import show_tables
+
+            show_tables()
 
     @property
     def con(self) -> duckdb.DuckDBPyConnection:
@@ -161,6 +166,17 @@ class Archive:
 
     def __repr__(self) -> str:
         return f"hta_sql.open({', '.join(repr(str(root)) for root in self._roots)})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the jobs, a row each."""
+        from .html import result_html
+
+        return result_html(self.sql(
+            "SELECT job, count(*) AS rank_count, string_agg(DISTINCT device_name, ', ' ORDER BY "
+            "device_name) AS device_name, sum(event_count)::BIGINT AS event_count, "
+            "sum(quarantined_count)::BIGINT AS quarantined_count, max(end_ns - start_ns) AS "
+            "longest_ns FROM traces GROUP BY job ORDER BY job"
+        ))
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._catalog.newest]

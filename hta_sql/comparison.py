@@ -91,6 +91,12 @@ class Comparison:
                                  f"{', '.join(queries_of_two())}")
         return lambda **parameters: self.table(name, **parameters)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the headline, the causes, and what a step spends time with."""
+        from html import escape
+
+        return f"<pre>{escape(chr(10).join(report_lines(self)))}</pre>"
+
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *queries_of_two()]
 

@@ -26,6 +26,14 @@ _VIEW = re.compile(r"^CREATE OR REPLACE VIEW (\w+)", re.MULTILINE)
 UNSEARCHABLE = "*?[],\\"
 
 
+def without_progress_bar(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """The connection, which draws none. In a notebook without ipywidgets there is none to turn off,
+    and DuckDB refuses to be told so."""
+    if con.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
+        con.execute("SET enable_progress_bar = false")
+    return con
+
+
 def archive_root(archive: str | os.PathLike[str]) -> Path:
     """The absolute path of an archive; ArchiveError if it is none."""
     root = Path(os.path.abspath(archive))

@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from hta_sql import SCHEMA_VERSION
 from hta_sql.catalog import sql_root
+from hta_sql.database import without_progress_bar
 from hta_sql.ingest.find import folder_for, shown
 from hta_sql.ingest.parse import BadElement, Parser
 from hta_sql.ingest.stream import TraceStream
@@ -103,7 +104,7 @@ def connect(staging: Path) -> duckdb.DuckDBPyConnection:
         }
     )
     con.execute(f"SET operator_memory_limit = '{OPERATOR_MEMORY_LIMIT}'")
-    con.execute("SET enable_progress_bar = false")
+    without_progress_bar(con)
     # A wrong guess at few rows would make an ASOF join quadratic.
     con.execute("SET asof_loop_join_threshold = 0")
     files = [sql_root() / "macros" / f"{name}.sql" for name in MACROS]
