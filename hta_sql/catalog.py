@@ -6,7 +6,7 @@ does not keep that form is a CatalogError that starts with ``path:line``.
 
 The layers are loaded in the order schema, macros, views, queries, sources; a file reads only layers
 before its own. Sources take the place of the stubs of schema. Ingest alone reads enrich, critical
-paths alone paths.
+paths alone paths, exports alone exports.
 """
 
 import difflib

@@ -17,8 +17,9 @@ from . import __version__
 from .catalog import Catalog
 from .diff_command import diff
 from .errors import BadParameter, HtaSqlError, UnknownQuery, from_duckdb, one_line
+from .export_commands import export
 from .output import CLEAR_LINE, humane
-from .path_commands import critical_path, export
+from .path_commands import critical_path
 from .query_commands import (
     QueryGroup,
     archives_argument,
@@ -26,6 +27,7 @@ from .query_commands import (
     with_output,
     write_result,
 )
+from .report_command import report
 
 if TYPE_CHECKING:
     from .ingest import Outcome
@@ -303,6 +305,7 @@ def demo(out: Path, straggler: str, plain: bool, **options: Any) -> None:
 cli.add_command(critical_path)
 cli.add_command(diff)
 cli.add_command(export)
+cli.add_command(report)
 
 
 def main() -> None:

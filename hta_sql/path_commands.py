@@ -83,45 +83,9 @@ def critical_path(
         write_result(archive, relation, format, output)
 
 
-@click.group()
-def export() -> None:
-    """Write traces with what the queries found, for Perfetto.
-
-    \b
-    Example:
-      hta-sql export critical-path archive path.json.gz
-    """
-
-
-@export.command("critical-path")
-@archives_argument
-@click.argument("out", type=click.Path(dir_okay=False, path_type=Path), metavar="OUT.json[.gz]")
-@click.option("--only-critical", is_flag=True,
-              help="Leave out operators, calls and GPU activities that are not on the path.")
-def export_path(archives: tuple[str, ...], out: Path, **chosen: Any) -> None:
-    """Write a rank's trace with its critical path marked.
-
-    Events on the path have `critical: 1` among their arguments. The path has a track of its own,
-    and arrows where it goes from one lane to another. `hta-sql critical-path` computes it first.
-
-    \b
-    Example:
-      hta-sql export critical-path archive path.json.gz
-      hta-sql export critical-path archive path.json.gz --only-ranks 3 --only-windows "step 3"
-    """
-    from .paths.export import export_critical_path
-
-    with open_archives(archives) as archive:
-        count = export_critical_path(archive, out, **chosen)
-    click.echo(f"{count:,} events in {out}", err=True)
-
-
 _JOBS = list_option("--only-jobs", click.STRING, "Jobs to look at. [default: all]")
 _RANKS = list_option("--only-ranks", click.INT, "Ranks to look at. [default: all]")
-_WINDOWS = list_option(
-    "--only-windows", click.STRING, "Windows to look at, as path_window has them. [default: all]")
 critical_path.params += [_JOBS, _RANKS]
-export_path.params += [_JOBS, _RANKS, _WINDOWS]
 
 
 def _name_and_times(item: str) -> tuple[str, float]:

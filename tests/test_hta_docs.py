@@ -28,6 +28,7 @@ from test_real_ops import HTA_FIGURES, KNOWN_DIFFERENCES, by_hta, figures
 import hta_sql
 from hta_sql.catalog import Catalog, Query
 from hta_sql.cli import cli
+from hta_sql.export.sequences import export_sequences
 
 DOCS = Path(__file__).parent.parent / "docs"
 DIFFERENCES = (DOCS / "differences-from-hta.md").read_text(encoding="utf-8")
@@ -632,6 +633,18 @@ def gpu_annotations(ours: Ours, folder: Path) -> list[Number]:
     ]
 
 
+@entry("Exports leave the rest as it is")
+def exports(ours: Ours, folder: Path) -> list[Number]:
+    out = folder / "out.json"
+    export_sequences(ours.run, out, "aten::conv2d", "alexnet", min_length=1)
+    spans = [event for event in json.loads(out.read_text())["traceEvents"] if event["ph"] == "X"]
+    marked = [event for event in spans if "Patterns" in event.get("args", {})]
+    was = [event for event in raw_trace("alexnet").events if event["ph"] == "X"]
+    assert len(spans) == len(was)
+    assert sum("args" in event for event in spans) == sum("args" in event for event in was)
+    return [len(spans), len(marked)]
+
+
 @entry("Counters are rows")
 def counters(ours: Ours, folder: Path) -> list[Number]:
     theirs = hta("cupti_counters", "get_cupti_counter_data_with_operators")
@@ -879,7 +892,7 @@ def test_differences_name_every_method():
     methods = [name for theirs, _ in rows for name in quoted(theirs)]
     assert set(methods) - {"TraceDiff"} == HTA_METHODS
     for theirs, here in rows:
-        if here == "`hta-sql export critical-path`":
+        if here in ("`hta-sql export critical-path`", "`hta-sql export counters`"):
             continue
         for name in quoted(here):
             if name == "summary()":  # of HTA's graph
@@ -989,11 +1002,11 @@ def test_every_query_is_named():
 
 def test_every_method_is_told():
     headings = {name for heading in sections(COMING, 3) for name in heading.split(", ")}
-    later = set(quoted(sections(COMING, 2)["Not here yet"]))
+    [(_, written)] = tables(sections(COMING, 2)["Traces to look at"])
     diff = quoted(sections(COMING, 2)["Differences of traces"])[0].partition(".")[0]
     told = headings | {"get_queue_length_summary_from_time_series", diff}
-    assert told | later == HTA_METHODS | {"TraceDiff"}
-    assert not told & later
+    told |= {name for theirs, _ in written for name in quoted(theirs)} & HTA_METHODS
+    assert told == HTA_METHODS | {"TraceDiff"}
     assert "`get_queue_length_summary_from_time_series`" in COMING
 
 
@@ -1113,6 +1126,21 @@ def test_calls_are_the_same(demo_archive, tmp_path, query, theirs, ours):
     )
     assert shell.exit_code == 0, shell.output
     assert json.loads(shell.stdout) == json.loads(json.dumps(rows))
+
+
+def test_traces_to_look_at_are_written(demo_archive, tmp_path, monkeypatch):
+    shutil.copytree(demo_archive, tmp_path / "archive")
+    monkeypatch.chdir(tmp_path)
+    with hta_sql.open("archive") as run:
+        run.compute_critical_path(step=1)
+    [(_, written)] = tables(sections(COMING, 2)["Traces to look at"])
+    commands = [quoted(here)[0] for _, here in written]
+    assert len(commands) == 4
+    for command in commands:
+        result = CliRunner().invoke(cli, command.removeprefix("hta-sql ").split())
+        assert result.exit_code == 0, result.output
+        assert result.stderr.endswith(" events in out.json.gz\n")
+        (tmp_path / "out.json.gz").unlink()
 
 
 def snippets(language: str) -> list[str]:

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import gzip
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
-
-import orjson
+from typing import TYPE_CHECKING
 
 from hta_sql.errors import HtaSqlError
+from hta_sql.export.file import check_name, head_of, write_trace
+from hta_sql.export.sql import lines, lines_of_events, tables
 from hta_sql.paths.sql import set_variables, text
 
 if TYPE_CHECKING:
     import duckdb
 
     from hta_sql.archive import Archive
-
-LINES = 20_000
-COMPRESSION = 5
 
 
 def export_critical_path(
@@ -35,30 +29,16 @@ def export_critical_path(
 
     A name that ends in .gz is compressed. HtaSqlError where none or several have a path.
     """
+    check_name(out)
     job, rank, window = _chosen(run, only_jobs, only_ranks, only_windows)
     con = run._con
-    [(metadata, start_ns)] = con.execute(
-        "SELECT t.metadata, (SELECT min(e.start_ns) FROM events AS e "
-        "WHERE e.job = t.job AND e.rank = t.rank) FROM traces AS t WHERE t.job = ? AND t.rank = ?",
-        [job, rank],
-    ).fetchall()
-    keys = orjson.loads(metadata)
-    base_ns = keys.get("baseTimeNanoseconds")
-    if not isinstance(base_ns, int) or base_ns <= 0:
-        base_ns = max(0, start_ns - start_ns % 1_000_000_000)
-    set_variables(
-        con, path_job=job, path_rank=rank, path_window=window, export_base_ns=base_ns,
-        export_all=not only_critical,
-    )  # fmt: skip
-    head = keys | {"baseTimeNanoseconds": base_ns, "displayTimeUnit": "ns"}
-    count = 0
-    with _new_file(out) as file:
-        file.write(orjson.dumps(head)[:-1] + b',"traceEvents":[')
-        for batch in _lines(con):
-            file.write((b",\n" if count else b"\n") + ",\n".join(batch).encode())
-            count += len(batch)
-        file.write(b"\n]}\n")
-    return count
+    head, base_ns = head_of(run, job, rank)
+    with tables(run, job, base_ns, export_all=not only_critical):
+        set_variables(con, path_job=job, path_rank=rank, path_window=window)
+        con.execute(text("output/export_marks"))
+        if only_critical:
+            con.execute(text("output/export_selected"))
+        return write_trace(out, head, _lines(con, rank))
 
 
 def _chosen(
@@ -93,29 +73,6 @@ def _chosen(
     return paths[0]
 
 
-def _lines(con: duckdb.DuckDBPyConnection) -> Iterator[list[str]]:
-    for name in ("output/export_events", "output/export_path"):
-        for batch in con.sql(text(name)).to_arrow_reader(LINES):
-            if len(batch):
-                yield batch.column("line").to_pylist()
-
-
-@contextlib.contextmanager
-def _new_file(path: Path) -> Iterator[BinaryIO]:
-    """A file that has its name once it is whole; what is no file, as a pipe, is written to."""
-    target = path.resolve()
-    is_file = target.is_file() or not target.exists()
-    written = target.with_name(f".{target.name}.{os.getpid()}") if is_file else target
-    try:
-        raw = written.open("wb")
-    except OSError as error:
-        raise HtaSqlError(f"{path}: {error.strerror}") from error
-    try:
-        is_gzip = path.suffix == ".gz"
-        with raw, gzip.GzipFile("", "wb", COMPRESSION, raw, mtime=0) if is_gzip else raw as file:
-            yield file
-        if is_file:
-            written.replace(target)
-    finally:
-        if is_file:
-            written.unlink(missing_ok=True)
+def _lines(con: duckdb.DuckDBPyConnection, rank: int) -> Iterator[list[str]]:
+    yield from lines_of_events(con, rank)
+    yield from lines(con, text("output/export_path"))

@@ -50,124 +50,29 @@ CREATE OR REPLACE MACRO kernel_sequences_v1(
 ) AS TABLE
 WITH
 -- In here a bare `operator` is the parameter; the column of that name is `op_name` up to the end.
-matching AS (
-    SELECT
-        o.job,
-        o.rank,
-        o.pid,
-        o.tid,
-        o.event_id,
-        o.name AS op_name,
-        o.start_ns,
-        o.end_ns,
-        -- What begins before this is inside; an empty span holds what else is empty at its instant.
-        coalesce(o.cut_ns, o.end_ns) + (o.end_ns = o.start_ns)::BIGINT AS inside_until_ns
-    FROM host_ops AS o
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, o.step))
-      AND is_operator(o.cat)
-      AND operator <> ''
-      AND contains(o.name, operator)
-),
 ops AS (
-    SELECT *
-    FROM matching
-    QUALIFY start_ns >= coalesce(
-        max(inside_until_ns) OVER (
-            PARTITION BY job, rank, pid, tid
-            ORDER BY start_ns, end_ns DESC, event_id
-            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ),
-        start_ns
-    )
+    FROM outermost_operators(operator, only_jobs, only_ranks, only_steps)
 ),
 launched AS (
     SELECT
         a.job,
         a.rank,
         a.event_id,
-        a.name,
+        coalesce(a.name, '') AS name,
         a.start_ns,
         a.dur_ns,
-        a.launch_id,
-        a.launch_pid,
-        a.launch_tid,
-        a.launch_start_ns,
-        a.launch_end_ns
+        a.launch_id AS call_id,
+        a.launch_pid AS call_pid,
+        a.launch_tid AS call_tid,
+        a.launch_start_ns AS call_start_ns,
+        a.launch_end_ns AS call_end_ns
     FROM gpu_activities AS a
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
       AND a.launch_id IS NOT NULL
 ),
-threads AS (
-    SELECT job, rank, pid, tid, row_number() OVER (ORDER BY job, rank, pid, tid) AS thread
-    FROM (SELECT DISTINCT job, rank, pid, tid FROM ops)
-),
-ops_on_threads AS (
-    SELECT
-        ops.*,
-        threads.thread,
-        row_number() OVER (ORDER BY threads.thread, ops.start_ns, ops.event_id) AS op_number
-    FROM ops
-    JOIN threads
-        ON threads.job = ops.job
-        AND threads.rank = ops.rank
-        AND threads.pid IS NOT DISTINCT FROM ops.pid
-        AND threads.tid IS NOT DISTINCT FROM ops.tid
-),
-launched_on_threads AS (
-    SELECT launched.*, threads.thread
-    FROM launched
-    JOIN threads
-        ON threads.job = launched.job
-        AND threads.rank = launched.rank
-        AND threads.pid IS NOT DISTINCT FROM launched.launch_pid
-        AND threads.tid IS NOT DISTINCT FROM launched.launch_tid
-),
--- The last operator to begin before a launch is the only one that the launch can lie in. A running
--- maximum finds it; DuckDB plans an ASOF join as a quadratic one where it expects few rows.
-begun AS (
-    SELECT thread, start_ns AS at_ns, op_number, NULL::BIGINT AS event_id
-    FROM ops_on_threads
-    UNION ALL
-    SELECT thread, launch_start_ns AS at_ns, NULL AS op_number, event_id
-    FROM launched_on_threads
-),
-last_begun AS (
-    SELECT
-        thread,
-        event_id,
-        max(op_number) OVER (
-            PARTITION BY thread
-            ORDER BY at_ns, event_id NULLS FIRST
-            ROWS UNBOUNDED PRECEDING
-        ) AS op_number
-    FROM begun
-),
--- Whether it does is a column and no condition, with which every launch would meet every operator.
 pairs AS MATERIALIZED (
-    SELECT
-        ops.job,
-        ops.rank,
-        ops.event_id AS op_event_id,
-        launched.event_id,
-        coalesce(launched.name, '') AS name,
-        launched.start_ns,
-        launched.dur_ns,
-        launched.launch_start_ns < ops.inside_until_ns
-        AND launched.launch_end_ns <= ops.end_ns
-        -- Of two equal spans, the lower event_id is the outer.
-        AND (
-            launched.launch_start_ns > ops.start_ns
-            OR launched.launch_end_ns < ops.end_ns
-            OR launched.launch_id > ops.event_id
-        ) AS is_inside
-    FROM launched_on_threads AS launched
-    JOIN last_begun
-        ON last_begun.thread = launched.thread
-        AND last_begun.event_id = launched.event_id
-    JOIN ops_on_threads AS ops ON ops.op_number = last_begun.op_number
+    FROM last_operators_before(ops, launched)
 ),
 -- Names are long and few: sequences are made and compared as lists of their numbers.
 names AS (

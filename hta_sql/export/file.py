@@ -1,0 +1,85 @@
+"""The file of an export: it appears whole, compressed where its name says so."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import orjson
+from zlib_ng import gzip_ng
+
+from hta_sql.errors import HtaSqlError
+
+if TYPE_CHECKING:
+    from hta_sql.archive import Archive
+
+# Of zlib-ng: half the time of the next one for 5 % more bytes.
+COMPRESSION = 2
+SECOND_NS = 1_000_000_000
+
+
+def check_name(path: Path) -> None:
+    """HtaSqlError for a name that is not of a trace. What is no file, as a pipe, may have any."""
+    is_new_or_file = path.is_file() or not path.exists()
+    if is_new_or_file and not path.name.endswith((".json", ".json.gz")):
+        raise HtaSqlError(f"{path}: name it .json, or .json.gz to have it compressed")
+
+
+def write_trace(path: Path, head: dict, batches: Iterable[list[str]]) -> int:
+    """Write events, a line of JSON each, below these top-level keys; the number of events."""
+    check_name(path)
+    count = 0
+    with _new_file(path) as file:
+        file.write(orjson.dumps(head)[:-1] + b',"traceEvents":[')
+        for lines in batches:
+            if lines:
+                file.write((b",\n" if count else b"\n") + ",\n".join(lines).encode())
+                count += len(lines)
+        file.write(b"\n]}\n")
+    return count
+
+
+def head_of(run: Archive, job: str, rank: int) -> tuple[dict, int]:
+    """The top-level keys of a rank's trace, for an export of it, and the ns it is counted from."""
+    [(metadata, first_ns)] = run._con.execute(
+        "SELECT t.metadata, (SELECT min(e.start_ns) FROM events AS e "
+        "WHERE e.job = t.job AND e.rank = t.rank) FROM traces AS t WHERE t.job = ? AND t.rank = ?",
+        [job, rank],
+    ).fetchall()
+    keys = orjson.loads(metadata or "{}")
+    base_ns = keys.get("baseTimeNanoseconds")
+    if not isinstance(base_ns, int) or base_ns <= 0:
+        base_ns = second_before(first_ns or 0)
+    return keys | {"baseTimeNanoseconds": base_ns, "displayTimeUnit": "ns"}, base_ns
+
+
+def second_before(at_ns: int) -> int:
+    """From where stamps are counted, so that they have few digits; never before 1970."""
+    return max(0, at_ns - at_ns % SECOND_NS)
+
+
+@contextlib.contextmanager
+def _new_file(path: Path) -> Iterator[BinaryIO]:
+    """A file that has its name once it is whole; what is no file, as a pipe, is written to."""
+    target = path.resolve()
+    is_file = target.is_file() or not target.exists()
+    written = target.with_name(f".{target.name}.{os.getpid()}") if is_file else target
+    try:
+        raw = written.open("wb")
+    except OSError as error:
+        raise HtaSqlError(f"{path}: {error.strerror}") from error
+    try:
+        with contextlib.ExitStack() as opened:
+            file: BinaryIO = opened.enter_context(raw)
+            if path.suffix == ".gz":
+                packed = gzip_ng.GzipNGFile("", "wb", COMPRESSION, raw, mtime=0)
+                file = opened.enter_context(packed)
+            yield file
+        if is_file:
+            written.replace(target)
+    finally:
+        if is_file:
+            written.unlink(missing_ok=True)

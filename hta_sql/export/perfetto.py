@@ -1,0 +1,295 @@
+"""Write ranks side by side on one clock, with counters of what the queries measure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+
+from hta_sql.errors import HtaSqlError
+from hta_sql.export.choice import chosen_rank, chosen_ranks
+from hta_sql.export.file import check_name, head_of, second_before, write_trace
+from hta_sql.export.sql import lines, lines_of_events, tables, text
+from hta_sql.paths.sql import set_variables
+
+if TYPE_CHECKING:
+    from hta_sql.archive import Archive
+
+# The counters, and the queries that they show.
+COUNTERS = {
+    "queue": "queue_length_series",
+    "bandwidth": "memory_bandwidth_series",
+    "utilisation": "heatmap",
+}
+# Of a rank's busy time: more than a screen has columns, and little beside its events.
+BUCKETS = 1000
+# What a collective waits for its last rank is worth mention from here on; launching takes as long.
+LEAST_LATE_NS = 10_000
+# So far may a clock drift until the ends of what is exported without a word.
+DRIFT_NS = 10_000
+# Of events whose ids, lanes and counters are kept at a time: some 100 MB.
+BATCH = 1_000_000
+EXPORTED = "hta_sql"
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Part:
+    """What of the ranks is meant; nothing given is all of it."""
+
+    step: int | None = None
+    window_ns: tuple[int, int] | None = None
+    kernels_only: bool = False
+
+    @property
+    def is_all(self) -> bool:
+        return self == Part()
+
+
+def export_perfetto(
+    run: Archive,
+    out: Path,
+    job: str | None = None,
+    only_ranks: Iterable[int] | None = None,
+    part: Part = Part(),  # noqa: B008
+    counters: Collection[str] = tuple(COUNTERS),
+    progress: Progress = lambda done, total: None,
+    warn: Callable[[str], None] = lambda line: None,
+) -> int:
+    """Write the ranks of a job, unless told all; the number of events.
+
+    One rank stays as it is; several are moved onto the reference rank's clock. HtaSqlError where
+    nothing is left to write.
+    """
+    check_name(out)
+    job, ranks = chosen_ranks(run, job, only_ranks)
+    return _Export(run, job, ranks, part, counters, progress, warn).write(out)
+
+
+def export_counters(
+    run: Archive,
+    out: Path,
+    job: str | None = None,
+    only_ranks: Iterable[int] | None = None,
+    counters: Collection[str] = tuple(COUNTERS),
+) -> int:
+    """Write a rank's trace as it is, and behind it counters; the number of events."""
+    check_name(out)
+    job, rank = chosen_rank(run, job, only_ranks)
+    return export_perfetto(run, out, job, [rank], counters=counters)
+
+
+class _Export:
+    def __init__(
+        self,
+        run: Archive,
+        job: str,
+        ranks: list[int],
+        part: Part,
+        counters: Collection[str],
+        progress: Progress,
+        warn: Callable[[str], None],
+    ):
+        self._run, self._con = run, run._con
+        self._job, self._ranks, self._part = job, ranks, part
+        self._counters = [name for name in COUNTERS if name in counters]
+        self._progress, self._warn = progress, warn
+        self._is_merged = len(ranks) > 1
+        self._has_events = False
+
+    def write(self, out: Path) -> int:
+        self._run._load([COUNTERS[name] for name in self._counters if name != "utilisation"])
+        part = self._part
+        with tables(
+            self._run, self._job, 0,
+            export_ranks=self._ranks,
+            export_all=part.is_all,
+            export_in_place=part.is_all and not self._is_merged,
+            export_step=part.step,
+            export_steps=None if part.step is None else [part.step],
+            export_kernels_only=part.kernels_only,
+            export_window_from_ns=None,
+            export_window_until_ns=None,
+            export_bucket_count=BUCKETS,
+            export_least_late_ns=LEAST_LATE_NS,
+        ):  # fmt: skip
+            self._prepare()
+            head, base_ns = self._head()
+            set_variables(self._con, export_base_ns=base_ns)
+            return write_trace(out, head, self._batches())
+
+    def _prepare(self) -> None:
+        """The tables about the job: clocks, ranks, devices; each made once."""
+        part, con = self._part, self._con
+        con.execute(text("begin_job"))
+        if self._is_merged or part.window_ns or "utilisation" in self._counters:
+            con.execute(text("members"))
+            con.execute(text("clocks"))
+        con.execute(text("spans"))
+        if part.step is not None:
+            self._check_step(part.step)
+        if part.window_ns:
+            [(first_ns,)] = con.execute(text("first_instant")).fetchall()
+            from_ns, until_ns = ((first_ns or 0) + ns for ns in part.window_ns)
+            set_variables(con, export_window_from_ns=from_ns, export_window_until_ns=until_ns)
+        con.execute(text("ranks"))
+        con.execute(text("devices"))
+        if "utilisation" in self._counters:
+            con.execute(text("buckets"))
+
+    def _check_step(self, step: int) -> None:
+        [(found,)] = self._con.execute(
+            "SELECT count(*) FROM export_spans WHERE device IS NULL AND list_contains(?, rank)",
+            [self._ranks],
+        ).fetchall()
+        if found:
+            return
+        [(first, last, count)] = self._con.execute(
+            "SELECT min(step), max(step), count(DISTINCT step) FROM steps "
+            "WHERE job = ? AND list_contains(?, rank)", [self._job, self._ranks],
+        ).fetchall()  # fmt: skip
+        there = f"there are {count}, {first} to {last}" if count else "it has none"
+        raise HtaSqlError(f"job {self._job!r} has no step {step}; {there}")
+
+    def _head(self) -> tuple[dict, int]:
+        """The file's top-level keys, and what its stamps count from."""
+        if not self._is_merged:
+            return head_of(self._run, self._job, self._ranks[0])
+        ranks = self._con.sql(
+            "SELECT rank, shift_ns, from_ns, residual_ns, drift_ppm, drift_ns, "
+            "local_ns IS NOT NULL AS is_aligned FROM export_ranks WHERE is_chosen ORDER BY rank"
+        ).to_arrow_table().to_pylist()
+        devices = self._con.execute("FROM export_devices ORDER BY new_device").fetchall()
+        begun = [rank["from_ns"] + rank["shift_ns"] for rank in ranks if rank["from_ns"]]
+        base_ns = second_before(min(begun, default=0))
+        first, _ = head_of(self._run, self._job, self._ranks[0])
+        told = []
+        for rank in ranks:
+            if (rank["drift_ns"] or 0) > DRIFT_NS:
+                self._warn(f"rank {rank['rank']}: its clock drifts, so that its first and last "
+                           f"events are off by {rank['drift_ns'] / 1000:.1f} us")
+            told.append({
+                "rank": rank["rank"],
+                "shift_ns": rank["shift_ns"],
+                "drift_ppm": rank["drift_ppm"] if rank["is_aligned"] else None,
+                "residual_ns": rank["residual_ns"],
+                "devices": {str(new): old for of, old, new in devices if of == rank["rank"]},
+            })
+        kept = {key: first[key] for key in ("schemaVersion", "deviceProperties") if key in first}
+        return kept | {
+            "displayTimeUnit": "ns",
+            "baseTimeNanoseconds": base_ns,
+            EXPORTED: {"job": self._job, "ranks": told},
+        }, base_ns
+
+    def _batches(self) -> Iterator[list[str]]:
+        # Behind a job's own process; devices have the numbers before it.
+        next_pid = None
+        if self._is_merged:
+            [(devices,)] = self._con.execute("SELECT count(*) FROM export_devices").fetchall()
+            job_pid = 10 ** max(4, math.ceil(math.log10(devices + 1)))
+            yield from self._job_tracks(job_pid)
+            next_pid = job_pid + 1
+        done = 0
+        for batch in self._rank_batches():
+            self._prepare_ranks(batch, next_pid)
+            for rank in batch:
+                self._progress(done, len(self._ranks))
+                done += 1
+                yield from self._rank(rank, 1000 * done)
+            if next_pid is not None:
+                [(next_pid,)] = self._con.execute(
+                    "SELECT greatest(max(new_pid::BIGINT) + 1, ?) FROM export_lanes", [next_pid]
+                ).fetchall()
+        if not self._has_events:
+            raise HtaSqlError("nothing is in the part of the traces that is asked for")
+
+    def _rank_batches(self) -> Iterator[list[int]]:
+        """Ranks of so many events together that all that is kept of these is small."""
+        counts = dict(self._con.execute(
+            "SELECT rank, coalesce(event_count, 0) FROM traces WHERE job = ?", [self._job]
+        ).fetchall())  # fmt: skip
+        batch, events = [], 0
+        for rank in self._ranks:
+            if batch and events + counts[rank] > BATCH:
+                yield batch
+                batch, events = [], 0
+            batch.append(rank)
+            events += counts[rank]
+        yield batch
+
+    def _prepare_ranks(self, ranks: list[int], first_pid: int | None) -> None:
+        """The tables about some ranks, as many as fit: a statement's start has its price."""
+        con = self._con
+        set_variables(con, export_batch=ranks, export_first_pid=first_pid)
+        con.execute(text("lanes"))
+        con.execute(text("all_metadata"))
+        if not self._part.is_all:
+            con.execute(text("in_window" if self._part.step is None else "of_step"))
+            con.execute(text("used_lanes"))
+        for name in self._counters:
+            if name != "utilisation":
+                con.execute(text(f"all_{name}"))
+
+    def _rank(self, rank: int, sort_index: int) -> Iterator[list[str]]:
+        con = self._con
+        [(shift_ns,)] = con.execute(
+            "SELECT shift_ns FROM export_ranks WHERE rank = ?", [rank]).fetchall()
+        digits = len(str(max(self._ranks)))
+        set_variables(
+            con, export_rank=rank, export_shift_ns=shift_ns, export_sort_index=sort_index,
+            export_rank_digits=f"{rank:0{digits}}" if self._is_merged else None,
+        )  # fmt: skip
+        if self._is_merged:
+            yield from lines(con, text("processes"))
+        if self._is_merged or not self._part.is_all:
+            yield from lines(con, text("metadata"))
+        for batch in lines_of_events(con, rank):
+            self._has_events = self._has_events or bool(batch)
+            yield batch
+        for name in self._counters:
+            yield from lines(con, text(f"counters_{name}"))
+
+    def _job_tracks(self, pid: int) -> Iterator[list[str]]:
+        """The job's own process, first of all: its steps, and who was late when."""
+        tracks: list[str] = []
+        found: list[str] = []
+        [(base_ns,)] = self._con.execute("SELECT getvariable('export_base_ns')").fetchall()
+        for title, name in (("Steps", "job_steps"), ("Stragglers", "job_stragglers")):
+            # What overlaps partly on one track is drawn wrong; a track is free from its end on.
+            free_ns: list[int] = []
+            first_tid = len(tracks)
+            for label, start_ns, end_ns, arguments in self._con.execute(text(name)).fetchall():
+                track = next(
+                    (at for at, free in enumerate(free_ns) if free <= start_ns), len(free_ns))
+                if track == len(free_ns):
+                    free_ns.append(end_ns)
+                    tracks.append(title if track == 0 else f"{title} {track + 1}")
+                free_ns[track] = end_ns
+                found.append(
+                    f'{{"ph":"X","cat":"{EXPORTED}","name":{orjson.dumps(label).decode()},'
+                    f'"pid":{pid},"tid":{first_tid + track},"ts":{_us(start_ns - base_ns)},'
+                    f'"dur":{_us(end_ns - start_ns)},"args":{arguments}}}'
+                )
+        if not found:
+            return
+        yield [_named("process_name", pid, 0, name="Job"),
+               _named("process_sort_index", pid, 0, sort_index=0)]
+        for tid, track in enumerate(tracks):
+            yield [_named("thread_name", pid, tid, name=track),
+                   _named("thread_sort_index", pid, tid, sort_index=tid)]
+        yield found
+
+
+def _named(what: str, pid: int, tid: int, **args: object) -> str:
+    return orjson.dumps({"ph": "M", "name": what, "pid": pid, "tid": tid, "args": args}).decode()
+
+
+def _us(ns: int) -> str:
+    sign, ns = "-" * (ns < 0), abs(ns)
+    return f"{sign}{ns // 1000}.{ns % 1000:03d}"

@@ -1,0 +1,67 @@
+"""The SQL files of exports, and how they are told of what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING
+
+from hta_sql.catalog import sql_root
+from hta_sql.paths.sql import set_variables
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from hta_sql.archive import Archive
+
+LINES = 20_000
+# Of the ids of events that are read and sorted at a time: some 100 MB, whatever the rank's size.
+RANGE = 200_000
+
+
+@cache
+def text(name: str) -> str:
+    """A file of sql/exports by its name, without the suffix."""
+    return (sql_root() / "exports" / f"{name}.sql").read_text(encoding="utf-8")
+
+
+@contextmanager
+def tables(run: Archive, job: str, base_ns: int, **values: object) -> Iterator[None]:
+    """The tables that the files read, empty for a start, and what they read by getvariable()."""
+    run._con.execute(text("begin"))
+    plain = {
+        "export_all": True, "export_in_place": True, "export_rank_digits": None,
+        "export_first_pid": None, "export_sort_index": None,
+    }  # fmt: skip
+    set_variables(run._con, **(
+        plain | {"export_job": job, "export_base_ns": base_ns} | values))
+    try:
+        yield
+    finally:
+        drop_tables(run._con)
+
+
+def drop_tables(con: duckdb.DuckDBPyConnection) -> None:
+    """Give back the memory of all tables that the files make."""
+    made = "".join(file.read_text() for file in (sql_root() / "exports").glob("*.sql"))
+    for table in set(re.findall(r"CREATE OR REPLACE TEMP TABLE (\w+)", made)):
+        con.execute(f"DROP TABLE IF EXISTS {table}")
+
+
+def lines(con: duckdb.DuckDBPyConnection, query: str) -> Iterator[list[str]]:
+    """What a query gives as `line`, batch by batch."""
+    for batch in con.sql(query).to_arrow_reader(LINES):
+        yield batch.column("line").to_pylist()
+
+
+def lines_of_events(con: duckdb.DuckDBPyConnection, rank: int) -> Iterator[list[str]]:
+    """A rank's events in the order of their ids, a range of these at a time."""
+    set_variables(con, export_rank=rank)
+    [(first, last)] = con.execute(text("range")).fetchall()
+    if first is None:
+        return
+    for begin_id in range(first, last + 1, RANGE):
+        set_variables(con, export_from_id=begin_id, export_until_id=begin_id + RANGE)
+        yield from lines(con, text("events"))

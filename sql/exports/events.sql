@@ -1,0 +1,84 @@
+-- A range of a rank's events as Chrome's trace format has them, a line each.
+--
+-- Variables: export_job, export_rank; export_from_id and export_until_id, from which event up to
+-- which; export_base_ns, from which stamps are counted; export_all, false where only
+-- export_selected is meant; export_in_place, whether metadata stays among the events.
+--
+-- Where ranks stand side by side, export_rank_digits is what ids get appended that join events of
+-- one rank, and export_shift_ns is added to stamps. Ids of 0 are nobody's.
+WITH
+lanes AS (
+    SELECT pid, tid, new_pid
+    FROM export_lanes
+    WHERE rank = getvariable('export_rank')
+),
+numbers AS (
+    SELECT device, new_device
+    FROM export_devices
+    WHERE rank = getvariable('export_rank')
+),
+selected AS (
+    SELECT event_id
+    FROM export_selected
+    WHERE rank = getvariable('export_rank')
+),
+picked AS (
+    SELECT
+        e.*,
+        m.members,
+        l.new_pid,
+        n.device AS old_device,
+        n.new_device
+    FROM events AS e
+    LEFT JOIN export_marks AS m ON m.event_id = e.event_id
+    LEFT JOIN lanes AS l
+        ON l.pid IS NOT DISTINCT FROM e.pid AND l.tid IS NOT DISTINCT FROM e.tid
+    LEFT JOIN numbers AS n
+        ON n.device = CASE
+            -- An operator of Triton's says on which device it ran, but is none of the device's.
+            WHEN is_host_op(e.cat) THEN NULL
+            WHEN e.name = '[memory]' THEN device_of_memory(e.args)
+            ELSE e.device
+        END
+    WHERE e.job = getvariable('export_job')
+      AND e.rank = getvariable('export_rank')
+      AND e.event_id >= getvariable('export_from_id')
+      AND e.event_id < getvariable('export_until_id')
+      AND (getvariable('export_in_place') OR e.ph <> 'M')
+      AND (getvariable('export_all') OR e.event_id IN (SELECT event_id FROM selected))
+),
+with_ids AS (
+    SELECT
+        *,
+        CASE
+            WHEN getvariable('export_rank_digits') IS NULL
+            THEN args
+            ELSE ids_of_rank(args, getvariable('export_rank_digits'))
+        END AS args_with_ids
+    FROM picked
+)
+SELECT chrome_event(
+    ph, cat, name, coalesce(new_pid, pid), tid,
+    start_ns + coalesce(getvariable('export_shift_ns'), 0) - getvariable('export_base_ns'),
+    dur_ns,
+    CASE
+        WHEN getvariable('export_rank_digits') IS NULL OR id IS NULL
+        THEN id
+        ELSE regexp_replace(id, '([1-9]\d*)$', '\1' || getvariable('export_rank_digits'))
+    END,
+    bp, s,
+    with_members(
+        CASE
+            WHEN new_device <> old_device
+            THEN regexp_replace(
+                args_with_ids, '("(?:device|Device Id)"\s*:\s*"?)\d+',
+                '\1' || new_device::VARCHAR
+            )
+            ELSE args_with_ids
+        END,
+        members
+    ),
+    more
+) AS line
+FROM with_ids
+ORDER BY event_id

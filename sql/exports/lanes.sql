@@ -1,0 +1,66 @@
+-- Threads and streams of some ranks, export_batch, each with the process that it is of in the
+-- export.
+--
+-- What is of a device has activities, or is of the same process and has nothing of a host's: rows
+-- of synchronisations, say. As host and device may both be process 1, each lane is told by itself.
+--
+-- Where ranks stand side by side, a device's process is the device's new number, and the others
+-- are counted from export_first_pid on; else they are what they were.
+CREATE OR REPLACE TEMP TABLE export_lanes AS
+WITH
+lanes AS (
+    SELECT
+        e.rank,
+        e.pid,
+        e.tid,
+        bool_or(e.ph = 'X' AND is_gpu_activity(e.cat)) AS has_activities,
+        bool_or(is_host_op(e.cat)) AS has_ops,
+        bool_or(e.ph <> 'M') AS has_events,
+        min(coalesce(e.device, TRY_CAST(e.pid AS BIGINT)))
+            FILTER (e.ph = 'X' AND is_gpu_activity(e.cat)) AS device
+    FROM events AS e
+    WHERE e.job = getvariable('export_job')
+      AND list_contains(getvariable('export_batch'), e.rank)
+    GROUP BY e.rank, e.pid, e.tid
+),
+processes AS (
+    SELECT
+        rank,
+        pid,
+        bool_or(has_activities) AS has_activities,
+        bool_or(has_ops AND NOT has_activities) AS has_ops,
+        min(device) AS device
+    FROM lanes
+    GROUP BY rank, pid
+),
+told AS (
+    SELECT
+        l.rank,
+        l.pid,
+        l.tid,
+        l.has_events,
+        l.has_activities OR (p.has_activities AND NOT p.has_ops) AS is_device,
+        CASE WHEN l.has_activities OR (p.has_activities AND NOT p.has_ops) THEN p.device END
+            AS device
+    FROM lanes AS l
+    JOIN processes AS p ON p.rank = l.rank AND p.pid IS NOT DISTINCT FROM l.pid
+)
+SELECT
+    row_number() OVER (ORDER BY t.rank, t.pid, t.tid) AS lane,
+    t.rank,
+    t.pid,
+    t.tid,
+    t.is_device,
+    t.has_events AND getvariable('export_all') AS is_used,
+    t.device,
+    CASE
+        WHEN getvariable('export_first_pid') IS NULL OR t.pid IS NULL THEN t.pid
+        WHEN t.is_device AND d.new_device IS NOT NULL THEN d.new_device::VARCHAR
+        ELSE (
+            getvariable('export_first_pid') - 1
+            + dense_rank() OVER (ORDER BY t.rank, t.pid, t.is_device)
+        )::VARCHAR
+    END AS new_pid
+FROM told AS t
+LEFT JOIN export_devices AS d
+    ON d.rank = t.rank AND d.device = t.device

@@ -1,0 +1,25 @@
+-- What a rank's trace says of the threads and processes that are used, a line each; of processes
+-- only where they are what they were.
+WITH
+used AS (
+    SELECT n.*, l.new_pid
+    FROM export_metadata AS n
+    JOIN export_lanes AS l
+        ON l.is_used
+        AND l.rank = n.rank
+        AND l.pid IS NOT DISTINCT FROM n.pid
+        AND l.tid IS NOT DISTINCT FROM n.tid
+    WHERE n.rank = getvariable('export_rank') AND prefix(n.name, 'thread_')
+    UNION ALL BY NAME
+    SELECT n.*, n.pid AS new_pid
+    FROM export_metadata AS n
+    SEMI JOIN export_lanes AS l
+        ON l.is_used AND l.rank = n.rank AND l.pid IS NOT DISTINCT FROM n.pid
+    WHERE n.rank = getvariable('export_rank')
+      AND getvariable('export_first_pid') IS NULL
+      AND NOT prefix(n.name, 'thread_') IS TRUE
+)
+SELECT
+    chrome_event('M', cat, name, new_pid, tid, NULL, NULL, NULL, NULL, NULL, args, more) AS line
+FROM used
+ORDER BY event_id

@@ -1,0 +1,113 @@
+-- The events of some ranks, export_batch, that belong to the step that is exported.
+--
+-- Operators, calls and activities by the step that they have anywhere else. What else is of the
+-- host: what begins in a span of the step. What else is of a device: annotations whose annotation
+-- on the host is of the step, and what begins while the device was at the step's activities. An
+-- arrow from one to another: both ends where the first is.
+CREATE OR REPLACE TEMP TABLE export_selected AS
+WITH
+spans AS (
+    SELECT rank, device, start_ns, end_ns
+    FROM export_spans
+    WHERE list_contains(getvariable('export_batch'), rank)
+),
+ops AS (
+    SELECT o.rank, o.event_id, o.cat, o.external_id
+    FROM host_ops AS o
+    WHERE o.job = getvariable('export_job')
+      AND list_contains(getvariable('export_batch'), o.rank)
+      AND o.step = getvariable('export_step')
+),
+of_step AS (
+    SELECT rank, event_id FROM ops
+    UNION
+    SELECT s.rank, s.event_id
+    FROM steps AS s
+    WHERE s.job = getvariable('export_job')
+      AND list_contains(getvariable('export_batch'), s.rank)
+      AND s.step = getvariable('export_step')
+    UNION
+    SELECT a.rank, a.event_id
+    FROM gpu_activities AS a
+    WHERE a.job = getvariable('export_job')
+      AND list_contains(getvariable('export_batch'), a.rank)
+      AND a.step = getvariable('export_step')
+),
+of_rank AS MATERIALIZED (
+    SELECT
+        e.rank,
+        e.event_id,
+        e.ph,
+        e.cat,
+        e.ph IN ('s', 't', 'f') AS is_arrow,
+        -- Of arrows alone, for others' may be long.
+        CASE WHEN is_arrow THEN e.name END AS name,
+        e.id,
+        e.start_ns,
+        e.external_id,
+        l.lane,
+        coalesce(e.device, l.device) AS device,
+        l.is_device OR e.cat IN ('gpu_user_annotation', 'cuda_sync', 'cuda_event') AS is_device,
+        e.ph = 'X' AND (is_host_op(e.cat) OR is_gpu_activity(e.cat)) AS has_step
+    FROM events AS e
+    JOIN export_lanes AS l
+        ON l.rank = e.rank
+        AND l.pid IS NOT DISTINCT FROM e.pid
+        AND l.tid IS NOT DISTINCT FROM e.tid
+    WHERE e.job = getvariable('export_job')
+      AND list_contains(getvariable('export_batch'), e.rank)
+      AND e.ph <> 'M'
+),
+others AS (
+    SELECT *
+    FROM of_rank
+    WHERE NOT has_step AND NOT getvariable('export_kernels_only')
+),
+on_host AS (
+    SELECT o.*
+    FROM others AS o
+    SEMI JOIN (FROM spans WHERE device IS NULL) AS s
+        ON s.rank = o.rank AND o.start_ns >= s.start_ns AND o.start_ns < s.end_ns
+    WHERE NOT o.is_device
+),
+arrows AS (
+    SELECT DISTINCT rank, cat, name, id
+    FROM on_host
+    WHERE ph = 's'
+),
+picked AS (
+    SELECT r.rank, r.event_id, r.lane
+    FROM of_rank AS r
+    SEMI JOIN of_step AS o ON o.rank = r.rank AND o.event_id = r.event_id
+    WHERE NOT getvariable('export_kernels_only') OR is_gpu_activity(r.cat)
+    UNION ALL
+    SELECT rank, event_id, lane
+    FROM on_host
+    WHERE NOT is_arrow
+    UNION ALL
+    SELECT o.rank, o.event_id, o.lane
+    FROM others AS o
+    SEMI JOIN (FROM spans WHERE device IS NOT NULL) AS s
+        ON s.rank = o.rank
+        AND s.device = o.device
+        AND o.start_ns >= s.start_ns
+        AND o.start_ns <= s.end_ns
+    WHERE o.is_device AND NOT o.is_arrow
+    UNION ALL
+    SELECT o.rank, o.event_id, o.lane
+    FROM others AS o
+    SEMI JOIN (FROM ops WHERE cat = 'user_annotation' AND external_id <> 0) AS a
+        ON a.rank = o.rank AND a.external_id = o.external_id
+    WHERE o.is_device AND o.cat = 'gpu_user_annotation'
+    UNION ALL
+    SELECT o.rank, o.event_id, o.lane
+    FROM others AS o
+    SEMI JOIN arrows AS a
+        ON a.rank = o.rank
+        AND a.cat IS NOT DISTINCT FROM o.cat
+        AND a.name IS NOT DISTINCT FROM o.name
+        AND a.id = o.id
+    WHERE o.is_arrow
+)
+SELECT DISTINCT rank, event_id, lane
+FROM picked

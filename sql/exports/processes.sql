@@ -1,0 +1,73 @@
+-- The processes of one of several ranks by name and place, a line each: `rank 3: python 41037` and
+-- below it `rank 3: GPU 3`, with the trace's own words where it has any.
+WITH
+said AS (
+    SELECT
+        pid,
+        any_value(json_extract_string(args, '$.name')) FILTER (name = 'process_name')
+            AS process_name,
+        any_value(json_extract_string(args, '$.labels')) FILTER (name = 'process_labels')
+            AS labels
+    FROM export_metadata
+    WHERE rank = getvariable('export_rank')
+    GROUP BY pid
+),
+processes AS (
+    SELECT
+        new_pid,
+        pid,
+        is_device,
+        min(device) AS device,
+        bool_or(tid = pid) AS has_main_thread
+    FROM export_lanes
+    WHERE rank = getvariable('export_rank') AND is_used AND pid IS NOT NULL
+    GROUP BY new_pid, pid, is_device
+),
+named AS (
+    SELECT
+        p.new_pid,
+        concat('rank ', getvariable('export_rank'), ': ') || CASE
+            WHEN p.is_device THEN coalesce(nullif(s.labels, ''), concat('GPU ', p.device))
+            WHEN p.pid = '' THEN 'profiler'
+            WHEN s.process_name <> '' THEN concat(s.process_name, ' ', p.pid)
+            WHEN regexp_full_match(p.pid, '-?\d+') THEN concat('process ', p.pid)
+            ELSE p.pid
+        END AS process_name,
+        CASE WHEN NOT p.is_device THEN nullif(s.labels, '') END AS labels,
+        getvariable('export_sort_index') + row_number() OVER (
+            ORDER BY
+                CASE
+                    WHEN p.is_device THEN 2
+                    WHEN p.has_main_thread OR s.process_name <> '' THEN 1
+                    ELSE 3
+                END,
+                p.device,
+                p.pid
+        ) AS sort_index
+    FROM processes AS p
+    LEFT JOIN said AS s ON s.pid = p.pid
+),
+lines AS (
+    SELECT sort_index, unnest([
+        chrome_event(
+            'M', NULL, 'process_name', new_pid, '0', NULL, NULL, NULL, NULL, NULL,
+            json_object('name', process_name)::VARCHAR, NULL
+        ),
+        chrome_event(
+            'M', NULL, 'process_sort_index', new_pid, '0', NULL, NULL, NULL, NULL, NULL,
+            json_object('sort_index', sort_index)::VARCHAR, NULL
+        ),
+        CASE
+            WHEN labels IS NOT NULL
+            THEN chrome_event(
+                'M', NULL, 'process_labels', new_pid, '0', NULL, NULL, NULL, NULL, NULL,
+                json_object('labels', labels)::VARCHAR, NULL
+            )
+        END
+    ]) AS line
+    FROM named
+)
+SELECT line
+FROM lines
+WHERE line IS NOT NULL
+ORDER BY sort_index

@@ -1,0 +1,168 @@
+-- How busy ranks were, time bucket by time bucket, kind by kind and as a whole.
+--
+-- Needs job, rank, kind, start_ns and end_ns, on one clock for all ranks of a job. Cuts each job's
+-- time into `bucket_total` buckets of equal length and gives one row for each rank of the job, each
+-- kind of the job and `busy`, which is any of them, and each bucket: bucket, its start_ns,
+-- from_start_ns and length_ns, and busy_ns and busy_frac of it, in which an instant with several
+-- activities counts once.
+CREATE OR REPLACE MACRO busy_buckets(activities, bucket_total) AS TABLE
+WITH
+picked AS MATERIALIZED (
+    SELECT job, rank, kind, start_ns, end_ns
+    FROM query_table(activities)
+),
+extents AS MATERIALIZED (
+    SELECT
+        job,
+        first_start_ns,
+        greatest(1, (span_ns + bucket_total - 1) // greatest(1, bucket_total)) AS length_ns
+    FROM (
+        SELECT job, min(start_ns) AS first_start_ns, max(end_ns) - min(start_ns) AS span_ns
+        FROM picked
+        GROUP BY job
+    )
+),
+-- Ranks end to end on one axis of time, as in busy_times; zero_ns is where the job begins on it.
+ranks AS MATERIALIZED (
+    SELECT
+        row_number() OVER in_order AS lane,
+        r.job,
+        r.rank,
+        (sum(r.last_ns - r.first_ns) OVER in_order - r.last_ns)::BIGINT AS shift_ns,
+        shift_ns + e.first_start_ns AS zero_ns,
+        e.first_start_ns,
+        e.length_ns
+    FROM (
+        SELECT job, rank, min(start_ns) AS first_ns, max(end_ns) AS last_ns
+        FROM picked
+        GROUP BY job, rank
+    ) AS r
+    JOIN extents AS e ON e.job = r.job
+    WINDOW in_order AS (ORDER BY r.job, r.rank ROWS UNBOUNDED PRECEDING)
+),
+on_axis AS (
+    SELECT
+        r.lane,
+        r.zero_ns,
+        r.length_ns,
+        a.kind,
+        a.start_ns + r.shift_ns AS start_ns,
+        a.end_ns + r.shift_ns AS end_ns
+    FROM picked AS a
+    JOIN ranks AS r ON r.job = a.job AND r.rank = a.rank
+),
+reached AS (
+    SELECT
+        *,
+        max(end_ns) FILTER (kind = 'computation') OVER before_it AS computation_until_ns,
+        max(end_ns) FILTER (kind = 'communication') OVER before_it AS communication_until_ns,
+        max(end_ns) FILTER (kind = 'memory') OVER before_it AS memory_until_ns
+    FROM on_axis
+    WINDOW before_it AS (ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+),
+-- The part of each past those of its kind that began before it, from from_ns on, and past all that
+-- did, from from_idle_ns on; nothing where that is its end or later.
+parts AS (
+    SELECT
+        lane,
+        kind,
+        length_ns,
+        greatest(
+            start_ns,
+            CASE kind
+                WHEN 'computation' THEN computation_until_ns
+                WHEN 'communication' THEN communication_until_ns
+                ELSE memory_until_ns
+            END
+        ) - zero_ns AS from_ns,
+        greatest(start_ns, computation_until_ns, communication_until_ns, memory_until_ns) - zero_ns
+            AS from_idle_ns,
+        end_ns - zero_ns AS until_ns,
+        from_ns // length_ns AS first_bucket
+    FROM reached
+),
+-- What of them is in the bucket in which they begin; the few that go on are listed with it.
+begun AS MATERIALIZED (
+    SELECT
+        lane,
+        kind,
+        first_bucket AS bucket,
+        any_value(length_ns) AS length_ns,
+        sum(least(until_ns, (first_bucket + 1) * length_ns) - from_ns)::BIGINT AS kind_ns,
+        sum(greatest(0, least(until_ns, (first_bucket + 1) * length_ns) - from_idle_ns))::BIGINT
+            AS added_ns,
+        list({'from_idle_ns': from_idle_ns, 'until_ns': until_ns}) FILTER (
+            until_ns > (first_bucket + 1) * length_ns
+        ) AS going_on
+    FROM parts
+    WHERE from_ns < until_ns
+    GROUP BY lane, kind, first_bucket
+),
+gone_on AS (
+    SELECT
+        *,
+        unnest(range(first_bucket + 1, (part.until_ns - 1) // length_ns + 1)) AS bucket
+    FROM (
+        SELECT lane, kind, length_ns, bucket AS first_bucket, unnest(going_on) AS part
+        FROM begun
+    )
+),
+of_kinds AS (
+    SELECT
+        lane,
+        kind,
+        bucket,
+        sum(kind_ns)::BIGINT AS kind_ns,
+        sum(added_ns)::BIGINT AS added_ns
+    FROM (
+        SELECT lane, kind, bucket, kind_ns, added_ns
+        FROM begun
+        UNION ALL
+        SELECT
+            lane,
+            kind,
+            bucket,
+            least(part.until_ns, (bucket + 1) * length_ns) - bucket * length_ns AS kind_ns,
+            greatest(
+                0,
+                least(part.until_ns, (bucket + 1) * length_ns)
+                    - greatest(part.from_idle_ns, bucket * length_ns)
+            ) AS added_ns
+        FROM gone_on
+    )
+    GROUP BY lane, kind, bucket
+),
+busy AS (
+    SELECT lane, kind, bucket, kind_ns AS busy_ns
+    FROM of_kinds
+    UNION ALL
+    SELECT lane, 'busy' AS kind, bucket, sum(added_ns)::BIGINT AS busy_ns
+    FROM of_kinds
+    GROUP BY lane, bucket
+),
+kinds AS (
+    SELECT DISTINCT job, kind
+    FROM picked
+    UNION
+    SELECT DISTINCT job, 'busy' AS kind
+    FROM picked
+),
+cells AS (
+    SELECT
+        r.lane, r.job, r.rank, k.kind, r.first_start_ns, r.length_ns,
+        unnest(range(bucket_total)) AS bucket
+    FROM ranks AS r
+    JOIN kinds AS k ON k.job = r.job
+)
+SELECT
+    c.job,
+    c.rank,
+    c.kind,
+    c.bucket,
+    c.first_start_ns + c.bucket * c.length_ns AS start_ns,
+    c.bucket * c.length_ns AS from_start_ns,
+    c.length_ns,
+    coalesce(b.busy_ns, 0) AS busy_ns,
+    coalesce(b.busy_ns, 0) / c.length_ns AS busy_frac
+FROM cells AS c
+LEFT JOIN busy AS b ON b.lane = c.lane AND b.kind = c.kind AND b.bucket = c.bucket;

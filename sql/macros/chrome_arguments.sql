@@ -1,0 +1,29 @@
+-- Arguments of events, the text of a JSON object, made fit for an export.
+
+-- With more members, the text between the braces of an object; NULL where there are none.
+CREATE OR REPLACE MACRO with_members(arguments, more_members) AS
+CASE
+    WHEN more_members IS NULL THEN arguments
+    WHEN arguments IS NULL OR regexp_full_match(arguments, '\s*\{\s*\}\s*')
+    THEN '{' || more_members || '}'
+    ELSE '{' || more_members || ',' || regexp_replace(arguments, '^\s*\{', '')
+END;
+
+-- With a rank's digits behind the ids that join events within a rank, so that they do not join
+-- those of another one. 0 and less is nobody's id and stays.
+CREATE OR REPLACE MACRO ids_of_rank(arguments, digits) AS
+regexp_replace(
+    arguments,
+    '("(?:correlation|External id|Record function id|Sequence number|Fwd thread id|'
+        || 'Python id|Python parent id|wait_on_cuda_event_record_corr_id|wait_on_cuda_event_id|'
+        || 'event_id|graph id)"\s*:\s*"?[1-9]\d*)',
+    '\1' || digits,
+    'g'
+);
+
+-- The device of which a change of memory tells; NULL where it is the host's.
+CREATE OR REPLACE MACRO device_of_memory(arguments) AS
+CASE
+    WHEN regexp_matches(arguments, '"Device Type"\s*:\s*"?[1-9]')
+    THEN TRY_CAST(regexp_extract(arguments, '"Device Id"\s*:\s*"?(\d+)', 1) AS BIGINT)
+END;

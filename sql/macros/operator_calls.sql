@@ -1,0 +1,115 @@
+-- Calls of operators by name, and what lies in them.
+
+-- The operators with this in their name that are not inside another such operator on their thread.
+--
+-- An empty text finds nothing. Of NULL jobs, ranks or steps all count. Gives job, rank, pid, tid,
+-- event_id, op_name, start_ns, end_ns and inside_until_ns: what begins before this is inside.
+CREATE OR REPLACE MACRO outermost_operators(text_of_name, of_jobs, of_ranks, of_steps) AS TABLE
+WITH
+matching AS (
+    SELECT
+        o.job,
+        o.rank,
+        o.pid,
+        o.tid,
+        o.event_id,
+        o.name AS op_name,
+        o.start_ns,
+        o.end_ns,
+        -- An empty span holds what else is empty at its instant.
+        coalesce(o.cut_ns, o.end_ns) + (o.end_ns = o.start_ns)::BIGINT AS inside_until_ns
+    FROM host_ops AS o
+    WHERE (of_jobs IS NULL OR list_contains(of_jobs, o.job))
+      AND (of_ranks IS NULL OR list_contains(of_ranks, o.rank))
+      AND (of_steps IS NULL OR list_contains(of_steps, o.step))
+      AND is_operator(o.cat)
+      AND text_of_name <> ''
+      AND contains(o.name, text_of_name)
+)
+SELECT *
+FROM matching
+QUALIFY start_ns >= coalesce(
+    max(inside_until_ns) OVER (
+        PARTITION BY job, rank, pid, tid
+        ORDER BY start_ns, end_ns DESC, event_id
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ),
+    start_ns
+);
+
+-- For each call, the last of these operators to begin before it on its thread, the only one that
+-- the call can lie in.
+--
+-- `ops` are rows of outermost_operators. `calls` has job, rank, event_id, and of the call that is
+-- sought call_id, its event, call_pid, call_tid, call_start_ns and call_end_ns; event_id tells
+-- apart what one call has several of. Gives the columns of `calls`, op_event_id and is_inside,
+-- whether it does lie in there: a column and no condition, with which every call would meet every
+-- operator. A call that outlives the operator does not lie in it.
+CREATE OR REPLACE MACRO last_operators_before(ops, calls) AS TABLE
+WITH
+operators AS (
+    SELECT job, rank, pid, tid, event_id, start_ns, end_ns, inside_until_ns
+    FROM query_table(ops)
+),
+threads AS (
+    SELECT job, rank, pid, tid, row_number() OVER (ORDER BY job, rank, pid, tid) AS thread
+    FROM (SELECT DISTINCT job, rank, pid, tid FROM operators)
+),
+ops_on_threads AS (
+    SELECT
+        operators.*,
+        threads.thread,
+        row_number() OVER (ORDER BY threads.thread, operators.start_ns, operators.event_id)
+            AS op_number
+    FROM operators
+    JOIN threads
+        ON threads.job = operators.job
+        AND threads.rank = operators.rank
+        AND threads.pid IS NOT DISTINCT FROM operators.pid
+        AND threads.tid IS NOT DISTINCT FROM operators.tid
+),
+calls_on_threads AS (
+    SELECT c.*, threads.thread
+    FROM query_table(calls) AS c
+    JOIN threads
+        ON threads.job = c.job
+        AND threads.rank = c.rank
+        AND threads.pid IS NOT DISTINCT FROM c.call_pid
+        AND threads.tid IS NOT DISTINCT FROM c.call_tid
+),
+-- A running maximum finds it; DuckDB plans an ASOF join as a quadratic one where it expects few
+-- rows.
+begun AS (
+    SELECT thread, start_ns AS at_ns, op_number, NULL::BIGINT AS event_id
+    FROM ops_on_threads
+    UNION ALL
+    SELECT thread, call_start_ns AS at_ns, NULL AS op_number, event_id
+    FROM calls_on_threads
+),
+last_begun AS (
+    SELECT
+        thread,
+        event_id,
+        max(op_number) OVER (
+            PARTITION BY thread
+            ORDER BY at_ns, event_id NULLS FIRST
+            ROWS UNBOUNDED PRECEDING
+        ) AS op_number
+    FROM begun
+)
+SELECT
+    c.* EXCLUDE (thread),
+    ops.event_id AS op_event_id,
+    c.call_start_ns < ops.inside_until_ns
+    AND c.call_end_ns <= ops.end_ns
+    -- Of two equal spans, the lower event_id is the outer.
+    AND (
+        c.call_start_ns > ops.start_ns
+        OR c.call_end_ns < ops.end_ns
+        OR c.call_id > ops.event_id
+    ) AS is_inside
+FROM calls_on_threads AS c
+JOIN last_begun
+    ON last_begun.thread = c.thread
+    AND last_begun.event_id = c.event_id
+JOIN ops_on_threads AS ops ON ops.op_number = last_begun.op_number;

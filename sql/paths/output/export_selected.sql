@@ -1,0 +1,12 @@
+-- All of a rank but spans of operators, calls and GPU activities that are not marked.
+INSERT INTO export_selected
+SELECT e.rank, e.event_id, NULL AS lane
+FROM events AS e
+LEFT JOIN export_marks AS m ON m.event_id = e.event_id
+WHERE e.job = getvariable('path_job')
+  AND e.rank = getvariable('path_rank')
+  AND (
+    m.event_id IS NOT NULL
+    OR e.ph IS DISTINCT FROM 'X'
+    OR e.cat IN ('user_annotation', 'python_function')
+  )
