@@ -47,6 +47,15 @@ def compare(base: str | PathLike[str], test: str | PathLike[str], **selection) -
     return compare(base, test, **selection)
 
 
+def __getattr__(name: str) -> ModuleType:
+    """`hta_sql.plot`, imported when asked for: it needs the extra `viz`."""
+    if name != "plot":
+        raise AttributeError(f"module 'hta_sql' has no attribute {name!r}")
+    import importlib
+
+    return importlib.import_module("hta_sql.plot")
+
+
 class _Package(ModuleType):
     """Lets `hta_sql.ingest` be the function, imported when asked for.
 

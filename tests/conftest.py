@@ -234,3 +234,12 @@ def real_rows(real_run) -> Callable[..., list[dict]]:
         ).to_pylist()
 
     return rows_of
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A browser; skips where there is none."""
+    import browser
+
+    with browser.chromium() as started:
+        yield started

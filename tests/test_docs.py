@@ -76,6 +76,26 @@ def test_readme_snippets_run(tmp_path):
     assert commands >= 6
 
 
+def test_notebook_runs(tmp_path):
+    """The tour, in a real Jupyter kernel: its tables have units, its figures are figures."""
+    nbformat = pytest.importorskip("nbformat")
+    client = pytest.importorskip("nbclient")
+    notebook = nbformat.read(PROJECT / "docs" / "tour.ipynb", as_version=4)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert not any(cell.outputs for cell in cells), "commit it without its outputs"
+    place = {"metadata": {"path": str(tmp_path)}}
+    client.NotebookClient(notebook, timeout=300, kernel_name="python3", resources=place).execute()
+    shown = [output.data for cell in cells for output in cell.outputs if "data" in output]
+    tables = [data["text/html"] for data in shown if "text/html" in data]
+    figures = [data for data in shown if "application/vnd.plotly.v1+json" in data]
+    assert len(tables) == 4 and len(figures) == 4
+    assert re.search(r">\d+\.\d ms<", tables[1]) and re.search(r">\d+\.\d %<", tables[1])
+    straggler = re.search(r"<tbody><tr><td[^>]*>(\d+)</td>", tables[2])
+    assert straggler[1] == "3"
+    assert all(figure["application/vnd.plotly.v1+json"]["data"] for figure in figures)
+    assert (tmp_path / "report.html").stat().st_size > 1_000_000
+
+
 def shows(want: str, printed: str) -> bool:
     pattern = ".*".join(map(re.escape, want.rstrip().split("…")))
     return re.search(rf"^{pattern}\s*$", printed, re.MULTILINE) is not None

@@ -1,0 +1,56 @@
+"""Charts: each function takes the table of a query and returns a plotly figure.
+
+    from hta_sql import plot
+
+    plot.temporal_breakdown(run.temporal_breakdown()).show()
+
+A function has its query's name; `kernel_pies`, `diff`, `roofline` and `flame_graph` say what they
+take. None shows anything by itself. They need the extra `viz` (plotly); HtaSqlError where it is
+missing, and where a table is not that of the query.
+"""
+
+from hta_sql.errors import HtaSqlError
+
+try:
+    import plotly.graph_objects  # noqa: F401
+except ImportError as error:
+    raise HtaSqlError("charts need plotly; pip install 'hta-sql[viz]' brings it") from error
+
+from hta_sql.plot.devices import (
+    comm_comp_overlap,
+    idle_time_breakdown,
+    step_breakdown,
+    temporal_breakdown,
+)
+from hta_sql.plot.diffs import diff
+from hta_sql.plot.kernels import (
+    kernel_distribution,
+    kernel_kind_breakdown,
+    kernel_pies,
+    kernel_stats,
+)
+from hta_sql.plot.launches import (
+    launch_stats,
+    memory_bandwidth_series,
+    queue_length_series,
+)
+from hta_sql.plot.ranks import (
+    collective_bandwidth,
+    heatmap,
+    kernel_timeline,
+    stragglers,
+)
+from hta_sql.plot.work import (
+    critical_path_summary,
+    flame_graph,
+    memory_timeline,
+    roofline,
+)
+
+__all__ = [
+    "collective_bandwidth", "comm_comp_overlap", "critical_path_summary", "diff", "flame_graph",
+    "heatmap", "idle_time_breakdown", "kernel_distribution", "kernel_kind_breakdown",
+    "kernel_pies", "kernel_stats", "kernel_timeline", "launch_stats", "memory_bandwidth_series",
+    "memory_timeline", "queue_length_series", "roofline", "step_breakdown", "stragglers",
+    "temporal_breakdown",
+]  # fmt: skip

@@ -1,0 +1,125 @@
+"""Charts of kernels, copies and memsets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from hta_sql.plot.style import (
+    GREY,
+    OF_KINDS,
+    SERIES,
+    escaped,
+    figure,
+    legend_below,
+    names_bars,
+    rows_of,
+    styled,
+    time_unit,
+    told,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def kernel_kind_breakdown(table: pa.Table) -> go.Figure:
+    """Which kinds of activity ran, alone and together: one pie of the busy time of all devices."""
+    rows = rows_of(table, "kernel_kind_breakdown", "kinds", "time_ns")
+    times: Counter[str] = Counter()
+    for row in rows:
+        times[row["kinds"]] += row["time_ns"]
+    kinds = [kind for kind, _ in times.most_common()]
+    mixed = iter(SERIES[3:])
+    colours = [OF_KINDS.get(kind) or next(mixed, GREY) for kind in kinds]
+    pie = _pie([kind.replace("+", " + ") for kind in kinds], [times[k] for k in kinds], colours)
+    return legend_below(figure("Busy time by kind", [pie] if kinds else [], height=420))
+
+
+def kernel_stats(table: pa.Table, top_k: int = 15) -> go.Figure:
+    """The kernels that take most time, on all ranks of the table: a bar each."""
+    totals = _totals(table)
+    names = sorted(totals, key=lambda key: -totals[key]["ns"])[:top_k]
+    size, unit = time_unit(totals[key]["ns"] for key in names)
+    return names_bars(
+        "Kernels by time", [name for _, name in names],
+        [totals[key]["ns"] / size for key in names],
+        [OF_KINDS.get(kind, GREY) for kind, _ in names],
+        [f"{name}\n{kind}: {told(totals[kind, name]['ns'])} in {totals[kind, name]['calls']:,} "
+         "calls" for kind, name in names],
+        unit,
+    )  # fmt: skip
+
+
+def kernel_pies(table: pa.Table, top_k: int = 8) -> go.Figure:
+    """The table of kernel_stats as a pie for each kind: its top kernels and all others."""
+    totals = _totals(table)
+    kinds = [kind for kind in OF_KINDS if any(of == kind for of, _ in totals)]
+    if not kinds:
+        return figure("Kernels of each kind", [])
+    made = make_subplots(1, len(kinds), specs=[[{"type": "domain"}] * len(kinds)],
+                         subplot_titles=kinds)  # fmt: skip
+    for place, kind in enumerate(kinds, 1):
+        of_kind = {name: found["ns"] for (of, name), found in totals.items() if of == kind}
+        names = sorted((n for n in of_kind if n != "others"), key=lambda name: -of_kind[name])
+        top = names[:top_k]
+        rest = sum(of_kind.values()) - sum(of_kind[name] for name in top)
+        labels = [*top, *(["others"] if rest else [])]
+        values = [of_kind[name] for name in top] + ([rest] if rest else [])
+        colours = [*SERIES[:7], "#8c6d46"][: len(top)] + [GREY] * bool(rest)
+        made.add_trace(_pie(labels, values, colours, in_legend=False), 1, place)
+    made.update_annotations(font_size=13)
+    return styled(made, "Kernels of each kind", height=380, margin_t=84)
+
+
+def kernel_distribution(table: pa.Table, top_k: int = 15) -> go.Figure:
+    """How a kernel's mean time a call differs from rank to rank: the mean of all calls, with the
+    fastest and the slowest rank's as error bars."""
+    rows = rows_of(table, "kernel_distribution", "kind", "name", "rank_count", "total_ns",
+                   "mean_ns", "slowest_rank", "slowest_mean_ns", "fastest_rank",
+                   "fastest_mean_ns")  # fmt: skip
+    # What is folded into `others` has no mean that says anything.
+    rows = sorted((row for row in rows if row["slowest_rank"] is not None
+                   and row["name"] != "others"), key=lambda row: -row["total_ns"])[:top_k]
+    size, unit = time_unit(row["slowest_mean_ns"] for row in rows)
+    return names_bars(
+        "A call's time across ranks", [row["name"] or "-" for row in rows],
+        [row["mean_ns"] / size for row in rows],
+        [OF_KINDS.get(row["kind"], GREY) for row in rows],
+        [f"{row['name'] or '-'}\nmean {told(row['mean_ns'])}\n"
+         f"rank {row['slowest_rank']}: {told(row['slowest_mean_ns'])}\n"
+         f"rank {row['fastest_rank']}: {told(row['fastest_mean_ns'])}" for row in rows],
+        f"{unit} a call",
+        error={
+            "type": "data", "symmetric": False, "thickness": 1.5, "color": "#6b7280",
+            "array": [(row["slowest_mean_ns"] - row["mean_ns"]) / size for row in rows],
+            "arrayminus": [(row["mean_ns"] - row["fastest_mean_ns"]) / size for row in rows],
+        },
+    )  # fmt: skip
+
+
+def _totals(table: pa.Table) -> dict[tuple[str, str], dict[str, int]]:
+    """Of each kind and name, over jobs and ranks."""
+    totals: dict[tuple[str, str], dict[str, int]] = {}
+    for row in rows_of(table, "kernel_stats", "kind", "name", "total_ns", "count"):
+        total = totals.setdefault((row["kind"], row["name"] or "-"), {"ns": 0, "calls": 0})
+        total["ns"] += row["total_ns"]
+        total["calls"] += row["count"]
+    return totals
+
+
+def _pie(
+    labels: list[str], values: list[int], colours: list[str], in_legend: bool = True
+) -> go.Pie:
+    return go.Pie(
+        # Whole names: plotly takes slices of one label together.
+        labels=[escaped(label) for label in labels], values=values, sort=False, hole=0.45,
+        direction="clockwise", marker={"colors": colours}, textinfo="percent",
+        textposition="inside", showlegend=in_legend,
+        customdata=[f"{escaped(label)}<br>{told(value)}"
+                    for label, value in zip(labels, values, strict=True)],
+        hovertemplate="%{customdata}, %{percent}<extra></extra>",
+    )  # fmt: skip

@@ -1,0 +1,146 @@
+"""Charts of launches, queues and copies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from hta_sql.plot.style import (
+    BLUE,
+    MANY,
+    ORANGE,
+    RED,
+    SERIES,
+    Row,
+    arrays_of,
+    check,
+    escaped,
+    figure,
+    lanes,
+    legend_below,
+    points_each,
+    styled,
+    thinned,
+    time_unit,
+    told,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_BINS = 40
+
+
+def launch_stats(table: pa.Table) -> go.Figure:
+    """Three histograms: how long short kernels take (shorter than their launch), launches that take
+    long on the host, and activities that wait long for their start."""
+    wanted = (
+        ("Kernels shorter than their launch", "is_short", "gpu_ns", BLUE),
+        ("Launches that take long", "is_runtime_outlier", "cpu_ns", ORANGE),
+        ("Activities that start late", "is_delay_outlier", "launch_delay_ns", RED),
+    )
+    check(table, "launch_stats", *(name for _, *names, _ in wanted for name in names))
+    counted = []
+    for title, flag, column, colour in wanted:
+        of_it, values = arrays_of(table, "launch_stats", flag, column)
+        chosen = values[of_it.astype(bool)]
+        counted.append((f"{title}: {len(chosen):,}", chosen, colour))
+    if not any(len(values) for _, values, _ in counted):
+        return figure("Launches", [])
+    # One without any has room for its title alone.
+    heights = [1 if len(values) else 0.01 for _, values, _ in counted]
+    made = make_subplots(3, 1, subplot_titles=[title for title, *_ in counted],
+                         row_heights=heights, vertical_spacing=0.16)  # fmt: skip
+    for place, (_, values, colour) in enumerate(counted, 1):
+        ticks = _decades(values)
+        made.update_xaxes(row=place, type="log", tickvals=ticks, ticktext=[told(t) for t in ticks])
+        if len(values):
+            made.add_trace(_histogram(values, colour), place, 1)
+        else:
+            made.update_yaxes(row=place, visible=False)
+    made.update_annotations(font_size=13, x=0, xanchor="left")
+    return styled(made, "Launches", height=640, showlegend=False)
+
+
+def queue_length_series(table: pa.Table) -> go.Figure:
+    """How many activities wait in the queue of each stream over time; peaks are all there."""
+    return _series(table, "queue_length_series", "queue_length", "stream", "Queue length",
+                   "activities waiting")  # fmt: skip
+
+
+def memory_bandwidth_series(table: pa.Table) -> go.Figure:
+    """How fast copies and memsets of each kind move bytes over time; peaks are all there."""
+    return _series(table, "memory_bandwidth_series", "bandwidth_gbps", "copy_kind",
+                   "Bandwidth of copies", "GB/s")  # fmt: skip
+
+
+def _series(table: pa.Table, query: str, value: str, of: str, title: str, y: str) -> go.Figure:
+    check(table, query, "job", "rank", "device", of, "at_ns", value)
+    at, values = arrays_of(table, query, "at_ns", value)
+    if not len(at):
+        return figure(title, [])
+    size, unit = time_unit([int(at.max() - at.min())])
+    groups, parts = _by_group(table, ["job", "rank", "device", of], at)
+    names = lanes([{"stream": None} | group for group in groups])
+    if of == "copy_kind":
+        alone = len(set(names)) == 1
+        names = [group[of] or "-" if alone else f"{name}, {group[of] or '-'}"
+                 for name, group in zip(names, groups, strict=True)]
+    traces = []
+    for place, (name, mine) in enumerate(zip(names, parts, strict=True)):
+        mine = mine[thinned(at[mine], values[mine], points_each(len(names)))]
+        traces.append(go.Scatter(
+            name=escaped(name), x=(at[mine] - at.min()) / size, y=values[mine], mode="lines",
+            line={"shape": "hv", "width": 1.2, "color": SERIES[place % len(SERIES)]},
+            hovertemplate="%{x:.6g} " + unit + ": %{y:.4g}<extra>%{fullData.name}</extra>",
+        ))  # fmt: skip
+    return legend_below(figure(
+        title, traces, x=f"{unit} from the first", y=y, yaxis_rangemode="tozero", height=460,
+        showlegend=len(traces) <= MANY,
+    ))  # fmt: skip
+
+
+def _by_group(
+    table: pa.Table, keys: list[str], at: np.ndarray
+) -> tuple[list[Row], list[np.ndarray]]:
+    """The groups of rows with equal keys, NULL among them, and which rows are each one's, in the
+    order of `at`."""
+    codes = np.zeros(len(table), np.int64)
+    for key in keys:
+        part = table[key].combine_chunks().dictionary_encode("encode")
+        codes = codes * len(part.dictionary) + part.indices.to_numpy()
+    _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
+    in_order = np.lexsort((at, codes))
+    rows = np.split(in_order, np.searchsorted(codes[in_order], np.arange(1, len(first))))
+    groups = table.select(keys).take(first).to_pylist()
+    order = sorted(range(len(groups)), key=lambda place: [
+        (part is not None, part) for part in groups[place].values()
+    ])  # fmt: skip
+    return [groups[place] for place in order], [rows[place] for place in order]
+
+
+def _histogram(values: np.ndarray, colour: str) -> go.Bar:
+    """Counted here, so that the figure does not hold the values; on a logarithmic axis."""
+    low, high = max(1, int(values.min())), max(2, int(values.max()))
+    edges = np.unique(np.geomspace(low, max(high, low * 1.5), _BINS + 1))
+    counts, edges = np.histogram(np.maximum(values, 1), edges)
+    middles = np.sqrt(edges[:-1] * edges[1:])
+    return go.Bar(
+        x=middles, y=counts, width=np.diff(edges), marker={"color": colour, "line_width": 0},
+        customdata=[f"{told(a)} to {told(b)}" for a, b in zip(edges, edges[1:], strict=False)],
+        hovertemplate="%{customdata}: %{y:,}<extra></extra>",
+    )  # fmt: skip
+
+
+def _decades(values: np.ndarray) -> list[int]:
+    if not len(values):
+        return []
+    low, high = max(1, int(values.min())), max(2, int(values.max()))
+    ticks = [m * 10**e for e in range(13) for m in (1, 2, 5)]
+    inside = [tick for tick in ticks if low <= tick <= high * 1.01]
+    if len(inside) > 6:
+        return [tick for tick in inside if str(tick)[0] == "1"]
+    return inside if len(inside) > 1 else [low, high]

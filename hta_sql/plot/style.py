@@ -1,0 +1,197 @@
+"""What all charts share: colours, labels, units, and how a table is taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from hta_sql.errors import HtaSqlError
+from hta_sql.output import humane
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# After Okabe and Ito: told apart by people with any colour vision, on light and dark ground.
+BLUE, ORANGE, GREEN, GREY = "#3b82c4", "#e69f00", "#009e73", "#a3a8b3"
+RED, PURPLE, SKY, YELLOW = "#d55e00", "#cc79a7", "#56b4e9", "#c9b458"
+OF_KINDS = {"computation": BLUE, "communication": ORANGE, "memory": GREEN, "busy": BLUE}
+SERIES = (BLUE, ORANGE, GREEN, PURPLE, RED, SKY, YELLOW, GREY)
+
+_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
+_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
+# Above, bars have no gaps and single lanes no names of their own.
+MANY = 48
+
+Row = dict[str, Any]
+
+
+def rows_of(table: pa.Table, query: str, *columns: str) -> list[Row]:
+    """The rows of a query's table; HtaSqlError where it has not these columns."""
+    check(table, query, *columns)
+    return table.select(list(columns)).to_pylist()
+
+
+def arrays_of(table: pa.Table, query: str, *columns: str) -> list[np.ndarray]:
+    """The columns of a query's table as arrays, for tables of many rows."""
+    check(table, query, *columns)
+    return [table[column].to_numpy() for column in columns]
+
+
+def check(table: pa.Table, query: str, *columns: str) -> None:
+    there = getattr(table, "column_names", None)
+    if there is None:
+        raise HtaSqlError(f"the chart takes the Arrow table of run.{query}(), not a "
+                          f"{type(table).__name__}")
+    missing = [column for column in columns if column not in there]
+    if missing:
+        raise HtaSqlError(f"the chart takes the table of run.{query}(); this one has no "
+                          f"{', '.join(missing)}")
+
+
+def figure(
+    title: str, traces: Iterable[Any], x: str = "", y: str = "", height: int = 420, **layout: Any
+) -> go.Figure:
+    """Marks in our style; where there are none, the figure says so."""
+    return styled(go.Figure(list(traces)), title, x, y, height, **layout)
+
+
+def styled(
+    made: go.Figure, title: str, x: str | None = None, y: str | None = None, height: int = 420,
+    **layout: Any,
+) -> go.Figure:
+    """The same of a figure that has its marks."""
+    made.update_layout(
+        template="none",
+        title={"text": title, "x": 0, "xref": "paper", "y": 0.985, "yref": "container",
+               "yanchor": "top", "font": {"size": 16}},
+        font={"family": _FONT, "size": 12, "color": "#2c3440"}, height=height,
+        paper_bgcolor="white", plot_bgcolor="white", colorway=SERIES,
+        margin={"l": 8, "r": 8, "t": 96, "b": 8},
+        uniformtext={"minsize": 9, "mode": "hide"},
+        legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "xanchor": "left",
+                "traceorder": "normal"},
+        hoverlabel={"align": "left", "namelength": -1},
+    )
+    axis = {"automargin": True, "gridcolor": "#d9dde3", "zerolinecolor": "#d9dde3",
+            "linecolor": "#d9dde3", "title": {"standoff": 8}}
+    made.update_xaxes(axis | {"title_text": x})
+    made.update_yaxes(axis | {"title_text": y})
+    made.update_layout(layout)
+    if not made.data:
+        made.add_annotation(text="nothing to show", showarrow=False, x=0.5, y=0.5, xref="paper",
+                            yref="paper")
+        made.update_xaxes(visible=False)
+        made.update_yaxes(visible=False)
+    return made
+
+
+def legend_below(made: go.Figure) -> go.Figure:
+    """The legend under the axis: where it may take many lines."""
+    made.update_layout(legend={"y": -0.22, "yanchor": "top"}, margin_t=48)
+    return made
+
+
+def time_unit(values: Iterable[float | None]) -> tuple[float, str]:
+    """What to divide nanoseconds by for an axis on which the largest is 1 or more, and its name."""
+    largest = max((abs(value) for value in values if value is not None), default=0)
+    return next(((size, name) for size, name in _UNITS if largest >= size), _UNITS[-1])
+
+
+def lanes(rows: Sequence[Row]) -> list[str]:
+    """What tells each row's device from the others: its rank, and job, device, stream if needed."""
+    keys = [tuple(row.get(key) for key in ("job", "rank", "device", "stream")) for row in rows]
+    jobs = {job for job, *_ in keys}
+    per_rank: dict[tuple[Any, Any], set[Any]] = {}
+    for job, rank, device, _ in keys:
+        per_rank.setdefault((job, rank), set()).add(device)
+    has_devices = any(len(devices) > 1 for devices in per_rank.values())
+    return [
+        " ".join(filter(None, (
+            job if len(jobs) > 1 else "",
+            f"rank {rank}",
+            f"GPU {device}" if has_devices and device is not None else "",
+            "" if stream is None else f"stream {stream}",
+        )))
+        for job, rank, device, stream in keys
+    ]
+
+
+def short(text: str, size: int = 34) -> str:
+    """A name cut in the middle, as an axis has room for it."""
+    if len(text) <= size:
+        return text
+    head = size // 2
+    return f"{text[:head]}…{text[head + 1 - size:]}"
+
+
+def told(ns: float | None) -> str:
+    return humane("t_ns", ns)
+
+
+def stacked_bars(
+    title: str, labels: Sequence[str], parts: dict[str, tuple[str, Sequence[float]]],
+    shown: dict[str, Sequence[str]], y: str, **layout: Any,
+) -> go.Figure:
+    """A bar a label, of parts {name: (colour, values)}, with the text of each for the hover."""
+    drawn = parts if any(any(values) for _, values in parts.values()) else {}
+    traces = [
+        go.Bar(
+            name=name, x=[escaped(label) for label in labels], y=list(values),
+            marker={"color": colour, "line_width": 0},
+            customdata=list(shown[name]), hovertemplate="%{x}<br>" + name
+            + ": %{customdata}<extra></extra>",
+        )
+        for name, (colour, values) in drawn.items()
+    ]
+    # Few bars are no wider than they need to be, many have no room for gaps.
+    gap = 0 if len(labels) > MANY else max(0.25, 1 - 0.15 * len(labels))
+    bars = {"barmode": "stack", "bargap": gap, "xaxis_type": "category",
+            "showlegend": True}  # also of a single part, which plotly would leave unnamed
+    return figure(title, traces, y=y, **bars | layout)
+
+
+def names_bars(
+    title: str, names: Sequence[str], values: Sequence[float], colours: Sequence[str],
+    hover: Sequence[str], x: str, error: dict[str, Any] | None = None, **layout: Any,
+) -> go.Figure:
+    """A horizontal bar a name, the first on top."""
+    places = list(range(len(names)))
+    bar = go.Bar(
+        orientation="h", y=places, x=list(values), marker={"color": list(colours)}, error_x=error,
+        customdata=[escaped(text) for text in hover], hovertemplate="%{customdata}<extra></extra>",
+    )
+    made = figure(title, [bar] if len(names) else [], x=x, height=110 + 26 * max(len(names), 4),
+                  showlegend=False, margin_t=48, **layout)
+    made.update_yaxes(autorange="reversed", tickvals=places, showgrid=False,
+                      ticktext=[escaped(short(name)) for name in names])
+    return made
+
+
+def escaped(text: str) -> str:
+    """Text in which plotly sees no tags but line breaks of ours."""
+    plain = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return plain.replace("\n", "<br>")
+
+
+def points_each(series_count: int) -> int:
+    """How many points each of several series is drawn with, so that a page stays quick."""
+    return max(60, min(2000, 40_000 // max(1, series_count)))
+
+
+def thinned(at: np.ndarray, values: np.ndarray, most: int) -> np.ndarray:
+    """Which points of a series to draw: of each of many slices the first, lowest and highest.
+
+    No peak is lost, and where there are few points all are drawn.
+    """
+    if len(at) <= most:
+        return np.arange(len(at))
+    edges = np.searchsorted(at, np.linspace(at[0], at[-1], most // 3, endpoint=False))
+    chosen = [len(at) - 1]
+    bounds = [*np.unique(edges).tolist(), len(at)]
+    for begin, end in zip(bounds, bounds[1:], strict=False):
+        part = values[begin:end]
+        chosen += [begin, begin + int(part.argmin()), begin + int(part.argmax())]
+    return np.unique(chosen)

@@ -1,0 +1,121 @@
+"""A report as one HTML file: everything that it needs is in it."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import plotly.graph_objects as go
+from plotly.offline import get_plotlyjs
+
+from hta_sql import __version__
+from hta_sql.catalog import Catalog
+from hta_sql.html import table_html
+from hta_sql.report.parts import Chart, Facts, Part, Table, Text
+
+if TYPE_CHECKING:
+    from hta_sql.report.subject import Answer, Subject
+    from hta_sql.report.write import Section
+
+
+def page(subject: Subject, sections: list[Section]) -> str:
+    """The whole document. Nothing in it is fetched from anywhere."""
+    told = [section for section in sections if section.parts or section.problems]
+    silent = [section.title for section in sections if not (section.parts or section.problems)]
+    title = f"hta_sql: {subject.job}"
+    links = "".join(f'<a href="#{s.name}">{escape(s.title)}</a>' for s in told)
+    made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, hta_sql {__version__}"
+    body = "".join(map(_section, told))
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{_file('page.css')}</style></head><body>"
+        f"<header><h1>{escape(subject.job)}</h1><p>{escape(made)}</p>"
+        f'<button type="button" id="theme" title="dark or light">◐</button></header>'
+        f'<nav>{links}<a href="#sql">SQL</a></nav><main>{body}{_silent(silent)}'
+        f"{_queries(subject.queries)}</main>"
+        f"<script>{get_plotlyjs()}</script><script>{_file('page.js')}</script></body></html>\n"
+    )
+
+
+def _section(section: Section) -> str:
+    problems = "".join(
+        f'<p class="warning">This could not be told: {escape(problem)}</p>'
+        for problem in section.problems
+    )
+    parts = "".join(map(_part, section.parts))
+    return (f'<section id="{section.name}"><h2>{escape(section.title)}</h2>{parts}{problems}'
+            "</section>")  # fmt: skip
+
+
+def _part(part: Part) -> str:
+    if isinstance(part, Facts):
+        return '<dl class="facts">' + "".join(
+            f"<div><dt>{escape(what)}</dt><dd>{escape(value)}<small>{escape(word)}</small></dd>"
+            "</div>" for what, value, word in part.items
+        ) + "</dl>"
+    if isinstance(part, Text):
+        kind = ' class="warning"' if part.is_warning else ""
+        return "".join(f"<p{kind}>{escape(line)}</p>" for line in part.lines)
+    if isinstance(part, Chart):
+        return (f"<figure><figcaption>{escape(part.caption)}</figcaption>{_drawn(part.figure)}"
+                f"{_source(part.answer)}</figure>")  # fmt: skip
+    return _table(part)
+
+
+def _drawn(figure: go.Figure) -> str:
+    """A figure as data, which the page's script draws; its title is the caption above."""
+    layout = {"title": {"text": ""}, "margin": {"t": 8}}
+    if figure.layout.legend.yanchor == "bottom":
+        layout["margin"]["t"] = 40
+    figure = go.Figure(figure).update_layout(layout)
+    # What ends a script, or begins a comment in one, stands nowhere in the data.
+    data = figure.to_json().replace("<", "\\u003c")
+    height = figure.layout.height or 420
+    return (f'<div class="chart" style="height:{height:.0f}px"></div>'
+            f'<script type="application/json">{data}</script>')  # fmt: skip
+
+
+def _table(part: Table) -> str:
+    rows = part.rows
+    more = part.answer.table.num_rows - len(rows)
+    cut = f"<p><small>and {more:,} rows more: the command gives all</small></p>" if more else ""
+    return (f'<figure class="table"><figcaption>{escape(part.caption)}</figcaption>'
+            f'<div class="scroll">{table_html(part.names, rows)}</div>{cut}'
+            f"{_source(part.answer)}</figure>")  # fmt: skip
+
+
+def _source(answer: Answer) -> str:
+    """The SQL behind a figure, with links to that of its queries, and the command."""
+    sql = escape(answer.sql)
+    known = Catalog.load().newest
+    sql = re.sub(r"\b(\w+)(?=\()", lambda m: (
+        f'<a href="#sql-{m[1]}">{m[1]}</a>' if m[1] in known else m[1]
+    ), sql)  # fmt: skip
+    return (f"<details><summary>SQL and command</summary><pre>{sql}</pre>"
+            f"<pre>{escape(answer.command)}</pre></details>")  # fmt: skip
+
+
+def _silent(titles: list[str]) -> str:
+    if not titles:
+        return ""
+    return f'<p class="silent">Nothing to show for: {escape(", ".join(titles))}.</p>'
+
+
+def _queries(names: set[str]) -> str:
+    """The files of all queries that were asked, whole."""
+    files = "".join(
+        f'<details id="sql-{name}"><summary>{name}: {escape(query.summary)}</summary>'
+        f"<pre>{escape(query.sql)}</pre></details>"
+        for name, query in Catalog.load().newest.items() if name in names
+    )
+    return f'<section id="sql"><h2>SQL of the queries</h2>{files}</section>'
+
+
+@cache
+def _file(name: str) -> str:
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")

@@ -1,0 +1,60 @@
+"""What sections are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from hta_sql.report.subject import Answer
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Few figures that stand out: (what, value, a word on it)."""
+
+    items: Sequence[tuple[str, str, str]]
+
+
+@dataclass(frozen=True)
+class Text:
+    """Sentences, a paragraph each; of weight where `is_warning`."""
+
+    lines: Sequence[str]
+    is_warning: bool = False
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A figure and the answer that it draws."""
+
+    caption: str
+    answer: Answer
+    figure: go.Figure
+
+
+@dataclass(frozen=True)
+class Table:
+    """An answer's rows, no more than `most`; of its columns these, or all but the job."""
+
+    caption: str
+    answer: Answer
+    columns: Sequence[str] | None = None
+    most: int = 100
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.columns or (
+            name for name in self.answer.table.column_names if name != "job"
+        ))
+
+    @property
+    def rows(self) -> list[tuple[Any, ...]]:
+        few = self.answer.table.select(self.names).slice(0, self.most)
+        return [tuple(row.values()) for row in few.to_pylist()]
+
+
+Part = Facts | Text | Chart | Table

@@ -1,0 +1,50 @@
+"""Kernels, copies and memsets, and their launches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from hta_sql import plot
+from hta_sql.report.parts import Chart, Part, Table
+
+if TYPE_CHECKING:
+    from hta_sql.report.subject import Subject
+
+TITLE = "Kernels"
+PLACE = 50
+
+
+def parts(subject: Subject) -> Iterator[Part]:
+    # A table row a kernel, however many ranks there are.
+    kernels = subject.sql("""\
+SELECT
+    kind,
+    name,
+    sum(count)::BIGINT AS count,
+    sum(total_ns)::BIGINT AS total_ns,
+    sum(total_ns)::BIGINT // sum(count)::BIGINT AS mean_ns,
+    min(min_ns) AS min_ns,
+    max(max_ns) AS max_ns,
+    sum(total_ns) / sum(sum(total_ns)) OVER () AS total_frac
+FROM kernel_stats(only_jobs := [{job}], short_names := true)
+GROUP BY ALL
+ORDER BY total_ns DESC, kind, name""", "kernel_stats")
+    if not kernels:
+        return
+    yield Chart("Kernels by their time on all ranks.", kernels, plot.kernel_stats(kernels.table))
+    spread = subject.ask("kernel_distribution", short_names=True)
+    if len(subject.ranks) > 1:
+        yield Chart("Mean time a call; bars to the fastest and the slowest rank's mean.", spread,
+                    plot.kernel_distribution(spread.table))  # fmt: skip
+    yield Table("Kernels, copies and memsets", kernels)
+    launches = subject.ask("launch_stats", only_ranks=[subject.one_rank])
+    chart = plot.launch_stats(launches.table)
+    if chart.data:
+        yield Chart(f"Launches of rank {subject.one_rank} that stand out.", launches, chart)
+    summary = subject.ask("launch_summary")
+    if summary:
+        yield Table("Launches, rank by rank", summary, [
+            "rank", "launch_count", "short_count", "runtime_outlier_count", "delay_outlier_count",
+            "mean_cpu_ns", "mean_gpu_ns", "p50_launch_delay_ns", "max_launch_delay_ns",
+        ], most=512)  # fmt: skip

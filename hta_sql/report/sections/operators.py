@@ -1,0 +1,46 @@
+"""Operators of the program, their stacks, and how near they come to the device's best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from hta_sql import plot
+from hta_sql.report.parts import Chart, Part, Table
+
+if TYPE_CHECKING:
+    from hta_sql.report.subject import Subject
+
+TITLE = "Operators"
+PLACE = 60
+
+
+def parts(subject: Subject) -> Iterator[Part]:
+    ranks = "[" + ", ".join(map(str, subject.shown_ranks)) + "]"
+    operators = subject.sql(f"""\
+SELECT
+    name,
+    sum(count)::BIGINT AS count,
+    sum(host_total_ns)::BIGINT AS host_total_ns,
+    sum(host_self_ns)::BIGINT AS host_self_ns,
+    sum(kernel_count)::BIGINT AS kernel_count,
+    sum(kernel_ns)::BIGINT AS kernel_ns,
+    sum(self_kernel_ns)::BIGINT AS self_kernel_ns
+FROM op_stats(only_jobs := [{{job}}], only_ranks := {ranks})
+GROUP BY ALL
+ORDER BY self_kernel_ns DESC, host_self_ns DESC, name""", "op_stats")
+    if operators:
+        yield Table(
+            "Operators: time on the host with and without what they call, and of the GPU work "
+            f"launched in them and by themselves. {subject.says_ranks}", operators)  # fmt: skip
+    stacks = subject.ask("folded_stacks", only_ranks=[subject.one_rank])
+    if not stacks:  # of a trace without a GPU, what the host did
+        stacks = subject.ask("folded_stacks", only_ranks=[subject.one_rank], weight="host")
+    if stacks:
+        yield Chart(f"Time by call stack, rank {subject.one_rank}: click to zoom in.", stacks,
+                    plot.flame_graph(stacks.table))  # fmt: skip
+    flops = subject.ask("op_flops", only_ranks=[subject.one_rank])
+    chart = plot.roofline(flops.table)
+    if chart.data:
+        yield Chart(f"Operators against the roof of the device, rank {subject.one_rank}.", flops,
+                    chart)  # fmt: skip

@@ -1,0 +1,28 @@
+"""The ranks beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from hta_sql import plot
+from hta_sql.report.parts import Chart, Part, Table
+
+if TYPE_CHECKING:
+    from hta_sql.report.subject import Subject
+
+TITLE = "Ranks side by side"
+PLACE = 30
+_CELLS = 60_000
+
+
+def parts(subject: Subject) -> Iterator[Part]:
+    buckets = max(100, min(400, _CELLS // len(subject.ranks)))
+    busy = subject.ask("heatmap", bucket_count=buckets)
+    if not busy:
+        return
+    yield Chart("Share of each slice of time with any activity, on aligned clocks.", busy,
+                plot.heatmap(busy.table))  # fmt: skip
+    imbalance = subject.ask("rank_imbalance")
+    if imbalance:
+        yield Table("How uneven the ranks are: 1 is even.", imbalance)

@@ -1,0 +1,157 @@
+"""What a report is about, and how its sections ask the archive."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from hta_sql.catalog import Catalog
+from hta_sql.errors import HtaSqlError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from hta_sql.archive import Archive
+
+# Of ranks shown one by one, where all would be too many.
+SHOWN_RANKS = 8
+_KEPT_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A table, the SQL that gives it, and the command that does."""
+
+    table: pa.Table
+    sql: str
+    command: str
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        return self.table.to_pylist()
+
+    def __bool__(self) -> bool:
+        return self.table.num_rows > 0
+
+
+@dataclass
+class Subject:
+    """A job of an archive, the job to compare it with, and the step to show."""
+
+    run: Archive
+    job: str
+    base: str | None
+    step: int | None
+    ranks: list[int]
+    queries: set[str] = field(default_factory=set)  # that were asked
+    known: dict[str, Answer] = field(default_factory=dict)  # small ones, by their SQL
+
+    @staticmethod
+    def of(run: Archive, job: str | None, base: str | None, step: int | None) -> Subject:
+        """HtaSqlError where the archive has no such job or step, or several and none is named."""
+        jobs = run.sql("SELECT DISTINCT job FROM traces ORDER BY job")["job"].to_pylist()
+        some = ", ".join(jobs[:10]) + (", …" if len(jobs) > 10 else "")
+        for named in filter(None, (job, base)):
+            if named not in jobs:
+                raise HtaSqlError(f"no job {named!r} in the archive; there is {some or 'none'}")
+        if not jobs:
+            raise HtaSqlError("the archive holds no traces; hta-sql ingest adds some")
+        if job is None:
+            if len(jobs) > 2:
+                raise HtaSqlError(f"the archive has {len(jobs)} jobs ({some}): choose one with "
+                                  "--job, or two to compare them")
+            # As of the queries that compare two jobs: the first by name was before.
+            job, base = jobs[-1], base or (jobs[0] if len(jobs) > 1 else None)
+        ranks = run.sql("SELECT DISTINCT rank FROM traces WHERE job = $job ORDER BY rank",
+                        {"job": job})["rank"].to_pylist()  # fmt: skip
+        steps = run.sql("SELECT DISTINCT step FROM gpu_activities WHERE job = $job "
+                        "AND step IS NOT NULL ORDER BY step", {"job": job})["step"].to_pylist()
+        if step is not None and step not in steps:
+            there = f"it has {steps[0]} to {steps[-1]}" if steps else "it has none"
+            raise HtaSqlError(f"job {job!r} has no step {step} with GPU work; {there}")
+        if step is None and steps:
+            step = steps[len(steps) // 2]
+        return Subject(run, job, base if base != job else None, step, ranks)
+
+    def ask(self, query: str, /, **parameters: Any) -> Answer:
+        """A query's answer on this job."""
+        known = {p.name: p for p in Catalog.load().find(query).parameters}
+        if "only_jobs" in known:
+            parameters = {"only_jobs": [self.job]} | parameters
+        given = {name: value for name, value in parameters.items() if value is not None}
+        words = ["hta-sql", "run", query, *self._archives]
+        for name, value in given.items():
+            words += _option(name, value)
+        self.queries.add(query)
+        arguments = ", ".join(f"{name} := {literal(value)}" for name, value in given.items())
+        sql = f"FROM {query}({arguments})"
+        return self._answer(sql, words)
+
+    def sql(self, sql: str, *queries: str) -> Answer:
+        """The answer to any SQL, which names the `queries`; `{job}` in it is the job's name."""
+        text = sql.replace("{job}", literal(self.job))
+        self.queries.update(queries)
+        return self._answer(text, ["hta-sql", "sql", *self._archives, text])
+
+    def _answer(self, sql: str, words: list[str]) -> Answer:
+        """Asked once, where several sections want it and it is small enough to keep."""
+        if sql not in self.known:
+            answer = Answer(self.run.sql(sql), sql, shlex.join(words))
+            if answer.table.num_rows > _KEPT_ROWS:
+                return answer
+            self.known[sql] = answer
+        return self.known[sql]
+
+    @property
+    def _archives(self) -> list[str]:
+        return [str(root) for root in self.run._roots]
+
+    @cached_property
+    def shown_ranks(self) -> list[int]:
+        """Few ranks that stand for all: stragglers first, then the first, the last and between."""
+        if len(self.ranks) <= SHOWN_RANKS:
+            return self.ranks
+        late = [row["rank"] for row in self.ask("stragglers").rows if row["is_straggler"]]
+        last = len(self.ranks) - 1
+        spread = [self.ranks[round(place * last / (SHOWN_RANKS - 1))]
+                  for place in range(SHOWN_RANKS)]  # fmt: skip
+        chosen = list(dict.fromkeys([*late[: SHOWN_RANKS // 2], *spread]))[:SHOWN_RANKS]
+        return sorted(chosen)
+
+    @property
+    def one_rank(self) -> int:
+        """Of what is shown for one rank alone."""
+        return self.shown_ranks[0]
+
+    @property
+    def says_ranks(self) -> str:
+        """Which ranks shown_ranks are, for a caption; nothing where these are all."""
+        if self.shown_ranks == self.ranks:
+            return ""
+        return f"Ranks {', '.join(map(str, self.shown_ranks))} of {len(self.ranks)}."
+
+
+def literal(value: Any) -> str:
+    """A value as SQL has it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return f"[{', '.join(map(literal, value))}]"
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    return str(value)
+
+
+def _option(name: str, value: Any) -> list[str]:
+    flag = f"--{name.replace('_', '-')}"
+    if isinstance(value, bool):
+        return [flag if value else f"--no-{flag[2:]}"]
+    if isinstance(value, list):
+        line = io.StringIO()
+        csv.writer(line, lineterminator="").writerow(value)
+        return [flag, line.getvalue()]
+    return [flag, str(value)]

@@ -1,0 +1,166 @@
+"""The page in a real browser: it is drawn, can be read at any width and theme, and is inert."""
+
+import pytest
+from browser import contrast, visited
+from report.conftest import ODD, ODD_HOST, ODD_KERNEL
+
+DRAWN = "document.documentElement.dataset.drawn !== undefined"
+LOOKS = [("four", 1280, "light"), ("four", 390, "dark"), ("two", 390, "light"),
+         ("two", 1280, "dark"), ("cpu_only", 390, "light"), ("eventless", 1280, "light"),
+         ("quarantined", 390, "dark"), (ODD, 390, "light")]  # fmt: skip
+CHARTS = {"four": 18, "two": 18, "cpu_only": 1, "eventless": 0}
+
+
+@pytest.mark.parametrize(("name", "width", "theme"), LOOKS)
+def test_it_can_be_read(chromium, reports, tmp_path, name, width, theme):
+    with visited(chromium, reports[name], width, theme, DRAWN) as visit:
+        page = visit.page
+        page.screenshot(path=tmp_path / f"{width}-{theme}.png", full_page=True)
+        charts = page.locator(".chart").count()
+        assert charts == CHARTS.get(name, charts)
+        assert page.evaluate("document.documentElement.dataset.drawn") == str(charts)
+        captions = page.locator("figure:has(.chart) > figcaption").all_text_contents()
+        assert {caption for caption, marks in zip(captions, visit.marks(), strict=True)
+                if not marks} == set()  # fmt: skip
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        # Boxes of chart, table, text: none reaches beyond the window, but by scrolling inside.
+        assert page.evaluate("""(width) => [...document.querySelectorAll(
+            'main > *, figure, .chart, .scroll, p, pre, dl, h1, h2, figcaption'
+        )].filter((part) => part.getBoundingClientRect().right > width + 1).length""", width) == 0
+        assert [(captions[chart], *pair) for chart, *pair in visit.overlaps()] == []
+        assert [(captions[chart], text["text"]) for chart, texts in enumerate(visit.texts())
+                for text in texts if text["size"] < 8.9 or not text["inside"]] == []  # fmt: skip
+        small = page.evaluate("""() => [...document.querySelectorAll('body *')].filter((part) => (
+            part.innerText && parseFloat(getComputedStyle(part).fontSize) < 11
+        )).length""")
+        assert small == 0
+        assert visit.said == [] and visit.asked == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_colours_have_contrast(chromium, reports, theme):
+    with visited(chromium, reports["eventless"], theme=theme) as visit:
+        for ink, grounds in (("--ink", ("--ground", "--raised")),
+                             ("--faint", ("--ground", "--raised")),
+                             ("--link", ("--ground", "--raised")),
+                             ("--warning-ink", ("--warning",))):  # fmt: skip
+            for ground in grounds:
+                assert contrast(visit.colour(ink), visit.colour(ground)) >= 4.5, (ink, ground)
+    assert contrast("#000000", "#ffffff") == 21
+
+
+@pytest.fixture(scope="module")
+def four(chromium, reports):
+    """The report on four ranks, open."""
+    with visited(chromium, reports["four"], until=DRAWN) as visit:
+        yield visit.page
+        assert visit.said == []
+
+
+def cells(table, head: str) -> list[tuple[str, str]]:
+    """The texts and exact values of a column, from top to bottom."""
+    heads = table.locator("th").all_text_contents()
+    return [
+        (cell.text_content(), cell.get_attribute("title"))
+        for cell in table.locator(f"tbody td:nth-child({heads.index(head) + 1})").all()
+    ]
+
+
+def table_of(page, caption: str):
+    return page.locator("figure", has=page.locator("figcaption", has_text=caption)).locator("table")
+
+
+def test_tables_sort_by_click_and_by_key(four):
+    table = table_of(four, "Kernels, copies and memsets")
+    before = cells(table, "mean_ns")
+    values = sorted((int(exact) for _, exact in before), reverse=True)
+    assert [int(exact) for _, exact in before] != values
+    head = table.locator("th", has_text="mean_ns")
+    head.click()  # large numbers first, by value: 1.2 ms is more than 900 µs
+    assert [int(exact) for _, exact in cells(table, "mean_ns")] == values
+    assert head.get_attribute("aria-sort") == "descending"
+    head.click()
+    assert [int(exact) for _, exact in cells(table, "mean_ns")] == values[::-1]
+    head.press("Enter")
+    assert [int(exact) for _, exact in cells(table, "mean_ns")] == values
+    head.press(" ")
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert [int(exact) for _, exact in cells(table, "mean_ns")] == values[::-1]
+    table.locator("th", has_text="kind").press("Enter")
+    assert head.get_attribute("aria-sort") is None
+    kinds = [text for text, _ in cells(table, "kind")]
+    assert kinds == sorted(kinds) and len(set(kinds)) == 3
+    # A row moves as a whole.
+    assert sorted(cells(table, "mean_ns")) == sorted(before)
+
+
+def test_what_is_unknown_comes_last(four):
+    table = table_of(four, "GPU time lost by waiting")
+    head = table.locator("th", has_text="kernel_name")
+    there = [text for text, _ in cells(table, "kernel_name")]
+    known = sorted({text for text in there if text != "-"}, key=str.lower)
+    unknown = there.count("-")
+    assert unknown and len(known) > 1
+    for order in (known, known[::-1]):
+        head.click()
+        found = [text for text, _ in cells(table, "kernel_name")]
+        assert found[-unknown:] == ["-"] * unknown
+        assert list(dict.fromkeys(found[:-unknown])) == order
+
+
+def test_links_lead_somewhere(four):
+    goals = four.evaluate("[...document.querySelectorAll('a')].map((a) => a.getAttribute('href'))")
+    assert len(goals) > 30 and all(goal.startswith("#") for goal in goals)
+    assert four.evaluate("""(goals) => goals.filter(
+        (goal) => document.querySelectorAll(`[id="${goal.slice(1)}"]`).length !== 1
+    )""", goals) == []
+    titles = four.locator("h2").all_text_contents()
+    assert four.locator("nav a").all_text_contents() == [*titles[:-1], "SQL"]
+
+
+def test_links_in_sql_open_it(four):
+    figure = four.locator("figure", has=four.locator("figcaption", has_text="Each device, from"))
+    figure.locator("summary").click()
+    assert figure.locator("pre").nth(1).is_visible()
+    query = four.locator("details#sql-temporal_breakdown")
+    assert query.get_attribute("open") is None
+    figure.locator("pre a", has_text="temporal_breakdown").click()
+    four.wait_for_function("document.getElementById('sql-temporal_breakdown').open")
+    assert "CREATE OR REPLACE MACRO temporal_breakdown_v1(" in query.locator("pre").inner_text()
+
+
+def test_the_theme_can_be_chosen(chromium, reports):
+    with visited(chromium, reports["quarantined"], theme="light", until=DRAWN) as visit:
+        def ground() -> str:
+            return visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+        def ink() -> str:
+            """Of the first text in a chart."""
+            return visit.page.evaluate(
+                "getComputedStyle(document.querySelector('.xtick text')).fill")
+
+        light = ground(), ink()
+        visit.page.click("#theme")
+        visit.page.wait_for_timeout(500)
+        dark = ground(), ink()
+        assert light[0] != dark[0] and light[1] != dark[1]
+        visit.page.click("#theme")
+        visit.page.wait_for_timeout(500)
+        assert (ground(), ink()) == light
+        assert visit.said == []
+
+
+def test_names_are_inert(chromium, reports):
+    """Tags and quotes in names are shown as they are; no script of theirs runs."""
+    with visited(chromium, reports[ODD], until=DRAWN) as visit:
+        page = visit.page
+        assert page.evaluate("typeof hacked") == "undefined"
+        assert page.locator("h1").inner_text() == ODD and page.title() == f"hta_sql: {ODD}"
+        assert page.locator("img").count() == 0
+        texts = page.locator("td").all_text_contents()
+        assert {ODD_KERNEL + "op", ODD_HOST} <= set(texts)
+        short_name = ODD_KERNEL.replace("</script>", "").replace("<script>", "")
+        assert short_name in texts
+        drawn = {text["text"] for texts in visit.texts() for text in texts}
+        assert ODD_KERNEL + "op" in drawn
+        assert visit.said == [] and visit.asked == []
