@@ -85,7 +85,7 @@ def names() -> list[str]:
     return [
         *(f"load/{name}" for name in load), "cli/list", "cli/run",
         *(f"query/{name}" for name in calls()), "stacks", "growth", "ranks", "path",
-        "diff",
+        "diff", "shown",
     ]  # fmt: skip
 
 
@@ -138,6 +138,8 @@ class Session:
             self.across_ranks()
         if "path" in self.selected:
             self.path()
+        if "shown" in self.selected:
+            self.shown()
         if "diff" in self.selected:
             self.diff()
 
@@ -379,6 +381,27 @@ class Session:
             repeats=GROWTH_REPEATS,
         )  # fmt: skip
         return Cost(cost.said["s"], cost.cpu_s, cost.peak_bytes)
+
+    def shown(self) -> None:
+        """The report on a job of 64 ranks of 100,000 events, and one step of it for Perfetto."""
+        job, archive = data.job(self.folder, self.size, "many"), self.folder / "archive-many"
+        program = [sys.executable, "-m", "hta_sql.cli"]
+        self.measure(
+            "shown/ingest", lambda: measure.run(
+                [*program, "ingest", str(job.folder), str(archive)], one_core=False)
+        )  # fmt: skip
+        out = str(self.folder / "report.html")
+        trace = str(self.folder / "step.json.gz")
+        for _ in range(COLD_ROUNDS):
+            self.measure(
+                "shown/report", lambda: measure.run([*program, "report", str(archive), "-o", out])
+            )
+            self.measure(
+                "shown/perfetto",
+                lambda: measure.run(
+                    [*program, "export", "perfetto", str(archive), trace, "--step", "1"]
+                ),
+            )
 
     def warm_of(self, archive: Path) -> Cost:
         return measure.run_child(

@@ -16,7 +16,8 @@ HTA = ("HolisticTraceAnalysis==0.5.0", "pandas<3")
 HTA_ENVIRONMENT = ROOT / ".venv-hta"
 
 # About `steps * layers * (300 * scale + 50)` events a rank; with Python's stacks, of which there
-# are 36 to a layer, 2 million in "stacks", too; 60,000 in a step of "path".
+# are 36 to a layer, 2 million in "stacks", too; 60,000 in a step of "path"; 100,000 on each rank
+# of "many".
 JOBS: dict[str, dict[str, dict[str, Any]]] = {
     "full": {
         "one": {"ranks": 1, "steps": 65, "layers": 32, "scale": 3},
@@ -27,6 +28,7 @@ JOBS: dict[str, dict[str, dict[str, Any]]] = {
         "stacks": {"ranks": 1, "steps": 25, "layers": 32, "scale": 3, "python_frames": 43},
         "path": {"ranks": 1, "steps": 3, "layers": 32, "scale": 6},
         "other": {"ranks": 1, "steps": 65, "layers": 32, "scale": 3, "seed": 1},
+        "many": {"ranks": 64, "steps": 12, "layers": 9, "scale": 3},
     },
     "small": {
         "one": {"ranks": 1, "steps": 4, "layers": 16, "scale": 3},
@@ -37,6 +39,7 @@ JOBS: dict[str, dict[str, dict[str, Any]]] = {
         "stacks": {"ranks": 1, "steps": 2, "layers": 16, "scale": 3, "python_frames": 43},
         "path": {"ranks": 1, "steps": 3, "layers": 8, "scale": 3},
         "other": {"ranks": 1, "steps": 4, "layers": 16, "scale": 3, "seed": 1},
+        "many": {"ranks": 8, "steps": 3, "layers": 4, "scale": 1},
     },
 }
 

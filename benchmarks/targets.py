@@ -47,6 +47,9 @@ TARGETS = (
     Target("diff_warm_s", "two traces of 2 million events: slowest comparison, warm, s", most=3),
     Target("align_s", "100,000 operators aligned with 100,000, s", most=10),
     Target("align_peak_gb", "its peak memory, GB", most=2),
+    Target("report_s", "report on 64 ranks of 100,000 events, fresh process, s", most=30),
+    Target("perfetto_s", "one step of them for Perfetto, fresh process, s", most=20),
+    Target("shown_peak_gb", "peak memory of both, GB", most=1.5),
     Target("growth", "ten times the trace: a query's time grows at most by", most=13),
 )
 DETAILED = {"idle_gaps", "annotated_kernels"}
@@ -120,6 +123,12 @@ def figures(session: Session) -> dict[str, float]:
         found["diff_cli_s"] = cost["diff/cli"].wall_s
         if "diff/hta" in cost:
             found["hta_compare_traces_s"] = cost["diff/hta"].wall_s
+    if {"shown/report", "shown/perfetto"} <= cost.keys():
+        report, perfetto = cost["shown/report"], cost["shown/perfetto"]
+        found |= {
+            "report_s": report.wall_s, "perfetto_s": perfetto.wall_s,
+            "shown_peak_gb": max(report.peak_bytes, perfetto.peak_bytes) / 1e9,
+        }  # fmt: skip
     growth = [query["times"] for query in session.growth.values()]
     if growth:
         found["growth"] = max(growth)
