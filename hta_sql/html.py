@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _ROWS_IN_NOTEBOOK = 50
+_LONG = 30
 
 
 def table_html(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:
@@ -38,7 +39,10 @@ def result_html(table: pa.Table) -> str:
 
 
 def _cell(name: str, value: Any, is_text: bool) -> str:
-    exact = "" if isinstance(value, str | bool) or value is None else f' title="{_plain(value)}"'
+    # The exact number, or a text that is likely to be cut.
+    says = value is not None and not isinstance(value, bool) and (
+        not isinstance(value, str) or len(value) > _LONG)
+    exact = f' title="{_plain(value)}"' if says else ""
     return f"<td{_side(is_text)}{exact}>{escape(humane(name, value))}</td>"
 
 

@@ -116,12 +116,19 @@ def list_option(
     flag: str, kind: click.ParamType, text: str, required: bool = False
 ) -> click.Option:
     """An option that takes several values, repeated or with commas; None where it is not given."""
+    def items(
+        ctx: click.Context, option: click.Parameter, values: tuple[str, ...]
+    ) -> list[Any] | None:
+        try:
+            texts = [item for value in values for item in next(csv.reader([value])) or [""]]
+        except csv.Error:
+            raise click.BadParameter("put a value with line ends in double quotes", ctx,
+                                     option) from None
+        return [kind.convert(text.strip(), option, ctx) for text in texts] or None
+
     return click.Option(
         [flag], multiple=True, required=required, metavar=f"{kind.name.upper()},...", help=text,
-        callback=lambda ctx, option, values: [
-            kind.convert(item.strip(), option, ctx)
-            for value in values for item in next(csv.reader([value])) or [""]
-        ] or None,
+        callback=items,
     )
 
 

@@ -32,7 +32,7 @@ def write_trace(path: Path, head: dict, batches: Iterable[list[str]]) -> int:
     """Write events, a line of JSON each, below these top-level keys; the number of events."""
     check_name(path)
     count = 0
-    with _new_file(path) as file:
+    with new_file(path) as file:
         file.write(orjson.dumps(head)[:-1] + b',"traceEvents":[')
         for lines in batches:
             if lines:
@@ -62,7 +62,7 @@ def second_before(at_ns: int) -> int:
 
 
 @contextlib.contextmanager
-def _new_file(path: Path) -> Iterator[BinaryIO]:
+def new_file(path: Path) -> Iterator[BinaryIO]:
     """A file that has its name once it is whole; what is no file, as a pipe, is written to."""
     target = path.resolve()
     is_file = target.is_file() or not target.exists()

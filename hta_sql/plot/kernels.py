@@ -78,15 +78,17 @@ def kernel_pies(table: pa.Table, top_k: int = 8) -> go.Figure:
 def kernel_distribution(table: pa.Table, top_k: int = 15) -> go.Figure:
     """How a kernel's mean time a call differs from rank to rank: the mean of all calls, with the
     fastest and the slowest rank's as error bars."""
-    rows = rows_of(table, "kernel_distribution", "kind", "name", "rank_count", "total_ns",
-                   "mean_ns", "slowest_rank", "slowest_mean_ns", "fastest_rank",
+    rows = rows_of(table, "kernel_distribution", "job", "kind", "name", "total_ns", "mean_ns",
+                   "slowest_rank", "slowest_mean_ns", "fastest_rank",
                    "fastest_mean_ns")  # fmt: skip
     # What is folded into `others` has no mean that says anything.
     rows = sorted((row for row in rows if row["slowest_rank"] is not None
                    and row["name"] != "others"), key=lambda row: -row["total_ns"])[:top_k]
     size, unit = time_unit(row["slowest_mean_ns"] for row in rows)
+    jobs = len({row["job"] for row in rows}) > 1
     return names_bars(
-        "A call's time across ranks", [row["name"] or "-" for row in rows],
+        "A call's time across ranks",
+        [f"{row['job']} " * jobs + (row["name"] or "-") for row in rows],
         [row["mean_ns"] / size for row in rows],
         [OF_KINDS.get(row["kind"], GREY) for row in rows],
         [f"{row['name'] or '-'}\nmean {told(row['mean_ns'])}\n"

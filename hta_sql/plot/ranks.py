@@ -118,13 +118,14 @@ def collective_bandwidth(table: pa.Table) -> go.Figure:
         table, "collective_bandwidth", "job", "process_group", "name", "bytes", "count",
         "p01_busbw_gbps", "p50_busbw_gbps", "p99_busbw_gbps",
     ) if row["bytes"] and row["p50_busbw_gbps"] is not None]  # fmt: skip
-    names = list(dict.fromkeys(row["name"] for row in rows))
+    jobs = len({row["job"] for row in rows}) > 1
+    of_rows = [f"{row['job']} " * jobs + (row["name"] or "-") for row in rows]
     traces = []
-    for place, name in enumerate(names):
-        mine = [row for row in rows if row["name"] == name]
+    for place, name in enumerate(dict.fromkeys(of_rows)):
+        mine = [row for row, of in zip(rows, of_rows, strict=True) if of == name]
         middle = [row["p50_busbw_gbps"] for row in mine]
         traces.append(go.Scatter(
-            name=escaped(name or "-"), x=[row["bytes"] for row in mine], y=middle, mode="markers",
+            name=escaped(name), x=[row["bytes"] for row in mine], y=middle, mode="markers",
             marker={"size": 9, "color": SERIES[place % len(SERIES)]},
             error_y={
                 "type": "data", "symmetric": False, "thickness": 1.2,

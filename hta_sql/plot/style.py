@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +128,18 @@ def short(text: str, size: int = 34) -> str:
     return f"{text[:head]}…{text[head + 1 - size:]}"
 
 
+def short_names(names: Sequence[str]) -> list[str]:
+    """The same of several; those that would look alike are cut to where they begin to differ."""
+    cut = [short(name) for name in names]
+    for text in {text for text in cut if cut.count(text) > 1}:
+        alike = [name for name, other in zip(names, cut, strict=True) if other == text]
+        begin = len(os.path.commonprefix(alike))
+        if len(set(alike)) > 1:
+            cut = [f"…{short(name[max(0, begin - 6):], 33)}" if other == text else other
+                   for name, other in zip(names, cut, strict=True)]  # fmt: skip
+    return cut
+
+
 def told(ns: float | None) -> str:
     return humane("t_ns", ns)
 
@@ -166,7 +179,7 @@ def names_bars(
     made = figure(title, [bar] if len(names) else [], x=x, height=110 + 26 * max(len(names), 4),
                   showlegend=False, margin_t=48, **layout)
     made.update_yaxes(autorange="reversed", tickvals=places, showgrid=False,
-                      ticktext=[escaped(short(name)) for name in names])
+                      ticktext=[escaped(name) for name in short_names(names)])
     return made
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hta_sql import plot
 from hta_sql.errors import HtaSqlError
+from hta_sql.export.file import new_file
 from hta_sql.report.page import page
 from hta_sql.report.subject import Subject
 from hta_sql.report.write import written_sections
@@ -33,9 +34,17 @@ def write_report(
     is of `step`, or of the one in the middle. `progress` gets a section's title, how many are done
     and of how many. HtaSqlError where there is no such job, step or folder.
     """
-    if not Path(out).parent.is_dir():  # told before the work, which may take minutes
-        raise HtaSqlError(f"{out}: there is no folder {Path(out).parent}")
+    target = Path(out)
+    if any(target.resolve().is_relative_to(root.resolve()) for root in run._roots):
+        raise HtaSqlError(f"{out}: is inside the archive; name a file elsewhere")
+    if target.is_dir():
+        raise HtaSqlError(f"{out}: is a folder; name a file")
     subject = Subject.of(run, job, base, step)
-    sections = written_sections(subject, progress)
-    Path(out).write_text(page(subject, sections), encoding="utf-8")
+    try:
+        # Opened before the work, which may take minutes; in its place when all is written.
+        with new_file(target) as file:
+            sections = written_sections(subject, progress)
+            file.write(page(subject, sections).encode())
+    except OSError as error:
+        raise HtaSqlError(f"{out}: {error.strerror}") from error
     return [f"{section.title}: {problem}" for section in sections for problem in section.problems]

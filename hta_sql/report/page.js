@@ -50,6 +50,27 @@ async function drawAll() {
   document.documentElement.dataset.drawn = charts.length;
 }
 
+// On paper it is light, whatever the screen is.
+let onScreen;
+window.addEventListener("beforeprint", () => {
+  onScreen = document.documentElement.dataset.theme;
+  document.documentElement.dataset.theme = "light";
+  charts.forEach(draw);
+});
+window.addEventListener("afterprint", () => {
+  if (onScreen) document.documentElement.dataset.theme = onScreen;
+  else delete document.documentElement.dataset.theme;
+  drawAll();
+});
+
+// Names are cut otherwise on a window of another width.
+let wasNarrow = window.innerWidth < 600;
+window.addEventListener("resize", () => {
+  if (wasNarrow === window.innerWidth < 600) return;
+  wasNarrow = !wasNarrow;
+  drawAll();
+});
+
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 dark.addEventListener("change", drawAll);
 document.getElementById("theme").addEventListener("click", () => {
@@ -109,5 +130,8 @@ function opened() {
   if (place instanceof HTMLDetailsElement) place.open = true;
 }
 window.addEventListener("hashchange", opened);
+document.addEventListener("click", (event) => {
+  if (event.target.closest?.('a[href^="#sql-"]')) setTimeout(opened);
+});
 opened();
 drawAll();

@@ -35,7 +35,9 @@ def page(subject: Subject, sections: list[Section]) -> str:
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{_file('page.css')}</style></head><body>"
         f"<header><h1>{escape(subject.job)}</h1><p>{escape(made)}</p>"
-        f'<button type="button" id="theme" title="dark or light">◐</button></header>'
+        f'<button type="button" id="theme" title="dark or light" aria-label="dark or light">◐'
+        "</button></header><noscript><p class=\"warning\">Charts and sorting need JavaScript; the "
+        "tables do not.</p></noscript>"
         f'<nav>{links}<a href="#sql">SQL</a></nav><main>{body}{_silent(silent)}'
         f"{_queries(subject.queries)}</main>"
         f"<script>{get_plotlyjs()}</script><script>{_file('page.js')}</script></body></html>\n"
@@ -76,7 +78,7 @@ def _drawn(figure: go.Figure) -> str:
     # What ends a script, or begins a comment in one, stands nowhere in the data.
     data = figure.to_json().replace("<", "\\u003c")
     height = figure.layout.height or 420
-    return (f'<div class="chart" style="height:{height:.0f}px"></div>'
+    return (f'<div class="chart" role="img" style="height:{height:.0f}px"></div>'
             f'<script type="application/json">{data}</script>')  # fmt: skip
 
 
@@ -103,7 +105,9 @@ def _source(answer: Answer) -> str:
 def _silent(titles: list[str]) -> str:
     if not titles:
         return ""
-    return f'<p class="silent">Nothing to show for: {escape(", ".join(titles))}.</p>'
+    return (f'<p class="silent">Nothing to show for: {escape(", ".join(titles))}. A critical path '
+            "is there once hta-sql critical-path has found it, what changed where two jobs are "
+            "given.</p>")  # fmt: skip
 
 
 def _queries(names: set[str]) -> str:

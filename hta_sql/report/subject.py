@@ -152,6 +152,6 @@ def _option(name: str, value: Any) -> list[str]:
         return [flag if value else f"--no-{flag[2:]}"]
     if isinstance(value, list):
         line = io.StringIO()
-        csv.writer(line, lineterminator="").writerow(value)
-        return [flag, line.getvalue()]
+        csv.writer(line, lineterminator="\n").writerow(value)
+        return [flag, line.getvalue().removesuffix("\n")]
     return [flag, str(value)]

@@ -68,9 +68,15 @@ host_events AS (
     FROM host_ops AS o
     WHERE o.job = getvariable('export_job') AND o.rank = getvariable('export_rank')
 ),
+-- Materialised, as pairs: a condition on is_inside would get into the joins, and every event meet
+-- every operator.
+nested AS MATERIALIZED (
+    SELECT event_id, op_event_id, is_inside
+    FROM last_operators_before(ops, host_events)
+),
 beneath AS (
     SELECT event_id, op_event_id
-    FROM last_operators_before(ops, host_events)
+    FROM nested
     WHERE is_inside AND event_id <> op_event_id
     UNION ALL
     SELECT event_id, op_event_id

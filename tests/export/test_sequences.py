@@ -4,8 +4,10 @@ from collections import Counter, defaultdict
 
 import pytest
 from export.conftest import exported, invoke, ns
+from queries.plans import bad_joins
 
 import hta_sql
+from hta_sql.export.sql import tables, text
 
 GPU_CATS = ("kernel", "gpu_memcpy", "gpu_memset")
 CALLS = ("cuda_runtime", "cuda_driver")
@@ -103,3 +105,13 @@ def test_nothing_found(archive, tmp_path):
     assert list(tmp_path.iterdir()) == []
     result = invoke("sequences", archive, tmp_path / "s.json", "--only-ranks", 0)
     assert result.exit_code == 2 and "--operator" in result.stderr
+
+
+def test_no_event_meets_every_operator(archive):
+    with hta_sql.open(archive) as run:
+        run._load(["kernel_sequences"])
+        with tables(run, "llama", 0, export_rank=0, export_operator="aten::", export_min_length=1,
+                    export_top_k=5):  # fmt: skip
+            run._con.execute(text("sequences"))
+            found = bad_joins(run._con, text("marks_of_sequences"))
+            assert not [join for join in found if "start_ns" in join or "end_ns" in join]

@@ -13,7 +13,7 @@ import hta_sql
 from hta_sql import plot
 from hta_sql.cli import cli
 from hta_sql.errors import HtaSqlError
-from hta_sql.plot.style import thinned
+from hta_sql.plot.style import short_names, thinned
 
 BLUE, ORANGE, GREEN, GREY, RED = "#3b82c4", "#e69f00", "#009e73", "#a3a8b3", "#d55e00"
 # What each chart takes, where it is not the table of its name.
@@ -240,11 +240,11 @@ def test_slices_of_long_names_stay_apart():
 
 def test_kernel_distribution():
     figure = plot.kernel_distribution(table("""
-        kind name rank_count total_ns mean_ns slowest_rank slowest_mean_ns fastest_rank fastest_mean_ns
-        computation   gemm   2 100 2000 3 5000 0 1500
-        communication ar     2 900 1000 0 1000 1 1000
-        computation   others 2 999 1    0 1    0 1
-    """))  # noqa: E501
+        job kind name total_ns mean_ns slowest_rank slowest_mean_ns fastest_rank fastest_mean_ns
+        a   computation   gemm   100 2000 3 5000 0 1500
+        a   communication ar     900 1000 0 1000 1 1000
+        a   computation   others 999 1    0 1    0 1
+    """))
     [bar] = figure.data
     assert list(figure.layout.yaxis.ticktext) == ["ar", "gemm"]
     assert rounded(bar.x) == [1, 2] and list(bar.marker.color) == [ORANGE, BLUE]
@@ -666,3 +666,13 @@ def test_of_every_real_trace(real_run):
     # All but what needs a critical path, or collectives of several ranks that overlap in time.
     assert {chart for chart, times in drawn.items() if not times} <= {
         "critical_path_summary", "stragglers", "collective_bandwidth"}
+
+
+def test_names_that_would_be_cut_alike_stay_apart():
+    names = [f"sm90_xmma_gemm_bf16_tilesize{size}x64_execute_segment_kernel__5x_cublas"
+             for size in (64, 128, 256)]  # fmt: skip
+    shown = short_names([*names, names[0], "short"])
+    assert len(set(shown[:3])) == 3 and all(len(name) <= 34 for name in shown)
+    assert shown[3] == shown[0] and shown[4] == "short"
+    for name, size in zip(shown, (64, 128, 256), strict=False):
+        assert f"size{size}x64" in name

@@ -23,8 +23,10 @@ def parts(subject: Subject) -> Iterator[Part]:
                 plot.temporal_breakdown(devices.table))  # fmt: skip
     steps = subject.ask("step_breakdown")
     if steps:
-        yield Chart("Each step, from its first activity to its last.", steps,
-                    plot.step_breakdown(steps.table))  # fmt: skip
+        chart = plot.step_breakdown(steps.table)
+        # Its title tells whether it is a mean.
+        yield Chart(f"{chart.layout.title.text}, from its first GPU activity to its last; where "
+                    "steps overlap, another's work counts as idle.", steps, chart)  # fmt: skip
     kinds = subject.ask("kernel_kind_breakdown")
     yield Chart("What ran while the devices were busy; every instant counts once.", kinds,
                 plot.kernel_kind_breakdown(kinds.table))  # fmt: skip

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 TITLE = "What changed"
 PLACE = 15
+_BEFORE_AND_NOW = ("base_count", "test_count", "base_mean_ns", "test_mean_ns", "base_per_step_ns",
+                   "test_per_step_ns", "diff_per_step_ns")
 
 
 def parts(subject: Subject) -> Iterator[Part]:
@@ -24,10 +26,13 @@ def parts(subject: Subject) -> Iterator[Part]:
     for effect, word in (("prevents", "Not comparable"), ("weakens", "Take care")):
         if found.reasons[effect]:
             yield Text([f"{word}: {reason}." for reason in found.reasons[effect]], True)
-    yield Text([f"{subject.job}, compared with {subject.base}. {found.headline}",
-                *(cause["text"] for cause in found.causes[:10])])  # fmt: skip
+    compared = f"{subject.job}, compared with {subject.base}."
+    if found.reasons["prevents"]:
+        yield Text([f"{compared} The tables below are side by side for what that is worth."])
+    else:
+        yield Text([f"{compared} {found.headline}", *_causes(found)])
     steps = subject.ask("step_diff", **two)
-    if steps:
+    if steps and not found.reasons["prevents"]:
         yield Table("What a step spends time with", steps, [
             "name", "base_mean_ns", "test_mean_ns", "diff_mean_ns", "diff_ratio", "is_significant",
         ])  # fmt: skip
@@ -35,13 +40,18 @@ def parts(subject: Subject) -> Iterator[Part]:
     if kernels:
         yield Chart("Kernels that take longer (to the right) or shorter than before.", kernels,
                     plot.diff(kernels.table))  # fmt: skip
-        yield Table("Kernels, before and now", kernels, [
-            "kind", "name", "change", "base_count", "test_count", "base_total_ns", "test_total_ns",
-            "diff_total_ns", "base_mean_ns", "test_mean_ns",
-        ])  # fmt: skip
-    operators = subject.ask("op_diff", **two)
+        yield Table("Kernels before and now: calls in all, time of a call and of a rank's step",
+                    kernels, ["kind", "name", *_BEFORE_AND_NOW])  # fmt: skip
+    operators = subject.ask("op_diff", **two, only_cats=["cpu_op", "Operator"])
     if operators:
-        yield Table("Operators and calls, before and now", operators, [
-            "name", "change", "base_count", "test_count", "base_total_ns", "test_total_ns",
-            "diff_total_ns", "base_kernel_ns", "test_kernel_ns",
-        ])  # fmt: skip
+        yield Table("Operators before and now, on the host", operators, ["name", *_BEFORE_AND_NOW])
+
+
+def _causes(found: Comparison) -> Iterator[str]:
+    """What changed first, the largest ten."""
+    if not found.causes:
+        yield "No cause is beyond noise: no operator, shape, kernel or collective."
+        return
+    yield "Beyond noise, by time in a step:"
+    for cause in found.causes[:10]:
+        yield f"{cause['position']}. {cause['text']}"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hta_sql.output import humane
 from hta_sql.report.parts import Facts, Part, Text
+from hta_sql.report.sections.idle import idle_gaps_by_cause
 
 if TYPE_CHECKING:
     from hta_sql.report.subject import Subject
@@ -22,9 +24,27 @@ _PARTS = (
 )
 
 
+# In words, what rows of idle_gaps and lost_gpu_time call their causes.
+_IDLE = {
+    "host_wait": "the host had launched nothing",
+    "kernel_wait": "kernels followed one another",
+    "other": "what was launched had not begun",
+}
+_LATE = {
+    "computation": "longer computation",
+    "copy": "longer copies",
+    "host": "the host being late",
+    "waiting": "waiting for yet others",
+    "transfer": "longer transfers",
+    "unexplained": "something that the traces do not tell",
+}
+# What is less is not worth a sentence.
+_SPREAD, _SHARE = 0.05, 0.01
+
+
 def parts(subject: Subject) -> Iterator[Part]:
     [job] = subject.sql(
-        "SELECT count(*) AS ranks, count(DISTINCT host) AS hosts, "
+        "SELECT count(*) AS ranks, max(world_size) AS world, count(DISTINCT host) AS hosts, "
         "string_agg(DISTINCT device_name, ', ' ORDER BY device_name) AS gpu, "
         "coalesce(sum(event_count), 0)::BIGINT AS events, "
         "coalesce(sum(quarantined_count), 0)::BIGINT AS lost, "
@@ -34,76 +54,120 @@ def parts(subject: Subject) -> Iterator[Part]:
     steps = subject.ask("profiler_steps").rows
     devices = subject.ask("temporal_breakdown").rows
     yield Facts([*_of_job(job), *_of_steps(steps), *_of_devices(devices)])
-    if lines := [*_devices_said(devices), *_waiting(subject), *_kernels(subject)]:
+    said = [_idle(subject, devices), _uneven(devices), *_waiting(subject), _longest(subject)]
+    if lines := [line for line in said if line]:
         yield Text(lines)
-    if job["lost"] or job["damaged"]:
-        yield Text([f"{job['lost']:,} elements of the traces could not be used, and "
-                    f"{job['damaged']} of {job['ranks']} files are damaged or cut off: see "
-                    "Traces."], is_warning=True)  # fmt: skip
+    if warnings := list(_warnings(job, subject.ranks, devices)):
+        yield Text(warnings, is_warning=True)
 
 
 def _of_job(job: dict) -> Iterator[tuple[str, str, str]]:
     hosts = f"on {job['hosts']} hosts" if job["hosts"] > 1 else ""
-    yield "ranks", f"{job['ranks']:,}", hosts
+    of = f"of {job['world']:,} " if (job["world"] or 0) > job["ranks"] else ""
+    yield "ranks", f"{job['ranks']:,}", f"{of}{hosts}".strip()
     if job["gpu"]:
         yield "GPU", job["gpu"], ""
     yield "events", f"{job['events']:,}", ""
 
 
 def _of_steps(steps: list[dict]) -> Iterator[tuple[str, str, str]]:
-    if steps:
-        count = len({row["step"] for row in steps})
-        mean = sum(row["dur_ns"] for row in steps) / len(steps)
-        longest = max(steps, key=lambda row: (row["dur_ns"], -row["rank"], -row["step"]))
-        yield "step", humane("t_ns", mean), f"mean of {count:,} on the host"
-        yield ("longest step", humane("t_ns", longest["dur_ns"]),
-               f"step {longest['step']} of rank {longest['rank']}")  # fmt: skip
+    if not steps:
+        return
+    count, ranks = (len({row[key] for row in steps}) for key in ("step", "rank"))
+    of = f"mean of {count:,} step{'s' * (count > 1)} on {ranks:,} rank{'s' * (ranks > 1)}"
+    total = sum(row["dur_ns"] for row in steps)
+    longest = max(steps, key=lambda row: (row["dur_ns"], -row["rank"], -row["step"]))
+    yield "step", humane("t_ns", total / len(steps)), f"{of}, on the host"
+    yield ("longest step", humane("t_ns", longest["dur_ns"]),
+           f"step {longest['step']} of rank {longest['rank']}")  # fmt: skip
+    if total:
+        busy = sum(row["gpu_busy_ns"] or 0 for row in steps)
+        yield "GPU busy", _percent(busy / total), "time with GPU work of a step / the step's"
 
 
 def _of_devices(devices: list[dict]) -> Iterator[tuple[str, str, str]]:
     span = sum(row["span_ns"] for row in devices)
     for name, column in _PARTS if span else ():
-        yield name, f"{100 * sum(row[column] for row in devices) / span:.1f} %", "of GPU time"
+        yield (name, _percent(sum(row[column] for row in devices) / span),
+               "from first to last activity")  # fmt: skip
     communication = sum(row["communication_ns"] for row in devices)
     if communication:
         exposed = sum(row["exposed_communication_ns"] for row in devices)
-        yield ("overlap", f"{100 * (1 - exposed / communication):.1f} %",
-               "of communication is hidden")  # fmt: skip
+        yield "overlap", _percent(1 - exposed / communication), "of communication is hidden"
 
 
-def _devices_said(devices: list[dict]) -> Iterator[str]:
+def _idle(subject: Subject, devices: list[dict]) -> str | None:
+    """What the devices stood idle for most."""
     if not devices:
-        yield "No GPU activities are in the traces."
-        return
-    if len(devices) > 1:
-        busiest = max(devices, key=lambda row: row["compute_frac"] or 0)
-        idlest = max(devices, key=lambda row: row["idle_frac"] or 0)
-        yield (f"Rank {busiest['rank']} computes most, {_percent(busiest['compute_frac'])} of its "
-               f"span; rank {idlest['rank']} is idle most, {_percent(idlest['idle_frac'])}.")
+        return "No GPU activities are in the traces."
+    gaps = idle_gaps_by_cause(subject).rows
+    idle: Counter[str] = Counter()
+    for row in gaps:
+        idle[row["cause"]] += row["idle_ns"]
+    span = sum(row["span_ns"] for row in devices)
+    [(cause, idle_ns)] = idle.most_common(1) or [("", 0)]
+    if idle_ns <= _SHARE * span:
+        return None
+    name = next(row["host_name"] for row in gaps if row["cause"] == cause)  # that of most time
+    meanwhile = f", mostly in {name}" if name and cause == "host_wait" else ""
+    together = " of all GPUs together" if len(devices) > 1 else ""
+    return (f"The GPUs stood idle most while {_IDLE[cause]}{meanwhile}: "
+            f"{humane('t_ns', idle_ns)}{together}, {_percent(idle_ns / span)} of their time.")
+
+
+def _uneven(devices: list[dict]) -> str | None:
+    """Who computes most and least, where that is worth a word."""
+    told = [row for row in devices if row["compute_frac"] is not None]
+    if len(told) < 2:
+        return None
+    most, least = (pick(told, key=lambda row: row["compute_frac"]) for pick in (max, min))
+    if most["compute_frac"] - least["compute_frac"] < _SPREAD:
+        return None
+    several = len({row["rank"] for row in told}) < len(told)
+    one, other = (f"{row['rank']}" + f" GPU {row['device']}" * several for row in (most, least))
+    return (f"Rank {one} computes most, {_percent(most['compute_frac'])} of its span; rank {other} "
+            f"least, {_percent(least['compute_frac'])}.")
 
 
 def _waiting(subject: Subject) -> Iterator[str]:
     late = [row for row in subject.ask("stragglers").rows if row["is_straggler"]]
     for row in late[:3]:
-        yield (f"Rank {row['rank']} is a straggler: last in {_percent(row['last_frac'])} of its "
-               f"collectives, the others waited {humane('t_ns', row['caused_wait_ns'])} for it.")
+        yield (f"Rank {row['rank']} seems to be a straggler: last in {_percent(row['last_frac'])} "
+               f"of its collectives; the others waited {humane('t_ns', row['caused_wait_ns'])} for "
+               "it, all of them together.")
     lost = subject.ask("lost_gpu_time").rows
-    if lost and lost[0]["lost_gpu_ns"]:
+    if lost and (lost[0]["lost_gpu_frac"] or 0) >= _SHARE:
         row = lost[0]
-        names = [row["op_name"], row["kernel_name"], row["host_name"]]
-        what = next(filter(None, names), None)
-        yield (f"Most GPU time is lost by {row['cause']} on rank {row['rank']}"
-               f"{f' ({what})' if what else ''}: {humane('t_ns', row['lost_gpu_ns'])} of waiting "
-               "on other ranks.")
+        names = [row["op_name"], row["kernel_name"]]
+        what = row["host_name"] if row["cause"] == "host" else next(filter(None, names), None)
+        yield (f"Of the time lost by waiting for other ranks, most began with {_LATE[row['cause']]}"
+               f" on rank {row['rank']}{f' ({what})' if what else ''}: "
+               f"{humane('t_ns', row['lost_gpu_ns'])} of all GPUs together, "
+               f"{_percent(row['lost_gpu_frac'])} of their time.")
 
 
-def _kernels(subject: Subject) -> Iterator[str]:
+def _longest(subject: Subject) -> str | None:
     rows = subject.ask("kernel_distribution", short_names=True).rows
     total = sum(row["total_ns"] for row in rows)
-    if total:
-        top = max(rows, key=lambda row: row["total_ns"])
-        yield (f"{top['name']} takes most of the kernels' time: "
-               f"{humane('t_ns', top['total_ns'])}, {_percent(top['total_ns'] / total)}.")
+    if not total:
+        return None
+    top = max(rows, key=lambda row: row["total_ns"])
+    name = top["name"] or "-"
+    told = name if len(name) < 80 else f"{name[:79]}…"
+    return (f"{told} runs longest of all kernels and copies: {_percent(top['total_ns'] / total)} "
+            "of their summed time.")
+
+
+def _warnings(job: dict, ranks: list[int], devices: list[dict]) -> Iterator[str]:
+    if job["lost"] or job["damaged"]:
+        yield (f"{job['lost']:,} elements of the traces could not be used, and {job['damaged']} of "
+               f"{job['ranks']} files are damaged or cut off: see Traces.")
+    if (job["world"] or 0) > job["ranks"]:
+        yield f"The job has {job['world']:,} ranks; the archive has traces of {job['ranks']:,}."
+    without = [rank for rank in ranks if rank not in {row["rank"] for row in devices}]
+    if devices and without:
+        some = ", ".join(map(str, without[:10])) + (", …" if len(without) > 10 else "")
+        yield f"No GPU activity is in the traces of: rank {some}. No chart of devices has them."
 
 
 def _percent(share: float | None) -> str:

@@ -26,7 +26,7 @@ SELECT
     sum(total_ns)::BIGINT // sum(count)::BIGINT AS mean_ns,
     min(min_ns) AS min_ns,
     max(max_ns) AS max_ns,
-    sum(total_ns) / sum(sum(total_ns)) OVER () AS total_frac
+    sum(total_ns) / nullif(sum(sum(total_ns)) OVER (), 0) AS total_frac
 FROM kernel_stats(only_jobs := [{job}], short_names := true)
 GROUP BY ALL
 ORDER BY total_ns DESC, kind, name""", "kernel_stats")
@@ -41,7 +41,9 @@ ORDER BY total_ns DESC, kind, name""", "kernel_stats")
     launches = subject.ask("launch_stats", only_ranks=[subject.one_rank])
     chart = plot.launch_stats(launches.table)
     if chart.data:
-        yield Chart(f"Launches of rank {subject.one_rank} that stand out.", launches, chart)
+        yield Chart(f"Launches of rank {subject.one_rank} that stand out, of "
+                    f"{launches.table.num_rows:,}. Behind a full queue activities start late, "
+                    "which is no harm.", launches, chart)  # fmt: skip
     summary = subject.ask("launch_summary")
     if summary:
         yield Table("Launches, rank by rank", summary, [

@@ -33,12 +33,13 @@ ORDER BY self_kernel_ns DESC, host_self_ns DESC, name""", "op_stats")
         yield Table(
             "Operators: time on the host with and without what they call, and of the GPU work "
             f"launched in them and by themselves. {subject.says_ranks}", operators)  # fmt: skip
-    stacks = subject.ask("folded_stacks", only_ranks=[subject.one_rank])
-    if not stacks:  # of a trace without a GPU, what the host did
+    whose, stacks = "GPU", subject.ask("folded_stacks", only_ranks=[subject.one_rank])
+    if not stacks:  # of a trace without a GPU
+        whose = "Host"
         stacks = subject.ask("folded_stacks", only_ranks=[subject.one_rank], weight="host")
     if stacks:
-        yield Chart(f"Time by call stack, rank {subject.one_rank}: click to zoom in.", stacks,
-                    plot.flame_graph(stacks.table))  # fmt: skip
+        yield Chart(f"{whose} time by call stack, rank {subject.one_rank}: click to zoom in.",
+                    stacks, plot.flame_graph(stacks.table))  # fmt: skip
     flops = subject.ask("op_flops", only_ranks=[subject.one_rank])
     chart = plot.roofline(flops.table)
     if chart.data:
