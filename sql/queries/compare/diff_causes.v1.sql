@@ -97,11 +97,29 @@ have_shapes AS (
     FROM ops AS o
     JOIN samples AS s ON s.sample = o.sample
 ),
+-- Words of the hashes, for the end: a million operators are joined faster without.
+names AS MATERIALIZED (
+    SELECT name_hash, any_value(name) AS name
+    FROM ops
+    GROUP BY name_hash
+),
+shapes AS MATERIALIZED (
+    SELECT dims_hash, any_value(input_dims) AS input_dims
+    FROM ops
+    GROUP BY dims_hash
+),
 -- What each is called in, and what that is called in: 0 for nothing. Where only one side has
 -- shapes, all are alike.
 in_parents AS MATERIALIZED (
     SELECT
-        o.* REPLACE (CASE WHEN h.both_do THEN o.dims_hash ELSE 0::UBIGINT END AS dims_hash),
+        o.sample,
+        o.op_key,
+        o.parent_key,
+        o.is_inside,
+        o.name_hash,
+        CASE WHEN h.both_do THEN o.dims_hash ELSE 0::UBIGINT END AS dims_hash,
+        o.input_dims IS NOT NULL AS has_dims,
+        o.dur_ns,
         coalesce(p.name_hash, 0::UBIGINT) AS in_hash
     FROM ops AS o
     CROSS JOIN have_shapes AS h
@@ -128,18 +146,12 @@ calls AS MATERIALIZED (
         around_hash,
         name_hash,
         dims_hash,
-        any_value(name) AS name,
-        any_value(input_dims) AS input_dims,
+        bool_or(has_dims) AS has_dims,
         count(*) AS times,
         sum(dur_ns) AS total_ns,
         sum(CASE WHEN is_inside THEN dur_ns ELSE 0 END) AS inside_ns
     FROM in_contexts
     GROUP BY sample, context, whole, in_hash, around_hash, name_hash, dims_hash
-),
-names AS MATERIALIZED (
-    SELECT name_hash, any_value(name) AS name
-    FROM calls
-    GROUP BY name_hash
 ),
 contexts AS MATERIALIZED (
     SELECT
@@ -148,9 +160,10 @@ contexts AS MATERIALIZED (
         any_value(c.in_hash) AS in_hash,
         any_value(c.around_hash) AS around_hash,
         any_value(c.name_hash) AS name_hash,
-        any_value(c.name) AS name,
-        bool_and(c.input_dims IS NOT NULL) AS has_shapes
+        any_value(n.name) AS name,
+        bool_and(c.has_dims) AS has_shapes
     FROM calls AS c
+    JOIN names AS n ON n.name_hash = c.name_hash
     GROUP BY c.context
 ),
 -- How often an operator is called for each call of what it is called in.
@@ -468,13 +481,9 @@ changed_contexts AS (
     FROM first_reshaped
 ),
 shapes_of AS (
-    SELECT
-        d.whole AS context,
-        c.input_dims,
-        d.test_rate > d.base_rate AS is_of_test
+    SELECT d.whole AS context, s.input_dims, d.test_rate > d.base_rate AS is_of_test
     FROM changed_shapes AS d
-    JOIN calls AS c ON c.context = d.whole AND c.dims_hash = d.part
-    GROUP BY ALL
+    JOIN shapes AS s ON s.dims_hash = d.part
 ),
 op_causes AS (
     SELECT
