@@ -1,6 +1,7 @@
 """The commands that write traces."""
 
 import re
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -42,7 +43,10 @@ def _window(
     ends = [_TIME.fullmatch(end.strip()) for end in value.split("..")]
     if len(ends) == 2 and all(ends):
         from_ns, until_ns = (round(float(end[1]) * _UNITS_NS[end[2]]) for end in ends)
-        if from_ns < until_ns < 2**60:
+        if from_ns >= until_ns:
+            raise click.BadParameter(f"{value!r} is no time: FROM is before UNTIL, such as "
+                                     "10ms..25ms", ctx, option)
+        if until_ns < 2**60:
             return from_ns, until_ns
     raise click.BadParameter(f"{value!r} is not FROM..UNTIL with units, such as 10ms..25ms or "
                              "0.5s..0.6s", ctx, option)
@@ -66,7 +70,12 @@ _counters_option = click.option(
 
 
 def _write(archives: tuple[str, ...], out: Path, export: Callable[..., int]) -> None:
+    # What a pipeline cancels leaves no half of a file.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    from .export.file import refuse_inside
+
     with open_archives(archives) as archive:
+        refuse_inside(archive, out)
         count = export(archive, out)
     click.echo(f"{count:,} events in {out}", err=True)
 
@@ -90,7 +99,8 @@ def export_perfetto_(
     One rank is written as its trace has it. Several are moved onto one clock, each as a whole, so
     that what they wait for each other stands one below the other; a process of the job shows its
     steps, and which rank came late to collectives. Lengths of queues, bandwidths of copies and how
-    busy GPUs are go with them as counters.
+    busy GPUs are go with them as counters. Read again by ingest, several ranks are one trace with
+    all their devices.
 
     \b
     Example:

@@ -1,5 +1,6 @@
 """The command that writes a report."""
 
+import signal
 import sys
 import time
 from pathlib import Path
@@ -43,6 +44,7 @@ def report(
         if sys.stderr.isatty():
             click.echo(f"{CLEAR_LINE}{done} of {total}: {title}", err=True, nl=False)
 
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with open_archives(archives) as archive:
         problems = write_report(
             archive, output, job=jobs[-1] if jobs else None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # Of zlib-ng: half the time of the next one for 5 % more bytes.
 COMPRESSION = 2
 SECOND_NS = 1_000_000_000
+YEAR_NS = 365 * 86_400 * SECOND_NS
 
 
 def check_name(path: Path) -> None:
@@ -28,11 +29,18 @@ def check_name(path: Path) -> None:
         raise HtaSqlError(f"{path}: name it .json, or .json.gz to have it compressed")
 
 
-def write_trace(path: Path, head: dict, batches: Iterable[list[str]]) -> int:
+def refuse_inside(run: Archive, path: Path) -> None:
+    """HtaSqlError for a file that is of the archive, or would be in it."""
+    if any(path.resolve().is_relative_to(root.resolve()) for root in run._roots):
+        raise HtaSqlError(f"{path}: is inside the archive; name a file elsewhere")
+
+
+def write_trace(path: Path, head: dict, batches: Generator[list[str]]) -> int:
     """Write events, a line of JSON each, below these top-level keys; the number of events."""
     check_name(path)
     count = 0
-    with new_file(path) as file:
+    # Closed also where the disk is full or somebody interrupts: DuckDB would complain instead.
+    with new_file(path) as file, contextlib.closing(batches):
         file.write(orjson.dumps(head)[:-1] + b',"traceEvents":[')
         for lines in batches:
             if lines:
@@ -53,6 +61,8 @@ def head_of(run: Archive, job: str, rank: int) -> tuple[dict, int]:
     base_ns = keys.get("baseTimeNanoseconds")
     if not isinstance(base_ns, int) or base_ns <= 0:
         base_ns = second_before(first_ns or 0)
+        if base_ns < YEAR_NS:  # from nobody knows when, and so it stays
+            return keys | {"displayTimeUnit": "ns"}, 0
     return keys | {"baseTimeNanoseconds": base_ns, "displayTimeUnit": "ns"}, base_ns
 
 
@@ -64,8 +74,8 @@ def second_before(at_ns: int) -> int:
 @contextlib.contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
     """A file that has its name once it is whole; what is no file, as a pipe, is written to."""
-    target = path.resolve()
-    is_file = target.is_file() or not target.exists()
+    is_file = path.is_file() or not path.exists()
+    target = path.resolve() if is_file else path
     written = target.with_name(f".{target.name}.{os.getpid()}") if is_file else target
     try:
         raw = written.open("wb")
@@ -80,6 +90,10 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
             yield file
         if is_file:
             written.replace(target)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise HtaSqlError(f"{path}: {error.strerror or error}") from error
     finally:
         if is_file:
             written.unlink(missing_ok=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -143,11 +144,14 @@ class _Export:
             con.execute(text("buckets"))
 
     def _check_step(self, step: int) -> None:
-        [(found,)] = self._con.execute(
-            "SELECT count(*) FROM export_spans WHERE device IS NULL AND list_contains(?, rank)",
-            [self._ranks],
-        ).fetchall()
-        if found:
+        found = {rank for (rank,) in self._con.execute(
+            "SELECT DISTINCT rank FROM export_spans WHERE device IS NULL"
+        ).fetchall()}  # fmt: skip
+        lacking = [rank for rank in self._ranks if rank not in found]
+        if len(lacking) < len(self._ranks):
+            if lacking:
+                ranks = ", ".join(map(str, lacking[:6])) + (", …" if len(lacking) > 6 else "")
+                self._warn(f"no step {step} on rank {ranks}")
             return
         [(first, last, count)] = self._con.execute(
             "SELECT min(step), max(step), count(DISTINCT step) FROM steps "
@@ -161,7 +165,7 @@ class _Export:
         if not self._is_merged:
             return head_of(self._run, self._job, self._ranks[0])
         ranks = self._con.sql(
-            "SELECT rank, shift_ns, from_ns, residual_ns, drift_ppm, drift_ns, "
+            "SELECT rank, shift_ns, from_ns, until_ns, residual_ns, drift_ppm, drift_ns, "
             "local_ns IS NOT NULL AS is_aligned FROM export_ranks WHERE is_chosen ORDER BY rank"
         ).to_arrow_table().to_pylist()
         devices = self._con.execute("FROM export_devices ORDER BY new_device").fetchall()
@@ -170,7 +174,7 @@ class _Export:
         first, _ = head_of(self._run, self._job, self._ranks[0])
         told = []
         for rank in ranks:
-            if (rank["drift_ns"] or 0) > DRIFT_NS:
+            if (rank["drift_ns"] or 0) > DRIFT_NS and rank["from_ns"] < rank["until_ns"]:
                 self._warn(f"rank {rank['rank']}: its clock drifts, so that its first and last "
                            f"events are off by {rank['drift_ns'] / 1000:.1f} us")
             told.append({
@@ -187,7 +191,7 @@ class _Export:
             EXPORTED: {"job": self._job, "ranks": told},
         }, base_ns
 
-    def _batches(self) -> Iterator[list[str]]:
+    def _batches(self) -> Generator[list[str]]:
         # Behind a job's own process; devices have the numbers before it.
         next_pid = None
         if self._is_merged:
@@ -249,9 +253,10 @@ class _Export:
             yield from lines(con, text("processes"))
         if self._is_merged or not self._part.is_all:
             yield from lines(con, text("metadata"))
-        for batch in lines_of_events(con, rank):
-            self._has_events = self._has_events or bool(batch)
-            yield batch
+        with closing(lines_of_events(con, rank)) as batches:
+            for batch in batches:
+                self._has_events = self._has_events or bool(batch)
+                yield batch
         for name in self._counters:
             yield from lines(con, text(f"counters_{name}"))
 

@@ -41,5 +41,7 @@ def export_sequences(
                 f"{min_length} GPU activities or more; try --min-length 1, or a name from "
                 "hta-sql run op_stats"
             )
+        for name in ("operators", "calls", "members"):
+            con.execute(text(f"sequence_{name}"))
         con.execute(text("marks_of_sequences"))
         return write_trace(out, head, lines_of_events(con, rank))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING
@@ -50,13 +50,14 @@ def drop_tables(con: duckdb.DuckDBPyConnection) -> None:
         con.execute(f"DROP TABLE IF EXISTS {table}")
 
 
-def lines(con: duckdb.DuckDBPyConnection, query: str) -> Iterator[list[str]]:
+def lines(con: duckdb.DuckDBPyConnection, query: str) -> Generator[list[str]]:
     """What a query gives as `line`, batch by batch."""
-    for batch in con.sql(query).to_arrow_reader(LINES):
-        yield batch.column("line").to_pylist()
+    with con.sql(query).to_arrow_reader(LINES) as reader:
+        for batch in reader:
+            yield batch.column("line").to_pylist()
 
 
-def lines_of_events(con: duckdb.DuckDBPyConnection, rank: int) -> Iterator[list[str]]:
+def lines_of_events(con: duckdb.DuckDBPyConnection, rank: int) -> Generator[list[str]]:
     """A rank's events in the order of their ids, a range of these at a time."""
     set_variables(con, export_rank=rank)
     [(first, last)] = con.execute(text("range")).fetchall()

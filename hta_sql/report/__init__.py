@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hta_sql import plot
 from hta_sql.errors import HtaSqlError
-from hta_sql.export.file import new_file
+from hta_sql.export.file import new_file, refuse_inside
 from hta_sql.report.page import page
 from hta_sql.report.subject import Subject
 from hta_sql.report.write import written_sections
@@ -35,16 +35,12 @@ def write_report(
     and of how many. HtaSqlError where there is no such job, step or folder.
     """
     target = Path(out)
-    if any(target.resolve().is_relative_to(root.resolve()) for root in run._roots):
-        raise HtaSqlError(f"{out}: is inside the archive; name a file elsewhere")
+    refuse_inside(run, target)
     if target.is_dir():
         raise HtaSqlError(f"{out}: is a folder; name a file")
     subject = Subject.of(run, job, base, step)
-    try:
-        # Opened before the work, which may take minutes; in its place when all is written.
-        with new_file(target) as file:
-            sections = written_sections(subject, progress)
-            file.write(page(subject, sections).encode())
-    except OSError as error:
-        raise HtaSqlError(f"{out}: {error.strerror}") from error
+    # Opened before the work, which may take minutes; in its place when all is written.
+    with new_file(target) as file:
+        sections = written_sections(subject, progress)
+        file.write(page(subject, sections).encode())
     return [f"{section.title}: {problem}" for section in sections for problem in section.problems]

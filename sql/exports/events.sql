@@ -64,18 +64,21 @@ SELECT chrome_event(
     CASE
         WHEN getvariable('export_rank_digits') IS NULL OR id IS NULL
         THEN id
-        ELSE regexp_replace(id, '([1-9]\d*)$', '\1' || getvariable('export_rank_digits'))
+        WHEN regexp_full_match(id, '-?\d+')
+        THEN regexp_replace(id, '([1-9]\d*)$', '\1' || getvariable('export_rank_digits'))
+        -- Hexadecimal ones are text.
+        ELSE id || '/' || getvariable('export_rank_digits')
     END,
     bp, s,
     with_members(
-        CASE
+        strict_json(CASE
             WHEN new_device <> old_device
             THEN regexp_replace(
                 args_with_ids, '("(?:device|Device Id)"\s*:\s*"?)\d+',
                 '\1' || new_device::VARCHAR
             )
             ELSE args_with_ids
-        END,
+        END),
         members
     ),
     more

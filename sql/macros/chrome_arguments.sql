@@ -6,7 +6,17 @@ CASE
     WHEN more_members IS NULL THEN arguments
     WHEN arguments IS NULL OR regexp_full_match(arguments, '\s*\{\s*\}\s*')
     THEN '{' || more_members || '}'
-    ELSE '{' || more_members || ',' || regexp_replace(arguments, '^\s*\{', '')
+    WHEN regexp_matches(arguments, '^\s*\{')
+    THEN '{' || more_members || ',' || regexp_replace(arguments, '^\s*\{', '')
+    ELSE '{' || more_members || ',"args":' || arguments || '}'
+END;
+
+-- Without NaN and infinities, which Python writes and JSON does not know: they become null.
+CREATE OR REPLACE MACRO strict_json(arguments) AS
+CASE
+    WHEN contains(arguments, 'NaN') OR contains(arguments, 'Infinity')
+    THEN regexp_replace(arguments, '([:\[,]\s*)-?(?:NaN|Infinity)\b', '\1null', 'g')
+    ELSE arguments
 END;
 
 -- With a rank's digits behind the ids that join events within a rank, so that they do not join

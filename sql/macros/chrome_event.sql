@@ -30,5 +30,5 @@ CREATE OR REPLACE MACRO chrome_event(
     || coalesce(',"bp":' || to_json(binding)::VARCHAR, '')
     || coalesce(',"s":' || to_json(scope)::VARCHAR, '')
     || coalesce(',"args":' || arguments, '')
-    || coalesce(',' || nullif(trim(trim(more_keys), '{}'), ''), '')
+    || coalesce(',' || nullif(trim(trim(more_keys)[2:-2]), ''), '')
     || '}';

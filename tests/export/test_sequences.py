@@ -112,6 +112,9 @@ def test_no_event_meets_every_operator(archive):
         run._load(["kernel_sequences"])
         with tables(run, "llama", 0, export_rank=0, export_operator="aten::", export_min_length=1,
                     export_top_k=5):  # fmt: skip
-            run._con.execute(text("sequences"))
-            found = bad_joins(run._con, text("marks_of_sequences"))
+            for name in ("sequences", "sequence_operators", "sequence_calls"):
+                run._con.execute(text(name))
+            found = bad_joins(run._con, text("sequence_members").split(" AS\n", 1)[1])
+            run._con.execute(text("sequence_members"))
+            found += bad_joins(run._con, text("marks_of_sequences"))
             assert not [join for join in found if "start_ns" in join or "end_ns" in join]
