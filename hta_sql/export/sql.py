@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING
+
+import orjson
 
 from hta_sql.catalog import sql_root
 from hta_sql.paths.sql import set_variables
@@ -54,7 +57,19 @@ def lines(con: duckdb.DuckDBPyConnection, query: str) -> Generator[list[str]]:
     """What a query gives as `line`, batch by batch."""
     with con.sql(query).to_arrow_reader(LINES) as reader:
         for batch in reader:
-            yield batch.column("line").to_pylist()
+            yield [_strict(line) for line in batch.column("line").to_pylist()]
+
+
+def _strict(line: str) -> str:
+    """A line without NaN and infinities, which Python writes and JSON does not know: null instead.
+
+    Numbers stay as they are written.
+    """
+    if "NaN" not in line and "Infinity" not in line:
+        return line
+    event = json.loads(line, parse_constant=lambda name: None, parse_float=orjson.Fragment,
+                       parse_int=orjson.Fragment)  # fmt: skip
+    return orjson.dumps(event).decode()
 
 
 def lines_of_events(con: duckdb.DuckDBPyConnection, rank: int) -> Generator[list[str]]:

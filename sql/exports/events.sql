@@ -71,14 +71,14 @@ SELECT chrome_event(
     END,
     bp, s,
     with_members(
-        strict_json(CASE
+        CASE
             WHEN new_device <> old_device
             THEN regexp_replace(
                 args_with_ids, '("(?:device|Device Id)"\s*:\s*"?)\d+',
                 '\1' || new_device::VARCHAR
             )
             ELSE args_with_ids
-        END),
+        END,
         members
     ),
     more

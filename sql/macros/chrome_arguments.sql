@@ -11,14 +11,6 @@ CASE
     ELSE '{' || more_members || ',"args":' || arguments || '}'
 END;
 
--- Without NaN and infinities, which Python writes and JSON does not know: they become null.
-CREATE OR REPLACE MACRO strict_json(arguments) AS
-CASE
-    WHEN contains(arguments, 'NaN') OR contains(arguments, 'Infinity')
-    THEN regexp_replace(arguments, '([:\[,]\s*)-?(?:NaN|Infinity)\b', '\1null', 'g')
-    ELSE arguments
-END;
-
 -- With a rank's digits behind the ids that join events within a rank, so that they do not join
 -- those of another one. 0 and less is nobody's id and stays.
 CREATE OR REPLACE MACRO ids_of_rank(arguments, digits) AS
