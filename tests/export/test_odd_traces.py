@@ -39,7 +39,7 @@ def test_keys_that_end_in_an_object(tmp_path):
 
 def test_arguments_that_are_no_object_or_no_json(tmp_path):
     odd = span("aten::add", 15, 1) | {"args": [1, 2]}
-    none = ('"correlation": 5, "v": NaN, "w": [-Infinity, NaN, 1.50, 18446744073709551617], '
+    none = ('"correlation": 5, "v": NaN, "w": [-Infinity, NaN, 1.5, 18446744073709551617], '
             '"said": "loss: NaN, then"')
     nan = trace(odd).replace('"correlation": 5', none, 1)
     events = written(tmp_path, nan, "sequences", "--operator", "mm", "--min-length", "1")
@@ -50,7 +50,7 @@ def test_arguments_that_are_no_object_or_no_json(tmp_path):
     call = by_name["cudaLaunchKernel"]["args"]
     assert call["v"] is None and call["w"][:3] == [None, None, 1.5]
     assert call["said"] == "loss: NaN, then"
-    assert ",1.50,18446744073709551617]" in (tmp_path / "out.json").read_text()
+    assert ",1.5,18446744073709551617]" in (tmp_path / "out.json").read_text()
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
