@@ -34,6 +34,18 @@ def ours(traces: list[str], archive: str, workers: int) -> dict[str, Any]:
     return {"rows": rows, "enrich_s": sum(enrich_s) if enrich_s else None}
 
 
+def ingested(traces: list[str], archive: str, job: str | None) -> dict[str, Any]:
+    """Ingest as users do, with a worker a core."""
+    import hta_sql
+
+    summary = hta_sql.ingest(traces, archive, job=job)
+    for outcome in summary.traces:
+        if outcome.error:
+            raise SystemExit(f"{outcome.path}: {outcome.error}")
+    counted = ("event_count", "quarantined_count")
+    return {"rows": [{name: outcome.row[name] for name in counted} for outcome in summary.traces]}
+
+
 def json_alone(trace: str, collect: bool) -> None:
     """Decompress and parse the whole file; `collect`: with Python's cycle collection, as usual."""
     import gc
@@ -106,6 +118,13 @@ def generate(out: str, parameters: dict[str, Any]) -> None:
     write_job(out, **parameters)
 
 
+def stream(out: str, ranks: int, rank_bytes: int) -> dict[str, int]:
+    """Write the traces of a job of any size."""
+    from streamed import write_job
+
+    return write_job(out, ranks, rank_bytes)
+
+
 def ranks(out: str, parameters: dict[str, Any]) -> None:
     """Write an archive of many ranks."""
     from ranks import write_archive
@@ -125,6 +144,6 @@ def versions() -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    tasks = (ours, json_alone, cold, warm, path, generate, ranks, versions)
+    tasks = (ours, ingested, json_alone, cold, warm, path, generate, stream, ranks, versions)
     task = {task.__name__: task for task in tasks}[sys.argv[1]]
     print(json.dumps(task(**json.loads(sys.argv[2]))))

@@ -10,9 +10,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from os import PathLike
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .errors import HtaSqlError
 
@@ -20,21 +21,36 @@ if TYPE_CHECKING:
     from .archive import Archive
     from .comparison import Comparison
     from .ingest import ingest
+    from .keeping.compact import compact
+    from .keeping.drop import drop
+    from .keeping.move import export_job, import_job
+    from .keeping.usage import usage
 
-__all__ = ["HtaSqlError", "__version__", "compare", "ingest", "open"]
+__all__ = ["HtaSqlError", "__version__", "compact", "compare", "drop", "export_job", "import_job",
+           "ingest", "open", "usage"]
 
 __version__ = "0.1.0"
 
 # Of the tables that ingest writes: raised when one of their files in sql/schema changes. Archives
 # say theirs in traces.parquet, so that old ones are read with missing columns as NULL.
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 
-def open(*archives: str | PathLike[str]) -> Archive:
-    """Open one archive, or several as one; ArchiveError if one is missing or not an archive."""
+def open(
+    *archives: str | PathLike[str],
+    only_jobs: Iterable[str] | None = None,
+    engine: str = "local",
+    address: str | None = None,
+) -> Archive:
+    """Open one archive, or several as one; ArchiveError if one is missing or not an archive.
+
+    Folders, or URLs of object storage (`s3://bucket/archive`). `only_jobs` leaves out all other
+    jobs of an archive of many. With the `engine` "ray", queries that answer for each job apart are
+    done by a Ray cluster, at `address` or made here.
+    """
     from .archive import Archive  # not at the top: it takes DuckDB's start-up time
 
-    return Archive(*archives)
+    return Archive(*archives, only_jobs=only_jobs, engine=engine, address=address)
 
 
 def compare(base: str | PathLike[str], test: str | PathLike[str], **selection) -> Comparison:
@@ -47,12 +63,19 @@ def compare(base: str | PathLike[str], test: str | PathLike[str], **selection) -
     return compare(base, test, **selection)
 
 
-def __getattr__(name: str) -> ModuleType:
-    """`hta_sql.plot`, imported when asked for: it needs the extra `viz`."""
-    if name != "plot":
-        raise AttributeError(f"module 'hta_sql' has no attribute {name!r}")
+# Functions that are imported when asked for, and where they are.
+_LATER = {"compact": "compact", "drop": "drop", "export_job": "move", "import_job": "move",
+          "usage": "usage"}
+
+
+def __getattr__(name: str) -> Any:
+    """What is imported when asked for: `hta_sql.plot` needs the extra `viz`."""
     import importlib
 
+    if name in _LATER:
+        return getattr(importlib.import_module(f"hta_sql.keeping.{_LATER[name]}"), name)
+    if name != "plot":
+        raise AttributeError(f"module 'hta_sql' has no attribute {name!r}")
     return importlib.import_module("hta_sql.plot")
 
 

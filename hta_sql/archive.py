@@ -6,8 +6,8 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from difflib import get_close_matches
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from .catalog import Catalog, Query
 from .database import (
+    ATTEMPTS,
     archive_root,
     load_base,
     load_layer,
@@ -23,38 +24,81 @@ from .database import (
     schemas,
     without_progress_bar,
 )
-from .errors import ArchiveError, BadParameter, HtaSqlError, from_duckdb, one_line
+from .engines import start
+from .engines.by_jobs import by_jobs
+from .engines.local import LocalEngine
+from .errors import (
+    ArchiveError,
+    BadParameter,
+    FilesMoved,
+    HtaSqlError,
+    from_duckdb,
+    one_line,
+)
 from .machine import core_count
+from .sources import Source
+from .storage import is_remote
 
 if TYPE_CHECKING:
+    from .materialize import Materialized
     from .paths import ComputedPath
+    from .remote import ArchiveFiles
+    from .storage import Place
+
+# A core, where they wait for object storage.
+WAITING_THREADS = 4
 
 _MISSING = re.compile(r"(?:Table|Table Function) with name (\w+) does not exist")
+# How remote.py and DuckDB say that a file is not there. Of one that was replaced between its footer
+# and its rows they say TProtocolException.
+_GONE = re.compile(r"\.parquet is gone|No such file or directory|No files found that match")
 
 
 class Archive:
     """One archive, or several read as one; every query of the catalogue is a method.
 
+    An archive is a folder, or a URL of object storage. `only_jobs` leaves out all other jobs: of
+    thousands, that opens few files. With an `engine` other than "local", queries are done there, by
+    jobs; all else here.
     Queries and :meth:`sql` return a ``pyarrow.Table``. It is for one thread: open another for each.
     Whatever goes wrong with an archive, a
     query's name, a parameter or a statement is an HtaSqlError of one line.
     """
 
-    def __init__(self, *archives: str | os.PathLike[str], catalog: Catalog | None = None) -> None:
+    def __init__(
+        self,
+        *archives: "str | os.PathLike[str] | Place | Source",
+        only_jobs: Iterable[str] | None = None,
+        engine: str = "local",
+        address: str | None = None,
+        catalog: Catalog | None = None,
+    ) -> None:
         if not archives:
             raise ArchiveError("no archive given; `hta-sql ingest TRACES ARCHIVE` makes one")
-        self._roots = [archive_root(archive) for archive in archives]
+        self._engine = start(engine, address)
+        self._sources = [
+            archive if isinstance(archive, Source) else Source(archive_root(archive))
+            for archive in archives
+        ]
+        self._roots = [source.root for source in self._sources]
         for root in self._roots:
             if self._roots.count(root) > 1:
                 raise ArchiveError(f"{root} is given twice")
         self._catalog = catalog or Catalog.load()
         self._con = without_progress_bar(duckdb.connect())
         # DuckDB takes a thread for each core of the machine; two on one core took up to a third
-        # longer than one.
+        # longer than one. Those that read from object storage mostly wait.
+        waiting = WAITING_THREADS if any(map(is_remote, self._roots)) else 1
         self._con.execute(
-            "SET threads = least(current_setting('threads'), ?::BIGINT)", [core_count()]
+            "SET threads = least(current_setting('threads'), $1::BIGINT) * $2::BIGINT",
+            [core_count(), waiting],
         )
-        self._mixed, older = schemas(self._con, self._roots)
+        self._readers: dict[str, ArchiveFiles] = {}
+        for source in self._sources:
+            source.reader = self._reader(source.root)
+        self._only_jobs = None if only_jobs is None else _named(only_jobs)
+        self._seen_jobs = self._only_jobs
+        self._mixed, older = schemas(self._con, self._sources)
         if older:
             warnings.warn(
                 f"{older} {'trace was' if older == 1 else 'traces were'} ingested by an earlier "
@@ -63,7 +107,7 @@ class Archive:
                 stacklevel=3,
             )
         load_base(self._con, self._catalog)
-        self._has_sources = self._aligns = False
+        self._has_sources = self._aligns = self._is_shared = False
         self._loaded: set[str] = set()
         if "IPython" in sys.modules:
             from .notebook import show_tables
@@ -72,7 +116,12 @@ class Archive:
 
     @property
     def con(self) -> duckdb.DuckDBPyConnection:
-        """The DuckDB connection, with the tables, the views and all queries loaded."""
+        """The DuckDB connection, with the tables, the views and all queries loaded.
+
+        What is made in it stays: from now on all files are seen, whatever jobs are asked for.
+        """
+        self._see(None)
+        self._is_shared = True
         self._load(self._catalog.macros)
         return self._con
 
@@ -84,14 +133,20 @@ class Archive:
         found = self._catalog.find(name, version)
         if found.deprecated:
             warnings.warn(f"{found}: {found.deprecated}", FutureWarning, stacklevel=2)
-        return _table(self._query_relation(found, parameters))
+        answer = self._steadily(lambda: _table(self._query_relation(found, parameters)))
+        if lacking := self._lacking_results([found.macro]):
+            warnings.warn(lacking, stacklevel=2)
+        return answer
 
     def sql(self, sql: str, params: Any = None) -> pa.Table:
         """The result of any SQL over the archive's tables, views and queries.
 
         `params` are bound to ``$name`` (a dict) or ``?`` (a list).
         """
-        return _table(self._sql_relation(sql, params))
+        answer = self._steadily(lambda: _table(self._sql_relation(sql, params)))
+        if lacking := self._lacking_results(self._called_in(sql)):
+            warnings.warn(lacking, stacklevel=2)
+        return answer
 
     def compute_critical_path(
         self,
@@ -120,26 +175,69 @@ class Archive:
         """
         from .paths import compute_critical_path  # not at the top: it needs numpy
 
-        self._load([])
-        return compute_critical_path(
-            self, step=step, annotation=annotation, instance=instance, only_jobs=only_jobs,
-            only_ranks=only_ranks, data_loading=data_loading, faster=faster or {},
-            progress=progress,
-        )  # fmt: skip
+        self._look_anew(self._sources)
+        if only_jobs is not None:
+            only_jobs = [only_jobs] if isinstance(only_jobs, str) else list(only_jobs)
+        with self.narrowed(only_jobs):
+            return compute_critical_path(
+                self, step=step, annotation=annotation, instance=instance, only_jobs=only_jobs,
+                only_ranks=only_ranks, data_loading=data_loading, faster=faster or {},
+                progress=progress,
+            )  # fmt: skip
 
-    def root_of(self, job: str) -> Path:
+    def materialize(
+        self,
+        *,
+        only_jobs: Iterable[str] | None = None,
+        force: bool = False,
+        progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> "Materialized":
+        """Store in the archive what queries on all jobs read: results of those on single jobs.
+
+        Computed is what is missing of the chosen jobs, or of which a trace was ingested anew since;
+        with `force` all. `progress` gets the jobs that are done and their number. A job that fails
+        stops no other: it is told in the result. ArchiveError where the archive cannot be written.
+        """
+        from .materialize import Materialized, materialize  # not at the top: it opens archives
+
+        chosen = self._chosen(only_jobs)
+        stored, failed = [], []
+        for root in self._roots:
+            done = materialize(root, chosen, force, progress)
+            stored += done.jobs
+            failed += done.failed
+        self.reload()
+        return Materialized(stored, failed)
+
+    def root_of(self, job: str) -> "Place":
         """The archive that holds a job; of several the first."""
+        roots = {file: s.root for s in self._sources for file in s.manifest("traces")}
         [(path,)] = self._con.execute(
             "SELECT min(filename) FROM read_parquet($files, hive_partitioning = false, "
             "union_by_name = true, filename = true) WHERE job = $job",
-            {"job": job, "files": [str(root / "traces.parquet") for root in self._roots]},
+            {"job": job, "files": list(roots)},
         ).fetchall()
-        return Path(path).parent
+        return roots[path]
+
+    @contextmanager
+    def narrowed(self, jobs: Iterable[str] | None) -> Iterator[None]:
+        """See these jobs alone for a while: work on one of thousands opens few files."""
+        before = self._only_jobs
+        try:
+            self._only_jobs = self._chosen(jobs)
+            self._see(None)
+            self._load([])
+            yield
+        finally:
+            self._only_jobs = before
+            self._see(None)
+            self._load([])
 
     def reload(self) -> None:
         """See what has been added to the archive since it was opened."""
-        load_sources(self._con, self._catalog, self._roots, self._mixed)
-        self._has_sources = True
+        for source in self._sources:
+            source.reread()
+        self._find_sources()
 
     def check(self, name: str, version: int | None = None) -> list[str]:
         """Test what a query's header promises on this archive; a line for every broken promise."""
@@ -157,6 +255,9 @@ class Archive:
 
     def close(self) -> None:
         self._con.close()
+        self._engine.close()
+        for source in self._sources:
+            source.close()
 
     def __enter__(self) -> "Archive":
         return self
@@ -186,9 +287,61 @@ class Archive:
             raise AttributeError(name)
         return _method(self, self._catalog.find(name))
 
+    def _steadily(self, ask: Callable[[], pa.Table]) -> pa.Table:
+        """What `ask` returns, asked again where `hta-sql compact` or `drop` came between."""
+        # Of object storage that takes a request; there it is seen afterwards.
+        self._look_anew(source for source in self._sources if not is_remote(source.root))
+        for left in reversed(range(ATTEMPTS)):
+            try:
+                with self._unmoved():
+                    return ask()
+            except (HtaSqlError, duckdb.Error, OSError) as error:
+                # What has moved is told before files go. Whoever looks in between is told no more,
+                # and may still find files that no row names and that go a moment later.
+                if not left or not (isinstance(error, FilesMoved) or self._may_have_gone(error)):
+                    raise
+                self._forget_files()
+
+    def _may_have_gone(self, error: Exception) -> bool:
+        """Whether it is for want of a file of the archive, and not of one that SQL names."""
+        text = str(error)
+        return bool(_GONE.search(text)) and any(str(root) in text for root in self._roots) or (
+            "TProtocolException" in text)
+
+    @contextmanager
+    def _unmoved(self) -> Iterator[None]:
+        """FilesMoved where files went while they were read."""
+        try:
+            yield
+        except (HtaSqlError, duckdb.Error, OSError) as error:
+            failure = error
+        else:
+            failure = None
+        if any(source.has_moved() for source in self._sources):
+            where = ", ".join(str(root) for root in self._roots)
+            raise FilesMoved(f"{where}: was compacted, or jobs dropped or replaced, while it was "
+                             "read; ask again") from failure
+        if failure:
+            raise failure
+
+    def _look_anew(self, sources: Iterable[Source]) -> None:
+        """See where files are now, if some have moved since they were looked for."""
+        if any(source.has_moved() for source in sources):
+            self._forget_files()
+
+    def _forget_files(self) -> None:
+        """Look for all files anew at the next question."""
+        for source in self._sources:
+            source.reread()
+        load_layer(self._con, self._catalog, "schema")
+        self._has_sources = False
+
     def _query_relation(self, query: Query, given: Mapping[str, Any]) -> duckdb.DuckDBPyRelation:
         """A query's result, not yet fetched."""
         sql, values = query.call(given)
+        if not isinstance(self._engine, LocalEngine):
+            return self._con.from_arrow(by_jobs(self, self._engine, query, values))
+        self._see(values.get("only_jobs"))
         self._load([query.macro])
         try:
             return self._con.sql(sql, params=values or None)
@@ -201,7 +354,8 @@ class Archive:
 
     def _sql_relation(self, sql: str, params: Any = None) -> duckdb.DuckDBPyRelation:
         """A statement's result, not yet fetched."""
-        self._load(self._catalog.macros.keys() & set(re.findall(r"\w+", sql.lower())))
+        self._see(None)
+        self._load(self._called_in(sql))
         try:
             relation = self._con.sql(sql, params=params)
         except duckdb.CatalogException as error:
@@ -212,6 +366,33 @@ class Archive:
         if relation is None:
             raise HtaSqlError("no SQL statement given")
         return relation
+
+    def _called_in(self, sql: str) -> set[str]:
+        """The queries that a statement may call."""
+        return self._catalog.macros.keys() & set(re.findall(r"\w+", sql.lower()))
+
+    def _jobs_without_results(self, query: Query | None = None) -> list[dict[str, Any]]:
+        """The jobs seen of which no current result of a query is stored; all of no query.
+
+        Rows of job, event_count and traces_hash.
+        """
+        self._load([])
+        return _table(self._con.sql(
+            "FROM jobs_without_results($name)", params={"name": str(query or "")}
+        )).to_pylist()
+
+    def _lacking_results(self, queries: Iterable[str]) -> str | None:
+        """What to say of queries that read stored results, where some of their jobs have none."""
+        texts = [self._catalog.macros[name][1] for name in queries]
+        read = [kept for kept in self._catalog.kept
+                if any(f"kept_{kept.name}" in text for text in texts)]  # fmt: skip
+        lacking = {row["job"] for other in read for row in self._jobs_without_results(other)}
+        if not lacking:
+            return None
+        count = len(self._jobs_without_results())
+        return (f"{len(lacking):,} of {count:,} job{'s' * (count > 1)} "
+                f"{'has' if len(lacking) == 1 else 'have'} no stored results: "
+                "hta-sql materialize ARCHIVE")
 
     def _load(self, names: Iterable[str]) -> None:
         """Make the tables readable and these macros callable.
@@ -233,8 +414,38 @@ class Archive:
         load_queries(self._con, self._catalog, missing)
         self._loaded.update(missing)
         if not self._has_sources:
-            load_sources(self._con, self._catalog, self._roots, self._mixed)
-            self._has_sources = True
+            self._find_sources()
+
+    def _reader(self, root: "Place") -> "ArchiveFiles | None":
+        """What DuckDB reads an archive in object storage by; one for all of a kind."""
+        if not is_remote(root):
+            return None
+        kind = root.protocol
+        if kind not in self._readers:
+            from .remote import ArchiveFiles  # not at the top: it needs fsspec
+
+            self._readers[kind] = ArchiveFiles(root.fs)
+            self._con.register_filesystem(self._readers[kind])
+        return self._readers[kind]
+
+    def _find_sources(self) -> None:
+        mixed = self._mixed if self._seen_jobs is None else self._mixed & self._seen_jobs
+        load_sources(self._con, self._catalog, self._sources, bool(mixed), self._seen_jobs)
+        self._has_sources = True
+
+    def _see(self, jobs: Iterable[str] | None) -> None:
+        """Look into the files of these jobs alone, of those that the archive was opened for."""
+        seen = self._chosen(jobs)
+        if seen != self._seen_jobs and not self._is_shared:
+            self._seen_jobs = seen
+            self._has_sources = False
+
+    def _chosen(self, jobs: Iterable[str] | None) -> frozenset[str] | None:
+        """Of these jobs, or all, those that the archive was opened for; None means all."""
+        if jobs is None:
+            return self._only_jobs
+        jobs = _named(jobs)
+        return jobs if self._only_jobs is None else self._only_jobs & jobs
 
     def _hint(self, error: str) -> str | None:
         """What to write instead of a table or query that is not there."""
@@ -243,7 +454,8 @@ class Archive:
             return None
         name = missing[1]
         views = self._con.execute(
-            "SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY view_name"
+            "SELECT view_name FROM duckdb_views() WHERE NOT internal "
+            "AND NOT regexp_matches(view_name, '_by_(rank|job)$') ORDER BY view_name"
         ).fetchall()
         tables = [view for (view,) in views]
         queries = self._catalog.macros
@@ -279,6 +491,11 @@ class Archive:
                 ).fetchall()
                 where = ", ".join(f"{k} {v}" for k, v in zip(query.grain, first, strict=True))
                 yield f"{query}: {count} of {rows} rows fail '{check}', first at {where}"
+
+
+def _named(jobs: Iterable[str]) -> frozenset[str]:
+    """The jobs; a name alone is one."""
+    return frozenset([jobs] if isinstance(jobs, str) else jobs)
 
 
 def _table(relation: duckdb.DuckDBPyRelation) -> pa.Table:

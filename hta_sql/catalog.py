@@ -171,6 +171,15 @@ class Catalog:
             for name, query in self.newest.items()
         }
 
+    @cached_property
+    def kept(self) -> tuple[Query, ...]:
+        """The queries whose results archives store, job by job: those with a table kept_<name>."""
+        names = [path.stem.removeprefix("kept_") for path in self.files("schema")]
+        return tuple(
+            self.newest[name] for name in names
+            if name in self.newest and (self.root / "schema" / f"kept_{name}.sql").exists()
+        )
+
     def versions(self, name: str) -> list[Query]:
         """All versions of a query, oldest first; UnknownQuery if there is none."""
         self.find(name)

@@ -6,10 +6,8 @@ Imports of DuckDB and Arrow are inside the commands: help and completion answer 
 import json
 import re
 import sys
-import time
-from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -18,7 +16,10 @@ from .catalog import Catalog
 from .diff_command import diff
 from .errors import BadParameter, HtaSqlError, UnknownQuery, from_duckdb, one_line
 from .export_commands import export
-from .output import CLEAR_LINE, humane
+from .ingest_command import ingest
+from .keep_commands import compact, drop, import_, usage
+from .materialize_command import materialize
+from .output import counted
 from .path_commands import critical_path
 from .query_commands import (
     QueryGroup,
@@ -28,9 +29,6 @@ from .query_commands import (
     write_result,
 )
 from .report_command import report
-
-if TYPE_CHECKING:
-    from .ingest import Outcome
 
 
 class MainGroup(click.Group):
@@ -67,61 +65,6 @@ def cli(debug: bool) -> None:
       hta-sql ingest traces/ archive
       hta-sql run temporal_breakdown archive
     """
-
-
-@cli.command()
-@click.argument("traces", nargs=-1, required=True, metavar="TRACES...")
-@click.argument("archive", type=click.Path(path_type=Path))
-@click.option("--job", metavar="NAME", help="Name of the job. [default: the folder's name]")
-@click.option("--workers", type=click.IntRange(min=1), metavar="N",
-              help="Traces read at a time. [default: one a core]")
-@click.option("--force", is_flag=True, help="Ingest unchanged traces again.")
-@click.option("--rank", "ranks", multiple=True, metavar="N=FILE",
-              help="Rank of a trace, where neither the file nor its name tells; repeatable.")
-def ingest(
-    traces: tuple[str, ...], archive: Path, job: str | None, workers: int | None, force: bool,
-    ranks: tuple[str, ...],
-) -> None:
-    """Flatten traces into an archive.
-
-    TRACES are files (.json, .json.gz), folders or patterns. Unchanged traces are skipped; a trace
-    that cannot be read is reported and does not stop the others. PyTorch execution traces and raw
-    memory timelines (.raw.json.gz) are taken too, and go with the trace of their job and rank.
-
-    \b
-    Example:
-      hta-sql ingest traces/ archive
-      hta-sql ingest --job llama-7b --rank 3=odd.json.gz traces/*.json.gz odd.json.gz archive
-    """
-    rank_files = _rank_files(ranks)
-
-    from .ingest import ingest as run
-
-    def say(line: str) -> None:
-        click.echo(f"{CLEAR_LINE}{line}" if sys.stderr.isatty() else line, err=True)
-
-    def progress(done: int, total: int) -> None:
-        if sys.stderr.isatty():
-            full = "#" * (30 * done // max(total, 1))
-            read = f"{humane('bytes', done)} of {humane('bytes', total)}"
-            click.echo(f"{CLEAR_LINE}[{full:-<30}] {read}", err=True, nl=False)
-
-    def finished(outcome: "Outcome") -> None:
-        say(_outcome(outcome))
-
-    began = time.monotonic()
-    summary = run(
-        traces, archive, job=job, workers=workers, force=force, ranks=rank_files,
-        report=say, finished=finished, progress=progress,
-    )
-    outcomes = [*summary.traces, *summary.attachments]
-    kinds = Counter(outcome.kind.replace("_", " ") for outcome in outcomes)
-    statuses = Counter(outcome.status for outcome in outcomes)
-    said = ", ".join(_counted(count, kind) for kind, count in kinds.items())
-    done = ", ".join(f"{count} {status}" for status, count in statuses.items())
-    say(f"{said}: {done}; {time.monotonic() - began:.1f} s")
-    if summary.failed:
-        raise click.exceptions.Exit(1)
 
 
 @cli.command("list")
@@ -190,7 +133,10 @@ def sql(archives: tuple[str, ...], sql: str, format: str | None, output: Path | 
         raise click.UsageError("Missing ARCHIVE or SQL: hta-sql sql ARCHIVE... SQL")
     statement = sys.stdin.read() if sql == "-" else sql
     with open_archives(archives) as archive:
-        write_result(archive, archive._sql_relation(statement), format, output)
+        relation = archive._sql_relation(statement)
+        if lacking := archive._lacking_results(archive._called_in(statement)):
+            click.echo(lacking, err=True)
+        write_result(archive, relation, format, output)
 
 
 @cli.command()
@@ -299,49 +245,21 @@ def demo(out: Path, straggler: str, plain: bool, **options: Any) -> None:
         raise click.BadParameter(f"there are ranks 0 to {options['ranks'] - 1}",
                                  param_hint="--straggler")
     traces = write_job(out, straggler=slow, gzip=not plain, **options)
-    click.echo(f"{_counted(len(traces), 'trace')} in {out}", err=True)
+    click.echo(f"{counted(len(traces), 'trace')} in {out}", err=True)
 
 
 cli.add_command(critical_path)
 cli.add_command(diff)
 cli.add_command(export)
+cli.add_command(ingest)
+cli.add_command(materialize)
 cli.add_command(report)
+for _command in (compact, drop, import_, usage):
+    cli.add_command(_command)
 
 
 def main() -> None:
     cli(prog_name="hta-sql")
-
-
-def _counted(count: int, thing: str) -> str:
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
-
-
-def _outcome(outcome: "Outcome") -> str:
-    if outcome.error:
-        from .ingest.find import shown
-
-        return f"{shown(outcome.path)}: failed: {outcome.error}"
-    row = outcome.row
-    rows = {
-        "trace": lambda: f"{row['event_count']:,} events",
-        "execution_trace": lambda: f"execution trace, {row['row_count']:,} nodes",
-        "memory_timeline": lambda: f"memory timeline, {row['row_count']:,} changes",
-    }[outcome.kind]()
-    lost = f", {row['quarantined_count']:,} quarantined" if row["quarantined_count"] else ""
-    broken = "" if row["status"] == "complete" else f", {row['status']}"
-    return (f"{outcome.job} rank {outcome.rank}: {outcome.status}, "
-            f"{rows}{lost}{broken}, {outcome.seconds:.1f} s")
-
-
-def _rank_files(given: tuple[str, ...]) -> dict[int, list[Path]] | None:
-    """A rank may have several files: a trace, an execution trace, a memory timeline."""
-    ranks: dict[int, list[Path]] = {}
-    for item in given:
-        number, is_pair, path = item.partition("=")
-        if not (is_pair and path and number.isdecimal()):
-            raise click.BadParameter(f"{item!r} is not N=FILE", param_hint="--rank")
-        ranks.setdefault(int(number), []).append(Path(path))
-    return ranks or None
 
 
 def _for_people(error: Exception) -> Exception:
@@ -350,6 +268,8 @@ def _for_people(error: Exception) -> Exception:
         return click.UsageError(str(error))
     if isinstance(error, HtaSqlError):
         return click.ClickException(str(error))
+    if type(error).__module__.startswith(("botocore", "aiobotocore", "aiohttp")):
+        return click.ClickException(one_line(error))
     if isinstance(error, OSError):  # Arrow says so of a query that fails on its way, too
         text = f"{error.filename}: {error.strerror}" if error.filename else one_line(error)
         return click.ClickException(text)

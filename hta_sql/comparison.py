@@ -8,16 +8,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import duckdb
-
 from .archive import Archive
 from .catalog import Catalog, Query
 from .errors import ArchiveError, BadParameter, IngestError
 from .ingest.find import folder_for
+from .ingest.manifest import Manifest
 from .output import humane
+from .sources import Source
+from .storage import holds_archive, is_remote, is_url, place
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from .storage import Place
 
 _CONDITION = re.compile(r"\s*(\w+)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*(%|ns|us|µs|ms|s)\s*")
 _UNITS = {"%": 0.01, "ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
@@ -224,14 +227,13 @@ def compare(
         base_root, base_job = _located(base, folder / "base", report)
         test_root, test_job = _located(test, folder / "test", report)
         if base_root.resolve() == test_root.resolve():
-            archive = Archive(base_root)
+            archive = Archive(base_root, only_jobs=[base_job, test_job])
         else:
             names = (base_job, test_job)
             if base_job == test_job:
                 base_job, test_job = f"{base_job} (base)", f"{test_job} (test)"
-            both = folder / "both"
-            _link(both, (base_root, names[0], base_job), (test_root, names[1], test_job))
-            archive = Archive(both)
+            archive = Archive(*_together(
+                folder / "both", (base_root, names[0], base_job), (test_root, names[1], test_job)))
         selection = {"base_ranks": base_ranks, "test_ranks": test_ranks,
                      "base_steps": base_steps, "test_steps": test_steps}
         lists = {name: list(chosen) for name, chosen in selection.items() if chosen is not None}
@@ -341,18 +343,12 @@ def _percent(ratio: float, sign: bool = True) -> str:
     return f"{100 * ratio:{'+' if sign else ''}.{digits}f} %"
 
 
-def _located(given: str | Path, scratch: Path, report: Callable[[str], None]) -> tuple[Path, str]:
+def _located(
+    given: str | Path, scratch: Path, report: Callable[[str], None]
+) -> "tuple[Place, str]":
     """The archive and the job that are meant; traces are ingested into `scratch` first."""
-    text, job = str(given), None
-    path = Path(text)
-    parts = text.split("::")
-    for at in range(1, len(parts)):  # a job may have :: in its name, too
-        before = Path("::".join(parts[:at]))
-        if not path.exists() and before.exists():
-            path, job = before, "::".join(parts[at:])
-    if not text or not path.exists():
-        raise ArchiveError(f"{path}: no such archive, or folder or file of traces")
-    if not (path / "traces.parquet").is_file():
+    path, job = _archive_and_job(str(given))
+    if not holds_archive(path):
         from .ingest import ingest
 
         report(f"ingesting {path}")
@@ -363,37 +359,57 @@ def _located(given: str | Path, scratch: Path, report: Callable[[str], None]) ->
         if all(outcome.error for outcome in summary.traces):
             raise IngestError(f"{path}: no trace in it could be read")
         path = scratch
-    with duckdb.connect() as con:
-        jobs = [name for (name,) in con.execute(
-            "SELECT DISTINCT job FROM read_parquet($1, hive_partitioning = false) ORDER BY job",
-            [str(path / "traces.parquet")]).fetchall()]
+    jobs = sorted({row["job"] for row in Manifest(path).rows()})
     if job is None and len(jobs) == 1:
         return path, jobs[0]
     if job in jobs:
         return path, job
     some = ", ".join(jobs[:10]) + (", …" if len(jobs) > 10 else "")
     if job is None:
-        raise ArchiveError(f"{text} has {len(jobs)} jobs: write {text}::JOB, where JOB is of "
+        raise ArchiveError(f"{given} has {len(jobs)} jobs: write {given}::JOB, where JOB is of "
                            f"{some or 'none'}")
-    raise ArchiveError(f"{text}: no job {job!r}; there is {some or 'none'}")
+    raise ArchiveError(f"{given}: no job {job!r}; there is {some or 'none'}")
+
+
+def _archive_and_job(text: str) -> "tuple[Place, str | None]":
+    """What is before `::`, and the job behind it; a job may have :: in its name, too."""
+    if is_url(text):
+        before, _, job = text.partition("::")
+        return place(before), job or None
+    path, job = Path(text), None
+    parts = text.split("::")
+    for at in range(1, len(parts)):
+        before = Path("::".join(parts[:at]))
+        if not path.exists() and before.exists():
+            path, job = before, "::".join(parts[at:])
+    if not text or not path.exists():
+        raise ArchiveError(f"{path}: no such archive, or folder or file of traces")
+    return path, job
+
+
+def _together(root: Path, *jobs: "tuple[Place, str, str]") -> "Iterable[Path | Source]":
+    """Jobs of other archives, each under a name of its own, without a copy of their data."""
+    on_disk = [(source, old, new) for source, old, new in jobs if not is_remote(source)]
+    if on_disk:
+        _link(root, *on_disk)
+        yield root
+    for source, old, new in jobs:
+        if is_remote(source):
+            yield Source(source, names={old: new})
 
 
 def _link(root: Path, *jobs: tuple[Path, str, str]) -> None:
-    """An archive of jobs of other archives, each under a name of its own: links, no data."""
+    """An archive of jobs of other archives on disk: links to their data."""
     root.mkdir()
     for source, old, new in jobs:
         for found in source.resolve().glob(f"*/{_escaped(folder_for(old))}"):
             target = root / found.parent.name / folder_for(new)
             target.parent.mkdir(exist_ok=True)
             target.symlink_to(found, target_is_directory=True)
-    rows = " UNION ALL BY NAME ".join(
-        "SELECT * REPLACE (? AS job) FROM read_parquet(?, hive_partitioning = false) WHERE job = ?"
-        for _ in jobs
-    )
-    values = [value for source, old, new in jobs
-              for value in (new, str(source / "traces.parquet"), old)]
-    with duckdb.connect() as con:
-        con.sql(rows, params=values).write_parquet(str(root / "traces.parquet"))
+    Manifest(root).change(lambda row: True, (
+        row | {"job": new}
+        for source, old, new in jobs for row in Manifest(source).rows() if row["job"] == old
+    ))
 
 
 def _escaped(name: str) -> str:

@@ -8,20 +8,29 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterable, Sequence
+import time
+import uuid
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 
 from . import SCHEMA_VERSION, __version__
 from .catalog import Catalog, column_comments, comment_of
 from .errors import ArchiveError, CatalogError, HtaSqlError, one_line
+from .sources import PATTERNS, Source, whereabouts
+from .storage import absolute, holds_archive, is_remote
+
+if TYPE_CHECKING:
+    from .storage import Place
 
 _VIEW = re.compile(r"^CREATE OR REPLACE VIEW (\w+)", re.MULTILINE)
 
-
+# A question is asked so often before it is given up, where files keep changing.
+ATTEMPTS = 5
 # In a path, DuckDB takes these for patterns or a list of paths.
 UNSEARCHABLE = "*?[],\\"
 
@@ -34,12 +43,18 @@ def without_progress_bar(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConne
     return con
 
 
-def archive_root(archive: str | os.PathLike[str]) -> Path:
-    """The absolute path of an archive; ArchiveError if it is none."""
-    root = Path(os.path.abspath(archive))
+def archive_root(archive: "str | os.PathLike[str] | Place") -> "Place":
+    """Where an archive is, from anywhere; ArchiveError if there is none."""
+    root = absolute(archive)
+    if is_remote(root):
+        if not holds_archive(root):
+            raise ArchiveError(f"{archive}: no archive there; `hta-sql ingest TRACES ARCHIVE` "
+                               "makes one")
+        check_searchable(root)
+        return root
     if not root.exists():
         raise ArchiveError(f"{archive}: no such folder; `hta-sql ingest TRACES ARCHIVE` makes one")
-    if not (root / "traces.parquet").is_file():
+    if not (root / "traces.parquet").is_file() and not (root / "traces").is_dir():
         what = "holds no traces.parquet" if root.is_dir() else "is a file"
         raise ArchiveError(f"{archive}: not an archive, it {what}; "
                            "`hta-sql ingest TRACES ARCHIVE` makes one")
@@ -47,9 +62,9 @@ def archive_root(archive: str | os.PathLike[str]) -> Path:
     return root
 
 
-def check_searchable(root: Path) -> None:
+def check_searchable(root: "Place") -> None:
     """ArchiveError for a path in which DuckDB finds no files."""
-    text = os.fsencode(root).decode(errors="backslashreplace")
+    text = os.fsencode(str(root)).decode(errors="backslashreplace")
     if text != str(root):
         raise ArchiveError(f"{text}: an archive's path has to be UTF-8; rename the folder")
     if bad := sorted(set(text) & set(UNSEARCHABLE)):
@@ -57,41 +72,49 @@ def check_searchable(root: Path) -> None:
                            "move the archive or rename the folder")
 
 
-def schemas(con: duckdb.DuckDBPyConnection, archives: Sequence[Path]) -> tuple[bool, int]:
-    """Whether some file was ingested under another schema, and of how many ranks an older one.
+def schemas(con: duckdb.DuckDBPyConnection, sources: Sequence[Source]) -> tuple[set[str], int]:
+    """The jobs of which some file was ingested under another schema, and of how many ranks an
+    older one.
 
     ArchiveError for a rank in two archives.
     """
-    mixed, older = False, []
+    mixed: set[str] = set()
+    older = []
     for table, what in (("traces", "''"), ("attachments", "kind")):
-        files = [str(path) for root in archives if (path := root / f"{table}.parquet").exists()]
+        roots = {file: source.root for source in sources for file in source.manifest(table)}
+        files = list(roots)
         if not files:
             continue
         rows = (f"read_parquet({_literal(files)}, hive_partitioning = false, "
                 "union_by_name = true, filename = true)")
-        try:
-            twice = con.execute(
-                f"SELECT job, rank, {what} AS what, min(filename), max(filename) FROM {rows} "
-                "GROUP BY ALL HAVING min(filename) < max(filename) ORDER BY ALL LIMIT 1"
-            ).fetchall()
-            found = con.execute(
-                f"SELECT DISTINCT job, rank, coalesce(schema_version, 0) FROM {rows} "
-                f"WHERE schema_version IS DISTINCT FROM {SCHEMA_VERSION}"
-            ).fetchall()
-        except duckdb.Error as error:
-            where = ", ".join(map(str, archives))
-            raise ArchiveError(
-                f"{where}: {table}.parquet cannot be read: {one_line(error)}"
-            ) from error
+        for left in reversed(range(ATTEMPTS)):
+            try:
+                twice = con.execute(
+                    f"SELECT job, rank, {what} AS what, min(filename), max(filename) FROM {rows} "
+                    "GROUP BY ALL HAVING min(filename) < max(filename) ORDER BY ALL LIMIT 1"
+                ).fetchall()
+                found = con.execute(
+                    f"SELECT DISTINCT job, rank, coalesce(schema_version, 0) FROM {rows} "
+                    f"WHERE schema_version IS DISTINCT FROM {SCHEMA_VERSION}"
+                ).fetchall()
+                break
+            except duckdb.Error as error:
+                if left:  # replaced between its footer and its rows, which DuckDB opens apart
+                    time.sleep(0.01)
+                    continue
+                where = ", ".join(str(source.root) for source in sources)
+                raise ArchiveError(
+                    f"{where}: {table}.parquet cannot be read: {one_line(error)}"
+                ) from error
         if twice:
             job, rank, what, one, other = twice[0]
             of = f"the {what.replace('_', ' ')} of " if what else ""
             raise ArchiveError(
-                f"{of}job {job!r} rank {rank} is in {Path(one).parent} and in "
-                f"{Path(other).parent}; open one of them, or ingest one again under another name "
+                f"{of}job {job!r} rank {rank} is in {roots[one]} and in "
+                f"{roots[other]}; open one of them, or ingest one again under another name "
                 "(--job)"
             )
-        mixed = mixed or bool(found)
+        mixed.update(job for job, _, _ in found)
         older += [(job, rank) for job, rank, version in found if version < SCHEMA_VERSION]
     return mixed, len(set(older))
 
@@ -126,23 +149,46 @@ def load_queries(
 
 
 def load_sources(
-    con: duckdb.DuckDBPyConnection, catalog: Catalog, archives: Sequence[Path], mixed: bool
+    con: duckdb.DuckDBPyConnection,
+    catalog: Catalog,
+    sources: Sequence[Source],
+    mixed: bool,
+    only_jobs: Collection[str] | None = None,
 ) -> None:
     """Put the archives' Parquet in place of the stubs; a table without files stays a stub.
 
-    `mixed`: the files have not all the columns of the stubs.
+    `mixed`: the files have not all the columns of the stubs. `only_jobs` leaves out all others.
     """
-    search_path = ",".join(map(str, archives))
-    con.execute(f"SET file_search_path = {_literal(search_path)}")
+    tables = [path.stem for path in catalog.files("schema")]
+    for macro, files in whereabouts(sources, tables, only_jobs).items():
+        cases = " ".join(f"WHEN {_literal(table)} THEN {_literal(found)}"
+                         for table, found in files.items() if found)  # fmt: skip
+        # Of no files DuckDB says what a pattern without any makes it say.
+        con.execute(f"CREATE OR REPLACE MACRO {macro}(of_table) AS CASE of_table {cases} "
+                    "WHEN '' THEN [''] ELSE []::VARCHAR[] END")  # fmt: skip
+    _put_sources(con, catalog, mixed, only_jobs, ", ".join(str(s.root) for s in sources))
+
+
+def _put_sources(
+    con: duckdb.DuckDBPyConnection,
+    catalog: Catalog,
+    mixed: bool,
+    only_jobs: Collection[str] | None,
+    where: str,
+) -> None:
+    """Run the files of sql/sources, which ask macros where the files are."""
+    chosen = None if only_jobs is None else list(only_jobs)
     con.execute(f"CREATE OR REPLACE MACRO archive_is_mixed() AS {_literal(mixed)}")
+    con.execute(f"CREATE OR REPLACE MACRO archive_jobs() AS {_literal(chosen)}::VARCHAR[]")
+    load_layer(con, catalog, "schema")
     for path in catalog.files("sources"):
         try:
             con.execute(path.read_text(encoding="utf-8"))
         except (duckdb.ParserException, duckdb.CatalogException) as error:
             raise _at(catalog, path, error) from error
         except duckdb.Error as error:
-            if "No files found" not in str(error):
-                raise ArchiveError(f"{search_path}: {one_line(error)}") from error
+            if "No files found" not in str(error) and "at least one file" not in str(error):
+                raise ArchiveError(f"{where}: {one_line(error)}") from error
 
 
 def write_database(archive: str | os.PathLike[str]) -> Path:
@@ -156,7 +202,7 @@ def add_sources(archive: str | os.PathLike[str]) -> None:
     """Let hta.duckdb see tables that had no files so far; much faster than to write it."""
     root = archive_root(archive)
     database = root / "hta.duckdb"
-    if _made_by(database) == _maker():
+    if _made_by(database) == maker():
         _write_database(root, database, database.read_bytes())
     else:
         write_database(root)
@@ -165,10 +211,13 @@ def add_sources(archive: str | os.PathLike[str]) -> None:
 def run_shell(archive: str | os.PathLike[str], commands: Iterable[str] = ()) -> int:
     """Run DuckDB's command line on an archive, or only `commands`; its exit status."""
     root = archive_root(archive)
+    if is_remote(root):
+        raise HtaSqlError(f"{root}: a shell reads archives on disk; copy it (aws s3 cp --recursive "
+                          "URL FOLDER), or ask it by `hta-sql sql`")
     shell = _shell_program()
     with tempfile.TemporaryDirectory(prefix="hta-sql-") as scratch:
         database = root / "hta.duckdb"
-        if _made_by(database) != _maker():
+        if _made_by(database) != maker():
             try:
                 write_database(root)
             except OSError:  # the archive may be read, not written
@@ -204,12 +253,15 @@ def _at(catalog: Catalog, path: Path, error: duckdb.Error) -> CatalogError:
 def _write_database(root: Path, target: Path, base: bytes | None = None) -> None:
     """Put the archive's sources into `base`, a database that has all the rest."""
     catalog = Catalog.load()
-    new = target.with_name(f".{target.name}.{os.getpid()}")
+    new = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
     try:
-        new.write_bytes(base or _database_of_no_archive(_maker()))
+        new.write_bytes(base or _database_of_no_archive(maker()))
         with _attached(new) as con:
-            mixed, _ = schemas(con, [root])
-            load_sources(con, catalog, [root], mixed)
+            mixed, _ = schemas(con, [Source(root)])
+            for macro, pattern in PATTERNS.items():
+                con.execute(f"CREATE OR REPLACE MACRO {macro}(of_table) AS {pattern}")
+            con.execute(f"SET file_search_path = {_literal(str(root))}")
+            _put_sources(con, catalog, bool(mixed), None, str(root))
             _comment_on_views(con, catalog)
         os.replace(new, target)
     except duckdb.IOException as error:
@@ -256,7 +308,7 @@ def _comment_on_views(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
                 con.execute(f"COMMENT ON COLUMN {view}.{column} IS {_literal(comment)}")
 
 
-def _maker() -> str:
+def maker() -> str:
     """Tells this hta_sql and catalogue from others."""
     files = sorted(Catalog.load().root.rglob("*.sql"))
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
@@ -300,6 +352,8 @@ def _leaving_interrupts_to_child():
 
 def _literal(value: object) -> str:
     """A value as an SQL literal, where DuckDB binds none: SET, ATTACH, COMMENT and CREATE."""
+    if value is None:
+        return "NULL"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):

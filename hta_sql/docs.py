@@ -54,9 +54,9 @@ def tables_read(con: duckdb.DuckDBPyConnection, macro: str) -> list[str]:
     """The tables and views that a table macro reads, itself or through other macros."""
     views = {name for (name,) in con.execute(
         "SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()}
-    definitions = dict(con.execute(
-        "SELECT function_name, macro_definition FROM duckdb_functions() "
-        "WHERE function_type = 'table_macro'").fetchall())
+    definitions = {name: (sql, parameters) for name, sql, parameters in con.execute(
+        "SELECT function_name, macro_definition, parameters FROM duckdb_functions() "
+        "WHERE function_type = 'table_macro'").fetchall()}
     seen: set[str] = set()
     found: set[str] = set()
     todo = [macro]
@@ -64,9 +64,11 @@ def tables_read(con: duckdb.DuckDBPyConnection, macro: str) -> list[str]:
         name = todo.pop()
         seen.add(name)
         if name in definitions:
-            [(tree,)] = con.execute(
-                "SELECT json_serialize_sql($1)", [definitions[name]]).fetchall()
-            names = set(_relations(json.loads(tree)))
+            sql, parameters = definitions[name]
+            [(tree,)] = con.execute("SELECT json_serialize_sql($1)", [sql]).fetchall()
+            tree = json.loads(tree)
+            # A view may have the name of what is only known in here.
+            names = set(_relations(tree)) - (set(_ctes(tree)) & views) - set(parameters)
             found |= names & views
             todo += names - seen - views
     return sorted(found)
@@ -86,6 +88,17 @@ def _relations(node: Any) -> Iterator[str]:
                 yield from argument["expression"].get("column_names", [])
         for item in node.values():
             yield from _relations(item)
+
+
+def _ctes(node: Any) -> Iterator[str]:
+    """What stands between WITH and AS."""
+    if isinstance(node, list):
+        for item in node:
+            yield from _ctes(item)
+    elif isinstance(node, dict):
+        yield from (entry["key"] for entry in node.get("cte_map", {}).get("map", []))
+        for item in node.values():
+            yield from _ctes(item)
 
 
 def _section(catalog: Catalog, query: Query, reads: list[str]) -> Iterator[str]:

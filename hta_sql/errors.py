@@ -5,6 +5,9 @@ import re
 # How a query itself says so, by SQL's error().
 _REFUSED = re.compile(r"Invalid Input Error: (\w+: \w+ is .+|no job '.+)")
 
+_TRACEBACK = "Traceback (most recent call last):"
+_TYPE = re.compile(r"^[\w.]+: ")
+
 
 class HtaSqlError(Exception):
     """Anything hta_sql refuses to do; its text is one line for people."""
@@ -29,13 +32,20 @@ class ArchiveError(HtaSqlError):
     """What was given as an archive is not one, or cannot be read."""
 
 
+class FilesMoved(ArchiveError):
+    """Files were moved or taken away while they were read: what was read may lack rows."""
+
+
 class IngestError(HtaSqlError):
     """Traces could not be found, told apart or read."""
 
 
 def one_line(error: Exception, at_most: int = 400) -> str:
     """A library's error text as one line, without the quoted source that DuckDB appends."""
-    text = " ".join(str(error).split("\n\nLINE ")[0].split())
+    text = str(error).split("\n\nLINE ")[0]
+    if _TRACEBACK in text:  # of what DuckDB has called
+        text = _TYPE.sub("", text.strip().splitlines()[-1])
+    text = " ".join(text.split())
     return text if len(text) <= at_most else text[: at_most - 1] + "…"
 
 

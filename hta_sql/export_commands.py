@@ -76,7 +76,8 @@ def _write(archives: tuple[str, ...], out: Path, export: Callable[..., int]) -> 
 
     with open_archives(archives) as archive:
         refuse_inside(archive, out)
-        count = export(archive, out)
+        with archive._unmoved():
+            count = export(archive, out)
     click.echo(f"{count:,} events in {out}", err=True)
 
 

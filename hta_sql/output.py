@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sys
@@ -32,6 +33,10 @@ CLEAR_LINE = "\r\x1b[K"
 
 # Neither Python nor Arrow's CSV holds all values of these.
 _ODD_TYPE = re.compile(r"TIME|DATE|INTERVAL|BIT|BIGNUM|UHUGEINT|VARIANT|UNION")
+
+
+def counted(count: int, thing: str) -> str:
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
 def format_of(path: Path | None, format: str | None) -> str:
@@ -69,6 +74,17 @@ def write(relation: duckdb.DuckDBPyRelation, format: str | None, path: Path | No
     else:
         _WRITERS[format](reader, sys.stdout.buffer, False)
         sys.stdout.buffer.flush()
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    """Write a table to a file, in the format that its name tells; whole or not at all."""
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with new.open("wb") as out:
+            _WRITERS[format_of(path, None)](table.to_reader(), out, True)
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def _printable(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .catalog import Catalog, Parameter, Query
+from .engines import ENGINES
 from .output import FORMATS, write
 
 if TYPE_CHECKING:
@@ -39,16 +40,29 @@ def with_output(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
+def with_engine(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of every command whose work other machines can do."""
+    command = click.option(
+        "--address", metavar="ADDRESS",
+        help="Of the Ray cluster. [default: $RAY_ADDRESS, or one made on this machine]",
+    )(command)
+    return click.option(
+        "--engine", type=click.Choice(ENGINES), default="local", show_default=True,
+        help="Where the work is done: by this machine or by a Ray cluster.",
+    )(command)
+
+
 archives_argument = click.argument("archives", nargs=-1, required=True, metavar="ARCHIVE...")
 
 
-
-def open_archives(archives: tuple[str, ...]) -> "Archive":
+def open_archives(
+    archives: tuple[str, ...], engine: str = "local", address: str | None = None
+) -> "Archive":
     from .archive import Archive
 
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        archive = Archive(*archives)
+        archive = Archive(*archives, engine=engine, address=address)
     for warning in found:
         click.echo(f"Warning: {warning.message}", err=True)
     return archive
@@ -58,7 +72,7 @@ def write_result(
     archive: "Archive", relation: Any, format: str | None, output: Path | None
 ) -> None:
     """Write a result from another thread, since Arrow waits for DuckDB deaf to Ctrl-C."""
-    with ThreadPoolExecutor(1) as pool:
+    with archive._unmoved(), ThreadPoolExecutor(1) as pool:
         writing = pool.submit(lambda: write(relation, format, output))
         try:
             writing.result()
@@ -74,18 +88,22 @@ def query_command(name: str, versions: list[Query]) -> click.Command:
 
     @archives_argument
     @with_output
+    @with_engine
     @click.option("--version", type=int, metavar="N", help="Version. [default: the newest]")
     def command(
         archives: tuple[str, ...], format: str | None, output: Path | None,
-        version: int | None, **options: Any,
+        engine: str, address: str | None, version: int | None, **options: Any,
     ) -> None:
         query = Catalog.load().find(name, version)
         if query.deprecated:
             click.echo(f"Warning: {query}: {query.deprecated}", err=True)
         given = {key: value for key, value in options.items() if value is not None}
         query.call(given)  # a wrong option is told before the archive is opened
-        with open_archives(archives) as archive:
-            write_result(archive, archive._query_relation(query, given), format, output)
+        with open_archives(archives, engine, address) as archive:
+            relation = archive._query_relation(query, given)
+            if lacking := archive._lacking_results([query.macro]):
+                click.echo(lacking, err=True)
+            write_result(archive, relation, format, output)
 
     paragraphs = [newest.summary, *filter(None, newest.text.split("\n\n"))]
     # An indented paragraph is a drawing, which click would otherwise fill like text.

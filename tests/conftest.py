@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from s3 import bucket, fs, s3, s3_server  # noqa: F401 - fixtures
 
 from hta_sql import SCHEMA_VERSION, __version__
 from hta_sql.catalog import Catalog, sql_root

@@ -12,6 +12,7 @@ import orjson
 from zlib_ng import gzip_ng
 
 from hta_sql.errors import HtaSqlError
+from hta_sql.storage import is_remote
 
 if TYPE_CHECKING:
     from hta_sql.archive import Archive
@@ -31,7 +32,8 @@ def check_name(path: Path) -> None:
 
 def refuse_inside(run: Archive, path: Path) -> None:
     """HtaSqlError for a file that is of the archive, or would be in it."""
-    if any(path.resolve().is_relative_to(root.resolve()) for root in run._roots):
+    on_disk = [root for root in run._roots if not is_remote(root)]
+    if any(path.resolve().is_relative_to(root.resolve()) for root in on_disk):
         raise HtaSqlError(f"{path}: is inside the archive; name a file elsewhere")
 
 

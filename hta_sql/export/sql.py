@@ -33,17 +33,21 @@ def text(name: str) -> str:
 @contextmanager
 def tables(run: Archive, job: str, base_ns: int, **values: object) -> Iterator[None]:
     """The tables that the files read, empty for a start, and what they read by getvariable()."""
-    run._con.execute(text("begin"))
+    with run.narrowed([job]):
+        yield from _tables(run._con, {"export_job": job, "export_base_ns": base_ns} | values)
+
+
+def _tables(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> Iterator[None]:
+    con.execute(text("begin"))
     plain = {
         "export_all": True, "export_in_place": True, "export_rank_digits": None,
         "export_first_pid": None, "export_sort_index": None,
     }  # fmt: skip
-    set_variables(run._con, **(
-        plain | {"export_job": job, "export_base_ns": base_ns} | values))
+    set_variables(con, **(plain | values))
     try:
         yield
     finally:
-        drop_tables(run._con)
+        drop_tables(con)
 
 
 def drop_tables(con: duckdb.DuckDBPyConnection) -> None:

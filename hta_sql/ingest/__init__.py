@@ -4,38 +4,39 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import os
 import shutil
+import tempfile
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO
 
-from hta_sql import SCHEMA_VERSION, __version__
-from hta_sql.database import check_searchable
+import pyarrow as pa
+
+from hta_sql.database import add_sources, check_searchable
+from hta_sql.engines import Engine, start
 from hta_sql.errors import ArchiveError, IngestError
-from hta_sql.ingest.attachments import attachment_claim, in_words, settle_attachments
-from hta_sql.ingest.find import TRACE_NAME, Candidate, find_candidates, shown
+from hta_sql.ingest.find import Candidate, NothingThere, find_candidates, shown
 from hta_sql.ingest.manifest import Manifest
+from hta_sql.ingest.plan import (
+    Known,
+    Skipped,
+    look_at_all,
+    planned_attachments,
+    planned_traces,
+    with_told,
+)
 from hta_sql.ingest.pool import run_tasks
-from hta_sql.ingest.ranks import NEVER, TRACE, Claim, claim_of, settle
-from hta_sql.ingest.stream import ByteStream, NotATrace
-from hta_sql.ingest.trace import describe, partition, place
+from hta_sql.ingest.publish import Publisher
+from hta_sql.ingest.ranks import TRACE, Claim
+from hta_sql.ingest.tasks import Outcome, Task
+from hta_sql.storage import Place, absolute, holds_archive, is_remote, names_in
 
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of one file: `row` is its row of `traces`, or of `attachments` where it is of
-    another `kind`; `error` says why it has none."""
-
-    path: Path
-    job: str
-    rank: int | None
-    status: str  # ingested, replaced, unchanged, failed
-    seconds: float = 0.0
-    row: dict | None = field(default=None, repr=False)
-    error: str | None = None
-    kind: str = TRACE
+# In object storage, an ingest that finds more makes one of them.
+MOST_PARTS = 50
 
 
 @dataclass(frozen=True)
@@ -47,21 +48,36 @@ class IngestSummary:
     attachments: list[Outcome] = field(default_factory=list)
 
     @property
+    def outcomes(self) -> list[Outcome]:
+        return [*self.traces, *self.attachments]
+
+    @property
     def failed(self) -> int:
-        return sum(outcome.status == "failed" for outcome in [*self.traces, *self.attachments])
+        return sum(outcome.status == "failed" for outcome in self.outcomes)
+
+    def table(self) -> pa.Table:
+        """A row a file: what became of it."""
+        rows = [outcome_row(outcome) for outcome in self.outcomes]
+        rows += [{"path": shown(path), "status": "skipped", "error": reason}
+                 for path, reason in self.skipped]  # fmt: skip
+        return pa.Table.from_pylist(rows, schema=OUTCOME)
 
 
-@dataclass(frozen=True)
-class Task:
-    """One file for one worker."""
+OUTCOME = pa.schema([
+    ("path", pa.string()), ("job", pa.string()), ("rank", pa.int32()), ("kind", pa.string()),
+    ("status", pa.string()), ("event_count", pa.int64()), ("quarantined_count", pa.int64()),
+    ("seconds", pa.float64()), ("error", pa.string()),
+])  # fmt: skip
 
-    path: Path
-    job: str
-    rank: int
-    rank_source: str
-    archive: Path
-    staging: Path
-    kind: str = TRACE
+
+def outcome_row(outcome: Outcome) -> dict:
+    row = outcome.row or {}
+    return {
+        "path": shown(outcome.path), "job": outcome.job, "rank": outcome.rank,
+        "kind": outcome.kind, "status": outcome.status, "event_count": row.get("event_count"),
+        "quarantined_count": row.get("quarantined_count"), "seconds": outcome.seconds,
+        "error": outcome.error,
+    }  # fmt: skip
 
 
 def ingest(
@@ -69,78 +85,128 @@ def ingest(
     archive: str | Path,
     *,
     job: str | None = None,
+    tags: Mapping[str, str] | None = None,
     workers: int | None = None,
     force: bool = False,
     ranks: Mapping[int, str | Path | Iterable[str | Path]] | None = None,
+    engine: str = "local",
+    address: str | None = None,
     report: Callable[[str], None] = lambda line: None,
+    planned: Callable[[Mapping[str, int]], None] = lambda files: None,
     finished: Callable[[Outcome], None] = lambda outcome: None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> IngestSummary:
     """Read Kineto traces into an archive of Parquet files, made where there is none.
 
-    `traces` are files, folders or patterns; `job` names them all as one job; `workers` processes
-    read a trace each (default: one a core, as far as memory goes), with the cores that fewer
-    traces leave; `force` reads unchanged files again; `ranks` maps ranks to the file, or files,
-    that do not tell theirs. `report` gets warnings, `finished` each outcome, `progress` the bytes
-    read and their total.
+    `traces` are files, folders, patterns, or CSV and Parquet files that list traces (columns path,
+    and job, rank and tags as far as there are any); `job` names them all as one job, but for those
+    of which a list says otherwise; `tags` are told of each, as {"model": "llama"}; `workers`
+    processes read a trace each (default: one a core, as far as memory goes), with the cores that
+    fewer traces leave; `force` reads unchanged files again; `ranks` maps ranks to the file, or
+    files, that do not tell theirs. With the `engine` "ray" the workers are tasks on a Ray
+    cluster, at `address` or made here. `report` gets warnings, `planned` the number of files of
+    each job before the first is read, `finished` each outcome, `progress` the bytes read and their
+    total.
 
-    Execution traces and memory timelines found among them go with the traces of their job.
+    Execution traces and memory timelines found among them go with the traces of their job. A file
+    that is unchanged keeps its tags where none are told; others take their place without reading
+    it again.
 
     A file that fails is recorded in the summary and stops no other. Raises IngestError where
-    nothing can be read, or where two traces claim one rank of a job, before anything is written.
+    nothing can be read, or, before anything is written, where two traces claim one rank of the
+    only job; of several jobs, or of a list, these traces have failed.
     """
-    archive = checked_archive(Path(archive))
+    working = start(engine, address)
+    archive = checked_archive(archive)
     inputs = [traces] if isinstance(traces, str | Path) else list(traces)
     given = list(told_files(ranks or {}))
-    told = told_ranks(given)
     candidates = find_candidates([*inputs, *(path for _, path in given)], job)
+    with working:
+        return take(
+            with_told(candidates, given, tags or {}), archive, working, workers=workers,
+            force=force, is_strict=len({c.job for c in candidates}) == 1 and not any(
+                c.is_listed for c in candidates),
+            report=report, planned=planned, finished=finished, progress=progress,
+        )  # fmt: skip
+
+
+def take(
+    candidates: list[Candidate],
+    archive: Place,
+    engine: Engine,
+    *,
+    workers: int | None,
+    force: bool,
+    is_strict: bool,
+    report: Callable[[str], None],
+    planned: Callable[[Mapping[str, int]], None],
+    finished: Callable[[Outcome], None],
+    progress: Callable[[int, int], None],
+) -> IngestSummary:
+    """Bring an archive up to these files. `is_strict` raises what is otherwise the outcome of a
+    file: that there is nothing to read, and ranks that are claimed twice."""
     manifest, attached = Manifest(archive), Manifest(archive, "attachments")
-    claims, outcomes, skipped = read_claims(candidates, told, report)
+    known = Known(manifest, attached)
+    outcomes: list[Outcome] = []
+    skipped: list[tuple[Place, str]] = []
+    claims: list[Claim] = []
+    as_before: list[Outcome] = []
+    for found in look_at_all(candidates, known, force):
+        if isinstance(found, Claim):
+            claims.append(found)
+        elif isinstance(found, Skipped):
+            skipped.append((found.path, found.reason))
+            report(f"skipped {shown(found.path.name)}: {found.reason}")
+        else:
+            (as_before if found.row else outcomes).append(found)
+    if not claims and not as_before and (is_strict or not outcomes):
+        raise nothing_to_read(outcomes, skipped)
+
+    staging = staging_of(archive)
+    traces = planned_traces(
+        [claim for claim in claims if claim.kind == TRACE], known, force, archive, staging, report
+    )
+    if is_strict and (problem := next((i for i in traces if is_failure(i)), None)):
+        raise IngestError(f"{shown(problem.path)}: {problem.error}")
+    others = [claim for claim in claims if claim.kind != TRACE]
+    planned(Counter(item.job for item in [*outcomes, *as_before, *traces])
+            + Counter(claim.candidate.job for claim in others))  # fmt: skip
+
+    def done(outcome: Outcome) -> None:
+        outcomes.append(outcome)
+        finished(outcome)
+
+    def read(items: list[Task | Outcome]) -> None:
+        """Do what is to be done; an outcome is already known."""
+        told = [item for item in items if isinstance(item, Outcome)]
+        update(manifest, attached, told)
+        for outcome in told:
+            done(outcome)
+        publisher = Publisher(archive, done)
+        tasks = [item for item in items if isinstance(item, Task)]
+        try:
+            for task, result, seconds in run_tasks(tasks, workers, progress, engine):
+                publisher.take(task, result, seconds)
+        finally:
+            publisher.flush()
+
     for outcome in outcomes:
         finished(outcome)
-    before = {(row["job"], row["rank"]): row for row in manifest.rows()}
-    settled = settle(
-        [claim for claim in claims if claim.kind == TRACE],
-        known=lambda candidate: next(
-            (
-                rank
-                for (name, rank), row in before.items()
-                if name == candidate.job and row["path"] == shown(candidate.path)
-            ),
-            None,
-        ),
-        taken=lambda name: {rank for job_name, rank in before if job_name == name},
-        warn=report,
-    )
-    staging = archive / ".staging" / uuid.uuid4().hex
-
-    def read(planned: list[Task | Outcome]) -> None:
-        """Do what is to be done; an outcome is already known."""
-        tasks = [item for item in planned if isinstance(item, Task)]
-        for item in planned:
-            if isinstance(item, Outcome):
-                outcomes.append(item)
-                finished(item)
-        for task, result, seconds in run_tasks(tasks, workers, progress):
-            outcomes.append(publish(task, result, seconds, manifest, attached))
-            finished(outcomes[-1])
-
-    planned = [
-        planned_for(claim, rank, before.get((claim.candidate.job, rank)), force, archive, staging)
-        for claim, rank in settled
-    ]
     manifest.make()
     clear_abandoned(archive)
-    with in_use(staging):
-        read(planned)
-        others = [claim for claim in claims if claim.kind != TRACE]
-        if others:
-            read(planned_attachments(others, manifest, attached, force, staging, report))
-    jobs = {claim.candidate.job for claim in claims}
+    try:
+        with in_use(staging):
+            read([*as_before, *traces])
+            if others:
+                read(planned_attachments(others, manifest, attached, force, staging, report))
+    finally:
+        if is_remote(archive):
+            if len(manifest.parts()) > MOST_PARTS:
+                manifest.merge()
+        else:
+            add_sources(archive)
+    jobs = {outcome.job for outcome in outcomes if outcome.row}
     report_lonely(manifest.rows(), attached.rows(), jobs, report)
-    from hta_sql.database import write_database
-
-    write_database(archive)
     order = {candidate.path: at for at, candidate in enumerate(candidates)}
     outcomes.sort(key=lambda outcome: order[outcome.path])
     return IngestSummary(
@@ -150,35 +216,58 @@ def ingest(
     )
 
 
+def is_failure(item: Task | Outcome) -> bool:
+    return isinstance(item, Outcome) and item.status == "failed"
+
+
+def nothing_to_read(
+    failed: list[Outcome], skipped: list[tuple[Place, str]]
+) -> NothingThere:
+    only = [f"{shown(outcome.path)}: {outcome.error}" for outcome in failed]
+    only += [f"{shown(path)}: {reason}" for path, reason in skipped]
+    return NothingThere("no traces to read: " + "; ".join(only[:3]))
+
+
+def update(manifest: Manifest, attached: Manifest, outcomes: Iterable[Outcome]) -> None:
+    """Give rows of files that are not read again their new tags and times."""
+    changed = [outcome for outcome in outcomes if outcome.is_amended]
+    for table, columns in ((manifest, ("tags", "modified_ns")), (attached, ("modified_ns",))):
+        rows = [o.row for o in changed if (o.kind == TRACE) == (table is manifest)]
+        if rows:
+            table.amend(rows, columns)
+
+
 def report_lonely(
     traces: list[dict], attached: list[dict], jobs: set[str], report: Callable[[str], None]
 ) -> None:
     """Tell files that go with a rank of which their job has no trace; with others it may have."""
+    ranks = {(row["job"], row["rank"]) for row in traces}
+    with_traces = {row["job"] for row in traces} & jobs
     for row in attached:
-        ranks = [trace["rank"] for trace in traces if trace["job"] == row["job"]]
-        if row["job"] in jobs and ranks and row["rank"] not in ranks:
+        if row["job"] in with_traces and (row["job"], row["rank"]) not in ranks:
             report(
                 f"{Path(row['path']).name}: taken as rank {row['rank']} of '{row['job']}', which "
                 f"has no trace of that rank; --force --rank N={Path(row['path']).name} changes it"
             )
 
 
-def checked_archive(archive: Path) -> Path:
+def checked_archive(archive: str | Path | Place) -> Place:
     """An absolute path that is an archive or may become one."""
-    archive = archive.absolute()
+    archive = absolute(archive)
     check_searchable(archive)
-    if archive.exists() and not archive.is_dir():
+    if not is_remote(archive) and archive.exists() and not archive.is_dir():
         raise ArchiveError(f"{archive}: is a file; an archive is a folder")
-    if archive.is_dir() and not (archive / "traces.parquet").exists():
-        strange = [p.name for p in archive.iterdir() if not p.name.startswith(".")]
+    if not holds_archive(archive):
+        strange = {name for name in names_in(archive) if not name.startswith(".")}
         known = {
             "events", "host_ops", "gpu_activities", "quarantine", "hta.duckdb",
             "attachments.parquet", "execution_nodes", "memory_events", "critical_paths.parquet",
-            "path_edges", "job_path_edges", "what_if_times",
+            "path_edges", "job_path_edges", "what_if_times", "traces", "attachments",
+            "critical_paths", "kept_results", "kept_results.parquet", "results",
         }  # fmt: skip
-        if set(strange) - known:
+        if strange - known and "traces" not in strange:
             raise ArchiveError(
-                f"{archive}: holds files but is no archive ({sorted(strange)[0]}, …); "
+                f"{archive}: holds files but is no archive ({min(strange)}, …); "
                 "name a new or empty folder"
             )
     return archive
@@ -193,143 +282,13 @@ def told_files(
             yield rank, path
 
 
-def told_ranks(given: Iterable[tuple[int, str | Path]]) -> dict[Path, int]:
-    """{file: rank} of it."""
-    told: dict[Path, int] = {}
-    for rank, path in given:
-        if not 0 <= rank < NEVER:
-            raise IngestError(f"{shown(path)}: {rank} is no rank (0 to {NEVER - 1})")
-        first = told.setdefault(Path(path).resolve(), rank)
-        if first != rank:
-            raise IngestError(f"{shown(path)}: told to be of rank {first} and of rank {rank}")
-    return told
-
-
-def read_claims(
-    candidates: list[Candidate], told: dict[Path, int], report: Callable[[str], None]
-) -> tuple[list[Claim], list[Outcome], list[tuple[Path, str]]]:
-    """Open every candidate. Other JSON is skipped where found, not named; the rest has failed."""
-    claims, failed, skipped = [], [], []
-    for candidate in candidates:
-        rank = told.get(candidate.path.resolve())
-        try:
-            claims.append(attachment_claim(candidate, rank) or claim_of(candidate, rank))
-        except (NotATrace, OSError) as error:
-            reason = error.strerror if isinstance(error, OSError) else str(error)
-            # A name that ends in .raw may be of anything.
-            is_other = type(error) is NotATrace or not TRACE_NAME.search(candidate.path.name)
-            if candidate.named or not is_other:
-                failed.append(failure(candidate.path, candidate.job, None, reason))
-            else:
-                skipped.append((candidate.path, reason))
-                report(f"skipped {shown(candidate.path.name)}: {reason}")
-    if not claims:
-        only = [f"{shown(outcome.path)}: {outcome.error}" for outcome in failed] + [
-            f"{shown(path)}: {reason}" for path, reason in skipped
-        ]
-        raise IngestError("no traces to read: " + "; ".join(only[:3]))
-    return claims, failed, skipped
-
-
-def planned_for(
-    claim: Claim, rank: int, row: dict | None, force: bool, archive: Path, staging: Path
-) -> Task | Outcome:
-    """What to do about a file; `row` is of the one that the archive has in its place."""
-    candidate, kind = claim.candidate, claim.kind
-    if row and not force:
-        if is_unchanged(candidate.path, row):
-            return Outcome(
-                candidate.path, candidate.job, rank, "unchanged", row=row, kind=kind
-            )
-        if row["path"] != shown(candidate.path):
-            what = "" if kind == TRACE else f"the {in_words(kind)} of "
-            raise IngestError(
-                f"{shown(candidate.path)}: the archive has {what}rank {rank} of job "
-                f"'{candidate.job}' from {row['path']}; name another job with --job, "
-                "or replace it with --force"
-            )
-    return Task(
-        candidate.path, candidate.job, rank, claim.source, archive, staging / uuid.uuid4().hex, kind
-    )
-
-
-def planned_attachments(
-    claims: list[Claim],
-    manifest: Manifest,
-    attached: Manifest,
-    force: bool,
-    staging: Path,
-    report: Callable[[str], None],
-) -> list[Task | Outcome]:
-    """What to do about files that go with traces; one that has no place has failed."""
-    rows = attached.rows()
-    before = {attached.key(row): row for row in rows}
-    planned: list[Task | Outcome] = []
-    archive = manifest.archive
-    for claim, rank, error in settle_attachments(claims, archive, manifest.rows(), rows, report):
-        candidate = claim.candidate
-        row = before.get((candidate.job, rank, claim.kind))
-        try:
-            if error:
-                raise IngestError(f"{shown(candidate.path)}: {error}")
-            planned.append(planned_for(claim, rank, row, force, archive, staging))
-        except IngestError as problem:
-            reason = str(problem).removeprefix(f"{shown(candidate.path)}: ")
-            planned.append(failure(candidate.path, candidate.job, rank, reason, kind=claim.kind))
-    return planned
-
-
-def is_unchanged(path: Path, row: dict) -> bool:
-    """Whether a file is the one that was read: same size and time, or else same content."""
-    stat = path.stat()
-    if stat.st_size != row["file_bytes"] or row["schema_version"] != SCHEMA_VERSION:
-        return False
-    if stat.st_mtime_ns == row["modified_ns"] and shown(path) == row["path"]:
-        return True
-    stream = ByteStream(path)
-    for _ in stream:
-        pass
-    return stream.fingerprint == row["fingerprint"]
-
-
-def failure(
-    path: Path, job: str, rank: int | None, error: str, seconds: float = 0.0, kind: str = TRACE
-) -> Outcome:
-    return Outcome(path, job, rank, "failed", seconds, error=error, kind=kind)
-
-
-def publish(task: Task, result, seconds: float, traces: Manifest, attached: Manifest) -> Outcome:
-    """Give a file's tables their names and then the row that makes them count."""
-    if isinstance(result, str):
-        return failure(task.path, task.job, task.rank, result, seconds, task.kind)
-    # Of this ingest alone: files of one name never change.
-    file_id = uuid.uuid4().hex[:16]
-    row = result.facts | {
-        "job": task.job,
-        "rank": task.rank,
-        "rank_source": task.rank_source,
-        "hta_sql_version": __version__,
-        "ingested_at": datetime.now(UTC).replace(tzinfo=None),
-    }
-    if task.kind == TRACE:
-        manifest = traces
-        row |= describe(result.metadata) | {"trace_id": file_id}
-    else:
-        manifest = attached
-        row |= {"kind": task.kind, "file_id": file_id}
-    with manifest.locked():
-        place(result, task.archive, task.job, task.rank, file_id)
-        displaced = manifest.add(row)
-        in_archive = {row["trace_id"] for row in traces.rows()}
-        in_archive |= {row["file_id"] for row in attached.rows()}
-        in_archive |= {row["path_id"] for row in Manifest(task.archive, "critical_paths").rows()}
-        # Also what a killed ingest has left for this rank.
-        for rank in {task.rank} | displaced:
-            for file in task.archive.glob(f"*/{partition(task.job, rank)}/*.parquet"):
-                if file.stem not in in_archive:
-                    file.unlink()
-    status = "replaced" if displaced else "ingested"
-    return Outcome(task.path, task.job, task.rank, status, seconds, row, kind=task.kind)
+def staging_of(archive: Place) -> Path:
+    """A name for a folder in which an ingest's files are written: on the archive's own disk, from
+    where they are moved at once, or on this machine's."""
+    if is_remote(archive):
+        folder = f"hta-sql-staging-{os.getuid()}"
+        return Path(tempfile.gettempdir(), folder, uuid.uuid4().hex)
+    return archive / ".staging" / uuid.uuid4().hex
 
 
 @contextlib.contextmanager
@@ -337,8 +296,7 @@ def in_use(staging: Path) -> Iterator[None]:
     """A folder for this ingest alone, gone afterwards; a lock tells others that it is in use."""
     staging.parent.mkdir(exist_ok=True)
     lock_file = staging.with_suffix(".lock")
-    with lock_file.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(lock_file, fcntl.LOCK_EX):
         try:
             staging.mkdir()
             yield
@@ -347,10 +305,23 @@ def in_use(staging: Path) -> Iterator[None]:
             lock_file.unlink(missing_ok=True)
 
 
-def clear_abandoned(archive: Path) -> None:
-    """Remove what killed ingests left in staging; their locks are free."""
-    for lock_file in (archive / ".staging").glob("*.lock"):
-        with contextlib.suppress(OSError), lock_file.open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+def clear_abandoned(archive: Place) -> None:
+    """Remove what killed ingests left in staging, and late workers: their locks are free."""
+    left = staging_of(archive).parent.glob("*")
+    for lock_file in {path.with_suffix(".lock") for path in left}:
+        with contextlib.suppress(OSError), locked(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB):
             shutil.rmtree(lock_file.with_suffix(""), ignore_errors=True)
             lock_file.unlink(missing_ok=True)
+
+
+def locked(lock_file: Path, how: int) -> IO[str]:
+    """The file, open and locked. Where another has deleted it between the two, the lock would be of
+    a file that nobody finds: then a new one."""
+    while True:
+        with contextlib.ExitStack() as stack:
+            lock = stack.enter_context(lock_file.open("w"))
+            fcntl.flock(lock, how)
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(lock.fileno()), lock_file.stat()):
+                    stack.pop_all()
+                    return lock

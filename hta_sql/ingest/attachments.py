@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
+from hta_sql.errors import HtaSqlError, one_line
 from hta_sql.ingest.elements import NODES, SEPARATORS, is_element, value_at
 from hta_sql.ingest.find import TIMELINE_NAME, Candidate, shown
 from hta_sql.ingest.metadata import read_keys
 from hta_sql.ingest.ranks import TRACE, Claim, rank_in_name
-from hta_sql.ingest.stream import BYTE_ORDER_MARK, ByteStream, list_start
-from hta_sql.ingest.trace import IngestedTrace, as_text, partition
+from hta_sql.ingest.stream import BYTE_ORDER_MARK, list_start
+from hta_sql.ingest.trace import IngestedTrace, as_text, place_of
+from hta_sql.storage import Place, at_once, is_remote, plain_errors
 
 EXECUTION_TRACE = "execution_trace"
 MEMORY_TIMELINE = "memory_timeline"
-HEAD_BYTES = 1 << 16
 # Where a rank comes from, the surest first.
 SURE = ("given", "file name", "pid", "only rank", "order")
 NODES_START = list_start(NODES)
@@ -44,9 +46,10 @@ def reader_of(kind: str, threads: int) -> Callable[..., IngestedTrace]:
     }[kind]
 
 
-def attachment_claim(candidate: Candidate, told: int | None) -> Claim | None:
-    """The claim of an execution trace or a memory timeline; None for any other file."""
-    head = head_of(candidate.path)
+def attachment_claim(candidate: Candidate, head: bytes) -> Claim | None:
+    """The claim of an execution trace or a memory timeline, of which these are the first bytes;
+    None for any other file."""
+    head = head.removeprefix(BYTE_ORDER_MARK).lstrip()
     keys = execution_trace_keys(head)
     if keys is not None:
         kind, pid = EXECUTION_TRACE, as_text(keys.get("pid"))
@@ -54,19 +57,10 @@ def attachment_claim(candidate: Candidate, told: int | None) -> Claim | None:
         kind, pid = MEMORY_TIMELINE, None
     else:
         return None
-    if told is not None:
-        return Claim(candidate, told, "given", kind, pid)
+    if candidate.rank is not None:
+        return Claim(candidate, candidate.rank, "given", kind, pid)
     rank = rank_in_name(candidate.path)
     return Claim(candidate, rank, "order" if rank is None else "file name", kind, pid)
-
-
-def head_of(path: Path) -> bytes:
-    head = b""
-    for chunk in ByteStream(path):
-        head += chunk
-        if len(head) >= HEAD_BYTES:
-            break
-    return head.removeprefix(BYTE_ORDER_MARK).lstrip()
 
 
 def execution_trace_keys(head: bytes) -> dict | None:
@@ -99,7 +93,7 @@ def is_timeline(text: str, name: str) -> bool:
 
 def settle_attachments(
     claims: Iterable[Claim],
-    archive: Path,
+    archive: Place,
     traces: list[dict],
     before: list[dict],
     warn: Callable[[str], None],
@@ -109,35 +103,45 @@ def settle_attachments(
     A file that does not tell its rank is of its job's only trace; else of the one whose operations
     ran in the process that wrote it; else of the rank it had, or the next free one.
     """
-    claims = [with_rank_of_trace(claim, archive, traces) for claim in claims]
+    claims, errors = with_ranks_of_traces(list(claims), archive, traces)
     owners: dict[tuple[str, int, str], Claim] = {}
     ranks: dict[int, int] = {}
     taken: dict[tuple[str, str], set[int]] = defaultdict(set)
+    had: dict[tuple[str, str, str], int] = {}
     for row in before:
         taken[row["job"], row["kind"]].add(row["rank"])
+        had[row["job"], row["kind"], row["path"]] = row["rank"]
+
+    def rank_before(claim: Claim) -> int | None:
+        """The rank that the archive has this very file as."""
+        return had.get((claim.candidate.job, claim.kind, shown(claim.candidate.path)))
+
     # Those that are sure of it first, and then those that have it.
     def turn(claim: Claim) -> tuple[int, bool]:
-        return SURE.index(claim.source), rank_before(claim, before) is None
+        return SURE.index(claim.source), rank_before(claim) is None
 
     for claim in sorted(claims, key=turn):
         job, kind = claim.candidate.job, claim.kind
         rank = claim.rank
+        if id(claim) in errors:
+            continue
         if rank is None:
-            rank = rank_before(claim, before)
+            rank = rank_before(claim)
             if rank is None or (job, rank, kind) in owners:
-                used = taken[job, kind] | {r for j, r, k in owners if (j, k) == (job, kind)}
+                used = taken[job, kind]
                 rank = next(number for number in count() if number not in used)
                 warn(
                     f"{shown(claim.candidate.path.name)}: nothing tells the rank of this "
                     f"{in_words(kind)}; taken as rank {rank} of '{job}' (--rank N=FILE tells "
                     "otherwise)"
                 )
+        taken[job, kind].add(rank)
         if owners.setdefault((job, rank, kind), claim) is claim:
             ranks[id(claim)] = rank
     settled = []
     for claim in claims:
-        error = None
-        if id(claim) not in ranks:
+        error = errors.get(id(claim))
+        if id(claim) not in ranks and error is None:
             job, kind = claim.candidate.job, claim.kind
             first = owners[job, claim.rank, kind]
             error = (
@@ -153,31 +157,58 @@ def in_words(kind: str) -> str:
     return kind.replace("_", " ")
 
 
-def with_rank_of_trace(claim: Claim, archive: Path, traces: list[dict]) -> Claim:
-    """The claim with the rank of the trace that the file goes with, where that is clear."""
-    if claim.rank is not None:
-        return claim
-    traces = [row for row in traces if row["job"] == claim.candidate.job]
-    if len(traces) == 1:
-        return replace(claim, rank=traces[0]["rank"], source="only rank")
-    if claim.pid is not None:
-        ranks = [row["rank"] for row in traces if ran_in(claim.pid, row, archive)]
-        if len(ranks) == 1:
-            return replace(claim, rank=ranks[0], source="pid")
-    return claim
+def with_ranks_of_traces(
+    claims: list[Claim], archive: Place, traces: list[dict]
+) -> tuple[list[Claim], dict[int, str]]:
+    """The claims with the ranks of the traces that the files go with, where that is clear; and
+    why it cannot be told, by the claim's id."""
+    of_job: dict[str, list[dict]] = defaultdict(list)
+    for row in traces:
+        of_job[row["job"]].append(row)
+    pids: dict[str, dict[str, set[int]] | str] = {}
+    found, errors = [], {}
+    for claim in claims:
+        job = claim.candidate.job
+        rows = of_job[job]
+        if claim.rank is None and len(rows) == 1:
+            claim = replace(claim, rank=rows[0]["rank"], source="only rank")
+        elif claim.rank is None and claim.pid is not None:
+            if job not in pids:
+                pids[job] = ranks_by_pid(rows, archive)
+            if isinstance(pids[job], str):
+                errors[id(claim)] = pids[job]
+            elif len(ranks := pids[job].get(claim.pid, ())) == 1:
+                claim = replace(claim, rank=min(ranks), source="pid")
+        found.append(claim)
+    return found, errors
 
 
-def ran_in(pid: str, trace: dict, archive: Path) -> bool:
-    """Whether some operation of a trace ran in this process; reads little where none did."""
-    folder = archive / "host_ops" / partition(trace["job"], trace["rank"])
-    file = folder / f"{trace['trace_id']}.parquet"
-    found = pq.read_table(file, columns=["pid"], filters=[("pid", "=", pid)], partitioning=None)
-    return len(found) > 0
+def ranks_by_pid(traces: list[dict], archive: Place) -> dict[str, set[int]] | str:
+    """For each process in which operations of a job ran, their ranks; or why that is not known."""
+    files: dict[str, set[int]] = defaultdict(set)
+    for row in traces:
+        if row["host_op_count"] != 0:  # else a compacted job may have no file
+            files[place_of(row, "host_ops")].add(row["rank"])
+    ranks: dict[str, set[int]] = defaultdict(set)
+    try:
+        for pids in at_once(lambda item: pids_of(archive / item[0], item[1]), files.items()):
+            for rank, pid in pids:
+                ranks[pid].add(rank)
+    except (HtaSqlError, pa.ArrowException, OSError) as error:
+        return (f"its rank cannot be told by its process: {one_line(error)}; --rank N=FILE "
+                "tells it")
+    return ranks
 
 
-def rank_before(claim: Claim, before: list[dict]) -> int | None:
-    """The rank that the archive has this very file as."""
-    mine = (claim.candidate.job, claim.kind, shown(claim.candidate.path))
-    return next(
-        (row["rank"] for row in before if (row["job"], row["kind"], row["path"]) == mine), None
-    )
+def pids_of(file: Place, ranks: set[int]) -> set[tuple[int, str]]:
+    """(rank, pid) of the operations of these ranks in a file of host_ops."""
+    with plain_errors(file), contextlib.ExitStack() as stack:
+        source = stack.enter_context(file.fs.open(file.path)) if is_remote(file) else file
+        with pq.ParquetFile(source, read_dictionary=["pid"]) as opened:
+            is_shared = "rank" in opened.schema_arrow.names
+            table = opened.read(["rank", "pid"] if is_shared else ["pid"])
+    if not is_shared:  # one rank's
+        return {(rank, pid) for rank in ranks for pid in table["pid"].unique().to_pylist()}
+    pairs = table.group_by(["rank", "pid"]).aggregate([]).to_pylist()
+    # Some in it may have been ingested anew since.
+    return {(row["rank"], row["pid"]) for row in pairs if row["rank"] in ranks}

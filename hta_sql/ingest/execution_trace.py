@@ -21,17 +21,18 @@ from hta_sql.ingest.trace import (
     status_of,
     write_quarantine,
 )
+from hta_sql.storage import Place, stamp
 
 
 def ingest_execution_trace(
-    path: Path, staging: Path, progress: Callable[[int], None] = lambda bytes_read: None
+    path: Place, staging: Path, progress: Callable[[int], None] = lambda bytes_read: None
 ) -> IngestedTrace:
     """Read `path` once and write `staging/execution_nodes.parquet`.
 
     `facts` are the columns of `attachments` that the file itself decides.
     """
     staging.mkdir(parents=True, exist_ok=True)
-    stat = path.stat()
+    size, modified_ns = stamp(path)
     stream = TraceStream(path, NODES)
     con = connect(staging)
     parser = NodeParser(con, staging / "piece.json")
@@ -54,8 +55,8 @@ def ingest_execution_trace(
     metadata = metadata_of(stream)
     facts = {
         "path": shown(path),
-        "file_bytes": stat.st_size,
-        "modified_ns": stat.st_mtime_ns,
+        "file_bytes": size,
+        "modified_ns": modified_ns,
         "fingerprint": stream.bytes.fingerprint,
         "status": status_of(stream),
         "row_count": row_count,

@@ -1,26 +1,63 @@
-"""`traces.parquet` and its like: they alone decide which files an archive has."""
+"""`traces.parquet` and its like: they alone decide which files an archive has.
+
+On disk a manifest is one file, replaced whole under a lock. Object storage knows neither, so there
+every change is an object of its own in a folder of the manifest's name (`traces/…`), whose rows
+take the place of earlier ones with the same key; `hta-sql compact` makes one of many.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
 import os
-from collections.abc import Iterator
+import secrets
+import time
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hta_sql.catalog import sql_root
+from hta_sql.moves import moving
+from hta_sql.storage import (
+    contents,
+    holds_archive,
+    is_remote,
+    names_in,
+    put_bytes,
+    reader_of,
+    remove,
+)
+
+if TYPE_CHECKING:
+    from hta_sql.storage import Place
 
 # What a row is the only one of, beside its source file.
 KEYS = {
     "traces": ("job", "rank"),
     "attachments": ("job", "rank", "kind"),
     "critical_paths": ("job", "path_window"),
+    "kept_results": ("job", "query"),
 }
+# Of a change, beside the manifest's columns: when it was made, after all that its writer had seen,
+# so that the latest of a key counts; and whether the row goes. A row of the same source file that
+# has its files elsewhere, or is told other tags, is as old as the row that it stands for: where
+# that has been replaced in the meantime, it is void. Of several such, file_id counts from the one
+# that moved last and all else from the one that was amended last, so that neither undoes the other,
+# whoever had seen what.
+CHANGE = pa.schema([
+    ("changed_ns", pa.int64()), ("moved_ns", pa.int64()), ("amended_ns", pa.int64()),
+    ("is_gone", pa.bool_()),
+])  # fmt: skip
+UNCHANGED = {"changed_ns": 0, "moved_ns": 0, "amended_ns": 0, "is_gone": False}
+# A change that takes a row away is kept for as long: an older change may still be listed somewhere.
+GONE_KEPT_NS = 7 * 86_400 * 1_000_000_000
 
 
 @cache
@@ -32,57 +69,231 @@ def schema(table: str) -> pa.Schema:
 
 
 class Manifest:
-    """Reads and replaces the rows of an archive's traces.parquet, or of another table of KEYS."""
+    """Reads and changes the rows of an archive's traces.parquet, or of another table of KEYS."""
 
-    def __init__(self, archive: Path, table: str = "traces"):
+    def __init__(self, archive: Place, table: str = "traces"):
         self.archive = archive
         self.path = archive / f"{table}.parquet"
+        self.changes = archive / table
         self._table = table
 
     def key(self, row: dict) -> tuple:
         return tuple(row[column] for column in KEYS[self._table])
 
     def rows(self) -> list[dict]:
-        if not self.path.exists():
-            return []
-        return pq.read_table(self.path, partitioning=None).to_pylist()
+        _, current = self._current()
+        return [_without_change(row) for row in current.values() if not row["is_gone"]]
 
     def make(self) -> None:
         """An archive without traces, where there is none: it opens from the first moment on."""
+        if is_remote(self.archive):
+            if not holds_archive(self.archive):
+                self._put_change([], time.time_ns())
+            return
         self.archive.mkdir(parents=True, exist_ok=True)
         with self.locked():
             if not self.path.exists():
                 self._write([])
 
-    def add(self, row: dict) -> set[int]:
-        """Make a file part of the archive, in place of any other of its key or of its path.
+    def add(self, rows: Iterable[dict]) -> list[dict]:
+        """Make files part of the archive, in place of any others of their keys or of their paths.
 
         Readers see the archive before or after, never in between. Only while locked. Returns the
-        ranks of the files that it displaced.
+        rows that they displaced.
         """
-        others, displaced = [], set()
-        for other in self.rows():
-            if self.key(other) == self.key(row) or (
-                other["job"] == row["job"] and other["path"] == row["path"]
-            ):
-                displaced.add(other["rank"])
-            else:
-                others.append(other)
-        self.replace([*others, row])
-        return displaced
+        added = {self.key(row): row for row in rows}
+        jobs_and_paths = {(row["job"], row["path"]) for row in added.values() if "path" in row}
 
-    def replace(self, rows: list[dict]) -> None:
-        """Make these the rows. Only while locked."""
-        self._write(sorted(rows, key=self.key))
+        def is_displaced(row: dict) -> bool:
+            return self.key(row) in added or (row["job"], row.get("path")) in jobs_and_paths
+
+        return self.change(lambda row: not is_displaced(row), added.values())
+
+    def change(
+        self, stays: Callable[[dict], bool], added: Iterable[dict] = ()
+    ) -> list[dict]:
+        """Take away the rows that do not stay, and add others; returns those taken away.
+
+        Only while locked. Readers are told: the files of those rows may go.
+        """
+        parts, current = self._current()
+        rows = [row for row in current.values() if not row["is_gone"]]
+        new = {self.key(row): row for row in added}
+        gone = [row for row in rows if not stays(row)]
+        # Files of kept results stay for a while, and those who compute some read them, too.
+        is_told = gone and self._table != "kept_results"
+        with moving(self.archive) if is_told else contextlib.nullcontext():
+            if is_remote(self.archive):
+                now = _now(parts)
+                self._put_change([
+                    *(row | {"changed_ns": now} for row in new.values()),
+                    *(row | UNCHANGED | {"changed_ns": now, "is_gone": True}
+                      for row in gone if self.key(row) not in new),
+                ], now)  # fmt: skip
+            else:
+                self._write([*(row for row in rows if stays(row)), *new.values()])
+        return list(map(_without_change, gone))
+
+    def move(self, moves: Iterable[tuple[dict, str]]) -> None:
+        """Let rows, each as it was read, name files of another id, where the same is in them.
+
+        A row that was replaced since, or moved, stays as it is. Only while locked.
+        """
+        parts, current = self._current()
+        moved = [
+            now | {"file_id": file_id} for row, file_id in moves
+            if (now := current.get(self.key(row))) and not now["is_gone"]
+            and _files_of(now) == _files_of(row)
+        ]  # fmt: skip
+        if moved:
+            with moving(self.archive):
+                self._renew(parts, current, moved, "moved_ns")
+
+    def amend(self, rows: Iterable[dict], columns: Collection[str]) -> None:
+        """Give rows these columns anew, as far as they are still of the same source files."""
+        with self.locked():
+            parts, current = self._current()
+            amended = [
+                now | {column: row[column] for column in columns} for row in rows
+                if (now := current.get(self.key(row))) and not now["is_gone"]
+                and now.get("fingerprint") == row["fingerprint"]
+            ]  # fmt: skip
+            if amended:
+                self._renew(parts, current, amended, "amended_ns")
+
+    def merge(self) -> int:
+        """Make one object of many changes; the number of those that it took the place of."""
+        if not is_remote(self.archive):
+            return 0
+        parts, changes = self._changes()
+        if len(parts) <= 1:
+            return 0
+        oldest = time.time_ns() - GONE_KEPT_NS
+
+        def is_over(rows: list[dict]) -> bool:
+            """Whether nothing is there any more that could come back. What a merge deletes may
+            stay, any of it, where it is killed: so what took a row away goes in a later one."""
+            return all(row["is_gone"] and row["changed_ns"] < oldest for row in rows)
+
+        self._put_change(
+            [_counting(rows) for rows in changes.values() if not is_over(rows)],
+            max(time.time_ns(), *map(_time_of, parts)),
+        )
+        remove([*parts, self.path])
+        return len(parts)
+
+    def copy_to(self, file: Path, names: Mapping[str, str] | None = None) -> None:
+        """The rows as one file on disk; of the jobs in `names` alone, under new names."""
+        rows = self.rows()
+        if names:
+            rows = [row | {"job": names[row["job"]]} for row in rows if row["job"] in names]
+        self._write_file(rows, file)
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Two ingests may write to one archive; each change must build on the other's."""
+        if is_remote(self.archive):  # where changes do not build on each other
+            yield
+            return
         with (self.archive / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
+    def parts(self) -> list[Place]:
+        """The objects of this manifest, in the order in which they were written."""
+        names = sorted(names_in(self.changes))
+        return [self.changes / name for name in names if name.endswith(".parquet")]
+
+    def _current(self) -> tuple[list[Place], dict[tuple, dict]]:
+        """The changes there are, and by key the row that counts, or the one that took it away."""
+        parts, changes = self._changes()
+        return parts, {key: _counting(rows) for key, rows in sorted(changes.items())}
+
+    def _changes(self) -> tuple[list[Place], dict[tuple, list[dict]]]:
+        """The changes there are, and by key all their rows, in the order of the objects."""
+        while True:
+            # In this order: where a merge has taken the file away, what it made of it is listed.
+            [whole] = contents([self.path])
+            parts = self.parts()
+            found = contents(parts)
+            if None not in found:  # else merged in the meantime
+                break
+        changes: defaultdict[tuple, list[dict]] = defaultdict(list)
+        for content in [whole, *found]:
+            for row in _read(content) if content is not None else []:
+                changes[self.key(row)].append(UNCHANGED | row)
+        return parts, changes
+
+    def _renew(
+        self, parts: list[Place], current: dict[tuple, dict], rows: list[dict], when: str
+    ) -> None:
+        """Write other rows of the same source files; `when` is where they have the time of it."""
+        if is_remote(self.archive):
+            now = _now(parts)
+            self._put_change([row | {when: now} for row in rows], now)
+        else:
+            renewed = current | {self.key(row): row for row in rows}
+            self._write([row for row in renewed.values() if not row["is_gone"]])
+
+    def _put_change(self, rows: Iterable[dict], now: int) -> None:
+        """Add an object with these rows."""
+        table = pa.Table.from_pylist(
+            [UNCHANGED | row for row in rows], schema=pa.schema([*schema(self._table), *CHANGE])
+        )
+        sink = pa.BufferOutputStream()
+        pq.write_table(table, sink, compression="zstd")
+        name = f"{now:020d}-{uuid.uuid4().hex[:8]}.parquet"
+        put_bytes(sink.getvalue().to_pybytes(), self.changes / name)
+
     def _write(self, rows: list[dict]) -> None:
         written = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        pq.write_table(pa.Table.from_pylist(rows, schema=schema(self._table)), written)
+        self._write_file(sorted(rows, key=self.key), written)
         written.replace(self.path)
+        # What a copy from object storage has brought is in the file now.
+        for file in self.parts():
+            file.unlink()
+
+    def _write_file(self, rows: list[dict], file: Path) -> None:
+        pq.write_table(
+            pa.Table.from_pylist(rows, schema=schema(self._table)), file, compression="zstd"
+        )
+
+
+def has_changes(archive: Place) -> bool:
+    """Whether manifests of an archive on disk are in parts, as in a copy from object storage."""
+    return any((archive / table).is_dir() and any((archive / table).glob("*.parquet"))
+               for table in KEYS)
+
+
+def _read(content: bytes) -> list[dict]:
+    return pq.read_table(reader_of(content)).to_pylist()
+
+
+def _without_change(row: dict) -> dict:
+    return {name: value for name, value in row.items() if name not in CHANGE.names}
+
+
+def _counting(rows: list[dict]) -> dict:
+    """The row that counts, of all of a key; see CHANGE."""
+    if len(rows) == 1:
+        return rows[0]
+    last_ns = max(row["changed_ns"] for row in rows)
+    # Of two of the same moment, the one whose object comes later by its name.
+    same = [row for row in reversed(rows) if row["changed_ns"] == last_ns]
+    row = max(same, key=lambda row: (row["amended_ns"], row["moved_ns"]))
+    placed = max(same, key=lambda row: (row["moved_ns"], row["amended_ns"]))
+    return row | {name: placed[name] for name in ("file_id", "moved_ns") if name in placed}
+
+
+def _files_of(row: dict) -> tuple:
+    """What no other row names; earlier versions had no other id than the trace's."""
+    return row.get("trace_id"), row.get("file_id")
+
+
+def _now(parts: list[Place]) -> int:
+    """After these changes, and not when another one is that has seen the same."""
+    return max(time.time_ns(), *map(_time_of, parts), 0) + 1 + secrets.randbelow(1_000_000)
+
+
+def _time_of(file: Place) -> int:
+    return int(file.name.partition("-")[0])

@@ -20,6 +20,7 @@ from hta_sql.ingest.find import shown
 from hta_sql.ingest.parse import BadElement
 from hta_sql.ingest.stream import BYTE_ORDER_MARK, ByteStream, Unreadable
 from hta_sql.ingest.trace import IngestedTrace, write_quarantine
+from hta_sql.storage import Place, stamp
 
 PIECE_BYTES = 4 << 20
 # By their numbers in PyTorch's torch/profiler/_memory_profiler.py.
@@ -47,7 +48,7 @@ SCHEMA = pa.schema([
 
 
 def ingest_memory_timeline(
-    path: Path, staging: Path, progress: Callable[[int], None] = lambda bytes_read: None
+    path: Place, staging: Path, progress: Callable[[int], None] = lambda bytes_read: None
 ) -> IngestedTrace:
     """Read `path` once and write `staging/memory_events.parquet`.
 
@@ -55,7 +56,7 @@ def ingest_memory_timeline(
     OSError.
     """
     staging.mkdir(parents=True, exist_ok=True)
-    stat = path.stat()
+    size, modified_ns = stamp(path)
     stream = ByteStream(path)
     reader = TimelineReader()
     files = {table: staging / f"{table}.parquet" for table in ("memory_events", "quarantine")}
@@ -70,8 +71,8 @@ def ingest_memory_timeline(
     write_quarantine(reader.bad, path, files)
     facts = {
         "path": shown(path),
-        "file_bytes": stat.st_size,
-        "modified_ns": stat.st_mtime_ns,
+        "file_bytes": size,
+        "modified_ns": modified_ns,
         "fingerprint": stream.fingerprint,
         "status": f"truncated: {stream.damage}" if stream.damage else reader.status,
         "row_count": row_count,

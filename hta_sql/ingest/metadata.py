@@ -37,7 +37,7 @@ def split_tail(
     That is None where the file ends before its list does.
     """
     # A walk from element to element is slow, so from one near the end. A window without one lies
-    # inside the tail: take a wider look.
+    # inside the tail, and one that begins within an argument ends there: take a wider look.
     for window in (1 << 16, 1 << 20, 1 << 24, len(data)):
         start = max(0, len(data) - window)
         text = data[start:].decode("latin-1")  # a character a byte
@@ -45,10 +45,13 @@ def split_tail(
         if begin is None:
             continue
         end, lost_at = end_of_list(text, begin, kind)
-        if end is not None:
+        if end is None:
+            found = end_behind(data, start + lost_at, is_array)
+        else:
             behind = data[start + end + 1 :]
-            return start + end, Metadata({}) if is_array else keys_behind(behind)
-        return end_behind(data, start + lost_at, is_array)
+            found = start + end, Metadata({}) if is_array else keys_behind(behind)
+        if found[1] is None or found[1].is_whole or not start:
+            return found
     return len(data), None
 
 

@@ -1,146 +1,167 @@
-"""Traces to worker processes, a trace each; a worker that dies takes no other trace with it."""
+"""Traces to workers, a trace each; a worker that dies takes no other trace with it."""
 
 from __future__ import annotations
 
 import contextlib
 import multiprocessing
-import multiprocessing.connection
-import os
-import sys
-import threading
+import shutil
+import socket
+import tempfile
 import time
-import types
+import uuid
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
 
-from ..machine import core_count, free_bytes
-
-# What a worker may take, whatever the size of its trace.
-WORKER_BYTES = 1 << 30
+from ..engines import WORKER_BYTES, Engine, Share
+from ..engines.local import LocalEngine, map_in_processes, shares
+from ..errors import HtaSqlError, IngestError
+from ..storage import Place, is_remote
+from .stream import NotATrace
+from .tasks import Task
 
 _bytes_read = None  # in a worker: what each task has read so far, shared with the parent
 
 
 def run_tasks(
-    tasks: list, workers: int | None, progress: Callable[[int, int], None]
+    tasks: list[Task],
+    workers: int | None,
+    progress: Callable[[int, int], None],
+    engine: Engine,
 ) -> Iterator[tuple]:
     """(task, IngestedTrace or the text of an error, seconds) as the tasks finish."""
-    sizes = [task.path.stat().st_size for task in tasks]
-    cores = workers or core_count()
-    workers = min(workers or default_workers(), len(tasks))
-    # More than four gain little.
-    threads = max(1, min(cores // max(workers, 1), 4))
-    if workers <= 1:
-        yield from run_here(tasks, sizes, progress, threads)
-        return
-    counts = multiprocessing.get_context("spawn").Array("q", len(tasks), lock=False)
-    waiting = list(range(len(tasks)))
-    while waiting:
-        waiting = yield from run_pool(
-            tasks, waiting, workers, threads, counts, sum(sizes), progress
-        )
-        # A dead worker breaks its pool; those that shared it go on one by one, so that the
-        # culprit dies alone.
-        workers = 1
+    # The largest first, so that no core waits for one late giant.
+    tasks = sorted(tasks, key=lambda task: -task.file_bytes)
+    total = sum(task.file_bytes for task in tasks)
+    if not isinstance(engine, LocalEngine):
+        found = run_apart(engine, tasks, workers, total, progress)
+    else:
+        share, workers = shares(len(tasks), workers)
+        if workers == 1:
+            yield from run_here(tasks, total, progress, share.threads)
+            return
+        found = run_in_processes(tasks, workers, share, total, progress)
+    for task, result in found:
+        if isinstance(result, Exception):
+            result = text_of(result), 0.0
+        yield task, *result
 
 
 def run_here(
-    tasks: list, sizes: list[int], progress: Callable[[int, int], None], threads: int
-) -> Iterator:
+    tasks: list[Task], total: int, progress: Callable[[int, int], None], threads: int
+) -> Iterator[tuple]:
     done = 0
-    for task, size in zip(tasks, sizes, strict=True):
-        base = done
+    for task in tasks:
         result, seconds = run(
-            task, lambda read, base=base: progress(base + read, sum(sizes)), threads
+            task, lambda read, base=done: progress(base + read, total), threads
         )
-        done += size
-        progress(done, sum(sizes))
+        done += task.file_bytes
+        progress(done, total)
         yield task, result, seconds
 
 
-def run_pool(
-    tasks: list, waiting: list[int], workers: int, threads: int, counts, total: int, progress
-) -> Iterator:
-    """Run tasks in one pool; returns those that have to be run again because it broke."""
-    context = multiprocessing.get_context("spawn")
-    again: list[int] = []
-    with ProcessPoolExecutor(
-        workers, mp_context=context, initializer=share, initargs=(counts,)
-    ) as pool:
-        # The largest first, so that no core waits for one late giant.
-        order = sorted(waiting, key=lambda at: -tasks[at].path.stat().st_size)
-        first = order[:1] if workers == 1 else order
-        with callers_script_hidden():
-            futures = {
-                pool.submit(run_shared, at, tasks[at], threads): at for at in first
-            }
-        rest = order[len(first) :]
-        while futures:
-            finished, _ = wait(futures, timeout=0.2, return_when=FIRST_COMPLETED)
-            progress(sum(counts), total)
-            for future in finished:
-                at = futures.pop(future)
-                try:
-                    result, seconds = future.result()
-                except BrokenProcessPool:
-                    if workers == 1:
-                        yield tasks[at], "its worker died, perhaps for want of memory", 0.0
-                    else:
-                        again.append(at)
-                    continue
-                yield tasks[at], result, seconds
-    return sorted([*again, *rest])
+def run_in_processes(
+    tasks: list[Task],
+    workers: int,
+    share: Share,
+    total: int,
+    progress: Callable[[int, int], None],
+) -> Iterator[tuple]:
+    """What became of each task; what is read is counted in shared memory."""
+    counts = multiprocessing.get_context("spawn").Array("q", len(tasks), lock=False)
+    found = map_in_processes(
+        run_counted, list(enumerate(tasks)), workers, share,
+        begin=share_counts, arguments=(counts,), poll=lambda: progress(sum(counts), total),
+    )  # fmt: skip
+    with contextlib.closing(found):
+        for (at, task), result in found:
+            counts[at] = task.file_bytes
+            yield task, result
 
 
-@contextlib.contextmanager
-def callers_script_hidden() -> Iterator[None]:
-    """Keep new processes from running the caller's script again, as spawn otherwise does.
-
-    They need nothing of it, and a script without a `__main__` guard would ingest once more.
-    """
-    script = sys.modules["__main__"]
-    sys.modules["__main__"] = types.ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = script
-
-
-def share(counts) -> None:
+def share_counts(counts) -> None:
     global _bytes_read
     _bytes_read = counts
-    threading.Thread(target=end_with_parent, daemon=True).start()
 
 
-def end_with_parent() -> None:
-    """Where the parent is killed, nobody else would end its workers."""
-    multiprocessing.connection.wait([multiprocessing.parent_process().sentinel])
-    os._exit(1)
+def run_counted(numbered: tuple[int, Task], share: Share):
+    at, task = numbered
 
-
-def run_shared(at: int, task, threads: int):
     def progress(bytes_read: int) -> None:
         _bytes_read[at] = bytes_read
 
-    return run(task, progress, threads)
+    return run(task, progress, share.threads)
 
 
-def run(task, progress: Callable[[int], None], threads: int):
-    """(IngestedTrace or the text of an error, seconds)."""
+def run_apart(
+    engine: Engine,
+    tasks: list[Task],
+    workers: int | None,
+    total: int,
+    progress: Callable[[int, int], None],
+) -> Iterator[tuple]:
+    """What became of each task, on machines that may be others."""
+    done = 0
+    found = engine.map(run_anywhere, tasks, workers=workers, memory_bytes=WORKER_BYTES)
+    with contextlib.closing(found):
+        for task, result in found:
+            done += task.file_bytes
+            progress(done, total)
+            yield task, result
+
+
+def run_anywhere(task: Task, share: Share):
+    """In a folder of its own: where a machine only seems to be lost, another one does the same
+    task at the same time."""
+    quietly = partial(run, progress=lambda bytes_read: None, threads=share.threads)
+    check_seen(task.path, "the file")
+    if is_remote(task.archive):
+        return quietly(replace(task, staging=Path(own_folder().name, uuid.uuid4().hex)))
+    check_seen(task.staging.parent, f"the archive {task.archive}")
+    # DuckDB's own folder lies beside it, by the number of the process: one for each machine.
+    folder = task.staging.parent / socket.gethostname()
+    return quietly(replace(task, staging=folder / uuid.uuid4().hex))
+
+
+@cache
+def own_folder() -> tempfile.TemporaryDirectory:
+    """Of this process, and gone with it: DuckDB's own folder lies in it, from task to task."""
+    return tempfile.TemporaryDirectory(prefix="hta-sql-")
+
+
+def check_seen(path: Place, what: str) -> None:
+    """IngestError where this machine is not one of those that share a disk."""
+    if not is_remote(path) and not path.exists():
+        raise IngestError(
+            f"{socket.gethostname()} does not see {what}; traces and archive have to be where "
+            "all machines of the cluster see them: on a shared disk or in object storage"
+        )
+
+
+def run(task: Task, progress: Callable[[int], None], threads: int):
+    """(IngestedTrace or the text of an error, seconds). Its files are where readers look for them
+    in object storage, and on disk where the parent moves them from at once."""
     from hta_sql.ingest.attachments import reader_of
-    from hta_sql.ingest.stream import NotATrace
+    from hta_sql.ingest.trace import database, place
 
     begin = time.perf_counter()
     try:
         result = reader_of(task.kind, threads)(task.path, task.staging, progress)
-    except NotATrace as error:
-        result = str(error)
+        if is_remote(task.archive):
+            place(result, task.archive, task.job, task.rank, task.file_id)
     except Exception as error:  # whatever is wrong with one trace, the others go on
-        result = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+        database.cache_clear()
+        if str(error) == "Query interrupted":  # so DuckDB says it
+            raise KeyboardInterrupt from error
+        result = text_of(error)
+    if is_remote(task.archive):
+        shutil.rmtree(task.staging, ignore_errors=True)
     return result, time.perf_counter() - begin
 
 
-def default_workers() -> int:
-    """One a core, as far as free memory goes."""
-    return max(1, min(core_count(), int(free_bytes() // WORKER_BYTES)))
+def text_of(error: Exception) -> str:
+    """Why a trace has failed, in a line."""
+    if isinstance(error, NotATrace | HtaSqlError):
+        return str(error)
+    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"

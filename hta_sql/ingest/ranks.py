@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from hta_sql.errors import IngestError
 from hta_sql.ingest.find import Candidate, shown
 from hta_sql.ingest.metadata import split_tail
 from hta_sql.ingest.stream import EVENTS_KEY, TraceStream, last_bytes
+from hta_sql.ingest.trace_list import NEVER
 
 IN_NAME = re.compile(r"(?:^|[^a-z])rank[-_.=]?(\d+)", re.IGNORECASE)
 LONGEST_TAIL_BYTES = 32 << 20
-NEVER = 2**31
 TRACE = "trace"
 
 
@@ -29,11 +29,10 @@ class Claim:
     pid: str | None = None  # of an execution trace
 
 
-def claim_of(candidate: Candidate, told: int | None) -> Claim:
-    """The claim of one file. Raises NotATrace or OSError."""
-    stream = TraceStream(candidate.path)
-    if told is not None:
-        return Claim(candidate, told, "given")
+def claim_of(candidate: Candidate, stream: TraceStream) -> Claim:
+    """The claim of one trace, of which the head is read."""
+    if candidate.rank is not None:
+        return Claim(candidate, candidate.rank, "given")
     info = stream.head.keys.get("distributedInfo")
     if info is None:
         info = info_behind_events(candidate.path)
@@ -73,41 +72,43 @@ def info_behind_events(path: Path) -> object:
 def settle(
     claims: Iterable[Claim],
     known: Callable[[Candidate], int | None],
-    taken: Callable[[str], set[int]],
+    taken: Callable[[str], Collection[int]],
     warn: Callable[[str], None],
-) -> list[tuple[Claim, int]]:
-    """A rank for every claim. Two files that claim one rank of a job are an error.
+) -> Iterator[tuple[Claim, int, str | None]]:
+    """A rank for every claim, and why it cannot have it: several files claim one rank of a job.
 
     Files without a claim keep the rank that `known` finds for them, else get the next free
     number of their job; `taken` are the job's ranks in the archive.
     """
     claims = list(claims)
-    owners: dict[tuple[str, int], Claim] = {}
+    owners: dict[tuple[str, int], list[Claim]] = defaultdict(list)
+    used: dict[str, set[int]] = {}
     for claim in claims:
-        if claim.rank is None:
-            continue
-        key = (claim.candidate.job, claim.rank)
-        if key in owners:
-            first = owners[key]
-            raise IngestError(
-                f"job '{key[0]}': both {shown(first.candidate.path)} and "
-                f"{shown(claim.candidate.path)} are of rank {claim.rank} (by {first.source} and "
-                f"{claim.source}); leave one out, or tell them apart with --rank N=FILE or "
-                "--job NAME"
-            )
-        owners[key] = claim
-    settled = []
+        job = claim.candidate.job
+        if job not in used:
+            used[job] = set(taken(job))
+        if claim.rank is not None:
+            owners[job, claim.rank].append(claim)
+            used[job].add(claim.rank)
     for claim in claims:
         job, rank = claim.candidate.job, claim.rank
         if rank is None:
             rank = known(claim.candidate)
             if rank is None or (job, rank) in owners:
-                used = {r for j, r in owners if j == job} | taken(job)
-                rank = next(number for number in range(NEVER) if number not in used)
+                rank = next(number for number in range(NEVER) if number not in used[job])
                 warn(
                     f"{shown(claim.candidate.path.name)}: no rank in the file or its name; "
                     f"taken as rank {rank} of '{job}' (--rank N=FILE tells otherwise)"
                 )
-            owners[job, rank] = claim
-        settled.append((claim, rank))
-    return settled
+            owners[job, rank].append(claim)
+            used[job].add(rank)
+        first, *others = owners[job, rank]
+        error = None
+        if others:
+            error = (
+                f"job '{job}': both {shown(first.candidate.path)} and "
+                f"{shown(others[0].candidate.path)} are of rank {rank} (by {first.source} and "
+                f"{others[0].source}); leave one out, or tell them apart with --rank N=FILE or "
+                "--job NAME"
+            )
+        yield claim, rank, error

@@ -12,13 +12,13 @@ import hashlib
 import re
 from collections import deque
 from collections.abc import Generator, Iterator
-from pathlib import Path
 
 from zlib_ng import zlib_ng
 
 from hta_sql.errors import IngestError
 from hta_sql.ingest.elements import EVENTS, ListKind
 from hta_sql.ingest.metadata import Metadata, read_keys, split_tail
+from hta_sql.storage import Place, open_bytes
 
 GZIP = b"\x1f\x8b"
 READ_BYTES = 1 << 20
@@ -53,9 +53,10 @@ class ByteStream:
     not) and `fingerprint` is the hash of the file as it lies on disk.
     """
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Place, read_bytes: int | None = None):
         self.path = path
         self.bytes_read = 0
+        self._read_bytes = read_bytes or READ_BYTES
         self.damage: str | None = None
         self._hash = hashlib.blake2b(digest_size=16)
 
@@ -64,13 +65,13 @@ class ByteStream:
         return self._hash.hexdigest()
 
     def __iter__(self) -> Iterator[bytes]:
-        with self.path.open("rb") as file:
+        with open_bytes(self.path) as file:
             zipped = file.read(2) == GZIP
             file.seek(0)
             yield from self._unzipped(file) if zipped else self._raw(file)
 
     def _raw(self, file) -> Iterator[bytes]:
-        while chunk := file.read(READ_BYTES):
+        while chunk := file.read(self._read_bytes):
             self._hash.update(chunk)
             self.bytes_read += len(chunk)
             yield chunk
@@ -79,7 +80,7 @@ class ByteStream:
         inflate = zlib_ng.decompressobj(wbits=31)
         has_ended = False
         # Small reads, since one of them can inflate to many times its size.
-        for chunk in iter(lambda: file.read(READ_BYTES // 8), b""):
+        for chunk in iter(lambda: file.read(self._read_bytes // 8), b""):
             self._hash.update(chunk)
             self.bytes_read += len(chunk)
             while chunk and not has_ended and self.damage is None:
@@ -98,11 +99,12 @@ class ByteStream:
             self.damage = "gzip data ends early"
 
 
-def last_bytes(path: Path, size: int) -> bytes:
+def last_bytes(path: Place, size: int) -> bytes:
     """About the last `size` uncompressed bytes of a file, or all that it has."""
-    with path.open("rb") as file:
+    with open_bytes(path) as file:
         if file.read(2) != GZIP:
-            file.seek(max(0, path.stat().st_size - size))
+            file.seek(0, 2)
+            file.seek(max(0, file.tell() - size))
             return file.read()
     chunks: deque[bytes] = deque()
     length = 0
@@ -127,14 +129,18 @@ class TraceStream:
     """Head, event pieces and tail of one trace file, read once from front to back.
 
     `head` and `tail` are the top-level keys before and behind the events; `tail` is None until the
-    pieces are read, and stays None where the file ends before its list of events does.
+    pieces are read, and stays None where the file ends before its list of events does. `chunks`
+    are the file's bytes where some of them have been read already.
     """
 
-    def __init__(self, path: Path, kind: ListKind = EVENTS):
-        self.bytes = ByteStream(path)
+    def __init__(
+        self, file: Place | ByteStream, kind: ListKind = EVENTS,
+        chunks: Iterator[bytes] | None = None,
+    ):
+        self.bytes = file if isinstance(file, ByteStream) else ByteStream(file)
         self.kind = kind
         self._list_start = list_start(kind)
-        self._chunks = iter(self.bytes)
+        self._chunks = chunks or iter(self.bytes)
         self.tail: Metadata | None = None
         self._buffer = b""
         self._fill(64)

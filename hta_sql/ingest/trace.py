@@ -8,9 +8,10 @@ before `traces.parquet` names it.
 from __future__ import annotations
 
 import json
-import shutil
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from pathlib import Path
 
 import duckdb
@@ -25,6 +26,7 @@ from hta_sql.database import without_progress_bar
 from hta_sql.ingest.find import folder_for, shown
 from hta_sql.ingest.parse import BadElement, Parser
 from hta_sql.ingest.stream import TraceStream
+from hta_sql.storage import Place, put, stamp
 
 # Of DuckDB's own memory; what it needs beyond, it spills. Sorts and joins may take half, or those
 # that just fit would leave no room for the tables that they read and write.
@@ -57,7 +59,7 @@ class IngestedTrace:
 
 
 def ingest_trace(
-    path: Path,
+    path: Place,
     staging: Path,
     progress: Callable[[int], None] = lambda bytes_read: None,
     threads: int = 1,
@@ -68,7 +70,7 @@ def ingest_trace(
     `traces` that the file itself decides. Raises NotATrace or OSError.
     """
     staging.mkdir(parents=True, exist_ok=True)
-    stat = path.stat()
+    size, modified_ns = stamp(path)
     stream = TraceStream(path)
     con = connect(staging)
     parser = Parser(con, staging / "piece.json")
@@ -81,8 +83,8 @@ def ingest_trace(
     con.close()
     facts = counts | {
         "path": shown(path),
-        "file_bytes": stat.st_size,
-        "modified_ns": stat.st_mtime_ns,
+        "file_bytes": size,
+        "modified_ns": modified_ns,
         "fingerprint": stream.bytes.fingerprint,
         "status": status_of(stream),
         "event_count": event_count,
@@ -95,16 +97,23 @@ def ingest_trace(
 
 
 def connect(staging: Path) -> duckdb.DuckDBPyConnection:
-    """A connection with the macros that ingest needs; one thread for a start."""
-    con = duckdb.connect(
-        config={
-            "threads": 1,
-            "memory_limit": MEMORY_LIMIT,
-            "temp_directory": str(staging / "spill"),
-        }
-    )
-    con.execute(f"SET operator_memory_limit = '{OPERATOR_MEMORY_LIMIT}'")
+    """A connection for one file, with tables of its own; one thread for a start."""
+    con = database(staging.parent / f"spill-{os.getpid()}").cursor()
     without_progress_bar(con)
+    con.execute("SET threads = 1")
+    con.execute(f"SET operator_memory_limit = '{OPERATOR_MEMORY_LIMIT}'")
+    return con
+
+
+@lru_cache(maxsize=1)
+def database(spill: Path) -> duckdb.DuckDBPyConnection:
+    """A database in memory with the macros that ingest needs.
+
+    A worker process keeps it for its next file: making it takes a fifth of a small trace's time.
+    """
+    con = duckdb.connect(
+        config={"threads": 1, "memory_limit": MEMORY_LIMIT, "temp_directory": str(spill)}
+    )
     # A wrong guess at few rows would make an ASOF join quadratic.
     con.execute("SET asof_loop_join_threshold = 0")
     files = [sql_root() / "macros" / f"{name}.sql" for name in MACROS]
@@ -238,6 +247,7 @@ def run_file(con: duckdb.DuckDBPyConnection, name: str) -> None:
     con.execute(enrichment(name))
 
 
+@cache
 def enrichment(name: str) -> str:
     return (sql_root() / "enrich" / f"{name}.sql").read_text()
 
@@ -309,9 +319,19 @@ def partition(job: str, rank: int) -> str:
     return f"{folder_for(job)}/rank={rank}"
 
 
-def place(trace: IngestedTrace, archive: Path, job: str, rank: int, trace_id: str) -> None:
+def file_of(row: dict) -> str:
+    """The id of a trace's files; earlier versions had no other than the trace's."""
+    return row.get("file_id") or row["trace_id"]
+
+
+def place_of(row: dict, table: str) -> str:
+    """Where a trace's rows of a table are, from the archive's root."""
+    is_alone = file_of(row) == row["trace_id"]
+    where = partition(row["job"], row["rank"]) if is_alone else f"{folder_for(row['job'])}/ranks"
+    return f"{table}/{where}/{file_of(row)}.parquet"
+
+
+def place(trace: IngestedTrace, archive: Place, job: str, rank: int, file_id: str) -> None:
     """Move a trace's files to their final names, where nothing reads them yet."""
     for table, file in trace.files.items():
-        target = archive / table / partition(job, rank) / f"{trace_id}.parquet"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(file, target)
+        put(file, archive / table / partition(job, rank) / f"{file_id}.parquet")

@@ -105,6 +105,8 @@ def _compute_job(
     progress: Callable[[str, int, int], None],
 ) -> ComputedPath:
     """Find and publish the paths of a job's window."""
+    run._look_anew(run._sources)  # the paths of the job before may have taken the place of others
+    run._load([])
     set_variables(run._con, path_job=job)
     row = {
         "path_window": label,
@@ -115,7 +117,8 @@ def _compute_job(
         "computed_at": datetime.now(UTC).replace(tzinfo=None),
     }
     with draft(run.root_of(job), job) as new:
-        row |= _write_job(run._con, new, windows, label, faster, progress)
+        with run._unmoved():
+            row |= _write_job(run._con, new, windows, label, faster, progress)
         new.publish(row)
     return ComputedPath(job, *(row[name] for name in ComputedPath._fields[1:]))
 

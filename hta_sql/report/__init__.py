@@ -40,7 +40,8 @@ def write_report(
         raise HtaSqlError(f"{out}: is a folder; name a file")
     subject = Subject.of(run, job, base, step)
     # Opened before the work, which may take minutes; in its place when all is written.
-    with new_file(target) as file:
+    jobs = [subject.job] + ([subject.base] if subject.base else [])
+    with new_file(target) as file, run.narrowed(jobs):
         sections = written_sections(subject, progress)
         file.write(page(subject, sections).encode())
     return [f"{section.title}: {problem}" for section in sections for problem in section.problems]

@@ -3,7 +3,8 @@ CREATE OR REPLACE MACRO traces_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
     NULL::INTEGER AS rank,
-    NULL::VARCHAR AS trace_id,               -- names the trace's Parquet files
+    NULL::VARCHAR AS trace_id,               -- of what was read from the source file at one time
+    NULL::VARCHAR AS file_id,                -- names the Parquet files that hold it
     NULL::VARCHAR AS path,                   -- the source file
     NULL::BIGINT AS file_bytes,
     NULL::BIGINT AS modified_ns,             -- when the source file was last written
@@ -23,6 +24,7 @@ SELECT
     NULL::VARCHAR AS host,
     NULL::VARCHAR AS device_name,            -- of the first visible device
     NULL::INTEGER AS device_count,           -- devices visible to the process
+    NULL::MAP(VARCHAR, VARCHAR) AS tags,     -- what the user told of the job: model, team, …
     NULL::VARCHAR AS metadata,               -- JSON: every other top-level key of the file
     NULL::VARCHAR AS hta_sql_version,
     NULL::INTEGER AS schema_version,

@@ -1,11 +1,9 @@
 -- The archive's critical paths, of traces that are still as they were.
---
--- The pattern stands for one name: a plain name would be looked for in one archive only.
 CREATE OR REPLACE VIEW critical_paths AS
 FROM critical_paths_schema()
 UNION ALL BY NAME
 FROM read_parquet(
-    '[c]ritical_paths.parquet',
+    archive_manifest('critical_paths'),
     hive_partitioning = false,
     union_by_name = archive_is_mixed()
 )

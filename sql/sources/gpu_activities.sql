@@ -1,21 +1,13 @@
 -- The GPU activities of the archive's traces.
 --
 -- A data file counts only while traces.parquet names it: a trace appears and disappears as a whole.
+CREATE OR REPLACE VIEW gpu_activities_by_rank AS
+FROM gpu_activities_schema();
+
+CREATE OR REPLACE VIEW gpu_activities_by_job AS
+FROM gpu_activities_schema();
+
 CREATE OR REPLACE VIEW gpu_activities AS
-FROM gpu_activities_schema()
+FROM gpu_activities_by_rank
 UNION ALL BY NAME
-SELECT
-    * EXCLUDE (filename),
-    job_of_file(filename) AS job,
-    rank_of_file(filename) AS rank,
-    start_ns + dur_ns AS end_ns
-FROM read_parquet(
-    'gpu_activities/*/*/*.parquet',
-    hive_partitioning = false,
-    union_by_name = archive_is_mixed(),
-    filename = true
-)
-WHERE list_contains(
-    (SELECT list(hash(trace_id)) FROM traces),
-    hash(parse_filename(filename, true))
-);
+FROM gpu_activities_by_job;

@@ -1,21 +1,13 @@
 -- The host operations of the archive's traces.
 --
 -- A data file counts only while traces.parquet names it: a trace appears and disappears as a whole.
+CREATE OR REPLACE VIEW host_ops_by_rank AS
+FROM host_ops_schema();
+
+CREATE OR REPLACE VIEW host_ops_by_job AS
+FROM host_ops_schema();
+
 CREATE OR REPLACE VIEW host_ops AS
-FROM host_ops_schema()
+FROM host_ops_by_rank
 UNION ALL BY NAME
-SELECT
-    * EXCLUDE (filename),
-    job_of_file(filename) AS job,
-    rank_of_file(filename) AS rank,
-    start_ns + dur_ns AS end_ns
-FROM read_parquet(
-    'host_ops/*/*/*.parquet',
-    hive_partitioning = false,
-    union_by_name = archive_is_mixed(),
-    filename = true
-)
-WHERE list_contains(
-    (SELECT list(hash(trace_id)) FROM traces),
-    hash(parse_filename(filename, true))
-);
+FROM host_ops_by_job;

@@ -8,7 +8,7 @@ SELECT
     * EXCLUDE (filename),
     job_of_file(filename) AS job
 FROM read_parquet(
-    'job_path_edges/*/*/*.parquet',
+    rank_files('job_path_edges'),
     hive_partitioning = false,
     union_by_name = archive_is_mixed(),
     filename = true

@@ -9,7 +9,7 @@ SELECT
     job_of_file(filename) AS job,
     rank_of_file(filename) AS rank
 FROM read_parquet(
-    'memory_events/*/*/*.parquet',
+    rank_files('memory_events'),
     hive_partitioning = false,
     union_by_name = archive_is_mixed(),
     filename = true

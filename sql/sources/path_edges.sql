@@ -9,7 +9,7 @@ SELECT
     job_of_file(filename) AS job,
     rank_of_file(filename) AS rank
 FROM read_parquet(
-    'path_edges/*/*/*.parquet',
+    rank_files('path_edges'),
     hive_partitioning = false,
     union_by_name = archive_is_mixed(),
     filename = true

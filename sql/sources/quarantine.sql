@@ -7,7 +7,7 @@ SELECT
     job_of_file(filename) AS job,
     rank_of_file(filename) AS rank
 FROM read_parquet(
-    'quarantine/*/*/*.parquet',
+    rank_files('quarantine'),
     hive_partitioning = false,
     union_by_name = archive_is_mixed(),
     filename = true

@@ -8,7 +8,7 @@ SELECT
     * EXCLUDE (filename),
     job_of_file(filename) AS job
 FROM read_parquet(
-    'what_if_times/*/*/*.parquet',
+    rank_files('what_if_times'),
     hive_partitioning = false,
     union_by_name = archive_is_mixed(),
     filename = true

@@ -187,8 +187,10 @@ def test_shapes_of_files(tmp_path, text, count):
     assert archive.temporal_breakdown().num_rows == 0
 
 
-def test_many_small_pieces(tmp_path, monkeypatch):
-    """Cuts fall everywhere: in lists of objects, in strings like events, beside broken ones."""
+@pytest.mark.parametrize(("piece", "read"), [(3000, 700), (32 << 20, 1 << 20)])
+def test_many_small_pieces(tmp_path, monkeypatch, piece, read):
+    """Cuts fall everywhere: in lists of objects, in strings like events, beside broken ones. In
+    one piece, the end is looked for from the middle of it."""
     rng = random.Random(7)
     elements: list = []
     for at in range(400):
@@ -198,8 +200,8 @@ def test_many_small_pieces(tmp_path, monkeypatch):
         elements[at] = BROKEN[rng.choice(list(BROKEN))]
     text = trace_text(elements, after=', "deviceProperties": [{"id": 0}, {"id": 1}]')
     bad = {at: element for at, element in enumerate(elements) if isinstance(element, str)}
-    monkeypatch.setattr(stream, "PIECE_BYTES", 3000)
-    monkeypatch.setattr(stream, "READ_BYTES", 700)
+    monkeypatch.setattr(stream, "PIECE_BYTES", piece)
+    monkeypatch.setattr(stream, "READ_BYTES", read)
     archive = ingested(tmp_path, text)
     check(archive, elements, bad, text.encode())
     assert rows(archive, "SELECT status, device_count FROM traces") == [("complete", 2)]

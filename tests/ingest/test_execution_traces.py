@@ -411,6 +411,80 @@ def test_rank_by_the_process(tmp_path):
     assert "et_b.json" in line and "rank 1" in line and "--rank" in line
 
 
+def test_rank_by_the_process_after_compact(tmp_path):
+    """Also of a rank ingested anew, whose old rows are still in the file that ranks share."""
+    archive = tmp_path / "archive"
+    for rank in (0, 1, 2):
+        write_trace(tmp_path / f"job/rank_{rank}.json", pid=100 + rank)
+    hta_sql.ingest(tmp_path / "job", archive)
+    hta_sql.compact(archive)
+    write_trace(tmp_path / "job/rank_1.json", pid=201)
+    hta_sql.ingest(tmp_path / "job", archive)
+    for name, pid in (("a", 102), ("b", 201), ("c", 100), ("d", 101)):
+        write(tmp_path / f"job/et_{name}.json", execution_trace([node(2)], pid=pid))
+    summary = hta_sql.ingest(tmp_path / "job", archive)
+    assert {o.path.name: (o.rank, o.status) for o in summary.attachments} == {
+        "et_a.json": (2, "ingested"), "et_b.json": (1, "ingested"), "et_c.json": (0, "ingested"),
+        "et_d.json": (3, "ingested"),
+    }  # fmt: skip
+    assert [source for *_, source in attached(archive)] == ["pid"] * 3 + ["order"]
+
+
+def test_rank_by_the_process_of_ranks_without_operations(tmp_path):
+    """Together they have no file."""
+    archive = tmp_path / "archive"
+    for rank in (0, 1):
+        write(tmp_path / f"job/rank_{rank}.json", trace_text([span(cat="kernel")]))
+    hta_sql.ingest(tmp_path / "job", archive)
+    hta_sql.compact(archive)
+    et = write(tmp_path / "job/et.json", execution_trace([node(2)]))
+    assert [o.error for o in hta_sql.ingest(et, archive).attachments] == [None]
+
+
+@pytest.mark.parametrize("broken", ["gone", "damaged"])
+def test_processes_that_cannot_be_read(tmp_path, broken):
+    """They fail the files that need them, and no other."""
+    archive = tmp_path / "archive"
+    for job in ("bad", "good"):
+        for rank in (0, 1):
+            write_trace(tmp_path / f"t/{job}/rank_{rank}.json", pid=100 + rank)
+    hta_sql.ingest(tmp_path / "t", archive)
+    [file] = archive.glob("host_ops/job=bad/rank=1/*.parquet")
+    file.unlink() if broken == "gone" else file.write_bytes(b"PAR1 and no more")
+    for job in ("bad", "good"):
+        write(tmp_path / f"t/{job}/et.json", execution_trace([node(2)], pid=101))
+        write(tmp_path / f"t/{job}/et_rank_5.json", execution_trace([node(2)], pid=101))
+    summary = hta_sql.ingest(tmp_path / "t", archive)
+    found = {(o.job, o.path.name): (o.rank, o.status) for o in summary.attachments}
+    assert found == {
+        ("bad", "et.json"): (None, "failed"), ("bad", "et_rank_5.json"): (5, "ingested"),
+        ("good", "et.json"): (1, "ingested"), ("good", "et_rank_5.json"): (5, "ingested"),
+    }  # fmt: skip
+    [error] = [outcome.error for outcome in summary.attachments if outcome.error]
+    assert error.startswith("its rank cannot be told by its process: ") and "--rank" in error
+
+
+def test_processes_of_a_job_are_read_once(tmp_path, monkeypatch):
+    """However many files ask for them."""
+    for rank in range(4):
+        write_trace(tmp_path / f"job/rank_{rank}.json", pid=100 + rank)
+    hta_sql.ingest(tmp_path / "job", tmp_path / "archive")
+    for rank in range(4):
+        write(tmp_path / f"job/et_{rank}x.json", execution_trace([node(2)], pid=100 + rank))
+    opened, is_opened = [], pq.ParquetFile.__init__
+
+    def note(self, source, *given, **more):
+        opened.append(str(source))
+        is_opened(self, source, *given, **more)
+
+    monkeypatch.setattr(pq.ParquetFile, "__init__", note)
+    hta_sql.ingest(tmp_path / "job", tmp_path / "archive", workers=1)
+    assert [row[1:] for row in attached(tmp_path / "archive")] == [
+        (rank, "execution_trace", "pid") for rank in range(4)
+    ]
+    assert len([path for path in opened if "/host_ops/" in path]) == 4
+
+
 def test_rank_by_order(tmp_path):
     """And the same again: a file keeps the rank that it has in the archive."""
     for name in ("et_a", "et_b"):
@@ -514,6 +588,19 @@ def test_again(tmp_path):
     assert statuses(force=True) == ["replaced"] * 2 and counts() == [(2, 0, 3)]
     assert len(list(archive.glob("execution_nodes/*/*/*.parquet"))) == 1
     assert len(list(archive.glob("events/*/*/*.parquet"))) == 1
+
+
+def test_two_ingests_of_one_folder_at_once(tmp_path):
+    """What the other one has published meanwhile is unchanged."""
+    write_trace(tmp_path / "job/rank_0.json")
+    write(tmp_path / "job/et.json", execution_trace([node(2)]))
+
+    def other(files) -> None:
+        assert not hta_sql.ingest(tmp_path / "job", tmp_path / "archive").failed
+
+    summary = hta_sql.ingest(tmp_path / "job", tmp_path / "archive", planned=other)
+    assert [outcome.status for outcome in summary.outcomes] == ["replaced", "unchanged"]
+    assert attached(tmp_path / "archive") == [("job", 0, "execution_trace", "only rank")]
 
 
 def test_trace_and_attachment_do_not_disturb_each_other(tmp_path):

@@ -56,6 +56,17 @@ def test_a_window_computed_again_replaces_itself(archive):
     assert len(path_files(archive)) == 3
 
 
+def test_windows_of_several_jobs_computed_again(archive, tmp_path):
+    """That the paths of the first have gone does not stop the next."""
+    hta_sql.ingest([tmp_path / "llama"], archive, job="other")
+    with hta_sql.open(archive) as run:
+        run.compute_critical_path(step=1)
+        before = run.critical_path().to_pylist()
+        assert len(run.compute_critical_path(step=1)) == 2
+        assert run.critical_path().to_pylist() == before != []
+    assert windows(archive) == [("llama", "step 1", [0, 1]), ("other", "step 1", [0, 1])]
+
+
 def test_paths_go_with_their_traces(archive, tmp_path):
     """One rank ingested anew: what was computed of it no longer counts, and goes."""
     with hta_sql.open(archive) as run:

@@ -1,0 +1,196 @@
+"""A Ray cluster: a task an item, with so many in flight that the cluster is busy and no more."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import re
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Any
+
+import ray
+from ray.exceptions import (
+    NodeDiedError,
+    OutOfMemoryError,
+    RayError,
+    RayTaskError,
+    WorkerCrashedError,
+)
+
+from ..errors import HtaSqlError, one_line
+from ..machine import core_count
+from . import WORKER_BYTES, Share, WorkerDied, threads_each
+
+# Of one item: a worker may die of what its neighbours do, or with its machine.
+MOST_ATTEMPTS = 3
+# Enough for a cluster of as many cores, and to tell an autoscaler what is wanted.
+MOST_IN_FLIGHT = 1000
+# Of a cluster that is made here. Results go through it; what does not fit, Ray puts on disk.
+OBJECT_STORE_BYTES = 256 << 20
+CONNECT_SECONDS = 10
+CANCEL_SECONDS = 10
+MISSING = re.compile(r"ModuleNotFoundError: (No module named '[^']+')")
+
+
+class RayEngine:
+    """An Engine on the cluster at `address`, where `RAY_ADDRESS` says, or else on one made here."""
+
+    def __init__(self, address: str | None = None) -> None:
+        self._address = address or os.environ.get("RAY_ADDRESS")
+        self._connected = self._is_ours = False
+
+    @property
+    def cores(self) -> int:
+        return max(1, sum(cores for cores, _ in self._machines()))
+
+    def map(
+        self,
+        function: Callable[[Any, Share], Any],
+        items: Sequence[Any],
+        *,
+        workers: int | None = None,
+        memory_bytes: int | None = None,
+    ) -> Iterator[tuple[Any, Any]]:
+        items = list(items)
+        if not items:
+            return
+        share = self._share(min(workers or len(items), len(items)), workers, memory_bytes)
+        # Ray would try again without end where memory is short, so it is counted here.
+        task = ray.remote(
+            num_cpus=share.threads, memory=share.memory_bytes, max_retries=0
+        )(perform)
+        begin = lambda at: task.remote(function, items[at], share, own_make())  # noqa: E731
+        waiting = iter(range(len(items)))
+        in_flight: dict[Any, tuple[int, int]] = {}
+        try:
+            while True:
+                while len(in_flight) < (workers or MOST_IN_FLIGHT):
+                    if (at := next(waiting, None)) is None:
+                        break
+                    in_flight[begin(at)] = at, 1
+                if not in_flight:
+                    return
+                [done], _ = ray.wait(list(in_flight))
+                at, attempts = in_flight.pop(done)
+                try:
+                    result = ray.get(done)
+                except RayTaskError as error:
+                    result = as_raised(error)
+                except RayError as error:
+                    if attempts < MOST_ATTEMPTS:
+                        in_flight[begin(at)] = at, attempts + 1
+                        continue
+                    result = died(error)
+                del done  # Ray keeps a result while it is referred to
+                yield items[at], result
+        finally:
+            for reference in in_flight:
+                ray.cancel(reference, force=True)
+            # What they write to may be removed next.
+            if in_flight:
+                ray.wait(list(in_flight), num_returns=len(in_flight), timeout=CANCEL_SECONDS)
+
+    def close(self) -> None:
+        if self._is_ours:
+            ray.shutdown()
+        self._connected = self._is_ours = False
+
+    def __enter__(self) -> RayEngine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _connect(self) -> None:
+        """Connect, unless the caller has done so; make a cluster where there is none to join."""
+        if self._connected:
+            return
+        # It would ask for leave on the terminal, and tell its makers.
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        if not ray.is_initialized():
+            quietly = {"log_to_driver": False, "logging_level": logging.ERROR}
+            # What Ray tells of dead workers would go to stdout, between our results.
+            ray._private.worker._worker_logs_enabled = False
+            try:
+                if self._address:
+                    check_answers(self._address)
+                    ray.init(self._address, **quietly)
+                else:
+                    ray.init(
+                        "local", num_cpus=core_count(), object_store_memory=OBJECT_STORE_BYTES,
+                        include_dashboard=False, **quietly,
+                    )  # fmt: skip
+            except (ImportError, OSError, RuntimeError, ValueError) as error:
+                where = f"the Ray cluster at {self._address}" if self._address else "Ray"
+                raise HtaSqlError(f"{where} cannot be used: {one_line(error)}") from error
+            self._is_ours = True
+        self._connected = True
+
+    def _machines(self) -> list[tuple[int, int]]:
+        """Of each: its cores, and the bytes of memory that Ray gives away."""
+        self._connect()
+        return [
+            (int(node["Resources"].get("CPU", 0)), int(node["Resources"].get("memory", 0)))
+            for node in ray.nodes() if node["Alive"]
+        ]  # fmt: skip
+
+    def _share(self, at_a_time: int, workers: int | None, memory_bytes: int | None) -> Share:
+        """What Ray is asked for; no more than the largest machine has, or it would wait forever."""
+        machines = [(cores, memory) for cores, memory in self._machines() if cores]
+        if not machines:  # there may be some as soon as there is work
+            return Share(1, memory_bytes or WORKER_BYTES)
+        threads = min(
+            threads_each(workers or self.cores, at_a_time), max(cores for cores, _ in machines)
+        )
+        of_a_core = min(memory // cores for cores, memory in machines)
+        wanted = memory_bytes or max(WORKER_BYTES, of_a_core * threads)
+        return Share(threads, min(wanted, max(memory for _, memory in machines)))
+
+
+def perform(function: Callable[[Any, Share], Any], item: Any, share: Share, make: str) -> Any:
+    """In a worker."""
+    if own_make() != make:
+        raise HtaSqlError(
+            f"{socket.gethostname()} has {own_make()}, not {make} as here: install the same on "
+            "all machines of the cluster"
+        )
+    return function(item, share)
+
+
+@cache
+def own_make() -> str:
+    from ..database import maker
+
+    return maker()
+
+
+def as_raised(error: RayTaskError) -> Exception:
+    """What the function raised; or why it could not be called."""
+    if missing := MISSING.search(str(error)):
+        return HtaSqlError(
+            f"{missing[1]} on a machine of the cluster: install hta-sql there as here"
+        )
+    return error.cause if isinstance(error.cause, Exception) else error
+
+
+def died(error: Exception) -> WorkerDied:
+    """Why there is no result, after all attempts."""
+    if isinstance(error, OutOfMemoryError):
+        why = "for want of memory"
+    elif isinstance(error, WorkerCrashedError | NodeDiedError):
+        why = "perhaps for want of memory"
+    else:
+        why = one_line(error)
+    return WorkerDied(f"its worker died {MOST_ATTEMPTS} times, {why}")
+
+
+def check_answers(address: str) -> None:
+    """OSError where nobody listens at host:port: Ray itself would wait long, or end this
+    process."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if colon and port.isdecimal():
+        with contextlib.closing(socket.create_connection((host, int(port)), CONNECT_SECONDS)):
+            pass

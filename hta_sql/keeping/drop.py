@@ -1,0 +1,134 @@
+"""Jobs that leave an archive."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import nullcontext
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from hta_sql.database import add_sources, archive_root
+from hta_sql.errors import BadParameter
+from hta_sql.ingest.find import folder_for
+from hta_sql.ingest.manifest import KEYS, Manifest
+from hta_sql.ingest.publish import FILE_NAMES
+from hta_sql.keeping.files import check_jobs, delete, files_of, ids_of
+from hta_sql.storage import is_remote
+
+if TYPE_CHECKING:
+    import os
+
+    from hta_sql.storage import Place
+
+_AGE = re.compile(r"(\d+)\s*([hdw])")
+_UNIT_NS = {"h": 3_600_000_000_000, "d": 86_400_000_000_000, "w": 604_800_000_000_000}
+# Nothing was traced before 2000, as in the view jobs: such times count from something unknown.
+EARLIEST_NS = 946_684_800_000_000_000
+
+SCHEMA = pa.schema([
+    ("job", pa.string()),
+    ("job_start_ns", pa.int64()),
+    ("rank_count", pa.int64()),
+    ("file_count", pa.int64()),
+    ("total_bytes", pa.int64()),
+])
+
+
+def drop(
+    archive: str | os.PathLike[str] | Place,
+    *,
+    jobs: Iterable[str] | None = None,
+    older_than: str | None = None,
+    dry_run: bool = False,
+) -> pa.Table:
+    """Take jobs out of an archive, with all that was computed of them, and delete their files.
+
+    Either these `jobs`, or all whose time is `older_than` so many hours, days or weeks (`12h`,
+    `30d`, `8w`). A job's time is when the first span of a trace began, of its ranks the latest;
+    of traces that tell no date, their tag `time`, or else when they were ingested. `dry_run` only
+    tells what would go. Returns the jobs with their time and what they took. ArchiveError for a
+    job that is not there; then nothing goes.
+    """
+    archive = archive_root(archive)
+    if (jobs is None) == (older_than is None):
+        raise BadParameter("either jobs or older_than says what to drop")
+    until_ns = time.time_ns() - age_ns(older_than) if jobs is None else None
+    if jobs is not None:
+        named = check_jobs(archive, [jobs] if isinstance(jobs, str) else jobs)
+    # To only look, nobody needs to be let write.
+    with nullcontext() if dry_run else Manifest(archive).locked():
+        rows = {table: Manifest(archive, table).rows() for table in KEYS}
+        times = job_times(rows["traces"])
+        if jobs is None:
+            named = sorted((job for job in times if times[job] < until_ns), key=times.get)
+        going = set(named)
+        rows = {table: [row for row in rows[table] if row["job"] in going] for table in KEYS}
+        ids: dict[str, set[str]] = {}
+        for table in FILE_NAMES:
+            for row in rows[table]:
+                ids.setdefault(folder_for(row["job"]), set()).update(ids_of(table, row))
+        files = [file for file in files_of(archive, named)
+                 if file.file_id in ids.get(file.folder, ())]  # fmt: skip
+        if named and not dry_run:
+            for table in KEYS:
+                if rows[table]:
+                    Manifest(archive, table).change(lambda row: row["job"] not in going)
+            delete(archive, (file.name for file in files))
+    if not (dry_run or is_remote(archive)):
+        add_sources(archive)
+    ranks = Counter(row["job"] for row in rows["traces"])
+    counts = Counter(file.folder for file in files)
+    sizes: Counter[str] = Counter()
+    for file in files:
+        sizes[file.folder] += file.bytes
+    return pa.Table.from_pylist([
+        {
+            "job": job,
+            "job_start_ns": times.get(job),
+            "rank_count": ranks[job],
+            "file_count": counts[folder_for(job)],
+            "total_bytes": sizes[folder_for(job)],
+        }
+        for job in named
+    ], schema=SCHEMA)  # fmt: skip
+
+
+def age_ns(text: str) -> int:
+    """`30d` in nanoseconds."""
+    told = _AGE.fullmatch(text.strip())
+    if not told:
+        raise BadParameter(f"{text!r} is no age: a number of hours, days or weeks, such as 12h, "
+                           "30d or 8w")
+    return int(told[1]) * _UNIT_NS[told[2]]
+
+
+def job_times(rows: Iterable[dict]) -> dict[str, int]:
+    """When each job was, in Unix nanoseconds."""
+    times: dict[str, int] = {}
+    for row in rows:
+        start_ns = row["start_ns"] or 0
+        if start_ns < EARLIEST_NS:
+            start_ns = unix_ns(told_time(row) or row["ingested_at"])
+        times[row["job"]] = max(start_ns, times.get(row["job"], 0))
+    return times
+
+
+def told_time(row: dict) -> datetime | None:
+    """The tag `time` in UTC, as in the view jobs."""
+    try:
+        told = datetime.fromisoformat(dict(row["tags"] or ()).get("time") or "")
+    except ValueError:
+        return None
+    return told.astimezone(UTC).replace(tzinfo=None) if told.tzinfo else told
+
+
+def unix_ns(moment: datetime | None) -> int:
+    """A column of UTC in Unix nanoseconds; of what has none, now, so that it is never old."""
+    if moment is None:
+        return time.time_ns()
+    return int(moment.replace(tzinfo=UTC).timestamp() * 1_000_000) * 1000

@@ -1,0 +1,130 @@
+"""The data files of an archive: which there are, whose, and which of them no row names."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from hta_sql.errors import ArchiveError
+from hta_sql.ingest.find import folder_for
+from hta_sql.ingest.manifest import KEYS, Manifest
+from hta_sql.ingest.publish import DATA_TABLES, FILE_NAMES
+from hta_sql.moves import say_moved
+from hta_sql.paths.store import TABLES as PATH_TABLES
+from hta_sql.storage import Place, age_seconds, at_once, is_remote, remove
+
+TABLES = (*DATA_TABLES, *PATH_TABLES)
+# Another ingest may be about to name a younger one.
+ABANDONED_SECONDS = 86_400
+_DATA_FILE = re.compile(r"(\w+)/(job=[^/]+)/(rank=\d+|ranks)/([^/]+)\.parquet")
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of an archive; those that are no data file of a job have neither table nor id."""
+
+    name: str  # from the archive's root, with slashes
+    bytes: int
+    table: str | None = None
+    folder: str | None = None  # of the job
+    file_id: str | None = None
+
+
+def files_of(archive: Place, jobs: Iterable[str] | None = None) -> Iterator[File]:
+    """All files of an archive, or the data files of these jobs."""
+    if jobs is None:
+        yield from _files_below(archive, "")
+        return
+    folders = [f"{table}/{folder_for(job)}" for job in jobs for table in TABLES]
+    if is_remote(archive):
+        for found in at_once(lambda folder: list(_files_below(archive, folder)), folders):
+            yield from found
+        return
+    for folder in folders:
+        yield from _files_below(archive, folder)
+
+
+def ids_by_folder(archive: Place) -> dict[str, set[str]]:
+    """For the folder of each job, the ids of the files that rows name."""
+    named: dict[str, set[str]] = {}
+    for table in FILE_NAMES:
+        for row in Manifest(archive, table).rows():
+            named.setdefault(folder_for(row["job"]), set()).update(ids_of(table, row))
+    return named
+
+
+def ids_of(table: str, row: dict) -> set[str]:
+    """The ids of the files that a row of a manifest names."""
+    return {row[column] for column in FILE_NAMES[table] if row.get(column)}
+
+
+def delete(archive: Place, names: Iterable[str]) -> None:
+    """Delete files, and on disk the folders that they leave empty."""
+    names = list(names)
+    if is_remote(archive):
+        remove(archive / name for name in names)
+    else:
+        for name in names:
+            (archive / name).unlink(missing_ok=True)
+        folders = {folder for name in names for folder in list(Path(name).parents)[:-2]}
+        for folder in sorted(folders, key=lambda f: -len(f.parts)):
+            with contextlib.suppress(OSError):  # it is not empty
+                (archive / folder).rmdir()
+
+
+def delete_unnamed(archive: Place) -> list[File]:
+    """Delete data files of more than a day that no row names, and return them."""
+    with Manifest(archive).locked():
+        found = list(files_of(archive))
+        named = ids_by_folder(archive)
+        abandoned = [
+            file for file in found
+            if file.file_id and file.file_id not in named.get(file.folder, ())
+            and age_seconds(archive / file.name) > ABANDONED_SECONDS
+        ]  # fmt: skip
+        if abandoned:
+            say_moved(archive)  # rows may have named them until a moment ago
+        delete(archive, (file.name for file in abandoned))
+    return abandoned
+
+
+def check_jobs(archive: Place, jobs: Iterable[str]) -> list[str]:
+    """The jobs, each once; ArchiveError for one that the archive has nothing of."""
+    there = {row["job"] for table in KEYS for row in Manifest(archive, table).rows()}
+    chosen = list(dict.fromkeys(jobs))
+    for job in chosen:
+        if job not in there:
+            names = ", ".join(repr(name) for name in sorted(there)[:3])
+            more = ", …" if len(there) > 3 else ""
+            raise ArchiveError(f"{archive}: no job {job!r}; "
+                               + (f"there are {names}{more}" if names else "it has none"))
+    return chosen
+
+
+def _files_below(archive: Place, folder: str) -> Iterator[File]:
+    if is_remote(archive):
+        below = archive / folder if folder else archive
+        start = len(archive.path.strip("/")) + 1
+        try:
+            found = archive.fs.find(below.path, detail=True)
+        except FileNotFoundError:
+            return
+        for path, about in found.items():
+            yield _file(path.strip("/")[start:], about["size"])
+        return
+    for at, _, names in os.walk(archive / folder):
+        for name in names:
+            path = Path(at, name)
+            with contextlib.suppress(FileNotFoundError):  # gone in the meantime
+                yield _file(path.relative_to(archive).as_posix(), path.stat().st_size)
+
+
+def _file(name: str, size: int) -> File:
+    data = _DATA_FILE.fullmatch(name)
+    if not data or data[1] not in TABLES:
+        return File(name, size)
+    return File(name, size, data[1], data[2], data[4])

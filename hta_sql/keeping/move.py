@@ -1,0 +1,228 @@
+"""Jobs from one archive to another. An exported job is itself an archive, which opens on its own.
+
+Copies get ids of their own: one job may be in an archive twice, under two names.
+"""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hta_sql.database import add_sources, archive_root
+from hta_sql.errors import ArchiveError, BadParameter, FilesMoved
+from hta_sql.ingest import checked_archive, clear_abandoned, in_use, staging_of
+from hta_sql.ingest.find import LONGEST_FOLDER_BYTES, folder_for
+from hta_sql.ingest.manifest import KEYS, Manifest
+from hta_sql.ingest.publish import FILE_NAMES
+from hta_sql.ingest.trace import place_of
+from hta_sql.keeping.compact import COUNTS
+from hta_sql.keeping.files import File, check_jobs, delete, files_of, ids_of
+from hta_sql.storage import is_remote, put
+
+if TYPE_CHECKING:
+    import os
+
+    from hta_sql.storage import Place
+
+# What was computed of a job by `hta-sql materialize` is computed anew. The rows of traces come
+# last, as they make the job one of the archive.
+MANIFESTS = ("attachments", "critical_paths", "traces")
+ATTEMPTS = 5
+
+
+@dataclass(frozen=True)
+class Copied:
+    """A job that is now in another archive, under this name."""
+
+    job: str
+    rank_count: int
+    file_count: int
+    bytes: int
+
+
+@dataclass
+class Copy:
+    """A job on its way: its rows and files in the new archive, and where the files wait."""
+
+    job: str
+    rows: dict[str, list[dict]]
+    files: list[tuple[Path | None, str, int]]  # staged, or None where in place; name; bytes
+
+
+def export_job(
+    archive: str | os.PathLike[str] | Place, out: str | os.PathLike[str] | Place, *, job: str
+) -> Copied:
+    """Copy a job to an archive of its own, a folder or URL, or add it to one that is there.
+
+    With it go its traces, what was attached to them and its critical paths. ArchiveError where
+    `out` has a job of that name.
+    """
+    archive = archive_root(archive)
+    [copied] = _copy(archive, out, {job: job}, force=False)
+    return copied
+
+
+def import_job(
+    exported: str | os.PathLike[str] | Place,
+    archive: str | os.PathLike[str] | Place,
+    *,
+    job: str | None = None,
+    force: bool = False,
+) -> list[Copied]:
+    """Add an exported job, or all jobs of another archive, to an archive; made where there is none.
+
+    `job` is another name for it, where there is one alone. ArchiveError where the archive has a
+    job of that name, unless `force` replaces it.
+    """
+    exported = archive_root(exported)
+    found = sorted({row["job"] for row in Manifest(exported).rows()})
+    if not found:
+        raise ArchiveError(f"{exported}: has no jobs")
+    if job is not None and len(found) > 1:
+        raise BadParameter(f"{exported}: has {len(found)} jobs; another name is for one alone")
+    names = {found[0]: job} if job is not None else {name: name for name in found}
+    return _copy(exported, archive, names, force)
+
+
+def _copy(
+    source: Place, target: str | os.PathLike[str] | Place, names: dict[str, str], force: bool
+) -> list[Copied]:
+    """Copy jobs, each to its new name: all of them or, where something fails, none."""
+    target = checked_archive(target)
+    check_jobs(source, names)
+    for name in names.values():
+        if not name or len(folder_for(name)) > LONGEST_FOLDER_BYTES:
+            raise BadParameter(f"job {name[:40]!r}: a job's name has 1 to some 250 characters")
+    _refuse_twice(target, names.values(), force)
+    Manifest(target).make()
+    clear_abandoned(target)
+    staging = staging_of(target)
+    with in_use(staging):
+        copies = [_fetch(source, job, name, target, staging) for job, name in names.items()]
+        _publish(target, copies, force)
+    if not is_remote(target):
+        add_sources(target)
+    return [
+        Copied(copy.job, len(copy.rows["traces"]), len(copy.files),
+               sum(size for _, _, size in copy.files))
+        for copy in copies
+    ]  # fmt: skip
+
+
+def _refuse_twice(target: Place, names: Iterable[str], force: bool) -> None:
+    there = {row["job"] for row in Manifest(target).rows()}
+    for name in names:
+        if name in there and not force:
+            raise ArchiveError(f"{target}: has a job {name!r} already; `hta-sql import` adds it "
+                               "under another name with --job, or replaces it with --force")
+
+
+def _fetch(source: Place, job: str, name: str, target: Place, staging: Path) -> Copy:
+    """Copy a job's files: to staging or, in object storage, to where no row names them yet."""
+    for left in reversed(range(ATTEMPTS)):
+        rows = _rows(source, job)
+        ids = {
+            old: uuid.uuid4().hex[:16]
+            for table in MANIFESTS for row in rows[table] for old in ids_of(table, row)
+        }  # fmt: skip
+        copy = Copy(name, _renamed(rows, name, ids), [])
+        try:
+            files = [file for file in files_of(source, [job]) if file.file_id in ids]
+            missing = _missing(rows["traces"], files)
+            for file in files:
+                _fetch_file(source, file, ids[file.file_id], copy, target, staging)
+        except FileNotFoundError as error:
+            missing = [str(error)]
+        # Files go only after the rows that name them.
+        if _rows(source, job) == rows:
+            if not missing:
+                return copy
+            raise ArchiveError(f"{source}: job {job!r} is not whole, {missing[0]} is not there; "
+                               "ingest it again with --force")
+        if is_remote(target):
+            delete(target, (file for _, file, _ in copy.files))
+        if not left:
+            break
+    raise FilesMoved(f"{source}: job {job!r} changed while it was read; try again")
+
+
+def _rows(archive: Place, job: str) -> dict[str, list[dict]]:
+    """A job's rows, without critical paths that no longer count."""
+    rows = {
+        table: [row for row in Manifest(archive, table).rows() if row["job"] == job]
+        for table in MANIFESTS
+    }
+    traces = {row["trace_id"] for row in rows["traces"]}
+    rows["critical_paths"] = [
+        row for row in rows["critical_paths"] if traces.issuperset(row["trace_ids"])
+    ]
+    return rows
+
+
+def _renamed(rows: dict[str, list[dict]], job: str, ids: dict[str, str]) -> dict[str, list[dict]]:
+    renamed = {
+        table: [
+            row | {"job": job} | {column: ids[row[column]] for column in FILE_NAMES[table]
+                                  if row.get(column)}
+            for row in rows[table]
+        ]
+        for table in MANIFESTS
+    }  # fmt: skip
+    for row in renamed["critical_paths"]:
+        row["trace_ids"] = [ids[trace_id] for trace_id in row["trace_ids"]]
+    return renamed
+
+
+def _missing(traces: list[dict], files: list[File]) -> list[str]:
+    there = {file.name for file in files}
+    return [
+        place_of(row, table)
+        for row in traces for table, count in COUNTS.items()
+        if row[count] and place_of(row, table) not in there
+    ]  # fmt: skip
+
+
+def _fetch_file(
+    source: Place, file: File, new_id: str, copy: Copy, target: Place, staging: Path
+) -> None:
+    table, _, below, _ = file.name.split("/")
+    name = f"{table}/{folder_for(copy.job)}/{below}/{new_id}.parquet"
+    staged = staging / uuid.uuid4().hex
+    path = source / file.name
+    if is_remote(source):
+        path.fs.get_file(path.path, str(staged))
+    else:
+        shutil.copyfile(path, staged)
+    if is_remote(target):
+        put(staged, target / name)
+        staged = None
+    copy.files.append((staged, name, file.bytes))
+
+
+def _publish(target: Place, copies: list[Copy], force: bool) -> None:
+    """Make the copies count, in place of jobs of their names."""
+    names = {copy.job for copy in copies}
+    with Manifest(target).locked():
+        _refuse_twice(target, names, force)
+        before = {
+            table: [row for row in Manifest(target, table).rows() if row["job"] in names]
+            for table in KEYS
+        }
+        ids = {
+            file_id
+            for table in FILE_NAMES for row in before[table] for file_id in ids_of(table, row)
+        }  # fmt: skip
+        gone = [file.name for file in files_of(target, names) if file.file_id in ids]
+        for copy in copies:
+            for staged, name, _ in copy.files:
+                if staged:
+                    put(staged, target / name)
+        for table in (*(KEYS.keys() - set(MANIFESTS)), *MANIFESTS):
+            added = [row for copy in copies for row in copy.rows.get(table, [])]
+            if added or before[table]:
+                Manifest(target, table).change(lambda row: row["job"] not in names, added)
+        delete(target, gone)

@@ -1,0 +1,80 @@
+-- What a fleet's GPU time went to, by team or another tag and by week, from stored results.
+--
+-- Adds up job_summary of all jobs of a tag's value that began in one week: times are sums, and
+-- fractions those of the sums, so that a job weighs as much as its GPU time. It reads what
+-- `hta-sql materialize` has stored; jobs of which nothing is stored are left out, with a warning.
+--
+-- GPU time is what was traced, not what the jobs ran: a job of a week with three traced steps
+-- counts with these. Weeks begin on Monday at 0:00 UTC. A job without the tag has NULL as its
+-- value, one whose traces do not tell the date NULL as its week.
+--
+-- HTA has no counterpart.
+--
+-- since: 0.1
+-- grain: tag_value, week
+-- returns:
+--   tag_value                   VARCHAR  -      of the tag: a team, a model
+--   week                        DATE     -      its Monday
+--   job_count                   BIGINT   count  jobs
+--   rank_count                  BIGINT   count  their ranks with a trace
+--   gpu_hours                   DOUBLE   -      gpu_span_ns in hours
+--   gpu_span_ns                 BIGINT   ns     GPU time that was traced
+--   busy_ns                     BIGINT   ns     of this, with one activity or more
+--   compute_ns                  BIGINT   ns     with computation
+--   exposed_communication_ns    BIGINT   ns     with communication, but no computation
+--   exposed_memory_ns           BIGINT   ns     with copies or memsets and nothing else
+--   idle_ns                     BIGINT   ns     with nothing
+--   lost_gpu_ns                 BIGINT   ns     waiting for late ranks, of jobs where that is
+--                                               known; NULL: it is of none
+--   lost_gpu_hours              DOUBLE   -      lost_gpu_ns in hours
+--   busy_frac                   DOUBLE   0-1    busy_ns / gpu_span_ns: the utilisation
+--   compute_frac                DOUBLE   0-1    compute_ns / gpu_span_ns
+--   exposed_communication_frac  DOUBLE   0-1    exposed_communication_ns / gpu_span_ns
+--   idle_frac                   DOUBLE   0-1    idle_ns / gpu_span_ns
+--   lost_gpu_frac               DOUBLE   0-1    lost_gpu_ns / gpu_span_ns of those jobs
+-- check: job_count > 0 AND rank_count >= job_count
+-- check: busy_ns + idle_ns = gpu_span_ns
+-- check: compute_ns + exposed_communication_ns + exposed_memory_ns = busy_ns
+-- check: least(compute_ns, exposed_communication_ns, exposed_memory_ns, idle_ns) >= 0
+-- check: lost_gpu_ns >= 0
+-- check: (busy_frac IS NULL) = (gpu_span_ns = 0)
+-- check: dayofweek(week) = 1
+CREATE OR REPLACE MACRO fleet_summary_v1(
+    by_tag VARCHAR := 'team',  -- name of the tag by whose values jobs are grouped
+    since_day VARCHAR := NULL,  -- leave out jobs before this day, '2026-01-31', or of no date
+    until_day VARCHAR := NULL  -- leave out jobs of this day or later, or of no date
+) AS TABLE
+WITH
+picked AS (
+    -- The date is what is told now: a tag may have come after the results were stored.
+    SELECT g.value AS tag_value, date_trunc('week', j.started_at)::DATE AS week, s.*
+    FROM kept_job_summary AS s
+    INNER JOIN jobs AS j ON j.job = s.job
+    LEFT JOIN job_tags AS g ON g.job = s.job AND g.tag = by_tag
+    WHERE (since_day IS NULL OR j.started_at >= since_day::DATE)
+      AND (until_day IS NULL OR j.started_at < until_day::DATE)
+)
+SELECT
+    tag_value,
+    week,
+    count(*) AS job_count,
+    sum(rank_count)::BIGINT AS rank_count,
+    sum(gpu_span_ns) / 3.6e12 AS gpu_hours,
+    sum(p.gpu_span_ns)::BIGINT AS gpu_span_ns,
+    sum(p.busy_ns)::BIGINT AS busy_ns,
+    sum(p.compute_ns)::BIGINT AS compute_ns,
+    sum(p.exposed_communication_ns)::BIGINT AS exposed_communication_ns,
+    sum(p.exposed_memory_ns)::BIGINT AS exposed_memory_ns,
+    sum(p.idle_ns)::BIGINT AS idle_ns,
+    sum(p.lost_gpu_ns)::BIGINT AS lost_gpu_ns,
+    sum(p.lost_gpu_ns) / 3.6e12 AS lost_gpu_hours,
+    sum(p.busy_ns) / nullif(sum(p.gpu_span_ns), 0) AS busy_frac,
+    sum(p.compute_ns) / nullif(sum(p.gpu_span_ns), 0) AS compute_frac,
+    sum(p.exposed_communication_ns) / nullif(sum(p.gpu_span_ns), 0)
+        AS exposed_communication_frac,
+    sum(p.idle_ns) / nullif(sum(p.gpu_span_ns), 0) AS idle_frac,
+    sum(p.lost_gpu_ns)
+        / nullif(sum(p.gpu_span_ns) FILTER (p.lost_gpu_ns IS NOT NULL), 0) AS lost_gpu_frac
+FROM picked AS p
+GROUP BY tag_value, week
+ORDER BY tag_value, week;

@@ -1,0 +1,258 @@
+-- What a job's GPUs ran: each kernel with the operator that launched it, its shapes and its speed.
+--
+-- A row is a kernel, copy or memset of one operator with arguments of one shape, over all ranks on
+-- GPUs of one name. The operator is the one whose operations count, as in op_flops, where the
+-- kernel was launched in such a call; else the innermost one around the launch; else NULL, as in
+-- CUDA graphs.
+--
+-- A call of an operator may launch several kernels. Its operations and bytes count once, in the row
+-- of the longest of these, of equally long ones the first in the trace; `costed_ns` is the time of
+-- all of them, so that rows add up and a rate is what the operator achieves:
+--
+--     aten::mm     [=============)            1e6 operations
+--     gemm          [=====)                   dur_ns 60: flops 1e6, costed_ns 70
+--     splitKreduce          [=)               dur_ns 10: flops NULL
+--
+--     achieved_tflops = flops / costed_ns / 1e3
+--
+-- Of a job, the first `top_k` rows by total_ns are kept; all others are one row for each GPU name
+-- and kind, with is_rest and without names and rates. Times are sums over calls: kernels that
+-- overlap count each in full, and a collective's kernel also waits. HTA has no counterpart.
+--
+-- since: 0.1
+-- grain: job, device_name, kind, name, op_name, input_dims, input_types, concrete_inputs, is_rest
+-- returns:
+--   job              VARCHAR  -      run of a program
+--   device_name      VARCHAR  -      GPU, as the rank's trace names it
+--   kind             VARCHAR  -      computation, communication or memory
+--   name             VARCHAR  -      kernel, copy or memset
+--   op_name          VARCHAR  -      operator that launched it
+--   input_dims       VARCHAR  -      JSON: sizes of each of its arguments
+--   input_types      VARCHAR  -      JSON: type of each
+--   concrete_inputs  VARCHAR  -      JSON: values of the others, where operations are counted
+--   is_rest          BOOLEAN  -      whether it is all that is not among the first
+--   position         BIGINT   -      in the job, 1 for the longest total; NULL for the rest
+--   count            BIGINT   count  calls of the kernel
+--   total_ns         BIGINT   ns     sum of their durations
+--   min_ns           BIGINT   ns     shortest
+--   max_ns           BIGINT   ns     longest
+--   total_frac       DOUBLE   0-1    total_ns / that of all the job's GPU activities
+--   flops            BIGINT   -      operations that count here; NULL: none are known
+--   bytes            BIGINT   bytes  least bytes moved that count here; NULL: none are known
+--   costed_ns        BIGINT   ns     GPU time of the calls whose operations or bytes count here
+--   achieved_tflops  DOUBLE   -      1e12 operations a second of costed_ns
+--   achieved_gbps    DOUBLE   GB/s   bytes by costed_ns
+-- check: count > 0
+-- check: total_ns BETWEEN count * min_ns AND count * max_ns
+-- check: total_frac BETWEEN 0 AND 1
+-- check: (position IS NULL) = is_rest
+-- check: NOT is_rest OR (name IS NULL AND op_name IS NULL AND input_dims IS NULL)
+-- check: op_name IS NOT NULL OR (input_dims IS NULL AND flops IS NULL) OR is_rest
+-- check: flops >= 0
+-- check: bytes >= 0
+-- check: costed_ns >= 0 AND (costed_ns = 0 OR flops IS NOT NULL OR bytes IS NOT NULL)
+-- check: achieved_tflops IS NULL OR (flops IS NOT NULL AND costed_ns > 0)
+CREATE OR REPLACE MACRO job_kernels_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    top_k INTEGER := 1000,  -- rows to keep of each job
+    short_names BOOLEAN := true  -- kernels' names without template arguments and parameters
+) AS TABLE
+WITH RECURSIVE
+known_names AS (
+    SELECT name FROM matrix_product_operators()
+    UNION
+    SELECT name FROM convolution_operators()
+    UNION
+    SELECT name FROM attention_operators()
+    UNION
+    SELECT name FROM memory_bound_operators()
+),
+called AS MATERIALIZED (
+    SELECT
+        o.job,
+        o.rank,
+        o.event_id,
+        o.op_id,
+        o.name,
+        o.input_dims,
+        o.input_types,
+        o.concrete_inputs,
+        false AS is_rerun
+    FROM host_ops AS o
+    SEMI JOIN known_names ON known_names.name = o.name
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND is_operator(o.cat)
+      AND o.input_dims IS NOT NULL
+),
+shapes AS MATERIALIZED (
+    FROM operator_shapes(called)
+),
+formulas AS (
+    FROM matrix_products(shapes)
+    UNION ALL
+    FROM convolutions(shapes)
+    UNION ALL
+    FROM attentions(shapes)
+    UNION ALL
+    FROM memory_bound(shapes)
+),
+costs AS MATERIALIZED (
+    FROM operator_costs(formulas)
+),
+calls AS MATERIALIZED (
+    FROM operator_calls(called, shapes, costs)
+),
+ops AS (
+    SELECT o.job, o.rank, o.event_id, o.op_id
+    FROM host_ops AS o
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND is_operator(o.cat)
+      AND o.op_id IS NOT NULL
+),
+nests AS MATERIALIZED (
+    FROM operator_nests(calls, ops)
+),
+launching AS (
+    SELECT DISTINCT a.job, a.rank, a.op_id
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND a.op_id IS NOT NULL
+),
+counting AS (
+    SELECT l.job, l.rank, l.op_id, coalesce(n.counted_id, l.op_id) AS owner_id, n.counted_id
+    FROM launching AS l
+    LEFT JOIN nests AS n ON n.job = l.job AND n.rank = l.rank AND n.event_id = l.op_id
+),
+-- What the rows of the result have of an operator.
+owners AS MATERIALIZED (
+    SELECT
+        c.job,
+        c.rank,
+        c.op_id,
+        c.counted_id,
+        o.name AS op_name,
+        o.input_dims,
+        o.input_types,
+        CASE WHEN costs.flops IS NOT NULL THEN o.concrete_inputs END AS concrete_inputs,
+        costs.flops,
+        costs.bytes
+    FROM counting AS c
+    JOIN host_ops AS o ON o.job = c.job AND o.rank = c.rank AND o.event_id = c.owner_id
+    LEFT JOIN calls
+        ON calls.job = c.job AND calls.rank = c.rank AND calls.event_id = c.counted_id
+    LEFT JOIN costs ON costs.shape_number = calls.shape_number
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+),
+devices AS (
+    SELECT t.job, t.rank, min(t.device_name) AS device_name
+    FROM traces AS t
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, t.job))
+    GROUP BY t.job, t.rank
+),
+activities AS MATERIALIZED (
+    SELECT
+        a.job,
+        a.rank,
+        a.event_id,
+        a.kind,
+        CASE WHEN short_names THEN a.short_name ELSE a.name END AS name,
+        a.dur_ns,
+        o.* EXCLUDE (job, rank, op_id)
+    FROM gpu_activities AS a
+    LEFT JOIN owners AS o ON o.job = a.job AND o.rank = a.rank AND o.op_id = a.op_id
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+),
+-- Of each call whose cost counts: its longest activity, and the time of all.
+costed AS (
+    SELECT
+        job,
+        rank,
+        min({'less_ns': -dur_ns, 'event_id': event_id}).event_id AS event_id,
+        sum(dur_ns) AS costed_ns
+    FROM activities
+    WHERE counted_id IS NOT NULL
+    GROUP BY job, rank, counted_id
+),
+kernels AS (
+    SELECT
+        a.job,
+        d.device_name,
+        a.kind,
+        a.name,
+        a.op_name,
+        a.input_dims,
+        a.input_types,
+        a.concrete_inputs,
+        count(*) AS call_count,
+        sum(a.dur_ns) AS total_ns,
+        min(a.dur_ns) AS min_ns,
+        max(a.dur_ns) AS max_ns,
+        sum(a.flops::HUGEINT) FILTER (c.event_id IS NOT NULL) AS flops,
+        sum(a.bytes::HUGEINT) FILTER (c.event_id IS NOT NULL) AS bytes,
+        coalesce(sum(c.costed_ns), 0) AS costed_ns
+    FROM activities AS a
+    LEFT JOIN costed AS c ON c.job = a.job AND c.rank = a.rank AND c.event_id = a.event_id
+    LEFT JOIN devices AS d ON d.job = a.job AND d.rank = a.rank
+    GROUP BY ALL
+),
+placed AS (
+    SELECT
+        *,
+        row_number() OVER (
+            PARTITION BY job
+            ORDER BY total_ns DESC, device_name, kind, name, op_name, input_dims, input_types,
+                concrete_inputs
+        ) AS place,
+        sum(total_ns) OVER (PARTITION BY job) AS job_ns
+    FROM kernels
+),
+first_ones AS (
+    SELECT * EXCLUDE (place), false AS is_rest, place AS position
+    FROM placed
+    WHERE place <= top_k
+),
+others AS (
+    SELECT
+        job,
+        device_name,
+        kind,
+        true AS is_rest,
+        sum(call_count) AS call_count,
+        sum(total_ns) AS total_ns,
+        min(min_ns) AS min_ns,
+        max(max_ns) AS max_ns,
+        sum(flops) AS flops,
+        sum(bytes) AS bytes,
+        sum(costed_ns) AS costed_ns,
+        any_value(job_ns) AS job_ns
+    FROM placed
+    WHERE place > top_k
+    GROUP BY job, device_name, kind
+)
+SELECT
+    job,
+    device_name,
+    kind,
+    name,
+    op_name,
+    input_dims,
+    input_types,
+    concrete_inputs,
+    is_rest,
+    position,
+    call_count::BIGINT AS count,
+    total_ns::BIGINT AS total_ns,
+    min_ns,
+    max_ns,
+    total_ns / nullif(job_ns, 0) AS total_frac,
+    TRY_CAST(flops AS BIGINT) AS flops,
+    TRY_CAST(bytes AS BIGINT) AS bytes,
+    costed_ns::BIGINT AS costed_ns,
+    CASE WHEN NOT is_rest THEN flops / nullif(1e3 * costed_ns, 0) END AS achieved_tflops,
+    CASE WHEN NOT is_rest THEN bytes / nullif(costed_ns, 0) END AS achieved_gbps
+FROM (
+    FROM first_ones
+    UNION ALL BY NAME
+    FROM others
+)
+ORDER BY job, is_rest, position, device_name, kind;

@@ -1,0 +1,323 @@
+-- What each rank of a job did, on which GPU of which host, and how fast its kernels were.
+--
+-- In synchronous training all ranks take a step in the same time: one that computes slowly shows as
+-- more computation and less waiting. But ranks need not do the same work, as stages of a pipeline
+-- do not. So kernels are held against the same kernels, not ranks against ranks: those of the same
+-- name, grid, block, operator and operator's shapes, on GPUs of the same name.
+--
+--     compared_ns    time of the rank's computation kernels that another rank of the job runs, too
+--     expected_ns    the time that they would take at the median rank's mean time a call
+--     compute_ratio  compared_ns / expected_ns: 1.2 is 20 % slower than the median rank
+--
+--     gemm on rank   0: 4 calls of 10    1: 2 calls of 10    2: 4 calls of 13    median of means 10
+--     compute_ratio  40 / 40 = 1         20 / 20 = 1         52 / 40 = 1.3
+--
+-- A kernel of which one rank alone has calls is not compared, nor is communication, which waits. Of
+-- two ranks the median is between both: each differs from it by half. Where the operators' shapes
+-- are not recorded, kernels with one grid for all sizes may be taken for the same.
+--
+-- launch_ratio tells a slow host: the rank's median time of a launching call by the median of the
+-- job's ranks. late_count and lost_gpu_ns count what began with the rank, as in lost_gpu_time.
+-- Busy times are sums over the rank's devices, as in temporal_breakdown.
+--
+-- local_rank is the GPU of the host: the device's number where all ranks of the job on this host
+-- have different ones; else, where each process sees its own GPU alone, the rank's place among
+-- them.
+--
+-- HTA has no counterpart.
+--
+-- since: 0.1
+-- grain: job, rank
+-- returns:
+--   job                       VARCHAR  -      run of a program
+--   rank                      INTEGER  -      rank of the process
+--   host                      VARCHAR  -      its machine, where the trace names it
+--   device_name               VARCHAR  -      its GPU, likewise
+--   local_rank                BIGINT   -      which GPU of its host, from 0; NULL: no host or GPU
+--   step_count                BIGINT   count  steps
+--   step_mean_ns              BIGINT   ns     mean time of a step
+--   gpu_span_ns               BIGINT   ns     first activity's start to the last one's end
+--   busy_ns                   BIGINT   ns     time with one activity or more
+--   compute_ns                BIGINT   ns     time with computation
+--   communication_ns          BIGINT   ns     time with communication
+--   exposed_communication_ns  BIGINT   ns     time with communication, but no computation
+--   exposed_memory_ns         BIGINT   ns     time with copies or memsets and nothing else
+--   idle_ns                   BIGINT   ns     the rest of the span
+--   kernel_ns                 BIGINT   ns     sum of durations of computation kernels
+--   compared_ns               BIGINT   ns     of this, kernels that other ranks run as well
+--   expected_ns               BIGINT   ns     what these would take at the median rank
+--   compute_ratio             DOUBLE   -      compared_ns / expected_ns
+--   launch_count              BIGINT   count  calls that launched GPU activities
+--   launch_p50_ns             BIGINT   ns     median time of such a call
+--   launch_ratio              DOUBLE   -      by the median over the job's ranks; NULL: alone
+--   late_count                BIGINT   count  late arrivals at collectives that began with it
+--   lost_gpu_ns               BIGINT   ns     what the others lost by them; NULL: not known
+-- check: busy_ns + idle_ns = gpu_span_ns
+-- check: compute_ns + exposed_communication_ns + exposed_memory_ns = busy_ns
+-- check: least(idle_ns, compute_ns, exposed_communication_ns, exposed_memory_ns) >= 0
+-- check: exposed_communication_ns <= communication_ns
+-- check: compute_ns <= kernel_ns
+-- check: compared_ns BETWEEN 0 AND kernel_ns
+-- check: expected_ns >= 0
+-- check: (compute_ratio IS NULL) = (expected_ns = 0)
+-- check: (step_mean_ns IS NULL) = (step_count = 0)
+-- check: (launch_p50_ns IS NULL) = (launch_count = 0)
+-- check: late_count >= 0 AND (lost_gpu_ns IS NULL OR lost_gpu_ns >= 0)
+CREATE OR REPLACE MACRO job_ranks_v1(
+    only_jobs VARCHAR[] := NULL  -- jobs to measure; NULL means all
+) AS TABLE
+WITH
+ranks AS (
+    SELECT t.job, t.rank, min(t.host) AS host, min(t.device_name) AS device_name
+    FROM traces AS t
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, t.job))
+    GROUP BY t.job, t.rank
+),
+step_spans AS (
+    SELECT s.job, s.rank, s.step, max(s.end_ns) - min(s.start_ns) AS step_ns
+    FROM steps AS s
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, s.job))
+    GROUP BY s.job, s.rank, s.step
+),
+rank_steps AS (
+    SELECT job, rank, count(*) AS step_count, round(avg(step_ns))::BIGINT AS step_mean_ns
+    FROM step_spans
+    GROUP BY job, rank
+),
+of_devices AS (
+    SELECT a.job, a.rank, a.device, NULL::BIGINT AS step, a.kind, a.start_ns, a.end_ns
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+),
+busy AS (
+    SELECT
+        job,
+        rank,
+        min(device) AS device,
+        sum(span_ns)::BIGINT AS span_ns,
+        sum(busy_ns)::BIGINT AS busy_ns,
+        sum(computation_ns)::BIGINT AS compute_ns,
+        sum(communication_ns)::BIGINT AS communication_ns,
+        sum(computation_or_communication_ns)::BIGINT AS both_ns
+    FROM busy_times(of_devices)
+    GROUP BY job, rank
+),
+launchers AS (
+    SELECT DISTINCT a.job, a.rank, a.op_id
+    FROM gpu_activities AS a
+    WHERE a.kind = 'computation'
+      AND a.op_id IS NOT NULL
+      AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+),
+ops AS (
+    SELECT o.job, o.rank, o.event_id AS op_id, o.name AS op_name, o.input_dims
+    FROM host_ops AS o
+    SEMI JOIN launchers AS l ON l.job = o.job AND l.rank = o.rank AND l.op_id = o.event_id
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+),
+rank_kernels AS (
+    SELECT
+        a.job,
+        a.rank,
+        r.device_name,
+        a.name,
+        a.grid,
+        a.block,
+        o.op_name,
+        o.input_dims,
+        count(*) AS call_count,
+        sum(a.dur_ns)::BIGINT AS total_ns
+    FROM gpu_activities AS a
+    JOIN ranks AS r ON r.job = a.job AND r.rank = a.rank
+    LEFT JOIN ops AS o ON o.job = a.job AND o.rank = a.rank AND o.op_id = a.op_id
+    WHERE a.kind = 'computation'
+      AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+    GROUP BY ALL
+),
+held_against AS (
+    SELECT
+        job,
+        rank,
+        call_count,
+        total_ns,
+        count(*) OVER same_kernel AS rank_count,
+        median(total_ns / call_count) OVER same_kernel AS typical_ns
+    FROM rank_kernels
+    WINDOW same_kernel AS (
+        PARTITION BY job, device_name, name, grid, block, op_name, input_dims
+    )
+),
+compared AS (
+    SELECT
+        job,
+        rank,
+        sum(total_ns)::BIGINT AS kernel_ns,
+        coalesce(sum(total_ns) FILTER (rank_count > 1), 0)::BIGINT AS compared_ns,
+        coalesce(sum(round(call_count * typical_ns)::BIGINT) FILTER (rank_count > 1), 0)::BIGINT
+            AS expected_ns
+    FROM held_against
+    GROUP BY job, rank
+),
+launch_calls AS (
+    SELECT a.job, a.rank, a.launch_id, any_value(a.launch_end_ns - a.launch_start_ns) AS launch_ns
+    FROM gpu_activities AS a
+    WHERE a.launch_id IS NOT NULL
+      AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+    GROUP BY a.job, a.rank, a.launch_id
+),
+rank_launches AS (
+    SELECT
+        job,
+        rank,
+        count(*) AS launch_count,
+        whole_ns(quantile_cont(launch_ns, 0.5)) AS launch_p50_ns
+    FROM launch_calls
+    GROUP BY job, rank
+),
+launches AS (
+    SELECT
+        *,
+        CASE WHEN count(*) OVER of_job > 1 THEN median(launch_p50_ns) OVER of_job END
+            AS typical_ns
+    FROM rank_launches
+    WINDOW of_job AS (PARTITION BY job)
+),
+-- Late arrivals, what they cost and with whom they began: as lost_gpu_time has it.
+members AS MATERIALIZED (
+    FROM paired_members(only_jobs)
+),
+late AS MATERIALIZED (
+    FROM late_windows(members, 10000)
+),
+windows AS (
+    SELECT 2 * late_id AS window_id, job, rank, from_ns, until_ns
+    FROM late
+    UNION ALL
+    SELECT 2 * late_id + 1 AS window_id, job, peer AS rank, peer_from_ns, peer_until_ns
+    FROM late
+),
+activities AS NOT MATERIALIZED (
+    SELECT a.job, a.rank, a.event_id, a.kind, a.short_name AS name, a.op_id, a.start_ns, a.end_ns
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+),
+pieces AS MATERIALIZED (
+    FROM window_pieces(windows, activities)
+),
+of_windows AS (
+    SELECT job, rank, NULL::BIGINT AS device, window_id AS step, kind, start_ns, end_ns
+    FROM pieces
+),
+busy_in_windows AS (
+    FROM busy_times(of_windows)
+),
+causes AS MATERIALIZED (
+    FROM late_causes(late, pieces, busy_in_windows, members)
+),
+direct AS MATERIALIZED (
+    SELECT l.*, c.* EXCLUDE (late_id)
+    FROM late AS l
+    JOIN causes AS c ON c.late_id = l.late_id
+),
+chains AS MATERIALIZED (
+    FROM blame_chains(direct)
+),
+-- The first of each chain, with the rank of the last.
+roots AS MATERIALIZED (
+    SELECT d.late_id, d.job, d.collective_id, d.caused_wait_ns, r.rank
+    FROM chains AS c
+    JOIN direct AS d ON d.job = c.job AND d.collective_id = c.chain_id
+    JOIN direct AS r ON r.late_id = c.late_id
+    WHERE c.is_root
+),
+waits AS (
+    SELECT
+        r.late_id,
+        m.job,
+        m.rank,
+        m.event_id,
+        m.device,
+        m.start_ns,
+        m.dur_ns,
+        m.wait_ns,
+        m.computed_before_ns,
+        m.hidden_ns
+    FROM members AS m
+    JOIN roots AS r ON r.job = m.job AND r.collective_id = m.collective_id
+    WHERE m.wait_ns > 0
+),
+computations AS (
+    SELECT a.job, a.rank, a.device, a.start_ns, a.dur_ns, a.computed_before_ns
+    FROM gpu_activities AS a
+    WHERE a.kind = 'computation'
+      AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+),
+-- NULL where a wait's is not known.
+hidden AS (
+    SELECT
+        late_id,
+        CASE
+            WHEN count(hidden_wait_ns) = count(*) THEN sum(hidden_wait_ns)::BIGINT
+        END AS hidden_wait_ns
+    FROM hidden_waits(waits, computations)
+    GROUP BY late_id
+),
+losses AS (
+    SELECT
+        r.job,
+        r.rank,
+        count(*) AS late_count,
+        CASE
+            WHEN count(h.hidden_wait_ns) = count(*)
+            THEN sum(r.caused_wait_ns - h.hidden_wait_ns)::BIGINT
+        END AS lost_ns
+    FROM roots AS r
+    JOIN hidden AS h ON h.late_id = r.late_id
+    GROUP BY r.job, r.rank
+),
+placed AS (
+    SELECT
+        r.*,
+        b.* EXCLUDE (job, rank),
+        CASE
+            WHEN r.host IS NULL OR b.device IS NULL THEN NULL
+            WHEN count(DISTINCT b.device) OVER of_host = count(b.device) OVER of_host
+            THEN b.device
+            ELSE count(b.device) OVER (
+                PARTITION BY r.job, r.host ORDER BY r.rank ROWS UNBOUNDED PRECEDING
+            ) - 1
+        END AS local_rank
+    FROM ranks AS r
+    LEFT JOIN busy AS b ON b.job = r.job AND b.rank = r.rank
+    WINDOW of_host AS (PARTITION BY r.job, r.host)
+)
+SELECT
+    p.job,
+    p.rank,
+    p.host,
+    p.device_name,
+    p.local_rank,
+    coalesce(s.step_count, 0) AS step_count,
+    s.step_mean_ns,
+    coalesce(p.span_ns, 0) AS gpu_span_ns,
+    coalesce(p.busy_ns, 0) AS busy_ns,
+    coalesce(p.compute_ns, 0) AS compute_ns,
+    coalesce(p.communication_ns, 0) AS communication_ns,
+    coalesce(p.both_ns - p.compute_ns, 0) AS exposed_communication_ns,
+    coalesce(p.busy_ns - p.both_ns, 0) AS exposed_memory_ns,
+    coalesce(p.span_ns - p.busy_ns, 0) AS idle_ns,
+    coalesce(c.kernel_ns, 0) AS kernel_ns,
+    coalesce(c.compared_ns, 0) AS compared_ns,
+    coalesce(c.expected_ns, 0) AS expected_ns,
+    c.compared_ns / nullif(c.expected_ns, 0) AS compute_ratio,
+    coalesce(l.launch_count, 0) AS launch_count,
+    l.launch_p50_ns,
+    l.launch_p50_ns / nullif(l.typical_ns, 0) AS launch_ratio,
+    coalesce(x.late_count, 0) AS late_count,
+    CASE WHEN x.job IS NULL THEN 0 ELSE x.lost_ns END AS lost_gpu_ns
+FROM placed AS p
+LEFT JOIN rank_steps AS s ON s.job = p.job AND s.rank = p.rank
+LEFT JOIN compared AS c ON c.job = p.job AND c.rank = p.rank
+LEFT JOIN launches AS l ON l.job = p.job AND l.rank = p.rank
+LEFT JOIN losses AS x ON x.job = p.job AND x.rank = p.rank
+ORDER BY p.job, p.rank;

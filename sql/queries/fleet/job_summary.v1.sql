@@ -1,0 +1,306 @@
+-- A row for each job: its GPUs and steps, how busy they were, why not, and who held the others up.
+--
+-- Times are sums over the devices of all ranks, each as in temporal_breakdown, so that fractions
+-- are those of all the job's GPU time together:
+--
+--     gpu_span_ns = busy_ns + idle_ns, from each device's first activity to its last
+--     busy_ns     = compute_ns + exposed_communication_ns + exposed_memory_ns
+--     idle_ns     = host_wait_ns + kernel_wait_ns + other_wait_ns
+--
+-- Idle times are those of whole devices, with their causes as in idle_gaps: the host launched late
+-- (host_wait), a gap below 30 us that kernels launched in time leave (kernel_wait), or the device
+-- waited for something else. Fractions are of gpu_span_ns, but overlap_frac is as in
+-- comm_comp_overlap: of communication, what computation hides.
+--
+-- A step lasts as long as its annotation on the host, as in profiler_steps; mean and median are
+-- over the steps of all ranks. top_kernel is what ran longest of computation and communication
+-- kernels, all calls of all ranks added up, by its short name; of equal ones the first by name.
+--
+-- lost_gpu_ns is what lost_gpu_time counts: how long ranks waited for one that came late to a
+-- collective, without computation to hide it. worst_rank is the one that most of it began with, of
+-- equal ones the lowest; NULL where nothing was lost. A job without GPU activities has zeros, and
+-- NULL for fractions.
+--
+-- HTA has no counterpart.
+--
+-- since: 0.1
+-- grain: job
+-- returns:
+--   job                         VARCHAR    -      run of a program
+--   started_at                  TIMESTAMP  -      when it began, UTC, as in jobs
+--   rank_count                  BIGINT     count  ranks with a trace
+--   world_size                  INTEGER    -      ranks of the job, by its traces
+--   host_count                  BIGINT     count  machines that the traces name
+--   device_name                 VARCHAR    -      GPU; several with commas
+--   step_count                  BIGINT     count  different steps
+--   step_mean_ns                BIGINT     ns     mean time of a step of a rank
+--   step_p50_ns                 BIGINT     ns     median of it
+--   gpu_span_ns                 BIGINT     ns     GPU time that was traced
+--   busy_ns                     BIGINT     ns     of this, with one activity or more
+--   compute_ns                  BIGINT     ns     with computation
+--   communication_ns            BIGINT     ns     with communication
+--   overlap_ns                  BIGINT     ns     with both
+--   exposed_communication_ns    BIGINT     ns     with communication, but no computation
+--   exposed_memory_ns           BIGINT     ns     with copies or memsets and nothing else
+--   idle_ns                     BIGINT     ns     with nothing
+--   host_wait_ns                BIGINT     ns     of idle_ns: the launch came late
+--   kernel_wait_ns              BIGINT     ns     of idle_ns: short gaps between kernels
+--   other_wait_ns               BIGINT     ns     of idle_ns: launched in time, yet it waited
+--   lost_gpu_ns                 BIGINT     ns     waiting for late ranks; NULL where not known
+--   busy_frac                   DOUBLE     0-1    busy_ns / gpu_span_ns
+--   compute_frac                DOUBLE     0-1    compute_ns / gpu_span_ns
+--   overlap_frac                DOUBLE     0-1    overlap_ns / communication_ns
+--   exposed_communication_frac  DOUBLE     0-1    exposed_communication_ns / gpu_span_ns
+--   idle_frac                   DOUBLE     0-1    idle_ns / gpu_span_ns
+--   lost_gpu_frac               DOUBLE     0-1    lost_gpu_ns / gpu_span_ns
+--   top_kernel                  VARCHAR    -      kernel that ran longest
+--   top_kernel_ns               BIGINT     ns     sum of its durations
+--   top_kernel_frac             DOUBLE     0-1    top_kernel_ns / that of all kernels
+--   worst_rank                  INTEGER    -      rank that cost the others most GPU time
+--   worst_rank_host             VARCHAR    -      its machine, where the trace names it
+--   worst_rank_lost_ns          BIGINT     ns     of lost_gpu_ns, what began with it
+-- check: rank_count > 0 AND step_count >= 0
+-- check: busy_ns + idle_ns = gpu_span_ns
+-- check: compute_ns + exposed_communication_ns + exposed_memory_ns = busy_ns
+-- check: overlap_ns + exposed_communication_ns = communication_ns
+-- check: host_wait_ns + kernel_wait_ns + other_wait_ns = idle_ns
+-- check: least(compute_ns, overlap_ns, exposed_memory_ns, exposed_communication_ns) >= 0
+-- check: least(idle_ns, host_wait_ns, kernel_wait_ns, other_wait_ns) >= 0
+-- check: (busy_frac IS NULL) = (gpu_span_ns = 0)
+-- check: (step_mean_ns IS NULL) = (step_count = 0)
+-- check: worst_rank_lost_ns > 0 AND worst_rank_lost_ns <= lost_gpu_ns
+-- check: (worst_rank IS NULL) = (coalesce(lost_gpu_ns, 0) = 0)
+-- check: top_kernel_frac BETWEEN 0 AND 1
+CREATE OR REPLACE MACRO job_summary_v1(
+    only_jobs VARCHAR[] := NULL  -- jobs to summarise; NULL means all
+) AS TABLE
+WITH
+job_traces AS (
+    SELECT
+        t.job,
+        count(DISTINCT t.rank) AS rank_count,
+        max(t.world_size) AS world_size,
+        count(DISTINCT t.host) AS host_count,
+        string_agg(DISTINCT t.device_name, ', ' ORDER BY t.device_name) AS device_name
+    FROM traces AS t
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, t.job))
+    GROUP BY t.job
+),
+rank_steps AS (
+    SELECT s.job, s.rank, s.step, max(s.end_ns) - min(s.start_ns) AS dur_ns
+    FROM steps AS s
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, s.job))
+    GROUP BY s.job, s.rank, s.step
+),
+job_steps AS (
+    SELECT
+        job,
+        count(DISTINCT step) AS step_count,
+        round(avg(dur_ns))::BIGINT AS mean_ns,
+        whole_ns(quantile_cont(dur_ns, 0.5)) AS p50_ns
+    FROM rank_steps
+    GROUP BY job
+),
+of_devices AS (
+    SELECT a.job, a.rank, a.device, NULL::BIGINT AS step, a.kind, a.start_ns, a.end_ns
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+),
+job_times AS (
+    SELECT
+        job,
+        sum(span_ns)::BIGINT AS span_ns,
+        sum(busy_ns)::BIGINT AS busy_ns,
+        sum(computation_ns)::BIGINT AS compute_ns,
+        sum(communication_ns)::BIGINT AS communication_ns,
+        sum(computation_or_communication_ns)::BIGINT AS both_ns
+    FROM busy_times(of_devices)
+    GROUP BY job
+),
+on_any_stream AS (
+    SELECT
+        a.job,
+        a.rank,
+        a.device,
+        NULL::BIGINT AS stream,
+        a.event_id,
+        a.start_ns,
+        a.end_ns,
+        a.launch_start_ns
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+),
+job_waits AS (
+    SELECT
+        job,
+        sum(gap_ns) FILTER (cause = 'host_wait') AS host_wait_ns,
+        sum(gap_ns) FILTER (cause = 'kernel_wait') AS kernel_wait_ns,
+        sum(gap_ns) FILTER (cause = 'other') AS other_wait_ns
+    FROM idle_before(on_any_stream, 30000)
+    GROUP BY job
+),
+kernels AS (
+    SELECT a.job, a.short_name AS name, sum(a.dur_ns) AS total_ns
+    FROM gpu_activities AS a
+    WHERE a.kind <> 'memory'
+      AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+    GROUP BY a.job, a.short_name
+),
+job_kernels AS (
+    SELECT
+        job,
+        min({'less_ns': -total_ns, 'name': name}).name AS top_kernel,
+        max(total_ns)::BIGINT AS top_kernel_ns,
+        sum(total_ns) AS total_ns
+    FROM kernels
+    GROUP BY job
+),
+-- Late arrivals, what they cost and with whom they began: as lost_gpu_time has it.
+members AS MATERIALIZED (
+    FROM paired_members(only_jobs)
+),
+late AS MATERIALIZED (
+    FROM late_windows(members, 10000)
+),
+windows AS (
+    SELECT 2 * late_id AS window_id, job, rank, from_ns, until_ns
+    FROM late
+    UNION ALL
+    SELECT 2 * late_id + 1 AS window_id, job, peer AS rank, peer_from_ns, peer_until_ns
+    FROM late
+),
+activities AS NOT MATERIALIZED (
+    SELECT a.job, a.rank, a.event_id, a.kind, a.short_name AS name, a.op_id, a.start_ns, a.end_ns
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+),
+pieces AS MATERIALIZED (
+    FROM window_pieces(windows, activities)
+),
+of_windows AS (
+    SELECT job, rank, NULL::BIGINT AS device, window_id AS step, kind, start_ns, end_ns
+    FROM pieces
+),
+busy AS (
+    FROM busy_times(of_windows)
+),
+causes AS MATERIALIZED (
+    FROM late_causes(late, pieces, busy, members)
+),
+direct AS MATERIALIZED (
+    SELECT l.*, c.* EXCLUDE (late_id)
+    FROM late AS l
+    JOIN causes AS c ON c.late_id = l.late_id
+),
+chains AS MATERIALIZED (
+    FROM blame_chains(direct)
+),
+-- The late arrivals, each with the rank with which it began.
+roots AS MATERIALIZED (
+    SELECT d.late_id, d.job, d.collective_id, d.caused_wait_ns, r.rank
+    FROM chains AS c
+    JOIN direct AS d ON d.job = c.job AND d.collective_id = c.chain_id
+    JOIN direct AS r ON r.late_id = c.late_id
+    WHERE c.is_root
+),
+waits AS (
+    SELECT
+        r.late_id,
+        m.job,
+        m.rank,
+        m.event_id,
+        m.device,
+        m.start_ns,
+        m.dur_ns,
+        m.wait_ns,
+        m.computed_before_ns,
+        m.hidden_ns
+    FROM members AS m
+    JOIN roots AS r ON r.job = m.job AND r.collective_id = m.collective_id
+    WHERE m.wait_ns > 0
+),
+computations AS (
+    SELECT a.job, a.rank, a.device, a.start_ns, a.dur_ns, a.computed_before_ns
+    FROM gpu_activities AS a
+    WHERE a.kind = 'computation'
+      AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+),
+-- What of the waits is hidden; NULL where some wait's is not known.
+hidden AS (
+    SELECT
+        late_id,
+        CASE
+            WHEN count(hidden_wait_ns) = count(*) THEN sum(hidden_wait_ns)::BIGINT
+        END AS hidden_wait_ns
+    FROM hidden_waits(waits, computations)
+    GROUP BY late_id
+),
+rank_losses AS (
+    SELECT
+        r.job,
+        r.rank,
+        sum(r.caused_wait_ns - x.hidden_wait_ns)::BIGINT AS lost_ns,
+        count(*) = count(x.hidden_wait_ns) AS is_known
+    FROM roots AS r
+    JOIN hidden AS x ON x.late_id = r.late_id
+    GROUP BY r.job, r.rank
+),
+job_losses AS (
+    SELECT
+        job,
+        CASE WHEN bool_and(is_known) THEN sum(lost_ns)::BIGINT END AS lost_ns,
+        CASE
+            WHEN bool_and(is_known) THEN min({'less_ns': -lost_ns, 'rank': rank}).rank
+        END AS worst_rank,
+        max(lost_ns) AS worst_ns
+    FROM rank_losses
+    GROUP BY job
+),
+machines AS (
+    SELECT t.job, t.rank, min(t.host) AS host
+    FROM traces AS t
+    GROUP BY t.job, t.rank
+)
+SELECT
+    j.job,
+    b.started_at,
+    j.rank_count,
+    j.world_size,
+    j.host_count,
+    j.device_name,
+    coalesce(s.step_count, 0) AS step_count,
+    s.mean_ns AS step_mean_ns,
+    s.p50_ns AS step_p50_ns,
+    coalesce(g.span_ns, 0) AS gpu_span_ns,
+    coalesce(g.busy_ns, 0) AS busy_ns,
+    coalesce(g.compute_ns, 0) AS compute_ns,
+    coalesce(g.communication_ns, 0) AS communication_ns,
+    coalesce(g.compute_ns + g.communication_ns - g.both_ns, 0) AS overlap_ns,
+    coalesce(g.both_ns - g.compute_ns, 0) AS exposed_communication_ns,
+    coalesce(g.busy_ns - g.both_ns, 0) AS exposed_memory_ns,
+    coalesce(g.span_ns - g.busy_ns, 0) AS idle_ns,
+    coalesce(w.host_wait_ns, 0)::BIGINT AS host_wait_ns,
+    coalesce(w.kernel_wait_ns, 0)::BIGINT AS kernel_wait_ns,
+    coalesce(w.other_wait_ns, 0)::BIGINT AS other_wait_ns,
+    CASE WHEN l.job IS NULL THEN 0 ELSE l.lost_ns END AS lost_gpu_ns,
+    g.busy_ns / nullif(g.span_ns, 0) AS busy_frac,
+    g.compute_ns / nullif(g.span_ns, 0) AS compute_frac,
+    overlap_ns / nullif(g.communication_ns, 0) AS overlap_frac,
+    exposed_communication_ns / nullif(g.span_ns, 0) AS exposed_communication_frac,
+    idle_ns / nullif(g.span_ns, 0) AS idle_frac,
+    lost_gpu_ns / nullif(g.span_ns, 0) AS lost_gpu_frac,
+    k.top_kernel,
+    k.top_kernel_ns,
+    k.top_kernel_ns / nullif(k.total_ns, 0) AS top_kernel_frac,
+    CASE WHEN l.worst_ns > 0 THEN l.worst_rank END AS worst_rank,
+    CASE WHEN l.worst_ns > 0 THEN m.host END AS worst_rank_host,
+    CASE WHEN l.worst_ns > 0 AND l.worst_rank IS NOT NULL THEN l.worst_ns END AS worst_rank_lost_ns
+FROM job_traces AS j
+JOIN jobs AS b ON b.job = j.job
+LEFT JOIN job_steps AS s ON s.job = j.job
+LEFT JOIN job_times AS g ON g.job = j.job
+LEFT JOIN job_waits AS w ON w.job = j.job
+LEFT JOIN job_kernels AS k ON k.job = j.job
+LEFT JOIN job_losses AS l ON l.job = j.job
+LEFT JOIN machines AS m ON m.job = j.job AND m.rank = l.worst_rank
+ORDER BY j.job;

@@ -1,0 +1,178 @@
+-- The runs of a job over time: how long their steps took, and where that changed beyond noise.
+--
+-- Runs are of one thing that have the same value of the tag `of_tag`, such as model; of a job
+-- without it, its name without digits and signs at its end tells: `bert-2026-11-03` and `bert-17`
+-- are runs of `bert`. Runs on other GPUs or with another number of ranks are a series of their own.
+-- They are in the order of started_at; those that tell none come last, by name. Figures are those
+-- of job_summary; runs without steps are in the result, but play no part in changes.
+--
+-- Before each run, the median of up to `run_limit` runs before it is held against that of as many
+-- from it on, the run included. With less than 3 runs on a side nothing is told: is_change is NULL.
+--
+--     step_ns     100 101 100  99 101 100 111 109 110 111 110 110
+--     before_ns    -   -   -  100 ...     100
+--     after_ns                            110                      is_change: diff_ratio 0.1
+--
+-- They differ beyond noise where their difference is at least `min_change` of before_ns, and more
+-- than t standard errors of a difference of two medians:
+--
+--     sigma = 1.4826 / sqrt(2) * median of |step_ns - step_ns of the run before|
+--     error = sqrt(pi / 2) * sigma * sqrt(1 / runs before + 1 / runs from it on)
+--     t     = Student's t of the series' runs less one that chance exceeds once in 1,000, at least
+--             4.5, as many places are looked at
+--
+-- and only where the run itself is nearer to after_ns, the run before it nearer to before_ns. Noise
+-- from one run to the next is not blown up by the changes themselves, and one odd run decides
+-- nothing: it takes three. Of several such runs less than `run_limit` runs apart that differ in the
+-- same direction, the change is where a cut takes away most of the absolute deviations from the
+-- median. Of a slow drift each run differs little from its neighbours: it shows in drift_ratio and
+-- is no change, unless it is steep.
+--
+-- HTA has no counterpart. regressions looks closer, at the newest run and kernel by kernel.
+--
+-- since: 0.1
+-- grain: job
+-- needs: `hta-sql materialize`
+-- returns:
+--   job                         VARCHAR    -      one of the runs
+--   run_of                      VARCHAR    -      value of the tag, or what their names begin with
+--   device_name                 VARCHAR    -      GPUs of the series
+--   rank_count                  BIGINT     count  ranks of the series
+--   position                    BIGINT     -      in the series, 1 for its first run
+--   started_at                  TIMESTAMP  -      when it began, UTC
+--   step_ns                     BIGINT     ns     median time of a step; NULL: it has none
+--   busy_frac                   DOUBLE     0-1    of its GPU time, with something running
+--   exposed_communication_frac  DOUBLE     0-1    with communication, but no computation
+--   idle_frac                   DOUBLE     0-1    with nothing
+--   before_ns                   BIGINT     ns     median step_ns of the runs before
+--   after_ns                    BIGINT     ns     of the runs from this one on
+--   diff_ratio                  DOUBLE     -      after_ns / before_ns - 1: 0.03 is 3 % longer
+--   drift_ratio                 DOUBLE     -      after_ns / that of the series' first run - 1
+--   is_change                   BOOLEAN    -      it changed with this run; NULL: too few runs
+-- check: position > 0 AND rank_count > 0
+-- check: (step_ns IS NULL) = (after_ns IS NULL)
+-- check: is_change IS NULL OR (step_ns IS NOT NULL AND before_ns IS NOT NULL)
+-- check: is_change IS NOT TRUE OR diff_ratio <> 0
+CREATE OR REPLACE MACRO job_trend_v1(
+    of_tag VARCHAR := 'model',  -- tag that runs of one thing share
+    job_contains VARCHAR := NULL,  -- only jobs with this in their names; NULL means all
+    only_jobs VARCHAR[] := NULL,  -- jobs to look at; NULL means all
+    run_limit INTEGER := 5,  -- runs to compare on either side of a change
+    min_change DOUBLE := 0.02  -- by how much step times differ at least, 0.02 for 2 %
+) AS TABLE
+WITH
+runs AS (
+    SELECT
+        s.job,
+        coalesce(t.value, nullif(regexp_replace(s.job, '[^\pL]+$', ''), ''), s.job) AS run_of,
+        s.device_name,
+        s.rank_count,
+        j.started_at,  -- what is told now: a tag may have come after the results were stored
+        s.step_p50_ns AS step_ns,
+        s.busy_frac,
+        s.exposed_communication_frac,
+        s.idle_frac
+    FROM kept_job_summary AS s
+    INNER JOIN jobs AS j ON j.job = s.job
+    LEFT JOIN job_tags AS t ON t.job = s.job AND t.tag = of_tag
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, s.job))
+      AND (job_contains IS NULL OR contains(s.job, job_contains))
+),
+placed AS (
+    SELECT
+        *,
+        dense_rank() OVER (ORDER BY run_of, device_name, rank_count) AS series,
+        row_number() OVER (
+            PARTITION BY run_of, device_name, rank_count ORDER BY started_at NULLS LAST, job
+        ) AS position
+    FROM runs
+),
+steps_of_runs AS (
+    SELECT
+        job,
+        series,
+        row_number() OVER in_time AS place,
+        step_ns,
+        lag(step_ns) OVER in_time AS last_ns
+    FROM placed
+    WHERE step_ns IS NOT NULL
+    WINDOW in_time AS (PARTITION BY series ORDER BY position)
+),
+around AS (
+    SELECT
+        *,
+        count(*) OVER (PARTITION BY series) AS run_count,
+        median(abs(step_ns - last_ns)) OVER (PARTITION BY series) AS jump_p50_ns,
+        coalesce(list(step_ns) OVER (
+            PARTITION BY series ORDER BY place
+            ROWS BETWEEN greatest(0, run_limit) PRECEDING AND 1 PRECEDING
+        ), []) AS runs_before,
+        list(step_ns) OVER (
+            PARTITION BY series ORDER BY place
+            ROWS BETWEEN CURRENT ROW AND greatest(0, run_limit - 1) FOLLOWING
+        ) AS runs_after
+    FROM steps_of_runs
+),
+medians AS (
+    SELECT
+        *,
+        list_median(runs_before) AS before_median,
+        list_median(runs_after) AS after_median,
+        list_median(list_concat(runs_before, runs_after)) AS both_median,
+        least(len(runs_before), len(runs_after)) >= 3 AS is_told,
+        greatest(4.5, student_t(run_count - 1)) * sqrt(pi() / 2) * 1.4826 / sqrt(2)
+            * jump_p50_ns * sqrt(1 / nullif(len(runs_before), 0) + 1 / len(runs_after))
+            AS noise_ns
+    FROM around
+),
+differing AS (
+    SELECT
+        *,
+        CASE
+            WHEN is_told
+                AND abs(after_median - before_median) > noise_ns
+                AND abs(after_median - before_median) >= min_change * before_median
+                AND abs(step_ns - after_median) < abs(step_ns - before_median)
+                AND abs(last_ns - before_median) < abs(last_ns - after_median)
+            THEN sign(after_median - before_median)
+        END AS direction,
+        list_sum(list_transform(
+            list_concat(runs_before, runs_after), lambda x: abs(x - both_median)
+        ))
+        - list_sum(list_transform(runs_before, lambda x: abs(x - before_median)))
+        - list_sum(list_transform(runs_after, lambda x: abs(x - after_median))) AS gain_ns
+    FROM medians
+),
+-- The clearest one nearby, of equally clear ones the first.
+changes AS (
+    SELECT
+        *,
+        direction IS NOT NULL AND place = -(max({'gain_ns': gain_ns, 'turn': -place}) OVER (
+            PARTITION BY series, direction ORDER BY place
+            RANGE BETWEEN greatest(0, run_limit - 1) PRECEDING
+                AND greatest(0, run_limit - 1) FOLLOWING
+        )).turn AS is_change
+    FROM differing
+)
+SELECT
+    p.job,
+    p.run_of,
+    p.device_name,
+    p.rank_count,
+    p.position,
+    p.started_at,
+    p.step_ns,
+    p.busy_frac,
+    p.exposed_communication_frac,
+    p.idle_frac,
+    round(c.before_median)::BIGINT AS before_ns,
+    round(c.after_median)::BIGINT AS after_ns,
+    c.after_median / nullif(c.before_median, 0) - 1 AS diff_ratio,
+    c.after_median / nullif(first_value(c.after_median IGNORE NULLS) OVER (
+        PARTITION BY p.series ORDER BY p.position
+        ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+    ), 0) - 1 AS drift_ratio,
+    CASE WHEN c.is_told THEN c.is_change END AS is_change
+FROM placed AS p
+LEFT JOIN changes AS c ON c.job = p.job
+ORDER BY p.run_of, p.device_name, p.rank_count, p.position;

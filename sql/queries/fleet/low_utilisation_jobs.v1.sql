@@ -1,0 +1,113 @@
+-- The jobs whose GPUs compute too little, ranked by the GPU time without computation, with reasons.
+--
+-- Of each job's traced GPU time, all that was not computation has one of six reasons, and the one
+-- with most time is named; of equal ones the first here:
+--
+--     straggler       waiting for ranks that came late to collectives, as in lost_gpu_time
+--     communication   exposed communication past that
+--     memory          exposed copies and memsets
+--     host_wait       idle, the launch came late: data loading, Python, synchronisation
+--     kernel_wait     idle for less than 30 us between kernels that were launched in time
+--     other_wait      idle otherwise: for events of other streams, ...
+--
+-- They add up to without_compute_ns. Where late ranks are said to have cost more than there was
+-- exposed communication, as when a rank waits on several streams at once, they count for all of it.
+--
+-- Jobs without any GPU activity are left out: there is no time to share out. It reads what
+-- `hta-sql materialize` has stored; jobs of which nothing is stored are left out, with a warning.
+-- HTA has no counterpart.
+--
+-- since: 0.1
+-- grain: job
+-- returns:
+--   job                 VARCHAR    -      run of a program
+--   position            BIGINT     -      1 for the one with most GPU time without computation;
+--                                        then by name
+--   started_at          TIMESTAMP  -      when it began, UTC; NULL where not known
+--   rank_count          BIGINT     count  ranks with a trace
+--   device_name         VARCHAR    -      GPU; several with commas
+--   gpu_span_ns         BIGINT     ns     GPU time that was traced
+--   without_compute_ns  BIGINT     ns     of this, without computation
+--   busy_frac           DOUBLE     0-1    of gpu_span_ns, with any activity
+--   compute_frac        DOUBLE     0-1    of gpu_span_ns, with computation
+--   reason              VARCHAR    -      what most of without_compute_ns was
+--   reason_ns           BIGINT     ns     how much of it
+--   reason_frac         DOUBLE     0-1    reason_ns / without_compute_ns
+--   straggler_ns        BIGINT     ns     of without_compute_ns: waiting for late ranks
+--   communication_ns    BIGINT     ns     other exposed communication
+--   memory_ns           BIGINT     ns     exposed copies and memsets
+--   host_wait_ns        BIGINT     ns     idle, the launch came late
+--   kernel_wait_ns      BIGINT     ns     idle in short gaps between kernels
+--   other_wait_ns       BIGINT     ns     idle otherwise
+--   top_kernel          VARCHAR    -      kernel that ran longest
+--   worst_rank          INTEGER    -      rank that cost the others most GPU time
+--   worst_rank_host     VARCHAR    -      its machine, where the trace names it
+-- check: without_compute_ns BETWEEN 0 AND gpu_span_ns
+-- check: straggler_ns + communication_ns + memory_ns + host_wait_ns + kernel_wait_ns
+--   + other_wait_ns = without_compute_ns
+-- check: reason_ns = greatest(straggler_ns, communication_ns, memory_ns, host_wait_ns,
+--   kernel_wait_ns, other_wait_ns)
+-- check: least(straggler_ns, communication_ns, memory_ns, host_wait_ns) >= 0
+-- check: (reason IS NULL) = (without_compute_ns = 0)
+-- check: position > 0
+CREATE OR REPLACE MACRO low_utilisation_jobs_v1(
+    only_jobs VARCHAR[] := NULL,  -- jobs to look at; NULL means all
+    top_k INTEGER := 20,  -- jobs to show; NULL means all
+    below DOUBLE := 0.8  -- leave out those that compute for this share of their GPU time or more
+) AS TABLE
+WITH
+picked AS (
+    SELECT
+        s.* EXCLUDE (started_at),
+        -- What is told now: a tag may have come after the results were stored.
+        j.started_at,
+        s.gpu_span_ns - s.compute_ns AS without_compute_ns,
+        least(coalesce(s.lost_gpu_ns, 0), s.exposed_communication_ns) AS straggler_ns
+    FROM kept_job_summary AS s
+    INNER JOIN jobs AS j ON j.job = s.job
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, s.job))
+      AND s.compute_frac < below
+),
+reasoned AS (
+    SELECT
+        *,
+        exposed_communication_ns - straggler_ns AS other_communication_ns,
+        list_max([
+            {'time_ns': straggler_ns, 'turn': 6, 'reason': 'straggler'},
+            {'time_ns': other_communication_ns, 'turn': 5, 'reason': 'communication'},
+            {'time_ns': exposed_memory_ns, 'turn': 4, 'reason': 'memory'},
+            {'time_ns': host_wait_ns, 'turn': 3, 'reason': 'host_wait'},
+            {'time_ns': kernel_wait_ns, 'turn': 2, 'reason': 'kernel_wait'},
+            {'time_ns': other_wait_ns, 'turn': 1, 'reason': 'other_wait'}
+        ]) AS most
+    FROM picked
+),
+placed AS (
+    SELECT *, row_number() OVER (ORDER BY without_compute_ns DESC, job) AS position
+    FROM reasoned
+)
+SELECT
+    job,
+    position,
+    started_at,
+    rank_count,
+    device_name,
+    gpu_span_ns,
+    without_compute_ns,
+    busy_frac,
+    compute_frac,
+    CASE WHEN without_compute_ns > 0 THEN most.reason END AS reason,
+    most.time_ns AS reason_ns,
+    most.time_ns / nullif(without_compute_ns, 0) AS reason_frac,
+    straggler_ns,
+    other_communication_ns AS communication_ns,
+    exposed_memory_ns AS memory_ns,
+    host_wait_ns,
+    kernel_wait_ns,
+    other_wait_ns,
+    top_kernel,
+    worst_rank,
+    worst_rank_host
+FROM placed
+WHERE top_k IS NULL OR position <= top_k
+ORDER BY position;

@@ -1,0 +1,30 @@
+-- The stored rows of job_ranks, which says what they mean.
+CREATE OR REPLACE MACRO kept_job_ranks_schema() AS TABLE
+SELECT
+    NULL::VARCHAR AS job,
+    NULL::INTEGER AS rank,
+    NULL::VARCHAR AS host,
+    NULL::VARCHAR AS device_name,
+    NULL::BIGINT AS local_rank,
+    NULL::BIGINT AS step_count,
+    NULL::BIGINT AS step_mean_ns,
+    NULL::BIGINT AS gpu_span_ns,
+    NULL::BIGINT AS busy_ns,
+    NULL::BIGINT AS compute_ns,
+    NULL::BIGINT AS communication_ns,
+    NULL::BIGINT AS exposed_communication_ns,
+    NULL::BIGINT AS exposed_memory_ns,
+    NULL::BIGINT AS idle_ns,
+    NULL::BIGINT AS kernel_ns,
+    NULL::BIGINT AS compared_ns,
+    NULL::BIGINT AS expected_ns,
+    NULL::DOUBLE AS compute_ratio,
+    NULL::BIGINT AS launch_count,
+    NULL::BIGINT AS launch_p50_ns,
+    NULL::DOUBLE AS launch_ratio,
+    NULL::BIGINT AS late_count,
+    NULL::BIGINT AS lost_gpu_ns
+WHERE false;
+
+CREATE OR REPLACE VIEW kept_job_ranks AS
+FROM kept_job_ranks_schema();

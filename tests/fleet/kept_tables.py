@@ -1,0 +1,33 @@
+"""Fleet queries over stored results written in the test itself."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+from queries.small_tables import Rows, SmallTables
+
+
+class KeptTables(SmallTables):
+    """The catalogue over tables that tests fill with rows, stored results among them."""
+
+    def __init__(self, queries: Iterable[str], kept: Iterable[str]) -> None:
+        super().__init__(queries)
+        self.kept = {
+            name: self.con.sql(f"FROM kept_{name}_schema()").to_arrow_table().schema
+            for name in kept
+        }
+        self.keep()
+
+    def keep(self, **stored: Rows) -> None:
+        """Replace the stored rows of all queries; columns left out are NULL."""
+        for name, schema in self.kept.items():
+            rows = pa.Table.from_pylist(stored.get(name, []), schema=schema)
+            self.con.register("filled", rows)
+            self.con.execute(f"CREATE OR REPLACE TABLE given_kept_{name} AS FROM filled")
+            self.con.execute(f"CREATE OR REPLACE VIEW kept_{name} AS FROM given_kept_{name}")
+            self.con.unregister("filled")
+
+    def result(self, name: str, **parameters: Any) -> Rows:
+        """A query's rows, of which its header's promises hold."""
+        assert self.broken_promises(name, **parameters) == []
+        return self.run(name, **parameters)

@@ -1,0 +1,141 @@
+"""Files of stored results: which are merged and deleted, and what readers are told of it."""
+
+import os
+import time
+import uuid
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from upath import UPath
+
+from hta_sql import materialize, moves
+from hta_sql.errors import FilesMoved
+from hta_sql.ingest.manifest import Manifest
+from hta_sql.paths.store import draft
+from hta_sql.storage import age_seconds, is_remote
+
+
+@pytest.fixture(params=["disk", "memory"])
+def root(request, tmp_path):
+    """An archive of jobs a, b and c, each with a file of results of its own."""
+    root = (UPath(f"memory://{uuid.uuid4().hex}/archive") if request.param == "memory"
+            else tmp_path / "archive")
+    manifest = Manifest(root)
+    manifest.make()
+    manifest.add([{"job": job, "rank": 0, "trace_id": f"t{job}", "path": f"{job}.json"}
+                  for job in "abc"])  # fmt: skip
+    for job in "abc":
+        write_result(root, f"of_{job}", job)
+    Manifest(root, "kept_results").add([
+        {"job": job, "query": "job_summary_v1", "file_id": f"of_{job}"} for job in "abc"])
+    return root
+
+
+def write_result(root, file_id: str, job: str) -> None:
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({"job": [job]}), sink)
+    file = materialize.file_of(root, "job_summary", file_id)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(sink.getvalue().to_pybytes())
+
+
+def state(root) -> tuple[set[str], set[str]]:
+    """The files that there are, and those that rows name."""
+    return ({file.stem for file in materialize.result_files(root)},
+            {row["file_id"] for row in Manifest(root, "kept_results").rows()})  # fmt: skip
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """The state of the archive each time that readers were told."""
+    told = []
+    say = moves.say_moved
+
+    def say_moved(root) -> None:
+        told.append(state(root))
+        say(root)
+
+    monkeypatch.setattr(moves, "say_moved", say_moved)
+    monkeypatch.setattr(materialize, "say_moved", say_moved)
+    return told
+
+
+def test_readers_are_told_of_merged_files(root, told, monkeypatch):
+    monkeypatch.setattr(materialize, "MOST_FILES", 1)
+    materialize.merge_small_files(root)
+    files, [merged] = state(root)
+    alone = {"of_a", "of_b", "of_c"}
+    assert files == alone | {merged}
+    assert told == [(files, alone), (files, {merged})]
+    told.clear()
+    monkeypatch.setattr(materialize, "UNNAMED_SECONDS", -60)
+    materialize.remove_unnamed(root)
+    assert told == [(files, {merged})]  # before the files go
+    assert state(root) == ({merged}, {merged})
+    table = materialize.rows_of_jobs(materialize.file_of(root, "job_summary", merged), list("abc"))
+    assert sorted(table["job"].to_pylist()) == ["a", "b", "c"]
+
+
+def test_nothing_is_told_where_nothing_goes(root, told):
+    materialize.remove_unnamed(root)
+    materialize.merge_small_files(root)
+    assert told == []
+
+
+def test_a_file_of_which_the_age_is_not_known_stays(root, monkeypatch):
+    write_result(root, "fresh", "a")
+    if is_remote(root):
+        monkeypatch.setattr(type(root.fs), "modified", lambda *_: (_ for _ in ()).throw(
+            NotImplementedError))
+    materialize.remove_unnamed(root)
+    assert "fresh" in state(root)[0]
+
+
+def test_a_file_that_another_run_deleted_first_is_ignored(root, monkeypatch):
+    listed = materialize.result_files(root)
+    gone = materialize.file_of(root, "job_summary", "gone")
+    monkeypatch.setattr(materialize, "result_files", lambda root: [gone, *listed])
+    monkeypatch.setattr(materialize, "MOST_FILES", 1)
+    materialize.remove_unnamed(root)
+    assert age_seconds(gone) == 0
+    materialize.file_of(root, "job_summary", "of_b").unlink()
+    materialize.merge_small_files(root)
+    assert state(root)[1] == {"of_a", "of_b", "of_c"}
+
+
+def test_an_old_file_goes(tmp_path):
+    file = tmp_path / "file"
+    file.touch()
+    os.utime(file, (time.time() - 100, time.time() - 100))
+    assert 100 <= age_seconds(file) < 200
+
+
+def test_readers_are_told_where_a_path_is_sought_again(root, monkeypatch):
+    row = {"path_window": "step 1", "ranks": [0], "trace_ids": ["ta"]}
+    told = []
+    say = moves.say_moved
+
+    def say_moved(root) -> None:
+        named = {row["path_id"] for row in Manifest(root, "critical_paths").rows()}
+        told.append((named, file.exists()))
+        say(root)
+
+    def publish() -> str:
+        with draft(root, "a") as new:
+            pq.write_table(pa.table({"edge_id": [1]}), new.file("path_edges", 0))
+            new.publish(row)
+            return new.path_id
+
+    monkeypatch.setattr(moves, "say_moved", say_moved)
+    first = publish()
+    file = root / f"path_edges/job=a/rank=0/{first}.parquet"
+    assert file.exists() and told == []
+    second = publish()
+    assert told == [({first}, True), ({second}, True)] and not file.exists()
+
+
+def test_a_path_of_traces_that_are_gone_is_told(root):
+    with draft(root, "a") as new, pytest.raises(FilesMoved, match="'a' was ingested anew"):
+        new.publish({"path_window": "step 1", "ranks": [0], "trace_ids": ["replaced"]})
+    assert Manifest(root, "critical_paths").rows() == []
