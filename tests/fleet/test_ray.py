@@ -69,7 +69,7 @@ def engine(cluster):
 @pytest.fixture(scope="module")
 def traces(tmp_path_factory) -> Path:
     """Three jobs of different size and ranks."""
-    folder = tmp_path_factory.mktemp("jobs")
+    folder = tmp_path_factory.mktemp("fleet") / "jobs"
     for number, ranks in enumerate((2, 1, 3)):
         write_job(folder / f"job{number}", ranks=ranks, steps=2, layers=1 + number, seed=number)
     changes = [[-1, 1, 100, 0], [5, 2, 8, 4]]

@@ -375,8 +375,8 @@ def test_what_cannot_be_done_is_said_in_a_line(in_folder, words, code, told):
 
 def test_one_of_many_jobs_has_to_be_chosen(in_folder, make_archive):
     spans = [{"job": job, "ph": "X", "event_id": 0, "start_ns": 0, "dur_ns": 1} for job in "abc"]
-    result, files = in_folder(str(make_archive("../archive", events=spans)))
-    assert (result.exit_code, files) == (1, set())
+    result, files = in_folder(str(make_archive("archive", events=spans)))
+    assert (result.exit_code, files) == (1, {"archive"})
     assert result.stderr == ("Error: the archive has 3 jobs (a, b, c): choose one with --job, or "
                              "two to compare them\n")  # fmt: skip
 
