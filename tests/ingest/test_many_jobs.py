@@ -384,7 +384,7 @@ def test_watch(tmp_path):
     folder, archive = tmp_path / "t", tmp_path / "a"
     write(folder / "early/rank_0.json")
     text = gzip.compress(trace_text([span(f"op{at}", ts=at) for at in range(50)]).encode())
-    watch = started([folder, archive, "--watch", "0.5", "--outcomes", tmp_path / "o.csv"])
+    watch = started([folder, archive, "--watch", "1", "--outcomes", tmp_path / "o.csv"])
     try:
         assert "early rank 0: ingested, 3 events" in watch.stderr.readline()
         assert "1 trace: 1 ingested" in watch.stderr.readline()
@@ -392,8 +392,8 @@ def test_watch(tmp_path):
         late.parent.mkdir()
         with late.open("wb") as file:
             # A byte now and then: no two looks see the same.
-            for at in range(0, 100, 5):
-                file.write(text[at : at + 5])
+            for at in range(0, 100, 4):
+                file.write(text[at : at + 4])
                 file.flush()
                 time.sleep(0.1)
             file.write(text[100:])
@@ -403,7 +403,7 @@ def test_watch(tmp_path):
             lines.append(watch.stderr.readline())
         assert any("late rank 0: ingested, 50 events" in line for line in lines), lines
         assert any("rank_1.json: failed: not JSON" in line for line in lines), lines
-        time.sleep(1.5)  # several looks
+        time.sleep(2.5)  # several looks
         write(folder / "early/rank_0.json", count=7)
         assert "early rank 0: replaced, 7 events" in watch.stderr.readline()
         assert "1 trace: 1 replaced" in watch.stderr.readline()
