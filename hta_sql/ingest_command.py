@@ -67,6 +67,8 @@ def ingest(
     told = _tags(tags)
     if outcomes:
         format_of(outcomes, None)
+        if not outcomes.absolute().parent.is_dir():
+            raise click.BadParameter(f"{outcomes.parent}: no such folder", param_hint="--outcomes")
     if watch and force:
         raise click.UsageError("--force is for once, --watch for good: give one of them")
 

@@ -37,6 +37,8 @@ from hta_sql.storage import Place, absolute, holds_archive, is_remote, names_in
 
 # In object storage, an ingest that finds more makes one of them.
 MOST_PARTS = 50
+# Of more files that are skipped for the same reason, one is named.
+MOST_SKIPPED = 5
 
 
 @dataclass(frozen=True)
@@ -156,9 +158,9 @@ def take(
             claims.append(found)
         elif isinstance(found, Skipped):
             skipped.append((found.path, found.reason))
-            report(f"skipped {shown(found.path.name)}: {found.reason}")
         else:
             (as_before if found.row else outcomes).append(found)
+    report_skipped(skipped, report)
     if not claims and not as_before and (is_strict or not outcomes):
         raise nothing_to_read(outcomes, skipped)
 
@@ -235,6 +237,21 @@ def update(manifest: Manifest, attached: Manifest, outcomes: Iterable[Outcome]) 
         rows = [o.row for o in changed if (o.kind == TRACE) == (table is manifest)]
         if rows:
             table.amend(rows, columns)
+
+
+def report_skipped(
+    skipped: Iterable[tuple[Place, str]], report: Callable[[str], None]
+) -> None:
+    """A line a file; of many that are alike, one with the first of them."""
+    alike: dict[str, list[Place]] = {}
+    for path, reason in skipped:
+        alike.setdefault(reason, []).append(path)
+    for reason, paths in alike.items():
+        if len(paths) > MOST_SKIPPED:
+            report(f"skipped {len(paths):,} files, such as {shown(paths[0])}: {reason}")
+        else:
+            for path in paths:
+                report(f"skipped {shown(path.name)}: {reason}")
 
 
 def report_lonely(

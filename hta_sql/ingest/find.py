@@ -64,9 +64,8 @@ def find_candidates(inputs: Iterable[str | Path], job: str | None) -> list[Candi
                 found[(file, candidate.error) if candidate.error else file] = candidate
     for key, candidate in found.items():
         if len(folder_for(candidate.job)) > LONGEST_FOLDER_BYTES:
-            why = f"job '{candidate.job[:40]}…': its name is too long for a folder"
-            if not candidate.is_listed:
-                raise IngestError(f"{why}; --job NAME gives a shorter one")
+            name = candidate.job if len(candidate.job) <= 40 else f"{candidate.job[:40]}…"
+            why = f"job '{name}': its name is too long for a folder; --job NAME gives a shorter one"
             found[key] = replace(candidate, error=why)
     if not found:
         places = ", ".join(str(text) for text in inputs)
@@ -105,7 +104,8 @@ def remote_matches(where: UPath) -> list[UPath]:
             return [where]
         if not glob.has_magic(where.path):
             names_in(where)  # tells of a bucket that is not there
-            raise IngestError(f"{where}: no such object")
+            # A folder is there as soon as something is in it.
+            raise NothingThere(f"{where}: no such object, and none below it")
         found = sorted(where.fs.glob(where.path))
     if not found:
         raise NothingThere(f"{where}: no object matches that")
@@ -160,13 +160,42 @@ def candidates_in(file: Place, job: str | None) -> Iterable[Candidate]:
 
 
 def walk(root: Path) -> Iterable[tuple[str, list[str]]]:
-    """Folders below `root` with their files, leaving out archives and hidden things."""
+    """Folders below `root` with their files, leaving out archives and hidden things.
+
+    A link to what is found below `root` by its own name, such as `latest`, is left out, and one to
+    a folder that `root` is in; each other folder is followed once.
+    """
+    inside = os.path.realpath(root)
+    followed: set[str] = set()
+
+    def counts(folder: str, name: str) -> bool:
+        if name.startswith("."):
+            return False
+        path = os.path.join(folder, name)
+        if not os.path.islink(path):
+            return True
+        target = os.path.realpath(path)
+        within = os.path.relpath(target, inside)
+        is_inside = within.split(os.sep)[0] != os.pardir
+        if not os.path.isdir(target):
+            return not (is_inside and is_trace_name(within) and not is_hidden(within))
+        is_around = os.path.commonpath([target, inside]) == target
+        if target in followed or is_around or is_inside and not is_hidden(within):
+            return False
+        followed.add(target)
+        return True
+
     for folder, folders, files in os.walk(root, followlinks=True):
         if "traces.parquet" in files or "hta.duckdb" in files:
             folders.clear()
             continue
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield folder, sorted(name for name in files if not name.startswith("."))
+        folders[:] = [name for name in sorted(folders) if counts(folder, name)]
+        yield folder, sorted(name for name in files if counts(folder, name))
+
+
+def is_hidden(within: str) -> bool:
+    """Whether a path below a folder leads through hidden things; `.` is the folder itself."""
+    return any(part.startswith(".") for part in Path(within).parts)
 
 
 def job_of(root: Place, folder: Place) -> str:

@@ -101,12 +101,19 @@ def look_at(candidate: Candidate, known: Known, force: bool) -> Claim | Outcome 
                 return unchanged(candidate, row, modified_ns)
         return claimed(candidate)
     except (HtaSqlError, OSError) as error:
-        reason = getattr(error, "strerror", None) or one_line(error)
+        reason = reason_of(error)
         # A name that ends in .raw may be of anything.
         is_other = type(error) is NotATrace or not TRACE_NAME.search(path.name)
         if candidate.named or not is_other:
             return failure(path, job, None, reason)
         return Skipped(path, reason)
+
+
+def reason_of(error: HtaSqlError | OSError) -> str:
+    """Why a file cannot be read, without its name where that is possible."""
+    if isinstance(error, FileNotFoundError) and not error.strerror:  # of object storage
+        return "no such object"
+    return getattr(error, "strerror", None) or one_line(error)
 
 
 def claimed(candidate: Candidate) -> Claim:
@@ -165,13 +172,60 @@ def planned_traces(
         claims, known=known.rank_of, taken=lambda job: known.ranks.get(job, ()), warn=report
     ))  # fmt: skip
     with ThreadPoolExecutor(LOOKS) as pool:
-        return list(pool.map(
+        items = list(pool.map(
             lambda item: planned_for(
                 item[0], item[1], item[2], known.rows.get((TRACE, item[0].candidate.job, item[1])),
                 tags_of(known.of(item[0].candidate)), force, archive, staging,
             ),
             settled,
         ))  # fmt: skip
+    clashes = clashing_folders(settled, items, known)
+    return [
+        without_mixing(item, rank, clashes.get(folder_of(claim)), known)
+        for item, (claim, rank, _) in zip(items, settled, strict=True)
+    ]
+
+
+def folder_of(claim: Claim) -> tuple[str, str]:
+    """The job of a file, and its folder."""
+    return claim.candidate.job, shown(claim.candidate.path.parent)
+
+
+def clashing_folders(
+    settled: list[tuple[Claim, int, str | None]], items: list[Task | Outcome], known: Known
+) -> dict[tuple[str, str], int]:
+    """Folders that have a rank of their job in common with another folder, and which rank.
+
+    What a list says to be one job is one, wherever it lies.
+    """
+    folders: dict[tuple[str, int], set[str]] = defaultdict(set)
+    for claim, rank, _ in settled:
+        job, folder = folder_of(claim)
+        folders[job, rank].add(folder)
+        if row := known.rows.get((TRACE, job, rank)):
+            folders[job, rank].add(shown(place(row["path"]).parent))
+    return {
+        folder_of(claim): rank
+        for item, (claim, rank, _) in zip(items, settled, strict=True)
+        if isinstance(item, Outcome) and item.status == "failed"
+        and not claim.candidate.is_listed and len(folders[claim.candidate.job, rank]) > 1
+    }  # fmt: skip
+
+
+def without_mixing(
+    item: Task | Outcome, rank: int, clash: int | None, known: Known
+) -> Task | Outcome:
+    """The same, or a failure where the other ranks of a job would be those of another run."""
+    if clash is None or not isinstance(item, Task):
+        return item
+    row = known.rows.get((TRACE, item.job, rank))
+    if row and row["path"] == shown(item.path):
+        return item
+    return failure(
+        item.path, item.job, rank,
+        f"left out with rank {clash} beside it, which job '{item.job}' has from another folder: "
+        "name another job with --job",
+    )  # fmt: skip
 
 
 def planned_attachments(
@@ -216,8 +270,7 @@ def planned_for(
         if row and not force and is_same(path, row, size, modified_ns):
             return unchanged(candidate, row, row["modified_ns"])
     except (HtaSqlError, OSError) as problem:
-        reason = getattr(problem, "strerror", None) or one_line(problem)
-        return failure(path, job, rank, reason, kind=kind)
+        return failure(path, job, rank, reason_of(problem), kind=kind)
     if row and not force and row["path"] != shown(path):
         what = "" if kind == TRACE else f"the {in_words(kind)} of "
         return failure(

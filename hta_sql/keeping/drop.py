@@ -8,10 +8,13 @@ from collections import Counter
 from collections.abc import Iterable
 from contextlib import nullcontext
 from datetime import UTC, datetime
+from functools import cache
 from typing import TYPE_CHECKING
 
+import duckdb
 import pyarrow as pa
 
+from hta_sql.catalog import sql_root
 from hta_sql.database import add_sources, archive_root
 from hta_sql.errors import BadParameter
 from hta_sql.ingest.find import folder_for
@@ -113,18 +116,26 @@ def job_times(rows: Iterable[dict]) -> dict[str, int]:
     for row in rows:
         start_ns = row["start_ns"] or 0
         if start_ns < EARLIEST_NS:
-            start_ns = unix_ns(told_time(row) or row["ingested_at"])
+            start_ns = unix_ns(
+                told_instant(dict(row["tags"] or ()).get("time")) or row["ingested_at"])
         times[row["job"]] = max(start_ns, times.get(row["job"], 0))
     return times
 
 
-def told_time(row: dict) -> datetime | None:
-    """The tag `time` in UTC, as in the view jobs."""
-    try:
-        told = datetime.fromisoformat(dict(row["tags"] or ()).get("time") or "")
-    except ValueError:
+@cache
+def told_instant(told: str | None) -> datetime | None:
+    """The tag `time` in UTC, as the view jobs reads it."""
+    if not told:
         return None
-    return told.astimezone(UTC).replace(tzinfo=None) if told.tzinfo else told
+    [(instant,)] = _database().execute("SELECT told_instant($1)", [told]).fetchall()
+    return instant
+
+
+@cache
+def _database() -> duckdb.DuckDBPyConnection:
+    con = duckdb.connect()
+    con.execute((sql_root() / "macros/told_instant.sql").read_text())
+    return con
 
 
 def unix_ns(moment: datetime | None) -> int:

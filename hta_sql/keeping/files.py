@@ -21,6 +21,8 @@ TABLES = (*DATA_TABLES, *PATH_TABLES)
 # Another ingest may be about to name a younger one.
 ABANDONED_SECONDS = 86_400
 _DATA_FILE = re.compile(r"(\w+)/(job=[^/]+)/(rank=\d+|ranks)/([^/]+)\.parquet")
+# A manifest or hta.duckdb, by the name that it has while it is written.
+_NEW_FILE = re.compile(r"\.(\w+\.parquet\.\d+|hta\.duckdb\.[0-9a-f]{32}(\.wal)?)")
 
 
 @dataclass(frozen=True)
@@ -77,13 +79,15 @@ def delete(archive: Place, names: Iterable[str]) -> None:
 
 
 def delete_unnamed(archive: Place) -> list[File]:
-    """Delete data files of more than a day that no row names, and return them."""
+    """Delete files of more than a day that were never finished or that no row names, and return
+    them."""
     with Manifest(archive).locked():
         found = list(files_of(archive))
         named = ids_by_folder(archive)
         abandoned = [
             file for file in found
-            if file.file_id and file.file_id not in named.get(file.folder, ())
+            if (_NEW_FILE.fullmatch(file.name)
+                or file.file_id and file.file_id not in named.get(file.folder, ()))
             and age_seconds(archive / file.name) > ABANDONED_SECONDS
         ]  # fmt: skip
         if abandoned:

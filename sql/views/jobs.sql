@@ -34,11 +34,7 @@ SELECT
     traced.job,
     coalesce(
         make_timestamp(traced.first_ns // 1000),
-        CASE
-            WHEN regexp_matches(tags_of_jobs.told_time, ':.*[+-]\d')  -- with what it is off UTC
-            THEN make_timestamp(epoch_us(TRY_CAST(tags_of_jobs.told_time AS TIMESTAMPTZ)))
-        END,
-        TRY_CAST(tags_of_jobs.told_time AS TIMESTAMP)
+        told_instant(tags_of_jobs.told_time)
     ) AS started_at,                                              -- UTC; NULL where nothing tells
     tags_of_jobs.model,                                           -- the tag
     tags_of_jobs.team,                                            -- the tag

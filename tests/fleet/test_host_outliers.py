@@ -56,6 +56,13 @@ def test_a_host_that_is_slow_in_all_its_jobs(fleet):
     assert (first["job_count"], first["evidence_count"], first["extra_compute_ns"]) == (3, 3, 690)
 
 
+def test_without_a_gpu_that_can_be_judged_none_is_slow(fleet):
+    """There is no middle to be slower than."""
+    fleet.keep(job_ranks=jobs(a={"h1": 1.0, "h2": 1.5}))
+    assert [row["slow_frac"] for row in fleet.run("host_outliers")] == [None, None]
+    assert [row["slow_frac"] for row in fleet.run("host_outliers", min_jobs=1)] == [1.0, 0.0]
+
+
 @pytest.mark.parametrize(("more", "given", "wanted"), [
     # One odd job of three.
     ({"a": {"h1": 1.3, "h3": 1.0}, "d": {"h1": 1.0, "h5": 1.0}}, {}, False),

@@ -278,9 +278,15 @@ def test_what_killed_ingests_left_goes_after_a_day(fleet):
     os.utime(young, (now - DAY + 60, now - DAY + 60))
     done = hta_sql.compact(fleet, only_jobs=["one"])
     assert old.exists() and not done.unnamed_count
+    half = [fleet / f".{name}" for name in (
+        f"hta.duckdb.{'0a' * 16}", f"hta.duckdb.{'0a' * 16}.wal", "traces.parquet.17", "notes.17")]
+    for file in half:
+        file.write_bytes(b"12345")
+        os.utime(file, (now - DAY - 60, now - DAY - 60))
     done = hta_sql.compact(fleet)
-    assert (done.unnamed_count, done.unnamed_bytes) == (1, size)
+    assert (done.unnamed_count, done.unnamed_bytes) == (4, size + 15)
     assert not old.exists() and young.exists() and foreign.exists()
+    assert [file.exists() for file in half] == [False, False, False, True]
     with hta_sql.open(fleet) as run:
         assert run.check_tables() == []
 

@@ -149,6 +149,29 @@ def test_a_date_that_only_a_tag_tells(tmp_path):
     assert hta_sql.drop(fleet, older_than="2d", dry_run=True)["job"].to_pylist() == ["old"]
 
 
+@pytest.mark.parametrize(("told", "started"), [
+    ("2020-01-05", datetime(2020, 1, 5)), ("2020-1-5", datetime(2020, 1, 5)),
+    ("2020-01-05 10:00:00 UTC", datetime(2020, 1, 5, 10)),
+    ("2020-01-05T10:00:00Z", datetime(2020, 1, 5, 10)),
+    ("2020-01-05 10:00+02", datetime(2020, 1, 5, 8)),
+    ("2020-01-05T10:00:00-0700", datetime(2020, 1, 5, 17)),
+    ("20200105", None), ("last week", None),
+])
+def test_the_view_jobs_reads_a_tag_alike(tmp_path, told, started):
+    fleet = write_fleet(tmp_path / "a", {"job": 1})
+    now = datetime.now(UTC).replace(tzinfo=None)
+    set_times(fleet, {("job", 0): now})
+    manifest = Manifest(fleet)
+    rows = [row | {"tags": [("time", told)]} for row in manifest.rows()]
+    with manifest.locked():
+        manifest.change(lambda row: False, rows)
+    with hta_sql.open(fleet) as run:
+        assert run.sql("SELECT started_at FROM jobs")["started_at"].to_pylist() == [started]
+    [going] = hta_sql.drop(fleet, older_than="0h", dry_run=True).to_pylist()
+    wanted = (started or now).replace(tzinfo=UTC)
+    assert going["job_start_ns"] // 1000 == int(wanted.timestamp() * 1_000_000)
+
+
 def test_a_dry_run_writes_nothing(fleet):
     """Not even a lock: who may only read an archive can ask what would go."""
     (fleet / ".lock").unlink(missing_ok=True)

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from hand_written import span, trace_text
 
 import hta_sql
 from hta_sql.demo import write_job
@@ -373,6 +374,33 @@ def test_what_tasks_spill_lies_in_one_folder_of_the_process(traces, bucket, tmp_
     assert not any(tmp_path.iterdir())
     own_folder.cache_clear()
     database.cache_clear()
+
+
+def test_a_watch_waits_for_the_first_object(bucket, fs, monkeypatch):
+    """Where none is, there is no folder either."""
+    from hta_sql.ingest.watch import watch
+
+    looks, statuses = [], []
+
+    def sleep(seconds: float) -> None:
+        looks.append(seconds)
+        if len(looks) == 2:
+            text = trace_text([span("op", ts=1)])
+            fs.pipe_file(f"{bucket}/t/job/rank_0.json", text.encode())
+        if statuses or len(looks) > 9:
+            raise KeyboardInterrupt
+
+    def passed(summary) -> None:
+        statuses.extend(outcome.status for outcome in summary.outcomes)
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    with pytest.raises(KeyboardInterrupt):
+        watch(
+            [f"{bucket}/t"], f"{bucket}/a", seconds=1, passed=passed, workers=1,
+            planned=lambda files: None, finished=lambda outcome: None,
+            progress=lambda done, total: None,
+        )  # fmt: skip
+    assert statuses == ["ingested"] and len(looks) == 4
 
 
 def test_a_watch_asks_for_no_file_that_is_listed(bucket, fs, s3, tmp_path):

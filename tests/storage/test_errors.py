@@ -50,6 +50,14 @@ def test_no_such_bucket_archive_or_traces(s3, bucket, trace):
         "ingest", f"{bucket}/*.json", f"{bucket}/a")
 
 
+def test_a_list_of_objects_that_are_not_there(bucket, trace, tmp_path):
+    listed = tmp_path / "list.csv"
+    listed.write_text(f"path,job\n{trace},here\n{bucket}/gone/rank_0.json,gone\n")
+    summary = hta_sql.ingest(listed, tmp_path / "a")
+    assert [(o.job, o.error) for o in summary.traces] == [
+        ("gone", "no such object"), ("here", None)]
+
+
 def test_an_archive_is_not_put_among_other_objects(bucket, fs, trace):
     fs.pipe_file(f"{bucket}/things/a.txt", b"mine")
     assert "holds files but is no archive (a.txt, …)" in refused(

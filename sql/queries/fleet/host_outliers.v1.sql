@@ -40,7 +40,7 @@
 --   evidence_count      BIGINT   count  jobs that count here
 --   compute_ratio       DOUBLE   -      median over these jobs; NULL: none
 --   z_score             DOUBLE   -      robust standard deviations above the middle GPU
---   slow_frac           DOUBLE   0-1    of these jobs, share in which it is slow by min_slowdown
+--   slow_frac           DOUBLE   0-1    of these jobs, share with it slow; NULL: no middle GPU
 --   is_outlier          BOOLEAN  -      slow, beyond chance and often; NULL: too little evidence
 --   host_gpu_count      BIGINT   count  GPUs of the host that jobs ran on
 --   host_outlier_count  BIGINT   count  of these, outliers
@@ -121,8 +121,11 @@ measured AS (
         g.*,
         g.compute_ratio / s.ratio - 1 AS slowdown,
         0.6745 * (g.compute_ratio - s.ratio) / nullif(s.deviation, 0) AS z_score,
-        len(list_filter(g.ratios, lambda x: x / s.ratio - 1 >= min_slowdown))
-            / nullif(g.evidence_count, 0) AS slow_frac
+        CASE
+            WHEN s.ratio IS NOT NULL
+            THEN len(list_filter(g.ratios, lambda x: x / s.ratio - 1 >= min_slowdown))
+                / nullif(g.evidence_count, 0)
+        END AS slow_frac
     FROM gpus AS g
     CROSS JOIN scatter AS s
 ),
