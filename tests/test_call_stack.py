@@ -1,15 +1,18 @@
-"""Call stacks by SQL against a plain stack walk: nested, crossing, empty and equal spans."""
+"""Call stacks against a plain stack walk: nested, crossing, empty and equal spans."""
 
 import random
-from contextlib import closing
 from itertools import count
+from pathlib import Path
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pytest
 
-from hta_sql.ingest import trace
-from hta_sql.ingest.trace import build_stack, connect, enrichment, number_threads, run_file
+from hta_sql.ingest import nesting, stacks
+from hta_sql.ingest.enrich import run_file
+from hta_sql.ingest.stacks import build_stacks
+from hta_sql.ingest.trace import connect
 
 STEPS = [(5, 1), (12, None), (40, 2), (90, None)]  # (start_ns, step): until the next one starts
 
@@ -40,8 +43,13 @@ def category_of(event_id: int) -> str:
 
 
 @pytest.fixture(scope="module")
-def con(tmp_path_factory) -> duckdb.DuckDBPyConnection:
-    return connect(tmp_path_factory.mktemp("staging"))
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("staging")
+
+
+@pytest.fixture(scope="module")
+def con(folder) -> duckdb.DuckDBPyConnection:
+    return connect(folder)
 
 
 def given(con: duckdb.DuckDBPyConnection, spans: list[tuple]) -> None:
@@ -57,7 +65,7 @@ def given(con: duckdb.DuckDBPyConnection, spans: list[tuple]) -> None:
             start_ns BIGINT, dur_ns BIGINT, fwd_thread_id BIGINT
         );
         CREATE OR REPLACE TEMP TABLE forward_ops (event_id BIGINT, forward_id BIGINT);
-        CREATE OR REPLACE TEMP TABLE step_segments (number BIGINT, start_ns BIGINT, step BIGINT);
+        CREATE OR REPLACE TEMP TABLE step_segments (start_ns BIGINT, step BIGINT);
     """)
     columns = list(zip(*rows, strict=True)) or [()] * 9
     types = [pa.int64(), *[pa.string()] * 5, *[pa.int64()] * 3]
@@ -65,18 +73,17 @@ def given(con: duckdb.DuckDBPyConnection, spans: list[tuple]) -> None:
     table = pa.table(arrays, [f"c{at}" for at in range(9)])
     con.register("given", table)
     con.execute("INSERT INTO trace_events FROM given")
-    con.executemany(
-        "INSERT INTO step_segments VALUES (?, ?, ?)",
-        [(number, *step) for number, step in enumerate(STEPS, start=1)],
-    )
-    number_threads(con)
+    con.executemany("INSERT INTO step_segments VALUES (?, ?)", STEPS)
+    run_file(con, "threads")
     run_file(con, "host_spans")
 
 
-def stacks(con: duckdb.DuckDBPyConnection, spans: list[tuple]) -> dict[int, tuple]:
+def found_stacks(
+    con: duckdb.DuckDBPyConnection, folder: Path, spans: list[tuple]
+) -> dict[int, tuple]:
     """event_id → (depth, parent, root, op, annotation, module, backward) as in ingest."""
     given(con, spans)
-    build_stack(con)
+    build_stacks(con, folder)
     rows = con.execute(
         "SELECT event_id, depth, parent_id, root_id, op_id, annotation_id, module_id, backward_id,"
         " step, stack_hash FROM stack"
@@ -207,14 +214,22 @@ def drawn(picture: str) -> list[tuple]:
         ),
     ],
 )
-def test_drawn(con, picture, parents):
-    found = stacks(con, drawn(picture))
+def test_drawn(con, folder, picture, parents):
+    found = found_stacks(con, folder, drawn(picture))
     assert [found[event_id][1] for event_id in range(len(parents))] == parents
     assert found == walk(drawn(picture))
 
 
+@pytest.fixture
+def any_chunks(seed, monkeypatch) -> None:
+    """Chunks of a few spans, and leaves taken many at a time always, never, or as usual."""
+    monkeypatch.setattr(stacks, "CHUNK_ROWS", [1, 2, 7, 1 << 19][seed % 4])
+    monkeypatch.setattr(nesting, "WORTHWHILE", [1, 32, 1_000_000][seed % 3])
+
+
 @pytest.mark.parametrize("seed", range(60))
-def test_random_spans(con, seed):
+@pytest.mark.usefixtures("any_chunks")
+def test_random_spans(con, folder, seed):
     """Anything goes: crossing, touching, equal, empty, on several threads."""
     rng = random.Random(seed)
     instants = rng.choice([6, 20, 200])
@@ -223,11 +238,12 @@ def test_random_spans(con, seed):
         start = rng.randrange(instants)
         length = rng.choice([0, 0, 1, 2, rng.randrange(instants)])
         spans.append((event_id, rng.randrange(3), start, start + length))
-    assert stacks(con, spans) == walk(spans)
+    assert found_stacks(con, folder, spans) == walk(spans)
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_random_nesting(con, seed):
+@pytest.mark.usefixtures("any_chunks")
+def test_random_nesting(con, folder, seed):
     """Well nested, as programs are: children back to back, some of them empty."""
     rng = random.Random(seed)
     ids = count()
@@ -244,26 +260,27 @@ def test_random_nesting(con, seed):
     for thread in range(3):
         call(thread, rng.randrange(5), 400, 6)
     rng.shuffle(spans)
-    assert stacks(con, spans) == walk(spans)
+    assert found_stacks(con, folder, spans) == walk(spans)
 
 
-def test_deep_stack(con):
+def test_deep_stack(con, folder):
     depth = 5_000
     spans = [(level, 0, level, 2 * depth - level) for level in range(depth)]
-    found = stacks(con, spans)
+    found = found_stacks(con, folder, spans)
     assert found == walk(spans)
     assert found[depth - 1][:3] == (depth - 1, depth - 2, 0)
 
 
-def test_times_since_1970_beside_zero(con):
+def test_times_since_1970_beside_zero(con, folder):
     """A stray stamp of 0 must not overflow the order of instants."""
     now = 1_760_000_000_000_000_000
     spans = [(0, 0, 0, 5), (1, 0, now, now + 10), (2, 0, now + 1, now + 2), (3, 1, now, now + 1)]
-    assert stacks(con, spans) == walk(spans)
+    assert found_stacks(con, folder, spans) == walk(spans)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_threads_decades_long(con, seed):
+@pytest.mark.usefixtures("any_chunks")
+def test_threads_decades_long(con, folder, seed):
     """One behind the other they need more than 64 bits; what crosses is found all the same."""
     rng = random.Random(seed)
     now = 1_760_000_000_000_000_000
@@ -273,57 +290,108 @@ def test_threads_decades_long(con, seed):
             for _ in range(6):
                 start += rng.randrange(4)
                 spans.append((len(spans), thread, start, start + rng.randrange(8)))
-    assert stacks(con, spans) == walk(spans)
+    assert found_stacks(con, folder, spans) == walk(spans)
 
 
-def test_no_quadratic_join(con):
-    """Equality with two inequalities would be planned as a hash join, quadratic in a thread."""
-    given(con, [(i, i % 3, i * 5, i * 5 + i % 97) for i in range(100_000)])
-    for name in ("callers", "nesting", "callers", "call_stack", "tails"):
-        for statement in map(str.strip, enrichment(name).split(";\n")):
-            if "CREATE OR REPLACE TEMP TABLE" in statement:
-                query = statement[statement.index(" AS\n") + 4 :]
-                plan = con.execute(f"EXPLAIN {query}").fetchall()[0][1]
-                if "crossing.start_at" in query or "inside.start_at" in query:
-                    assert "IE Join" in plan
-                assert not {"Nested Loop Join", "Nl Join", "Asof Join"} & set(names_in(plan))
-            con.execute(statement)
+# Of many spans each, (thread, start, end); what an event is follows from its number.
+SHAPES = {
+    "staircase": lambda n: [(0, 10 * i, 10 * i + 15) for i in range(n)],
+    "all cross all": lambda n: [(0, i, i + 10 * n) for i in range(n)],
+    "open over all the others": lambda n: [
+        *[(0, i, 20 * n + i) for i in range(n // 10)],
+        *[(0, n + 10 * i, n + 10 * i + 15 - i % 7) for i in range(n)],
+    ],
+    "crossed from the inside out": lambda n: [
+        *[(0, i, 10 * n - 3 * i) for i in range(n)],
+        *[(0, 2 * n + i, 10 * n - 3 * (n - 1 - i) + 1) for i in range(n)],
+    ],
+    "a deep stack, again and again": lambda n: [
+        (0, 1000 * turn + level, 1000 * turn + 900 - level)
+        for turn in range(3) for level in range(n // 3)
+    ],
+    "a thread a span": lambda n: [(i, 5 * (i % 3), 5 * (i % 3) + i % 11) for i in range(n)],
+    "no lengths": lambda n: [(0, i // 3, i // 3) for i in range(n)],
+    "all equal": lambda n: [(0, 5, 9) for i in range(n)],
+    "no lengths among others": lambda n: [(0, i // 2, i // 2 + i % 3) for i in range(n)],
+}  # fmt: skip
 
 
-def names_in(plan: str) -> list[str]:
-    return [line.strip("╭─╮ ┴┸") for line in plan.splitlines()]
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.usefixtures("any_chunks")
+def test_shapes(con, folder, shape, seed):
+    spans = [(i, *span) for i, span in enumerate(SHAPES[shape](90))]
+    assert found_stacks(con, folder, spans) == walk(spans)
 
 
-def test_windows_run_over_rows_as_they_stand(con):
-    """A sort for each window would cost more than all the rest."""
-    given(con, [(i, i % 3, i * 5, i * 5 + i % 97) for i in range(10_000)])
-    view, begun, callers = enrichment("callers").split(";\n")[:3]
-    con.execute(view)
-    for statement, windows in ((begun, 2), (callers, 3)):
-        plan = con.execute(f"EXPLAIN {statement[statement.index('WITH') :]}").fetchall()[0][1]
-        assert plan.count("─ Streaming Window ─") == windows
-        assert plan.count("─ Order By ─") == 1
-        con.execute(statement)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_work_grows_with_the_spans(shape, monkeypatch):
+    """What is looked at: spans in passes over leaves, and tails that are moved when one is added.
+    Four times the spans make at most five times the work."""
+
+    def work(n: int) -> int:
+        looked_at = 0
+        leaves, add = nesting.leaves, nesting.add
+
+        def counted_leaves(starts, ends, until, left, goes_on_at):
+            nonlocal looked_at
+            looked_at += len(left)
+            return leaves(starts, ends, until, left, goes_on_at)
+
+        def counted_add(counting, new):
+            nonlocal looked_at
+            before = len(counting)
+            add(counting, new)
+            looked_at += 1 + max(0, before - len(counting))
+
+        with monkeypatch.context() as patched:
+            patched.setattr(nesting, "leaves", counted_leaves)
+            patched.setattr(nesting, "add", counted_add)
+            spans = sorted(((s, -e) for _, s, e in SHAPES[shape](n)))
+            starts, ends = (np.array(list(c)) for c in zip(*spans, strict=True))
+            found = nesting.nest(starts, -ends)
+            assert len(found.walked) + sum(map(len, found.settled)) == len(starts)
+            nesting.last_around(
+                found.cut_at.tolist(), found.crossed.tolist(), (-ends)[found.crossed].tolist(),
+                starts.tolist(), (-ends).tolist(),
+            )  # fmt: skip
+        return looked_at
+
+    assert work(40_000) <= 5 * work(10_000)
 
 
-def test_instants_take_64_bits(con):
-    """With 128 the large sort takes half as long again."""
-    given(con, [(i, i % 3, i * 5, i * 5 + i % 97) for i in range(100)])
-    assert con.execute("SELECT DISTINCT typeof(start_at) FROM host_spans").fetchall() == [
-        ("BIGINT",)
-    ]
-
-
-def test_what_just_fits_spills(tmp_path, monkeypatch):
-    """A tenth of the memory for a tenth of a large trace; with all of it for sorts, none is left
-    for the tables between."""
-    monkeypatch.setattr(trace, "MEMORY_LIMIT", "40MB")
-    monkeypatch.setattr(trace, "OPERATOR_MEMORY_LIMIT", "20MB")
-    with closing(connect(tmp_path)) as con:
-        spans = [(4 * i + 3, i % 3, i * 10, i * 10 + i * 7919 % 1000) for i in range(450_000)]
-        given(con, spans)
-        run_file(con, "callers")
-        run_file(con, "call_stack")
-        assert con.execute("SELECT count(*), max(depth) > 1 FROM stack").fetchall() == [
-            (len(spans), True)
+@pytest.mark.parametrize("seed", range(30))
+def test_last_around(seed):
+    rng = random.Random(seed)
+    reach = rng.choice([5, 30])
+    outer = sorted(
+        (rng.randrange(reach), rank, rng.randrange(2 * reach))
+        for rank in rng.sample(range(100), rng.randrange(12))
+    )  # fmt: skip
+    inner = sorted((s := rng.randrange(reach), s + rng.choice([0, 1, 4])) for _ in range(20))
+    expected = []
+    for start, end in inner:
+        around = [
+            (rank, which) for which, (begin, rank, until) in enumerate(outer)
+            if begin <= start < until and end <= until
         ]
+        expected.append(max(around)[1] if around else nesting.NOBODY)
+    begins, ranks, ends = zip(*outer, strict=True) if outer else ((), (), ())
+    assert nesting.last_around(begins, ranks, ends, *zip(*inner, strict=True)) == expected
+
+
+def test_spans_are_read_in_pieces(con, folder, monkeypatch):
+    """A trace of any size takes the memory of a chunk, and of what is open."""
+    sizes = []
+    take = stacks.Stacks.take
+
+    def noted(self, chunk, *rest):
+        sizes.append(len(chunk["event_id"]) + len(self._open.get("number", ())))
+        return take(self, chunk, *rest)
+
+    monkeypatch.setattr(stacks, "CHUNK_ROWS", 1_000)
+    monkeypatch.setattr(stacks.Stacks, "take", noted)
+    spans = [(0, 0, 0, 10**9)] + [(i, 0, 10 * i, 10 * i + 9) for i in range(1, 10_000)]
+    found = found_stacks(con, folder, spans)
+    assert {found[i][1] for i in range(1, 10_000)} == {0}
+    assert len(sizes) == 10 and max(sizes) <= 1_002

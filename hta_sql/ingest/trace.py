@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 
 import duckdb
@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from hta_sql import SCHEMA_VERSION
 from hta_sql.catalog import sql_root
 from hta_sql.database import without_progress_bar
+from hta_sql.ingest.enrich import enrich, table_writer
 from hta_sql.ingest.find import folder_for, shown
 from hta_sql.ingest.parse import BadElement, Parser
 from hta_sql.ingest.stream import TraceStream
@@ -32,18 +33,8 @@ from hta_sql.storage import Place, put, stamp
 # that just fit would leave no room for the tables that they read and write.
 MEMORY_LIMIT = "400MB"
 OPERATOR_MEMORY_LIMIT = "200MB"
-ROW_GROUP_ROWS = 122_880
-# Columns of numbers that mostly grow a little from row to row, and of text that hardly repeats.
-DELTA_COLUMNS = {
-    "event_id", "start_ns", "dur_ns", "correlation", "external_id", "parent_id", "root_id",
-    "launch_id", "launch_start_ns", "launch_end_ns", "op_id", "annotation_id", "module_id",
-    "record_function_id", "computed_before_ns", "hidden_ns",
-}  # fmt: skip
-LONG_COLUMNS = {"id", "args"}
 # With any stamp added, a time still fits 64 bits.
 LATEST_BASE_NS = 2**62
-# Four moments an instant fit 64 bits up to here.
-FURTHEST_INSTANT = 2**60
 TABLES = ("events", "host_ops", "gpu_activities", "quarantine")
 # Of sql/macros, those that ingest needs: all of them would take 0.1 s a trace.
 MACROS = ("categories", "kernel_kind", "short_name", "step_number")
@@ -78,7 +69,7 @@ def ingest_trace(
     event_count, base_ns = write_events(stream, parser, files["events"], progress)
     parser.close()
     con.execute(f"SET threads = {threads}")
-    counts = enrich(con, files)
+    counts = enrich(con, files, staging)
     write_quarantine(parser.bad, path, files)
     con.close()
     facts = counts | {
@@ -158,21 +149,6 @@ def write_events(
     return count, base_ns
 
 
-def table_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
-    """A Parquet file in which ids and times are differences and repeated words a dictionary."""
-    deltas = [field.name for field in schema if field.name in DELTA_COLUMNS]
-    text = [field.name for field in schema if field.name not in [*deltas, *LONG_COLUMNS]]
-    return pq.ParquetWriter(
-        path,
-        schema,
-        compression="zstd",
-        compression_level=1,
-        use_dictionary=text,
-        column_encoding=dict.fromkeys(deltas, "DELTA_BINARY_PACKED"),
-        write_statistics=[*deltas, *text],
-    )
-
-
 def metadata_of(stream: TraceStream) -> dict:
     return stream.head.keys | (stream.tail.keys if stream.tail else {})
 
@@ -201,71 +177,6 @@ def shifted(table: pa.Table, base_ns: int | None) -> pa.Table:
         return table
     times = pc.add(table["start_ns"], base_ns)
     return table.set_column(table.schema.get_field_index("start_ns"), "start_ns", times)
-
-
-def enrich(con: duckdb.DuckDBPyConnection, files: dict[str, Path]) -> dict:
-    """Derive host_ops and gpu_activities from the events by SQL; returns what was counted."""
-    events = f"read_parquet({literal(files['events'])}, hive_partitioning = false)"
-    con.execute(f"CREATE TEMP VIEW trace_events AS FROM {events}")
-    number_threads(con)
-    for name in ("forward_ops", "host_spans", "step_segments"):
-        run_file(con, name)
-    build_stack(con)
-    for name in ("thread_callers", "launches"):
-        run_file(con, name)
-    counts = {
-        "host_op_count": write_query(con, "host_ops", files["host_ops"]),
-        "gpu_activity_count": write_query(con, "gpu_activities", files["gpu_activities"]),
-    }
-    [(start_ns, end_ns)] = con.execute(
-        "SELECT min(start_ns), max(start_ns + dur_ns) FROM trace_events WHERE ph = 'X'"
-    ).fetchall()
-    return counts | {"start_ns": start_ns, "end_ns": end_ns}
-
-
-def number_threads(con: duckdb.DuckDBPyConnection) -> None:
-    """The table `threads`; its shifts in 64 bits where these do, since 128 are sorted slower."""
-    run_file(con, "threads")
-    [(furthest,)] = con.execute("SELECT sum(end_ns + 1 - start_ns) FROM threads").fetchall()
-    if (furthest or 0) < FURTHEST_INSTANT:
-        con.execute("ALTER TABLE threads ALTER shift_ns TYPE BIGINT")
-
-
-def build_stack(con: duckdb.DuckDBPyConnection) -> None:
-    """The view `stack` from `host_spans`; once more, with care, where spans cross each other."""
-    run_file(con, "callers")
-    crosses = con.execute(enrichment("crossing")).fetchall() == [(True,)]
-    if crosses:
-        run_file(con, "nesting")
-        run_file(con, "callers")
-    run_file(con, "call_stack")
-    if crosses:
-        run_file(con, "tails")
-
-
-def run_file(con: duckdb.DuckDBPyConnection, name: str) -> None:
-    con.execute(enrichment(name))
-
-
-@cache
-def enrichment(name: str) -> str:
-    return (sql_root() / "enrich" / f"{name}.sql").read_text()
-
-
-def write_query(con: duckdb.DuckDBPyConnection, name: str, target: Path) -> int:
-    """Write what the query in sql/enrich/<name>.sql returns; its number of rows."""
-    count = 0
-    with con.sql(enrichment(name)).to_arrow_reader(ROW_GROUP_ROWS) as batches:
-        with table_writer(target, batches.schema) as writer:
-            for batch in batches:
-                writer.write_batch(batch)
-                count += len(batch)
-    return count
-
-
-def literal(path: Path) -> str:
-    """A path of ours as an SQL string; COPY takes no bound parameter there."""
-    return "'" + str(path).replace("'", "''") + "'"
 
 
 def write_quarantine(bad: list[BadElement], path: Path, files: dict[str, Path]) -> None:

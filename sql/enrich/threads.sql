@@ -1,7 +1,8 @@
 -- The threads of the host, and which of them run the training loop or its backward passes.
 --
--- A thread's times plus its shift put all threads one behind the other: one number then tells both
--- thread and instant. Only where stamps are decades apart does that take more than 64 bits.
+-- A thread's times plus its shift put threads one behind the other, on a line: one number then
+-- tells both thread and instant. One line holds them all, unless stamps are decades apart: then
+-- their times together take more than 64 bits, and there are several.
 CREATE OR REPLACE TEMP TABLE threads AS
 WITH
 found AS (
@@ -15,10 +16,25 @@ found AS (
     FROM trace_events
     WHERE ph = 'X' AND is_host_op(cat)
     GROUP BY pid, tid
+),
+on_lines AS (
+    SELECT
+        row_number() OVER () AS thread,
+        *,
+        -- The end of a thread and the start of the next never meet.
+        end_ns + 1 - start_ns AS length_ns,
+        (sum(length_ns) OVER (ROWS UNBOUNDED PRECEDING) // (1::HUGEINT << 61))::INTEGER AS line
+    FROM found
 )
 SELECT
-    row_number() OVER () AS thread,
-    *,
-    -- The ends of a thread and the start of the next never meet.
-    sum(end_ns + 1 - start_ns) OVER (ROWS UNBOUNDED PRECEDING) - (end_ns + 1) AS shift_ns
-FROM found;
+    thread,
+    pid,
+    tid,
+    has_steps,
+    has_autograd,
+    line,
+    (
+        sum(length_ns) OVER (PARTITION BY line ORDER BY thread ROWS UNBOUNDED PRECEDING)
+        - (end_ns + 1)
+    )::BIGINT AS shift_ns
+FROM on_lines;

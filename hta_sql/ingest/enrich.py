@@ -1,0 +1,132 @@
+"""What ingest derives from the events of a trace: its tables host_ops and gpu_activities.
+
+SQL does it, in the files of sql/enrich; what runs inside what is found by Python (stacks.py), where
+spans may cross each other in any way.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hta_sql.catalog import sql_root
+from hta_sql.ingest.nesting import NOBODY, last_around
+from hta_sql.ingest.stacks import build_stacks
+
+ROW_GROUP_ROWS = 122_880
+# Columns of numbers that mostly grow a little from row to row, and of text that hardly repeats.
+DELTA_COLUMNS = {
+    "event_id", "start_ns", "dur_ns", "correlation", "external_id", "parent_id", "root_id",
+    "launch_id", "launch_start_ns", "launch_end_ns", "op_id", "annotation_id", "module_id",
+    "record_function_id", "computed_before_ns", "hidden_ns",
+}  # fmt: skip
+LONG_COLUMNS = {"id", "args"}
+
+
+def enrich(con: duckdb.DuckDBPyConnection, files: dict[str, Path], folder: Path) -> dict:
+    """Write host_ops and gpu_activities, with files of its own in this folder; returns what was
+    counted."""
+    events = f"read_parquet({literal(files['events'])}, hive_partitioning = false)"
+    con.execute(f"CREATE TEMP VIEW trace_events AS FROM {events}")
+    for name in ("threads", "forward_ops", "host_spans"):
+        run_file(con, name)
+    build_step_segments(con)
+    build_stacks(con, folder)
+    build_thread_callers(con)
+    run_file(con, "launches")
+    counts = {
+        "host_op_count": write_query(con, "host_ops", files["host_ops"]),
+        "gpu_activity_count": write_query(con, "gpu_activities", files["gpu_activities"]),
+    }
+    [(start_ns, end_ns)] = con.execute(
+        "SELECT min(start_ns), max(start_ns + dur_ns) FROM trace_events WHERE ph = 'X'"
+    ).fetchall()
+    return counts | {"start_ns": start_ns, "end_ns": end_ns}
+
+
+def build_step_segments(con: duckdb.DuckDBPyConnection) -> None:
+    """The table `step_segments`: the trace's time cut where steps begin and end, with the step from
+    there on, if any. Where steps overlap, the one that began last counts."""
+    steps = con.sql(enrichment("steps")).fetchnumpy()
+    starts, ends = steps["start_ns"].tolist(), steps["end_ns"].tolist()
+    instants = sorted({*starts, *ends})
+    found = last_around(starts, range(len(starts)), ends, instants[:-1], instants[1:])
+    numbers = steps["step"].tolist()
+    segments = pa.table(  # noqa: F841 - DuckDB finds it by its name
+        {
+            "start_ns": pa.array(instants, pa.int64()),
+            "step": pa.array(
+                [None if at == NOBODY else numbers[at] for at in found] + [None] * bool(instants),
+                pa.int64(),
+            ),
+        }
+    )
+    con.execute("CREATE OR REPLACE TEMP TABLE step_segments AS FROM segments")
+
+
+def build_thread_callers(con: duckdb.DuckDBPyConnection) -> None:
+    """The table `thread_callers`: for outermost spans of autograd's threads, what the main thread
+    was at. Of several around a span, the one that began last."""
+    outer = con.sql(enrichment("main_annotations")).fetchnumpy()
+    con.execute("CREATE OR REPLACE TEMP TABLE thread_callers (event_id BIGINT, caller_id BIGINT)")
+    if not len(outer["event_id"]):
+        return
+    inner = con.sql(enrichment("outermost_of_autograd")).fetchnumpy()
+    starts, ends = outer["start_ns"].tolist(), outer["end_ns"].tolist()
+    found = np.array(last_around(
+        starts, range(len(starts)), ends, inner["start_ns"].tolist(), inner["end_ns"].tolist()
+    ), np.int64)  # fmt: skip
+    callers = pa.table(  # noqa: F841 - DuckDB finds it by its name
+        {
+            "event_id": inner["event_id"][found != NOBODY],
+            "caller_id": outer["event_id"][found[found != NOBODY]],
+        }
+    )
+    con.execute("INSERT INTO thread_callers FROM callers")
+
+
+def run_file(con: duckdb.DuckDBPyConnection, name: str) -> None:
+    con.execute(enrichment(name))
+
+
+@cache
+def enrichment(name: str) -> str:
+    return (sql_root() / "enrich" / f"{name}.sql").read_text()
+
+
+def write_query(con: duckdb.DuckDBPyConnection, name: str, target: Path) -> int:
+    """Write what the query in sql/enrich/<name>.sql returns; its number of rows."""
+    count = 0
+    with con.sql(enrichment(name)).to_arrow_reader(ROW_GROUP_ROWS) as batches:
+        with table_writer(target, batches.schema) as writer:
+            for batch in batches:
+                writer.write_batch(batch)
+                count += len(batch)
+    return count
+
+
+def table_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
+    """A Parquet file in which ids and times are differences and repeated words a dictionary."""
+    deltas = [field.name for field in schema if field.name in DELTA_COLUMNS]
+    text = [field.name for field in schema if field.name not in [*deltas, *LONG_COLUMNS]]
+    return pq.ParquetWriter(
+        path,
+        schema,
+        compression="zstd",
+        compression_level=1,
+        use_dictionary=text,
+        column_encoding=dict.fromkeys(deltas, "DELTA_BINARY_PACKED"),
+        write_statistics=[*deltas, *text],
+    )
+
+
+def literal(path: Path) -> str:
+    """A path of ours as an SQL string; COPY takes no bound parameter there."""
+    return "'" + str(path).replace("'", "''") + "'"
+
+

@@ -1,0 +1,263 @@
+"""Call stacks: what runs inside what on the threads of the host, and what follows from it.
+
+Spans are read in order, a chunk at a time. What a chunk leaves open goes on to the next, and so do
+the tails of spans that were crossed:
+
+    annotation   [=====|.........)
+    operator           [===========)      crosses the annotation
+    launch                [==)            in both
+
+A crossed span leaves the stack at its cut, and from there on it calls nothing. But what begins and
+ends in its tail still runs inside it, and it may be the innermost operator, annotation or module
+around it: as often as an operator ends a moment after the annotation around it, because both were
+rounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hta_sql.ingest.nesting import NOBODY, Nesting, last_around, nest
+
+CHUNK_ROWS = 1 << 19
+# The innermost of each kind around a span, by the bit of `what` in sql/enrich/host_spans.sql.
+KINDS = {"op_id": 1, "annotation_id": 2, "module_id": 4, "backward_id": 8}
+BACKWARD = KINDS["backward_id"]
+SPANS = """
+SELECT event_id, start_ns, start_at, end_at, what, name_hash
+FROM host_spans
+WHERE line = {line}
+ORDER BY start_at, end_at DESC, event_id
+"""
+STACK = pa.schema([
+    ("event_id", pa.int64()), ("step", pa.int64()), ("depth", pa.int32()),
+    *[(name, pa.int64()) for name in ("parent_id", "root_id", *KINDS)],
+    ("stack_hash", pa.uint64()),
+])  # fmt: skip
+CUTS = pa.schema([("event_id", pa.int64()), ("cut_ns", pa.int64())])
+# What a span inherits from its caller, and what it inherits where it has none.
+NOTHING_INHERITED = {
+    "depth": -1, "root_id": NOBODY, **dict.fromkeys(KINDS, NOBODY), "stack_hash": np.uint64(0)
+}  # fmt: skip
+
+# Arrays of numbers, a row a span, in the order of the spans.
+Columns = dict[str, np.ndarray]
+
+
+def build_stacks(con: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """From `host_spans` and `step_segments` make the view `stack`, of a file in this folder, and
+    the table `cuts`: when crossed spans leave the stack."""
+    steps = con.sql("SELECT start_ns, step FROM step_segments ORDER BY start_ns").to_arrow_table()
+    lines = con.execute("SELECT DISTINCT line FROM threads ORDER BY line").fetchall()
+    file = folder / "stack.parquet"
+    cuts = [CUTS.empty_table()]
+    with pq.ParquetWriter(
+        file, STACK, compression="none", use_dictionary=False, write_statistics=False
+    ) as writer:
+        for (line,) in lines:
+            stacks = Stacks()
+            for spans, goes_on_at in chunks(con, line):
+                writer.write_table(stacks.take(spans, goes_on_at, steps))
+            cuts += stacks.cuts
+    found_cuts = pa.concat_tables(cuts)  # noqa: F841 - DuckDB finds it by its name
+    con.execute("CREATE OR REPLACE TEMP TABLE cuts AS FROM found_cuts")
+    path = str(file).replace("'", "''")
+    con.execute(f"CREATE OR REPLACE TEMP VIEW stack AS FROM read_parquet('{path}')")
+
+
+def chunks(con: duckdb.DuckDBPyConnection, line: int) -> Iterator[tuple[Columns, int | None]]:
+    """The spans of a line in order, each chunk with the start of the first span behind it."""
+    with con.sql(SPANS.format(line=line)).to_arrow_reader(CHUNK_ROWS) as batches:
+        last = None
+        for batch in batches:
+            spans = {name: batch[name].to_numpy() for name in batch.schema.names}
+            if last:
+                yield last, int(spans["start_at"][0])
+            last = spans
+        if last:
+            yield last, None
+
+
+class Stacks:
+    """The stacks of a line's spans, taken chunk by chunk.
+
+    Within a chunk a span is told by its position among those still open and those of the chunk.
+    NOBODY is the position of one more row, the last, of which outermost spans inherit.
+    """
+
+    def __init__(self) -> None:
+        self.cuts: list[pa.Table] = []
+        self._count = 0  # spans so far, which numbers them in their order
+        self._open: Columns = {}
+        self._tails: Columns = {}
+
+    def take(self, chunk: Columns, goes_on_at: int | None, steps: pa.Table) -> pa.Table:
+        """The rows of `stack` for the spans of a chunk."""
+        before, spans = self._after_those_open(chunk)
+        nesting = nest(spans["start_at"][:NOBODY], spans["end_at"][:NOBODY], goes_on_at)
+        inherit_one_by_one(spans, nesting, before)
+        for group in nesting.settled:
+            inherit(spans, group[group >= before], nesting.parents)
+        self._note_cuts(spans, nesting)
+        ids = {name: ids_at(spans, spans[name][before:NOBODY]) for name in KINDS}
+        for name in KINDS if len(self._tails["number"]) else ():
+            self._mend(ids[name], spans, before, name)
+        self._keep(spans, nesting.still_open, goes_on_at)
+        return pa.table(
+            {
+                "event_id": chunk["event_id"],
+                "step": step_at(steps, chunk["start_ns"]),
+                "depth": spans["depth"][before:NOBODY].astype(np.int32),
+                "parent_id": with_nulls(ids_at(spans, nesting.parents[before:])),
+                "root_id": ids_at(spans, spans["root_id"][before:NOBODY]),
+                **{name: with_nulls(found) for name, found in ids.items()},
+                "stack_hash": spans["stack_hash"][before:NOBODY],
+            },
+            STACK,
+        )
+
+    def _after_those_open(self, chunk: Columns) -> tuple[int, Columns]:
+        """How many spans are open, and all: those open, those of the chunk, and nobody."""
+        size = len(chunk["event_id"])
+        new = chunk | {
+            "number": np.arange(self._count, self._count + size),
+            **{name: np.full(size, value) for name, value in NOTHING_INHERITED.items()},
+        }  # fmt: skip
+        self._count += size
+        nobody = {"event_id": NOBODY, "number": NOBODY} | NOTHING_INHERITED
+        spans = {
+            name: np.concatenate([
+                self._open.get(name, values[:0]), values,
+                np.array([nobody.get(name, 0)], values.dtype),
+            ])
+            for name, values in new.items()
+        }  # fmt: skip
+        return len(self._open.get("number", ())), spans
+
+    def _note_cuts(self, spans: Columns, nesting: Nesting) -> None:
+        """Remember which spans were crossed, and the tails that others may lie in."""
+        crossed = nesting.crossed
+        cut_ns = nesting.cut_at - (spans["start_at"] - spans["start_ns"])[crossed]
+        self.cuts.append(pa.table([spans["event_id"][crossed], cut_ns], schema=CUTS))
+        tails = {name: spans[name][crossed] for name in ("event_id", "number", "end_at", "what")}
+        tails["begins_at"] = nesting.cut_at
+        self._tails = {
+            name: np.concatenate([self._tails.get(name, values[:0]), values])
+            for name, values in tails.items()
+        }  # fmt: skip
+
+    def _mend(self, ids: np.ndarray, spans: Columns, before: int, name: str) -> None:
+        """Put the tail of a kind in place of the innermost of that kind on the stack, for spans
+        that lie in a tail of one that began later."""
+        of_kind = self._tails["what"] & KINDS[name] > 0
+        tails = {column: values[of_kind] for column, values in self._tails.items()}
+        starts, ends = spans["start_at"][before:NOBODY], spans["end_at"][before:NOBODY]
+        inside = covered(starts, tails["begins_at"], tails["end_at"])
+        if not len(inside):
+            return
+        found = np.array(last_around(
+            tails["begins_at"].tolist(), tails["number"].tolist(), tails["end_at"].tolist(),
+            starts[inside].tolist(), ends[inside].tolist(),
+        ))  # fmt: skip
+        on_stack = spans["number"][spans[name][before:NOBODY][inside]]
+        is_later = (found != NOBODY) & (tails["number"][found] > on_stack)
+        ids[inside[is_later]] = tails["event_id"][found[is_later]]
+
+    def _keep(self, spans: Columns, still_open: np.ndarray, goes_on_at: int | None) -> None:
+        """What the next chunk needs of this one; whatever is around an open span is open, too."""
+        places = np.full(len(spans["number"]), NOBODY)
+        places[still_open] = np.arange(len(still_open))
+        self._open = {
+            name: places[values[still_open]] if name in ("root_id", *KINDS)
+            else values[still_open]
+            for name, values in spans.items()
+        }  # fmt: skip
+        if goes_on_at is not None:
+            goes_on = self._tails["end_at"] > goes_on_at
+            self._tails = {name: values[goes_on] for name, values in self._tails.items()}
+
+
+def inherit(spans: Columns, of: np.ndarray, parents: np.ndarray) -> None:
+    """Give spans what they have from their callers, which have theirs already."""
+    caller = parents[of]
+    what = spans["what"][caller]
+    spans["depth"][of] = spans["depth"][caller] + 1
+    spans["root_id"][of] = np.where(caller == NOBODY, of, spans["root_id"][caller])
+    for name, kind in KINDS.items():
+        spans[name][of] = np.where(what & kind, caller, spans[name][caller])
+    begins_backward = of[spans["what"][of] & BACKWARD > 0]
+    spans["backward_id"][begins_backward] = begins_backward
+    spans["stack_hash"][of] = spans["stack_hash"][caller] ^ own_hash(spans, of)
+
+
+def inherit_one_by_one(spans: Columns, nesting: Nesting, before: int) -> None:
+    """The same for those that were walked, of which each may call the next."""
+    places = np.full(len(spans["number"]), NOBODY)
+    places[nesting.walked] = np.arange(len(nesting.walked))
+    callers = places[nesting.parents[nesting.walked]].tolist()
+    # Lists of Python's numbers are faster than arrays to go through one by one; the last row is
+    # nobody's, here too.
+    rows = {
+        name: spans[name][np.append(nesting.walked, NOBODY)].tolist()
+        for name in ("what", *NOTHING_INHERITED)
+    }  # fmt: skip
+    what, depths, roots, hashes = (
+        rows[name] for name in ("what", "depth", "root_id", "stack_hash")
+    )
+    kinds = [(kind, rows[name]) for name, kind in KINDS.items()]
+    positions = nesting.walked.tolist()
+    new = range(int(np.searchsorted(nesting.walked, before)), len(positions))
+    for place in new:
+        caller = callers[place]
+        depths[place] = depths[caller] + 1
+        roots[place] = positions[place] if caller == NOBODY else roots[caller]
+        for kind, innermost in kinds:
+            innermost[place] = (
+                positions[caller] if what[caller] & kind else innermost[caller]
+            )
+        if what[place] & BACKWARD:
+            rows["backward_id"][place] = positions[place]
+    spans["depth"][nesting.walked] = depths[:NOBODY]
+    own = own_hash(spans, nesting.walked).tolist()
+    for place in new:
+        hashes[place] = hashes[callers[place]] ^ own[place]
+    for name in NOTHING_INHERITED:
+        spans[name][nesting.walked] = np.array(rows[name][:NOBODY], spans[name].dtype)
+
+
+def own_hash(spans: Columns, of: np.ndarray) -> np.ndarray:
+    """What spans add to the hashes of their stacks: by their names and levels, mixed as DuckDB's
+    hash() does."""
+    mixed = spans["name_hash"][of] ^ (spans["depth"][of] + 1).astype(np.uint64)
+    for _ in range(2):
+        mixed ^= mixed >> np.uint64(32)
+        mixed *= np.uint64(0xD6E8FEB86659FD93)
+    return mixed ^ (mixed >> np.uint64(32))
+
+
+def covered(starts: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Which of the sorted `starts` lie in one of the half-open intervals, or several."""
+    size = len(starts) + 1
+    entered = np.bincount(np.searchsorted(starts, begins), minlength=size)
+    left = np.bincount(np.searchsorted(starts, ends), minlength=size)
+    return np.flatnonzero(np.cumsum(entered - left)[:-1])
+
+
+def ids_at(spans: Columns, positions: np.ndarray) -> np.ndarray:
+    return spans["event_id"][positions]
+
+
+def with_nulls(ids: np.ndarray) -> pa.Array:
+    return pa.array(ids, mask=ids == NOBODY)
+
+
+def step_at(steps: pa.Table, starts: np.ndarray) -> pa.ChunkedArray:
+    """The step of the stretch that each start lies in; NULL before the first stretch."""
+    stretch = np.searchsorted(steps["start_ns"].to_numpy(), starts, "right") - 1
+    return steps["step"].take(with_nulls(stretch))

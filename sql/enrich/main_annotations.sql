@@ -1,0 +1,30 @@
+-- What the main thread was at while autograd's threads worked for it: autograd's annotation
+-- `## backward ##`, in traces without one the steps. Innermost last.
+--
+-- The main thread is the one with the steps; where several have them, none is.
+WITH
+main AS (
+    SELECT max(thread) AS thread
+    FROM threads
+    WHERE has_steps
+    HAVING count(*) = 1
+),
+annotations AS (
+    SELECT
+        e.event_id,
+        e.start_ns,
+        e.start_ns + e.dur_ns AS end_ns,
+        prefix(e.name, '## backward ##') AS is_backward
+    FROM trace_events AS e
+    JOIN threads
+        ON threads.pid IS NOT DISTINCT FROM e.pid
+        AND threads.tid IS NOT DISTINCT FROM e.tid
+    JOIN main ON main.thread = threads.thread
+    WHERE e.ph = 'X'
+      AND e.cat = 'user_annotation'
+      AND (prefix(e.name, '## backward ##') OR prefix(e.name, 'ProfilerStep#'))
+)
+SELECT event_id, start_ns, end_ns
+FROM annotations
+WHERE is_backward = (SELECT bool_or(is_backward) FROM annotations)
+ORDER BY start_ns, end_ns DESC, event_id

@@ -1,0 +1,12 @@
+-- The steps of the trace, in the order in which they begin.
+SELECT
+    step_number(name) AS step,
+    start_ns,
+    start_ns + dur_ns AS end_ns
+FROM trace_events
+WHERE ph = 'X'
+  AND prefix(name, 'ProfilerStep')
+  AND step_number(name) IS NOT NULL
+  AND is_host_op(cat)
+  AND cat <> 'python_function'
+ORDER BY start_ns, event_id
