@@ -117,8 +117,9 @@ def main() -> int:
     parser.add_argument("--limit", type=float, default=60, metavar="S",
                         help="end a query after as many seconds [default: 60]")
     parser.add_argument("--bad-only", action="store_true", help="print only what grows too fast")
-    parser.add_argument("--data", type=Path, default=ROOT / "bench-data" / "growth", metavar="DIR",
-                        help="where traces and archives are for the time [default: bench-data/growth]")
+    folder = ROOT / "bench-data" / "growth"
+    parser.add_argument("--data", type=Path, default=folder, metavar="DIR",
+                        help="where traces and archives are meanwhile [bench-data/growth]")
     options = parser.parse_args()
     calls = asked(options.queries)
     bad_count = 0
