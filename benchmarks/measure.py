@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -30,8 +31,13 @@ class Cost:
         return {key: value for key, value in asdict(self).items() if key != "said"}
 
 
-def run(command: Sequence[str], *, one_core: bool = True) -> Cost:
-    """Run a command to its end, on one core unless told otherwise; its output goes nowhere."""
+def run(
+    command: Sequence[str], *, one_core: bool = True, limit_s: float | None = None
+) -> Cost:
+    """Run a command to its end, on one core unless told otherwise; its output goes nowhere.
+
+    A command that is not done after `limit_s` is killed, and so has failed.
+    """
     # Output to files: a pipe that nobody reads would stop the process.
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         begin = time.perf_counter()
@@ -39,9 +45,14 @@ def run(command: Sequence[str], *, one_core: bool = True) -> Cost:
             command, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
             preexec_fn=pin if one_core else None,
         )  # fmt: skip
+        limit = threading.Timer(limit_s or threading.TIMEOUT_MAX, process.kill)
+        limit.start()
         _, status, usage = os.wait4(process.pid, 0)
+        limit.cancel()
         wall_s = time.perf_counter() - begin
         process.returncode = os.waitstatus_to_exitcode(status)
+        if limit_s and wall_s >= limit_s:
+            raise Failed(f"not done after {limit_s:.0f} s")
         if process.returncode:
             raise Failed(f"exit {process.returncode}: {last_line(err) or 'it wrote no error'}")
         unit = 1 if sys.platform == "darwin" else 1024
@@ -51,10 +62,11 @@ def run(command: Sequence[str], *, one_core: bool = True) -> Cost:
 
 def run_child(
     task: str, *, python: str = sys.executable, script: str = CHILD, one_core: bool = True,
-    **arguments: Any,
+    limit_s: float | None = None, **arguments: Any,
 ) -> Cost:  # fmt: skip
     """Run a task of child.py, or of another script with its interpreter."""
-    return run([python, script, task, json.dumps(arguments)], one_core=one_core)
+    command = [python, script, task, json.dumps(arguments)]
+    return run(command, one_core=one_core, limit_s=limit_s)
 
 
 def best(costs: list[Cost]) -> Cost:

@@ -48,6 +48,7 @@ TRACE_FILES = (
     TraceFile("no_gpu_events", 0, "no_gpu_events/rank_non_gpu.json.gz", has_gpu=False),
     TraceFile("ns_resolution", 0, "ns_resolution/rank-0.pt.trace.json.gz"),
     TraceFile("rank_missing", 0, "rank_missing/rank_not_found.json.gz", has_gpu=False),
+    TraceFile("sglang_prefill", 0, "sglang_prefill/sglang_Qwen3-8B_prefilldecode.json.gz"),
     TraceFile("simple_add", 0, "simple_add/trace.json.gz"),
     TraceFile("torch_compile_triton", 0, "torch_compile_triton/trace.json.gz"),
     TraceFile("trace_compare/base", 1, "trace_compare/base/base.json.gz"),
@@ -57,7 +58,12 @@ TRACE_FILES = (
     TraceFile("triton", 0, "triton/triton_example.json.gz"),
     TraceFile("two_ranks", 0, "two_ranks/sampled_rank-0.json.gz"),
     TraceFile("two_ranks", 1, "two_ranks/sampled_rank-1.json.gz"),
-)
+    TraceFile("vllm_decode", 0, "vllm_decode/graph_execution.json.gz"),
+    TraceFile(
+        "vllm_decode_capture", 0,
+        "vllm_decode_capture/graph_capture_rank_0.1773709742341309550.pt.trace.json.gz",
+    ),
+)  # fmt: skip
 # Found beside them, but no traces.
 OTHER_FILES = {"execution_trace/et/simple_add_et.json.gz"}
 

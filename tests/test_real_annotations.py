@@ -22,7 +22,7 @@ GPU_ANNOTATIONS = "(FROM events WHERE cat = 'gpu_user_annotation')"
 # All traces with GPU annotations, and how many activities these have.
 ANNOTATED_ON_GPU = {
     "amd_mi250": 16, "b200_eager": 929, "h100_bert": 61, "mi300_bert": 61, "nccl": 3774,
-    "ns_resolution": 6095, "torch_compile_triton": 12,
+    "ns_resolution": 6095, "torch_compile_triton": 12, "vllm_decode_capture": 10,
 }  # fmt: skip
 
 

@@ -74,5 +74,6 @@ def test_arguments_are_nvidias(results):
         row["job"] for rows in results.values() for row in rows if row["occupancy_frac"] is None
     }
     assert without == {
-        "amd_mi250", "mi210_gpu_only", "mi300_bert", "mtia_inference", "torch_compile_triton"
+        "amd_mi250", "mi210_gpu_only", "mi300_bert", "mtia_inference", "sglang_prefill",
+        "torch_compile_triton", "vllm_decode", "vllm_decode_capture",
     }  # fmt: skip

@@ -58,7 +58,7 @@ def test_gaps_of_a_device_are_its_idle_time(real_run):
     for row in real_run.idle_gaps().to_pylist():
         idle[row["job"], row["rank"], row["device"]] += row["gap_ns"]
     rows = real_run.temporal_breakdown().to_pylist()
-    assert len(idle) == 20
+    assert len(idle) == 23
     assert dict(idle) == {
         (row["job"], row["rank"], row["device"]): row["idle_ns"] for row in rows if row["idle_ns"]
     }

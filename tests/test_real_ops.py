@@ -26,7 +26,8 @@ pytestmark = pytest.mark.skipif(
 )
 
 QUERIES = [("op_stats", {}), ("op_stats", {"by_shape": True}), ("op_calls", {})]
-CROSSED = {"b200_eager": 13, "h100_bert": 5, "mi300_bert": 5, "mtia_inference": 15}  # spans
+CROSSED = {"b200_eager": 13, "h100_bert": 5, "mi300_bert": 5, "mtia_inference": 15,
+    "sglang_prefill": 7, "vllm_decode_capture": 232}  # spans
 KERNEL_COLUMNS = ("num_kernels", "kernel_dur_sum_ns", "kernel_span_ns")
 
 
@@ -120,12 +121,14 @@ HTA_FIGURES = {
     ("h100_bert", 0): (110, 110, 627.067, 627.068359),
     ("nccl", 0): (6144, 9540, 486550.359, 508429.569336),
     ("ns_resolution", 0): (10170, 15375, 1435529.441, 1440798.0),
+    ("sglang_prefill", 0): (1451, 1560, 1831724.154, 1831724.240234),
     ("simple_add", 0): (164, 422, 153115.0, 53173059.0),
     ("trace_diff/control", 3): (15792, 23190, 1128316.0, 1279605.0),
     ("trace_diff/test", 1): (16338, 35100, 2029753.0, 2445431.0),
     ("triton", 0): (1, 1, 1.76, 1.759766),
     ("two_ranks", 0): (2325, 3366, 1439292.0, 1675958.0),
     ("two_ranks", 1): (2298, 3301, 1599195.0, 1820296.0),
+    ("vllm_decode_capture", 0): (14, 14, 37.986, 37.984375),
 }
 SYNCHRONISATIONS = "HTA takes synchronisations for kernels"
 STREAM_0 = "HTA takes nothing on stream 0 for a kernel, and AMD's run there"
@@ -146,6 +149,7 @@ KNOWN_DIFFERENCES = {
     "simple_add": (SYNCHRONISATIONS, 56),
     "torch_compile_triton": (STREAM_0, 14),
     "triton": (ON_STREAM, 1),
+    "vllm_decode": (STREAM_0, 18),
 }
 
 

@@ -20,11 +20,11 @@ pytestmark = pytest.mark.skipif(
 # All calls of these traces that wait by their names, and those that copy synchronously by theirs.
 WAITS = {
     "cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize",
-    "hipDeviceSynchronize", "synchronizeStream", "synchronize",
+    "hipDeviceSynchronize", "hipEventSynchronize", "synchronizeStream", "synchronize",
 }  # fmt: skip
 SYNCHRONOUS = {"cudaMemcpy", "hipMemcpyWithStream"}
 # How many instants traces tell, of those that tell any.
-INSTANTS = {"h100_bert": 236, "mi300_bert": 236}
+INSTANTS = {"h100_bert": 236, "mi300_bert": 236, "vllm_decode_capture": 1184}
 
 
 @pytest.fixture(
@@ -141,7 +141,7 @@ def test_totals_follow_from_the_changes(real_run):
         last[key] = row["allocated_bytes"]
     assert set(last) == {
         ("h100_bert", 0, -1, 0), ("h100_bert", 0, 0, 1),
-        ("mi300_bert", 0, -1, 0), ("mi300_bert", 0, 0, 6),
+        ("mi300_bert", 0, -1, 0), ("mi300_bert", 0, 0, 6), ("vllm_decode_capture", 0, 0, 6),
     }  # fmt: skip
 
 
@@ -166,6 +166,7 @@ def test_which_waits_real_traces_have(real_run):
         (row["job"], row["rank"]): row["count"] for row in rows if row["name"] == "aten::item"
     } == {
         ("event_sync", 0): 1, ("h100_bert", 0): 1, ("mi300_bert", 0): 1,
+        ("sglang_prefill", 0): 3,
         ("trace_diff/control", 3): 24, ("trace_diff/test", 1): 24, ("two_ranks", 0): 3,
         ("two_ranks", 1): 4,
     }  # fmt: skip

@@ -13,16 +13,21 @@ CREATE OR REPLACE MACRO trimmed_mean(sorted) AS
 list_avg(sorted[trimmed_count(sorted) + 1:len(sorted) - trimmed_count(sorted)]);
 
 -- Sum of squares about the mean, the ends drawn in to the first values that count.
+--
+-- In a list of one stand the values that are the same for all: a lambda that reads the whole list
+-- copies it for each of its elements.
 CREATE OR REPLACE MACRO winsorized_squares(sorted) AS
 CASE
     WHEN len(sorted) > 1
     THEN (len(sorted) - 1) * list_var_samp(list_transform(
-        sorted,
-        lambda x: greatest(
-            sorted[trimmed_count(sorted) + 1],
-            least(sorted[len(sorted) - trimmed_count(sorted)], x)
-        )::DOUBLE
-    ))
+        [{
+            'first': sorted[trimmed_count(sorted) + 1],
+            'last': sorted[len(sorted) - trimmed_count(sorted)]
+        }],
+        lambda kept: list_transform(
+            sorted, lambda x: greatest(kept.first, least(kept.last, x))::DOUBLE
+        )
+    )[1])
     ELSE 0.0
 END;
 
@@ -73,4 +78,7 @@ END;
 
 -- Median of the distances to the median.
 CREATE OR REPLACE MACRO median_deviation(sorted) AS
-list_median(list_transform(sorted, lambda x: abs(x - list_median(sorted))));
+list_median(list_transform(
+    [list_median(sorted)],
+    lambda middle: list_transform(sorted, lambda x: abs(x - middle))
+)[1]);

@@ -1,0 +1,422 @@
+"""Traces of shapes that grow badly where anything can: drawn ones, and real ones repeated.
+
+All of them are written as a stream, and the same again every time.
+
+    python benchmarks/shapes.py staircase 100000 staircase.json.gz
+    python benchmarks/shapes.py ../shared/traces/nccl/rank0.json.gz 8 nccl8.json.gz
+"""
+
+import gzip
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from decimal import ROUND_CEILING, Decimal
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+
+Event = dict[str, Any]
+HEAD = (
+    b'{"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H100"}],'
+    b' "distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 1},'
+    b' "baseTimeNanoseconds": 1735689600000000000, "traceEvents": [\n'
+)
+TAIL = b'\n], "traceName": "drawn.json"}\n'
+HOST = 4000  # the process
+LONG_TAILS = 100
+NESTED = 2000  # spans in one another
+LONG_NAME = "x" * 10_000_000
+LONG_NAME_EVERY = 20_000  # events
+
+
+def op(name: str, ts: int, dur: int, tid: int = 1, **args: Any) -> Event:
+    return host("cpu_op", name, ts, dur, tid, args)
+
+
+def annotation(name: str, ts: int, dur: int, tid: int = 1) -> Event:
+    return host("user_annotation", name, ts, dur, tid, {})
+
+
+def launch(correlation: int, ts: int, dur: int, tid: int = 1) -> Event:
+    return host(
+        "cuda_runtime", "cudaLaunchKernel", ts, dur, tid,
+        {"cbid": 211, "correlation": correlation},
+    )  # fmt: skip
+
+
+def host(cat: str, name: str, ts: int, dur: int, tid: int, args: Event) -> Event:
+    return {
+        "ph": "X", "cat": cat, "name": name, "pid": HOST, "tid": tid, "ts": ts, "dur": dur,
+        "args": args,
+    }  # fmt: skip
+
+
+def kernel(
+    correlation: int, ts: int, dur: int, stream: int = 7, name: str = "gemm", **args: Any
+) -> Event:
+    return {
+        "ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": stream, "ts": ts, "dur": dur,
+        "args": {
+            "device": 0, "context": 1, "stream": stream, "correlation": correlation,
+            "grid": [132, 1, 1], "block": [256, 1, 1], "est. achieved occupancy %": 40, **args,
+        },
+    }  # fmt: skip
+
+
+def staircase(n: int) -> Iterator[Event]:
+    """Every operator begins inside the one before it and ends after it."""
+    for i in range(n // 3):
+        yield op("aten::mm", i * 10, 15)
+        yield launch(i + 1, i * 10 + 6, 2)
+        yield kernel(i + 1, i * 10 + 8, 9)
+
+
+def all_crossing(n: int) -> Iterator[Event]:
+    """Every operator crosses all others that are open, up to 100,000 of them."""
+    for i in range(n // 3):
+        yield op("aten::mm", i, 100_000)
+        yield launch(i + 1, i, 1)
+        yield kernel(i + 1, i + 1, 1)
+
+
+def long_tails(n: int) -> Iterator[Event]:
+    """Annotations that cross each other and stay open over all operators."""
+    calls = n // 3
+    for k in range(LONG_TAILS):
+        yield annotation(f"request {k}", k * 10, calls * 10 + LONG_TAILS * 10)
+    for i in range(calls):
+        ts = (LONG_TAILS + i) * 10
+        yield op("aten::mm", ts, 8)
+        yield launch(i + 1, ts + 1, 2)
+        yield kernel(i + 1, ts + 4, 5)
+
+
+def deep(n: int) -> Iterator[Event]:
+    """2,000 operators in one another, a launch in every tenth; again and again."""
+    for turn in range(max(1, n // (NESTED + NESTED // 5))):
+        begin = turn * NESTED * 10
+        for depth in range(NESTED):
+            ts = begin + depth * 2
+            yield op(f"aten::deep_{depth}", ts, NESTED * 8 - depth * 4)
+            if depth % 10 == 0:
+                correlation = turn * NESTED + depth + 1
+                yield launch(correlation, ts + 1, 1)
+                yield kernel(correlation, ts + 2, 15)
+
+
+def threads(n: int) -> Iterator[Event]:
+    """Every call on a thread of its own."""
+    for i in range(n // 3):
+        yield op("aten::mm", i * 10, 100, tid=i + 1)
+        yield launch(i + 1, i * 10 + 2, 5, tid=i + 1)
+        yield kernel(i + 1, i * 10 + 8, 9)
+
+
+def no_lengths(n: int) -> Iterator[Event]:
+    """Nothing takes any time."""
+    for i in range(n // 3):
+        yield op("aten::mm", i, 0)
+        yield launch(i + 1, i, 0)
+        yield kernel(i + 1, i + 1, 0)
+
+
+def equal_stamps(n: int) -> Iterator[Event]:
+    """Everything begins at one instant and ends at one."""
+    for i in range(n // 3):
+        yield op("aten::mm", 1000, 10)
+        yield launch(i + 1, 1000, 10)
+        yield kernel(i + 1, 1000, 10)
+
+
+def steps(n: int) -> Iterator[Event]:
+    """A step for every call."""
+    for i in range(n // 4):
+        yield annotation(f"ProfilerStep#{i}", i * 100, 100)
+        yield op("aten::mm", i * 100 + 10, 50)
+        yield launch(i + 1, i * 100 + 20, 10)
+        yield kernel(i + 1, i * 100 + 40, 50)
+
+
+def backward(n: int) -> Iterator[Event]:
+    """As many `## backward ##` as operators, whose gradients run on a thread of their own."""
+    for i in range(n // 8):
+        ts = i * 100
+        yield op("aten::mm", ts, 20, **{"Sequence number": i})
+        yield launch(2 * i + 1, ts + 5, 5)
+        yield kernel(2 * i + 1, ts + 10, 30)
+        yield annotation("## backward ##", ts + 30, 60)
+        gradient = {"Sequence number": i, "Fwd thread id": 1}
+        yield op("autograd::engine::evaluate_function: MmBackward0", ts + 40, 40, 2, **gradient)
+        yield op("MmBackward0", ts + 41, 38, 2, **gradient)
+        yield launch(2 * i + 2, ts + 45, 5, tid=2)
+        yield kernel(2 * i + 2, ts + 50, 40)
+
+
+def one_correlation(n: int) -> Iterator[Event]:
+    """All launches and all kernels carry the same id."""
+    for i in range(n // 3):
+        yield op("aten::mm", i * 10, 8)
+        yield launch(7, i * 10 + 1, 2)
+        yield kernel(7, i * 10 + 4, 5)
+
+
+def long_names(n: int) -> Iterator[Event]:
+    """Among ordinary calls some with names of 10 MB."""
+    for i in range(n // 3):
+        name = f"{LONG_NAME}{i}" if i % (LONG_NAME_EVERY // 3) == 0 else None
+        yield op(name or "aten::mm", i * 10, 8)
+        yield launch(i + 1, i * 10 + 1, 2)
+        yield kernel(i + 1, i * 10 + 4, 5, name=name or "gemm")
+
+
+def one_graph(n: int) -> Iterator[Event]:
+    """One launch of a graph with all kernels."""
+    yield op("aten::mm", 0, 100)
+    yield host("cuda_runtime", "cudaGraphLaunch", 10, 20, 1, {"cbid": 311, "correlation": 7})
+    for i in range(n - 2):
+        yield kernel(7, 100 + i * 10, 9, **{"graph id": 3, "graph node id": i + 1})
+
+
+def one_flow(n: int) -> Iterator[Event]:
+    """All arrows, of launches and of gradients, carry the same id."""
+    for i in range(n // 8):
+        ts = i * 100
+        yield op("aten::mm", ts, 20)
+        yield launch(i + 1, ts + 5, 5)
+        yield kernel(i + 1, ts + 12, 30)
+        yield op("MmBackward0", ts + 40, 20, tid=2)
+        yield flow("s", "ac2g", HOST, 1, ts + 5)
+        yield flow("f", "ac2g", 0, 7, ts + 12)
+        yield flow("s", "fwdbwd", HOST, 1, ts)
+        yield flow("f", "fwdbwd", HOST, 2, ts + 40)
+
+
+def flow(ph: str, cat: str, pid: int, tid: int, ts: int) -> Event:
+    end = {"bp": "e"} if ph == "f" else {}
+    return {"ph": ph, "id": 1, "cat": cat, "name": cat, "pid": pid, "tid": tid, "ts": ts, **end}
+
+
+def collectives(n: int) -> Iterator[Event]:
+    """All-reduces of one process group, of which this rank alone has a trace."""
+    arguments = {
+        "Collective name": "allreduce", "In msg nelems": 1024, "Out msg nelems": 1024,
+        "Group size": 8, "dtype": "BFloat16", "Process Group Name": "0",
+        "Process Group Description": "default_pg",
+        "Process Group Ranks": "[0, 1, 2, 3, 4, 5, 6, 7]",
+    }  # fmt: skip
+    for i in range(n // 3):
+        yield op("record_param_comms", i * 100, 20, **arguments)
+        yield launch(i + 1, i * 100 + 5, 5)
+        yield kernel(
+            i + 1, i * 100 + 20, 60, stream=20, name="ncclDevKernel_AllReduce_Sum_bf16_RING_LL",
+            **arguments,
+        )  # fmt: skip
+
+
+def one_sequence(n: int) -> Iterator[Event]:
+    """All operators, forward and backward, carry the same sequence number."""
+    for i in range(n // 4):
+        yield op("aten::mm", i * 100, 20, **{"Sequence number": 5})
+        arguments = {"Sequence number": 5, "Fwd thread id": 1}
+        yield op("MmBackward0", i * 100 + 30, 40, 2, **arguments)
+        yield launch(i + 1, i * 100 + 40, 5, tid=2)
+        yield kernel(i + 1, i * 100 + 50, 40)
+
+
+def memory_instants(n: int) -> Iterator[Event]:
+    """Memory that is taken and given back, in operators that do little else."""
+    allocated = 0
+    for i in range(n // 4):
+        ts = i * 10
+        yield op("aten::empty", ts, 8)
+        for at, size in ((2, 4096), (4, 1024), (6, -4096)):
+            allocated += size
+            yield {
+                "ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": HOST,
+                "tid": 1, "ts": ts + at,
+                "args": {
+                    "Device Type": 1, "Device Id": 0, "Addr": 1_000_000 + i % 1000,
+                    "Bytes": size, "Total Allocated": allocated, "Total Reserved": 1 << 40,
+                },
+            }  # fmt: skip
+
+
+def overlapping_kernels(n: int) -> Iterator[Event]:
+    """Kernels and copies that run on one stream at the same time, up to 100,000 of them."""
+    for i in range(n // 3):
+        yield op("aten::mm", i * 10, 8)
+        yield launch(i + 1, i * 10 + 1, 2)
+        running = kernel(i + 1, i * 10 + 4, 1_000_000)
+        if i % 4 == 0:
+            running |= {"cat": "gpu_memcpy", "name": "Memcpy HtoD (Pinned -> Device)"}
+            running["args"] |= {"bytes": 1 << 20, "memory bandwidth (GB/s)": 20.5}
+        yield running
+
+
+def streams(n: int) -> Iterator[Event]:
+    """Every kernel on a stream of its own."""
+    for i in range(n // 3):
+        yield op("aten::mm", i * 10, 8)
+        yield launch(i + 1, i * 10 + 1, 2)
+        yield kernel(i + 1, i * 10 + 4, 25, stream=i + 1)
+
+
+def distinct_names(n: int) -> Iterator[Event]:
+    """No two operators, annotations or kernels have one name."""
+    for i in range(n // 4):
+        yield annotation(f"request {i}", i * 10, 9)
+        yield op(f"aten::op_{i}", i * 10, 8, **{"Input Dims": [[i, 8], [8, i]]})
+        yield launch(i + 1, i * 10 + 1, 2)
+        yield kernel(i + 1, i * 10 + 4, 5, name=f"gemm_{i}")
+
+
+def modules(n: int) -> Iterator[Event]:
+    """Modules in one another, each instance called once, with a Python function in each."""
+    for i in range(n // 5):
+        ts, outer = i * 20, i % 4 == 0
+        names = (f"nn.Module: Block_{i // 4}" if outer else f"nn.Module: Linear_{i}", "forward")
+        for level, name in enumerate(names):
+            module = {"Python module id": i} if level == 0 else {}
+            ids = {"Python id": 2 * i + level + 1, "Python parent id": 2 * i + level, **module}
+            dur = 78 if outer and level == 0 else 18 - level * 2
+            yield host("python_function", name, ts + level, dur, 1, ids)
+        yield op("aten::mm", ts + 3, 10)
+        yield launch(i + 1, ts + 4, 2)
+        yield kernel(i + 1, ts + 7, 15)
+
+
+def waits(n: int) -> Iterator[Event]:
+    """Every kernel is waited for, by its event and by its stream."""
+    for i in range(n // 5):
+        ts = i * 100
+        yield op("aten::mm", ts, 30)
+        yield launch(3 * i + 1, ts + 5, 5)
+        yield kernel(3 * i + 1, ts + 15, 40)
+        yield host(
+            "cuda_runtime", "cudaStreamSynchronize", ts + 32, 25, 1,
+            {"cbid": 131, "correlation": 3 * i + 2},
+        )  # fmt: skip
+        waited = kernel(3 * i + 2, ts + 33, 23, name="Stream Sync")
+        waited["args"] = {
+            "cuda_sync_kind": "Stream Sync", "device": 0, "context": 1, "stream": 7,
+            "correlation": 3 * i + 2, "wait_on_stream": -1,
+            "wait_on_cuda_event_record_corr_id": -1, "wait_on_cuda_event_id": -1,
+        }  # fmt: skip
+        yield waited | {"cat": "cuda_sync"}
+
+
+SHAPES: dict[str, Callable[[int], Iterator[Event]]] = {
+    shape.__name__: shape
+    for shape in (
+        staircase, all_crossing, long_tails, deep, threads, no_lengths, equal_stamps, steps,
+        backward, one_correlation, long_names, one_graph, one_flow, collectives, one_sequence,
+        memory_instants, overlapping_kernels, streams, distinct_names, modules, waits,
+    )
+}  # fmt: skip
+
+
+def draw(name: str, n: int, out: str | Path) -> None:
+    """Write the drawn shape `name` with about `n` events."""
+    with opened(out, "wb") as file:
+        file.write(HEAD)
+        for position, event in enumerate(SHAPES[name](n)):
+            file.write((b",\n" if position else b"") + orjson.dumps(event))
+        file.write(TAIL)
+
+
+# What has to differ from one copy to the next, with the whole part of its number: fractions and
+# all other text stay as they are written.
+_NUMBERS = re.compile(
+    r'("(?:ts|correlation|wait_on_cuda_event_record_corr_id|External id|external id|id|Ev Idx'
+    r"|Record function id|Sequence number|Seq|Comms Id|Python id|Python parent id"
+    r'|Profiler Event Index)"\s*:\s*"?|"ProfilerStep#)(\d+)'
+)
+_EVENTS = re.compile(r'"traceEvents"\s*:\s*\[')
+_BETWEEN = re.compile(r"[\s,]*")
+# The same ids under other keys.
+_SAME_IDS = {"wait_on_cuda_event_record_corr_id": "correlation", "Python parent id": "Python id"}
+
+
+def repeated(path: str | Path, times: int, out: str | Path) -> None:
+    """Write a trace like the one in `path`, in which everything happens `times` times.
+
+    Each copy begins after the one before it and has ids and steps of its own; what describes
+    processes and threads stands there once. Zeros, which mean that there is no id, stay.
+    """
+    with opened(path, "rb") as file:
+        text = file.read().decode()
+    begin = _EVENTS.search(text).end()
+    described, happened, end, period_us = _split(text, begin)
+    literals, keys, numbers = _parts(happened)
+    shifts = _shifts(keys, numbers) | {"ts": period_us, "Comms Id": 1}
+    moved = [
+        (number, shifts[key] if number or key in ("ts", "ProfilerStep") else 0)
+        for key, number in zip(keys, numbers, strict=True)
+    ]
+    with opened(out, "wb") as file:
+        file.write((text[:begin] + ",\n".join(described)).encode())
+        for turn in range(times):
+            pieces = [",\n" if turn or described else ""]
+            for literal, (number, shift) in zip(literals, moved, strict=False):
+                pieces += (literal, str(number + turn * shift))
+            file.write("".join([*pieces, literals[-1]]).encode())
+        file.write(text[end:].encode())
+
+
+def _split(text: str, at: int) -> tuple[list[str], str, int, int]:
+    """The events that only describe, the text of all others, where the array ends, and how many
+    microseconds the events span."""
+    decoder = json.JSONDecoder(parse_float=Decimal)
+    described, happened = [], []
+    first, last = None, None
+    while text[at := _BETWEEN.match(text, at).end()] != "]":
+        event, end = decoder.raw_decode(text, at)
+        if event.get("ph") == "M":
+            described.append(text[at:end])
+        else:
+            happened.append(text[at:end])
+            ts = Decimal(event["ts"])
+            first = ts if first is None else min(first, ts)
+            ends = ts + Decimal(event.get("dur") or 0)
+            last = ends if last is None else max(last, ends)
+        at = end
+    span = (last - first).to_integral_value(ROUND_CEILING)
+    return described, ",\n".join(happened), at, int(span) + 1000
+
+
+def _parts(text: str) -> tuple[list[str], list[str], list[int]]:
+    """The text around the numbers that change (one piece more than numbers), and their keys."""
+    parts = _NUMBERS.split(text)  # literal, key, number, literal, key, number, …, literal
+    literals = [parts[at] + parts[at + 1] for at in range(0, len(parts) - 1, 3)] + [parts[-1]]
+    keys = [re.match(r'"([^"#]+)', key).group(1) for key in parts[1::3]]
+    return literals, keys, [int(number) for number in parts[2::3]]
+
+
+def _shifts(keys: Iterable[str], numbers: Iterable[int]) -> dict[str, int]:
+    """By how much an id grows from copy to copy: beyond all that the trace has."""
+    largest: dict[str, int] = {}
+    for key, number in zip(keys, numbers, strict=True):
+        key = _SAME_IDS.get(key, key)
+        largest[key] = max(largest.get(key, 0), number)
+    shifts = {key: number + 1 for key, number in largest.items()}
+    return shifts | {same: shifts[key] for same, key in _SAME_IDS.items() if key in shifts}
+
+
+def opened(path: str | Path, mode: str) -> IO[bytes]:
+    if str(path).endswith(".gz"):
+        # Without the time of writing, so that the same trace is the same file.
+        return gzip.GzipFile(path, mode, compresslevel=1, mtime=0)
+    return open(path, mode)
+
+
+def main(shape: str, size: str, out: str) -> None:
+    if shape in SHAPES:
+        draw(shape, int(size), out)
+    else:
+        repeated(shape, int(size), out)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
