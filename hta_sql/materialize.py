@@ -28,7 +28,6 @@ from .database import add_sources, archive_root
 from .engines import Share, start
 from .errors import ArchiveError, HtaSqlError, one_line
 from .ingest import clear_abandoned, in_use, staging_of
-from .ingest.manifest import Manifest
 from .keeping.files import check_jobs
 from .moves import say_moved
 from .storage import (
@@ -41,6 +40,7 @@ from .storage import (
     sizes_below,
     stamp,
 )
+from .store.manifest import Manifest
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,7 +20,6 @@ from hta_sql.database import add_sources, check_searchable
 from hta_sql.engines import Engine, start
 from hta_sql.errors import ArchiveError, IngestError
 from hta_sql.ingest.find import Candidate, NothingThere, find_candidates, shown
-from hta_sql.ingest.manifest import Manifest
 from hta_sql.ingest.plan import (
     Known,
     Skipped,
@@ -34,6 +33,7 @@ from hta_sql.ingest.publish import Publisher
 from hta_sql.ingest.ranks import TRACE, Claim
 from hta_sql.ingest.tasks import Outcome, Task
 from hta_sql.storage import Place, absolute, holds_archive, is_remote, names_in
+from hta_sql.store.manifest import Manifest
 
 # In object storage, an ingest that finds more makes one of them.
 MOST_PARTS = 50

@@ -25,13 +25,13 @@ import pyarrow.parquet as pq
 from hta_sql.database import add_sources, archive_root
 from hta_sql.errors import one_line
 from hta_sql.ingest import clear_abandoned, in_use, staging_of
-from hta_sql.ingest.find import folder_for
-from hta_sql.ingest.manifest import KEYS, Manifest
 from hta_sql.ingest.publish import SHARE
-from hta_sql.ingest.trace import ROW_GROUP_ROWS, file_of, place_of, table_writer
+from hta_sql.ingest.trace import ROW_GROUP_ROWS, table_writer
 from hta_sql.keeping.files import check_jobs, delete, delete_unnamed
 from hta_sql.machine import core_count
 from hta_sql.storage import is_remote, put
+from hta_sql.store.layout import KEYS, file_of, folder_for, place_of
+from hta_sql.store.manifest import Manifest
 
 if TYPE_CHECKING:
     import os

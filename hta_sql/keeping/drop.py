@@ -17,11 +17,11 @@ import pyarrow as pa
 from hta_sql.catalog import sql_root
 from hta_sql.database import add_sources, archive_root
 from hta_sql.errors import BadParameter
-from hta_sql.ingest.find import folder_for
-from hta_sql.ingest.manifest import KEYS, Manifest
 from hta_sql.ingest.publish import FILE_NAMES
 from hta_sql.keeping.files import check_jobs, delete, files_of, ids_of
 from hta_sql.storage import is_remote
+from hta_sql.store.layout import KEYS, folder_for
+from hta_sql.store.manifest import Manifest
 
 if TYPE_CHECKING:
     import os

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from hta_sql.database import archive_root
-from hta_sql.ingest.find import folder_for
-from hta_sql.ingest.manifest import Manifest
 from hta_sql.keeping.files import files_of, ids_by_folder
+from hta_sql.store.layout import folder_for
+from hta_sql.store.manifest import Manifest
 
 if TYPE_CHECKING:
     import os

@@ -11,9 +11,9 @@ from pathlib import Path
 from hta_sql.database import add_sources
 from hta_sql.errors import ArchiveError, FilesMoved
 from hta_sql.ingest import clear_abandoned, in_use, staging_of
-from hta_sql.ingest.manifest import Manifest
-from hta_sql.ingest.trace import partition
 from hta_sql.storage import Place, is_remote, put, remove
+from hta_sql.store.layout import partition
+from hta_sql.store.manifest import Manifest
 
 MANIFEST = "critical_paths"
 TABLES = ("path_edges", "job_path_edges", "what_if_times")

@@ -23,11 +23,11 @@ from hta_sql.cli import cli
 from hta_sql.database import _shell_program, run_shell
 from hta_sql.demo import write_job
 from hta_sql.errors import ArchiveError, FilesMoved
-from hta_sql.ingest.manifest import Manifest
 from hta_sql.keeping import compact as compacting
 from hta_sql.keeping import files as keeping_files
 from hta_sql.materialize import materialize
 from hta_sql.moves import moving
+from hta_sql.store.manifest import Manifest
 
 DAY = 86_400
 
