@@ -16,7 +16,7 @@ from typing import IO
 
 import pyarrow as pa
 
-from hta_sql.database import add_sources, check_searchable
+from hta_sql.database import check_searchable, write_database
 from hta_sql.engines import Engine, start
 from hta_sql.errors import ArchiveError, IngestError
 from hta_sql.ingest.find import Candidate, NothingThere, find_candidates, shown
@@ -206,7 +206,7 @@ def take(
             if len(manifest.parts()) > MOST_PARTS:
                 manifest.merge()
         else:
-            add_sources(archive)
+            write_database(archive)
     jobs = {outcome.job for outcome in outcomes if outcome.row}
     report_lonely(manifest.rows(), attached.rows(), jobs, report)
     order = {candidate.path: at for at, candidate in enumerate(candidates)}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hta_sql.database import add_sources, archive_root
+from hta_sql.database import archive_root, write_database
 from hta_sql.errors import ArchiveError, BadParameter, FilesMoved
 from hta_sql.ingest import checked_archive, clear_abandoned, in_use, staging_of
 from hta_sql.ingest.publish import FILE_NAMES
@@ -104,7 +104,7 @@ def _copy(
         copies = [_fetch(source, job, name, target, staging) for job, name in names.items()]
         _publish(target, copies, force)
     if not is_remote(target):
-        add_sources(target)
+        write_database(target)
     return [
         Copied(copy.job, len(copy.rows["traces"]), len(copy.files),
                sum(size for _, _, size in copy.files))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hta_sql.database import add_sources
+from hta_sql.database import write_database
 from hta_sql.errors import ArchiveError, FilesMoved
 from hta_sql.ingest import clear_abandoned, in_use, staging_of
 from hta_sql.storage import Place, is_remote, put, remove
@@ -63,7 +63,7 @@ class Draft:
                 for file in old:
                     file.unlink(missing_ok=True)
         if is_first:  # for a shell, which so far has found no such tables
-            add_sources(self.archive)
+            write_database(self.archive)
 
 
 @contextlib.contextmanager
