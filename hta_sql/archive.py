@@ -109,7 +109,7 @@ class Archive:
                 "nothing; ingest again to have them",
                 stacklevel=3,
             )
-        copy_template(self._con, self._catalog, "memory")
+        copy_template(self._con, self._catalog)
         self._has_sources = self._aligns = self._is_shared = False
         self._with_files: list[str] = []
         if "IPython" in sys.modules:

@@ -20,7 +20,7 @@ from .errors import ArchiveError, HtaSqlError, one_line
 from .layers import at_line, comment_on_views, literal
 from .sources import PATTERNS, Source, whereabouts
 from .storage import absolute, holds_archive, is_remote
-from .template import copy_template, maker, new_database
+from .template import maker, new_database, template
 
 if TYPE_CHECKING:
     from .storage import Place
@@ -212,8 +212,7 @@ def run_shell(archive: str | os.PathLike[str], commands: Iterable[str] = ()) -> 
 def _write_database(root: Path, target: Path) -> None:
     """The template with the views of those tables that have files."""
     catalog, source = Catalog.load(), Source(root)
-    with new_database(target) as con:
-        copy_template(con, catalog, "hta")
+    with new_database(target, template(catalog)) as con:
         mixed, _ = schemas(con, [source])
         for macro, pattern in PATTERNS.items():
             con.execute(f"CREATE OR REPLACE MACRO {macro}(of_table) AS {pattern}")

@@ -39,7 +39,6 @@ _PLAIN_TYPE = re.compile(
     r"(VARCHAR|BOOLEAN|DOUBLE|FLOAT|U?(TINYINT|SMALLINT|INTEGER|BIGINT))(\[\])*"
     r"|HUGEINT|DECIMAL\(\d+,\d+\)|BLOB"
 )
-_ROWS_AT_ONCE = 10_000
 
 
 def counted(count: int, thing: str) -> str:
@@ -194,11 +193,10 @@ def _number(value: Decimal) -> int | float:
 def _rows(relation: duckdb.DuckDBPyRelation) -> Iterator[tuple[Any, ...]]:
     """Its rows, with values as Arrow gives them."""
     if all(_PLAIN_TYPE.fullmatch(str(kind)) for kind in relation.types):
-        while rows := relation.fetchmany(_ROWS_AT_ONCE):
-            yield from rows
-        return
-    for batch in relation.to_arrow_reader():
-        yield from rows_of(batch)
+        yield from relation.iter_rows()
+    else:
+        for batch in relation.to_arrow_reader():
+            yield from rows_of(batch)
 
 
 def _print_table(names: list[str], rows: Iterator[tuple[Any, ...]], terminal: bool) -> None:

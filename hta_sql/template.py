@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -24,19 +25,21 @@ from .errors import one_line
 from .layers import comment_on_macros, comment_on_views, literal, load_base, load_queries
 
 PACKAGED = Path(__file__).parent / "_template"
+# DuckDB 1.5 opens it too. In what is older, DuckDB forgets which CTEs shall be materialized.
+STORAGE = "v1.5.0"
 # Of those in a cache, the ones used last; 2 MB each.
 KEPT = 16
 
 
-def copy_template(con: duckdb.DuckDBPyConnection, catalog: Catalog, database: str) -> None:
-    """Give an empty database of a connection the catalogue's macros and empty tables."""
+def copy_template(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
+    """Give a connection's empty database in memory the catalogue's macros and empty tables."""
     try:
         con.execute(f"ATTACH {literal(template(catalog))} AS hta_template (READ_ONLY)")
     except duckdb.Error:
         # A home on a disk that knows no locks, say: slowly, then.
         load_all(con, catalog)
         return
-    con.execute(f"COPY FROM DATABASE hta_template TO {database} (SCHEMA)")
+    con.execute("COPY FROM DATABASE hta_template TO memory (SCHEMA)")
     con.execute("DETACH hta_template")
 
 
@@ -81,14 +84,15 @@ def load_all(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
 
 
 @contextlib.contextmanager
-def new_database(file: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection to a new database, `hta`; when it is left, the file is there as a whole."""
+def new_database(file: Path, base: Path | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to a new database, `hta`, empty or with what is in `base`; when it is left, the
+    file is there as a whole."""
     new = file.with_name(f".{file.name}.{uuid.uuid4().hex}")
     try:
+        if base:
+            shutil.copyfile(base, new)
         with contextlib.closing(duckdb.connect()) as con:
-            # Older storage, so that the 1.5 shell opens it too; no lower, or DuckDB cannot keep the
-            # types of macro parameters.
-            con.execute(f"ATTACH {literal(new)} AS hta (STORAGE_VERSION 'v1.4.0')")
+            con.execute(f"ATTACH {literal(new)} AS hta (STORAGE_VERSION '{STORAGE}')")
             con.execute("USE hta")
             yield con
             con.execute("USE memory; DETACH hta")
@@ -102,7 +106,7 @@ def new_database(file: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 def name_of(catalog: Catalog) -> str:
     """Tells the template of a catalogue, made by this hta_sql and DuckDB, from others."""
-    made_by = f"{maker(catalog)}, duckdb {duckdb.__version__}"
+    made_by = f"{maker(catalog)}, duckdb {duckdb.__version__}, storage {STORAGE}"
     return f"{__version__}-{hashlib.sha256(made_by.encode()).hexdigest()[:16]}.duckdb"
 
 
