@@ -402,6 +402,29 @@ def test_compaction_beside_an_ingest(tmp_path):
     assert len(data_files(archive)) == 2  # of events and operators; there is no GPU
 
 
+def test_killed_before_the_files_of_before_go(fleet, monkeypatch):
+    """No row names them any more; a day later they go."""
+    before, files = contents(fleet), set(data_files(fleet))
+
+    def killed(*_):
+        raise SystemExit
+
+    with monkeypatch.context() as patched, pytest.raises(SystemExit):
+        patched.setattr("hta_sql.keeping.compact.delete", killed)
+        hta_sql.compact(fleet)
+    left = set(data_files(fleet))
+    assert files < left
+    named = {row["file_id"] for row in Manifest(fleet).rows()}
+    unnamed = {name for name in left if Path(name).stem not in named}
+    usage = {row["part"]: row["file_count"] for row in hta_sql.usage(fleet).to_pylist()}
+    assert usage["unnamed"] == len(unnamed) > 0
+    for name in unnamed:
+        os.utime(fleet / name, (1, 1))
+    assert hta_sql.compact(fleet).unnamed_count == len(unnamed)
+    assert set(data_files(fleet)) == left - unnamed
+    assert contents(fleet) == before
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_killed_at_any_moment(tmp_path, seed):
     fleet = write_fleet(tmp_path / "a", {f"job {i}": 3 for i in range(20)})
