@@ -1,4 +1,9 @@
-"""Open archives, call their queries, get Arrow tables back."""
+"""Open archives, call their queries, get Arrow tables back.
+
+Imports of Arrow are inside the functions: the command line prints a table without it.
+"""
+
+from __future__ import annotations
 
 import inspect
 import os
@@ -11,21 +16,16 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import duckdb
-import pyarrow as pa
 
 from .catalog import Catalog, Query
 from .database import (
     ATTEMPTS,
     archive_root,
-    load_base,
-    load_layer,
-    load_queries,
     load_sources,
     schemas,
     without_progress_bar,
 )
 from .engines import start
-from .engines.by_jobs import by_jobs
 from .engines.local import LocalEngine
 from .errors import (
     ArchiveError,
@@ -38,8 +38,11 @@ from .errors import (
 from .machine import core_count
 from .sources import Source
 from .storage import is_remote
+from .template import copy_template
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from .materialize import Materialized
     from .paths import ComputedPath
     from .remote import ArchiveFiles
@@ -67,7 +70,7 @@ class Archive:
 
     def __init__(
         self,
-        *archives: "str | os.PathLike[str] | Place | Source",
+        *archives: str | os.PathLike[str] | Place | Source,
         only_jobs: Iterable[str] | None = None,
         engine: str = "local",
         address: str | None = None,
@@ -106,9 +109,9 @@ class Archive:
                 "nothing; ingest again to have them",
                 stacklevel=3,
             )
-        load_base(self._con, self._catalog)
+        copy_template(self._con, self._catalog)
         self._has_sources = self._aligns = self._is_shared = False
-        self._loaded: set[str] = set()
+        self._with_files: list[str] = []
         if "IPython" in sys.modules:
             from .notebook import show_tables
 
@@ -159,7 +162,7 @@ class Archive:
         data_loading: Iterable[str] = (),
         faster: Mapping[str, float] | None = None,
         progress: Callable[[str, int, int], None] = lambda job, done, total: None,
-    ) -> "list[ComputedPath]":
+    ) -> list[ComputedPath]:
         """Find what bounds a step, an annotation or whole traces, and keep it in the archive.
 
         The window is the step `ProfilerStep#<step>`; or, of the host annotations of a rank whose
@@ -191,7 +194,7 @@ class Archive:
         only_jobs: Iterable[str] | None = None,
         force: bool = False,
         progress: Callable[[int, int], None] = lambda done, total: None,
-    ) -> "Materialized":
+    ) -> Materialized:
         """Store in the archive what queries on all jobs read: results of those on single jobs.
 
         Computed is what is missing of the chosen jobs, or of which a trace was ingested anew since;
@@ -209,7 +212,7 @@ class Archive:
         self.reload()
         return Materialized(stored, failed)
 
-    def root_of(self, job: str) -> "Place":
+    def root_of(self, job: str) -> Place:
         """The archive that holds a job; of several the first."""
         roots = {file: s.root for s in self._sources for file in s.manifest("traces")}
         [(path,)] = self._con.execute(
@@ -226,12 +229,12 @@ class Archive:
         try:
             self._only_jobs = self._chosen(jobs)
             self._see(None)
-            self._load([])
+            self._load()
             yield
         finally:
             self._only_jobs = before
             self._see(None)
-            self._load([])
+            self._load()
 
     def reload(self) -> None:
         """See what has been added to the archive since it was opened."""
@@ -259,7 +262,7 @@ class Archive:
         for source in self._sources:
             source.close()
 
-    def __enter__(self) -> "Archive":
+    def __enter__(self) -> Archive:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -333,13 +336,14 @@ class Archive:
         """Look for all files anew at the next question."""
         for source in self._sources:
             source.reread()
-        load_layer(self._con, self._catalog, "schema")
         self._has_sources = False
 
     def _query_relation(self, query: Query, given: Mapping[str, Any]) -> duckdb.DuckDBPyRelation:
         """A query's result, not yet fetched."""
         sql, values = query.call(given)
         if not isinstance(self._engine, LocalEngine):
+            from .engines.by_jobs import by_jobs  # not at the top: it needs Arrow
+
             return self._con.from_arrow(by_jobs(self, self._engine, query, values))
         self._see(values.get("only_jobs"))
         self._load([query.macro])
@@ -376,7 +380,7 @@ class Archive:
 
         Rows of job, event_count and traces_hash.
         """
-        self._load([])
+        self._load()
         return _table(self._con.sql(
             "FROM jobs_without_results($name)", params={"name": str(query or "")}
         )).to_pylist()
@@ -394,29 +398,18 @@ class Archive:
                 f"{'has' if len(lacking) == 1 else 'have'} no stored results: "
                 "hta-sql materialize ARCHIVE")
 
-    def _load(self, names: Iterable[str]) -> None:
-        """Make the tables readable and these macros callable.
-
-        Not all at once: a whole catalogue takes most of a short call's time. Making a macro binds
-        what it reads, which costs less over the empty stubs than over many files. So the sources
-        come in after the first macros, and go while several later ones are made.
-        """
-        missing = [name for name in names if name not in self._loaded]
-        if self._has_sources and len(missing) > 1:
-            load_layer(self._con, self._catalog, "schema")
-            self._has_sources = False
-        aligning = any("aligned_places(" in self._catalog.macros[name][1] for name in missing)
+    def _load(self, names: Iterable[str] = ()) -> None:
+        """Make the tables readable, and what these queries need beside SQL."""
+        aligning = any("aligned_places(" in self._catalog.macros[name][1] for name in names)
         if aligning and not self._aligns:
             from .alignment import register  # not at the top: it needs numpy
 
             register(self._con)
             self._aligns = True
-        load_queries(self._con, self._catalog, missing)
-        self._loaded.update(missing)
         if not self._has_sources:
             self._find_sources()
 
-    def _reader(self, root: "Place") -> "ArchiveFiles | None":
+    def _reader(self, root: Place) -> ArchiveFiles | None:
         """What DuckDB reads an archive in object storage by; one for all of a kind."""
         if not is_remote(root):
             return None
@@ -430,7 +423,10 @@ class Archive:
 
     def _find_sources(self) -> None:
         mixed = self._mixed if self._seen_jobs is None else self._mixed & self._seen_jobs
-        load_sources(self._con, self._catalog, self._sources, bool(mixed), self._seen_jobs)
+        self._with_files = load_sources(
+            self._con, self._catalog, self._sources, bool(mixed), self._seen_jobs,
+            before=self._with_files,
+        )
         self._has_sources = True
 
     def _see(self, jobs: Iterable[str] | None) -> None:
@@ -519,7 +515,7 @@ def _method(archive: Archive, query: Query) -> Callable[..., pa.Table]:
         parameters.append(inspect.Parameter(
             p.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=_SqlText(p.type)
         ))
-    signature = inspect.Signature(parameters, return_annotation=pa.Table)
+    signature = inspect.Signature(parameters, return_annotation=_SqlText("pyarrow.Table"))
     call.__name__ = call.__qualname__ = query.name
     call.__doc__ = _docstring(query)
     call.__signature__ = signature

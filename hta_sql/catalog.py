@@ -10,6 +10,7 @@ paths alone paths, exports alone exports.
 """
 
 import difflib
+import hashlib
 import operator
 import re
 from collections.abc import Iterator, Mapping
@@ -28,6 +29,7 @@ _PARAMETER = re.compile(
     r"    (\w+) ([A-Z]+(?:\[\])?)(?: := ('[^']*'|[\w.-]+))?,?(?: +-- (.*\S))?"
 )
 _COLUMN_COMMENT = re.compile(r"^    (?:\S.* AS |\w+\.)?(\w+),? +-- (\S.*)$", re.MULTILINE)
+_FILES_ASKED_FOR = re.compile(r"read_parquet\(\s*(\w+)\('(\w+)'\)")
 _INTEGER_BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
 
 
@@ -124,6 +126,24 @@ class Query:
 
 
 @dataclass(frozen=True)
+class SourceFile:
+    """A file of sql/sources: its view reads the files of `table` that `macro` tells."""
+
+    path: Path
+    sql: str = field(repr=False)
+    macro: str
+    table: str
+
+    @staticmethod
+    def read(path: Path) -> "SourceFile":
+        sql = path.read_text(encoding="utf-8")
+        told = _FILES_ASKED_FOR.search(sql)
+        if not told:
+            raise CatalogError(f"{path.parent.name}/{path.name}:1: reads no files of the archive")
+        return SourceFile(path, sql, *told.groups())
+
+
+@dataclass(frozen=True)
 class Catalog:
     """Every query, by theme, name and version, and the files of the other layers."""
 
@@ -170,6 +190,18 @@ class Catalog:
             name: (query, query.sql.replace(f"MACRO {query.macro}(", f"MACRO {name}(", 1))
             for name, query in self.newest.items()
         }
+
+    @cached_property
+    def sources(self) -> dict[str, SourceFile]:
+        """The files of sql/sources, by the views that they make."""
+        return {path.stem: SourceFile.read(path) for path in self.files("sources")}
+
+    @cached_property
+    def digest(self) -> str:
+        """Tells these SQL files from others."""
+        files = sorted((path.relative_to(self.root), path) for path in self.root.rglob("*.sql"))
+        parts = [part for name, path in files for part in (str(name).encode(), path.read_bytes())]
+        return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
     @cached_property
     def kept(self) -> tuple[Query, ...]:

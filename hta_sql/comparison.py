@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from .archive import Archive
 from .catalog import Catalog, Query
 from .errors import ArchiveError, BadParameter, IngestError
-from .ingest.find import folder_for
-from .ingest.manifest import Manifest
 from .output import humane
 from .sources import Source
 from .storage import holds_archive, is_remote, is_url, place
+from .store.layout import folder_for
+from .store.manifest import Manifest
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 
 from .catalog import Catalog, Query, column_comments, comment_of
-from .database import load_base, load_queries
+from .layers import load_base, load_queries
 
 
 def page(catalog: Catalog) -> str:

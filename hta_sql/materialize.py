@@ -24,11 +24,10 @@ import pyarrow.parquet as pq
 from . import __version__
 from .archive import Archive
 from .catalog import Catalog
-from .database import add_sources, archive_root
+from .database import archive_root, write_database
 from .engines import Share, start
 from .errors import ArchiveError, HtaSqlError, one_line
 from .ingest import clear_abandoned, in_use, staging_of
-from .ingest.manifest import Manifest
 from .keeping.files import check_jobs
 from .moves import say_moved
 from .storage import (
@@ -41,6 +40,7 @@ from .storage import (
     sizes_below,
     stamp,
 )
+from .store.manifest import Manifest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -244,7 +244,7 @@ def publish(root: Place, rows: list[dict]) -> None:
     with manifest.locked():
         manifest.add(rows)
     if is_first:  # for a shell, which so far has found no such tables
-        add_sources(root)
+        write_database(root)
 
 
 def merge_small_files(root: Place) -> None:

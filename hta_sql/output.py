@@ -6,9 +6,10 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
+from itertools import islice
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -33,6 +34,11 @@ CLEAR_LINE = "\r\x1b[K"
 
 # Neither Python nor Arrow's CSV holds all values of these.
 _ODD_TYPE = re.compile(r"TIME|DATE|INTERVAL|BIT|BIGNUM|UHUGEINT|VARIANT|UNION")
+# DuckDB gives values of these as Arrow does, but without the time that Arrow takes to start.
+_PLAIN_TYPE = re.compile(
+    r"(VARCHAR|BOOLEAN|DOUBLE|FLOAT|U?(TINYINT|SMALLINT|INTEGER|BIGINT))(\[\])*"
+    r"|HUGEINT|DECIMAL\(\d+,\d+\)|BLOB"
+)
 
 
 def counted(count: int, thing: str) -> str:
@@ -58,6 +64,9 @@ def write(relation: duckdb.DuckDBPyRelation, format: str | None, path: Path | No
         relation = _printable(relation)
     if format == "json" and (twice := _first_twice(relation.columns)):
         raise HtaSqlError(f"two columns are named {twice!r}; give one another name with AS")
+    if format == "table" and not path:
+        _print_table(relation.columns, _rows(relation), sys.stdout.isatty())
+        return
     reader = relation.to_arrow_reader()
     if path:
         try:
@@ -67,8 +76,6 @@ def write(relation: duckdb.DuckDBPyRelation, format: str | None, path: Path | No
             if path.is_file():  # and not a device or a pipe
                 path.unlink()
             raise
-    elif format == "table":
-        _print_table(reader, sys.stdout.isatty())
     elif format in _BINARY and sys.stdout.isatty():
         raise HtaSqlError(f"{format} is not for terminals: add -o FILE, or pipe it on")
     else:
@@ -183,28 +190,37 @@ def _number(value: Decimal) -> int | float:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
-def _print_table(reader: pa.RecordBatchReader, terminal: bool) -> None:
-    table = reader.read_all()
-    shown = table.slice(0, _ROWS_ON_TERMINAL) if terminal else table
+def _rows(relation: duckdb.DuckDBPyRelation) -> Iterator[tuple[Any, ...]]:
+    """Its rows, with values as Arrow gives them."""
+    if all(_PLAIN_TYPE.fullmatch(str(kind)) for kind in relation.types):
+        yield from relation.iter_rows()
+    else:
+        for batch in relation.to_arrow_reader():
+            yield from rows_of(batch)
+
+
+def _print_table(names: list[str], rows: Iterator[tuple[Any, ...]], terminal: bool) -> None:
+    shown = list(islice(rows, _ROWS_ON_TERMINAL if terminal else None))
+    count = len(shown) + sum(1 for _ in rows)
     width = shutil.get_terminal_size().columns if terminal else None
-    head, *lines = table_lines(table.column_names, rows_of(shown), width)
+    head, *lines = table_lines(names, shown, width)
     turned = []
     if width and len(head) > width:
-        turned = turned_lines(table.column_names, rows_of(shown))
+        turned = turned_lines(names, shown)
     if turned and max(map(len, turned)) <= width:
         lines = turned
     else:
         click.echo(click.style(head, dim=True))
     for line in lines:
         click.echo(line)
-    if not table.num_rows:
+    if not count:
         click.echo("no rows", err=True)
-    if shown.num_rows < table.num_rows:
-        click.echo(f"the first {shown.num_rows} of {table.num_rows:,} rows; "
+    if len(shown) < count:
+        click.echo(f"the first {len(shown)} of {count:,} rows; "
                    "-o FILE or --format csv gives all", err=True)
 
 
-def rows_of(table: pa.Table) -> list[tuple[Any, ...]]:
+def rows_of(table: pa.Table | pa.RecordBatch) -> list[tuple[Any, ...]]:
     columns = [column.to_pylist() for column in table.columns]
     return list(zip(*columns, strict=True)) if columns else []
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from .moves import last_move
 from .storage import at_once, is_remote, names_in, sizes_below
+from .store.layout import KEYS, folder_for, has_changes
 
 if TYPE_CHECKING:
     from .remote import ArchiveFiles
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 # Above as many jobs, patterns for all are shorter than one for each.
 MOST_JOBS = 256
-MANIFESTS = ("traces", "attachments", "critical_paths", "kept_results")
+MANIFESTS = tuple(KEYS)
 
 # `[t]races.parquet` stands for one name: a plain name would be looked for in one archive only.
 PATTERNS = {
@@ -53,13 +54,13 @@ class Source:
     @cached_property
     def manifests(self) -> Path:
         """A folder on disk with its manifests, each in one file."""
-        from .ingest.manifest import Manifest, has_changes
-
         self._last_move = last_move(self.root)  # before anything is looked for
         if not is_remote(self.root) and not has_changes(self.root):
             return self.root
         folder = Path(tempfile.mkdtemp(prefix="hta-sql-"))
         self._scratch = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        from .store.manifest import Manifest  # not at the top: it needs Arrow
+
         for table in MANIFESTS:
             if {table, f"{table}.parquet"} & self._names:
                 Manifest(self.root, table).copy_to(folder / f"{table}.parquet", self.names)
@@ -108,8 +109,6 @@ class Source:
 
     def _folders(self, jobs: Collection[str] | None) -> list[str]:
         """The folders of jobs below a table's; of all jobs, a pattern."""
-        from .ingest.find import folder_for
-
         if self.names:
             new = self.names.values()
             jobs = new if jobs is None else [job for job in jobs if job in new]
@@ -142,8 +141,6 @@ class Source:
 
     def _folder_before(self, folder: str) -> str:
         """The folder of a job, whose name may be a new one."""
-        from .ingest.find import folder_for
-
         before = {folder_for(new): folder_for(old) for old, new in self.names.items()}
         return before.get(folder, folder)
 

@@ -14,7 +14,7 @@ from s3 import bucket, fs, s3, s3_server  # noqa: F401 - fixtures
 
 from hta_sql import SCHEMA_VERSION, __version__
 from hta_sql.catalog import Catalog, sql_root
-from hta_sql.database import load_layer
+from hta_sql.layers import load_layer
 
 Rows = Iterable[dict]
 

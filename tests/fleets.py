@@ -8,7 +8,7 @@ from pathlib import Path
 from conftest import activity, write_archive
 
 import hta_sql
-from hta_sql.ingest.manifest import Manifest
+from hta_sql.store.manifest import Manifest
 
 TABLES = ("events", "host_ops", "gpu_activities")
 # A Monday in 2026.

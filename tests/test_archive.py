@@ -3,6 +3,7 @@
 import inspect
 import os
 import re
+import shutil
 from pathlib import Path
 
 import duckdb
@@ -13,7 +14,7 @@ from click.testing import CliRunner
 from conftest import activity, table_schemas
 
 import hta_sql
-from hta_sql import SCHEMA_VERSION, HtaSqlError, database
+from hta_sql import SCHEMA_VERSION, HtaSqlError
 from hta_sql.archive import Archive
 from hta_sql.catalog import Catalog
 from hta_sql.cli import cli
@@ -133,14 +134,6 @@ def test_empty_archive(make_archive):
     with Archive(make_archive()) as run:
         assert run.total_time().num_rows == 0
         assert run.sql("FROM traces").num_rows == 0
-
-
-def test_one_call_loads_one_query(run):
-    run.total_time()
-    made = run._con.execute(
-        "SELECT DISTINCT function_name FROM duckdb_functions() "
-        "WHERE function_name LIKE 'total%' OR function_name LIKE 'named%'").fetchall()
-    assert made == [("total_time_v2",)]
 
 
 def test_several_archives(make_archive):
@@ -274,28 +267,39 @@ def test_check_names_the_broken_promise(make_archive, library, old, new, says):
     assert line.startswith(says)
 
 
-def test_queries_are_loaded_over_the_stubs(run, monkeypatch):
-    """Creating a macro binds what it reads: over the files, at a cost that grows with them."""
-    seen = []
-
-    def load_queries(con, catalog, names):
-        (over_files,) = con.execute("SELECT count(*) FROM duckdb_views() "
-                                    "WHERE view_name IN ('events', 'traces') AND "
-                                    "regexp_matches(sql, 'read_parquet|_by_rank')").fetchone()
-        seen.append((sorted(names), over_files > 0))
-        return database.load_queries(con, catalog, names)
-
-    monkeypatch.setattr("hta_sql.archive.load_queries", load_queries)
+def test_files_are_seen_when_something_is_asked(run):
+    """Until then no view reads them, and of those without files none ever does."""
+    reading = "SELECT view_name FROM duckdb_views() WHERE sql LIKE '%read_parquet%' ORDER BY ALL"
+    assert run._con.execute(reading).fetchall() == []
     run.total_time()
-    run.sql("FROM total_time()")
-    run.sql("FROM total_time_v1() JOIN named('relu') USING (job, rank)")
-    assert run.con.sql("SELECT count(*) FROM events").fetchall() == [(8,)]
-    assert seen == [
-        (["total_time_v2"], False),
-        (["total_time"], True),  # one alone is made over the files
-        (["named", "total_time_v1"], False),
-        (["named_v1"], True),
-    ]
+    assert run._con.execute(reading).fetchall() == [
+        ("events_by_rank",), ("gpu_activities_by_rank",), ("traces",)]
+
+
+def test_a_table_that_loses_its_files_is_empty_again(make_archive):
+    archive = make_archive(gpu_activities=[activity()], events=[{"event_id": 1, "ph": "X"}])
+    with hta_sql.open(archive) as run:
+        assert run.sql("FROM gpu_activities").num_rows == 1
+        shutil.rmtree(archive / "gpu_activities")
+        run.reload()
+        assert run.sql("FROM gpu_activities").num_rows == 0
+        assert run.sql("FROM events").num_rows == 1
+
+
+def test_what_a_user_makes_stays_and_takes_precedence(run, tiny_archive):
+    """Views of one's own, and of those that are meant to be replaced; also after a reload."""
+    peaks = run.con.sql("DESCRIBE device_peaks").fetchall()
+    run.con.execute("CREATE VIEW mine AS SELECT count(*) AS n FROM gpu_activities")
+    run.con.execute("CREATE TABLE kept AS SELECT 42 AS answer")
+    run.con.execute(
+        "CREATE OR REPLACE VIEW device_peaks AS SELECT "
+        + ", ".join(f"NULL::{kind} AS {name}" for name, kind, *_ in peaks))
+    run.reload()
+    assert run.sql("FROM mine").to_pylist() == [{"n": 8}]
+    assert run.sql("FROM kept").to_pylist() == [{"answer": 42}]
+    assert run.sql("FROM device_peaks").num_rows == 1
+    shown = {name for (name,) in run.con.sql("SHOW TABLES").fetchall()}
+    assert {"mine", "kept", "events", "jobs", "hta_queries"} <= shown
 
 
 def test_library_errors_keep_their_cause(run):

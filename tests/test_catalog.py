@@ -14,9 +14,9 @@ from conftest import GOOD_QUERY, write_query
 from hta_sql.archive import Archive
 from hta_sql.catalog import Catalog, Query, sql_root
 from hta_sql.cli import cli
-from hta_sql.database import load_base, load_queries
 from hta_sql.docs import tables_read
 from hta_sql.errors import BadParameter, CatalogError, UnknownQuery
+from hta_sql.layers import load_base, load_queries
 
 CATALOG = Catalog.load()
 SQL_FILES = sorted(sql_root().rglob("*.sql"))

@@ -17,7 +17,7 @@ from hta_sql.cli import cli
 from hta_sql.comparison import METRICS, Condition, queries_of_two
 from hta_sql.demo import write_job
 from hta_sql.errors import ArchiveError, BadParameter, IngestError
-from hta_sql.ingest.find import folder_for
+from hta_sql.store.layout import folder_for
 
 FLASH = "pytorch_flash::flash_fwd_kernel"
 

@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 from conftest import activity
 
-from hta_sql import database
+from hta_sql import database, template
 from hta_sql.catalog import Catalog
 from hta_sql.cli import cli
 from hta_sql.database import run_shell, write_database
@@ -162,7 +162,7 @@ def test_a_database_of_another_version_is_written_anew(ask, archive, use_library
     first = file.stat().st_mtime_ns
     ask(archive, "SELECT 1;")
     assert file.stat().st_mtime_ns == first
-    monkeypatch.setattr(database, "__version__", "9.9")
+    monkeypatch.setattr(template, "__version__", "9.9")
     ask(archive, "SELECT 1;")
     assert file.stat().st_mtime_ns > first
 

@@ -4,8 +4,10 @@ import os
 import subprocess
 import sys
 import zipfile
+from contextlib import closing
 from pathlib import Path
 
+import duckdb
 import pytest
 
 PROJECT = Path(__file__).parent.parent
@@ -30,12 +32,22 @@ def test_every_sql_file_is_in_the_wheel(installed):
     assert there == {path.relative_to(PROJECT / "sql") for path in PROJECT.glob("sql/**/*.sql")}
 
 
+def test_the_template_is_in_the_wheel(installed):
+    """One, and of the catalogue that the wheel has."""
+    [template] = (installed / "hta_sql/_template").iterdir()
+    there = {path.name.split(".v")[0] for path in PROJECT.glob("sql/queries/*/*.sql")}
+    with closing(duckdb.connect(str(template), read_only=True)) as con:
+        assert {name for (name,) in con.execute("SELECT name FROM hta_queries").fetchall()} == there
+
+
 def test_the_wheel_works_from_anywhere(installed, tmp_path):
+    cache = tmp_path / "cache"
+
     def hta_sql(*words: str) -> str:
         return subprocess.run(
             [sys.executable, "-m", "hta_sql.cli", *words],
             cwd=tmp_path, check=True, capture_output=True, text=True,
-            env=os.environ | {"PYTHONPATH": str(installed)},
+            env=os.environ | {"PYTHONPATH": str(installed), "XDG_CACHE_HOME": str(cache)},
         ).stdout  # fmt: skip
 
     which = "import hta_sql.catalog; print(hta_sql.catalog.sql_root())"
@@ -48,3 +60,4 @@ def test_the_wheel_works_from_anywhere(installed, tmp_path):
     hta_sql("demo", "traces", "--ranks", "1", "--steps", "1")
     hta_sql("ingest", "traces", "archive")
     assert hta_sql("run", "temporal_breakdown", "archive").startswith("job ")
+    assert not cache.exists(), "its own template was not found"

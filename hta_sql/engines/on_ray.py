@@ -162,9 +162,10 @@ def perform(function: Callable[[Any, Share], Any], item: Any, share: Share, make
 
 @cache
 def own_make() -> str:
-    from ..database import maker
+    from ..catalog import Catalog
+    from ..template import maker
 
-    return maker()
+    return maker(Catalog.load())
 
 
 def as_raised(error: RayTaskError) -> Exception:

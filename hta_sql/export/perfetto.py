@@ -104,7 +104,7 @@ class _Export:
         self._has_events = False
 
     def write(self, out: Path) -> int:
-        self._run._load([COUNTERS[name] for name in self._counters if name != "utilisation"])
+        self._run._load()
         part = self._part
         with tables(
             self._run, self._job, 0,

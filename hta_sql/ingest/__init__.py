@@ -16,11 +16,10 @@ from typing import IO
 
 import pyarrow as pa
 
-from hta_sql.database import add_sources, check_searchable
+from hta_sql.database import check_searchable, write_database
 from hta_sql.engines import Engine, start
 from hta_sql.errors import ArchiveError, IngestError
 from hta_sql.ingest.find import Candidate, NothingThere, find_candidates, shown
-from hta_sql.ingest.manifest import Manifest
 from hta_sql.ingest.plan import (
     Known,
     Skipped,
@@ -34,6 +33,7 @@ from hta_sql.ingest.publish import Publisher
 from hta_sql.ingest.ranks import TRACE, Claim
 from hta_sql.ingest.tasks import Outcome, Task
 from hta_sql.storage import Place, absolute, holds_archive, is_remote, names_in
+from hta_sql.store.manifest import Manifest
 
 # In object storage, an ingest that finds more makes one of them.
 MOST_PARTS = 50
@@ -206,7 +206,7 @@ def take(
             if len(manifest.parts()) > MOST_PARTS:
                 manifest.merge()
         else:
-            add_sources(archive)
+            write_database(archive)
     jobs = {outcome.job for outcome in outcomes if outcome.row}
     report_lonely(manifest.rows(), attached.rows(), jobs, report)
     order = {candidate.path: at for at, candidate in enumerate(candidates)}

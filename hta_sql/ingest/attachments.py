@@ -19,8 +19,9 @@ from hta_sql.ingest.find import TIMELINE_NAME, Candidate, shown
 from hta_sql.ingest.metadata import read_keys
 from hta_sql.ingest.ranks import TRACE, Claim, rank_in_name
 from hta_sql.ingest.stream import BYTE_ORDER_MARK, list_start
-from hta_sql.ingest.trace import IngestedTrace, as_text, place_of
+from hta_sql.ingest.trace import IngestedTrace, as_text
 from hta_sql.storage import Place, at_once, is_remote, plain_errors
+from hta_sql.store.layout import place_of
 
 EXECUTION_TRACE = "execution_trace"
 MEMORY_TIMELINE = "memory_timeline"

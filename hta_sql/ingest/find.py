@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from hta_sql.errors import IngestError
 from hta_sql.ingest.trace_list import is_list, read_list
 from hta_sql.storage import Place, is_remote, listed_below, names_in, place, plain_errors
+from hta_sql.store.layout import LONGEST_FOLDER_BYTES, folder_for
 
 if TYPE_CHECKING:
     from upath import UPath
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 # With an ending behind it, it may be packed in a way that cannot be read: then that is said.
 TRACE_NAME = re.compile(r"\.json(\.\w+)?$", re.IGNORECASE)
 TIMELINE_NAME = re.compile(r"\.raw(\.json)?(\.gz)?$", re.IGNORECASE)
-LONGEST_FOLDER_BYTES = 255
 
 
 class NothingThere(IngestError):
@@ -76,11 +75,6 @@ def find_candidates(inputs: Iterable[str | Path], job: str | None) -> list[Candi
 def shown(path: str | Path) -> str:
     """A path as text that can be printed and stored, whatever bytes its names have."""
     return os.fsencode(str(path)).decode("utf-8", "backslashreplace")
-
-
-def folder_for(job: str) -> str:
-    """Any job name makes a valid folder name."""
-    return f"job={quote(job, safe=' ')}"
 
 
 def matches(text: str | Path | Place) -> list[Place]:

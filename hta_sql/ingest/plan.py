@@ -14,12 +14,12 @@ from hta_sql import SCHEMA_VERSION
 from hta_sql.errors import HtaSqlError, IngestError, one_line
 from hta_sql.ingest.attachments import attachment_claim, in_words, settle_attachments
 from hta_sql.ingest.find import TRACE_NAME, Candidate, shown
-from hta_sql.ingest.manifest import Manifest
 from hta_sql.ingest.ranks import TRACE, Claim, claim_of, settle
 from hta_sql.ingest.stream import ByteStream, NotATrace, TraceStream
 from hta_sql.ingest.tasks import Outcome, Task, failure
 from hta_sql.ingest.trace_list import NEVER
 from hta_sql.storage import Place, place, stamp
+from hta_sql.store.manifest import Manifest
 
 # Of a file's beginning, what may be needed to tell its kind, and how much is read at a time.
 HEAD_BYTES = 1 << 16

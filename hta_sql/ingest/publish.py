@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 
 from hta_sql import __version__
-from hta_sql.ingest.find import folder_for
-from hta_sql.ingest.manifest import Manifest
 from hta_sql.ingest.ranks import TRACE
 from hta_sql.ingest.tasks import Outcome, Task, failure
-from hta_sql.ingest.trace import IngestedTrace, describe, partition, place
+from hta_sql.ingest.trace import IngestedTrace, describe, place
 from hta_sql.storage import Place, is_remote, remove
+from hta_sql.store.layout import folder_for, partition
+from hta_sql.store.manifest import Manifest
 
 # Of the time, at most one part in as many goes to changes of manifests.
 SHARE = 20

@@ -24,10 +24,11 @@ from hta_sql import SCHEMA_VERSION
 from hta_sql.catalog import sql_root
 from hta_sql.database import without_progress_bar
 from hta_sql.ingest.enrich import enrich, table_writer
-from hta_sql.ingest.find import folder_for, shown
+from hta_sql.ingest.find import shown
 from hta_sql.ingest.parse import BadElement, Parser
 from hta_sql.ingest.stream import TraceStream
 from hta_sql.storage import Place, put, stamp
+from hta_sql.store.layout import partition
 
 # Of DuckDB's own memory; what it needs beyond, it spills. Sorts and joins may take half, or those
 # that just fit would leave no room for the tables that they read and write.
@@ -223,23 +224,6 @@ def as_int(value: object) -> int | None:
 
 def as_text(value: object) -> str | None:
     return None if value is None else value if isinstance(value, str) else json.dumps(value)
-
-
-def partition(job: str, rank: int) -> str:
-    """The folder of a rank below each table's."""
-    return f"{folder_for(job)}/rank={rank}"
-
-
-def file_of(row: dict) -> str:
-    """The id of a trace's files; earlier versions had no other than the trace's."""
-    return row.get("file_id") or row["trace_id"]
-
-
-def place_of(row: dict, table: str) -> str:
-    """Where a trace's rows of a table are, from the archive's root."""
-    is_alone = file_of(row) == row["trace_id"]
-    where = partition(row["job"], row["rank"]) if is_alone else f"{folder_for(row['job'])}/ranks"
-    return f"{table}/{where}/{file_of(row)}.parquet"
 
 
 def place(trace: IngestedTrace, archive: Place, job: str, rank: int, file_id: str) -> None:

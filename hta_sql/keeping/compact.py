@@ -22,16 +22,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from hta_sql.database import add_sources, archive_root
+from hta_sql.database import archive_root, write_database
 from hta_sql.errors import one_line
 from hta_sql.ingest import clear_abandoned, in_use, staging_of
-from hta_sql.ingest.find import folder_for
-from hta_sql.ingest.manifest import KEYS, Manifest
+from hta_sql.ingest.enrich import ROW_GROUP_ROWS, table_writer
 from hta_sql.ingest.publish import SHARE
-from hta_sql.ingest.trace import ROW_GROUP_ROWS, file_of, place_of, table_writer
 from hta_sql.keeping.files import check_jobs, delete, delete_unnamed
 from hta_sql.machine import core_count
 from hta_sql.storage import is_remote, put
+from hta_sql.store.layout import KEYS, file_of, folder_for, place_of
+from hta_sql.store.manifest import Manifest
 
 if TYPE_CHECKING:
     import os
@@ -119,7 +119,7 @@ def compact(
     for table in KEYS:
         done.change_count += Manifest(archive, table).merge()
     if mover.has_moved and not is_remote(archive):
-        add_sources(archive)
+        write_database(archive)
     return done
 
 
@@ -282,7 +282,7 @@ class Mover:
                 for table, file in merged.files.items():
                     put(file, self.archive / target(merged, table))
             if not self.has_moved:
-                add_sources(self.archive)  # a shell finds such files from now on
+                write_database(self.archive)  # a shell finds such files from now on
         self.has_moved = True
         moved = {
             manifest.key(row): merged.file_id for merged in ready for row in merged.rows

@@ -15,13 +15,13 @@ import duckdb
 import pyarrow as pa
 
 from hta_sql.catalog import sql_root
-from hta_sql.database import add_sources, archive_root
+from hta_sql.database import archive_root, write_database
 from hta_sql.errors import BadParameter
-from hta_sql.ingest.find import folder_for
-from hta_sql.ingest.manifest import KEYS, Manifest
 from hta_sql.ingest.publish import FILE_NAMES
 from hta_sql.keeping.files import check_jobs, delete, files_of, ids_of
 from hta_sql.storage import is_remote
+from hta_sql.store.layout import KEYS, folder_for
+from hta_sql.store.manifest import Manifest
 
 if TYPE_CHECKING:
     import os
@@ -83,7 +83,7 @@ def drop(
                     Manifest(archive, table).change(lambda row: row["job"] not in going)
             delete(archive, (file.name for file in files))
     if not (dry_run or is_remote(archive)):
-        add_sources(archive)
+        write_database(archive)
     ranks = Counter(row["job"] for row in rows["traces"])
     counts = Counter(file.folder for file in files)
     sizes: Counter[str] = Counter()

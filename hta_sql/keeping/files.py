@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hta_sql.errors import ArchiveError
-from hta_sql.ingest.find import folder_for
-from hta_sql.ingest.manifest import KEYS, Manifest
 from hta_sql.ingest.publish import DATA_TABLES, FILE_NAMES
 from hta_sql.moves import say_moved
 from hta_sql.paths.store import TABLES as PATH_TABLES
 from hta_sql.storage import Place, age_seconds, at_once, is_remote, remove
+from hta_sql.store.layout import KEYS, file_of, folder_for
+from hta_sql.store.manifest import Manifest
 
 TABLES = (*DATA_TABLES, *PATH_TABLES)
 # Another ingest may be about to name a younger one.
@@ -50,13 +50,26 @@ def files_of(archive: Place, jobs: Iterable[str] | None = None) -> Iterator[File
         yield from _files_below(archive, folder)
 
 
-def ids_by_folder(archive: Place) -> dict[str, set[str]]:
-    """For the folder of each job, the ids of the files that rows name."""
-    named: dict[str, set[str]] = {}
-    for table in FILE_NAMES:
-        for row in Manifest(archive, table).rows():
-            named.setdefault(folder_for(row["job"]), set()).update(ids_of(table, row))
-    return named
+class NamedFiles:
+    """The data files that rows of an archive's manifests name.
+
+    The id of a trace names what it has in quarantine; all else, what file_id names alone: a killed
+    compaction leaves the files of before, whose name is the trace's id, too.
+    """
+
+    def __init__(self, archive: Place):
+        self._ids: set[tuple[str, bool, str]] = set()
+        for table in FILE_NAMES:
+            for row in Manifest(archive, table).rows():
+                folder, ids = folder_for(row["job"]), ids_of(table, row)
+                is_trace = table == "traces"
+                of_quarantine = {row["trace_id"]} if is_trace else ids
+                of_tables = {file_of(row)} if is_trace else ids
+                self._ids |= {(folder, True, file_id) for file_id in of_quarantine}
+                self._ids |= {(folder, False, file_id) for file_id in of_tables}
+
+    def __contains__(self, file: File) -> bool:
+        return (file.folder, file.table == "quarantine", file.file_id) in self._ids
 
 
 def ids_of(table: str, row: dict) -> set[str]:
@@ -83,11 +96,11 @@ def delete_unnamed(archive: Place) -> list[File]:
     them."""
     with Manifest(archive).locked():
         found = list(files_of(archive))
-        named = ids_by_folder(archive)
+        named = NamedFiles(archive)
         abandoned = [
             file for file in found
             if (_NEW_FILE.fullmatch(file.name)
-                or file.file_id and file.file_id not in named.get(file.folder, ()))
+                or file.file_id and file not in named)
             and age_seconds(archive / file.name) > ABANDONED_SECONDS
         ]  # fmt: skip
         if abandoned:

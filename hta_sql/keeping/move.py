@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hta_sql.database import add_sources, archive_root
+from hta_sql.database import archive_root, write_database
 from hta_sql.errors import ArchiveError, BadParameter, FilesMoved
 from hta_sql.ingest import checked_archive, clear_abandoned, in_use, staging_of
-from hta_sql.ingest.find import LONGEST_FOLDER_BYTES, folder_for
-from hta_sql.ingest.manifest import KEYS, Manifest
 from hta_sql.ingest.publish import FILE_NAMES
-from hta_sql.ingest.trace import place_of
 from hta_sql.keeping.compact import COUNTS
 from hta_sql.keeping.files import File, check_jobs, delete, files_of, ids_of
 from hta_sql.storage import is_remote, put
+from hta_sql.store.layout import KEYS, LONGEST_FOLDER_BYTES, folder_for, place_of
+from hta_sql.store.manifest import Manifest
 
 if TYPE_CHECKING:
     import os
@@ -105,7 +104,7 @@ def _copy(
         copies = [_fetch(source, job, name, target, staging) for job, name in names.items()]
         _publish(target, copies, force)
     if not is_remote(target):
-        add_sources(target)
+        write_database(target)
     return [
         Copied(copy.job, len(copy.rows["traces"]), len(copy.files),
                sum(size for _, _, size in copy.files))

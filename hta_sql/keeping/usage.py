@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from hta_sql.database import archive_root
-from hta_sql.ingest.find import folder_for
-from hta_sql.ingest.manifest import Manifest
-from hta_sql.keeping.files import files_of, ids_by_folder
+from hta_sql.keeping.files import NamedFiles, files_of
+from hta_sql.store.layout import folder_for
+from hta_sql.store.manifest import Manifest
 
 if TYPE_CHECKING:
     import os
@@ -41,7 +41,7 @@ def usage(archive: str | os.PathLike[str] | Place) -> pa.Table:
     """
     archive = archive_root(archive)
     found = list(files_of(archive))
-    ids = ids_by_folder(archive)
+    named = NamedFiles(archive)
     rows: dict[tuple[str, str | None], dict] = {}
     for table in ("traces", "attachments"):
         for row in Manifest(archive, table).rows():
@@ -53,7 +53,7 @@ def usage(archive: str | os.PathLike[str] | Place) -> pa.Table:
     jobs = {folder_for(job): job for _, job in rows}
     for file in found:
         part, job = "rest", None
-        if file.file_id in ids.get(file.folder, ()) and file.folder in jobs:
+        if file in named and file.folder in jobs:
             part, job = "job", jobs[file.folder]
         elif file.file_id:
             part = "unnamed"

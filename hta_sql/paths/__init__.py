@@ -106,7 +106,7 @@ def _compute_job(
 ) -> ComputedPath:
     """Find and publish the paths of a job's window."""
     run._look_anew(run._sources)  # the paths of the job before may have taken the place of others
-    run._load([])
+    run._load()
     set_variables(run._con, path_job=job)
     row = {
         "path_window": label,

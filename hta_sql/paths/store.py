@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hta_sql.database import add_sources
+from hta_sql.database import write_database
 from hta_sql.errors import ArchiveError, FilesMoved
 from hta_sql.ingest import clear_abandoned, in_use, staging_of
-from hta_sql.ingest.manifest import Manifest
-from hta_sql.ingest.trace import partition
 from hta_sql.storage import Place, is_remote, put, remove
+from hta_sql.store.layout import partition
+from hta_sql.store.manifest import Manifest
 
 MANIFEST = "critical_paths"
 TABLES = ("path_edges", "job_path_edges", "what_if_times")
@@ -63,7 +63,7 @@ class Draft:
                 for file in old:
                     file.unlink(missing_ok=True)
         if is_first:  # for a shell, which so far has found no such tables
-            add_sources(self.archive)
+            write_database(self.archive)
 
 
 @contextlib.contextmanager

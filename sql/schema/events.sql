@@ -29,5 +29,14 @@ SELECT
     NULL::VARCHAR AS more          -- JSON: the other keys of Chrome's format; Kineto writes none
 WHERE false;
 
-CREATE OR REPLACE VIEW events AS
+-- Of the files that hold one rank each, and of those that hold several.
+CREATE OR REPLACE VIEW events_by_rank AS
 FROM events_schema();
+
+CREATE OR REPLACE VIEW events_by_job AS
+FROM events_schema();
+
+CREATE OR REPLACE VIEW events AS
+FROM events_by_rank
+UNION ALL BY NAME
+FROM events_by_job;

@@ -55,5 +55,14 @@ SELECT
     NULL::UBIGINT AS comms_id               -- equal on all members; needs all 64 bits
 WHERE false;
 
-CREATE OR REPLACE VIEW gpu_activities AS
+-- Of the files that hold one rank each, and of those that hold several.
+CREATE OR REPLACE VIEW gpu_activities_by_rank AS
 FROM gpu_activities_schema();
+
+CREATE OR REPLACE VIEW gpu_activities_by_job AS
+FROM gpu_activities_schema();
+
+CREATE OR REPLACE VIEW gpu_activities AS
+FROM gpu_activities_by_rank
+UNION ALL BY NAME
+FROM gpu_activities_by_job;

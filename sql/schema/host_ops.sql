@@ -36,5 +36,14 @@ SELECT
     NULL::VARCHAR AS concrete_inputs        -- JSON: value of each argument that is a number
 WHERE false;
 
-CREATE OR REPLACE VIEW host_ops AS
+-- Of the files that hold one rank each, and of those that hold several.
+CREATE OR REPLACE VIEW host_ops_by_rank AS
 FROM host_ops_schema();
+
+CREATE OR REPLACE VIEW host_ops_by_job AS
+FROM host_ops_schema();
+
+CREATE OR REPLACE VIEW host_ops AS
+FROM host_ops_by_rank
+UNION ALL BY NAME
+FROM host_ops_by_job;

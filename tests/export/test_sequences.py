@@ -109,7 +109,7 @@ def test_nothing_found(archive, tmp_path):
 
 def test_no_event_meets_every_operator(archive):
     with hta_sql.open(archive) as run:
-        run._load(["kernel_sequences"])
+        run._load()
         with tables(run, "llama", 0, export_rank=0, export_operator="aten::", export_min_length=1,
                     export_top_k=5):  # fmt: skip
             for name in ("sequences", "sequence_operators", "sequence_calls"):

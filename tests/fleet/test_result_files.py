@@ -11,9 +11,9 @@ from upath import UPath
 
 from hta_sql import materialize, moves
 from hta_sql.errors import FilesMoved
-from hta_sql.ingest.manifest import Manifest
 from hta_sql.paths.store import draft
 from hta_sql.storage import age_seconds, is_remote
+from hta_sql.store.manifest import Manifest
 
 
 @pytest.fixture(params=["disk", "memory"])

@@ -20,7 +20,7 @@ from hta_sql import materialize
 from hta_sql.catalog import Catalog, sql_root
 from hta_sql.cli import cli
 from hta_sql.errors import HtaSqlError
-from hta_sql.ingest.manifest import Manifest
+from hta_sql.store.manifest import Manifest
 
 KEPT = Catalog.load().kept
 kept_queries = pytest.mark.parametrize("query", KEPT, ids=str)

@@ -503,7 +503,7 @@ def watched(inputs: Path, archive: Path, report=lambda line: None, looks: int = 
 
 def test_what_a_watch_could_not_take_it_takes_later(tmp_path, monkeypatch):
     """A full disk, say, is not the files' fault; it is told once."""
-    from hta_sql.ingest.manifest import Manifest
+    from hta_sql.store.manifest import Manifest
 
     write(tmp_path / "t/rank_0.json")
     make, left, said = Manifest.make, [OSError(28, "No space left on device")] * 3, []

@@ -23,11 +23,11 @@ from hta_sql.cli import cli
 from hta_sql.database import _shell_program, run_shell
 from hta_sql.demo import write_job
 from hta_sql.errors import ArchiveError, FilesMoved
-from hta_sql.ingest.manifest import Manifest
 from hta_sql.keeping import compact as compacting
 from hta_sql.keeping import files as keeping_files
 from hta_sql.materialize import materialize
 from hta_sql.moves import moving
+from hta_sql.store.manifest import Manifest
 
 DAY = 86_400
 
@@ -400,6 +400,29 @@ def test_compaction_beside_an_ingest(tmp_path):
             (rank, "new", rank + 2) for rank in range(4)]
         assert run.check_tables() == []
     assert len(data_files(archive)) == 2  # of events and operators; there is no GPU
+
+
+def test_killed_before_the_files_of_before_go(fleet, monkeypatch):
+    """No row names them any more; a day later they go."""
+    before, files = contents(fleet), set(data_files(fleet))
+
+    def killed(*_):
+        raise SystemExit
+
+    with monkeypatch.context() as patched, pytest.raises(SystemExit):
+        patched.setattr("hta_sql.keeping.compact.delete", killed)
+        hta_sql.compact(fleet)
+    left = set(data_files(fleet))
+    assert files < left
+    named = {row["file_id"] for row in Manifest(fleet).rows()}
+    unnamed = {name for name in left if Path(name).stem not in named}
+    usage = {row["part"]: row["file_count"] for row in hta_sql.usage(fleet).to_pylist()}
+    assert usage["unnamed"] == len(unnamed) > 0
+    for name in unnamed:
+        os.utime(fleet / name, (1, 1))
+    assert hta_sql.compact(fleet).unnamed_count == len(unnamed)
+    assert set(data_files(fleet)) == left - unnamed
+    assert contents(fleet) == before
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -17,7 +17,7 @@ import hta_sql
 from hta_sql.cli import cli
 from hta_sql.demo import write_job
 from hta_sql.errors import ArchiveError, BadParameter
-from hta_sql.ingest.manifest import Manifest
+from hta_sql.store.manifest import Manifest
 
 
 def of_job(found: dict, job: str, name: str | None = None) -> dict:

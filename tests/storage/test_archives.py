@@ -15,9 +15,9 @@ from hand_written import span, trace_text
 import hta_sql
 from hta_sql.demo import write_job
 from hta_sql.errors import HtaSqlError
-from hta_sql.ingest.manifest import Manifest
 from hta_sql.sources import Source
 from hta_sql.storage import place
+from hta_sql.store.manifest import Manifest
 
 TABLES = ("traces", "events", "host_ops", "gpu_activities")
 
@@ -250,7 +250,7 @@ def test_critical_paths_are_kept_there(traces, on_disk, bucket, tmp_path):
 INGEST = """\
 import sys, time
 import hta_sql
-from hta_sql.ingest import manifest
+from hta_sql.store import manifest
 if "slowly" in sys.argv:
     put = manifest.put_bytes
     def slow(*args):

@@ -34,17 +34,11 @@ from hta_sql.storage import (
     reader_of,
     remove,
 )
+from hta_sql.store.layout import KEYS
 
 if TYPE_CHECKING:
     from hta_sql.storage import Place
 
-# What a row is the only one of, beside its source file.
-KEYS = {
-    "traces": ("job", "rank"),
-    "attachments": ("job", "rank", "kind"),
-    "critical_paths": ("job", "path_window"),
-    "kept_results": ("job", "query"),
-}
 # Of a change, beside the manifest's columns: when it was made, after all that its writer had seen,
 # so that the latest of a key counts; and whether the row goes. A row of the same source file that
 # has its files elsewhere, or is told other tags, is as old as the row that it stands for: where
@@ -257,12 +251,6 @@ class Manifest:
         pq.write_table(
             pa.Table.from_pylist(rows, schema=schema(self._table)), file, compression="zstd"
         )
-
-
-def has_changes(archive: Place) -> bool:
-    """Whether manifests of an archive on disk are in parts, as in a copy from object storage."""
-    return any((archive / table).is_dir() and any((archive / table).glob("*.parquet"))
-               for table in KEYS)
 
 
 def _read(content: bytes) -> list[dict]:

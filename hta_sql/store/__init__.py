@@ -1,0 +1,1 @@
+"""An archive as files: where its tables are, and which files count."""

@@ -1,0 +1,46 @@
+"""Where an archive's files are, by job and rank; read without Arrow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from hta_sql.storage import Place
+
+LONGEST_FOLDER_BYTES = 255
+# The manifests, and what a row of each is the only one of, beside its source file.
+KEYS = {
+    "traces": ("job", "rank"),
+    "attachments": ("job", "rank", "kind"),
+    "critical_paths": ("job", "path_window"),
+    "kept_results": ("job", "query"),
+}
+
+
+def folder_for(job: str) -> str:
+    """Any job name makes a valid folder name."""
+    return f"job={quote(job, safe=' ')}"
+
+
+def partition(job: str, rank: int) -> str:
+    """The folder of a rank below each table's."""
+    return f"{folder_for(job)}/rank={rank}"
+
+
+def file_of(row: dict) -> str:
+    """The id of a trace's files; earlier versions had no other than the trace's."""
+    return row.get("file_id") or row["trace_id"]
+
+
+def place_of(row: dict, table: str) -> str:
+    """Where a trace's rows of a table are, from the archive's root."""
+    is_alone = file_of(row) == row["trace_id"]
+    where = partition(row["job"], row["rank"]) if is_alone else f"{folder_for(row['job'])}/ranks"
+    return f"{table}/{where}/{file_of(row)}.parquet"
+
+
+def has_changes(archive: Place) -> bool:
+    """Whether manifests of an archive on disk are in parts, as in a copy from object storage."""
+    return any((archive / table).is_dir() and any((archive / table).glob("*.parquet"))
+               for table in KEYS)

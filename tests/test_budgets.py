@@ -1,0 +1,191 @@
+"""What small commands may cost, by its causes: modules, statements, files and connections.
+
+Times would tell of the machine; each of these counts is what a command would pay for everywhere.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from hta_sql import template
+from hta_sql.catalog import Catalog
+from hta_sql.demo import write_job
+
+# Runs what it is given, and tells what that took.
+PROBE = """
+import csv, json, pathlib, sys, tempfile
+import duckdb
+
+statements, connections, logs = [], 0, tempfile.mkdtemp()
+parser = duckdb.connect()
+
+def counted(name):
+    plain = getattr(duckdb.DuckDBPyConnection, name)
+    def call(self, sql, *given, **named):
+        statements.extend(found.query.strip() for found in parser.extract_statements(sql))
+        return plain(self, sql, *given, **named)
+    setattr(duckdb.DuckDBPyConnection, name, call)
+
+plain_connect = duckdb.connect
+plain_execute = duckdb.DuckDBPyConnection.execute
+
+def connect(*given, **named):
+    global connections
+    connections += 1
+    con = plain_connect(*given, **named)
+    folder = pathlib.Path(logs, str(connections))
+    folder.mkdir()
+    plain_execute(con, "CALL enable_logging('FileSystem', storage = 'file', "
+                  f"storage_path = '{folder}')")
+    return con
+
+duckdb.connect = connect
+counted("execute")
+counted("sql")
+try:
+    exec(sys.argv[1])
+finally:
+    files = []
+    for log in pathlib.Path(logs).glob("*/duckdb_log_entries.csv"):
+        for row in csv.DictReader(log.open()):
+            message = json.loads(row["message"])
+            if message["op"] == "OPEN":
+                files.append(message["path"])
+    print("\\n" + json.dumps([statements, files, connections]))
+"""
+MODULES = """
+import sys
+try:
+    exec(sys.argv[1])
+finally:
+    print("\\n" + " ".join(sys.modules))
+"""
+COMMAND = "from hta_sql.cli import cli; cli({words}, standalone_mode=False)"
+HEAVY = {"numpy", "pandas", "pyarrow", "zlib_ng", "fsspec", "upath", "ray", "plotly"}
+
+
+@dataclass
+class Cost:
+    statements: list[str]
+    files: list[str]  # that DuckDB opened, as often as it did
+    connections: int
+
+    def starting(self, *words: str) -> list[str]:
+        """The statements that begin so, comments of files aside."""
+        bare = ["\n".join(line for line in sql.splitlines() if not line.startswith("--")).strip()
+                for sql in self.statements]
+        return [sql for sql in bare if sql.startswith(words)]
+
+
+def output(probe: str, code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", probe, code], capture_output=True, text=True,
+                          timeout=120, env=os.environ | {"COLUMNS": "80"})  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()[-1]
+
+
+def cost_of(code: str) -> Cost:
+    return Cost(*json.loads(output(PROBE, code)))
+
+
+def modules_of(code: str) -> set[str]:
+    """What is imported for it, packages of ours with their parts, others by their first name."""
+    names = output(MODULES, code).split()
+    return {name if name.startswith("hta_sql") else name.split(".")[0] for name in names}
+
+
+def command(*words: object) -> str:
+    return COMMAND.format(words=[str(word) for word in words])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def made_template() -> Path:
+    """It is there, as it is for everybody but the first."""
+    return template.template(Catalog.load())
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("trace")
+    [file] = write_job(folder, ranks=1, steps=1, layers=1)
+    return file
+
+
+def test_help_imports_no_engine():
+    found = modules_of(command("--help"))
+    assert not found & (HEAVY | {"duckdb", "hta_sql.archive", "hta_sql.ingest"})
+
+
+def test_a_table_needs_no_arrow(demo_archive):
+    found = modules_of(command("run", "temporal_breakdown", demo_archive))
+    assert "duckdb" in found
+    assert not found & (HEAVY | {"hta_sql.ingest", "hta_sql.store.manifest", "hta_sql.alignment"})
+
+
+def test_opening_needs_no_arrow(demo_archive):
+    found = modules_of(f"import hta_sql; hta_sql.open({str(demo_archive)!r}).close()")
+    assert not found & (HEAVY | {"hta_sql.ingest", "hta_sql.store.manifest", "click", "orjson"})
+
+
+def test_a_trace_needs_no_other_process(trace, tmp_path):
+    started = "multiprocessing.popen_spawn_posix"  # imported when a process is
+    archive = tmp_path / "archive"
+    assert started not in output(MODULES, command("ingest", trace, archive)).split()
+    two = write_job(tmp_path / "two", ranks=2, steps=1, layers=1)
+    assert started in output(MODULES, command("ingest", *two, archive, "--workers", 2)).split()
+
+
+def test_ingest_imports_no_more_than_it_needs(trace, tmp_path):
+    found = modules_of(command("ingest", trace, tmp_path / "archive"))
+    assert "hta_sql.ingest" in found
+    assert not found & (HEAVY - {"numpy", "pyarrow", "zlib_ng"} | {"hta_sql.archive"})
+
+
+def test_opening_binds_nothing(demo_archive, made_template):
+    """It reads which traces there are, and copies the template: whatever the catalogue has."""
+    cost = cost_of(f"import hta_sql; hta_sql.open({str(demo_archive)!r})")
+    assert {Path(file) for file in cost.files} == {
+        made_template, demo_archive / "traces.parquet"}
+    assert len(cost.files) <= 8
+    assert not cost.starting("CREATE")
+    assert len(cost.statements) <= 8
+    assert cost.connections == 1
+
+
+def test_the_first_question_binds_tables_that_have_files(demo_archive):
+    cost = cost_of(
+        f"import hta_sql; hta_sql.open({str(demo_archive)!r}).temporal_breakdown()")
+    views = {sql.split()[4] for sql in cost.starting("CREATE OR REPLACE VIEW")}
+    assert views == {"traces", "events_by_rank", "host_ops_by_rank", "gpu_activities_by_rank"}
+    assert len(cost.statements) <= 24
+    read = {Path(file).relative_to(demo_archive).parts[0] for file in cost.files
+            if file.startswith(str(demo_archive))}  # fmt: skip
+    assert read == {"traces.parquet", "events", "host_ops", "gpu_activities"}
+
+
+def test_later_questions_make_nothing(demo_archive):
+    first = f"import hta_sql; run = hta_sql.open({str(demo_archive)!r}); run.temporal_breakdown()"
+    one = cost_of(first)
+    six = cost_of(first + "; run.comm_comp_overlap(); run.kernel_stats(); run.launch_stats(); "
+                  "run.profiler_steps(); run.idle_time_breakdown()")  # fmt: skip
+    assert six.starting("CREATE", "DROP") == one.starting("CREATE", "DROP")
+    assert len(six.statements) - len(one.statements) <= 5
+
+
+def test_a_first_trace(trace, tmp_path, made_template):
+    archive = tmp_path / "archive"
+    cost = cost_of(command("ingest", trace, archive))
+    assert cost.connections <= 3  # of the manifest's columns, of the trace, of hta.duckdb
+    assert len(cost.statements) <= 130
+    # hta.duckdb is a copy of the template, with the views of the tables that have files.
+    assert not [sql for sql in cost.statements if "temporal_breakdown" in sql]
+    views = {sql.split()[4] for sql in cost.starting("CREATE OR REPLACE VIEW")}
+    assert views == {"traces", "events_by_rank", "host_ops_by_rank", "gpu_activities_by_rank"}
+    assert {sql.split()[3].split(".")[0] for sql in cost.starting("COMMENT")} == {"traces"}
+    assert len([file for file in cost.files if file.endswith(".parquet")]) <= 60
+    assert str(made_template) not in cost.files
