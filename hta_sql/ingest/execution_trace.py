@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import orjson
@@ -12,6 +13,7 @@ from hta_sql import SCHEMA_VERSION
 from hta_sql.ingest.elements import NODES
 from hta_sql.ingest.find import shown
 from hta_sql.ingest.parse import NodeParser
+from hta_sql.ingest.quarantine import Quarantine
 from hta_sql.ingest.stream import TraceStream
 from hta_sql.ingest.trace import (
     IngestedTrace,
@@ -19,7 +21,6 @@ from hta_sql.ingest.trace import (
     connect,
     metadata_of,
     status_of,
-    write_quarantine,
 )
 from hta_sql.storage import Place, stamp
 
@@ -35,23 +36,25 @@ def ingest_execution_trace(
     size, modified_ns = stamp(path)
     stream = TraceStream(path, NODES)
     con = connect(staging)
-    parser = NodeParser(con, staging / "piece.json")
     files = {table: staging / f"{table}.parquet" for table in ("execution_nodes", "quarantine")}
+    quarantine = Quarantine(files["quarantine"], path)
     row_count = 0
     writer = None
-    for table in parser.tables(stream):
-        table = table.drop_columns(["problem"])
-        if writer is None:
-            writer = pq.ParquetWriter(
-                files["execution_nodes"], table.schema, compression="zstd", compression_level=1
-            )
-        writer.write_table(table)
-        row_count += len(table)
-        progress(stream.bytes.bytes_read)
+    with closing(NodeParser(con, staging, quarantine)) as parser:
+        for table in parser.tables(stream):
+            table = table.drop_columns(["problem"])
+            if writer is None:
+                writer = pq.ParquetWriter(
+                    files["execution_nodes"], table.schema, compression="zstd", compression_level=1
+                )
+            writer.write_table(table)
+            row_count += len(table)
+            progress(stream.bytes.bytes_read)
     writer.close()
-    parser.close()
     con.close()
-    write_quarantine(parser.bad, path, files)
+    quarantine.close()
+    if not quarantine.count:
+        del files["quarantine"]
     metadata = metadata_of(stream)
     facts = {
         "path": shown(path),
@@ -60,7 +63,7 @@ def ingest_execution_trace(
         "fingerprint": stream.bytes.fingerprint,
         "status": status_of(stream),
         "row_count": row_count,
-        "quarantined_count": len(parser.bad),
+        "quarantined_count": quarantine.count,
         "format": as_text(metadata.get("schema")),
         "pid": as_text(metadata.get("pid")),
         "metadata": orjson.dumps(metadata).decode(),

@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 from hta_sql import SCHEMA_VERSION
 from hta_sql.ingest.elements import CUT, LONG_ELEMENT_BYTES, value_at
 from hta_sql.ingest.find import shown
-from hta_sql.ingest.parse import BadElement
+from hta_sql.ingest.quarantine import Quarantine, bad_element
 from hta_sql.ingest.stream import BYTE_ORDER_MARK, ByteStream, Unreadable
-from hta_sql.ingest.trace import IngestedTrace, write_quarantine
+from hta_sql.ingest.trace import IngestedTrace
 from hta_sql.storage import Place, stamp
 
 PIECE_BYTES = 4 << 20
@@ -58,8 +58,9 @@ def ingest_memory_timeline(
     staging.mkdir(parents=True, exist_ok=True)
     size, modified_ns = stamp(path)
     stream = ByteStream(path)
-    reader = TimelineReader()
     files = {table: staging / f"{table}.parquet" for table in ("memory_events", "quarantine")}
+    quarantine = Quarantine(files["quarantine"], path)
+    reader = TimelineReader(quarantine)
     row_count = 0
     with pq.ParquetWriter(
         files["memory_events"], SCHEMA, compression="zstd", compression_level=1
@@ -68,7 +69,9 @@ def ingest_memory_timeline(
             writer.write_table(table)
             row_count += len(table)
             progress(stream.bytes_read)
-    write_quarantine(reader.bad, path, files)
+    quarantine.close()
+    if not quarantine.count:
+        del files["quarantine"]
     facts = {
         "path": shown(path),
         "file_bytes": size,
@@ -76,7 +79,7 @@ def ingest_memory_timeline(
         "fingerprint": stream.fingerprint,
         "status": f"truncated: {stream.damage}" if stream.damage else reader.status,
         "row_count": row_count,
-        "quarantined_count": len(reader.bad),
+        "quarantined_count": quarantine.count,
         "schema_version": SCHEMA_VERSION,
     }
     return IngestedTrace(files, facts, {})
@@ -108,8 +111,8 @@ def opened(data: bytes, stream: ByteStream) -> bytes:
 class TimelineReader:
     """Takes a list's changes out of its text; afterwards knows what was wrong with it."""
 
-    def __init__(self):
-        self.bad: list[BadElement] = []
+    def __init__(self, quarantine: Quarantine):
+        self._quarantine = quarantine
         self.status = "truncated: the file ends before its list does"
         self._next_id = 0
 
@@ -162,7 +165,7 @@ class TimelineReader:
                     end = behind.start() if behind else len(data)
             reason = f"broken JSON: {stopped_by}" if stopped_by else "not four whole numbers"
             bad = data[at:end].rstrip(b" \t\r\n,")
-            self.bad.append(BadElement(self._next_id, offset + at, reason, bad))
+            self._quarantine.add(bad_element(self._next_id, offset + at, reason, bad))
             self._next_id += 1
             at = end
 

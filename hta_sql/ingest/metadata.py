@@ -8,11 +8,20 @@ from typing import NamedTuple
 
 import orjson
 
-from hta_sql.ingest.elements import EVENTS, SEPARATORS, ListKind, next_element, value_at
+from hta_sql.ingest.elements import EVENTS, ListKind, Walk, value_at
 
 BLANK = b" \t\r\n\0"
 # What may be the end of the list: keys follow, or nothing.
-CLOSING_BRACKET = re.compile(rb"\](?=\s*(?:,\s*\"|\}))")
+CLOSING_BRACKET = re.compile(rb"\](?=\s*+(?:,\s*+\"|\}))")
+TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|["{}\[\]]', re.DOTALL)
+VALUE = re.compile(rb"\s*+:\s*+(.)", re.DOTALL)
+KINDS = {b"n": "null", b"t": "true", b"f": "false", b'"': "a text", b"{": "an object"}
+# Blanks between a key and its value, and before a bracket.
+LONGEST_GAP = 1 << 10
+# Longer keys around a list are not read, since they take many times their length as objects.
+LONGEST_KEYS_BYTES = 16 << 20
+# How many bytes may be parsed in vain to find the keys behind a list that is broken.
+MOST_TRIED_BYTES = 32 << 20
 KNOWN_KEYS = {
     "baseTimeNanoseconds", "distributedInfo", "schemaVersion", "traceName", "finish_ts"
 }  # fmt: skip
@@ -29,6 +38,39 @@ class Metadata(NamedTuple):
     is_cut: bool = False
 
 
+class KeySearch:
+    """Looks for a file's list among its top-level keys, in bytes that become more.
+
+    Afterwards `instead` tells what else the key of the list holds, if that was found.
+    """
+
+    def __init__(self, kind: ListKind = EVENTS, depth: int = 0):
+        self._key = b'"%s"' % kind.key.encode()
+        self._depth = depth
+        self._at = 0
+        self.instead: str | None = None
+
+    def find(self, data: bytes, is_all: bool) -> tuple[int, int] | None:
+        """Where the list's key begins and where its first element may; None if not in there."""
+        for token in TOKEN.finditer(data, self._at):
+            first = token[0][:1]
+            if token[0] == b'"':
+                return None  # a text that does not end in these bytes
+            if first == b'"':
+                if not is_all and token.end() + LONGEST_GAP > len(data):
+                    return None  # what belongs to it may stand behind them
+                if self._depth == 1 and token[0] == self._key:
+                    if value := VALUE.match(data, token.end()):
+                        if value[1] == b"[":
+                            self._at = value.end()
+                            return token.start(), value.end()
+                        self.instead = KINDS.get(value[1], "a number")
+            else:
+                self._depth += 1 if first in b"{[" else -1
+            self._at = token.end()
+        return None
+
+
 def split_tail(
     data: bytes, is_array: bool = False, kind: ListKind = EVENTS
 ) -> tuple[int, Metadata | None]:
@@ -41,7 +83,7 @@ def split_tail(
     for window in (1 << 16, 1 << 20, 1 << 24, len(data)):
         start = max(0, len(data) - window)
         text = data[start:].decode("latin-1")  # a character a byte
-        begin = next_element(text, 1, None, kind) if start else 0
+        begin = Walk(text, kind).next_element(1) if start else 0
         if begin is None:
             continue
         end, lost_at = end_of_list(text, begin, kind)
@@ -55,22 +97,15 @@ def split_tail(
     return len(data), None
 
 
-def end_of_list(text: str, at: int, kind: ListKind) -> tuple[int | None, int]:
-    """Where the list around the element at `at` closes, and the end of the last sound element."""
-    sound_until = at
-    while True:
-        at = SEPARATORS.match(text, at).end()
-        if at == len(text):
-            return None, sound_until
-        if text[at] == "]":
-            return at, at
-        _, end, stopped_by = value_at(text, at)
-        if stopped_by:
-            at = next_element(text, at + 1, None, kind)
-            if at is None:
-                return None, sound_until
-        else:
-            at = sound_until = end
+def end_of_list(text: str, begin: int, kind: ListKind) -> tuple[int | None, int]:
+    """Where the list around the element at `begin` closes, and the end of the last sound one."""
+    walk = Walk(text, kind, ends_at_bracket=True)
+    walk.end = sound_until = begin
+    for elements in walk.batches():
+        for element in elements:
+            if not element.stopped_by:
+                sound_until = element.end
+    return (walk.end if walk.list_ends else None), sound_until
 
 
 def end_behind(data: bytes, at: int, is_array: bool) -> tuple[int, Metadata | None]:
@@ -78,13 +113,34 @@ def end_behind(data: bytes, at: int, is_array: bool) -> tuple[int, Metadata | No
     if is_array:
         whole = data.rstrip(BLANK)
         return (len(whole) - 1, Metadata({})) if whole[-1:] == b"]" else (len(data), None)
-    for bracket in CLOSING_BRACKET.finditer(data, at):
-        metadata = keys_behind(data[bracket.end() :])
-        # Behind a list inside of an element that is cut, its keys look like the file's.
-        follows_an_element = data[: bracket.start()].rstrip(BLANK).endswith(b"}")
-        if metadata.is_whole and (follows_an_element or metadata.keys.keys() & KNOWN_KEYS):
-            return bracket.start(), metadata
+    left = MOST_TRIED_BYTES
+    for bracket in CLOSING_BRACKET.finditer(data, max(at, len(data) - LONGEST_KEYS_BYTES)):
+        if found := keys_at(data, bracket):
+            return bracket.start(), found
+        left -= len(data) - bracket.end()
+        if left < 0:
+            break
+    else:
+        return len(data), None
+    # Where there are very many, from the end: what is behind them is short there.
+    left = MOST_TRIED_BYTES
+    end = len(data)
+    while left > 0 and (end := data.rfind(b"]", at, end)) >= 0:
+        left -= len(data) - end
+        if (bracket := CLOSING_BRACKET.match(data, end)) and (found := keys_at(data, bracket)):
+            return end, found
     return len(data), None
+
+
+def keys_at(data: bytes, bracket: re.Match) -> Metadata | None:
+    """The keys behind a closing bracket if they are whole, and it may be the list's."""
+    found = keys_behind(data[bracket.end() :])
+    # Behind a list inside of an element that is cut, its keys look like the file's.
+    before = data[max(0, bracket.start() - LONGEST_GAP) : bracket.start()]
+    follows_an_element = before.rstrip(BLANK).endswith(b"}")
+    if found.is_whole and (follows_an_element or found.keys.keys() & KNOWN_KEYS):
+        return found
+    return None
 
 
 def keys_behind(text: bytes) -> Metadata:
@@ -95,6 +151,8 @@ def keys_behind(text: bytes) -> Metadata:
 
 def read_keys(text: bytes) -> Metadata:
     """The keys of a JSON object but for the empty one, or those that matter of a broken one."""
+    if len(text) > LONGEST_KEYS_BYTES:
+        return Metadata(salvaged(text), is_whole=False)
     try:
         keys = orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -103,6 +161,11 @@ def read_keys(text: bytes) -> Metadata:
         return Metadata(salvaged(text), is_whole=False)
     keys.pop("", None)
     return Metadata(keys)
+
+
+def is_object(text: bytes) -> bool:
+    """Whether this is a JSON object, or nearly one; or too long to see."""
+    return len(text) > LONGEST_KEYS_BYTES or read_keys(text).is_whole
 
 
 def read_leniently(text: bytes) -> dict | None:

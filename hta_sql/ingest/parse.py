@@ -1,9 +1,17 @@
-"""Pieces of JSON to Arrow tables: DuckDB parses, Python only moves bytes."""
+"""Pieces of JSON to Arrow tables: DuckDB parses, Python only moves bytes.
+
+Pieces are parsed side by side, as if nothing were wrong with them. What came of each is taken in
+the order of the file by one thread, which alone knows what came before: it numbers the elements,
+and takes apart what did not parse, together with what the piece before had left over.
+"""
 
 from __future__ import annotations
 
+import queue
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,101 +20,311 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hta_sql.ingest import clock
-from hta_sql.ingest.elements import LONGEST_ELEMENT_BYTES, Element, ListKind, split_elements
-from hta_sql.ingest.stream import TraceStream
+from hta_sql.ingest.elements import (
+    LONGEST_ELEMENT_BYTES,
+    SCANNER,
+    Element,
+    ListKind,
+    Nesting,
+    Walk,
+    first_value,
+    is_element,
+)
+from hta_sql.ingest.metadata import KeySearch, Metadata, keys_behind, read_keys, split_tail
+from hta_sql.ingest.quarantine import KEPT_BYTES, BadElement, Quarantine, bad_element
+from hta_sql.ingest.side_by_side import in_order
+from hta_sql.ingest.stream import MOST_KEYS_TRIED, Piece, TraceStream, end_before
 
 # What DuckDB raises for the input's sake; anything else is a fault of ours or of the machine.
-UNREADABLE = (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException)
+UNREADABLE = (
+    duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException,
+    duckdb.OutOfMemoryException,
+)  # fmt: skip
+# More threads would wait for the one that inflates.
+MOST_THREADS = 4
+SEPARATORS = re.compile(rb"[ \t\r\n,]*+")
+BEHIND_ELEMENT = re.compile(rb"[ \t\r\n]*+(?:[,\]]|\Z)")
+# A file with more broken elements than sound ones, and so many, is not read any further: each takes
+# a hundred times as long.
+MOST_BROKEN = 1_000_000
+# How many parts of a piece are tried one by one, where DuckDB reads no element that it should read.
+MOST_PARTS = 1000
+LONGEST_SOUGHT_BYTES = 64 << 10
+# How much behind a list is searched for another one of the same name, and how many are read.
+LONGEST_TAIL_BYTES = 32 << 20
+MOST_LISTS = 16
 
 
-class BadElement(NamedTuple):
-    """An element of a file's list that cannot be used; a row of `quarantine`."""
+class Parsed(NamedTuple):
+    """A piece as a table; whether its stamps were read as text, and taken to be padded."""
 
-    event_id: int
-    byte_offset: int
-    reason: str
-    bytes: bytes
+    table: pa.Table
+    is_exact: bool = False
+
+
+class Giant:
+    """An element that is too long to hold: where it begins, how it begins, how long it is."""
+
+    def __init__(self, offset: int):
+        self.offset = offset
+        self.length = 0
+        self.begin = b""
+        self._nesting: Nesting | None = Nesting()
+
+    def add(self, data: bytes) -> None:
+        self.begin += data[: KEPT_BYTES - len(self.begin)]
+        self.length += len(data)
+
+    def closes_in(self, data: bytes) -> int | None:
+        """Where in the next bytes its own bracket closes, if it is one that is sound."""
+        end = self._nesting.end(data) if self._nesting else None
+        if end is not None:
+            self._nesting = None  # whether it was that or not
+            if not BEHIND_ELEMENT.match(data, end):
+                return None
+        return end
 
 
 class PieceParser(ABC):
     """Reads the pieces of one file's list, whatever its elements are."""
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, scratch: Path):
-        self._con = con
-        self._path = scratch
-        # Written over again and again: new pages for every piece would cost more than its bytes.
-        self._scratch = scratch.open("wb", buffering=0)
+    def __init__(
+        self, con: duckdb.DuckDBPyConnection, folder: Path, quarantine: Quarantine,
+        threads: int = 1,
+    ):  # fmt: skip
+        self._threads = min(threads, MOST_THREADS)
+        self._readers: queue.LifoQueue[Reader] = queue.LifoQueue()
+        for number in range(self._threads + 1):
+            self._readers.put(Reader(con.cursor(), folder / f"piece-{number}.json"))
+        self._quarantine = quarantine
+        self._stream: TraceStream | None = None
         self._next_id = 0
-        self.bad: list[BadElement] = []
+        self._good_count = 0
+        self._first_key: str | None = None
+        # What the piece before left over, of one of these kinds.
+        self._carry = b""
+        self._giant: Giant | None = None
+        self._behind: bytes | None = None
+        self._search = KeySearch()
+        self._lists = 1
+        self._was_apart = True
 
     @abstractmethod
-    def _read(self, data, as_text: bool = False) -> pa.Table:
-        """The elements of valid JSON, each with its id (first) and its `problem` (last), if any.
+    def _parsed(self, data) -> Parsed:
+        """The elements of a piece, each with its position in it (first) and its `problem` (last).
 
-        `as_text`: with care, since something is wrong with some of them.
+        Called by any thread. Raises one of UNREADABLE.
         """
 
+    @abstractmethod
+    def _parsed_with_care(self, data) -> pa.Table:
+        """The same, where something is wrong with some of them."""
+
+    def _checked(self, parsed: Parsed, data) -> pa.Table:
+        """What was parsed, with the problems that only show beside the pieces before."""
+        return parsed.table
+
     def close(self) -> None:
-        self._scratch.close()
-        self._path.unlink()
+        while not self._readers.empty():
+            self._readers.get().close()
 
     def tables(self, stream: TraceStream) -> Iterator[pa.Table]:
-        """Arrow tables of good elements, in the order of the file; fills `bad` with the others."""
-        pieces = stream.pieces()
-        unused = None
-        while True:
-            try:
-                offset, data, is_last = pieces.send(unused)
-            except StopIteration:
-                return
-            table, unused = self._piece(offset, data, is_last, stream.kind)
-            yield table
+        """Arrow tables of good elements, in the order of the file, one at least."""
+        self._stream = stream
+        with closing(in_order(stream.pieces(), self._tried, self._threads)) as pieces:
+            for piece, parsed in pieces:
+                if stream.given_up:
+                    continue  # only for the file's hash
+                for table in self._take(piece, parsed):
+                    if len(table):
+                        yield table
+                self._was_apart = piece.is_apart
+        if not self._good_count:
+            yield self._parsed_with_care(b"")
 
-    def _piece(
-        self, offset: int, data: memoryview, is_last: bool, kind: ListKind
-    ) -> tuple[pa.Table, int]:
-        """The good elements of a piece, and how many bytes at its end belong to the next one."""
+    def _tried(self, piece: Piece) -> Parsed | None:
+        """The elements of a piece if that is all it holds."""
+        begin = SEPARATORS.match(piece.data, 0, piece.end).end()
+        if not piece.is_apart and begin < piece.end:
+            return None
         try:
-            table = self._read(data)
+            return self._parsed(memoryview(piece.data)[begin : piece.end])
         except UNREADABLE:
-            return self._by_element(offset, bytes(data), is_last, kind)
-        if table["problem"].null_count < len(table):
-            return self._by_element(offset, bytes(data), is_last, kind)
-        self._next_id += len(table)
-        return table, 0
+            return None
 
-    def _by_element(
-        self, offset: int, data: bytes, is_last: bool, kind: ListKind
-    ) -> tuple[pa.Table, int]:
-        """The same for a piece with something wrong in it: broken elements are told apart."""
-        elements, unused = split_elements(data, is_last, kind)
+    def _query(self, data, relation: str) -> pa.Table:
+        """What an SQL relation makes of these elements; `{piece}` is their file."""
+        reader = self._readers.get()
+        try:
+            return reader.query(data, relation)
+        finally:
+            self._readers.put(reader)
+
+    def _take(self, piece: Piece, parsed: Parsed | None) -> Iterator[pa.Table]:
+        """The good elements of the next piece, and of what the one before left over."""
+        if self._behind is not None:
+            if len(self._behind) <= LONGEST_TAIL_BYTES:
+                self._behind += piece.data
+            yield from self._look_behind(piece.offset + len(piece.data), piece.is_last)
+            return
+        table = parsed and self._checked(parsed, memoryview(piece.data)[: piece.end])
+        is_sound = table is not None and table["problem"].null_count == len(table)
+        begin = 0
+        if self._giant:
+            is_next = self._was_apart and is_sound and len(table) > 0
+            found = 0 if is_next else self._end_of_giant(piece.data[: piece.end])
+            begin = piece.end if found is None else found
+            self._giant.add(piece.data[:begin])
+            if found is None and not piece.is_last:
+                return
+            self._quarantine_giant()
+        if is_sound and not self._carry and not begin:
+            yield self._numbered(table)
+        else:
+            text = self._carry + piece.data[begin : piece.end]
+            offset = piece.offset + begin - len(self._carry)
+            self._carry = b""
+            behind = piece.data[piece.end :] if piece.is_last else b""
+            yield from self._walk(text, offset, piece.is_last, behind)
+        if piece.is_last and self._behind is None and not self._stream.given_up:
+            until = piece.offset + len(piece.data)
+            yield from self._end(piece.tail, piece.data[piece.end + 1 :], until)
+
+    def _numbered(self, table: pa.Table) -> pa.Table:
+        ids = pc.add(table[0], self._next_id)
+        self._next_id += len(table)
+        self._good_count += len(table)
+        return table.set_column(0, table.column_names[0], ids)
+
+    def _walk(
+        self, text: bytes, offset: int, is_last: bool, behind: bytes
+    ) -> Iterator[pa.Table]:
+        """The good elements of a text with something wrong in it: broken ones are told apart.
+
+        `behind` is what follows on the list, as far as is known.
+        """
+        walk = Walk(text.decode("latin-1"), self._stream.kind, is_last, self._first_key)
+        for elements in walk.batches():
+            yield from self._batch(text, offset, elements)
+            if self._quarantine.count > MOST_BROKEN + self._good_count:
+                self._give_up(offset + walk.end)
+                return
+        self._first_key = walk.first_key
+        rest = text[walk.end :]
+        if walk.list_ends:
+            self._set_behind(rest[1:] + behind)
+            yield from self._look_behind(offset + len(text) + len(behind), is_last)
+        elif len(rest) >= LONGEST_ELEMENT_BYTES:
+            self._giant = Giant(offset + walk.end)
+            self._giant.closes_in(rest)
+            self._giant.add(rest)
+        else:
+            self._carry = rest
+
+    def _give_up(self, offset: int) -> None:
+        noun = self._stream.kind.element
+        self._stream.given_up = (
+            f"damaged: not read beyond byte {offset:,}, since most {noun}s before are broken"
+        )
+        self._stream.bytes.is_enough = True
+
+    def _look_behind(self, until: int, is_last: bool) -> Iterator[pa.Table]:
+        """Look for another list of the same name in what is known of the bytes behind one, up to
+        byte `until` of the file. Where a key stands twice, readers of JSON forget the first."""
+        stream, behind = self._stream, self._behind
+        found = self._search.find(behind, is_last)
+        if found and self._lists == MOST_LISTS:
+            stream.given_up = f"damaged: not read beyond the {MOST_LISTS}th list of its name"
+        elif found:
+            self._lists += 1
+            keys = read_keys(b'{"":0' + behind[: found[0]] + b'"":0}')
+            stream.head = Metadata(
+                stream.head.keys | keys.keys, stream.head.is_whole and keys.is_whole
+            )
+            text, self._behind = behind[found[1] :], None
+            end, tail = split_tail(text, False, stream.kind) if is_last else (len(text), None)
+            yield from self._walk(text[:end], until - len(text), is_last, text[end:])
+            if is_last and self._behind is None and not stream.given_up:
+                yield from self._end(tail, text[end + 1 :], until)
+        elif is_last:
+            stream.tail = keys_behind(behind)
+
+    def _end(self, tail: Metadata | None, behind: bytes, until: int) -> Iterator[pa.Table]:
+        """The end of the last piece is read, and the keys behind its list, if it has an end."""
+        self._stream.tail = tail
+        self._set_behind(behind)
+        # Only what is rare is looked for with care.
+        if f'"{self._stream.kind.key}"'.encode() in behind and not self._stream.is_array:
+            yield from self._look_behind(until, is_last=True)
+
+    def _set_behind(self, behind: bytes) -> None:
+        self._behind = behind
+        self._search = KeySearch(self._stream.kind, depth=1)
+
+    def _end_of_giant(self, data: bytes) -> int | None:
+        """Where an element that is too long ends in the next piece, as far as can be told."""
+        end = self._giant.closes_in(data)
+        if end is not None:
+            return end
+        # If it is a broken one, its own bracket means nothing: then where a sound one follows.
+        kind = self._stream.kind
+        keys = kind.marks | ({self._first_key} if self._first_key else set())
+        for key in sorted(keys):
+            at = -1
+            for _ in range(MOST_KEYS_TRIED):
+                at = data.find(b'"%s"' % key.encode("latin-1"), at + 1)
+                if at < 0:
+                    break
+                end = end_before(data, at)
+                if end is not None:
+                    begin = SEPARATORS.match(data, end).end()
+                    text = data[begin : begin + LONGEST_SOUGHT_BYTES].decode("latin-1")
+                    if is_element(first_value(text, SCANNER)[0], kind):
+                        return end
+        return None
+
+    def _quarantine_giant(self) -> None:
+        giant, self._giant = self._giant, None
+        self._quarantine.add(BadElement(
+            self._next_id, giant.offset, giant.length, "longer than 16 MB", giant.begin
+        ))  # fmt: skip
+        self._next_id += 1
+
+    def _batch(self, data: bytes, offset: int, elements: list[Element]) -> Iterator[pa.Table]:
+        """Tables of the good ones of these elements; the others go to quarantine."""
+        if not elements:
+            return
         texts = [data[element.start : element.end] for element in elements]
-        problems = self._json_problems(elements, texts, kind)
+        problems = self._json_problems(elements, texts)
         sound = [at for at, problem in enumerate(problems) if problem is None]
-        nothing = self._read(b"", as_text=True)
-        tables = [nothing, *self._read_sound(texts, sound, problems, kind)]
-        self.bad += [
-            BadElement(self._next_id + at, offset + elements[at].start, problem, texts[at])
-            for at, problem in enumerate(problems)
-            if problem
-        ]
+        tables = list(self._read_sound(texts, sound, problems, [MOST_PARTS]))
+        for at, problem in enumerate(problems):
+            if problem:
+                self._quarantine.add(bad_element(
+                    self._next_id + at, offset + elements[at].start, problem, texts[at]
+                ))  # fmt: skip
         self._next_id += len(elements)
-        return pa.concat_tables(tables), unused
+        self._good_count += sum(map(len, tables))
+        yield from tables
 
     def _read_sound(
-        self, texts: list[bytes], sound: list[int], problems: list[str | None], kind: ListKind
+        self, texts: list[bytes], sound: list[int], problems: list[str | None], left: list[int]
     ) -> Iterator[pa.Table]:
         """The good ones of elements that are objects; says of others what their problem is."""
+        if not sound:
+            return
+        left[0] -= 1
         try:
-            table = self._read(b",".join(texts[at] for at in sound), as_text=True)
+            table = self._parsed_with_care(b",".join(texts[at] for at in sound))
         except UNREADABLE:
-            # Such as a key that stands twice beside a NaN: rare, so it is found by halving.
-            if len(sound) == 1:
-                problems[sound[0]] = f"unusable {kind.element}: a key stands twice"
+            # No reason for it is known; what DuckDB does not read is found by halving.
+            if len(sound) == 1 or left[0] < 0:
+                for at in sound:
+                    problems[at] = f"unusable {self._stream.kind.element}"
                 return
             middle = len(sound) // 2
-            yield from self._read_sound(texts, sound[:middle], problems, kind)
-            yield from self._read_sound(texts, sound[middle:], problems, kind)
+            yield from self._read_sound(texts, sound[:middle], problems, left)
+            yield from self._read_sound(texts, sound[middle:], problems, left)
             return
         for at, problem in zip(sound, table["problem"].to_pylist(), strict=True):
             problems[at] = problem
@@ -114,25 +332,44 @@ class PieceParser(ABC):
         table = table.set_column(0, table.column_names[0], ids)
         yield table.filter(pc.is_null(table["problem"]))
 
-    def _json_problems(
-        self, elements: list[Element], texts: list[bytes], kind: ListKind
-    ) -> list[str | None]:
+    def _json_problems(self, elements: list[Element], texts: list[bytes]) -> list[str | None]:
         """Why elements are no JSON objects, by the parser that has to read them."""
-        readable = [text if is_utf8(text) else b"" for text in texts]
+        readable = [
+            text if len(text) <= LONGEST_ELEMENT_BYTES and is_utf8(text) else b"" for text in texts
+        ]
         table = pa.table({"text": pa.array(readable, pa.binary()).cast(pa.string())})
-        types = self._con.from_arrow(table).project("valid_json_type(text)").fetchall()
+        reader = self._readers.get()
+        try:
+            types = reader.con.from_arrow(table).project("valid_json_type(text)").fetchall()
+        finally:
+            self._readers.put(reader)
         return [
-            json_problem(element, text, json_type, kind.element)
+            json_problem(element, text, json_type, self._stream.kind)
             for element, text, (json_type,) in zip(elements, texts, types, strict=True)
         ]
 
-    def _write(self, data) -> str:
-        """A scratch file with these elements as a JSON list; its path inside an SQL string."""
-        self._scratch.seek(0)
+
+class Reader:
+    """What one thread parses with: a cursor of DuckDB and a file for it to read."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, path: Path):
+        self.con = con
+        self._path = path
+        # Written over again and again: new pages for every piece would cost more than its bytes.
+        self._file = path.open("wb", buffering=0)
+
+    def query(self, data, relation: str) -> pa.Table:
+        self._file.seek(0)
         for part in (b"[", data, b"]"):
-            self._scratch.write(part)
-        self._scratch.truncate()
-        return str(self._path).replace("'", "''")
+            self._file.write(part)
+        self._file.truncate()
+        piece = "'" + str(self._path).replace("'", "''") + "'"
+        return self.con.sql("FROM " + relation.format(piece=piece)).to_arrow_table()
+
+    def close(self) -> None:
+        self._file.close()
+        self._path.unlink()
+        self.con.close()
 
 
 class Parser(PieceParser):
@@ -141,12 +378,10 @@ class Parser(PieceParser):
     Times in the tables are relative to the trace's base, which may stand behind the events.
     """
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, scratch: Path):
-        super().__init__(con, scratch)
-        # Whether stamps count from 1970; None until there is one.
-        self._since_1970: bool | None = None
-        self._exact = False
-        self._unpadded = False
+    # Whether stamps count from 1970; None until there is one.
+    _since_1970: bool | None = None
+    # Whether fractions of a microsecond are padded; None until there are some of large stamps.
+    _unpadded: bool | None = None
 
     @property
     def is_absolute(self) -> bool:
@@ -159,22 +394,41 @@ class Parser(PieceParser):
             return "no times"
         if not self._since_1970:
             return "relative to base" if has_base else "relative, base unknown"
-        if not self._exact:
+        if self._unpadded is None:
             return "absolute, microseconds"
         return f"absolute, {'unpadded ' if self._unpadded else ''}nanoseconds"
 
-    def _read(self, data, as_text: bool = False) -> pa.Table:
-        """Events of valid JSON, read again with care where a double cannot hold their times."""
-        table = self._read_once(data, as_text)
+    def _parsed(self, data) -> Parsed:
+        table = self._query(data, "events_of_numbers({piece})")
+        if not clock.needs_exact_reading(data, pc.max(table["stamp_ns"]).as_py()):
+            return Parsed(table)
+        exact = clock.with_exact_stamps(table, data)
+        return Parsed(self._of_text(data, False) if exact is None else exact, is_exact=True)
+
+    def _parsed_with_care(self, data) -> pa.Table:
+        table = self._of_text(data, self._unpadded)
+        is_exact = clock.needs_exact_reading(data, pc.max(table["stamp_ns"]).as_py())
+        if is_exact and self._unpadded is None:
+            table = self._of_text(data, False)
+        return self._checked(Parsed(table, is_exact), data)
+
+    def _of_text(self, data, unpadded: bool | None) -> pa.Table:
+        """Events whose times are read as text; exactly, where it is known whether padded."""
+        if unpadded is not None:
+            data = clock.quoted(bytes(data), unpadded)
+        return self._query(data, f"events_of_text({{piece}}, {bool(unpadded)})")
+
+    def _checked(self, parsed: Parsed, data) -> pa.Table:
+        table = parsed.table
+        if parsed.is_exact and self._unpadded is None:
+            self._unpadded = clock.is_unpadded(data)
+        if self._unpadded:
+            table = self._of_text(data, True)
         span = pc.min_max(table["start_ns"]).as_py()
         if span["max"] is None:
             return table
         if self._since_1970 is None:
             self._since_1970 = most_count_from_1970(table)
-        if not self._exact and clock.needs_exact_reading(data, span["max"]):
-            self._exact = True
-            self._unpadded = clock.is_unpadded(data)
-            table = self._read_once(data, as_text)
         if self._since_1970 and span["min"] < clock.SINCE_1970_NS:
             stray = pc.less(table["start_ns"], clock.SINCE_1970_NS)
             return rejected(table, stray, '"ts" is no date, unlike the others')
@@ -183,32 +437,27 @@ class Parser(PieceParser):
             return rejected(table, stray, '"ts" is a date, unlike the others')
         return table
 
-    def _read_once(self, data, as_text: bool) -> pa.Table:
-        if self._exact:
-            data = clock.quoted(bytes(data), self._unpadded)
-        path = self._write(data)
-        if self._exact or as_text:
-            events = f"events_of_text('{path}', {self._next_id}, {self._unpadded})"
-        else:
-            events = f"events_of_numbers('{path}', {self._next_id})"
-        return self._con.sql(f"FROM {events}").to_arrow_table()
-
 
 class NodeParser(PieceParser):
     """Reads the nodes of one execution trace."""
 
-    def _read(self, data, as_text: bool = False) -> pa.Table:
-        nodes = f"nodes_of('{self._write(data)}', {self._next_id})"
-        return self._con.sql(f"FROM {nodes}").to_arrow_table()
+    def _parsed(self, data) -> Parsed:
+        return Parsed(self._parsed_with_care(data))
+
+    def _parsed_with_care(self, data) -> pa.Table:
+        return self._query(data, "nodes_of({piece})")
 
 
-def json_problem(element: Element, text: bytes, json_type: str | None, noun: str) -> str | None:
+def json_problem(
+    element: Element, text: bytes, json_type: str | None, kind: ListKind
+) -> str | None:
+    noun = kind.element
     if len(text) > LONGEST_ELEMENT_BYTES:
         return "longer than 16 MB"
-    if element.repeats:
-        return f"unusable {noun}: a key stands twice"
     if json_type == "OBJECT":
         return None
+    if json_type == "REPEATING":
+        return f"unusable {noun}: a key stands twice"
     if json_type is not None:
         return f"not {'an' if noun[0] in 'aeiou' else 'a'} {noun}: {json_type.lower()}"
     if not is_utf8(text):

@@ -11,22 +11,26 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from zlib_ng import zlib_ng
 
 from hta_sql.errors import IngestError
-from hta_sql.ingest.elements import EVENTS, ListKind
-from hta_sql.ingest.metadata import Metadata, read_keys, split_tail
+from hta_sql.ingest.elements import EVENTS, LONGEST_ELEMENT_BYTES, ListKind
+from hta_sql.ingest.metadata import KeySearch, Metadata, is_object, read_keys, split_tail
 from hta_sql.storage import Place, open_bytes
 
 GZIP = b"\x1f\x8b"
 READ_BYTES = 1 << 20
-PIECE_BYTES = 32 << 20
-# An event larger than this is no event; it also bounds the memory that a broken file can ask for.
-LONGEST_PIECE_BYTES = 256 << 20
+# An element that is longer than this is none, so that one that fits no piece is none, either.
+PIECE_BYTES = LONGEST_ELEMENT_BYTES - 2 * READ_BYTES
+# A list that does not begin within so many bytes is not looked for any further.
+LONGEST_HEAD_BYTES = 64 << 20
 
-BETWEEN_EVENTS = re.compile(rb'\}\s*,\s*(?=\{\s*")')
+FIRST_KEY = re.compile(rb'\s*+,?\s*+\{\s*+("[^"\\]{0,40}")')
+BETWEEN_ELEMENTS = re.compile(rb"\}\s*+,\s*+\{\s*+\Z")
+MOST_KEYS_TRIED = 1000
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -50,7 +54,8 @@ class ByteStream:
     """The uncompressed bytes of a plain or gzipped file, whatever state it is in.
 
     After the last chunk, `damage` tells why the compressed stream ended early (None if it did
-    not) and `fingerprint` is the hash of the file as it lies on disk.
+    not) and `fingerprint` is the hash of the file as it lies on disk. Who sets `is_enough` gets no
+    more of it, but the file is read to its end for the hash.
     """
 
     def __init__(self, path: Place, read_bytes: int | None = None):
@@ -58,6 +63,7 @@ class ByteStream:
         self.bytes_read = 0
         self._read_bytes = read_bytes or READ_BYTES
         self.damage: str | None = None
+        self.is_enough = False
         self._hash = hashlib.blake2b(digest_size=16)
 
     @property
@@ -74,28 +80,39 @@ class ByteStream:
         while chunk := file.read(self._read_bytes):
             self._hash.update(chunk)
             self.bytes_read += len(chunk)
-            yield chunk
+            if not self.is_enough:
+                yield chunk
 
     def _unzipped(self, file) -> Iterator[bytes]:
         inflate = zlib_ng.decompressobj(wbits=31)
         has_ended = False
-        # Small reads, since one of them can inflate to many times its size.
-        for chunk in iter(lambda: file.read(self._read_bytes // 8), b""):
+        for chunk in iter(lambda: file.read(self._read_bytes // 16), b""):
             self._hash.update(chunk)
             self.bytes_read += len(chunk)
-            while chunk and not has_ended and self.damage is None:
+            if self.is_enough:
+                continue
+            is_full = False  # so that more may come of what it has taken in
+            while (chunk or is_full) and not has_ended and self.damage is None:
                 before = inflate.copy()
                 try:
-                    yield inflate.decompress(chunk)
+                    # A little can inflate to a thousand times its size.
+                    inflated = inflate.decompress(chunk, self._read_bytes)
                 except zlib_ng.error as error:
                     self.damage = f"gzip data damaged near byte {self.bytes_read}: {error}"
                     yield from inflate_until_broken(before, chunk)
                     break
+                if inflated:
+                    yield inflated
+                if not inflate.eof:
+                    chunk = inflate.unconsumed_tail
+                    is_full = len(inflated) == self._read_bytes
+                    continue
+                is_full = False
                 chunk = inflate.unused_data.lstrip(b"\0")
                 if chunk:  # gzip files may be several members in a row; what else follows is none
                     inflate = zlib_ng.decompressobj(wbits=31)
                     has_ended = not chunk.startswith(GZIP[: len(chunk)])
-        if self.damage is None and not (inflate.eof or has_ended):
+        if self.damage is None and not (inflate.eof or has_ended or self.is_enough):
             self.damage = "gzip data ends early"
 
 
@@ -125,12 +142,27 @@ def inflate_until_broken(inflate, chunk: bytes) -> Iterator[bytes]:
             return
 
 
-class TraceStream:
-    """Head, event pieces and tail of one trace file, read once from front to back.
+class Piece(NamedTuple):
+    """Some bytes of the file, from where its list begins; each piece goes on where the one before
+    ended. One that `is_apart` was cut where an element seems to end, so that all in it are whole.
 
-    `head` and `tail` are the top-level keys before and behind the events; `tail` is None until the
-    pieces are read, and stays None where the file ends before its list of events does. `chunks`
-    are the file's bytes where some of them have been read already.
+    Of the last one, `end` is where the list seems to end in it, and `tail` what stands behind.
+    """
+
+    offset: int  # in the uncompressed file
+    data: bytes
+    is_apart: bool
+    is_last: bool
+    end: int
+    tail: Metadata | None = None
+
+
+class TraceStream:
+    """Head and pieces of one trace file, read once from front to back.
+
+    `head` and `tail` are the top-level keys before and behind the events; `tail` is for the one
+    to say who reads the pieces, and None where the file ends before its list of events does.
+    `chunks` are the file's bytes where some of them have been read already.
     """
 
     def __init__(
@@ -139,34 +171,38 @@ class TraceStream:
     ):
         self.bytes = file if isinstance(file, ByteStream) else ByteStream(file)
         self.kind = kind
-        self._list_start = list_start(kind)
         self._chunks = chunks or iter(self.bytes)
         self.tail: Metadata | None = None
+        self.given_up: str | None = None  # why it was not read to its end
         self._buffer = b""
+        self._first_key = b'"'
         self._fill(64)
-        text = self._buffer.removeprefix(BYTE_ORDER_MARK).lstrip()
-        self._offset = len(self._buffer) - len(text)
-        self._buffer = text
-        if text[:1] == b"[":
+        self._offset = len(self._buffer)
+        self._buffer = self._buffer.removeprefix(BYTE_ORDER_MARK).lstrip()
+        while not self._buffer and self._offset < LONGEST_HEAD_BYTES and self._fill(1):
+            self._offset += len(self._buffer)
+            self._buffer = self._buffer.lstrip()
+        self._offset -= len(self._buffer)
+        if self._buffer[:1] == b"[":
             self.head = Metadata({})
-            self._is_array = True
-            self._advance(1)
+            self.is_array = True
+            self._drop(1)
             self._check_first_element()
-        elif text[:1] == b"{":
-            self._is_array = False
+        elif self._buffer[:1] == b"{":
+            self.is_array = False
             self.head = self._read_head()
-        elif not text:
-            raise Unreadable(self.bytes.damage or "the file is empty")
+        elif not self._buffer:
+            raise Unreadable(self.bytes.damage or (
+                "nothing but blanks in it" if self._offset else "the file is empty"))
         else:
-            raise Unreadable(f"not JSON: it begins with {text[:20]!r}")
+            raise Unreadable(f"not JSON: it begins with {self._buffer[:20]!r}")
 
-    def _advance(self, count: int) -> None:
-        rest = self._buffer[count:]
-        self._buffer = rest.lstrip(b" \t\r\n,")
-        self._offset += count + len(rest) - len(self._buffer)
+    def _drop(self, count: int) -> None:
+        self._buffer = self._buffer[count:]
+        self._offset += count
 
     def _fill(self, size: int) -> bool:
-        """Read on until the buffer has `size` bytes; False where the file has no more."""
+        """Read on until the buffer has `size` bytes, by a chunk at least; False at its end."""
         parts, length = [self._buffer], len(self._buffer)
         for chunk in self._chunks:
             parts.append(chunk)
@@ -177,27 +213,28 @@ class TraceStream:
         return len(parts) > 1
 
     def _read_head(self) -> Metadata:
-        searched, has_ended = 0, False
+        search, is_all = KeySearch(self.kind), False
         while True:
-            for match in self._list_start.finditer(self._buffer, searched):
-                head = read_keys(self._buffer[: match.start()] + b'"":0}')
-                if head.is_whole:
-                    self._advance(match.end())
-                    return head
-            # The key may lie across the end of what was read so far.
-            searched = max(0, len(self._buffer) - 64)
-            if len(self._buffer) > LONGEST_PIECE_BYTES:
+            if found := search.find(self._buffer, is_all):
+                head = read_keys(self._buffer[: found[0]] + b'"":0}')
+                self._drop(found[1])
+                return head
+            if is_all or len(self._buffer) > LONGEST_HEAD_BYTES:
                 break
-            if not self._fill(len(self._buffer) + PIECE_BYTES // 8):
-                has_ended = True
-                break
+            is_all = not self._fill(2 * len(self._buffer))
         # A head that is itself broken must not cost the events behind it.
         if match := self._list_start.search(self._buffer):
             head = read_keys(self._buffer[: match.start()])
-            self._advance(match.end())
+            self._drop(match.end())
             return head
-        if has_ended and not read_keys(self._buffer).is_whole:
-            raise Unreadable(self.bytes.damage or f'broken JSON, and no "{self.kind.key}" in it')
+        key = f'"{self.kind.key}"'
+        if search.instead:
+            raise NotATrace(f"not a Kineto trace: its {key} is {search.instead}, not a list")
+        if not is_all:
+            raise NotATrace(f"not a Kineto trace: no {key} in its first "
+                            f"{LONGEST_HEAD_BYTES >> 20} MB")
+        if not is_object(self._buffer):
+            raise Unreadable(self.bytes.damage or f"broken JSON, and no {key} in it")
         keys = re.findall(r'"(\w+)"\s*:', self._buffer[:2000].decode("utf-8", "replace"))
         found = ", ".join(f'"{key}"' for key in keys[:3]) or "no key"
         raise NotATrace(f'not a Kineto trace: no "traceEvents" (found {found})')
@@ -206,43 +243,46 @@ class TraceStream:
         first = self._buffer.lstrip()
         if first[:1] == b"]":
             return
-        if first[:1] != b"{" or b'"ph"' not in first[:LONGEST_PIECE_BYTES]:
+        if first[:1] != b"{" or b'"ph"' not in first:
             raise NotATrace("not a Kineto trace: a JSON list, but not of events")
 
-    def pieces(self) -> Generator[tuple[int, memoryview, bool], int | None, None]:
-        """(offset in the uncompressed file, bytes of some events, whether they are the last).
-
-        The consumer may hand unused bytes at the end of a piece back by `send`ing their number.
-        """
-        while True:
-            if not self._fill(max(PIECE_BYTES, len(self._buffer) + READ_BYTES)):
-                end, self.tail = split_tail(self._buffer, self._is_array, self.kind)
-                yield self._offset, memoryview(self._buffer)[:end], True
-                return
+    def pieces(self) -> Iterator[Piece]:
+        """All of the file behind the list's opening bracket."""
+        while self._fill(max(PIECE_BYTES, len(self._buffer) + 1)):
             if len(self._buffer) < PIECE_BYTES:
                 continue
-            cut = last_boundary(self._buffer)
-            if cut is None:
-                if len(self._buffer) < LONGEST_PIECE_BYTES:
-                    continue
-                cut = len(self._buffer)
-            unused = yield self._offset, memoryview(self._buffer)[:cut], False
-            self._advance(cut - (unused or 0))
+            if first := FIRST_KEY.match(self._buffer):
+                self._first_key = first[1]
+            cut = last_boundary(self._buffer, self._first_key)
+            end = cut or len(self._buffer)
+            yield Piece(self._offset, self._buffer[:end], cut is not None, False, end)
+            self._drop(end)
+        end, tail = split_tail(self._buffer, self.is_array, self.kind)
+        yield Piece(self._offset, self._buffer, True, True, end, tail)
 
 
-def last_boundary(data: bytes) -> int | None:
-    """The end of the last event in `data` that another one seems to follow."""
-    # Where every event begins with the same key, a boundary before that key is a safe one;
+def last_boundary(data: bytes, first_key: bytes) -> int | None:
+    """The end of the last element in `data` that another one seems to follow."""
+    # Where every element begins with the same key, a boundary before that key is a safe one;
     # others may lie inside an argument that is a list of objects.
-    first_key = re.match(rb'\s*,?\s*\{\s*("[^"]*")', data)
-    patterns = [BETWEEN_EVENTS]
-    if first_key:
-        patterns.insert(0, re.compile(rb"\}\s*,\s*(?=\{\s*" + re.escape(first_key[1]) + rb")"))
-    for pattern in patterns:
-        for start in (len(data) - (1 << 18), 0):
-            match = None
-            for match in pattern.finditer(data, max(0, start)):  # noqa: B007
-                pass
-            if match:
-                return match.start() + 1
+    for key in (first_key, b'"'):
+        at = len(data)
+        for _ in range(MOST_KEYS_TRIED):
+            at = data.rfind(key, 0, at)
+            if at < 0:
+                break
+            if (end := end_before(data, at)) is not None:
+                return end
     return None
+
+
+def end_before(data: bytes, key_at: int) -> int | None:
+    """The end of the element before that whose first key this is; None if it is no first key."""
+    size = 1 << 8
+    while True:
+        before = data[max(0, key_at - size) : key_at]
+        if match := BETWEEN_ELEMENTS.search(before):
+            return key_at - len(before) + match.start() + 1
+        if size >= key_at or before.strip(b" \t\r\n,{"):
+            return None
+        size <<= 6

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -18,14 +19,15 @@ import duckdb
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from hta_sql import SCHEMA_VERSION
 from hta_sql.catalog import sql_root
 from hta_sql.database import without_progress_bar
-from hta_sql.ingest.enrich import enrich, table_writer
+from hta_sql.ingest.enrich import ROW_GROUP_ROWS, enrich, table_writer
 from hta_sql.ingest.find import shown
-from hta_sql.ingest.parse import BadElement, Parser
+from hta_sql.ingest.parse import Parser
+from hta_sql.ingest.quarantine import Quarantine
+from hta_sql.ingest.side_by_side import Aside
 from hta_sql.ingest.stream import TraceStream
 from hta_sql.storage import Place, put, stamp
 from hta_sql.store.layout import partition
@@ -58,20 +60,23 @@ def ingest_trace(
 ) -> IngestedTrace:
     """Read `path` once and write its tables as `staging/<table>.parquet`.
 
-    Enrichment may use `threads`; parsing gains nothing by a second one. `facts` are the columns of
-    `traces` that the file itself decides. Raises NotATrace or OSError.
+    Parsing and enrichment use so many `threads`; with more than one, reading and writing have one
+    of their own. `facts` are the columns of `traces` that the file itself decides. Raises NotATrace
+    or OSError.
     """
     staging.mkdir(parents=True, exist_ok=True)
     size, modified_ns = stamp(path)
     stream = TraceStream(path)
     con = connect(staging)
-    parser = Parser(con, staging / "piece.json")
     files = {table: staging / f"{table}.parquet" for table in TABLES}
-    event_count, base_ns = write_events(stream, parser, files["events"], progress)
-    parser.close()
+    quarantine = Quarantine(files["quarantine"], path)
+    with closing(Parser(con, staging, quarantine, threads)) as parser:
+        event_count, base_ns = write_events(stream, parser, files["events"], progress, threads)
+    quarantine.close()
+    if not quarantine.count:
+        del files["quarantine"]
     con.execute(f"SET threads = {threads}")
     counts = enrich(con, files, staging)
-    write_quarantine(parser.bad, path, files)
     con.close()
     facts = counts | {
         "path": shown(path),
@@ -80,7 +85,7 @@ def ingest_trace(
         "fingerprint": stream.bytes.fingerprint,
         "status": status_of(stream),
         "event_count": event_count,
-        "quarantined_count": len(parser.bad),
+        "quarantined_count": quarantine.count,
         "time_format": parser.time_format(has_base=base_ns is not None),
         "base_ns": base_ns or 0,
         "schema_version": SCHEMA_VERSION,
@@ -115,9 +120,13 @@ def database(spill: Path) -> duckdb.DuckDBPyConnection:
 
 
 def write_events(
-    stream: TraceStream, parser: Parser, path: Path, progress: Callable[[int], None]
+    stream: TraceStream,
+    parser: Parser,
+    path: Path,
+    progress: Callable[[int], None],
+    threads: int = 1,
 ) -> tuple[int, int | None]:
-    """Write the events as they come, a row group a piece; their number and the trace's base.
+    """Write the events as they come; their number and the trace's base.
 
     While it is not known what the times count from, because an older trace tells it behind its
     events, they wait uncompressed in a file beside.
@@ -126,28 +135,54 @@ def write_events(
     base_ns = base_of(stream.head.keys)
     spool = path.with_suffix(".spool")
     writer = None
-    for table in parser.tables(stream):
-        table = table.drop_columns(["problem"])
-        if writer is None:
-            spooled = base_ns is None and not parser.is_absolute
-            # A base beside stamps that count from 1970 can only be somebody's mistake.
-            base_ns = None if parser.is_absolute else base_ns
-            schema = table.schema
-            writer = pa.ipc.new_file(spool, schema) if spooled else table_writer(path, schema)
-        if len(table):
-            writer.write_table(table if spooled else shifted(table, base_ns))
-        count += len(table)
-        progress(stream.bytes.bytes_read)
+    with closing(Aside(threads)) as aside:
+        for table in parser.tables(stream):
+            table = table.drop_columns(["stamp_ns", "problem"])
+            if writer is None:
+                spooled = base_ns is None and not parser.is_absolute
+                # A base beside stamps that count from 1970 can only be somebody's mistake.
+                base_ns = None if parser.is_absolute else base_ns
+                schema = table.schema
+                writer = pa.ipc.new_file(spool, schema) if spooled else RowGroups(path, schema)
+            aside.do(writer.write_table, table if spooled else shifted(table, base_ns))
+            count += len(table)
+            progress(stream.bytes.bytes_read)
+        aside.wait()
     writer.close()
     if spooled:
         base_ns = base_of(metadata_of(stream))
-        with pa.OSFile(str(spool)) as file, table_writer(path, schema) as writer:
+        with pa.OSFile(str(spool)) as file, closing(RowGroups(path, schema)) as writer:
             batches = pa.ipc.open_file(file)
             for at in range(batches.num_record_batches):
                 table = pa.Table.from_batches([batches.get_batch(at)])
                 writer.write_table(shifted(table, base_ns))
         spool.unlink()
     return count, base_ns
+
+
+class RowGroups:
+    """A Parquet file whose row groups are no smaller than those of DuckDB, however small the tables
+    are that it is written by."""
+
+    def __init__(self, path: Path, schema: pa.Schema):
+        self._writer = table_writer(path, schema)
+        self._waiting: list[pa.Table] = []
+        self._rows = 0
+
+    def write_table(self, table: pa.Table) -> None:
+        self._waiting.append(table)
+        self._rows += len(table)
+        if self._rows >= ROW_GROUP_ROWS:
+            self._write()
+
+    def close(self) -> None:
+        if self._rows:
+            self._write()
+        self._writer.close()
+
+    def _write(self) -> None:
+        self._writer.write_table(pa.concat_tables(self._waiting))
+        self._waiting, self._rows = [], 0
 
 
 def metadata_of(stream: TraceStream) -> dict:
@@ -161,6 +196,8 @@ def base_of(metadata: dict) -> int | None:
 
 
 def status_of(stream: TraceStream) -> str:
+    if stream.given_up:
+        return stream.given_up
     if stream.bytes.damage:
         return f"truncated: {stream.bytes.damage}"
     if stream.tail is None:
@@ -180,22 +217,6 @@ def shifted(table: pa.Table, base_ns: int | None) -> pa.Table:
     return table.set_column(table.schema.get_field_index("start_ns"), "start_ns", times)
 
 
-def write_quarantine(bad: list[BadElement], path: Path, files: dict[str, Path]) -> None:
-    """Write what could not be used; without any there is no file."""
-    if not bad:
-        del files["quarantine"]
-        return
-    event_ids, offsets, reasons, texts = zip(*sorted(bad), strict=True)
-    table = pa.table(
-        {
-            "path": pa.array([shown(path)] * len(texts)),
-            "event_id": pa.array(event_ids, pa.int64()),
-            "byte_offset": pa.array(offsets, pa.int64()),
-            "reason": pa.array(reasons),
-            "bytes": pa.array(texts, pa.binary()),
-        }
-    )
-    pq.write_table(table, files["quarantine"], compression="zstd")
 
 
 def describe(metadata: dict) -> dict:

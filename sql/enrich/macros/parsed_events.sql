@@ -68,9 +68,15 @@ CASE
     ELSE args
 END;
 
--- What kind of JSON a text is; NULL where it is none.
+-- What kind of JSON a text is, or that it is an object in which a key stands twice; NULL where it
+-- is no JSON.
 CREATE OR REPLACE MACRO valid_json_type(text) AS
-CASE WHEN json_valid(text) THEN json_type(text) END;
+CASE
+    WHEN NOT json_valid(text) THEN NULL
+    WHEN json_type(text) <> 'OBJECT' THEN json_type(text)
+    WHEN len(list_distinct(json_keys(text))) < len(json_keys(text)) THEN 'REPEATING'
+    ELSE 'OBJECT'
+END;
 
 -- A span's time must be known and believable: the profiler's own limit is seven days.
 CREATE OR REPLACE MACRO event_problem(ph, ts_ns, dur_us, duration_ns) AS
@@ -85,10 +91,11 @@ CASE
     WHEN duration_ns IS NULL OR duration_ns > 604800000000000 THEN '"dur" over 7 days'
 END;
 
--- Columns of `events`, with times still relative to the trace's base.
+-- Columns of `events`, with times still relative to the trace's base, ids counted in the piece, and
+-- `stamp_ns` of any phase.
 --
 -- relation: json_events with ts_ns, dur_us and duration_ns.
-CREATE OR REPLACE MACRO events_of(relation, first_id) AS TABLE
+CREATE OR REPLACE MACRO events_of(relation) AS TABLE
 WITH
 with_ids AS (
     SELECT
@@ -108,7 +115,7 @@ with_ids AS (
     FROM query_table(relation)
 )
 SELECT
-    first_id + row_number() OVER () - 1 AS event_id,
+    row_number() OVER () - 1 AS event_id,
     ph,
     cat,
     name,
@@ -139,10 +146,11 @@ SELECT
             'cname', cname, 'v', v, 'sf', sf, 'esf', esf, 'stack', stack, 'estack', estack
         ))
     END AS more,
+    ts_ns AS stamp_ns,
     event_problem(ph, ts_ns, dur_us, duration_ns) AS problem
 FROM with_ids;
 
-CREATE OR REPLACE MACRO events_of_numbers(piece, first_id) AS TABLE
+CREATE OR REPLACE MACRO events_of_numbers(piece) AS TABLE
 WITH
 in_nanoseconds AS (
     SELECT
@@ -153,9 +161,9 @@ in_nanoseconds AS (
     FROM json_events(piece)
 )
 SELECT *
-FROM events_of(in_nanoseconds, first_id);
+FROM events_of(in_nanoseconds);
 
-CREATE OR REPLACE MACRO events_of_text(piece, first_id, unpadded) AS TABLE
+CREATE OR REPLACE MACRO events_of_text(piece, unpadded) AS TABLE
 WITH
 unquoted AS (
     SELECT
@@ -178,4 +186,4 @@ in_nanoseconds AS (
     FROM unquoted
 )
 SELECT * REPLACE (unquoted_arguments(more) AS more)
-FROM events_of(in_nanoseconds, first_id);
+FROM events_of(in_nanoseconds);

@@ -58,12 +58,12 @@ nullif(
     '{}'
 );
 
--- Columns of `execution_nodes`; `problem` says why a node cannot be used.
-CREATE OR REPLACE MACRO nodes_of(piece, first_position) AS TABLE
+-- Columns of `execution_nodes`, `position` counted in the piece; `problem` says why a node cannot be used.
+CREATE OR REPLACE MACRO nodes_of(piece) AS TABLE
 WITH
 objects AS (
     SELECT
-        first_position + row_number() OVER () - 1 AS position,
+        row_number() OVER () - 1 AS position,
         json,
         json_keys(json) AS keys,
         json_transform(

@@ -1,0 +1,65 @@
+"""Work on pieces of a file by several threads, with the results in the order of the pieces."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+Item, Result = TypeVar("Item"), TypeVar("Result")
+END = object()
+
+
+def in_order(
+    items: Iterator[Item], work: Callable[[Item], Result], threads: int
+) -> Iterator[tuple[Item, Result]]:
+    """Each item and what `work` makes of it; `threads` work ahead, and one takes the items.
+
+    Where an error ends it, here or in the caller, no thread is left behind.
+    """
+    if threads == 1:
+        for item in items:
+            yield item, work(item)
+        return
+    with ThreadPoolExecutor(threads + 1) as pool:
+        begun: deque[tuple[Item, Future]] = deque()
+        taking: Future | None = pool.submit(next, items, END)
+        try:
+            while begun or taking:
+                if taking and len(begun) <= threads:
+                    item = taking.result()
+                    taking = None if item is END else pool.submit(next, items, END)
+                    if item is not END:
+                        begun.append((item, pool.submit(work, item)))
+                else:
+                    item, result = begun.popleft()
+                    yield item, result.result()
+        finally:
+            for _, result in begun:
+                result.cancel()
+
+
+class Aside:
+    """Does one thing after the other in a thread beside, or at once where there is no other."""
+
+    def __init__(self, threads: int):
+        self._pool = ThreadPoolExecutor(1) if threads > 1 else None
+        self._last: Future | None = None
+
+    def do(self, work: Callable[..., object], *arguments: object) -> None:
+        """Begin with it as soon as the one before is done; raises what that one raised."""
+        if self._pool is None:
+            work(*arguments)
+            return
+        self.wait()
+        self._last = self._pool.submit(work, *arguments)
+
+    def wait(self) -> None:
+        if self._last is not None:
+            last, self._last = self._last, None
+            last.result()
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
