@@ -143,7 +143,7 @@ def test_the_catalogue_is_in_the_database(ask, archive, use_library):
         '"0-based position in traceEvents, all phases counted"']
     # Also of a view that is made anew, as its table has files; and the inner ones say nothing.
     assert ask(archive, "SELECT comment FROM duckdb_columns() WHERE table_name = 'traces' "
-               "AND column_name = 'start_ns';")[1:] == ["first span's start"]
+               "AND column_name = 'start_ns';")[1:] == ['"first span\'s start"']
     assert ask(archive, "SELECT count(comment) FROM duckdb_views() "
                "WHERE view_name IN ('events_by_rank', 'gpu_activities_by_rank');")[1:] == ["0"]
 
