@@ -111,7 +111,7 @@ class Archive:
             )
         copy_template(self._con, self._catalog)
         self._has_sources = self._aligns = self._is_shared = False
-        self._with_files: list[str] = []
+        self._reading: set[str] = set()  # views that read files
         if "IPython" in sys.modules:
             from .notebook import show_tables
 
@@ -423,10 +423,8 @@ class Archive:
 
     def _find_sources(self) -> None:
         mixed = self._mixed if self._seen_jobs is None else self._mixed & self._seen_jobs
-        self._with_files = load_sources(
-            self._con, self._catalog, self._sources, bool(mixed), self._seen_jobs,
-            before=self._with_files,
-        )
+        load_sources(self._con, self._catalog, self._sources, bool(mixed), self._seen_jobs,
+                     self._reading)
         self._has_sources = True
 
     def _see(self, jobs: Iterable[str] | None) -> None:

@@ -120,13 +120,13 @@ def load_sources(
     catalog: Catalog,
     sources: Sequence[Source],
     mixed: bool,
-    only_jobs: Collection[str] | None = None,
-    before: Collection[str] = (),
-) -> list[str]:
-    """Let views read the archives' Parquet; the names of those that do.
+    only_jobs: Collection[str] | None,
+    reading: set[str],
+) -> None:
+    """Let views read the archives' Parquet. A table without files is a stub.
 
-    A table without files stays a stub, and one of `before`, that no longer has any, becomes one.
     `mixed`: the files have not all the columns of the stubs. `only_jobs` leaves out all others.
+    `reading` has the views of this connection that read files, before and afterwards.
     """
     found = _whereabouts(catalog, sources, only_jobs)
     macros = []
@@ -138,7 +138,7 @@ def load_sources(
                       "WHEN '' THEN [''] END;")  # fmt: skip
     con.execute("".join(macros))
     where = ", ".join(str(source.root) for source in sources)
-    return _put_sources(con, catalog, found, mixed, only_jobs, before, where)
+    _put_sources(con, catalog, found, mixed, only_jobs, reading, where)
 
 
 def _whereabouts(
@@ -153,19 +153,18 @@ def _put_sources(
     found: Mapping[str, Mapping[str, Sequence[str]]],
     mixed: bool,
     only_jobs: Collection[str] | None,
-    before: Collection[str],
+    reading: set[str],
     where: str,
-) -> list[str]:
+) -> None:
     """Run the files of sql/sources whose tables have files: a view is bound when it is made."""
     chosen = None if only_jobs is None else list(only_jobs)
     con.execute(f"CREATE OR REPLACE MACRO archive_is_mixed() AS {literal(mixed)};"
                 f"CREATE OR REPLACE MACRO archive_jobs() AS {literal(chosen)}::VARCHAR[]")
-    put = []
     for view, source in catalog.sources.items():
         if found[source.macro][source.table]:
             try:
                 con.execute(source.sql)
-                put.append(view)
+                reading.add(view)
                 continue
             except (duckdb.ParserException, duckdb.CatalogException) as error:
                 raise at_line(catalog, source.path, error) from error
@@ -173,9 +172,9 @@ def _put_sources(
                 # Files may go in between; who reads then is told.
                 if "No files found" not in str(error):
                     raise ArchiveError(f"{where}: {one_line(error)}") from error
-        if view in before:
+        if view in reading:
             con.execute(f"CREATE OR REPLACE VIEW {view} AS FROM {source.table}_schema()")
-    return put
+            reading.remove(view)
 
 
 def write_database(archive: str | os.PathLike[str]) -> Path:
@@ -218,8 +217,9 @@ def _write_database(root: Path, target: Path) -> None:
             con.execute(f"CREATE OR REPLACE MACRO {macro}(of_table) AS {pattern}")
         con.execute(f"SET file_search_path = {literal(str(root))}")
         found = _whereabouts(catalog, [source], None)
-        put = _put_sources(con, catalog, found, bool(mixed), None, (), str(root))
-        comment_on_views(con, catalog, put)
+        reading: set[str] = set()
+        _put_sources(con, catalog, found, bool(mixed), None, reading, str(root))
+        comment_on_views(con, catalog, reading)
         con.execute(f"CREATE VIEW hta_version AS SELECT {literal(maker(catalog))} AS made_by")
 
 

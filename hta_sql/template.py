@@ -35,12 +35,12 @@ def copy_template(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
     """Give a connection's empty database in memory the catalogue's macros and empty tables."""
     try:
         con.execute(f"ATTACH {literal(template(catalog))} AS hta_template (READ_ONLY)")
-    except duckdb.Error:
-        # A home on a disk that knows no locks, say: slowly, then.
+        con.execute("COPY FROM DATABASE hta_template TO memory (SCHEMA)")
+    except (OSError, duckdb.Error):
+        # Nowhere to write, or a disk that knows no locks, say: slowly, then.
         load_all(con, catalog)
-        return
-    con.execute("COPY FROM DATABASE hta_template TO memory (SCHEMA)")
-    con.execute("DETACH hta_template")
+    finally:
+        con.execute("DETACH DATABASE IF EXISTS hta_template")
 
 
 def template(catalog: Catalog) -> Path:
@@ -125,7 +125,8 @@ def _cache_folders() -> Iterator[Path]:
 
 
 def _forget_oldest(folder: Path) -> None:
-    """Leave the templates that were used last. Whoever has one open keeps it."""
+    """Leave the templates that were used last; only while locked. Whoever has one open keeps it."""
     found = sorted(folder.glob("*.duckdb"), key=lambda file: -file.stat().st_mtime_ns)
-    for file in found[KEPT:]:
+    # Nobody else is making one: the rest are of those who were killed.
+    for file in [*found[KEPT:], *folder.glob(".*.duckdb.*")]:
         file.unlink(missing_ok=True)

@@ -141,6 +141,21 @@ def test_the_catalogue_is_in_the_database(ask, archive, use_library):
     assert ask(archive, "SELECT comment FROM duckdb_columns() WHERE table_name = 'events' "
                "AND column_name = 'event_id';")[1:] == [
         '"0-based position in traceEvents, all phases counted"']
+    # Also of a view that is made anew, as its table has files; and the inner ones say nothing.
+    assert ask(archive, "SELECT comment FROM duckdb_columns() WHERE table_name = 'traces' "
+               "AND column_name = 'start_ns';")[1:] == ['"first span\'s start"']
+    assert ask(archive, "SELECT count(comment) FROM duckdb_views() "
+               "WHERE view_name IN ('events_by_rank', 'gpu_activities_by_rank');")[1:] == ["0"]
+
+
+@needs_shell
+def test_ctes_stay_materialized(ask, archive):
+    """As the queries are written: it decides how they are done."""
+    query = Catalog.load().find("collectives")
+    written = query.sql.count(" AS MATERIALIZED (")
+    [told] = ask(archive, "SELECT len(regexp_extract_all(macro_definition, ' AS MATERIALIZED ')) "
+                 f"FROM duckdb_functions() WHERE function_name = '{query.macro}';")[1:]
+    assert int(told) == written > 0
 
 
 @needs_shell

@@ -100,6 +100,7 @@ def test_old_ones_go(cache, library, monkeypatch):
         (cache / f"{name}.duckdb").touch()
         os.utime(cache / f"{name}.duckdb", (10**9 - at, 10**9 - at))
     (cache / "something else").touch()
+    (cache / ".killed.duckdb.0123456789abcdef").touch()
     made = template.template(Catalog.read(library))
     assert files(cache) == sorted([made.name, "something else", "used.duckdb"])
 
@@ -144,6 +145,14 @@ def test_what_another_user_made_is_not_taken(cache, temporary, library, monkeypa
 
     monkeypatch.setattr(Path, "stat", of_another)
     assert template.template(catalog).is_relative_to(temporary)
+
+
+def test_nowhere_to_write(cache, archive, temporary, use_library):
+    cache.parent.write_text("a file")
+    temporary.rmdir()
+    temporary.write_text("another")
+    with hta_sql.open(archive) as run:
+        assert run.total_time().num_rows == 1
 
 
 def test_a_damaged_one_only_costs_time(cache, archive, use_library):
