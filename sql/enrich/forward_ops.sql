@@ -23,7 +23,8 @@ JOIN threads
     AND threads.tid IS NOT DISTINCT FROM e.tid
 WHERE e.ph = 'X' AND is_operator(e.cat) AND e.sequence_number >= 0;
 
--- The profiler's own arrows from a forward operator's start to its backward operator's.
+-- The profiler's own arrows from a forward operator's start to its backward operator's. Where an id
+-- is used again, an arrow's end belongs to the last start before it.
 CREATE OR REPLACE TEMP TABLE flow_ends AS
 SELECT e.id, e.ph, threads.thread, e.start_ns
 FROM trace_events AS e
@@ -54,11 +55,12 @@ matches AS (
 ),
 flows AS (
     SELECT backward.fwd_thread_id, begins.thread, count(*) AS flow_count
-    FROM flow_ends AS begins
-    JOIN flow_ends AS ends ON ends.id = begins.id AND ends.ph = 'f'
-    JOIN numbered_ops AS backward
+    FROM (SELECT * FROM flow_ends WHERE ph = 'f') AS ends
+    ASOF JOIN (SELECT * FROM flow_ends WHERE ph = 's') AS begins
+        ON begins.id = ends.id AND begins.start_ns <= ends.start_ns
+    JOIN (SELECT DISTINCT fwd_thread_id, thread, start_ns FROM numbered_ops) AS backward
         ON backward.thread = ends.thread AND backward.start_ns = ends.start_ns
-    WHERE begins.ph = 's' AND backward.fwd_thread_id > 0
+    WHERE backward.fwd_thread_id > 0
     GROUP BY backward.fwd_thread_id, begins.thread
 ),
 pairs AS (
@@ -151,27 +153,32 @@ needed AS (
     FROM flow_ends
     WHERE NOT EXISTS (FROM forward_ops)
 ),
+-- Once for each instant: any number of arrows, and of operators, may begin together.
+ops_at AS (
+    SELECT
+        threads.thread,
+        e.start_ns,
+        arg_max(e.event_id, (-e.dur_ns, e.event_id)) AS innermost_id,
+        arg_max(e.event_id, (e.dur_ns, -e.event_id)) AS outermost_id
+    FROM trace_events AS e
+    JOIN threads
+        ON threads.pid IS NOT DISTINCT FROM e.pid
+        AND threads.tid IS NOT DISTINCT FROM e.tid
+    WHERE e.ph = 'X' AND is_operator(e.cat) AND e.start_ns IN (SELECT start_ns FROM needed)
+    GROUP BY threads.thread, e.start_ns
+),
+-- The innermost forward operator, the outermost backward one.
 ops AS (
     SELECT
         needed.id,
         needed.ph,
-        e.start_ns,
-        -- The innermost forward operator, the outermost backward one.
-        CASE needed.ph
-            WHEN 's' THEN arg_max(e.event_id, (-e.dur_ns, e.event_id))
-            ELSE arg_max(e.event_id, (e.dur_ns, -e.event_id))
-        END AS event_id
+        needed.start_ns,
+        CASE needed.ph WHEN 's' THEN ops_at.innermost_id ELSE ops_at.outermost_id END AS event_id
     FROM needed
-    JOIN trace_events AS e ON e.start_ns = needed.start_ns
-    JOIN threads
-        ON threads.thread = needed.thread
-        AND threads.pid IS NOT DISTINCT FROM e.pid
-        AND threads.tid IS NOT DISTINCT FROM e.tid
-    WHERE e.ph = 'X' AND is_operator(e.cat)
-    GROUP BY needed.id, needed.ph, e.start_ns
+    JOIN ops_at ON ops_at.thread = needed.thread AND ops_at.start_ns = needed.start_ns
 )
 SELECT backward.event_id, max(forward.event_id) AS forward_id
-FROM ops AS backward
-JOIN ops AS forward ON forward.id = backward.id AND forward.ph = 's'
-WHERE backward.ph = 'f'
+FROM (SELECT * FROM ops WHERE ph = 'f') AS backward
+ASOF JOIN (SELECT * FROM ops WHERE ph = 's') AS forward
+    ON forward.id = backward.id AND forward.start_ns <= backward.start_ns
 GROUP BY backward.event_id;

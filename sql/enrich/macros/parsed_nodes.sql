@@ -58,7 +58,8 @@ nullif(
     '{}'
 );
 
--- Columns of `execution_nodes`, `position` counted in the piece; `problem` says why a node cannot be used.
+-- Columns of `execution_nodes`; `position` counts in the piece, `problem` says why a node cannot be
+-- used.
 CREATE OR REPLACE MACRO nodes_of(piece) AS TABLE
 WITH
 objects AS (
