@@ -202,7 +202,7 @@ class TraceStream:
         self._offset += count
 
     def _fill(self, size: int) -> bool:
-        """Read on until the buffer has `size` bytes, a chunk at least; False where there is none."""
+        """Read on until the buffer has `size` bytes, a chunk at least; False if there is none."""
         parts, length = [self._buffer], len(self._buffer)
         for chunk in self._chunks:
             parts.append(chunk)
@@ -223,7 +223,7 @@ class TraceStream:
                 break
             is_all = not self._fill(2 * len(self._buffer))
         # A head that is itself broken must not cost the events behind it.
-        if match := self._list_start.search(self._buffer):
+        if match := list_start(self.kind).search(self._buffer):
             head = read_keys(self._buffer[: match.start()])
             self._drop(match.end())
             return head
