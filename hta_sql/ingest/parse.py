@@ -47,7 +47,7 @@ BEHIND_ELEMENT = re.compile(rb"[ \t\r\n]*+(?:[,\]]|\Z)")
 # A file with more broken elements than sound ones, and so many, is not read any further: each takes
 # a hundred times as long.
 MOST_BROKEN = 1_000_000
-# How many parts of a piece are tried one by one, where DuckDB reads no element that it should read.
+# How many parts of a piece are tried, where DuckDB does not read what seems to be sound.
 MOST_PARTS = 1000
 LONGEST_SOUGHT_BYTES = 64 << 10
 # How much behind a list is searched for another one of the same name, and how many are read.

@@ -202,7 +202,7 @@ class TraceStream:
         self._offset += count
 
     def _fill(self, size: int) -> bool:
-        """Read on until the buffer has `size` bytes, by a chunk at least; False at its end."""
+        """Read on until the buffer has `size` bytes, a chunk at least; False if there is none."""
         parts, length = [self._buffer], len(self._buffer)
         for chunk in self._chunks:
             parts.append(chunk)
