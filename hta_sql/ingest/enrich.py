@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from hta_sql.catalog import sql_root
 from hta_sql.ingest.nesting import NOBODY, last_around
 from hta_sql.ingest.stacks import build_stacks
+from hta_sql.ingest.temporary import make_table
 
 ROW_GROUP_ROWS = 122_880
 # Columns of numbers that mostly grow a little from row to row, and of text that hardly repeats.
@@ -57,37 +58,26 @@ def build_step_segments(con: duckdb.DuckDBPyConnection) -> None:
     instants = sorted({*starts, *ends})
     found = last_around(starts, range(len(starts)), ends, instants[:-1], instants[1:])
     numbers = steps["step"].tolist()
-    segments = pa.table(  # noqa: F841 - DuckDB finds it by its name
-        {
-            "start_ns": pa.array(instants, pa.int64()),
-            "step": pa.array(
-                [None if at == NOBODY else numbers[at] for at in found] + [None] * bool(instants),
-                pa.int64(),
-            ),
-        }
-    )
-    con.execute("CREATE OR REPLACE TEMP TABLE step_segments AS FROM segments")
+    steps_from = [None if at == NOBODY else numbers[at] for at in found] + [None] * bool(instants)
+    make_table(con, "step_segments", pa.table({
+        "start_ns": pa.array(instants, pa.int64()), "step": pa.array(steps_from, pa.int64()),
+    }))  # fmt: skip
 
 
 def build_thread_callers(con: duckdb.DuckDBPyConnection) -> None:
     """The table `thread_callers`: for outermost spans of autograd's threads, what the main thread
     was at. Of several around a span, the one that began last."""
     outer = con.sql(enrichment("main_annotations")).fetchnumpy()
-    con.execute("CREATE OR REPLACE TEMP TABLE thread_callers (event_id BIGINT, caller_id BIGINT)")
-    if not len(outer["event_id"]):
-        return
-    inner = con.sql(enrichment("outermost_of_autograd")).fetchnumpy()
-    starts, ends = outer["start_ns"].tolist(), outer["end_ns"].tolist()
-    found = np.array(last_around(
-        starts, range(len(starts)), ends, inner["start_ns"].tolist(), inner["end_ns"].tolist()
-    ), np.int64)  # fmt: skip
-    callers = pa.table(  # noqa: F841 - DuckDB finds it by its name
-        {
-            "event_id": inner["event_id"][found != NOBODY],
-            "caller_id": outer["event_id"][found[found != NOBODY]],
-        }
-    )
-    con.execute("INSERT INTO thread_callers FROM callers")
+    event_ids = caller_ids = np.empty(0, np.int64)
+    if len(outer["event_id"]):
+        inner = con.sql(enrichment("outermost_of_autograd")).fetchnumpy()
+        starts, ends = outer["start_ns"].tolist(), outer["end_ns"].tolist()
+        found = np.array(last_around(
+            starts, range(len(starts)), ends, inner["start_ns"].tolist(), inner["end_ns"].tolist()
+        ), np.int64)  # fmt: skip
+        event_ids = inner["event_id"][found != NOBODY]
+        caller_ids = outer["event_id"][found[found != NOBODY]]
+    make_table(con, "thread_callers", pa.table({"event_id": event_ids, "caller_id": caller_ids}))
 
 
 def run_file(con: duckdb.DuckDBPyConnection, name: str) -> None:

@@ -80,6 +80,7 @@ def split_tail(
     """
     # A walk from element to element is slow, so from one near the end. A window without one lies
     # inside the tail, and one that begins within an argument ends there: take a wider look.
+    found = len(data), None
     for window in (1 << 16, 1 << 20, 1 << 24, len(data)):
         start = max(0, len(data) - window)
         text = data[start:].decode("latin-1")  # a character a byte
@@ -90,11 +91,19 @@ def split_tail(
         if end is None:
             found = end_behind(data, start + lost_at, is_array)
         else:
-            behind = data[start + end + 1 :]
-            found = start + end, Metadata({}) if is_array else keys_behind(behind)
-        if found[1] is None or found[1].is_whole or not start:
+            found = start + end, behind_list(data[start + end + 1 :], is_array)
+        if found[1] is None or found[1].is_whole:
             return found
-    return len(data), None
+        if not start:
+            break
+    # The data itself may begin within an element, of which some list ends before the file's does.
+    last = end_behind(data, found[0] + 1, is_array)
+    return last if last[1] else found
+
+
+def behind_list(text: bytes, is_array: bool) -> Metadata:
+    """What follows on the list's closing bracket, up to the end of the file."""
+    return Metadata({}, is_whole=not text.strip(BLANK)) if is_array else keys_behind(text)
 
 
 def end_of_list(text: str, begin: int, kind: ListKind) -> tuple[int | None, int]:

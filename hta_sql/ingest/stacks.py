@@ -24,6 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hta_sql.ingest.nesting import NOBODY, Nesting, last_around, nest
+from hta_sql.ingest.temporary import make_table
 
 CHUNK_ROWS = 1 << 19
 # The innermost of each kind around a span, by the bit of `what` in sql/enrich/host_spans.sql.
@@ -65,8 +66,7 @@ def build_stacks(con: duckdb.DuckDBPyConnection, folder: Path) -> None:
             for spans, goes_on_at in chunks(con, line):
                 writer.write_table(stacks.take(spans, goes_on_at, steps))
             cuts += stacks.cuts
-    found_cuts = pa.concat_tables(cuts)  # noqa: F841 - DuckDB finds it by its name
-    con.execute("CREATE OR REPLACE TEMP TABLE cuts AS FROM found_cuts")
+    make_table(con, "cuts", pa.concat_tables(cuts))
     path = str(file).replace("'", "''")
     con.execute(f"CREATE OR REPLACE TEMP VIEW stack AS FROM read_parquet('{path}')")
 

@@ -228,13 +228,14 @@ class TraceStream:
             self._drop(match.end())
             return head
         key = f'"{self.kind.key}"'
+        if is_all and not is_object(self._buffer):
+            what = f"its {key} is {search.instead}" if search.instead else f"no {key} in it"
+            raise Unreadable(self.bytes.damage or f"broken JSON, and {what}")
         if search.instead:
             raise NotATrace(f"not a Kineto trace: its {key} is {search.instead}, not a list")
         if not is_all:
             raise NotATrace(f"not a Kineto trace: no {key} in its first "
                             f"{LONGEST_HEAD_BYTES >> 20} MB")
-        if not is_object(self._buffer):
-            raise Unreadable(self.bytes.damage or f"broken JSON, and no {key} in it")
         keys = re.findall(r'"(\w+)"\s*:', self._buffer[:2000].decode("utf-8", "replace"))
         found = ", ".join(f'"{key}"' for key in keys[:3]) or "no key"
         raise NotATrace(f'not a Kineto trace: no "traceEvents" (found {found})')

@@ -204,6 +204,8 @@ def status_of(stream: TraceStream) -> str:
         return f"truncated: the file ends before its list of {stream.kind.element}s does"
     if stream.tail.is_cut:
         return "truncated: the file ends before its last keys do"
+    if stream.is_array and not stream.tail.is_whole:
+        return f"damaged: more behind its list of {stream.kind.element}s"
     if not (stream.head.is_whole and stream.tail.is_whole):
         return f"damaged: the keys around the {stream.kind.element}s are broken JSON"
     return "complete"
