@@ -24,22 +24,35 @@ UNQUOTED_LARGE_DECIMAL = re.compile(rb'("ts"\s*:\s*)(\d{12,}\.\d+)')
 UNQUOTED_DECIMAL = re.compile(rb'("(?:ts|dur)"\s*:\s*)(\d+\.\d+)')
 FRACTION = re.compile(rb'"ts"\s*:\s*"?\d{12,}\.(\d+)')
 
-
-# Of a stamp's text: its name, a few blanks, and more digits than 64 bits can hold.
+# What a stamp's name and value look like; nearly all of a file are alike to the byte.
 KEY = b'"ts"'
-MOST_BLANKS = 2
-MOST_DIGITS = 18
+PLAIN_DECIMAL = re.compile(rb'(: {0,2})(\d{1,16})(?:\.(\d{0,3}))?(?=[, }\r\n\t])')
+LONGEST_DECIMAL = 32
+BEHIND_STAMP = np.frombuffer(b", }\r\n\t", np.uint8)
+MOST_LOOKS = 64
+FEWEST_DIGITS = 12  # of a large one
+FIRST_LOOK = 1 << 16
 # As far as a double of so many microseconds may be from what is written.
 NEAR_NS = 1000
 
 
 def needs_exact_reading(data, latest_ns: int | None) -> bool:
     """Whether stamps up to `latest_ns`, as read, may have lost digits in a double."""
-    return (
-        latest_ns is not None
-        and latest_ns >= EXACT_IN_A_DOUBLE_NS
-        and LARGE_DECIMAL.search(data) is not None
+    if latest_ns is None or latest_ns < EXACT_IN_A_DOUBLE_NS:
+        return False
+    # Mostly the first stamps tell; where they do not, nearly all text can be passed over quickly.
+    return LARGE_DECIMAL.search(data, 0, FIRST_LOOK) is not None or (
+        has_large_decimals(np.frombuffer(data, np.uint8)) and LARGE_DECIMAL.search(data) is not None
     )
+
+
+def has_large_decimals(text: np.ndarray) -> bool:
+    """Whether a point anywhere follows as many digits as those of a large stamp."""
+    points = np.flatnonzero(text == ord("."))
+    points = points[points >= FEWEST_DIGITS]
+    for before in range(1, FEWEST_DIGITS + 1):
+        points = points[text[points - before] - np.uint8(ord("0")) < 10]
+    return len(points) > 0
 
 
 def with_exact_stamps(events: pa.Table, data) -> pa.Table | None:
@@ -63,31 +76,37 @@ def stamps_in(text: np.ndarray) -> np.ndarray | None:
     """Nanoseconds of all stamps in a text, in its order, if all are plain decimals with at most
     three digits behind the point."""
     at = places_of(KEY, text) + len(KEY)
-    text = np.append(text, np.full(MOST_DIGITS + MOST_BLANKS + 2, ord(" "), np.uint8))
-    if (text[at] != ord(":")).any():
-        return None
-    at += 1
-    for _ in range(MOST_BLANKS):
-        at += text[at] == ord(" ")
-    number = np.zeros(len(at), np.int64)
-    digits_behind = np.full(len(at), -1)  # the point itself makes it 0
-    is_in = np.ones(len(at), bool)
-    for _ in range(MOST_DIGITS + 2):
-        byte = text[at]
-        digit = byte - np.uint8(ord("0"))  # others wrap around
-        is_point = (byte == ord(".")) & (digits_behind < 0)
-        is_in &= (digit < 10) | is_point
-        if not is_in.any():
-            break
-        is_digit = is_in & ~is_point
-        number = np.where(is_digit, number * 10 + digit, number)
-        digits_behind += is_in & (is_point | (digits_behind >= 0))
-        at += is_in
-    has_ended = np.isin(text[at], np.frombuffer(b", }\r\n\t", np.uint8))
-    digits_behind = np.maximum(digits_behind, 0)
-    if not has_ended.all() or (digits_behind > 3).any():
-        return None
-    return number * 10 ** (3 - digits_behind)
+    stamps = np.zeros(len(at), np.int64)
+    left = np.arange(len(at))
+    for _ in range(MOST_LOOKS):
+        if not len(left):
+            return stamps
+        first = at[left[0]]
+        alike = PLAIN_DECIMAL.match(text[first : first + LONGEST_DECIMAL].tobytes())
+        if not alike:
+            return None
+        size = alike.end() + 1
+        last = len(text) - size
+        windows = np.lib.stride_tricks.sliding_window_view(text, size)
+        values, are_alike = decimals(windows[np.minimum(at[left], last)], alike)
+        are_alike &= at[left] <= last
+        stamps[left[are_alike]] = values[are_alike]
+        left = left[~are_alike]
+    return None
+
+
+def decimals(texts: np.ndarray, alike: re.Match) -> tuple[np.ndarray, np.ndarray]:
+    """Thousandths that rows of bytes stand for, and whether they look as this match does."""
+    (first, point), behind = alike.span(2), alike[3]
+    columns = [*range(first, point), *range(point + 1, alike.end())]
+    digits = texts[:, columns] - np.uint8(ord("0"))  # others wrap around
+    are_alike = (digits < 10).all(axis=1) & np.isin(texts[:, -1], BEHIND_STAMP)
+    for column, byte in enumerate(alike[1]):
+        are_alike &= texts[:, column] == byte
+    if behind is not None:
+        are_alike &= texts[:, point] == ord(".")
+    powers = 10 ** np.arange(len(columns) - 1, -1, -1, dtype=np.int64)
+    return digits @ powers * 10 ** (3 - len(behind or b"")), are_alike
 
 
 def places_of(word: bytes, text: np.ndarray) -> np.ndarray:
@@ -98,7 +117,7 @@ def places_of(word: bytes, text: np.ndarray) -> np.ndarray:
         count = (len(text) - shift) // 4
         words = np.frombuffer(text, np.uint32, max(count, 0), shift)
         found.append(np.flatnonzero(words == wanted) * 4 + shift)
-    return np.sort(np.concatenate(found))
+    return np.sort(np.concatenate(found), kind="stable")  # four sorted ones are merged
 
 
 def is_unpadded(data) -> bool:

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from hta_sql.catalog import sql_root
 from hta_sql.ingest.nesting import NOBODY, last_around
+from hta_sql.ingest.side_by_side import Aside
 from hta_sql.ingest.stacks import build_stacks
 from hta_sql.ingest.temporary import make_table
 
@@ -29,9 +30,12 @@ DELTA_COLUMNS = {
 LONG_COLUMNS = {"id", "args"}
 
 
-def enrich(con: duckdb.DuckDBPyConnection, files: dict[str, Path], folder: Path) -> dict:
+def enrich(
+    con: duckdb.DuckDBPyConnection, files: dict[str, Path], folder: Path, threads: int = 1
+) -> dict:
     """Write host_ops and gpu_activities, with files of its own in this folder; returns what was
     counted."""
+    con.execute(f"SET threads = {threads}")
     events = f"read_parquet({literal(files['events'])}, hive_partitioning = false)"
     con.execute(f"CREATE TEMP VIEW trace_events AS FROM {events}")
     for name in ("threads", "forward_ops", "host_spans"):
@@ -41,8 +45,10 @@ def enrich(con: duckdb.DuckDBPyConnection, files: dict[str, Path], folder: Path)
     build_thread_callers(con)
     run_file(con, "launches")
     counts = {
-        "host_op_count": write_query(con, "host_ops", files["host_ops"]),
-        "gpu_activity_count": write_query(con, "gpu_activities", files["gpu_activities"]),
+        "host_op_count": write_query(con, "host_ops", files["host_ops"], threads),
+        "gpu_activity_count": write_query(
+            con, "gpu_activities", files["gpu_activities"], threads
+        ),
     }
     [(start_ns, end_ns)] = con.execute(
         "SELECT min(start_ns), max(start_ns + dur_ns) FROM trace_events WHERE ph = 'X'"
@@ -89,14 +95,19 @@ def enrichment(name: str) -> str:
     return (sql_root() / "enrich" / f"{name}.sql").read_text()
 
 
-def write_query(con: duckdb.DuckDBPyConnection, name: str, target: Path) -> int:
+def write_query(
+    con: duckdb.DuckDBPyConnection, name: str, target: Path, threads: int = 1
+) -> int:
     """Write what the query in sql/enrich/<name>.sql returns; its number of rows."""
     count = 0
-    with con.sql(enrichment(name)).to_arrow_reader(ROW_GROUP_ROWS) as batches:
-        with table_writer(target, batches.schema) as writer:
-            for batch in batches:
-                writer.write_batch(batch)
-                count += len(batch)
+    with (
+        con.sql(enrichment(name)).to_arrow_reader(ROW_GROUP_ROWS) as batches,
+        table_writer(target, batches.schema) as writer,
+        Aside(threads) as aside,
+    ):
+        for batch in batches:
+            aside.do(writer.write_batch, batch)
+            count += len(batch)
     return count
 
 

@@ -41,7 +41,10 @@ def in_order(
 
 
 class Aside:
-    """Does one thing after the other in a thread beside, or at once where there is no other."""
+    """Does one thing after the other in a thread beside, or at once where there is no other.
+
+    When it is left, all is done; what the last thing raised is raised then.
+    """
 
     def __init__(self, threads: int):
         self._pool = ThreadPoolExecutor(1) if threads > 1 else None
@@ -52,14 +55,21 @@ class Aside:
         if self._pool is None:
             work(*arguments)
             return
-        self.wait()
+        self._wait()
         self._last = self._pool.submit(work, *arguments)
 
-    def wait(self) -> None:
+    def _wait(self) -> None:
         if self._last is not None:
             last, self._last = self._last, None
             last.result()
 
-    def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
+    def __enter__(self) -> Aside:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                self._wait()
+        finally:
+            if self._pool is not None:
+                self._pool.shutdown()

@@ -75,8 +75,7 @@ def ingest_trace(
     quarantine.close()
     if not quarantine.count:
         del files["quarantine"]
-    con.execute(f"SET threads = {threads}")
-    counts = enrich(con, files, staging)
+    counts = enrich(con, files, staging, threads)
     con.close()
     facts = counts | {
         "path": shown(path),
@@ -135,7 +134,7 @@ def write_events(
     base_ns = base_of(stream.head.keys)
     spool = path.with_suffix(".spool")
     writer = None
-    with closing(Aside(threads)) as aside:
+    with Aside(threads) as aside:
         for table in parser.tables(stream):
             table = table.drop_columns(["stamp_ns", "problem"])
             if writer is None:
@@ -147,7 +146,6 @@ def write_events(
             aside.do(writer.write_table, table if spooled else shifted(table, base_ns))
             count += len(table)
             progress(stream.bytes.bytes_read)
-        aside.wait()
     writer.close()
     if spooled:
         base_ns = base_of(metadata_of(stream))
