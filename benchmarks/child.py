@@ -46,6 +46,28 @@ def ingested(traces: list[str], archive: str, job: str | None) -> dict[str, Any]
     return {"rows": [{name: outcome.row[name] for name in counted} for outcome in summary.traces]}
 
 
+def session(trace: str, archive: str, queries: list[str]) -> None:
+    """A trace into a new archive, and questions on it, in one process."""
+    import hta_sql
+
+    for outcome in hta_sql.ingest([trace], archive).traces:
+        if outcome.error:
+            raise SystemExit(outcome.error)
+    with hta_sql.open(archive) as run:
+        for query in queries:
+            run.query(query)
+
+
+def opened(archive: str) -> float:
+    """Seconds to open an archive, imports aside."""
+    import hta_sql
+    import hta_sql.archive  # noqa: F401 - imported when it is first needed
+
+    begin = time.perf_counter()
+    hta_sql.open(archive).close()
+    return time.perf_counter() - begin
+
+
 def json_alone(trace: str, collect: bool) -> None:
     """Decompress and parse the whole file; `collect`: with Python's cycle collection, as usual."""
     import gc
@@ -180,7 +202,7 @@ def versions() -> dict[str, str]:
 
 if __name__ == "__main__":
     tasks = (
-        ours, ingested, json_alone, cold, warm, limited, path, generate, stream, ranks, versions,
+        ours, ingested, session, opened, json_alone, cold, warm, limited, path, generate, stream, ranks, versions,
     )  # fmt: skip
     task = {task.__name__: task for task in tasks}[sys.argv[1]]
     print(json.dumps(task(**json.loads(sys.argv[2]))))

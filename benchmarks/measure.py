@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+# As installed packages are: compiled once, not by every process.
+ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
 CHILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child.py")
 
 
@@ -42,7 +44,7 @@ def run(
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         begin = time.perf_counter()
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+            command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=ENVIRONMENT,
             preexec_fn=pin if one_core else None,
         )  # fmt: skip
         limit = threading.Timer(limit_s or threading.TIMEOUT_MAX, process.kill)

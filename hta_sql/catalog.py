@@ -94,6 +94,17 @@ class Query:
         return f"{self.name}_v{self.version}"
 
     @property
+    def alias(self) -> str:
+        """The statement that lets the query be called without its number.
+
+        It calls the numbered one: a second copy would double what opening an archive costs.
+        """
+        parameters = ", ".join(map(str, self.parameters))
+        given = ", ".join(f"{p.name} := {p.name}" for p in self.parameters)
+        return (f"CREATE OR REPLACE MACRO {self.name}({parameters}) AS TABLE "
+                f"FROM {self.macro}({given});")
+
+    @property
     def required(self) -> tuple[Parameter, ...]:
         return tuple(p for p in self.parameters if p.default is None)
 
@@ -182,14 +193,10 @@ class Catalog:
     def macros(self) -> dict[str, tuple[Query, str]]:
         """Every name that a query can be called by in SQL, and the statement that makes it so.
 
-        Those are the numbered names and, for the newest version, the bare name too: its file once
-        more with the number left out.
+        Those are the numbered names and, for the newest version, the bare name too.
         """
         numbered = {query.macro: (query, query.sql) for query in self.queries}
-        return numbered | {
-            name: (query, query.sql.replace(f"MACRO {query.macro}(", f"MACRO {name}(", 1))
-            for name, query in self.newest.items()
-        }
+        return numbered | {name: (query, query.alias) for name, query in self.newest.items()}
 
     @cached_property
     def sources(self) -> dict[str, SourceFile]:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import cache, partial
 from itertools import islice
 from math import isfinite
 from pathlib import Path
@@ -28,6 +29,8 @@ _BINARY = ("parquet", "arrow")
 _BY_SUFFIX = {".txt": "table", ".json": "json", ".csv": "csv", ".parquet": "parquet",
               ".arrow": "arrow", ".feather": "arrow"}
 _ROWS_ON_TERMINAL = 50
+# Each write to a terminal or pipe takes as long as many lines.
+_LINES_AT_ONCE = 1000
 # Before a line that takes the place of one about progress.
 CLEAR_LINE = "\r\x1b[K"
 
@@ -211,8 +214,8 @@ def _print_table(names: list[str], rows: Iterator[tuple[Any, ...]], terminal: bo
         lines = turned
     else:
         click.echo(click.style(head, dim=True))
-    for line in lines:
-        click.echo(line)
+    for at in range(0, len(lines), _LINES_AT_ONCE):
+        click.echo("\n".join(lines[at : at + _LINES_AT_ONCE]))
     if not count:
         click.echo("no rows", err=True)
     if len(shown) < count:
@@ -285,32 +288,36 @@ def humane(name: str, value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, str):
-        return re.sub(r"[\x00-\x1f\x7f]", " ", value)
+        return value if value.isprintable() else re.sub(r"[\x00-\x1f\x7f]", " ", value)
     if isinstance(value, Decimal):
         value = _number(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         return str(value)
+    return _in_unit_of(name)(value)
+
+
+@cache
+def _in_unit_of(name: str) -> Callable[[int | float], str]:
+    """How numbers of a column are shown."""
     if re.search(r"(^|_)(start|end|at|base|modified)_ns$", name):
-        return _instant(int(value))
-    if name.endswith("_ns"):
-        return _scaled(value, _TIME_UNITS)
-    if name.endswith("_bytes") or name == "bytes":
-        return _scaled(value, _SIZE_UNITS)
-    if name.endswith("_flops") or name == "flops":
-        return _scaled(value, _OPERATION_UNITS)
+        return lambda value: _instant(int(value))
+    for ending, units in _UNITS.items():
+        if f"_{name}".endswith(f"_{ending}"):
+            return partial(_scaled, units=units)
     if name.endswith("_frac"):
-        return f"{100 * value:.1f} %"
+        return lambda value: f"{100 * value:.1f} %"
     if name.endswith("_gbps"):
-        return f"{value:.4g} GB/s"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return f"{value:,}" if name.endswith("_count") or name == "count" else str(value)
+        return lambda value: f"{value:.4g} GB/s"
+    whole = "{:,}" if name.endswith("_count") or name == "count" else "{}"
+    return lambda value: f"{value:.4g}" if isinstance(value, float) else whole.format(value)
 
 
 _TIME_UNITS = ((3600e9, "h"), (60e9, "min"), (1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
 _END_OF_CALENDAR_S = 253_402_300_800  # the year 10000
 _OPERATION_UNITS = ((1e15, "PFLOP"), (1e12, "TFLOP"), (1e9, "GFLOP"), (1e6, "MFLOP"), (1, "FLOP"))
 _SIZE_UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "B"))
+
+_UNITS = {"ns": _TIME_UNITS, "bytes": _SIZE_UNITS, "flops": _OPERATION_UNITS}
 
 
 def _scaled(value: float, units: tuple[tuple[float, str], ...]) -> str:

@@ -27,6 +27,8 @@ from .layers import comment_on_macros, comment_on_views, literal, load_base, loa
 PACKAGED = Path(__file__).parent / "_template"
 # DuckDB 1.5 opens it too. In what is older, DuckDB forgets which CTEs shall be materialized.
 STORAGE = "v1.5.0"
+# Counts the ways in which load_all has made one of the same files.
+FORM = 2
 # Of those in a cache, the ones used last; 2 MB each.
 KEPT = 16
 
@@ -106,7 +108,7 @@ def new_database(file: Path, base: Path | None = None) -> Iterator[duckdb.DuckDB
 
 def name_of(catalog: Catalog) -> str:
     """Tells the template of a catalogue, made by this hta_sql and DuckDB, from others."""
-    made_by = f"{maker(catalog)}, duckdb {duckdb.__version__}, storage {STORAGE}"
+    made_by = f"{maker(catalog)}, form {FORM}, duckdb {duckdb.__version__}, storage {STORAGE}"
     return f"{__version__}-{hashlib.sha256(made_by.encode()).hexdigest()[:16]}.duckdb"
 
 
