@@ -202,7 +202,8 @@ def versions() -> dict[str, str]:
 
 if __name__ == "__main__":
     tasks = (
-        ours, ingested, session, opened, json_alone, cold, warm, limited, path, generate, stream, ranks, versions,
+        ours, ingested, session, opened, json_alone, cold, warm, limited, path, generate, stream,
+        ranks, versions,
     )  # fmt: skip
     task = {task.__name__: task for task in tasks}[sys.argv[1]]
     print(json.dumps(task(**json.loads(sys.argv[2]))))
