@@ -10,29 +10,42 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 
 class ListKind(NamedTuple):
-    """The list that is nearly all of a file: its key, and keys that only its elements have."""
+    """The list that is nearly all of a file: its key, keys that only its elements have, and one
+    that an element is hardly of use without."""
 
     key: str
     marks: frozenset[str]
     element: str  # what messages call one
+    needed: str
 
 
-EVENTS = ListKind("traceEvents", frozenset({"ph"}), "event")
-NODES = ListKind("nodes", frozenset({"ctrl_deps", "rf_id"}), "node")
+EVENTS = ListKind("traceEvents", frozenset({"ph"}), "event", "ts")
+NODES = ListKind("nodes", frozenset({"ctrl_deps", "rf_id"}), "node", "id")
 
 
 # For the extent of values alone: numbers are not converted.
 SCANNER = json.JSONDecoder(parse_int=len, parse_float=len)
+# The same for long ones, whose parts would take a hundred times their size.
+LIGHT_SCANNERS = {
+    kind: json.JSONDecoder(
+        parse_int=len, parse_float=len,
+        object_hook=lambda found, kind=kind: found if is_element(found, kind) else None,
+    )
+    for kind in (EVENTS, NODES)
+}  # fmt: skip
 SEPARATORS = re.compile(r"[ \t\r\n,]*+")
 # Behind an element; also a new one where the comma is missing, and the list's bracket.
 NEXT_OR_END = re.compile(r"[ \t\r\n]*+(?:[,{\]]|\Z)")
 # Behind the last one, in an object: its other keys or its end.
 LIST_END = re.compile(r'\][ \t\r\n]*+(?:,[ \t\r\n]*+"|\})')
+KEY = re.compile(r'[ \t\r\n]*+,[ \t\r\n]*+"(?:[^"\\]|\\.)*+"[ \t\r\n]*+:[ \t\r\n]*+')
 MAY_BE_LIST_END = re.compile(r"\][ \t\r\n]*+(?:,[ \t\r\n]*+)?\Z")
 # Looking ahead, so that a brace in what is taken for a key is found, too.
 OBJECT_START = re.compile(r'\{(?=[ \t\r\n]*"([^"\\]{0,40})")')
@@ -40,14 +53,18 @@ BLANK = " \t\r\n"
 CUT = "The text ends within it"
 LONGEST_LITERAL = len("-Infinity")
 FIRST_LOOK = 1 << 12
+SHORT_LOOK = 1 << 10
 # A list that is not closed takes in all that follows: an element so long is taken for broken.
 LONG_ELEMENT_BYTES = 1 << 20
 # DuckDB reads no longer values.
 LONGEST_ELEMENT_BYTES = 16 << 20
 # So many elements are told apart at a time, which bounds the memory that they take.
 BATCH = 50_000
-# How often the text may be decoded in vain before what is long and suspicious counts as broken.
-VAIN_PASSES = 8
+# How often the text may be decoded in vain before what is long and suspicious counts as broken; to
+# begin costs as much as so many bytes.
+VAIN_PASSES = 2
+VAIN_START_BYTES = 64
+TOO_MANY_BROKEN = "not told apart: too many broken ones before"
 
 
 class Element(NamedTuple):
@@ -64,18 +81,24 @@ class Walk:
     Afterwards `end` is where it stopped: at the list's closing bracket (`list_ends`), before an
     element that may go on behind the text (unless it `is_last`), or at the text's end. A bracket
     between elements closes the list where keys or the end of an object follow, or any one does.
+
+    Where it `is_coarse`, all up to the next element that is sound is one that is broken; `tried`
+    counts what looked like a sound one.
     """
 
     def __init__(
         self, text: str, kind: ListKind, is_last: bool = True, first_key: str | None = None,
-        ends_at_bracket: bool = False,
+        ends_at_bracket: bool = False, is_coarse: bool = False,
     ):  # fmt: skip
         self.text = text
         self.kind = kind
         self.first_key = first_key
         self.list_ends = False
         self.end = 0
+        self.tried = 0
+        self._opens_at: int | None = None  # where an element was found to open, by a look ahead
         self._is_last = is_last
+        self.is_coarse = is_coarse
         self._ends_at_bracket = ends_at_bracket
         self._vain = VAIN_PASSES * (len(text) + LONG_ELEMENT_BYTES)
 
@@ -96,19 +119,27 @@ class Walk:
             if at == len(text):
                 return
             if text[at] == "]":
-                self.list_ends = self._ends_at_bracket or bool(LIST_END.match(text, at))
+                self.list_ends = self._ends_at_bracket or self._closes_list(at)
                 if self.list_ends or (not self._is_last and MAY_BE_LIST_END.match(text, at)):
                     return
             value, end, stopped_by = self.value_at(at)
+            if end == len(text) and not self._is_last and text[at] not in '{["':
+                return  # a number, say, that may go on
             if not stopped_by and not NEXT_OR_END.match(text, end):
                 stopped_by = "More behind its end"
+            if self.is_coarse and not stopped_by and not is_usable(value, self.kind):
+                stopped_by = "of no use"
             if stopped_by:
                 rest = 0 if self._is_last else len(text) - at
                 if stopped_by == CUT and 0 < rest < LONG_ELEMENT_BYTES:
                     return
-                end = self.next_element(at + 1)
+                if self.is_coarse:
+                    stopped_by = TOO_MANY_BROKEN
+                    end = self._next_sound(at + 1)
+                else:
+                    end = self.next_element(at + 1)
                 if end is None:
-                    if rest:
+                    if rest and not self.is_coarse:
                         return
                     end = len(text)
                 end = at + len(text[at:end].rstrip(" \t\r\n,"))
@@ -117,19 +148,39 @@ class Walk:
             self.end = end
             yield Element(at, end, stopped_by)
 
+    def _closes_list(self, at: int) -> bool:
+        """Whether a bracket between elements is the list's: keys follow that are sound, or what is
+        broken holds no more elements."""
+        if not LIST_END.match(self.text, at):
+            return False
+        at += 1
+        while key := KEY.match(self.text, at):
+            at = key.end()
+            _, end, stopped_by = self.value_at(at)
+            if stopped_by == CUT and not self._is_last:
+                return True
+            if stopped_by:
+                break
+            at = end
+        if self._opens_at is None or self._opens_at < at:
+            place = self._opening(at)
+            self._opens_at = len(self.text) if place is None else place
+        return self._opens_at == len(self.text)
+
     def value_at(self, at: int) -> tuple:
         """As the function; but not to the end of what looks like more than one element, where
         much was decoded in vain."""
-        size = FIRST_LOOK
+        size = FIRST_LOOK if self._vain > 0 else SHORT_LOOK
         while True:
             part = self.text[at : at + size]
-            value, length, stopped_by = first_value(part, SCANNER)
-            if stopped_by:
-                self._vain -= len(part)
+            decoder = SCANNER if size <= LONG_ELEMENT_BYTES else LIGHT_SCANNERS[self.kind]
+            value, length, stopped_by = first_value(part, decoder)
             is_cut = stopped_by == CUT or length == len(part)
+            if stopped_by:
+                self._vain -= length + VAIN_START_BYTES
             if not is_cut or at + size >= len(self.text):
                 return value, at + length, stopped_by
-            if self._vain < 0 and self._opens_between(at + 1, at + size):
+            if self._vain < 0 and self._opening(at + 1, at + size) is not None:
                 return None, at, CUT
             size *= 4
 
@@ -144,10 +195,11 @@ class Walk:
             place = start.start()
             if place < inside_until or not self._may_open(place, at):
                 continue
-            if start[1] == self.first_key or self._leads_to_mark(place):
+            if start[1] == self.first_key or LEADS_TO_MARK[self.kind].match(self.text, place):
                 return place
             if self._vain < 0:
-                continue
+                return self._opening(place + 1)
+            self._vain -= VAIN_START_BYTES
             value, end, stopped_by = self.value_at(place)
             if not stopped_by:
                 if is_element(value, self.kind):
@@ -155,13 +207,37 @@ class Walk:
                 inside_until = end
         return None
 
-    def _opens_between(self, begin: int, end: int) -> bool:
-        """Whether an object there opens as elements do."""
-        return any(
-            self._may_open(start.start(), begin)
-            and (start[1] == self.first_key or self._leads_to_mark(start.start()))
-            for start in OBJECT_START.finditer(self.text, begin, end)
-        )
+    def _next_sound(self, at: int) -> int | None:
+        """Where the next element begins that is sound, or may be behind the text."""
+        for start in self._sound_opens.finditer(self.text, at):
+            place = start.start()
+            if not self._may_open(place, at):
+                continue
+            self.tried += 1
+            value, _, stopped_by = self.value_at(place)
+            if stopped_by == CUT if stopped_by else is_usable(value, self.kind):
+                return place
+        return None
+
+    def _opening(self, begin: int, end: int = sys.maxsize) -> int | None:
+        """Where the next object begins that opens as elements do."""
+        for start in self._opens.finditer(self.text, begin, end):
+            if self._may_open(start.start(), begin):
+                return start.start()
+        return None
+
+    @cached_property
+    def _opens(self) -> re.Pattern[str]:
+        """An object that opens as the others do, or has a mark."""
+        marked = LEADS_TO_MARK[self.kind].pattern
+        if self.first_key is None:
+            return re.compile(marked)
+        return re.compile(rf'\{{[ \t\r\n]*"{re.escape(self.first_key)}"|{marked}')
+
+    @cached_property
+    def _sound_opens(self) -> re.Pattern[str]:
+        """The same, if its first key and value are sound; or may be, where they are not all."""
+        return re.compile(rf"(?={self._opens.pattern}){SOUND_BEGIN}")
 
     def _may_open(self, place: int, begin: int) -> bool:
         before = place - 1
@@ -169,12 +245,14 @@ class Walk:
             before -= 1
         return self.text[before] not in ":["
 
-    def _leads_to_mark(self, place: int) -> bool:
-        """Whether an object has a mark among its first keys, before any that holds more than a
-        word; however broken it is behind."""
-        return LEADS_TO_MARK[self.kind].match(self.text, place) is not None
 
-
+# An object that has a mark among its first keys, before any that holds more than a word; whatever
+# is broken behind it.
+SOUND_BEGIN = (
+    r'\{\s*+(?:\Z|"(?:[^"\\]|\\.)*+(?:\Z|"\s*+(?:\Z|:\s*+(?:\Z|[\[{]|(?:'
+    r'"(?:[^"\\]|\\.)*+(?:\Z|")|-?[\dIN][\w.+-]*+|true|false|null|\w{1,4}\Z)'
+    r'\s*+(?:\Z|\}|,\s*+(?:\Z|"))))))'
+)
 WORD = r'(?:"(?:[^"\\]|\\.){0,4096}+"|[^\s",{}\[\]:]{0,40}+)'
 LEADS_TO_MARK = {
     kind: re.compile(
@@ -198,14 +276,16 @@ def value_at(text: str, at: int, decoder: json.JSONDecoder = SCANNER) -> tuple:
 
 
 def first_value(text: str, decoder: json.JSONDecoder) -> tuple[object, int, str | None]:
+    """The value that a text begins with, where it ends or the decoder stopped, and why that."""
     try:
         value, end = decoder.raw_decode(text)
     except json.JSONDecodeError as error:
         # Where a string or a literal does not end, the error is placed at its begin.
-        is_cut = error.msg.startswith("Unterminated") or error.pos > len(text) - LONGEST_LITERAL
-        return None, 0, CUT if is_cut else error.msg
+        if error.msg.startswith("Unterminated") or error.pos > len(text) - LONGEST_LITERAL:
+            return None, len(text), CUT
+        return None, error.pos, error.msg
     except RecursionError:
-        return None, 0, "Nested too deeply"
+        return None, len(text), "Nested too deeply"
     return value, end, None
 
 
@@ -213,53 +293,5 @@ def is_element(value: object, kind: ListKind) -> bool:
     return isinstance(value, dict) and not kind.marks.isdisjoint(value)
 
 
-# All up to the next bracket that is not closed before another one opens, or to a string that is
-# not closed in this text.
-STRING = rb'"(?:[^"\\]++|\\.)*+"'
-FLAT = rb'(?:[^"{}\[\]]++|%s)*+' % STRING
-NOT_NESTED = re.compile(rb'(?:[^"{}\[\]]++|%s|[{\[]%s[}\]])*+' % (STRING, FLAT), re.DOTALL)
-STRING_REST = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
-
-
-class Nesting:
-    """Finds the end of a value that is too long to hold, from its bytes as they come."""
-
-    # Each bracket takes Python's time; where there are more, they are no event's.
-    MOST_BRACKETS = 20_000_000
-
-    def __init__(self):
-        self._depth = 0
-        self._in_string = False
-        self._is_escaped = False
-        self._brackets = 0
-
-    def end(self, data: bytes) -> int | None:
-        """Where in these bytes, the next ones of the value, it ends."""
-        at = 0
-        if self._is_escaped:
-            at, self._is_escaped = 1, False
-        while at < len(data) and self._brackets < self.MOST_BRACKETS:
-            if self._in_string:
-                at = STRING_REST.match(data, at).end()
-                if at == len(data):
-                    break
-                if data[at] == 0x5C:  # a backslash is the last byte
-                    self._is_escaped = True
-                    break
-                self._in_string = False
-                at += 1
-                continue
-            if self._depth:
-                at = NOT_NESTED.match(data, at).end()
-                if at == len(data):
-                    break
-            byte = data[at]
-            at += 1
-            if byte == 0x22:
-                self._in_string = True
-                continue
-            self._brackets += 1
-            self._depth += 1 if byte in b"{[" else -1
-            if self._depth <= 0:
-                return at
-        return None
+def is_usable(value: object, kind: ListKind) -> bool:
+    return is_element(value, kind) and (kind.needed in value or value.get("ph") == "M")

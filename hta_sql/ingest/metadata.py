@@ -6,15 +6,17 @@ import json
 import re
 from typing import NamedTuple
 
+import numpy as np
 import orjson
 
+from hta_sql.ingest.brackets import SLICE_BYTES, Brackets
 from hta_sql.ingest.elements import EVENTS, ListKind, Walk, value_at
 
 BLANK = b" \t\r\n\0"
 # What may be the end of the list: keys follow, or nothing.
 CLOSING_BRACKET = re.compile(rb"\](?=\s*+(?:,\s*+\"|\}))")
-TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"|["{}\[\]]', re.DOTALL)
-VALUE = re.compile(rb"\s*+:\s*+(.)", re.DOTALL)
+# Behind a key; the begin of its value.
+VALUE = rb"\s*+:\s*+(\S)"
 KINDS = {b"n": "null", b"t": "true", b"f": "false", b'"': "a text", b"{": "an object"}
 # Blanks between a key and its value, and before a bracket.
 LONGEST_GAP = 1 << 10
@@ -45,29 +47,28 @@ class KeySearch:
     """
 
     def __init__(self, kind: ListKind = EVENTS, depth: int = 0):
-        self._key = b'"%s"' % kind.key.encode()
-        self._depth = depth
+        self._key = re.compile(rb'"%s"(?:%s)?' % (kind.key.encode(), VALUE))
+        self._brackets = Brackets(depth)
         self._at = 0
         self.instead: str | None = None
 
     def find(self, data: bytes, is_all: bool) -> tuple[int, int] | None:
         """Where the list's key begins and where its first element may; None if not in there."""
-        for token in TOKEN.finditer(data, self._at):
-            first = token[0][:1]
-            if token[0] == b'"':
-                return None  # a text that does not end in these bytes
-            if first == b'"':
-                if not is_all and token.end() + LONGEST_GAP > len(data):
-                    return None  # what belongs to it may stand behind them
-                if self._depth == 1 and token[0] == self._key:
-                    if value := VALUE.match(data, token.end()):
-                        if value[1] == b"[":
-                            self._at = value.end()
-                            return token.start(), value.end()
-                        self.instead = KINDS.get(value[1], "a number")
-            else:
-                self._depth += 1 if first in b"{[" else -1
-            self._at = token.end()
+        # What belongs to a key may stand behind these bytes.
+        until = len(data) if is_all else len(data) - LONGEST_GAP
+        for begin, marks in self._brackets.slices(data, self._at, until):
+            self._at = end = min(begin + SLICE_BYTES, until)
+            keys = begin + marks.at[marks.begins_string & (marks.depth == 1)]
+            alike = {
+                match.start(): match
+                for match in self._key.finditer(data, begin, end + LONGEST_GAP)
+            }
+            for at in np.intersect1d(keys, np.array([*alike], np.int64)).tolist():
+                match = alike[at]
+                if match[1] == b"[":
+                    return match.span()
+                if match[1]:
+                    self.instead = KINDS.get(match[1], "a number")
         return None
 
 

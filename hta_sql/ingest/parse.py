@@ -20,20 +20,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hta_sql.ingest import clock
+from hta_sql.ingest.brackets import ValueEnd
 from hta_sql.ingest.elements import (
     LONGEST_ELEMENT_BYTES,
     SCANNER,
     Element,
     ListKind,
-    Nesting,
     Walk,
     first_value,
     is_element,
 )
-from hta_sql.ingest.metadata import KeySearch, Metadata, keys_behind, read_keys, split_tail
+from hta_sql.ingest.metadata import KeySearch, Metadata, behind_list, read_keys, split_tail
 from hta_sql.ingest.quarantine import KEPT_BYTES, BadElement, Quarantine, bad_element
 from hta_sql.ingest.side_by_side import in_order
-from hta_sql.ingest.stream import MOST_KEYS_TRIED, Piece, TraceStream, end_before
+from hta_sql.ingest.stream import (
+    MOST_KEYS_TRIED,
+    Piece,
+    TraceStream,
+    behind_separators,
+    end_before,
+)
 
 # What DuckDB raises for the input's sake; anything else is a fault of ours or of the machine.
 UNREADABLE = (
@@ -42,11 +48,17 @@ UNREADABLE = (
 )  # fmt: skip
 # More threads would wait for the one that inflates.
 MOST_THREADS = 4
-SEPARATORS = re.compile(rb"[ \t\r\n,]*+")
 BEHIND_ELEMENT = re.compile(rb"[ \t\r\n]*+(?:[,\]]|\Z)")
-# A file with more broken elements than sound ones, and so many, is not read any further: each takes
-# a hundred times as long.
-MOST_BROKEN = 1_000_000
+# Where there are more broken elements than sound ones, and so many, they are no longer told apart:
+# each takes a hundred times as long as a sound one.
+MOST_BROKEN = 250_000
+# A file that unfolds to so many times its size is a trap, unless there is something in it: it is
+# given up after so many bytes, or so many things that looked like an element, without one.
+TRAP_RATIO = 100
+TRAP_BYTES = 256 << 20
+TRAP_TRIES = 1_000_000
+# In place of a type of JSON.
+TOO_LARGE = "TOO LARGE"
 # How many parts of a piece are tried, where DuckDB does not read what seems to be sound.
 MOST_PARTS = 1000
 LONGEST_SOUGHT_BYTES = 64 << 10
@@ -69,7 +81,7 @@ class Giant:
         self.offset = offset
         self.length = 0
         self.begin = b""
-        self._nesting: Nesting | None = Nesting()
+        self._own_end: ValueEnd | None = ValueEnd()
 
     def add(self, data: bytes) -> None:
         self.begin += data[: KEPT_BYTES - len(self.begin)]
@@ -77,9 +89,9 @@ class Giant:
 
     def closes_in(self, data: bytes) -> int | None:
         """Where in the next bytes its own bracket closes, if it is one that is sound."""
-        end = self._nesting.end(data) if self._nesting else None
+        end = self._own_end.find(data) if self._own_end else None
         if end is not None:
-            self._nesting = None  # whether it was that or not
+            self._own_end = None  # whether it was that or not
             if not BEHIND_ELEMENT.match(data, end):
                 return None
         return end
@@ -100,11 +112,18 @@ class PieceParser(ABC):
         self._stream: TraceStream | None = None
         self._next_id = 0
         self._good_count = 0
+        self._is_coarse = False
+        # Whether nothing in the piece before was good, where the last good one was, and how much
+        # was tried since.
+        self._is_barren = False
+        self._good_until = 0
+        self._tries = 0
         self._first_key: str | None = None
         # What the piece before left over, of one of these kinds.
         self._carry = b""
         self._giant: Giant | None = None
         self._behind: bytes | None = None
+        self._behind_until = 0
         self._search = KeySearch()
         self._lists = 1
         self._was_apart = True
@@ -137,18 +156,32 @@ class PieceParser(ABC):
                     continue  # only for the file's hash
                 for table in self._take(piece, parsed):
                     if len(table):
+                        self._good_until, self._tries = piece.offset + len(piece.data), 0
                         yield table
                 self._was_apart = piece.is_apart
+                self._is_barren = self._is_coarse and self._good_until <= piece.offset
+                self._look_out_for_traps(piece)
         if not self._good_count:
             yield self._parsed_with_care(b"")
 
+    def _look_out_for_traps(self, piece: Piece) -> None:
+        """Give up on what unfolds to a lot of nothing."""
+        until = piece.offset + len(piece.data)
+        if piece.begin == piece.end:
+            self._good_until += len(piece.data)  # blanks cost little
+        barren = until - self._good_until
+        if until > TRAP_RATIO * self._stream.bytes.bytes_read and (
+            barren > TRAP_BYTES or self._tries > TRAP_TRIES
+        ):
+            self._give_up(until, f"there is no {self._stream.kind.element} in the "
+                          f"{barren >> 20} MB before")
+
     def _tried(self, piece: Piece) -> Parsed | None:
         """The elements of a piece if that is all it holds."""
-        begin = SEPARATORS.match(piece.data, 0, piece.end).end()
-        if not piece.is_apart and begin < piece.end:
+        if self._is_barren or (not piece.is_apart and piece.begin < piece.end):
             return None
         try:
-            return self._parsed(memoryview(piece.data)[begin : piece.end])
+            return self._parsed(memoryview(piece.data)[piece.begin : piece.end])
         except UNREADABLE:
             return None
 
@@ -162,10 +195,11 @@ class PieceParser(ABC):
 
     def _take(self, piece: Piece, parsed: Parsed | None) -> Iterator[pa.Table]:
         """The good elements of the next piece, and of what the one before left over."""
+        until = piece.offset + len(piece.data)
         if self._behind is not None:
             if len(self._behind) <= LONGEST_TAIL_BYTES:
-                self._behind += piece.data
-            yield from self._look_behind(piece.offset + len(piece.data), piece.is_last)
+                self._behind, self._behind_until = self._behind + piece.data, until
+            yield from self._look_behind(piece.is_last)
             return
         table = parsed and self._checked(parsed, memoryview(piece.data)[: piece.end])
         is_sound = table is not None and table["problem"].null_count == len(table)
@@ -186,8 +220,10 @@ class PieceParser(ABC):
             self._carry = b""
             behind = piece.data[piece.end :] if piece.is_last else b""
             yield from self._walk(text, offset, piece.is_last, behind)
-        if piece.is_last and self._behind is None and not self._stream.given_up:
-            until = piece.offset + len(piece.data)
+            if self._behind is not None:
+                yield from self._look_behind(piece.is_last)
+                return
+        if piece.is_last and not self._stream.given_up:
             yield from self._end(piece.tail, piece.data[piece.end + 1 :], until)
 
     def _numbered(self, table: pa.Table) -> pa.Table:
@@ -203,17 +239,20 @@ class PieceParser(ABC):
 
         `behind` is what follows on the list, as far as is known.
         """
-        walk = Walk(text.decode("latin-1"), self._stream.kind, is_last, self._first_key)
+        walk = Walk(
+            text.decode("latin-1"), self._stream.kind, is_last, self._first_key,
+            is_coarse=self._is_coarse,
+        )  # fmt: skip
         for elements in walk.batches():
             yield from self._batch(text, offset, elements)
-            if self._quarantine.count > MOST_BROKEN + self._good_count:
-                self._give_up(offset + walk.end)
-                return
+            if not walk.is_coarse and self._quarantine.count > MOST_BROKEN + self._good_count:
+                self._is_coarse = walk.is_coarse = True
+                self._stream.coarse_from = offset + walk.end
+        self._tries += walk.tried
         self._first_key = walk.first_key
         rest = text[walk.end :]
         if walk.list_ends:
-            self._set_behind(rest[1:] + behind)
-            yield from self._look_behind(offset + len(text) + len(behind), is_last)
+            self._set_behind(rest[1:] + behind, offset + len(text) + len(behind))
         elif len(rest) >= LONGEST_ELEMENT_BYTES:
             self._giant = Giant(offset + walk.end)
             self._giant.closes_in(rest)
@@ -221,45 +260,53 @@ class PieceParser(ABC):
         else:
             self._carry = rest
 
-    def _give_up(self, offset: int) -> None:
-        noun = self._stream.kind.element
-        self._stream.given_up = (
-            f"damaged: not read beyond byte {offset:,}, since most {noun}s before are broken"
-        )
+    def _give_up(self, offset: int, why: str) -> None:
+        if self._carry:
+            self._giant = Giant(offset - len(self._carry))
+            self._giant.add(self._carry)
+        if self._giant:
+            self._quarantine_giant("not read to its end")
+        self._stream.given_up = f"damaged: not read beyond byte {offset:,}, since {why}"
         self._stream.bytes.is_enough = True
 
-    def _look_behind(self, until: int, is_last: bool) -> Iterator[pa.Table]:
-        """Look for another list of the same name in what is known of the bytes behind one, up to
-        byte `until` of the file. Where a key stands twice, readers of JSON forget the first."""
-        stream, behind = self._stream, self._behind
-        found = self._search.find(behind, is_last)
-        if found and self._lists == MOST_LISTS:
-            stream.given_up = f"damaged: not read beyond the {MOST_LISTS}th list of its name"
-        elif found:
+    def _end(self, tail: Metadata | None, behind: bytes, until: int) -> Iterator[pa.Table]:
+        """The last bytes are read; `tail` is what follows on the list in them, if it ends there."""
+        self._stream.tail = tail
+        # Only what is rare is looked for with care.
+        if tail is not None and f'"{self._stream.kind.key}"'.encode() in behind:
+            self._set_behind(behind, until)
+            yield from self._look_behind(is_last=True)
+
+    def _set_behind(self, behind: bytes, until: int) -> None:
+        """The list ends, and this follows, up to byte `until` of the file."""
+        self._behind, self._behind_until = behind, until
+        self._search = KeySearch(self._stream.kind, depth=1)
+
+    def _look_behind(self, is_last: bool) -> Iterator[pa.Table]:
+        """Look for more lists of the same name in what is known of the bytes behind one. Where a
+        key stands twice, readers of JSON forget the first."""
+        stream = self._stream
+        while not stream.is_array and (found := self._search.find(self._behind, is_last)):
+            if self._lists == MOST_LISTS:
+                stream.given_up = f"damaged: not read beyond the {MOST_LISTS}th list of its name"
+                return
             self._lists += 1
-            keys = read_keys(b'{"":0' + behind[: found[0]] + b'"":0}')
+            keys = read_keys(b'{"":0' + self._behind[: found[0]] + b'"":0}')
             stream.head = Metadata(
                 stream.head.keys | keys.keys, stream.head.is_whole and keys.is_whole
             )
-            text, self._behind = behind[found[1] :], None
-            end, tail = split_tail(text, False, stream.kind) if is_last else (len(text), None)
+            text, until = self._behind[found[1] :], self._behind_until
+            self._behind, stream.tail = None, None
+            end = len(text)
+            if is_last:
+                end, stream.tail = split_tail(text, False, stream.kind)
             yield from self._walk(text[:end], until - len(text), is_last, text[end:])
-            if is_last and self._behind is None and not stream.given_up:
-                yield from self._end(tail, text[end + 1 :], until)
-        elif is_last:
-            stream.tail = keys_behind(behind)
-
-    def _end(self, tail: Metadata | None, behind: bytes, until: int) -> Iterator[pa.Table]:
-        """The end of the last piece is read, and the keys behind its list, if it has an end."""
-        self._stream.tail = tail
-        self._set_behind(behind)
-        # Only what is rare is looked for with care.
-        if f'"{self._stream.kind.key}"'.encode() in behind and not self._stream.is_array:
-            yield from self._look_behind(until, is_last=True)
-
-    def _set_behind(self, behind: bytes) -> None:
-        self._behind = behind
-        self._search = KeySearch(self._stream.kind, depth=1)
+            if self._behind is None and stream.tail is not None:
+                self._set_behind(text[end + 1 :], until)
+            if self._behind is None or stream.given_up:
+                return
+        if is_last:
+            stream.tail = behind_list(self._behind, stream.is_array)
 
     def _end_of_giant(self, data: bytes) -> int | None:
         """Where an element that is too long ends in the next piece, as far as can be told."""
@@ -277,17 +324,17 @@ class PieceParser(ABC):
                     break
                 end = end_before(data, at)
                 if end is not None:
-                    begin = SEPARATORS.match(data, end).end()
+                    begin = end + behind_separators(data[end : end + LONGEST_SOUGHT_BYTES])
                     text = data[begin : begin + LONGEST_SOUGHT_BYTES].decode("latin-1")
                     if is_element(first_value(text, SCANNER)[0], kind):
                         return end
         return None
 
-    def _quarantine_giant(self) -> None:
+    def _quarantine_giant(self, reason: str = "longer than 16 MB") -> None:
         giant, self._giant = self._giant, None
-        self._quarantine.add(BadElement(
-            self._next_id, giant.offset, giant.length, "longer than 16 MB", giant.begin
-        ))  # fmt: skip
+        self._quarantine.add(
+            BadElement(self._next_id, giant.offset, giant.length, reason, giant.begin)
+        )
         self._next_id += 1
 
     def _batch(self, data: bytes, offset: int, elements: list[Element]) -> Iterator[pa.Table]:
@@ -334,19 +381,28 @@ class PieceParser(ABC):
 
     def _json_problems(self, elements: list[Element], texts: list[bytes]) -> list[str | None]:
         """Why elements are no JSON objects, by the parser that has to read them."""
-        readable = [
+        types = self._json_types([
             text if len(text) <= LONGEST_ELEMENT_BYTES and is_utf8(text) else b"" for text in texts
-        ]
-        table = pa.table({"text": pa.array(readable, pa.binary()).cast(pa.string())})
-        reader = self._readers.get()
-        try:
-            types = reader.con.from_arrow(table).project("valid_json_type(text)").fetchall()
-        finally:
-            self._readers.put(reader)
+        ])
         return [
             json_problem(element, text, json_type, self._stream.kind)
-            for element, text, (json_type,) in zip(elements, texts, types, strict=True)
+            for element, text, json_type in zip(elements, texts, types, strict=True)
         ]
+
+    def _json_types(self, texts: list[bytes]) -> list[str | None]:
+        """What valid_json_type says of each; where that takes too much memory, so."""
+        table = pa.table({"text": pa.array(texts, pa.binary()).cast(pa.string())})
+        reader = self._readers.get()
+        try:
+            found = reader.con.from_arrow(table).project("valid_json_type(text)").fetchall()
+            return [json_type for (json_type,) in found]
+        except UNREADABLE:
+            if len(texts) == 1:
+                return [TOO_LARGE]
+        finally:
+            self._readers.put(reader)
+        middle = len(texts) // 2
+        return self._json_types(texts[:middle]) + self._json_types(texts[middle:])
 
 
 class Reader:
@@ -456,6 +512,8 @@ def json_problem(
         return "longer than 16 MB"
     if json_type == "OBJECT":
         return None
+    if json_type == TOO_LARGE:
+        return f"unusable {noun}: it takes too much memory to read"
     if json_type == "REPEATING":
         return f"unusable {noun}: a key stands twice"
     if json_type is not None:

@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
 from zlib_ng import zlib_ng
 
 from hta_sql.errors import IngestError
@@ -28,7 +29,12 @@ PIECE_BYTES = LONGEST_ELEMENT_BYTES - 2 * READ_BYTES
 # A list that does not begin within so many bytes is not looked for any further.
 LONGEST_HEAD_BYTES = 64 << 20
 
-FIRST_KEY = re.compile(rb'\s*+,?\s*+\{\s*+("[^"\\]{0,40}")')
+SEPARATORS = re.compile(rb"[ \t\r\n,]*+")
+# More than as many are found faster by numpy.
+FEW_SEPARATORS = 1 << 10
+IS_SEPARATOR = np.zeros(256, bool)
+IS_SEPARATOR[list(b" \t\r\n,")] = True
+FIRST_KEY = re.compile(rb'\{\s*+("[^"\\]{0,40}")')
 BETWEEN_ELEMENTS = re.compile(rb"\}\s*+,\s*+\{\s*+\Z")
 MOST_KEYS_TRIED = 1000
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -146,11 +152,13 @@ class Piece(NamedTuple):
     """Some bytes of the file, from where its list begins; each piece goes on where the one before
     ended. One that `is_apart` was cut where an element seems to end, so that all in it are whole.
 
-    Of the last one, `end` is where the list seems to end in it, and `tail` what stands behind.
+    Up to `begin` there is nothing but separators. Of the last one, `end` is where the list seems to
+    end in it, and `tail` what stands behind.
     """
 
     offset: int  # in the uncompressed file
     data: bytes
+    begin: int
     is_apart: bool
     is_last: bool
     end: int
@@ -174,6 +182,7 @@ class TraceStream:
         self._chunks = chunks or iter(self.bytes)
         self.tail: Metadata | None = None
         self.given_up: str | None = None  # why it was not read to its end
+        self.coarse_from: int | None = None  # broken elements behind this byte are not told apart
         self._buffer = b""
         self._first_key = b'"'
         self._fill(64)
@@ -249,17 +258,33 @@ class TraceStream:
 
     def pieces(self) -> Iterator[Piece]:
         """All of the file behind the list's opening bracket."""
+        is_apart = True
         while self._fill(max(PIECE_BYTES, len(self._buffer) + 1)):
             if len(self._buffer) < PIECE_BYTES:
                 continue
-            if first := FIRST_KEY.match(self._buffer):
-                self._first_key = first[1]
-            cut = last_boundary(self._buffer, self._first_key)
-            end = cut or len(self._buffer)
-            yield Piece(self._offset, self._buffer[:end], cut is not None, False, end)
+            begin = end = behind_separators(self._buffer)
+            if begin < len(self._buffer):
+                if first := FIRST_KEY.match(self._buffer, begin):
+                    self._first_key = first[1]
+                cut = last_boundary(self._buffer, self._first_key)
+                is_apart = cut is not None
+                end = cut or len(self._buffer)
+            yield Piece(self._offset, self._buffer[:end], min(begin, end), is_apart, False, end)
             self._drop(end)
+        if self.given_up:
+            return
         end, tail = split_tail(self._buffer, self.is_array, self.kind)
-        yield Piece(self._offset, self._buffer, True, True, end, tail)
+        begin = min(behind_separators(self._buffer), end)
+        yield Piece(self._offset, self._buffer, begin, True, True, end, tail)
+
+
+def behind_separators(data: bytes) -> int:
+    """Where the blanks and commas that data begins with end."""
+    end = SEPARATORS.match(data, 0, FEW_SEPARATORS).end()
+    if end < FEW_SEPARATORS:
+        return end
+    others = ~IS_SEPARATOR[np.frombuffer(data, np.uint8)]
+    return int(np.argmax(others)) if others.any() else len(data)
 
 
 def last_boundary(data: bytes, first_key: bytes) -> int | None:

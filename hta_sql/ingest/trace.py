@@ -196,6 +196,9 @@ def base_of(metadata: dict) -> int | None:
 def status_of(stream: TraceStream) -> str:
     if stream.given_up:
         return stream.given_up
+    if stream.coarse_from is not None:
+        return (f"damaged: broken {stream.kind.element}s behind byte {stream.coarse_from:,} are "
+                "not told apart, since there are too many")
     if stream.bytes.damage:
         return f"truncated: {stream.bytes.damage}"
     if stream.tail is None:

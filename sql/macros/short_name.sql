@@ -6,13 +6,13 @@
 CREATE OR REPLACE MACRO without_innermost(name) AS
 regexp_replace(name, '<[^<>()]*>|\([^<>()]*\)', '', 'g');
 
-CREATE OR REPLACE MACRO without_four_levels(name) AS
-without_innermost(without_innermost(without_innermost(without_innermost(name))));
-
+-- A reduction, since calls within calls would keep the text of every round.
 CREATE OR REPLACE MACRO without_templates_and_parameters(name) AS
-without_four_levels(without_four_levels(without_four_levels(
-    without_four_levels(without_four_levels(without_four_levels(name)))
-)));
+list_reduce(
+    list_transform(range(24), lambda round: ''),
+    lambda shorter, round: without_innermost(shorter),
+    name
+);
 
 -- The call operator is a name, an arrow no bracket; an anonymous namespace says nothing.
 CREATE OR REPLACE MACRO without_odd_brackets(name) AS
