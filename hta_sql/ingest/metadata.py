@@ -33,11 +33,13 @@ DISTRIBUTED_INFO = re.compile(r'"distributedInfo"\s*:\s*(?=\{)')
 
 
 class Metadata(NamedTuple):
-    """Top-level keys, whether they are all that there were, and whether the file ended in them."""
+    """Top-level keys, whether they are all that there were, whether the file ended in them, and
+    whether they are too long to be read whole."""
 
     keys: dict
     is_whole: bool = True
     is_cut: bool = False
+    is_long: bool = False
 
 
 class KeySearch:
@@ -162,7 +164,7 @@ def keys_behind(text: bytes) -> Metadata:
 def read_keys(text: bytes) -> Metadata:
     """The keys of a JSON object but for the empty one, or those that matter of a broken one."""
     if len(text) > LONGEST_KEYS_BYTES:
-        return Metadata(salvaged(text), is_whole=False)
+        return Metadata(salvaged(text), is_whole=False, is_long=True)
     try:
         keys = orjson.loads(text)
     except orjson.JSONDecodeError:

@@ -25,6 +25,7 @@ from hta_sql.catalog import sql_root
 from hta_sql.database import without_progress_bar
 from hta_sql.ingest.enrich import ROW_GROUP_ROWS, enrich, table_writer
 from hta_sql.ingest.find import shown
+from hta_sql.ingest.metadata import LONGEST_KEYS_BYTES
 from hta_sql.ingest.parse import Parser
 from hta_sql.ingest.quarantine import Quarantine
 from hta_sql.ingest.side_by_side import Aside
@@ -207,6 +208,9 @@ def status_of(stream: TraceStream) -> str:
         return "truncated: the file ends before its last keys do"
     if stream.is_array and not stream.tail.is_whole:
         return f"damaged: more behind its list of {stream.kind.element}s"
+    if stream.head.is_long or stream.tail.is_long:
+        return (f"damaged: of the keys around the {stream.kind.element}s, which are over "
+                f"{LONGEST_KEYS_BYTES >> 20} MB, only some are read")
     if not (stream.head.is_whole and stream.tail.is_whole):
         return f"damaged: the keys around the {stream.kind.element}s are broken JSON"
     return "complete"
