@@ -127,6 +127,11 @@ class Walk:
                 return  # a number, say, that may go on
             if not stopped_by and not NEXT_OR_END.match(text, end):
                 stopped_by = "More behind its end"
+            if not stopped_by and text[at] == "[" and any(is_usable(v, self.kind) for v in value):
+                # What it holds are elements of the list, and it is one too many.
+                self.end = at + 1
+                yield Element(at, at + 1, "A bracket too many")
+                continue
             if self.is_coarse and not stopped_by and not is_usable(value, self.kind):
                 stopped_by = "of no use"
             if stopped_by:
@@ -243,7 +248,7 @@ class Walk:
         before = place - 1
         while before >= begin and self.text[before] in BLANK:
             before -= 1
-        return self.text[before] not in ":["
+        return before < begin or self.text[before] not in ":["
 
 
 # An object that has a mark among its first keys, before any that holds more than a word; whatever

@@ -186,6 +186,17 @@ def test_a_bracket_too_many_ends_no_list(tmp_path):
     check_ids(archive)
 
 
+@pytest.mark.parametrize("behind", ["", "]"])
+def test_a_bracket_before_an_event_takes_in_none(tmp_path, behind):
+    text = trace_text([FIRST, "[" + FIRST, LAST + behind, LAST], after=', "traceName": "t"')
+    archive = ingested(tmp_path, text)
+    assert names(archive) == ["first", "first", "last", "last"]
+    check_ids(archive)
+    assert rows(archive, "SELECT DISTINCT bytes FROM quarantine ORDER BY 1")[-1] == (
+        (behind or "[").encode(),
+    )
+
+
 def test_more_lists_of_the_same_name(tmp_path):
     lists = ", ".join(f'"traceEvents": [{event}], "n": 1' for event in (FIRST, FIRST, LAST))
     archive = ingested(tmp_path, f"{{{lists}}}")
