@@ -7,3 +7,6 @@ coalesce(
     nullif(regexp_replace(replace(name, ';', ':'), '\p{Cc}', ' ', 'g'), ''),
     '[unknown]'
 );
+
+-- Of a deeper stack only so many are told.
+CREATE OR REPLACE MACRO most_frames() AS 2000;

@@ -133,6 +133,13 @@ class Rank:
                 self.paths[at] = name if caller is None else f"{self.paths[caller]};{name}"
         return self.paths[op_id]
 
+    def cut_path(self, op_id, most) -> str:
+        """The same; of a thread's own stack no more than so many frames."""
+        deeper = []
+        while most is not None and self.ops[op_id]["depth"] >= most:
+            op_id, deeper = self.ops[op_id]["parent_id"], ["…"]
+        return ";".join([self.path(op_id), *deeper])
+
     def own_ns(self, op_id) -> int:
         """Without what it called on its thread, up to where this was crossed."""
         called = [self.ops[at] for at in self.callees[op_id]]
@@ -165,7 +172,7 @@ def call_stack(activities, ops, of_event, of_rank=None, only_jobs=None):
             yield from stacks.call_stack(of_event)
 
 
-def folded_stacks(activities, ops, weight="gpu", **only):
+def folded_stacks(activities, ops, weight="gpu", most=None, **only):
     by_rank = dict(ranks(activities, ops))
     weights = defaultdict(int)
     for row in selected(activities if weight == "gpu" else ops, **only):
@@ -174,10 +181,11 @@ def folded_stacks(activities, ops, weight="gpu", **only):
         if weight == "gpu":
             stack = frame(row["short_name"])
             if row["launch_id"] is not None:
-                stack = f"{stacks.path(row['launch_id'])};{stack}"
+                stack = f"{stacks.cut_path(row['launch_id'], most)};{stack}"
             weights[job, rank, stack] += row["dur_ns"]
         else:
-            weights[job, rank, stacks.path(row["event_id"])] += stacks.own_ns(row["event_id"])
+            stack = stacks.cut_path(row["event_id"], most)
+            weights[job, rank, stack] += stacks.own_ns(row["event_id"])
     rows = [
         {"job": job, "rank": rank, "stack": stack, "weight_ns": weight_ns}
         for (job, rank, stack), weight_ns in weights.items()

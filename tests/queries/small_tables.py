@@ -2,7 +2,8 @@
 
 import math
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import zip_longest
 from typing import Any
 
@@ -64,6 +65,16 @@ class SmallTables:
             self.con.register("filled", table)
             self.con.execute(f"CREATE OR REPLACE TABLE given_{name} AS FROM filled")
             self.con.unregister("filled")
+
+    @contextmanager
+    def replaced(self, macro: str, value: int) -> Iterator[None]:
+        """Let a macro that is a number be another one for a while."""
+        [(before,)] = self.con.execute(f"SELECT {macro}()").fetchall()
+        self.con.execute(f"CREATE OR REPLACE MACRO {macro}() AS {value}")
+        try:
+            yield
+        finally:
+            self.con.execute(f"CREATE OR REPLACE MACRO {macro}() AS {before}")
 
     def run(self, name: str, **parameters: Any) -> Rows:
         """All rows of a query's result, in order."""

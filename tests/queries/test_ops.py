@@ -484,10 +484,17 @@ def random_parameters(rng):
     return {name: value for name, value in parameters.items() if rng.random() < 0.4}
 
 
+@pytest.mark.parametrize("deep_level", [512, 0, 3], ids=["shallow", "deep", "both"])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_random_rows(host, seed):
+def test_random_rows(host, seed, deep_level):
+    """Climbing from call to caller, and in the order in which operators begin."""
     rng = random.Random(seed)
     activities, ops = random_tables(rng)
+    with host.replaced("deep_level", deep_level):
+        compare_all(host, rng, activities, ops, seed)
+
+
+def compare_all(host, rng, activities, ops, seed):
     tables = {"gpu_activities": activities, "host_ops": ops}
     for query, own in [
         ("op_stats", {}),

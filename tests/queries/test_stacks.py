@@ -327,11 +327,13 @@ def test_a_deep_call_stack(deep, of_event):
 
 
 def test_deep_folded_stacks(deep):
-    stack = ";".join(f"f{i % 10}" for i in range(5000))
-    assert folded(deep) == {f"{stack};k": 3}
+    """As many stacks as levels, each as long as its level, would be a square."""
+    stack = ";".join(f"f{i % 10}" for i in range(2000))
+    assert folded(deep) == {f"{stack};…;k": 3}
     weights = folded(deep, weight="host")
-    assert len(weights) == 5000
-    assert weights[stack] == 20000 - 2 * 4999
+    assert len(weights) == 2001
+    assert weights[stack] == 2
+    assert weights[f"{stack};…"] == 20000 - 2 * 2000
     assert sum(weights.values()) == 20000
 
 
@@ -573,6 +575,16 @@ def test_random_folded_stacks(host, seed):
     given = {"weight": ("gpu", "host")[seed % 2]} | SELECTIONS[seed % len(SELECTIONS)]
     wanted = list(brute_stacks.folded_stacks(*tables.values(), **given))
     host.compare("folded_stacks", wanted, tables, seed, **given)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(10))
+def test_random_folded_stacks_that_are_too_deep(host, seed, most):
+    tables = random_rows(seed)
+    given = {"weight": ("gpu", "host")[seed % 2]}
+    wanted = list(brute_stacks.folded_stacks(*tables.values(), **given, most=most))
+    with host.replaced("most_frames", most):
+        host.compare("folded_stacks", wanted, tables, seed, **given)
 
 
 @pytest.mark.parametrize("seed", range(10))

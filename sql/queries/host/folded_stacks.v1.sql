@@ -25,6 +25,8 @@
 -- the operations, that are weighed. What is above these is told, and what they called is not their
 -- own time, whatever step it is in.
 --
+-- A stack ends in `…` after 2,000 operations; what is deeper counts there.
+--
 -- HTA has no such table. PyTorch's export_stacks has Python frames only.
 --
 -- since: 0.1
@@ -54,6 +56,28 @@ called AS MATERIALIZED (
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
       AND (only_jobs IS NULL OR list_contains(only_jobs, caller.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, caller.rank))
+),
+-- Operations too deep to be told, with the stack down to which they are: the last one to begin
+-- before them of that depth is around them.
+too_deep AS (
+    SELECT o.job, o.rank, o.pid, o.tid, o.event_id, o.start_ns, o.end_ns, o.depth, o.stack_hash
+    FROM host_ops AS o
+    WHERE o.depth >= most_frames() - 1
+      AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+),
+shortened AS MATERIALIZED (
+    SELECT
+        job,
+        rank,
+        event_id,
+        last_value(CASE WHEN depth = most_frames() - 1 THEN stack_hash END IGNORE NULLS) OVER (
+            PARTITION BY job, rank, pid, tid
+            ORDER BY start_ns, end_ns DESC, event_id
+            ROWS UNBOUNDED PRECEDING
+        ) AS stack_hash
+    FROM too_deep
+    QUALIFY depth >= most_frames()
 ),
 of_launches AS (
     SELECT a.job, a.rank, a.launch_id, a.short_name, sum(a.dur_ns) AS weight_ns
@@ -88,12 +112,16 @@ weighed AS MATERIALIZED (
         a.job,
         a.rank,
         called.caller_hash,
-        launches.stack_hash,
-        stack_frame(a.short_name) AS leaf,
+        coalesce(shortened.stack_hash, launches.stack_hash) AS stack_hash,
+        concat_ws(
+            ';', CASE WHEN shortened.event_id IS NOT NULL THEN '…' END, stack_frame(a.short_name)
+        ) AS leaf,
         sum(a.weight_ns) AS weight_ns
     FROM of_launches AS a
     LEFT JOIN launches
         ON launches.job = a.job AND launches.rank = a.rank AND launches.event_id = a.launch_id
+    LEFT JOIN shortened
+        ON shortened.job = a.job AND shortened.rank = a.rank AND shortened.event_id = a.launch_id
     LEFT JOIN called
         ON called.job = launches.job
         AND called.rank = launches.rank
@@ -104,10 +132,12 @@ weighed AS MATERIALIZED (
         o.job,
         o.rank,
         called.caller_hash,
-        o.stack_hash,
-        NULL AS leaf,
+        coalesce(shortened.stack_hash, o.stack_hash) AS stack_hash,
+        CASE WHEN shortened.event_id IS NOT NULL THEN '…' END AS leaf,
         sum(o.dur_ns - coalesce(callees.callees_ns, 0)) AS weight_ns
     FROM host_ops AS o
+    LEFT JOIN shortened
+        ON shortened.job = o.job AND shortened.rank = o.rank AND shortened.event_id = o.event_id
     LEFT JOIN callees
         ON callees.job = o.job AND callees.rank = o.rank AND callees.parent_id = o.event_id
     LEFT JOIN called

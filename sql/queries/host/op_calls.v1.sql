@@ -61,9 +61,13 @@ CREATE OR REPLACE MACRO op_calls_v1(
     min_kernels INTEGER := 0  -- calls with fewer GPU activities are left out
 ) AS TABLE
 WITH
+deep AS MATERIALIZED (
+    FROM deep_operators(only_jobs, only_ranks)
+),
 ops AS MATERIALIZED (
     SELECT o.job, o.rank, o.event_id, o.op_id, NULL::BIGINT AS group_number
     FROM host_ops AS o
+    ANTI JOIN deep_ranks(only_jobs, only_ranks) AS d ON d.job = o.job AND d.rank = o.rank
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
       AND is_operator(o.cat)
@@ -75,6 +79,17 @@ activities AS (
       AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
       AND a.op_id IS NOT NULL
 ),
+deep_launched AS MATERIALIZED (
+    FROM deep_launches(activities, deep)
+),
+launched AS (
+    SELECT job, rank, event_id, activity_count, activity_ns, first_start_ns, last_end_ns
+    FROM launched_in_ops(activities, ops)
+    UNION ALL
+    SELECT job, rank, event_id, activity_count, activity_ns, first_start_ns, last_end_ns
+    FROM launched_in_deep_ops(deep_launched, deep)
+    WHERE activity_count > 0
+),
 kernels AS (
     SELECT
         job,
@@ -83,7 +98,7 @@ kernels AS (
         sum(activity_count)::BIGINT AS num_kernels,
         sum(activity_ns)::BIGINT AS kernel_dur_sum_ns,
         max(last_end_ns) - min(first_start_ns) AS kernel_span_ns
-    FROM launched_in_ops(activities, ops)
+    FROM launched
     GROUP BY job, rank, event_id
 )
 SELECT

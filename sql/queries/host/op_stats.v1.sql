@@ -121,6 +121,17 @@ activities AS MATERIALIZED (
       AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
       AND a.op_id IS NOT NULL
 ),
+deep AS MATERIALIZED (
+    FROM deep_operators(only_jobs, only_ranks)
+),
+deep_launched AS MATERIALIZED (
+    FROM deep_launches(activities, deep)
+),
+other_ops AS MATERIALIZED (
+    SELECT ops.*
+    FROM ops
+    ANTI JOIN deep_ranks(only_jobs, only_ranks) AS d ON d.job = ops.job AND d.rank = ops.rank
+),
 -- Once a group, however many of its calls are around a launch: as the outermost one's.
 launched AS MATERIALIZED (
     SELECT
@@ -134,9 +145,11 @@ launched AS MATERIALIZED (
         any_value(first_start_ns) AS first_start_ns,
         any_value(last_end_ns) AS last_end_ns,
         sum(activity_ns) FILTER (distance = 0) AS self_ns
-    FROM launched_in_ops(activities, ops)
+    FROM launched_in_ops(activities, other_ops)
     WHERE group_number IS NOT NULL
     GROUP BY group_number, job, rank, launching_id
+    UNION ALL BY NAME
+    FROM launched_in_deep_groups(deep_launched, deep, ops)
 ),
 outermost_calls AS (
     SELECT
