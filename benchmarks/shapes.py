@@ -225,6 +225,18 @@ def one_sequence(n: int) -> Iterator[Event]:
         yield kernel(i + 1, i * 100 + 50, 40)
 
 
+def passes_of_threads(n: int) -> Iterator[Event]:
+    """Every forward operator is on a thread of its own, and one thread goes back through them all;
+    half of them carry the same sequence number."""
+    for i in range(n // 4):
+        number = i if i % 2 else 5
+        yield op("aten::mm", i * 100, 20, tid=i + 10, **{"Sequence number": number})
+        arguments = {"Sequence number": number, "Fwd thread id": 1 + i % 3}
+        yield op("MmBackward0", i * 100 + 30, 40, 2, **arguments)
+        yield launch(i + 1, i * 100 + 40, 5, tid=2)
+        yield kernel(i + 1, i * 100 + 50, 40)
+
+
 def memory_instants(n: int) -> Iterator[Event]:
     """Memory that is taken and given back, in operators that do little else."""
     allocated = 0
@@ -312,7 +324,8 @@ SHAPES: dict[str, Callable[[int], Iterator[Event]]] = {
     for shape in (
         staircase, all_crossing, long_tails, deep, threads, no_lengths, equal_stamps, steps,
         backward, one_correlation, long_names, one_graph, one_flow, collectives, one_sequence,
-        memory_instants, overlapping_kernels, streams, distinct_names, modules, waits,
+        passes_of_threads, memory_instants, overlapping_kernels, streams, distinct_names, modules,
+        waits,
     )
 }  # fmt: skip
 

@@ -20,6 +20,7 @@ import duckdb
 from .catalog import Catalog, Query
 from .database import (
     ATTEMPTS,
+    NO_LOOP_JOINS,
     archive_root,
     load_sources,
     schemas,
@@ -89,6 +90,7 @@ class Archive:
                 raise ArchiveError(f"{root} is given twice")
         self._catalog = catalog or Catalog.load()
         self._con = without_progress_bar(duckdb.connect())
+        self._con.execute(NO_LOOP_JOINS)
         # DuckDB takes a thread for each core of the machine; two on one core took up to a third
         # longer than one. Those that read from object storage mostly wait.
         waiting = WAITING_THREADS if any(map(is_remote, self._roots)) else 1

@@ -31,6 +31,10 @@ ATTEMPTS = 5
 UNSEARCHABLE = "*?[],\\"
 
 
+# Where DuckDB expects few rows, it plans an ASOF join that is quadratic; it is often wrong.
+NO_LOOP_JOINS = "SET GLOBAL asof_loop_join_threshold = 0"
+
+
 def without_progress_bar(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     """The connection, which draws none. In a notebook without ipywidgets there is none to turn off,
     and DuckDB refuses to be told so."""
@@ -199,7 +203,7 @@ def run_shell(archive: str | os.PathLike[str], commands: Iterable[str] = ()) -> 
             except OSError:  # the archive may be read, not written
                 database = Path(scratch) / "hta.duckdb"
                 _write_database(root, database)
-        line = [shell, "-readonly", str(database),
+        line = [shell, "-readonly", str(database), "-cmd", NO_LOOP_JOINS,
                 "-cmd", f"SET file_search_path = {literal(str(root))}"]
         for command in commands:
             line += ["-c", command]

@@ -7,6 +7,7 @@ spans may cross each other in any way.
 from __future__ import annotations
 
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 import duckdb
@@ -38,8 +39,13 @@ def enrich(
     con.execute(f"SET threads = {threads}")
     events = f"read_parquet({literal(files['events'])}, hive_partitioning = false)"
     con.execute(f"CREATE TEMP VIEW trace_events AS FROM {events}")
-    for name in ("threads", "forward_ops", "host_spans"):
+    for name in ("threads", "numbered_ops"):
         run_file(con, name)
+    build_forward_threads(con)
+    run_file(con, "forward_ops")
+    if not con.execute("FROM forward_ops LIMIT 1").fetchall():
+        run_file(con, "forward_ops_by_flows")
+    run_file(con, "host_spans")
     build_step_segments(con)
     build_stacks(con, folder)
     build_thread_callers(con)
@@ -54,6 +60,27 @@ def enrich(
         "SELECT min(start_ns), max(start_ns + dur_ns) FROM trace_events WHERE ph = 'X'"
     ).fetchall()
     return counts | {"start_ns": start_ns, "end_ns": end_ns}
+
+
+def build_forward_threads(con: duckdb.DuckDBPyConnection) -> None:
+    """The table `forward_threads`: which thread autograd means by each of its numbers, which is not
+    told. Each is one thread, no two the same; where two would do as well, it is neither."""
+    pairs = con.sql(enrichment("forward_pairs")).fetchall()
+    found: dict[int, int] = {}
+    seen: set[int] = set()
+    taken: set[int] = set()
+    # Equally likely threads of a number stand together.
+    for (number, *_), as_good in groupby(pairs, key=lambda pair: (pair[0], *pair[2:])):
+        threads = [thread for _, thread, *_ in as_good if thread not in taken]
+        if not threads or number in seen:
+            continue
+        seen.add(number)
+        if len(threads) == 1:
+            found[number] = threads[0]
+            taken.add(threads[0])
+    make_table(con, "forward_threads", pa.table({
+        "fwd_thread_id": pa.array(found, pa.int64()), "thread": pa.array(found.values(), pa.int64())
+    }))  # fmt: skip
 
 
 def build_step_segments(con: duckdb.DuckDBPyConnection) -> None:

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from hta_sql import SCHEMA_VERSION
 from hta_sql.catalog import sql_root
-from hta_sql.database import without_progress_bar
+from hta_sql.database import NO_LOOP_JOINS, without_progress_bar
 from hta_sql.ingest.enrich import ROW_GROUP_ROWS, enrich, table_writer
 from hta_sql.ingest.find import shown
 from hta_sql.ingest.metadata import LONGEST_KEYS_BYTES
@@ -111,8 +111,7 @@ def database(spill: Path) -> duckdb.DuckDBPyConnection:
     con = duckdb.connect(
         config={"threads": 1, "memory_limit": MEMORY_LIMIT, "temp_directory": str(spill)}
     )
-    # A wrong guess at few rows would make an ASOF join quadratic.
-    con.execute("SET asof_loop_join_threshold = 0")
+    con.execute(NO_LOOP_JOINS)
     files = [sql_root() / "macros" / f"{name}.sql" for name in MACROS]
     for file in [*files, *sorted((sql_root() / "enrich/macros").glob("*.sql"))]:
         con.execute(file.read_text())
