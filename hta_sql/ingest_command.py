@@ -28,7 +28,7 @@ WATCH_SECONDS = 10.0
 @click.option("--tag", "tags", multiple=True, metavar="NAME=VALUE",
               help="What to know of these traces: model, team, time, ...; repeatable.")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N",
-              help="Traces read at a time. [default: one a core]")
+              help="Traces read at a time. [default: one a core, of small ones fewer]")
 @click.option("--force", is_flag=True, help="Ingest unchanged traces again.")
 @click.option("--rank", "ranks", multiple=True, metavar="N=FILE",
               help="Rank of a trace, where neither the file nor its name tells; repeatable.")
@@ -166,7 +166,8 @@ class Talk:
         kinds = Counter(outcome.kind.replace("_", " ") for outcome in summary.outcomes)
         said = ", ".join(counted(count, kind) for kind, count in kinds.items())
         took = time.monotonic() - (self.planned_at if self.is_quiet else self.began)
-        self.say(f"{said}: {_statuses(summary.outcomes)}; {took:.1f} s")
+        hands = f" with {summary.hands}" if summary.hands else ""
+        self.say(f"{said}: {_statuses(summary.outcomes)}; {took:.1f} s{hands}")
 
 
 def _statuses(outcomes: "list[Outcome]") -> str:

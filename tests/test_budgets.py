@@ -133,11 +133,12 @@ def test_opening_needs_no_arrow(demo_archive):
     assert not found & (HEAVY | {"hta_sql.ingest", "hta_sql.store.manifest", "click", "orjson"})
 
 
-def test_a_trace_needs_no_other_process(trace, tmp_path):
+def test_small_traces_need_no_other_process(trace, tmp_path):
     started = "multiprocessing.popen_spawn_posix"  # imported when a process is
     archive = tmp_path / "archive"
     assert started not in output(MODULES, command("ingest", trace, archive)).split()
     two = write_job(tmp_path / "two", ranks=2, steps=1, layers=1)
+    assert started not in output(MODULES, command("ingest", *two, tmp_path / "other")).split()
     assert started in output(MODULES, command("ingest", *two, archive, "--workers", 2)).split()
 
 

@@ -356,7 +356,7 @@ def test_ingest(tmp_path):
     write_job(tmp_path / "traces", ranks=2, steps=1, layers=1)
     (tmp_path / "odd.json").write_text("{}")
     words = ["ingest", str(tmp_path / "traces"), str(tmp_path / "archive"), "--job", "mine"]
-    result = CliRunner().invoke(cli, words)
+    result = CliRunner().invoke(cli, [*words, "--workers", "1"])
     assert (result.exit_code, result.stdout) == (0, "")
     lines = [re.sub(r"[\d.,]+ (events|s\b)", r"N \1", line) for line in result.stderr.splitlines()]
     assert sorted(lines[-3:-1]) == ["mine rank 0: ingested, N events, N s",

@@ -28,7 +28,7 @@ from hta_sql.ingest.plan import (
     planned_traces,
     with_told,
 )
-from hta_sql.ingest.pool import run_tasks
+from hta_sql.ingest.pool import hands, run_tasks
 from hta_sql.ingest.publish import Publisher
 from hta_sql.ingest.ranks import TRACE, Claim
 from hta_sql.ingest.tasks import Outcome, Task
@@ -43,11 +43,15 @@ MOST_SKIPPED = 5
 
 @dataclass(frozen=True)
 class IngestSummary:
-    """The outcomes of one ingest, a file each: traces, what goes with them, and what does not."""
+    """The outcomes of one ingest, a file each: traces, what goes with them, and what does not.
+
+    `hands` says by how many workers or threads traces were read, "" where by one.
+    """
 
     traces: list[Outcome]
     skipped: list[tuple[Path, str]]
     attachments: list[Outcome] = field(default_factory=list)
+    hands: str = ""
 
     @property
     def outcomes(self) -> list[Outcome]:
@@ -103,12 +107,12 @@ def ingest(
     `traces` are files, folders, patterns, or CSV and Parquet files that list traces (columns path,
     and job, rank and tags as far as there are any); `job` names them all as one job, but for those
     of which a list says otherwise; `tags` are told of each, as {"model": "llama"}; `workers`
-    processes read a trace each (default: one a core, as far as memory goes), with the cores that
-    fewer traces leave; `force` reads unchanged files again; `ranks` maps ranks to the file, or
-    files, that do not tell theirs. With the `engine` "ray" the workers are tasks on a Ray
-    cluster, at `address` or made here. `report` gets warnings, `planned` the number of files of
-    each job before the first is read, `finished` each outcome, `progress` the bytes read and their
-    total.
+    processes read a trace each (default: one a core, as far as memory goes, and fewer where traces
+    are so small that a process takes longer to start), with the cores that fewer leave; `force`
+    reads unchanged files again; `ranks` maps ranks to the file, or files, that do not tell theirs.
+    With the `engine` "ray" the workers are tasks on a Ray cluster, at `address` or made here.
+    `report` gets warnings, `planned` the number of files of each job before the first is read,
+    `finished` each outcome, `progress` the bytes read and their total.
 
     Execution traces and memory timelines found among them go with the traces of their job. A file
     that is unchanged keeps its tags where none are told; others take their place without reading
@@ -170,6 +174,7 @@ def take(
     )
     if is_strict and (problem := next((i for i in traces if is_failure(i)), None)):
         raise IngestError(f"{shown(problem.path)}: {problem.error}")
+    to_read = [item for item in traces if isinstance(item, Task)]
     others = [claim for claim in claims if claim.kind != TRACE]
     planned(Counter(item.job for item in [*outcomes, *as_before, *traces])
             + Counter(claim.candidate.job for claim in others))  # fmt: skip
@@ -215,6 +220,7 @@ def take(
         [outcome for outcome in outcomes if outcome.kind == TRACE],
         skipped,
         [outcome for outcome in outcomes if outcome.kind != TRACE],
+        hands(to_read, workers, engine) if to_read else "",
     )
 
 

@@ -21,6 +21,9 @@ from ..storage import Place, is_remote
 from .stream import NotATrace
 from .tasks import Task
 
+# To start a process takes as long as to read so many bytes of gzipped traces.
+BYTES_FOR_A_WORKER = 2 << 20
+
 _bytes_read = None  # in a worker: what each task has read so far, shared with the parent
 
 
@@ -37,7 +40,7 @@ def run_tasks(
     if not isinstance(engine, LocalEngine):
         found = run_apart(engine, tasks, workers, total, progress)
     else:
-        share, workers = shares(len(tasks), workers)
+        share, workers = hands_for(tasks, workers)
         if workers == 1:
             yield from run_here(tasks, total, progress, share.threads)
             return
@@ -46,6 +49,27 @@ def run_tasks(
         if isinstance(result, Exception):
             result = text_of(result), 0.0
         yield task, *result
+
+
+def hands_for(tasks: list[Task], workers: int | None) -> tuple[Share, int]:
+    """What each task may take, and how many processes do them: unless told, no more than are worth
+    their start."""
+    parts = len(tasks)
+    if workers is None:
+        total = sum(task.file_bytes for task in tasks)
+        parts = min(parts, max(1, total // BYTES_FOR_A_WORKER))
+    return shares(parts, workers)
+
+
+def hands(tasks: list[Task], workers: int | None, engine: Engine) -> str:
+    """In words, by how many workers run_tasks has these done: one core needs none."""
+    if not isinstance(engine, LocalEngine):
+        return "a Ray cluster"
+    share, workers = hands_for(tasks, workers)
+    each = f"{share.threads} threads" if share.threads > 1 else ""
+    if workers == 1:
+        return each
+    return f"{workers} workers" + (f" of {each}" if each else "")
 
 
 def run_here(
