@@ -389,7 +389,7 @@ class Archive:
 
     def _lacking_results(self, queries: Iterable[str]) -> str | None:
         """What to say of queries that read stored results, where some of their jobs have none."""
-        texts = [self._catalog.macros[name][1] for name in queries]
+        texts = [self._catalog.macros[name][0].sql for name in queries]
         read = [kept for kept in self._catalog.kept
                 if any(f"kept_{kept.name}" in text for text in texts)]  # fmt: skip
         lacking = {row["job"] for other in read for row in self._jobs_without_results(other)}
@@ -402,7 +402,7 @@ class Archive:
 
     def _load(self, names: Iterable[str] = ()) -> None:
         """Make the tables readable, and what these queries need beside SQL."""
-        aligning = any("aligned_places(" in self._catalog.macros[name][1] for name in names)
+        aligning = any("aligned_places(" in self._catalog.macros[name][0].sql for name in names)
         if aligning and not self._aligns:
             from .alignment import register  # not at the top: it needs numpy
 

@@ -65,23 +65,40 @@ in_order AS MATERIALIZED (
         AND threads.pid IS NOT DISTINCT FROM ops.pid
         AND threads.tid IS NOT DISTINCT FROM ops.tid
 ),
-last_begun AS (
-    SELECT thread, start_ns, max(place) AS place
+-- Where operators begin, and until when they ask for the last that has: windows, since DuckDB plans
+-- ASOF joins as quadratic ones where it expects few rows.
+begun AS (
+    SELECT thread, start_ns AS at_ns, 1 AS turn, place, NULL::BIGINT AS asking
     FROM in_order
-    GROUP BY thread, start_ns
+    UNION ALL
+    SELECT thread, until_ns AS at_ns, 0 AS turn, NULL AS place, place AS asking
+    FROM in_order
+),
+last_begun AS (
+    SELECT
+        asking,
+        max(place) OVER (
+            PARTITION BY thread
+            ORDER BY at_ns, turn
+            ROWS UNBOUNDED PRECEDING
+        ) AS last_place
+    FROM begun
 ),
 placed AS MATERIALIZED (
-    SELECT o.*, last_begun.place AS last_place
+    SELECT o.*, last_begun.last_place
     FROM in_order AS o
-    ASOF JOIN last_begun
-        ON last_begun.thread = o.thread AND last_begun.start_ns < o.until_ns
+    JOIN last_begun ON last_begun.asking = o.place
 ),
-on_tails AS (
-    SELECT o.place, o.last_place
+with_tails AS MATERIALIZED (
+    SELECT o.place, o.last_place, o.start_ns >= crossed.cut_ns AS on_tail
     FROM placed AS o
     JOIN placed AS crossed
         ON crossed.job = o.job AND crossed.rank = o.rank AND crossed.event_id = o.op_id
-    WHERE crossed.cut_ns IS NOT NULL AND o.start_ns >= crossed.cut_ns
+),
+on_tails AS (
+    SELECT place, last_place
+    FROM with_tails
+    WHERE on_tail
 ),
 -- Blocks lie in one another, too. At one place, ends come before begins.
 bounds AS (
@@ -90,29 +107,44 @@ bounds AS (
     SELECT last_place + 1 AS at_place, -1 AS step FROM on_tails
 ),
 with_levels AS (
-    SELECT at_place, step, sum(step) OVER (ORDER BY at_place, step ROWS UNBOUNDED PRECEDING) AS level
+    SELECT
+        at_place,
+        step,
+        sum(step) OVER (ORDER BY at_place, step ROWS UNBOUNDED PRECEDING) AS level
     FROM bounds
 ),
-begins AS (
-    SELECT level, at_place
+-- Behind a block's end, the block around it goes on: the last of its level to begin.
+with_blocks AS (
+    SELECT
+        at_place,
+        step,
+        level,
+        last_value(CASE WHEN step = 1 THEN at_place END IGNORE NULLS) OVER (
+            PARTITION BY level
+            ORDER BY at_place, step
+            ROWS UNBOUNDED PRECEDING
+        ) AS block
     FROM with_levels
-    WHERE step = 1
 ),
--- Behind a block's end, the block around it goes on.
 blocks AS (
     SELECT
-        b.at_place,
-        arg_max(
-            CASE WHEN b.step = 1 THEN b.at_place ELSE begins.at_place END,
-            (b.step, -b.level)
-        ) AS block
-    FROM with_levels AS b
-    ASOF LEFT JOIN begins ON begins.level = b.level AND begins.at_place < b.at_place
-    GROUP BY b.at_place
+        at_place,
+        arg_max(CASE WHEN level = 0 THEN 0 ELSE block END, (step, -level)) AS block
+    FROM with_blocks
+    GROUP BY at_place
 )
-SELECT o.job, o.rank, o.event_id, o.op_id, o.place, o.last_place, coalesce(blocks.block, 0) AS block
+SELECT
+    o.job,
+    o.rank,
+    o.event_id,
+    o.op_id,
+    o.place,
+    o.last_place,
+    coalesce(
+        last_value(blocks.block IGNORE NULLS) OVER (ORDER BY o.place ROWS UNBOUNDED PRECEDING), 0
+    ) AS block
 FROM placed AS o
-ASOF LEFT JOIN blocks ON blocks.at_place <= o.place;
+LEFT JOIN blocks ON blocks.at_place = o.place;
 
 -- Where in their order operators launch activities: at the operator that launches, with distance 0,
 -- and again wherever the block that it is in has its place, one farther.
@@ -210,14 +242,45 @@ WINDOW inside AS (
 -- `grouped` has job, rank, event_id and group_number, NULL for operators of no group.
 CREATE OR REPLACE MACRO launched_in_deep_groups(launches, ops, grouped) AS TABLE
 WITH
-in_groups AS (
+numbered AS MATERIALIZED (
     SELECT
+        l.*,
+        g.group_number AS own_group,
+        row_number() OVER (PARTITION BY l.block ORDER BY l.place, l.launching_id) AS number
+    FROM query_table(launches) AS l
+    LEFT JOIN query_table(grouped) AS g
+        ON g.job = l.job AND g.rank = l.rank AND g.event_id = l.launching_id
+),
+last_numbers AS (
+    SELECT block, place, max(number) AS number, count(*) AS launch_count
+    FROM numbered
+    GROUP BY block, place
+),
+-- What an operator launches has numbers in a row: a join by places would meet each pair of a block.
+with_numbers AS (
+    SELECT
+        o.job,
+        o.rank,
+        o.event_id,
         o.block,
         o.place,
         o.last_place,
-        o.event_id,
-        g.group_number
+        coalesce(max(l.number) OVER (
+            PARTITION BY o.block
+            ORDER BY o.place
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ), 0) AS number_before,
+        sum(l.launch_count) OVER (
+            PARTITION BY o.block
+            ORDER BY o.place
+            RANGE BETWEEN CURRENT ROW AND o.last_place - o.place FOLLOWING
+        ) AS launch_count
     FROM query_table(ops) AS o
+    LEFT JOIN last_numbers AS l ON l.block = o.block AND l.place = o.place
+),
+in_groups AS (
+    SELECT o.*, g.group_number
+    FROM with_numbers AS o
     JOIN query_table(grouped) AS g
         ON g.job = o.job AND g.rank = o.rank AND g.event_id = o.event_id
     WHERE g.group_number IS NOT NULL
@@ -235,36 +298,14 @@ outermost AS (
         0
     )
 ),
-numbered AS MATERIALIZED (
-    SELECT
-        l.*,
-        g.group_number AS own_group,
-        row_number() OVER (ORDER BY l.block, l.place, l.launching_id) AS number
-    FROM query_table(launches) AS l
-    LEFT JOIN query_table(grouped) AS g
-        ON g.job = l.job AND g.rank = l.rank AND g.event_id = l.launching_id
-),
--- Ranges of numbers, since a join by places would meet every pair of a block.
-places AS (
-    SELECT block, place, min(number) AS first_number, max(number) AS last_number
-    FROM numbered
-    GROUP BY block, place
-),
-with_last AS (
-    SELECT outermost.*, places.last_number
-    FROM outermost
-    ASOF JOIN places
-        ON places.block = outermost.block AND places.place <= outermost.last_place
-),
-with_first AS (
-    SELECT with_last.*, places.first_number
-    FROM with_last
-    ASOF JOIN places
-        ON places.block = with_last.block AND places.place >= with_last.place
-),
 pairs AS (
-    SELECT group_number, event_id, unnest(range(first_number, last_number + 1)) AS number
-    FROM with_first
+    SELECT
+        group_number,
+        event_id,
+        block,
+        unnest(range(number_before + 1, number_before + launch_count::BIGINT + 1)) AS number
+    FROM outermost
+    WHERE launch_count > 0
 )
 SELECT
     pairs.group_number,
@@ -278,5 +319,5 @@ SELECT
     any_value(l.last_end_ns) AS last_end_ns,
     any_value(l.activity_ns) FILTER (l.own_group = pairs.group_number) AS self_ns
 FROM pairs
-JOIN numbered AS l ON l.number = pairs.number
+JOIN numbered AS l ON l.block = pairs.block AND l.number = pairs.number
 GROUP BY pairs.group_number, l.launching_id;

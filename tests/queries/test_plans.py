@@ -30,12 +30,12 @@ FILES_READ = {
     "hardware_counters": [],  # of ranks with counters
     "annotation_stats": [],  # of events
     "annotated_kernels": ["2/4"] * 3,
-    "op_stats": ["2/4"] * 3,
-    "op_calls": ["2/4"] * 3,
+    "op_stats": ["2/4"] * 5,
+    "op_calls": ["2/4"] * 4,
     "op_flops": ["2/4"] * 4,
     "step_mfu": ["2/4"] * 5,
     "call_stack": ["1/4"] * 10,
-    "folded_stacks": ["2/4"] * 7,
+    "folded_stacks": ["2/4"] * 8,
     "module_stats": ["2/4"] * 4,
     "thread_stats": ["2/4"] * 3,
     "sync_points": ["2/4"] * 4,
