@@ -1,6 +1,7 @@
 """Small archives for tests, made by hand or from a made-up job."""
 
 import shutil
+import signal
 from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import groupby
@@ -17,6 +18,10 @@ from hta_sql.catalog import Catalog, sql_root
 from hta_sql.layers import load_layer
 
 Rows = Iterable[dict]
+
+# A shell's background job ignores Ctrl-C, and so would all that the tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 GOOD_QUERY = """\
 -- How long each rank's kernels ran.
