@@ -66,7 +66,7 @@ def machine() -> dict[str, Any]:
 
 def earlier(stamp: str) -> dict[str, dict[str, Any]]:
     """The queries of the newest recorded run over the same traces."""
-    for file in sorted(RESULTS.glob("*.json"), reverse=True):
+    for file in sorted(RESULTS.glob("[0-9]*.json"), reverse=True):
         recorded = json.loads(file.read_text())
         if recorded["data"]["stamp"] == stamp:
             return recorded["queries"]

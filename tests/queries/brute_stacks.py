@@ -27,7 +27,6 @@ class Rank:
             -row["end_ns"] if row["parent_id"] is not None else 0, row["event_id"],
         )):
             self.callees[self.caller(row)].append(row["event_id"])
-        self.paths: dict[int, str] = {}
         # Levels of callees, activities and their time of each operation and all that it called.
         self.heights, self.counts, self.times = {}, {}, {}
         for root in self.callees[None]:
@@ -125,20 +124,15 @@ class Rank:
             if at not in listed:
                 yield self.op_row(at, "forward" if at == forward_id else "forward_ancestor")
 
-    def path(self, op_id) -> str:
-        for at in self.up(op_id):
-            if at not in self.paths:
-                name = frame(self.ops[at]["name"])
-                caller = self.caller(self.ops[at])
-                self.paths[at] = name if caller is None else f"{self.paths[caller]};{name}"
-        return self.paths[op_id]
-
-    def cut_path(self, op_id, most) -> str:
-        """The same; of a thread's own stack no more than so many frames."""
-        deeper = []
-        while most is not None and self.ops[op_id]["depth"] >= most:
-            op_id, deeper = self.ops[op_id]["parent_id"], ["…"]
-        return ";".join([self.path(op_id), *deeper])
+    def path(self, op_id, most) -> str:
+        """Names from the outermost in; of each thread's own stack no more than so many."""
+        own = [op_id]
+        while (parent_id := self.ops[own[0]]["parent_id"]) is not None:
+            own.insert(0, parent_id)
+        caller = self.caller(self.ops[own[0]])
+        frames = [] if caller is None else [self.path(caller, most)]
+        frames += [frame(self.ops[at]["name"]) for at in own[:most]]
+        return ";".join(frames + ["…"] * (most is not None and len(own) > most))
 
     def own_ns(self, op_id) -> int:
         """Without what it called on its thread, up to where this was crossed."""
@@ -181,10 +175,10 @@ def folded_stacks(activities, ops, weight="gpu", most=None, **only):
         if weight == "gpu":
             stack = frame(row["short_name"])
             if row["launch_id"] is not None:
-                stack = f"{stacks.cut_path(row['launch_id'], most)};{stack}"
+                stack = f"{stacks.path(row['launch_id'], most)};{stack}"
             weights[job, rank, stack] += row["dur_ns"]
         else:
-            stack = stacks.cut_path(row["event_id"], most)
+            stack = stacks.path(row["event_id"], most)
             weights[job, rank, stack] += stacks.own_ns(row["event_id"])
     rows = [
         {"job": job, "rank": rank, "stack": stack, "weight_ns": weight_ns}

@@ -25,7 +25,7 @@
 -- the operations, that are weighed. What is above these is told, and what they called is not their
 -- own time, whatever step it is in.
 --
--- A stack ends in `…` after 2,000 operations; what is deeper counts there.
+-- Of one thread, a stack ends in `…` after 2,000 operations; what is deeper counts there.
 --
 -- HTA has no such table. PyTorch's export_stacks has Python frames only.
 --
@@ -45,18 +45,6 @@ CREATE OR REPLACE MACRO folded_stacks_v1(
     weight VARCHAR := 'gpu'  -- gpu: time of GPU activities; host: self time of host operations
 ) AS TABLE
 WITH RECURSIVE
--- What annotations of another thread called: the outermost operations of autograd threads.
-called AS MATERIALIZED (
-    SELECT o.job, o.rank, o.event_id AS root_id, caller.stack_hash AS caller_hash
-    FROM host_ops AS o
-    JOIN host_ops AS caller
-        ON caller.job = o.job AND caller.rank = o.rank AND caller.event_id = o.caller_id
-    WHERE o.caller_id IS NOT NULL
-      AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
-      AND (only_jobs IS NULL OR list_contains(only_jobs, caller.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, caller.rank))
-),
 -- Operations too deep to be told, with the stack down to which they are: the last one to begin
 -- before them of that depth is around them.
 too_deep AS (
@@ -78,6 +66,25 @@ shortened AS MATERIALIZED (
         ) AS stack_hash
     FROM too_deep
     QUALIFY depth >= most_frames()
+),
+-- What annotations of another thread called: the outermost operations of autograd threads.
+called AS MATERIALIZED (
+    SELECT
+        o.job,
+        o.rank,
+        o.event_id AS root_id,
+        coalesce(shortened.stack_hash, caller.stack_hash) AS caller_hash,
+        CASE WHEN shortened.event_id IS NOT NULL THEN '…' END AS caller_leaf
+    FROM host_ops AS o
+    JOIN host_ops AS caller
+        ON caller.job = o.job AND caller.rank = o.rank AND caller.event_id = o.caller_id
+    LEFT JOIN shortened
+        ON shortened.job = o.job AND shortened.rank = o.rank AND shortened.event_id = o.caller_id
+    WHERE o.caller_id IS NOT NULL
+      AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+      AND (only_jobs IS NULL OR list_contains(only_jobs, caller.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, caller.rank))
 ),
 of_launches AS (
     SELECT a.job, a.rank, a.launch_id, a.short_name, sum(a.dur_ns) AS weight_ns
@@ -112,6 +119,7 @@ weighed AS MATERIALIZED (
         a.job,
         a.rank,
         called.caller_hash,
+        called.caller_leaf,
         coalesce(shortened.stack_hash, launches.stack_hash) AS stack_hash,
         concat_ws(
             ';', CASE WHEN shortened.event_id IS NOT NULL THEN '…' END, stack_frame(a.short_name)
@@ -132,6 +140,7 @@ weighed AS MATERIALIZED (
         o.job,
         o.rank,
         called.caller_hash,
+        called.caller_leaf,
         coalesce(shortened.stack_hash, o.stack_hash) AS stack_hash,
         CASE WHEN shortened.event_id IS NOT NULL THEN '…' END AS leaf,
         sum(o.dur_ns - coalesce(callees.callees_ns, 0)) AS weight_ns
@@ -212,7 +221,7 @@ named AS (
     SELECT
         w.job,
         w.rank,
-        concat_ws(';', outer_one.stack, own.stack, w.leaf) AS stack,
+        concat_ws(';', outer_one.stack, w.caller_leaf, own.stack, w.leaf) AS stack,
         sum(w.weight_ns)::BIGINT AS weight_ns
     FROM weighed AS w
     LEFT JOIN stacks AS own
