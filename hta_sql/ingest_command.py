@@ -26,7 +26,7 @@ WATCH_SECONDS = 10.0
 @click.argument("archive")
 @click.option("--job", metavar="NAME", help="Name of the job. [default: the folder's name]")
 @click.option("--tag", "tags", multiple=True, metavar="NAME=VALUE",
-              help="What to know of these traces: model, team, time, ...; repeatable.")
+              help="A tag of these traces: model, team, time, ...; repeatable.")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N",
               help="Traces read at a time. [default: one a core, of small ones fewer]")
 @click.option("--force", is_flag=True, help="Ingest unchanged traces again.")
@@ -47,7 +47,7 @@ def ingest(
 
     TRACES are files (.json, .json.gz), folders, patterns, or lists of traces: CSV or Parquet files
     with the columns path (relative to the list), job, rank, and others, which are tags. Unchanged
-    traces are skipped, and only get the tags that are told; a trace that cannot be read is
+    traces are skipped, and only their tags change; a trace that cannot be read is
     reported and does not stop the others. PyTorch execution traces and raw memory timelines
     (.raw.json.gz) are taken too, and go with the trace of their job and rank. All of these, and
     ARCHIVE, may be in object storage: s3://bucket/folder.

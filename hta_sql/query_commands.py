@@ -44,7 +44,7 @@ def with_engine(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of every command whose work other machines can do."""
     command = click.option(
         "--address", metavar="ADDRESS",
-        help="Of the Ray cluster. [default: $RAY_ADDRESS, or one made on this machine]",
+        help="Address of the Ray cluster. [default: $RAY_ADDRESS, or one made on this machine]",
     )(command)
     return click.option(
         "--engine", type=click.Choice(ENGINES), default="local", show_default=True,

@@ -19,9 +19,10 @@ EXACT_IN_A_DOUBLE_NS = 2**43 * 1000
 # September 2001: stamps that count from a base or from a machine's start never reach it.
 SINCE_1970_NS = 10**18
 
+EXPONENT = rb"(?:[eE][+-]?\d+)?"
 LARGE_DECIMAL = re.compile(rb'"ts"\s*:\s*"?\d{12,}\.\d')
-UNQUOTED_LARGE_DECIMAL = re.compile(rb'("ts"\s*:\s*)(\d{12,}\.\d+)')
-UNQUOTED_DECIMAL = re.compile(rb'("(?:ts|dur)"\s*:\s*)(\d+\.\d+)')
+UNQUOTED_LARGE_DECIMAL = re.compile(rb'("ts"\s*:\s*)(\d{12,}\.\d+%s)' % EXPONENT)
+UNQUOTED_DECIMAL = re.compile(rb'("(?:ts|dur)"\s*:\s*)(\d+\.\d+%s)' % EXPONENT)
 FRACTION = re.compile(rb'"ts"\s*:\s*"?\d{12,}\.(\d+)')
 
 # What a stamp's name and value look like; nearly all of a file are alike to the byte.

@@ -46,6 +46,7 @@ NEXT_OR_END = re.compile(r"[ \t\r\n]*+(?:[,{\]]|\Z)")
 # Behind the last one, in an object: its other keys or its end.
 LIST_END = re.compile(r'\][ \t\r\n]*+(?:,[ \t\r\n]*+"|\})')
 KEY = re.compile(r'[ \t\r\n]*+,[ \t\r\n]*+"(?:[^"\\]|\\.)*+"[ \t\r\n]*+:[ \t\r\n]*+')
+ANOTHER_BRACKET = re.compile(r"\][ \t\r\n]*+\]")
 MAY_BE_LIST_END = re.compile(r"\][ \t\r\n]*+(?:,[ \t\r\n]*+)?\Z")
 # Looking ahead, so that a brace in what is taken for a key is found, too.
 OBJECT_START = re.compile(r'\{(?=[ \t\r\n]*"([^"\\]{0,40})")')
@@ -97,6 +98,7 @@ class Walk:
         self.end = 0
         self.tried = 0
         self._opens_at: int | None = None  # where an element was found to open, by a look ahead
+        self._list_key = f'"{kind.key}"'
         self._is_last = is_last
         self.is_coarse = is_coarse
         self._ends_at_bracket = ends_at_bracket
@@ -122,6 +124,10 @@ class Walk:
                 self.list_ends = self._ends_at_bracket or self._closes_list(at)
                 if self.list_ends or (not self._is_last and MAY_BE_LIST_END.match(text, at)):
                     return
+                if not self.is_coarse and ANOTHER_BRACKET.match(text, at):
+                    self.end = at + 1
+                    yield Element(at, at + 1, "A bracket too many")
+                    continue
             value, end, stopped_by = self.value_at(at)
             if end == len(text) and not self._is_last and text[at] not in '{["':
                 return  # a number, say, that may go on
@@ -193,7 +199,7 @@ class Walk:
         """Where the next element begins: an object that opens as the others do, or has a mark.
 
         An object that is the value of a key or begins a list belongs to the element around it, and
-        so does a sound one without a mark, with all that is in it.
+        so does a sound one without a mark, with all that is in it but for more lists.
         """
         inside_until = at
         for start in OBJECT_START.finditer(self.text, at):
@@ -209,7 +215,8 @@ class Walk:
             if not stopped_by:
                 if is_element(value, self.kind):
                     return place
-                inside_until = end
+                if self.text.find(self._list_key, place, end) < 0:  # or it is a file in itself
+                    inside_until = end
         return None
 
     def _next_sound(self, at: int) -> int | None:
@@ -245,10 +252,29 @@ class Walk:
         return re.compile(rf"(?={self._opens.pattern}){SOUND_BEGIN}")
 
     def _may_open(self, place: int, begin: int) -> bool:
-        before = place - 1
-        while before >= begin and self.text[before] in BLANK:
-            before -= 1
-        return before < begin or self.text[before] not in ":["
+        """Whether an object may be an element, by what stands before it.
+
+        The value of a key is none, nor what begins a list: that belongs to what is around it. But
+        a list may follow on another one, or have the name of the one that is read, since files
+        are appended to each other.
+        """
+        before = self._before(place, begin, BLANK)
+        if before < begin or self.text[before] not in ":[":
+            return True
+        if self.text[before] == ":":
+            return False
+        begin = max(0, begin - 1)  # what is broken may begin with the bracket of the other one
+        before = self._before(before, begin, BLANK + ",")
+        if before < begin or self.text[before] != ":":
+            return before >= begin and self.text[before] == "]"
+        until = self._before(before, begin, BLANK) + 1
+        return self.text.startswith(self._list_key, until - len(self._list_key))
+
+    def _before(self, place: int, begin: int, passed: str) -> int:
+        place -= 1
+        while place >= begin and self.text[place] in passed:
+            place -= 1
+        return place
 
 
 # An object that has a mark among its first keys, before any that holds more than a word; whatever
@@ -266,6 +292,11 @@ LEADS_TO_MARK = {
     )
     for kind in (EVENTS, NODES)
 }
+
+
+def holds_elements(text: str, kind: ListKind) -> bool:
+    """Whether something in a text opens as an element does."""
+    return LEADS_TO_MARK[kind].search(text) is not None
 
 
 def value_at(text: str, at: int, decoder: json.JSONDecoder = SCANNER) -> tuple:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-import orjson
 import pyarrow.parquet as pq
 
 from hta_sql import SCHEMA_VERSION
@@ -19,6 +18,7 @@ from hta_sql.ingest.trace import (
     IngestedTrace,
     as_text,
     connect,
+    keys_as_json,
     metadata_of,
     status_of,
 )
@@ -66,7 +66,7 @@ def ingest_execution_trace(
         "quarantined_count": quarantine.count,
         "format": as_text(metadata.get("schema")),
         "pid": as_text(metadata.get("pid")),
-        "metadata": orjson.dumps(metadata).decode(),
+        "metadata": keys_as_json(metadata),
         "schema_version": SCHEMA_VERSION,
     }
     return IngestedTrace(files, facts, metadata)

@@ -10,7 +10,7 @@ import numpy as np
 import orjson
 
 from hta_sql.ingest.brackets import SLICE_BYTES, Brackets
-from hta_sql.ingest.elements import EVENTS, ListKind, Walk, value_at
+from hta_sql.ingest.elements import EVENTS, ListKind, Walk, holds_elements, value_at
 
 BLANK = b" \t\r\n\0"
 # What may be the end of the list: keys follow, or nothing.
@@ -33,13 +33,14 @@ DISTRIBUTED_INFO = re.compile(r'"distributedInfo"\s*:\s*(?=\{)')
 
 
 class Metadata(NamedTuple):
-    """Top-level keys, whether they are all that there were, whether the file ended in them, and
-    whether they are too long to be read whole."""
+    """Top-level keys, whether they are all that there were, whether the file ended in them, whether
+    they are too long to be read whole, and whether more follows on their end."""
 
     keys: dict
     is_whole: bool = True
     is_cut: bool = False
     is_long: bool = False
+    has_more: bool = False
 
 
 class KeySearch:
@@ -101,7 +102,12 @@ def split_tail(
             break
     # The data itself may begin within an element, of which some list ends before the file's does.
     last = end_behind(data, found[0] + 1, is_array)
-    return last if last[1] else found
+    if last[1]:
+        return last
+    # A bracket with elements behind it, and no keys that make sense, ends nothing.
+    if holds_elements(data[found[0] + 1 :].decode("latin-1"), kind):
+        return len(data), None
+    return found
 
 
 def behind_list(text: bytes, is_array: bool) -> Metadata:
@@ -158,7 +164,8 @@ def keys_at(data: bytes, bracket: re.Match) -> Metadata | None:
 def keys_behind(text: bytes) -> Metadata:
     """The keys that follow on the list, up to the end of the file."""
     metadata = read_keys(b'{"":0' + text)
-    return metadata._replace(is_cut=not text.rstrip(BLANK).endswith(b"}"))
+    ends = metadata.has_more or text.rstrip(BLANK).endswith(b"}")
+    return metadata._replace(is_cut=not ends)
 
 
 def read_keys(text: bytes) -> Metadata:
@@ -166,13 +173,15 @@ def read_keys(text: bytes) -> Metadata:
     if len(text) > LONGEST_KEYS_BYTES:
         return Metadata(salvaged(text), is_whole=False, is_long=True)
     try:
-        keys = orjson.loads(text)
+        keys, has_more = orjson.loads(text), False
     except orjson.JSONDecodeError:
-        keys = read_leniently(text)
+        keys, has_more = read_leniently(text)
     if keys is None:
         return Metadata(salvaged(text), is_whole=False)
     keys.pop("", None)
-    return Metadata(keys)
+    if has_more:
+        keys = salvaged(text) | keys
+    return Metadata(keys, is_whole=not has_more, has_more=has_more)
 
 
 def is_object(text: bytes) -> bool:
@@ -180,13 +189,15 @@ def is_object(text: bytes) -> bool:
     return len(text) > LONGEST_KEYS_BYTES or read_keys(text).is_whole
 
 
-def read_leniently(text: bytes) -> dict | None:
-    """An object with NaN, bad escapes, control characters or bad UTF-8 in it; None for others."""
+def read_leniently(text: bytes) -> tuple[dict | None, bool]:
+    """An object with NaN, bad escapes, control characters or bad UTF-8 in it, and whether more
+    follows on it; None for others."""
     mended = BAD_ESCAPE.sub(r"\\\\", text.rstrip(BLANK).decode("utf-8", "replace"))
     try:
-        return json.loads(mended, strict=False)
+        keys, end = json.JSONDecoder(strict=False).raw_decode(mended)
     except (ValueError, RecursionError):
-        return None
+        return None, False
+    return keys, end < len(mended)
 
 
 def salvaged(text: bytes) -> dict:

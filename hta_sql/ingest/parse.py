@@ -48,6 +48,11 @@ UNREADABLE = (
 )  # fmt: skip
 # More threads would wait for the one that inflates.
 MOST_THREADS = 4
+# A half of a surrogate pair, or else what else may be escaped: `\\ud800` is none.
+ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<half>u[dD][89a-fA-F]..)|.)", re.DOTALL
+)
+HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
 BEHIND_ELEMENT = re.compile(rb"[ \t\r\n]*+(?:[,\]]|\Z)")
 # Where there are more broken elements than sound ones, and so many, they are no longer told apart:
 # each takes a hundred times as long as a sound one.
@@ -201,7 +206,7 @@ class PieceParser(ABC):
                 self._behind, self._behind_until = self._behind + piece.data, until
             yield from self._look_behind(piece.is_last)
             return
-        table = parsed and self._checked(parsed, memoryview(piece.data)[: piece.end])
+        table = parsed and self._sure(parsed, memoryview(piece.data)[piece.begin : piece.end])
         is_sound = table is not None and table["problem"].null_count == len(table)
         begin = 0
         if self._giant:
@@ -225,6 +230,14 @@ class PieceParser(ABC):
                 return
         if piece.is_last and not self._stream.given_up:
             yield from self._end(piece.tail, piece.data[piece.end + 1 :], until)
+
+    def _sure(self, parsed: Parsed, data) -> pa.Table | None:
+        """What is left of a piece's elements beside the pieces before; None if it has to be taken
+        apart."""
+        try:
+            return self._checked(parsed, data)
+        except UNREADABLE:
+            return None
 
     def _numbered(self, table: pa.Table) -> pa.Table:
         ids = pc.add(table[0], self._next_id)
@@ -341,14 +354,15 @@ class PieceParser(ABC):
         """Tables of the good ones of these elements; the others go to quarantine."""
         if not elements:
             return
-        texts = [data[element.start : element.end] for element in elements]
+        texts = [paired(data[element.start : element.end]) for element in elements]
         problems = self._json_problems(elements, texts)
         sound = [at for at, problem in enumerate(problems) if problem is None]
         tables = list(self._read_sound(texts, sound, problems, [MOST_PARTS]))
         for at, problem in enumerate(problems):
             if problem:
                 self._quarantine.add(bad_element(
-                    self._next_id + at, offset + elements[at].start, problem, texts[at]
+                    self._next_id + at, offset + elements[at].start, problem,
+                    data[elements[at].start : elements[at].end],
                 ))  # fmt: skip
         self._next_id += len(elements)
         self._good_count += sum(map(len, tables))
@@ -521,6 +535,14 @@ def json_problem(
     if not is_utf8(text):
         return "broken JSON: invalid UTF-8"
     return f"broken JSON: {element.stopped_by or 'Bad escape'}"
+
+
+def paired(text: bytes) -> bytes:
+    """The same JSON with the sign for what is no character in place of halves of surrogate pairs,
+    which Python writes and DuckDB does not read."""
+    if not HALF_PAIR.search(text):
+        return text
+    return ESCAPE.sub(lambda found: b"\\ufffd" if found["half"] else found[0], text)
 
 
 def is_utf8(text: bytes) -> bool:

@@ -51,9 +51,12 @@ def rank_in_name(path: Path) -> int | None:
 def rank_of(info: object) -> int | None:
     if not isinstance(info, dict):
         return None
+    told = info.get("rank")
     try:
-        rank = int(info.get("rank"))
-    except (TypeError, ValueError):
+        rank = int(told)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    if isinstance(told, bool) or rank != float(told):
         return None
     return rank if 0 <= rank < NEVER else None
 

@@ -29,6 +29,9 @@ PIECE_BYTES = LONGEST_ELEMENT_BYTES - 2 * READ_BYTES
 # A list that does not begin within so many bytes is not looked for any further.
 LONGEST_HEAD_BYTES = 64 << 20
 
+# And what is none in so many bytes, in a bare list.
+LONGEST_FIRST_BYTES = 1 << 20
+
 SEPARATORS = re.compile(rb"[ \t\r\n,]*+")
 # More than as many are found faster by numpy.
 FEW_SEPARATORS = 1 << 10
@@ -38,6 +41,14 @@ FIRST_KEY = re.compile(rb'\{\s*+("[^"\\]{0,40}")')
 BETWEEN_ELEMENTS = re.compile(rb"\}\s*+,\s*+\{\s*+\Z")
 MOST_KEYS_TRIED = 1000
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# What files may be instead, by how they begin.
+OTHERS = {
+    b"\xff\xfe": "UTF-16 or UTF-32 text; only UTF-8 is read",
+    b"\xfe\xff": "UTF-16 text; only UTF-8 is read",
+    b"PK\x03\x04": "a zip archive; only gzip is read",
+    b"\x28\xb5\x2f\xfd": "packed by zstd; only gzip is read",
+    GZIP: "packed by gzip twice",
+}
 
 
 def list_start(kind: ListKind) -> re.Pattern[bytes]:
@@ -204,6 +215,9 @@ class TraceStream:
             raise Unreadable(self.bytes.damage or (
                 "nothing but blanks in it" if self._offset else "the file is empty"))
         else:
+            for begin, what in OTHERS.items():
+                if self._buffer.startswith(begin):
+                    raise Unreadable(f"not JSON: it is {what}")
             raise Unreadable(f"not JSON: it begins with {self._buffer[:20]!r}")
 
     def _drop(self, count: int) -> None:
@@ -250,11 +264,12 @@ class TraceStream:
         raise NotATrace(f'not a Kineto trace: no "traceEvents" (found {found})')
 
     def _check_first_element(self) -> None:
-        first = self._buffer.lstrip()
-        if first[:1] == b"]":
-            return
-        if first[:1] != b"{" or b'"ph"' not in first:
-            raise NotATrace("not a Kineto trace: a JSON list, but not of events")
+        """Whether events are in its begin, whatever it begins with."""
+        while b'"ph"' not in self._buffer:
+            if len(self._buffer) >= LONGEST_FIRST_BYTES or not self._fill(len(self._buffer) + 1):
+                if self._buffer.lstrip()[:1] == b"]":
+                    return
+                raise NotATrace("not a Kineto trace: a JSON list, but not of events")
 
     def pieces(self) -> Iterator[Piece]:
         """All of the file behind the list's opening bracket."""

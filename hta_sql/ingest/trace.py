@@ -26,7 +26,7 @@ from hta_sql.database import NO_LOOP_JOINS, without_progress_bar
 from hta_sql.ingest.enrich import ROW_GROUP_ROWS, enrich, table_writer
 from hta_sql.ingest.find import shown
 from hta_sql.ingest.metadata import LONGEST_KEYS_BYTES
-from hta_sql.ingest.parse import Parser
+from hta_sql.ingest.parse import Parser, paired
 from hta_sql.ingest.quarantine import Quarantine
 from hta_sql.ingest.side_by_side import Aside
 from hta_sql.ingest.stream import TraceStream
@@ -190,7 +190,7 @@ def metadata_of(stream: TraceStream) -> dict:
 def base_of(metadata: dict) -> int | None:
     """What relative stamps count from, in Unix nanoseconds; None where that is not told."""
     base = as_int(metadata.get("baseTimeNanoseconds"))
-    return base if base is not None and 0 <= base < LATEST_BASE_NS else None
+    return base if base is not None and base >= 0 else None
 
 
 def status_of(stream: TraceStream) -> str:
@@ -203,6 +203,8 @@ def status_of(stream: TraceStream) -> str:
         return f"truncated: {stream.bytes.damage}"
     if stream.tail is None:
         return f"truncated: the file ends before its list of {stream.kind.element}s does"
+    if stream.tail.has_more:
+        return "damaged: more behind its end"
     if stream.tail.is_cut:
         return "truncated: the file ends before its last keys do"
     if stream.is_array and not stream.tail.is_whole:
@@ -232,25 +234,54 @@ def describe(metadata: dict) -> dict:
     devices = metadata.get("deviceProperties")
     devices = [d for d in devices if isinstance(d, dict)] if isinstance(devices, list) else []
     return {
-        "world_size": as_int(distributed.get("world_size")),
+        "world_size": as_int(distributed.get("world_size"), below=2**31),
         "backend": as_text(distributed.get("backend")),
         "host": as_text(metadata.get("host_name") or metadata.get("hostname")),
         "device_name": as_text(devices[0].get("name")) if devices else None,
         "device_count": len(devices) or None,
-        "metadata": orjson.dumps(metadata).decode(),
+        "metadata": keys_as_json(metadata),
     }
 
 
-def as_int(value: object) -> int | None:
-    """A number, also where it is quoted, as some writers do."""
+def as_int(value: object, below: int = LATEST_BASE_NS) -> int | None:
+    """A number of that size at most, also where it is quoted, as some writers do."""
     try:
-        return None if isinstance(value, bool) else int(value)
+        number = None if isinstance(value, bool) else int(value)
     except (TypeError, ValueError, OverflowError):
         return None
+    return number if number is not None and -below <= number < below else None
 
 
 def as_text(value: object) -> str | None:
-    return None if value is None else value if isinstance(value, str) else json.dumps(value)
+    """A text as it is, but for halves of surrogate pairs; other values as JSON."""
+    if isinstance(value, str):
+        return value.encode(errors="replace").decode()
+    return None if value is None else as_json(value)
+
+
+def as_json(value: object) -> str:
+    """What json.loads gave, as JSON that others read."""
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:
+        # It writes no halves of surrogate pairs, no long numbers and nothing deep; and only it
+        # writes NaN as null.
+        plain = json.loads(json.dumps(value), parse_constant=lambda name: None)
+        return paired(json.dumps(plain).encode()).decode()
+
+
+def keys_as_json(keys: dict) -> str:
+    """The same of top-level keys, each by itself where one is nested too deeply to be written."""
+    try:
+        return as_json(keys)
+    except RecursionError:
+        parts = []
+        for key, value in keys.items():
+            try:
+                parts.append(f"{as_json(key)}:{as_json(value)}")
+            except RecursionError:
+                parts.append(f'{as_json(key)}:"nested too deeply"')
+        return "{" + ",".join(parts) + "}"
 
 
 def place(trace: IngestedTrace, archive: Place, job: str, rank: int, file_id: str) -> None:

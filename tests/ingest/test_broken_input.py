@@ -17,7 +17,6 @@ BROKEN = {
     "unescaped quote": '{"ph": "X", "name": "say "hi"", "pid": 1, "tid": 1, "ts": 1, "dur": 1}',
     "bad escape": r'{"ph": "X", "name": "a\qb", "pid": 1, "tid": 1, "ts": 1, "dur": 1}',
     "control character": '{"ph": "X", "name": "a\x01b", "pid": 1, "tid": 1, "ts": 1, "dur": 1}',
-    "lone surrogate": r'{"ph": "X", "name": "\ud800", "pid": 1, "tid": 1, "ts": 1, "dur": 1}',
     "missing value": '{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": , "dur": 1}',
     "stamp is NaN": '{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": NaN, "dur": 1}',
     "dur is infinite": '{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": Infinity}',
@@ -216,7 +215,10 @@ def test_many_small_pieces(tmp_path, monkeypatch, piece, read):
         ("a.json", b"[1, 2]", "a JSON list, but not of events"),
         ("a.json", b'[{"a": 1}]', "a JSON list, but not of events"),
         ("a.json.gz", gzip.compress(b'{"nodes": []}', mtime=0), 'no "traceEvents" (found "nodes")'),
-        ("a.json.gz", b"\x1f\x8b\x08\x00garbage", "not a"),
+        ("a.json.gz", b"\x1f\x8b\x08\x00garbage", "gzip data ends early"),
+        ("a.json", '{"traceEvents": []}'.encode("utf-16"), "not JSON: it is UTF-16"),
+        ("a.json", b"PK\x03\x04...", "not JSON: it is a zip archive"),
+        ("a.json.gz", gzip.compress(gzip.compress(b"{}")), "not JSON: it is packed by gzip twice"),
         ("a.json", zlib.compress(b"{}"), "not JSON"),
     ],
 )
@@ -225,6 +227,5 @@ def test_no_trace(tmp_path, name, content, said):
     with pytest.raises(IngestError) as error:
         hta_sql.ingest(tmp_path / name, tmp_path / "archive")
     assert name in str(error.value) and "\n" not in str(error.value)
-    if said != "not a":
-        assert said in str(error.value)
+    assert said in str(error.value)
     assert not (tmp_path / "archive").exists()

@@ -109,8 +109,8 @@ def test_no_join_is_quadratic(plans):
                 assert conditions and not unequal, (node["name"], conditions, sql)
 
 
-def test_no_statement_reads_events_more_than_twice(plans):
-    """They are the largest table."""
+def test_no_statement_reads_more_than_three_times(plans):
+    """From files, of which `events` is the largest."""
     for sql, nodes in plans.items():
         scans = [node for node in nodes if "READ_PARQUET" in node["name"].upper()]
         assert len(scans) <= 3, (len(scans), sql)

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 from hand_written import ingested, rows, span, trace_text
 
-from hta_sql.ingest import brackets, elements, metadata, parse
+from hta_sql.ingest import brackets, elements, metadata, parse, stream
 from hta_sql.ingest.brackets import Brackets, ValueEnd
 
 MB = 1 << 20
@@ -394,3 +394,127 @@ def test_keys_too_long_to_read(tmp_path, monkeypatch, where):
     archive = ingested(tmp_path, {"t.json": trace_text([FIRST, LAST], **options)})
     [(status, rank)] = rows(archive, "SELECT status, rank FROM traces")
     assert status.startswith("damaged: of the keys around the events, which are over") and rank == 3
+
+
+def list_of(count: int, begin: int = 0) -> str:
+    return ", ".join(json.dumps(span(f"op{at}", ts=at)) for at in range(begin, begin + count))
+
+
+def in_object(text: str) -> str:
+    return f'{{"traceEvents": [{text}]}}'
+
+
+ONE, TWO, THREE, FOUR = (list_of(1, at) for at in range(4))
+# How many events each has, and how many rows beside them.
+APART = {
+    "appended": (in_object(list_of(2)) + in_object(list_of(2, 2)), 4, 1),
+    "appended, of one event": (in_object(ONE) + in_object(TWO) + in_object(THREE), 3, 2),
+    "a line each": ("\n".join(in_object(list_of(2, 2 * at)) for at in range(50)), 100, 49),
+    "long ones appended": (
+        "".join(in_object(list_of(9000, 9000 * at)) for at in range(3)), 27000, 2,
+    ),
+    "bare lists appended": (f"[{list_of(2)}][{list_of(2, 2)}]", 4, 1),
+    "lists in the list": (in_object(f"[{ONE}], [{TWO}], [{THREE}], [{FOUR}]"), 4, 5),
+    "lists in a bare list": (f"[[{ONE}], [{TWO}]]", 2, 3),
+    "some in lists": (in_object(f"[{ONE}], [{TWO}], {THREE}"), 3, 3),
+    "keys behind lists in the list": (f'{{"traceEvents": [[{ONE}], [{TWO}]], "a": 1}}', 2, 3),
+    "nothing before": (f"[null, {ONE}]", 1, 1),
+    "blanks before": ("[" + " " * 200_000 + ONE + "]", 1, 0),
+}
+
+
+@pytest.mark.parametrize("kind", APART)
+def test_what_is_in_other_lists(tmp_path, kind):
+    """No event is lost, nor a byte that is none: the rows lie side by side."""
+    text, count, beside = APART[kind]
+    with ingested(tmp_path, text) as run:
+        assert rows(run, "SELECT name FROM events ORDER BY event_id") == [
+            (f"op{at}",) for at in range(count)
+        ]
+        assert rows(run, "SELECT status, quarantined_count FROM traces") == [("complete", beside)]
+        for offset, data in rows(run, "SELECT byte_offset, bytes FROM quarantine"):
+            assert text.encode()[offset : offset + len(data)] == data and b'"ph"' not in data
+
+
+def test_lists_of_one_name_in_pieces(tmp_path, monkeypatch):
+    monkeypatch.setattr(stream, "READ_BYTES", 1 << 10)
+    monkeypatch.setattr(stream, "PIECE_BYTES", 1 << 14)
+    lists = (f'"traceEvents": [{list_of(300, 300 * at)}]' for at in range(10))
+    with ingested(tmp_path, "{" + ", ".join(lists) + "}") as run:
+        assert rows(run, "SELECT count(DISTINCT name), count(*) FROM events") == [(3000, 3000)]
+
+
+KEYS = {
+    "half pairs": r'"traceName": "a\ud800", "host_name": "b\udc00", "\ud800": 1',
+    "half pairs as bytes": '"traceName": "a\ud800", "host_name": "b\ud800"',
+    "long numbers": '"a": 1' + "0" * 500 + ', "b": [NaN, 1e999, -Infinity]',
+    "deep": '"a": ' + '{"b": ' * 1000 + "1" + "}" * 1000,
+    "odd ranks": '"distributedInfo": {"rank": true, "world_size": 1e300}',
+    "fractions of a rank": '"distributedInfo": {"rank": 3.5, "world_size": ' + "9" * 24 + "}",
+    "endless ranks": '"distributedInfo": {"rank": Infinity, "world_size": NaN}',
+}
+
+
+@pytest.mark.parametrize("place", ["before", "behind"])
+@pytest.mark.parametrize("kind", KEYS)
+def test_odd_keys_around_the_list(tmp_path, kind, place):
+    events = f'"traceEvents": [{ONE}]'
+    parts = [KEYS[kind], events] if place == "before" else [events, KEYS[kind]]
+    text = ("{" + ", ".join(parts) + ', "last": 5}').encode("utf-8", "surrogatepass")
+    with ingested(tmp_path, text) as run:
+        assert rows(run, "SELECT event_count, rank, status, world_size FROM traces") == [
+            (1, 0, "complete", None)
+        ]
+        assert rows(run, "SELECT json_extract(metadata, '$.last')::INTEGER FROM traces") == [(5,)]
+
+
+def test_half_pairs(tmp_path):
+    """Python writes them, and half of a pair is no character; whole pairs and what only looks so
+    stay."""
+    name = r"a\ud800b\\ud800\ud83d\ude00\udc00"
+    event = span("op", ts=1, key="KEY")
+    text = json.dumps(event).replace('"op"', f'"{name}"').replace("KEY", r"\uDBFF")
+    with ingested(tmp_path, in_object(f"{FIRST}, {text}, {LAST}")) as run:
+        assert rows(run, "SELECT name, args->>'key' FROM events WHERE event_id = 1") == [
+            ("a\ufffdb\\ud800\U0001f600\ufffd", "\ufffd")
+        ]
+        assert rows(run, "SELECT count(*) FROM events") == [(3,)]
+
+
+@pytest.mark.parametrize("more", [" text", "}", "\n{}", "]"])
+def test_more_behind_the_end(tmp_path, more):
+    with ingested(tmp_path, f'{{"a": 1, "traceEvents": [{ONE}], "b": 2}}{more}') as run:
+        assert rows(run, "SELECT event_count, status, metadata->>'b' FROM traces") == [
+            (1, "damaged: more behind its end", "2")
+        ]
+
+
+def with_stamps(stamps: list[str], before: str = ",") -> str:
+    """A trace whose spans begin at these stamps, as they are written."""
+    events = (json.dumps(span(ts="STAMP", padding="x" * 100)).replace('"STAMP"', stamp)
+              for stamp in stamps)  # fmt: skip
+    return in_object(before.join(events))
+
+
+@pytest.mark.parametrize("before", [",", ",\n  "])
+def test_unpadded_stamps_in_pieces(tmp_path, monkeypatch, before):
+    monkeypatch.setattr(stream, "PIECE_BYTES", 1 << 14)
+    monkeypatch.setattr(stream, "READ_BYTES", 1 << 10)
+    text = with_stamps([f"1710000000{at:06}.{at * 7919 % 1000}" for at in range(1000)], before)
+    with ingested(tmp_path, text) as run:
+        assert rows(run, "SELECT time_format, quarantined_count FROM traces") == [
+            ("absolute, unpadded nanoseconds", 0)
+        ]
+        assert rows(run, "SELECT start_ns FROM events ORDER BY event_id") == [
+            (1710000000000000000 + 1000 * at + at * 7919 % 1000,) for at in range(1000)
+        ]
+
+
+def test_exponents_among_absolute_stamps(tmp_path):
+    """As exact as the others, and none is lost."""
+    stamps = ["1710000000000001.123", "1710000000000002.125e0", "171000000000000.3127E+1",
+              "17100000000000041.29e-1"] * 500  # fmt: skip
+    with ingested(tmp_path, with_stamps(stamps)) as run:
+        found = [ns - 1710000000000000000 for (ns,) in rows(
+            run, "SELECT start_ns FROM events ORDER BY event_id")]  # fmt: skip
+    assert found == [1123, 2125, 3127, 4129] * 500

@@ -64,7 +64,7 @@ END;
 CREATE OR REPLACE MACRO unquoted_arguments(args) AS
 CASE
     WHEN contains(args, '"=')
-    THEN regexp_replace(args, '("(?:ts|dur)"\s*:\s*)"=([0-9.]+)"', '\1\2', 'g')
+    THEN regexp_replace(args, '("(?:ts|dur)"\s*:\s*)"=([0-9.eE+-]+)"', '\1\2', 'g')
     ELSE args
 END;
 
