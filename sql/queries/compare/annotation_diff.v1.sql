@@ -92,22 +92,6 @@ annotations AS MATERIALIZED (
         ON w.job = a.job AND w.rank = a.rank AND w.event_id = a.root_id
     WHERE a.cat = 'user_annotation' AND is_compared(a.job, base_job, test_job)
 ),
--- Each with itself and all that are around it.
-around AS (
-    SELECT job, rank, event_id, outer_id AS next_id, name, is_base, is_test
-    FROM annotations
-    UNION ALL
-    SELECT a.job, a.rank, a.event_id, o.outer_id AS next_id, o.name, o.is_base, o.is_test
-    FROM around AS a
-    JOIN annotations AS o
-        ON o.job = a.job AND o.rank = a.rank AND o.event_id = a.next_id
-),
--- Once a name, however often the name is around itself.
-names_around AS MATERIALIZED (
-    SELECT job, rank, event_id, name, bool_or(is_base) AS is_base, bool_or(is_test) AS is_test
-    FROM around
-    GROUP BY job, rank, event_id, name
-),
 -- Launches that no annotation is around on their own thread.
 bare_launches AS MATERIALIZED (
     SELECT a.job, a.rank, a.launch_id, count(*) AS kernel_count, sum(a.dur_ns) AS kernel_ns
@@ -123,7 +107,7 @@ roots AS MATERIALIZED (
     JOIN host_ops AS o ON o.job = b.job AND o.rank = b.rank AND o.event_id = b.launch_id
     WHERE is_compared(o.job, base_job, test_job)
 ),
-launched AS (
+launched AS MATERIALIZED (
     SELECT a.job, a.rank, a.annotation_id, count(*) AS kernel_count, sum(a.dur_ns) AS kernel_ns
     FROM gpu_activities AS a
     WHERE is_compared(a.job, base_job, test_job) AND a.annotation_id IS NOT NULL
@@ -138,6 +122,24 @@ launched AS (
     FROM roots AS r
     JOIN waited_for AS w ON w.job = r.job AND w.rank = r.rank AND w.event_id = r.root_id
     GROUP BY r.job, r.rank, w.caller_id
+),
+-- Each that launched something, with all that are around it.
+around AS (
+    SELECT a.job, a.rank, a.event_id, a.outer_id AS next_id, a.name, a.is_base, a.is_test
+    FROM annotations AS a
+    SEMI JOIN launched AS l
+        ON l.job = a.job AND l.rank = a.rank AND l.annotation_id = a.event_id
+    UNION ALL
+    SELECT a.job, a.rank, a.event_id, o.outer_id AS next_id, o.name, o.is_base, o.is_test
+    FROM around AS a
+    JOIN annotations AS o
+        ON o.job = a.job AND o.rank = a.rank AND o.event_id = a.next_id
+),
+-- Once a name, however often the name is around itself.
+names_around AS MATERIALIZED (
+    SELECT job, rank, event_id, name, bool_or(is_base) AS is_base, bool_or(is_test) AS is_test
+    FROM around
+    GROUP BY job, rank, event_id, name
 ),
 kernels AS (
     SELECT

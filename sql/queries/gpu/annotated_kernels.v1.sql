@@ -92,20 +92,26 @@ host_annotations AS (
       AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
 ),
-host_paths AS (
-    SELECT job, rank, event_id, name, name AS path
-    FROM host_annotations
-    WHERE outer_id IS NULL
+-- Of each activity's annotation, itself and all that are around it.
+host_around AS (
+    SELECT h.job, h.rank, h.event_id, h.name, h.outer_id, 0 AS height
+    FROM host_annotations AS h
+    SEMI JOIN activities AS a
+        ON a.job = h.job AND a.rank = h.rank AND a.annotation_id = h.event_id
     UNION ALL
-    SELECT h.job, h.rank, h.event_id, h.name, concat_ws(';', outer_one.path, h.name) AS path
-    FROM host_paths AS outer_one
+    SELECT i.job, i.rank, i.event_id, h.name, h.outer_id, i.height + 1 AS height
+    FROM host_around AS i
     JOIN host_annotations AS h
-        ON h.job = outer_one.job AND h.rank = outer_one.rank AND h.outer_id = outer_one.event_id
+        ON h.job = i.job AND h.rank = i.rank AND h.event_id = i.outer_id
 ),
--- Only those that are some activity's; the join below then builds on these few.
-host_paths_of_activities AS (
-    SELECT job, rank, event_id, any_value(name) AS name, any_value(path) AS path
-    FROM host_paths
+host_paths AS (
+    SELECT
+        job,
+        rank,
+        event_id,
+        any_value(name) FILTER (height = 0) AS name,
+        string_agg(name, ';' ORDER BY height DESC) AS path
+    FROM host_around
     GROUP BY job, rank, event_id
 ),
 -- From here on, what runs without a host annotation. GPU annotations in the order from outer to
@@ -246,7 +252,7 @@ SELECT
     END AS annotation_source
 FROM activities AS a
 JOIN names ON names.name_number = a.name_number
-LEFT JOIN host_paths_of_activities AS host_paths
+LEFT JOIN host_paths
     ON host_paths.job = a.job
     AND host_paths.rank = a.rank
     AND host_paths.event_id = a.annotation_id
