@@ -16,63 +16,60 @@
 -- around it, `counted_id` the one that counts. For a call, also `outer_id`, the next call around
 -- it, and whether it or a call around it is_rerun.
 CREATE OR REPLACE MACRO operator_nests(calls, ops) AS TABLE
-WITH
+WITH RECURSIVE
 passed AS (
-    SELECT o.job, o.rank, o.event_id, o.op_id AS next_id
+    SELECT o.job, o.rank, o.event_id, o.op_id
     FROM query_table(ops) AS o
     ANTI JOIN query_table(calls) AS c
         ON c.job = o.job AND c.rank = o.rank AND c.event_id = o.event_id
 ),
-owners AS MATERIALIZED (
-    SELECT n.job, n.rank, n.event_id, n.reached_id AS call_id
-    FROM next_outside(passed) AS n
-    SEMI JOIN query_table(calls) AS c
-        ON c.job = n.job AND c.rank = n.rank AND c.event_id = n.reached_id
+-- From each call inwards, up to the next calls, so that every operator is visited once.
+owned AS (
+    SELECT p.job, p.rank, p.event_id, c.event_id AS call_id
+    FROM query_table(calls) AS c
+    JOIN passed AS p ON p.job = c.job AND p.rank = c.rank AND p.op_id = c.event_id
+    UNION ALL
+    SELECT p.job, p.rank, p.event_id, owned.call_id
+    FROM owned
+    JOIN passed AS p ON p.job = owned.job AND p.rank = owned.rank AND p.op_id = owned.event_id
+),
+owners AS (
+    SELECT job, rank, event_id, call_id FROM owned
     UNION ALL
     SELECT job, rank, event_id, event_id AS call_id FROM query_table(calls)
 ),
-nested AS MATERIALIZED (
+nested AS (
     SELECT c.job, c.rank, c.event_id, c.has_flops, c.is_rerun, owners.call_id AS outer_id
     FROM query_table(calls) AS c
     LEFT JOIN owners
         ON owners.job = c.job AND owners.rank = c.rank AND owners.event_id = c.op_id
 ),
-without_flops AS (
-    SELECT job, rank, event_id, outer_id AS next_id
+-- From the outermost calls inwards: the innermost call with operations, around and at each.
+placed AS (
+    SELECT
+        job,
+        rank,
+        event_id,
+        has_flops,
+        is_rerun,
+        outer_id,
+        NULL::BIGINT AS around_id,
+        CASE WHEN has_flops THEN event_id END AS at_id
     FROM nested
-    WHERE NOT has_flops
-),
-not_rerun AS (
-    SELECT job, rank, event_id, outer_id AS next_id
-    FROM nested
-    WHERE NOT is_rerun
-),
--- The innermost call with operations at each, and whether it or one around it is a rerun.
-at_each AS (
+    WHERE outer_id IS NULL
+    UNION ALL
     SELECT
         n.job,
         n.rank,
         n.event_id,
         n.has_flops,
+        n.is_rerun OR placed.is_rerun AS is_rerun,
         n.outer_id,
-        CASE WHEN n.has_flops THEN n.event_id ELSE with_flops.reached_id END AS at_id,
-        n.is_rerun OR rerun.reached_id IS NOT NULL AS is_rerun
-    FROM nested AS n
-    LEFT JOIN next_outside(without_flops) AS with_flops
-        ON with_flops.job = n.job
-        AND with_flops.rank = n.rank
-        AND with_flops.event_id = n.event_id
-    LEFT JOIN next_outside(not_rerun) AS rerun
-        ON rerun.job = n.job AND rerun.rank = n.rank AND rerun.event_id = n.event_id
-),
--- And the innermost one with operations around each.
-placed AS MATERIALIZED (
-    SELECT a.*, outer_one.at_id AS around_id
-    FROM at_each AS a
-    LEFT JOIN at_each AS outer_one
-        ON outer_one.job = a.job
-        AND outer_one.rank = a.rank
-        AND outer_one.event_id = a.outer_id
+        placed.at_id AS around_id,
+        CASE WHEN n.has_flops THEN n.event_id ELSE placed.at_id END AS at_id
+    FROM placed
+    JOIN nested AS n
+        ON n.job = placed.job AND n.rank = placed.rank AND n.outer_id = placed.event_id
 ),
 with_flops_inside AS (
     SELECT DISTINCT job, rank, around_id AS event_id

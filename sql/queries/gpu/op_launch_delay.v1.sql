@@ -38,7 +38,7 @@ CREATE OR REPLACE MACRO op_launch_delay_v1(
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
     only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
 ) AS TABLE
-WITH
+WITH RECURSIVE
 picked AS MATERIALIZED (
     SELECT
         a.job,
@@ -69,16 +69,23 @@ ops AS MATERIALIZED (
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
       AND is_operator(o.cat)
 ),
--- From operators that are not of ATen outwards, the first that is.
-others AS (
-    SELECT job, rank, event_id, op_id AS next_id
-    FROM ops
-    WHERE operator IS NULL
-),
-around AS MATERIALIZED (
-    SELECT job, rank, event_id AS innermost_id, reached_id AS event_id
-    FROM next_outside(others)
-    WHERE reached_id IS NOT NULL
+-- What is around an innermost operator that is not of ATen, outwards up to the first that is.
+around AS (
+    SELECT DISTINCT ops.job, ops.rank, ops.event_id AS innermost_id, ops.op_id AS event_id
+    FROM picked
+    JOIN ops
+        ON ops.job = picked.job
+        AND ops.rank = picked.rank
+        AND ops.event_id = picked.op_id
+    WHERE ops.operator IS NULL AND ops.op_id IS NOT NULL
+    UNION
+    SELECT around.job, around.rank, around.innermost_id, ops.op_id AS event_id
+    FROM around
+    JOIN ops
+        ON ops.job = around.job
+        AND ops.rank = around.rank
+        AND ops.event_id = around.event_id
+    WHERE ops.operator IS NULL AND ops.op_id IS NOT NULL
 ),
 -- Names are long and few: numbered, a sequence is a short list until the end.
 names AS MATERIALIZED (
