@@ -29,7 +29,7 @@ PIECE_BYTES = LONGEST_ELEMENT_BYTES - 2 * READ_BYTES
 # A list that does not begin within so many bytes is not looked for any further.
 LONGEST_HEAD_BYTES = 64 << 20
 
-# And what is none in so many bytes, in a bare list.
+# A bare list with no event in so many bytes is no trace.
 LONGEST_FIRST_BYTES = 1 << 20
 
 SEPARATORS = re.compile(rb"[ \t\r\n,]*+")

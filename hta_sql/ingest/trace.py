@@ -255,7 +255,7 @@ def as_int(value: object, below: int = LATEST_BASE_NS) -> int | None:
 def as_text(value: object) -> str | None:
     """A text as it is, but for halves of surrogate pairs; other values as JSON."""
     if isinstance(value, str):
-        return value.encode(errors="replace").decode()
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return None if value is None else as_json(value)
 
 

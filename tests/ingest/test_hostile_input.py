@@ -468,6 +468,14 @@ def test_odd_keys_around_the_list(tmp_path, kind, place):
         assert rows(run, "SELECT json_extract(metadata, '$.last')::INTEGER FROM traces") == [(5,)]
 
 
+def test_half_pairs_in_columns_of_traces(tmp_path):
+    text = f'{{"host_name": "b\\udc00\\ud83d\\ude00", "traceEvents": [{ONE}]}}'
+    with ingested(tmp_path, text) as run:
+        assert rows(run, "SELECT host, metadata->>'host_name' FROM traces") == [
+            ("b\ufffd\U0001f600", "b\ufffd\U0001f600")
+        ]
+
+
 def test_half_pairs(tmp_path):
     """Python writes them, and half of a pair is no character; whole pairs and what only looks so
     stay."""
