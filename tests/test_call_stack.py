@@ -83,12 +83,15 @@ def found_stacks(
 ) -> dict[int, tuple]:
     """event_id → (depth, parent, root, op, annotation, module, backward) as in ingest."""
     given(con, spans)
-    build_stacks(con, folder)
-    rows = con.execute(
-        "SELECT event_id, depth, parent_id, root_id, op_id, annotation_id, module_id, backward_id,"
-        " step, stack_hash FROM stack"
-    ).fetchall()
-    assert len(rows) == len(spans)
+    ids = sorted(span[0] for span in spans)
+    places = build_stacks(con, folder / "stack.arrow", ids[::7]).places
+    columns = [
+        "event_id", "depth", "parent_id", "root_id", "op_id", "annotation_id", "module_id",
+        "backward_id", "step", "stack_hash",
+    ]  # fmt: skip
+    parts = [part.select(columns) for part in places.parts()]
+    rows = [tuple(row.values()) for part in parts for row in part.to_pylist()]
+    assert [row[0] for row in rows] == ids
     assert {row[0]: row[-2] for row in rows} == {span[0]: step_at(span[2]) for span in spans}
     found = {row[0]: row[1:-2] for row in rows}
     # Hashes are equal exactly where the names of the stacks are.

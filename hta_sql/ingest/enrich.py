@@ -1,7 +1,7 @@
 """What ingest derives from the events of a trace: its tables host_ops and gpu_activities.
 
 SQL does it, in the files of sql/enrich; what runs inside what is found by Python (stacks.py), where
-spans may cross each other in any way.
+spans may cross each other in any way, and put beside the events (host_ops.py).
 """
 
 from __future__ import annotations
@@ -13,22 +13,14 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from hta_sql.catalog import sql_root
+from hta_sql.ingest.host_ops import Found, first_ids, write_host_ops
 from hta_sql.ingest.nesting import NOBODY, last_around
+from hta_sql.ingest.row_groups import ROW_GROUP_ROWS, table_writer
 from hta_sql.ingest.side_by_side import Aside
-from hta_sql.ingest.stacks import build_stacks
+from hta_sql.ingest.stacks import Columns, build_stacks
 from hta_sql.ingest.temporary import make_table
-
-ROW_GROUP_ROWS = 122_880
-# Columns of numbers that mostly grow a little from row to row, and of text that hardly repeats.
-DELTA_COLUMNS = {
-    "event_id", "start_ns", "dur_ns", "correlation", "external_id", "parent_id", "root_id",
-    "launch_id", "launch_start_ns", "launch_end_ns", "op_id", "annotation_id", "module_id",
-    "record_function_id", "computed_before_ns", "hidden_ns",
-}  # fmt: skip
-LONG_COLUMNS = {"id", "args"}
 
 
 def enrich(
@@ -47,11 +39,17 @@ def enrich(
         run_file(con, "forward_ops_by_flows")
     run_file(con, "host_spans")
     build_step_segments(con)
-    build_stacks(con, folder)
-    build_thread_callers(con)
+    stacks = build_stacks(con, folder / "stack.arrow", first_ids(files["events"]), threads)
+    host_op_count = write_host_ops(
+        files["events"], files["host_ops"], stacks.places,
+        callers=thread_callers(con, stacks.of_autograd),
+        forward=forward_operators(con), cuts=stacks.cuts, threads=threads,
+    )  # fmt: skip
+    host_ops = f"read_parquet({literal(files['host_ops'])}, hive_partitioning = false)"
+    con.execute(f"CREATE TEMP VIEW host_ops AS FROM {host_ops}")
     run_file(con, "launches")
     counts = {
-        "host_op_count": write_query(con, "host_ops", files["host_ops"], threads),
+        "host_op_count": host_op_count,
         "gpu_activity_count": write_query(
             con, "gpu_activities", files["gpu_activities"], threads
         ),
@@ -97,20 +95,23 @@ def build_step_segments(con: duckdb.DuckDBPyConnection) -> None:
     }))  # fmt: skip
 
 
-def build_thread_callers(con: duckdb.DuckDBPyConnection) -> None:
-    """The table `thread_callers`: for outermost spans of autograd's threads, what the main thread
-    was at. Of several around a span, the one that began last."""
+def thread_callers(con: duckdb.DuckDBPyConnection, of_autograd: Columns) -> Found:
+    """For outermost spans of autograd's threads, what the main thread was at. Of several around a
+    span, the one that began last."""
     outer = con.sql(enrichment("main_annotations")).fetchnumpy()
-    event_ids = caller_ids = np.empty(0, np.int64)
-    if len(outer["event_id"]):
-        inner = con.sql(enrichment("outermost_of_autograd")).fetchnumpy()
-        starts, ends = outer["start_ns"].tolist(), outer["end_ns"].tolist()
-        found = np.array(last_around(
-            starts, range(len(starts)), ends, inner["start_ns"].tolist(), inner["end_ns"].tolist()
-        ), np.int64)  # fmt: skip
-        event_ids = inner["event_id"][found != NOBODY]
-        caller_ids = outer["event_id"][found[found != NOBODY]]
-    make_table(con, "thread_callers", pa.table({"event_id": event_ids, "caller_id": caller_ids}))
+    order = np.argsort(of_autograd["start_ns"], kind="stable")
+    inner = {name: values[order] for name, values in of_autograd.items()}
+    found = np.array(last_around(
+        outer["start_ns"].tolist(), range(len(outer["start_ns"])), outer["end_ns"].tolist(),
+        inner["start_ns"].tolist(), inner["end_ns"].tolist(),
+    ), np.int64)  # fmt: skip
+    is_called = found != NOBODY
+    return Found(inner["event_id"][is_called], outer["event_id"][found[is_called]])
+
+
+def forward_operators(con: duckdb.DuckDBPyConnection) -> Found:
+    forward = con.sql("SELECT event_id, forward_id FROM forward_ops").fetchnumpy()
+    return Found(forward["event_id"], forward["forward_id"])
 
 
 def run_file(con: duckdb.DuckDBPyConnection, name: str) -> None:
@@ -136,21 +137,6 @@ def write_query(
             aside.do(writer.write_batch, batch)
             count += len(batch)
     return count
-
-
-def table_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
-    """A Parquet file in which ids and times are differences and repeated words a dictionary."""
-    deltas = [field.name for field in schema if field.name in DELTA_COLUMNS]
-    text = [field.name for field in schema if field.name not in [*deltas, *LONG_COLUMNS]]
-    return pq.ParquetWriter(
-        path,
-        schema,
-        compression="zstd",
-        compression_level=1,
-        use_dictionary=text,
-        column_encoding=dict.fromkeys(deltas, "DELTA_BINARY_PACKED"),
-        write_statistics=[*deltas, *text],
-    )
 
 
 def literal(path: Path) -> str:

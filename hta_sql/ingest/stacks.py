@@ -17,19 +17,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from hta_sql.ingest.host_ops import Found
 from hta_sql.ingest.nesting import NOBODY, Nesting, last_around, nest
-from hta_sql.ingest.temporary import make_table
+from hta_sql.ingest.side_by_side import Aside
+from hta_sql.ingest.spool import Spool
 
-CHUNK_ROWS = 1 << 19
+CHUNK_ROWS = 1 << 17
 # The innermost of each kind around a span, by the bit of `what` in sql/enrich/host_spans.sql.
 KINDS = {"op_id": 1, "annotation_id": 2, "module_id": 4, "backward_id": 8}
 BACKWARD = KINDS["backward_id"]
+# One more bit: a span of a thread that only autograd runs on.
+OF_AUTOGRAD = 16
 SPANS = """
 SELECT event_id, start_ns, start_at, end_at, what, name_hash
 FROM host_spans
@@ -41,7 +45,6 @@ STACK = pa.schema([
     *[(name, pa.int64()) for name in ("parent_id", "root_id", *KINDS)],
     ("stack_hash", pa.uint64()),
 ])  # fmt: skip
-CUTS = pa.schema([("event_id", pa.int64()), ("cut_ns", pa.int64())])
 # What a span inherits from its caller, and what it inherits where it has none.
 NOTHING_INHERITED = {
     "depth": -1, "root_id": NOBODY, **dict.fromkeys(KINDS, NOBODY), "stack_hash": np.uint64(0)
@@ -49,26 +52,37 @@ NOTHING_INHERITED = {
 
 # Arrays of numbers, a row a span, in the order of the spans.
 Columns = dict[str, np.ndarray]
+NO_CUTS: Columns = {name: np.empty(0, np.int64) for name in ("event_id", "cut_ns")}
+NO_SPANS: Columns = {name: np.empty(0, np.int64) for name in ("event_id", "start_ns", "end_ns")}
 
 
-def build_stacks(con: duckdb.DuckDBPyConnection, folder: Path) -> None:
-    """From `host_spans` and `step_segments` make the view `stack`, of a file in this folder, and
-    the table `cuts`: when crossed spans leave the stack."""
+class CallStacks(NamedTuple):
+    """The place of every span, a row of STACK each; when crossed spans leave the stack, by their
+    ids; and of threads that only autograd runs on, the outermost spans."""
+
+    places: Spool
+    cuts: Found
+    of_autograd: Columns
+
+
+def build_stacks(
+    con: duckdb.DuckDBPyConnection, file: Path, first_ids: list[int], threads: int = 1
+) -> CallStacks:
+    """From `host_spans` and `step_segments`. The places wait in a file, in parts that begin with
+    these ids."""
     steps = con.sql("SELECT start_ns, step FROM step_segments ORDER BY start_ns").to_arrow_table()
     lines = con.execute("SELECT DISTINCT line FROM threads ORDER BY line").fetchall()
-    file = folder / "stack.parquet"
-    cuts = [CUTS.empty_table()]
-    with pq.ParquetWriter(
-        file, STACK, compression="none", use_dictionary=False, write_statistics=False
-    ) as writer:
+    places = Spool(file, STACK, first_ids)
+    cuts, of_autograd = [NO_CUTS], [NO_SPANS]
+    with Aside(threads) as aside:
         for (line,) in lines:
             stacks = Stacks()
             for spans, goes_on_at in chunks(con, line):
-                writer.write_table(stacks.take(spans, goes_on_at, steps))
+                aside.do(places.add, stacks.take(spans, goes_on_at, steps))
             cuts += stacks.cuts
-    make_table(con, "cuts", pa.concat_tables(cuts))
-    path = str(file).replace("'", "''")
-    con.execute(f"CREATE OR REPLACE TEMP VIEW stack AS FROM read_parquet('{path}')")
+            of_autograd += stacks.of_autograd
+    cut = joined(cuts)
+    return CallStacks(places, Found(cut["event_id"], cut["cut_ns"]), joined(of_autograd))
 
 
 def chunks(con: duckdb.DuckDBPyConnection, line: int) -> Iterator[tuple[Columns, int | None]]:
@@ -92,65 +106,70 @@ class Stacks:
     """
 
     def __init__(self) -> None:
-        self.cuts: list[pa.Table] = []
+        self.cuts: list[Columns] = []
+        self.of_autograd: list[Columns] = []  # the outermost of its threads
         self._count = 0  # spans so far, which numbers them in their order
         self._open: Columns = {}
         self._tails: Columns = {}
 
-    def take(self, chunk: Columns, goes_on_at: int | None, steps: pa.Table) -> pa.Table:
-        """The rows of `stack` for the spans of a chunk."""
+    def take(self, chunk: Columns, goes_on_at: int | None, steps: pa.Table) -> pa.RecordBatch:
+        """The rows of STACK for the spans of a chunk, in the order of event_id."""
         before, spans = self._after_those_open(chunk)
         nesting = nest(spans["start_at"][:NOBODY], spans["end_at"][:NOBODY], goes_on_at)
         inherit_one_by_one(spans, nesting, before)
         for group in nesting.settled:
             inherit(spans, group[group >= before], nesting.parents)
         self._note_cuts(spans, nesting)
+        self._note_autograd(spans, before)
         ids = {name: ids_at(spans, spans[name][before:NOBODY]) for name in KINDS}
         for name in KINDS if len(self._tails["number"]) else ():
             self._mend(ids[name], spans, before, name)
+        order = np.argsort(chunk["event_id"], kind="stable")
+        own = before + order
+        rows = {
+            "event_id": chunk["event_id"][order],
+            "step": step_at(steps, chunk["start_ns"][order]),
+            "depth": spans["depth"][own].astype(np.int32),
+            "parent_id": with_nulls(ids_at(spans, nesting.parents[own])),
+            "root_id": ids_at(spans, spans["root_id"][own]),
+            **{name: with_nulls(found[order]) for name, found in ids.items()},
+            "stack_hash": spans["stack_hash"][own],
+        }
         self._keep(spans, nesting.still_open, goes_on_at)
-        return pa.table(
-            {
-                "event_id": chunk["event_id"],
-                "step": step_at(steps, chunk["start_ns"]),
-                "depth": spans["depth"][before:NOBODY].astype(np.int32),
-                "parent_id": with_nulls(ids_at(spans, nesting.parents[before:])),
-                "root_id": ids_at(spans, spans["root_id"][before:NOBODY]),
-                **{name: with_nulls(found) for name, found in ids.items()},
-                "stack_hash": spans["stack_hash"][before:NOBODY],
-            },
-            STACK,
-        )
+        return pa.record_batch(rows, STACK)
 
     def _after_those_open(self, chunk: Columns) -> tuple[int, Columns]:
         """How many spans are open, and all: those open, those of the chunk, and nobody."""
-        size = len(chunk["event_id"])
-        new = chunk | {
-            "number": np.arange(self._count, self._count + size),
-            **{name: np.full(size, value) for name, value in NOTHING_INHERITED.items()},
-        }  # fmt: skip
+        size, before = len(chunk["event_id"]), len(self._open.get("number", ()))
+        new = NOTHING_INHERITED | chunk | {"number": np.arange(self._count, self._count + size)}
         self._count += size
         nobody = {"event_id": NOBODY, "number": NOBODY} | NOTHING_INHERITED
-        spans = {
-            name: np.concatenate([
-                self._open.get(name, values[:0]), values,
-                np.array([nobody.get(name, 0)], values.dtype),
-            ])
-            for name, values in new.items()
-        }  # fmt: skip
-        return len(self._open.get("number", ())), spans
+        spans = {}
+        for name, given in new.items():
+            values = np.empty(before + size + 1, np.asarray(given).dtype)
+            values[:before] = self._open.get(name, ())
+            values[before:NOBODY] = given
+            values[NOBODY] = nobody.get(name, 0)
+            spans[name] = values
+        return before, spans
 
     def _note_cuts(self, spans: Columns, nesting: Nesting) -> None:
         """Remember which spans were crossed, and the tails that others may lie in."""
         crossed = nesting.crossed
         cut_ns = nesting.cut_at - (spans["start_at"] - spans["start_ns"])[crossed]
-        self.cuts.append(pa.table([spans["event_id"][crossed], cut_ns], schema=CUTS))
+        self.cuts.append({"event_id": spans["event_id"][crossed], "cut_ns": cut_ns})
         tails = {name: spans[name][crossed] for name in ("event_id", "number", "end_at", "what")}
         tails["begins_at"] = nesting.cut_at
-        self._tails = {
-            name: np.concatenate([self._tails.get(name, values[:0]), values])
-            for name, values in tails.items()
-        }  # fmt: skip
+        self._tails = joined([self._tails, tails]) if self._tails else tails
+
+    def _note_autograd(self, spans: Columns, before: int) -> None:
+        is_outermost = (spans["what"] & OF_AUTOGRAD > 0) & (spans["depth"] == 0)
+        found = before + np.flatnonzero(is_outermost[before:NOBODY])
+        start_ns = spans["start_ns"][found]
+        self.of_autograd.append({
+            "event_id": spans["event_id"][found], "start_ns": start_ns,
+            "end_ns": spans["end_at"][found] - spans["start_at"][found] + start_ns,
+        })  # fmt: skip
 
     def _mend(self, ids: np.ndarray, spans: Columns, before: int, name: str) -> None:
         """Put the tail of a kind in place of the innermost of that kind on the stack, for spans
@@ -249,6 +268,10 @@ def covered(starts: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> np.ndar
     return np.flatnonzero(np.cumsum(entered - left)[:-1])
 
 
+def joined(parts: list[Columns]) -> Columns:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
 def ids_at(spans: Columns, positions: np.ndarray) -> np.ndarray:
     return spans["event_id"][positions]
 
@@ -257,7 +280,7 @@ def with_nulls(ids: np.ndarray) -> pa.Array:
     return pa.array(ids, mask=ids == NOBODY)
 
 
-def step_at(steps: pa.Table, starts: np.ndarray) -> pa.ChunkedArray:
+def step_at(steps: pa.Table, starts: np.ndarray) -> pa.Array:
     """The step of the stretch that each start lies in; NULL before the first stretch."""
     stretch = np.searchsorted(steps["start_ns"].to_numpy(), starts, "right") - 1
-    return steps["step"].take(with_nulls(stretch))
+    return steps["step"].combine_chunks().take(with_nulls(stretch))

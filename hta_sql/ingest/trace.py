@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -23,11 +23,12 @@ import pyarrow.compute as pc
 from hta_sql import SCHEMA_VERSION
 from hta_sql.catalog import sql_root
 from hta_sql.database import NO_LOOP_JOINS, without_progress_bar
-from hta_sql.ingest.enrich import ROW_GROUP_ROWS, enrich, table_writer
+from hta_sql.ingest.enrich import enrich
 from hta_sql.ingest.find import shown
 from hta_sql.ingest.metadata import LONGEST_KEYS_BYTES
 from hta_sql.ingest.parse import Parser, paired
 from hta_sql.ingest.quarantine import Quarantine
+from hta_sql.ingest.row_groups import RowGroups
 from hta_sql.ingest.side_by_side import Aside
 from hta_sql.ingest.stream import TraceStream
 from hta_sql.storage import Place, put, stamp
@@ -53,6 +54,19 @@ class IngestedTrace:
     metadata: dict = field(repr=False)
 
 
+@contextmanager
+def plain_memory() -> Iterator[None]:
+    """Arrow takes its memory from malloc meanwhile. Its own allocators return what a piece has used
+    and ask for it anew with the next one, page by page: a twentieth of all time."""
+    before = pa.default_memory_pool()
+    pa.set_memory_pool(pa.system_memory_pool())
+    try:
+        yield
+    finally:
+        pa.set_memory_pool(before)
+
+
+@plain_memory()
 def ingest_trace(
     path: Place,
     staging: Path,
@@ -158,31 +172,6 @@ def write_events(
     return count, base_ns
 
 
-class RowGroups:
-    """A Parquet file whose row groups are no smaller than those of DuckDB, however small the tables
-    are that it is written by."""
-
-    def __init__(self, path: Path, schema: pa.Schema):
-        self._writer = table_writer(path, schema)
-        self._waiting: list[pa.Table] = []
-        self._rows = 0
-
-    def write_table(self, table: pa.Table) -> None:
-        self._waiting.append(table)
-        self._rows += len(table)
-        if self._rows >= ROW_GROUP_ROWS:
-            self._write()
-
-    def close(self) -> None:
-        if self._rows:
-            self._write()
-        self._writer.close()
-
-    def _write(self) -> None:
-        self._writer.write_table(pa.concat_tables(self._waiting))
-        self._waiting, self._rows = [], 0
-
-
 def metadata_of(stream: TraceStream) -> dict:
     return stream.head.keys | (stream.tail.keys if stream.tail else {})
 
@@ -223,7 +212,6 @@ def shifted(table: pa.Table, base_ns: int | None) -> pa.Table:
         return table
     times = pc.add(table["start_ns"], base_ns)
     return table.set_column(table.schema.get_field_index("start_ns"), "start_ns", times)
-
 
 
 

@@ -25,8 +25,8 @@ import pyarrow.parquet as pq
 from hta_sql.database import archive_root, write_database
 from hta_sql.errors import one_line
 from hta_sql.ingest import clear_abandoned, in_use, staging_of
-from hta_sql.ingest.enrich import ROW_GROUP_ROWS, table_writer
 from hta_sql.ingest.publish import SHARE
+from hta_sql.ingest.row_groups import ROW_GROUP_ROWS, table_writer
 from hta_sql.keeping.files import check_jobs, delete, delete_unnamed
 from hta_sql.machine import core_count
 from hta_sql.storage import is_remote, put

@@ -8,7 +8,7 @@ SELECT
     start_at + e.dur_ns AS end_at,
     is_operator(e.cat) AS is_op,
     -- Bits that hta_sql/ingest/stacks.py knows: an operator, an annotation, a module, one that
-    -- begins a backward pass.
+    -- begins a backward pass, any of a thread that only autograd runs on.
     (
         is_op::TINYINT
         + 2 * (e.cat = 'user_annotation')::TINYINT
@@ -22,6 +22,7 @@ SELECT
                 OR e.event_id IN (SELECT event_id FROM forward_ops)
             )
         )::TINYINT
+        + 16 * (threads.has_autograd AND NOT threads.has_steps)::TINYINT
     )::TINYINT AS what,
     hash(e.name) AS name_hash
 FROM trace_events AS e

@@ -3,30 +3,26 @@
 --
 -- Apart from gpu_activities, so that what is sorted here is narrow.
 CREATE OR REPLACE TEMP TABLE launches AS
-WITH
+SELECT
+    correlation,
+    event_id AS launch_id,
+    name AS launch_name,
+    pid AS launch_pid,
+    tid AS launch_tid,
+    start_ns AS launch_start_ns,
+    start_ns + dur_ns AS launch_end_ns,
+    step,
+    op_id,
+    annotation_id
+FROM host_ops
+WHERE is_runtime_call(cat)
+  AND correlation IN (
+      SELECT correlation
+      FROM trace_events
+      WHERE ph = 'X' AND is_gpu_activity(cat)
+  )
 -- Where several calls carry one correlation id, the outermost launched.
-calls AS (
-    SELECT
-        correlation,
-        event_id AS launch_id,
-        name AS launch_name,
-        pid AS launch_pid,
-        tid AS launch_tid,
-        start_ns AS launch_start_ns,
-        start_ns + dur_ns AS launch_end_ns
-    FROM trace_events
-    WHERE ph = 'X'
-      AND is_runtime_call(cat)
-      AND correlation IN (
-          SELECT correlation
-          FROM trace_events
-          WHERE ph = 'X' AND is_gpu_activity(cat)
-      )
-    QUALIFY row_number() OVER (
-        PARTITION BY correlation
-        ORDER BY start_ns, dur_ns DESC, event_id
-    ) = 1
-)
-SELECT calls.*, stack.step, stack.op_id, stack.annotation_id
-FROM calls
-JOIN stack ON stack.event_id = calls.launch_id;
+QUALIFY row_number() OVER (
+    PARTITION BY correlation
+    ORDER BY start_ns, dur_ns DESC, event_id
+) = 1;
