@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache, partial
@@ -232,19 +232,31 @@ def table_lines(
     names: list[str], rows: list[tuple[Any, ...]], width: int | None = None
 ) -> list[str]:
     """A header line and a line a row, aligned; texts are cut in the middle to fit `width`."""
-    cells = [[humane(name, value) for name, value in zip(names, row, strict=True)] for row in rows]
-    texts = [any(isinstance(row[i], str) for row in rows) for i in range(len(names))]
-    sizes = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
+    columns = list(zip(*rows, strict=True)) or [()] * len(names)
+    cells = [_cells(name, values) for name, values in zip(names, columns, strict=True)]
+    texts = [any(isinstance(value, str) for value in values) for values in columns]
+    sizes = [max(map(len, [name, *set(shown)])) for name, shown in zip(names, cells, strict=True)]
     if width is not None:
         sizes = _fitted(sizes, texts, [len(name) for name in names], width)
-    lines = []
-    for row in [names, *cells]:
-        fitted = [
-            _cut(cell, size).ljust(size) if is_text else cell.rjust(size)
-            for cell, size, is_text in zip(row, sizes, texts, strict=True)
-        ]
-        lines.append("  ".join(fitted).rstrip())
-    return lines
+    fitted = [
+        _each(lambda cell, t=is_text, s=size: _cut(cell, s).ljust(s) if t else cell.rjust(s),
+              [name, *shown])
+        for name, shown, is_text, size in zip(names, cells, texts, sizes, strict=True)
+    ]
+    return ["  ".join(line).rstrip() for line in zip(*fitted, strict=True)]
+
+
+def _cells(name: str, values: Sequence[Any]) -> list[str]:
+    try:
+        return _each(partial(humane, name), values)
+    except TypeError:  # lists are no keys
+        return [humane(name, value) for value in values]
+
+
+def _each(work: Callable[[Any], str], values: Sequence[Any]) -> list[str]:
+    """What `work` makes of each value, done once for equal ones, of which long tables have many."""
+    done = {value: work(value) for value in set(values)}
+    return [done[value] for value in values]
 
 
 def turned_lines(names: list[str], rows: list[tuple[Any, ...]]) -> list[str]:

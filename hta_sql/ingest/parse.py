@@ -211,7 +211,7 @@ class PieceParser(ABC):
         begin = 0
         if self._giant:
             is_next = self._was_apart and is_sound and len(table) > 0
-            found = 0 if is_next else self._end_of_giant(piece.data[: piece.end])
+            found = 0 if is_next else self._end_of_giant(bytes(piece.data[: piece.end]))
             begin = piece.end if found is None else found
             self._giant.add(piece.data[:begin])
             if found is None and not piece.is_last:

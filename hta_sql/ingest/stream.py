@@ -168,7 +168,7 @@ class Piece(NamedTuple):
     """
 
     offset: int  # in the uncompressed file
-    data: bytes
+    data: bytes | memoryview
     begin: int
     is_apart: bool
     is_last: bool
@@ -284,7 +284,8 @@ class TraceStream:
                 cut = last_boundary(self._buffer, self._first_key)
                 is_apart = cut is not None
                 end = cut or len(self._buffer)
-            yield Piece(self._offset, self._buffer[:end], min(begin, end), is_apart, False, end)
+            data = memoryview(self._buffer)[:end]  # copies of so much cost as much as inflating
+            yield Piece(self._offset, data, min(begin, end), is_apart, False, end)
             self._drop(end)
         if self.given_up:
             return
