@@ -233,9 +233,10 @@ def table_lines(
 ) -> list[str]:
     """A header line and a line a row, aligned; texts are cut in the middle to fit `width`."""
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
-    cells = [_cells(name, values) for name, values in zip(names, columns, strict=True)]
+    cells = [_each(partial(humane, name), values)
+             for name, values in zip(names, columns, strict=True)]
     texts = [any(isinstance(value, str) for value in values) for values in columns]
-    sizes = [max(map(len, [name, *set(shown)])) for name, shown in zip(names, cells, strict=True)]
+    sizes = [max(map(len, [name, *shown])) for name, shown in zip(names, cells, strict=True)]
     if width is not None:
         sizes = _fitted(sizes, texts, [len(name) for name in names], width)
     fitted = [
@@ -246,17 +247,16 @@ def table_lines(
     return ["  ".join(line).rstrip() for line in zip(*fitted, strict=True)]
 
 
-def _cells(name: str, values: Sequence[Any]) -> list[str]:
-    try:
-        return _each(partial(humane, name), values)
-    except TypeError:  # lists are no keys
-        return [humane(name, value) for value in values]
-
-
 def _each(work: Callable[[Any], str], values: Sequence[Any]) -> list[str]:
-    """What `work` makes of each value, done once for equal ones, of which long tables have many."""
-    done = {value: work(value) for value in set(values)}
-    return [done[value] for value in values]
+    """What `work` makes of each value; only once for each text and whole number where a long table
+    has many equal ones. Others may be equal and look different, as 0.0 and -0.0."""
+    kinds = set(map(type, values))
+    if len(kinds - {type(None)}) == 1 and kinds <= {str, int, bool, type(None)}:
+        distinct = set(values)
+        if 2 * len(distinct) < len(values):
+            done = {value: work(value) for value in distinct}
+            return [done[value] for value in values]
+    return [work(value) for value in values]
 
 
 def turned_lines(names: list[str], rows: list[tuple[Any, ...]]) -> list[str]:

@@ -318,6 +318,17 @@ def test_table_is_aligned():
     assert table_lines(["a", "b"], []) == ["a  b"]
 
 
+def test_equal_values_of_a_table_that_look_different():
+    """Equal ones are formatted once, but for these."""
+    assert table_lines(["v", "u"], [(0.0, 1), (-0.0, True), (0.0, 1), (-0.0, True)] * 2) == [
+        " v     u", *[" 0     1", "-0  True"] * 4
+    ]
+    assert table_lines(["n", "t"], [(7, "a"), (None, "bc"), (8, None)] * 3) == [
+        "n  t", *["7  a", "-  bc", "8  -"] * 3
+    ]
+    assert table_lines(["l"], [([1, 2],), ([1, 2],)]) == ["     l", "[1, 2]", "[1, 2]"]
+
+
 @pytest.mark.parametrize(("name", "value", "text"), [
     ("dur_ns", 0, "0 ns"),
     ("dur_ns", 999, "999 ns"),

@@ -1,8 +1,9 @@
 """The table host_ops: the operations of the host as `events` has them, each with its place in the
 call stack of its thread.
 
-Nothing is joined: both come in the order of event_id. Words stay the numbers that stand for them in
-the file, so that none is looked at again.
+Nothing is joined: events and places both come in the order of event_id. Words stay the numbers that
+stand for them in the file of events, so that only the words of a row group are looked at, not those
+of each row.
 """
 
 from __future__ import annotations
@@ -64,8 +65,8 @@ def write_host_ops(
 ) -> int:
     """Write the table; its number of rows.
 
-    The parts of `stack` are the row groups of `events`. `forward` is told of what begins a backward
-    pass, the others of any operation.
+    The parts of `stack` are the row groups of `events`. `forward` goes by the operation that begins
+    the backward pass, `callers` and `cuts` by the operation itself.
     """
     count = 0
     with pq.ParquetFile(events, read_dictionary=WORDS) as file:
@@ -78,7 +79,7 @@ def write_host_ops(
                     continue
                 rows = file.read_row_group(number, names, use_threads=threads > 1)
                 at = np.searchsorted(rows["event_id"].to_numpy(), places["event_id"].to_numpy())
-                columns = {column: rows[column].take(pa.array(at)) for column in names} | {
+                columns = {column: taken(rows[column], pa.array(at)) for column in names} | {
                     column: places[column] for column in stack.schema.names if column in COLUMNS
                 } | {
                     "caller_id": callers.of(places["event_id"]),
@@ -89,3 +90,13 @@ def write_host_ops(
                 aside.do(writer.write_table, pa.table(columns).select(COLUMNS))
                 count += len(places)
     return count
+
+
+def taken(column: pa.ChunkedArray, at: pa.Array) -> pa.ChunkedArray:
+    """Some of the values. Where they are fewer than the words, only with those that they are."""
+    some = column.take(at)
+    if pa.types.is_dictionary(some.type) and any(
+        len(chunk.dictionary) > len(chunk) for chunk in some.chunks
+    ):
+        return some.cast(some.type.value_type).dictionary_encode()
+    return some

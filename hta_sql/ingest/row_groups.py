@@ -8,8 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 ROW_GROUP_ROWS = 122_880
-# Rows that are longer than usual do not wait until they are so many.
-ROW_GROUP_BYTES = 256 << 20
+# In memory; to write as much takes several times as much. Rows that are longer than usual do not
+# wait until they are so many.
+ROW_GROUP_BYTES = 64 << 20
 # Columns of numbers that mostly grow a little from row to row, and of text that hardly repeats.
 DELTA_COLUMNS = {
     "event_id", "start_ns", "dur_ns", "correlation", "external_id", "parent_id", "root_id",
@@ -30,16 +31,16 @@ def table_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
         compression_level=1,
         use_dictionary=text,
         column_encoding=dict.fromkeys(deltas, "DELTA_BINARY_PACKED"),
-        # Those of names are as wide as the alphabet.
+        # No smallest and largest name: nearly every row group has some from A to Z.
         write_statistics=[*deltas, *(column for column in text if column != "name")],
-        # Or who reads it by Arrow would find dictionaries where it was written from some.
+        # Arrow's own schema would tell its readers of dictionaries, where it was written from some.
         store_schema=False,
     )
 
 
 class RowGroups:
-    """A Parquet file whose row groups are no smaller than those of DuckDB, however small the tables
-    are that it is written by."""
+    """A Parquet file whose row groups have as many rows as those of DuckDB, or as many bytes as fit
+    into memory, however small the tables are that it is written by."""
 
     def __init__(self, path: Path, schema: pa.Schema):
         self._writer = table_writer(path, schema)

@@ -164,7 +164,7 @@ class Piece(NamedTuple):
     ended. One that `is_apart` was cut where an element seems to end, so that all in it are whole.
 
     Up to `begin` there is nothing but separators. Of the last one, `end` is where the list seems to
-    end in it, and `tail` what stands behind.
+    end in it, and `tail` what stands behind. Its `data` are bytes, those of the others a view.
     """
 
     offset: int  # in the uncompressed file

@@ -214,7 +214,6 @@ def shifted(table: pa.Table, base_ns: int | None) -> pa.Table:
     return table.set_column(table.schema.get_field_index("start_ns"), "start_ns", times)
 
 
-
 def describe(metadata: dict) -> dict:
     """The columns of `traces` that come from the file's top-level keys."""
     distributed = metadata.get("distributedInfo")

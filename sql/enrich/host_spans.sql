@@ -22,7 +22,7 @@ SELECT
                 OR e.event_id IN (SELECT event_id FROM forward_ops)
             )
         )::TINYINT
-        + 16 * (threads.has_autograd AND NOT threads.has_steps)::TINYINT
+        + 16 * coalesce(threads.has_autograd AND NOT threads.has_steps, false)::TINYINT
     )::TINYINT AS what,
     hash(e.name) AS name_hash
 FROM trace_events AS e

@@ -1,0 +1,115 @@
+"""How host_ops is written: beside events row group by row group, in their order."""
+
+import random
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from hand_written import ingested, rows, span, trace_text
+
+from hta_sql.ingest import row_groups, stacks, stream
+
+WORDS = {"Input Dims": "input_dims", "Input type": "input_types",
+         "Concrete Inputs": "concrete_inputs"}  # fmt: skip
+
+
+def table_file(folder: Path, table: str) -> pq.ParquetFile:
+    [file] = (folder / "archive" / table).rglob("*.parquet")
+    return pq.ParquetFile(file)
+
+
+def calls(rng: random.Random, count: int) -> list[dict]:
+    """Operators that call a launch each, or none, on two threads, with kernels and instants
+    between."""
+    events = []
+    for i in range(count):
+        thread, ts = 1 + i % 2, 100 * i
+        words = {name: rng.choice(["[]", "[[2, 3]]", ""]) for name in WORDS if rng.random() < 0.7}
+        operator = span(f"op{rng.randrange(9)}", ts, 50, tid=thread, **words)
+        launch = span("cudaLaunchKernel", ts + 10, 5, "cuda_runtime", tid=thread, correlation=i + 1)
+        kernel = span(f"kernel{i}", ts + 20, 30, "kernel", 0, 7, stream=7, correlation=i + 1)
+        mark = {"ph": "i", "cat": "cpu_instant_event", "name": f"mark{i}", "pid": 1, "tid": 1,
+                "ts": ts, "s": "t"}  # fmt: skip
+        events += [operator, *rng.sample([launch, kernel, mark], rng.randrange(1, 4))]
+    return events
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_row_groups_and_chunks_of_a_few(tmp_path, seed, monkeypatch):
+    """What an event says stands in its own row, and who called it, wherever the cuts are."""
+    rng = random.Random(seed)
+    monkeypatch.setattr(row_groups, "ROW_GROUP_ROWS", [1, 7, 50][seed % 3])
+    monkeypatch.setattr(row_groups, "ROW_GROUP_BYTES", [1 << 30, 3_000][seed % 2])
+    monkeypatch.setattr(stacks, "CHUNK_ROWS", [3, 1 << 17][seed // 3])
+    # A row group is one piece at least.
+    monkeypatch.setattr(stream, "READ_BYTES", 500)
+    monkeypatch.setattr(stream, "PIECE_BYTES", 2_000)
+    events = calls(rng, 60)
+    rng.shuffle(events)
+    with ingested(tmp_path, trace_text(events)) as archive:
+        found = archive.sql(
+            "SELECT event_id, cat, name, tid, start_ns, dur_ns, parent_id, root_id, depth, op_id,"
+            " correlation, input_dims, input_types, concrete_inputs FROM host_ops ORDER BY event_id"
+        ).to_pylist()
+    with table_file(tmp_path, "events") as file:
+        assert file.num_row_groups > 3
+    with table_file(tmp_path, "host_ops") as file:
+        ids = file.read(["event_id"])["event_id"].to_pylist()
+        assert ids == [row["event_id"] for row in found]
+    host = {at: event for at, event in enumerate(events)
+            if event["cat"] in ("cpu_op", "cuda_runtime")}  # fmt: skip
+    starts = {(event["ts"], event["tid"]): at for at, event in host.items()}
+    expected = []
+    for at, event in host.items():
+        caller = starts.get((event["ts"] - 10, event["tid"]))
+        args = event["args"]
+        expected.append({
+            "event_id": at, "cat": event["cat"], "name": event["name"], "tid": str(event["tid"]),
+            "start_ns": event["ts"] * 1000, "dur_ns": event["dur"] * 1000, "parent_id": caller,
+            "root_id": at if caller is None else caller, "depth": int(caller is not None),
+            "op_id": caller, "correlation": args.get("correlation"),
+            **{column: args.get(name) for name, column in WORDS.items()},
+        })  # fmt: skip
+    assert found == expected
+
+
+def test_row_groups_end_by_bytes(tmp_path, monkeypatch):
+    """Rows of long arguments do not wait in memory for each other, piece by piece."""
+    monkeypatch.setattr(row_groups, "ROW_GROUP_BYTES", 5_000_000)
+    long = "z" * 100_000
+    events = [span(f"op{i}", i, 1, **{"Concrete Inputs": f"{i}{long}"}) for i in range(400)]
+    with ingested(tmp_path, trace_text(events)) as archive:
+        found = rows(archive, "SELECT name, concrete_inputs FROM host_ops ORDER BY event_id")
+    assert found == [(f"op{i}", f"{i}{long}") for i in range(400)]
+    for table in ("events", "host_ops"):
+        with table_file(tmp_path, table) as file:
+            assert file.num_row_groups == 3  # 40 MB come in pieces of 14
+
+
+def test_words_of_others_are_not_written(tmp_path):
+    marks = [{"ph": "i", "name": f"a mark of its own name, {i}", "pid": 1, "tid": 1, "ts": i}
+             for i in range(3000)]  # fmt: skip
+    with ingested(tmp_path, trace_text([*marks, span("aten::add", 1, 2)])) as archive:
+        assert rows(archive, "SELECT name FROM host_ops") == [("aten::add",)]
+    with table_file(tmp_path, "host_ops") as file:
+        at = file.schema_arrow.get_field_index("name")
+        assert file.metadata.row_group(0).column(at).total_uncompressed_size < 200
+
+
+def test_readers_of_arrow_find_plain_columns(tmp_path):
+    with ingested(tmp_path, trace_text([span("aten::add")])):
+        pass
+    with table_file(tmp_path, "host_ops") as file:
+        types = {field.name: str(field.type) for field in file.schema_arrow}
+    assert types["name"] == "string" and types["stack_hash"] == "uint64"
+    assert types["depth"] == "int32" and types["is_backward"] == "bool"
+
+
+@pytest.mark.parametrize("name", ["null", None])
+def test_a_thread_of_operators_without_names(tmp_path, name):
+    """Nothing says that autograd runs on it, and nothing that it does not."""
+    text = '{"ph": "X", "cat": "cpu_op", "pid": 1, "tid": 2, "ts": 5, "dur": 1%s}'
+    nameless = text % (f', "name": {name}' if name else "")
+    with ingested(tmp_path, trace_text([span("aten::add", 1, 2), nameless])) as archive:
+        found = rows(archive, "SELECT name, tid, depth FROM host_ops ORDER BY event_id")
+    assert found == [("aten::add", "1", 0), (None, "2", 0)]
