@@ -433,7 +433,8 @@ def test_killed_worker_is_one_failed_trace(tmp_path, monkeypatch):
 
 
 def test_workers_end_with_a_killed_parent(tmp_path):
-    write_job(tmp_path / "t", ranks=2, steps=60, layers=8)
+    # So many that two are read at once again, should both workers not start together.
+    write_job(tmp_path / "t", ranks=8, steps=30, layers=8)
     code = "import sys, hta_sql; hta_sql.ingest(sys.argv[1], sys.argv[2], workers=2)"
     words = [sys.executable, "-c", code, tmp_path / "t", tmp_path / "a"]
     ingest = subprocess.Popen(words, start_new_session=True)
