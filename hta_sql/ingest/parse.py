@@ -10,12 +10,13 @@ from __future__ import annotations
 import queue
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -105,6 +106,8 @@ class Giant:
 class PieceParser(ABC):
     """Reads the pieces of one file's list, whatever its elements are."""
 
+    number: str  # the column that numbers them
+
     def __init__(
         self, con: duckdb.DuckDBPyConnection, folder: Path, quarantine: Quarantine,
         threads: int = 1,
@@ -135,7 +138,7 @@ class PieceParser(ABC):
 
     @abstractmethod
     def _parsed(self, data) -> Parsed:
-        """The elements of a piece, each with its position in it (first) and its `problem` (last).
+        """The elements of a piece in their order, each with its `problem`.
 
         Called by any thread. Raises one of UNREADABLE.
         """
@@ -167,7 +170,7 @@ class PieceParser(ABC):
                 self._is_barren = self._is_coarse and self._good_until <= piece.offset
                 self._look_out_for_traps(piece)
         if not self._good_count:
-            yield self._parsed_with_care(b"")
+            yield self._numbered(self._parsed_with_care(b""), [])
 
     def _look_out_for_traps(self, piece: Piece) -> None:
         """Give up on what unfolds to a lot of nothing."""
@@ -218,7 +221,9 @@ class PieceParser(ABC):
                 return
             self._quarantine_giant()
         if is_sound and not self._carry and not begin:
-            yield self._numbered(table)
+            yield self._numbered(table, np.arange(self._next_id, self._next_id + len(table)))
+            self._next_id += len(table)
+            self._good_count += len(table)
         else:
             text = self._carry + piece.data[begin : piece.end]
             offset = piece.offset + begin - len(self._carry)
@@ -239,11 +244,8 @@ class PieceParser(ABC):
         except UNREADABLE:
             return None
 
-    def _numbered(self, table: pa.Table) -> pa.Table:
-        ids = pc.add(table[0], self._next_id)
-        self._next_id += len(table)
-        self._good_count += len(table)
-        return table.set_column(0, table.column_names[0], ids)
+    def _numbered(self, table: pa.Table, numbers: Sequence[int] | np.ndarray) -> pa.Table:
+        return table.add_column(0, self.number, pa.array(np.asarray(numbers, np.int64)))
 
     def _walk(
         self, text: bytes, offset: int, is_last: bool, behind: bytes
@@ -389,8 +391,7 @@ class PieceParser(ABC):
             return
         for at, problem in zip(sound, table["problem"].to_pylist(), strict=True):
             problems[at] = problem
-        ids = pa.array([self._next_id + at for at in sound], pa.int64())
-        table = table.set_column(0, table.column_names[0], ids)
+        table = self._numbered(table, [self._next_id + at for at in sound])
         yield table.filter(pc.is_null(table["problem"]))
 
     def _json_problems(self, elements: list[Element], texts: list[bytes]) -> list[str | None]:
@@ -425,6 +426,7 @@ class Reader:
     def __init__(self, con: duckdb.DuckDBPyConnection, path: Path):
         self.con = con
         self._path = path
+        self._relations: dict[str, duckdb.DuckDBPyRelation] = {}
         # Written over again and again: new pages for every piece would cost more than its bytes.
         self._file = path.open("wb", buffering=0)
 
@@ -433,8 +435,11 @@ class Reader:
         for part in (b"[", data, b"]"):
             self._file.write(part)
         self._file.truncate()
-        piece = "'" + str(self._path).replace("'", "''") + "'"
-        return self.con.sql("FROM " + relation.format(piece=piece)).to_arrow_table()
+        if relation not in self._relations:
+            piece = "'" + str(self._path).replace("'", "''") + "'"
+            self._relations[relation] = self.con.sql("FROM " + relation.format(piece=piece))
+        # It is run anew each time; to plan it twice would be a thirtieth of all parsing.
+        return self._relations[relation].to_arrow_table()
 
     def close(self) -> None:
         self._file.close()
@@ -448,6 +453,7 @@ class Parser(PieceParser):
     Times in the tables are relative to the trace's base, which may stand behind the events.
     """
 
+    number = "event_id"
     # Whether stamps count from 1970; None until there is one.
     _since_1970: bool | None = None
     # Whether fractions of a microsecond are padded; None until there are some of large stamps.
@@ -510,6 +516,8 @@ class Parser(PieceParser):
 
 class NodeParser(PieceParser):
     """Reads the nodes of one execution trace."""
+
+    number = "position"
 
     def _parsed(self, data) -> Parsed:
         return Parsed(self._parsed_with_care(data))

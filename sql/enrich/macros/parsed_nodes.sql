@@ -58,13 +58,11 @@ nullif(
     '{}'
 );
 
--- Columns of `execution_nodes`; `position` counts in the piece, `problem` says why a node cannot be
--- used.
+-- Columns of `execution_nodes` but position; `problem` says why a node cannot be used.
 CREATE OR REPLACE MACRO nodes_of(piece) AS TABLE
 WITH
 objects AS (
     SELECT
-        row_number() OVER () - 1 AS position,
         json,
         json_keys(json) AS keys,
         json_transform(
@@ -112,7 +110,6 @@ with_attributes AS (
     FROM with_parts
 )
 SELECT
-    position,
     node_id,
     -- The root is its own parent.
     nullif(parent_id, node_id) AS parent_id,
