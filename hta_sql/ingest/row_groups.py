@@ -18,6 +18,8 @@ DELTA_COLUMNS = {
     "record_function_id", "computed_before_ns", "hidden_ns",
 }  # fmt: skip
 LONG_COLUMNS = {"id", "args"}
+# Text of which nearly every row group has the smallest and the largest: these are not worth noting.
+SPREAD_COLUMNS = {"ph", "name", "pid", "tid"}
 
 
 def table_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
@@ -31,8 +33,7 @@ def table_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
         compression_level=1,
         use_dictionary=text,
         column_encoding=dict.fromkeys(deltas, "DELTA_BINARY_PACKED"),
-        # No smallest and largest name: nearly every row group has some from A to Z.
-        write_statistics=[*deltas, *(column for column in text if column != "name")],
+        write_statistics=[name for name in [*deltas, *text] if name not in SPREAD_COLUMNS],
         # Arrow's own schema would tell its readers of dictionaries, where it was written from some.
         store_schema=False,
     )
