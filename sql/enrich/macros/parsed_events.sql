@@ -91,8 +91,8 @@ CASE
     WHEN duration_ns IS NULL OR duration_ns > 604800000000000 THEN '"dur" over 7 days'
 END;
 
--- Columns of `events` but event_id, with times still relative to the trace's base, and `stamp_ns` of
--- any phase.
+-- Columns of `events` but event_id, with times still relative to the trace's base, and `stamp_ns`
+-- of any phase.
 --
 -- relation: json_events with ts_ns, dur_us and duration_ns.
 CREATE OR REPLACE MACRO events_of(relation) AS TABLE
