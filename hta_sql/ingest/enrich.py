@@ -6,6 +6,7 @@ spans may cross each other in any way, and put beside the events (host_ops.py).
 
 from __future__ import annotations
 
+from contextlib import closing
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -16,21 +17,28 @@ import pyarrow as pa
 
 from hta_sql.catalog import sql_root
 from hta_sql.ingest.host_ops import Found, first_ids, write_host_ops
+from hta_sql.ingest.long_words import WITH_CUT_WORDS
 from hta_sql.ingest.nesting import NOBODY, last_around
-from hta_sql.ingest.row_groups import ROW_GROUP_ROWS, table_writer
+from hta_sql.ingest.row_groups import RowGroups
 from hta_sql.ingest.side_by_side import Aside
 from hta_sql.ingest.stacks import Columns, build_stacks
 from hta_sql.ingest.temporary import make_table
 
+# Of gpu_activities at a time, as many as DuckDB gives at once: each has two names.
+BATCH_ROWS = 2_048
+
 
 def enrich(
-    con: duckdb.DuckDBPyConnection, files: dict[str, Path], folder: Path, threads: int = 1
+    con: duckdb.DuckDBPyConnection, files: dict[str, Path], folder: Path,
+    threads: int = 1, has_long_words: bool = False,
 ) -> dict:
     """Write host_ops and gpu_activities, with files of its own in this folder; returns what was
-    counted."""
-    con.execute(f"SET threads = {threads}")
+    counted. Where events have long words, these are cut."""
+    # Threads that read long words side by side would share the memory that one needs.
+    con.execute(f"SET threads = {1 if has_long_words else threads}")
     events = f"read_parquet({literal(files['events'])}, hive_partitioning = false)"
-    con.execute(f"CREATE TEMP VIEW trace_events AS FROM {events}")
+    select = WITH_CUT_WORDS if has_long_words else ""
+    con.execute(f"CREATE TEMP VIEW trace_events AS {select} FROM {events}")
     for name in ("threads", "numbered_ops"):
         run_file(con, name)
     build_forward_threads(con)
@@ -43,7 +51,8 @@ def enrich(
     host_op_count = write_host_ops(
         files["events"], files["host_ops"], stacks.places,
         callers=thread_callers(con, stacks.of_autograd),
-        forward=forward_operators(con), cuts=stacks.cuts, threads=threads,
+        forward=forward_operators(con), cuts=stacks.cuts, cut_words=has_long_words,
+        threads=threads,
     )  # fmt: skip
     host_ops = f"read_parquet({literal(files['host_ops'])}, hive_partitioning = false)"
     con.execute(f"CREATE TEMP VIEW host_ops AS FROM {host_ops}")
@@ -129,12 +138,12 @@ def write_query(
     """Write what the query in sql/enrich/<name>.sql returns; its number of rows."""
     count = 0
     with (
-        con.sql(enrichment(name)).to_arrow_reader(ROW_GROUP_ROWS) as batches,
-        table_writer(target, batches.schema) as writer,
+        con.sql(enrichment(name)).to_arrow_reader(BATCH_ROWS) as batches,
+        closing(RowGroups(target, batches.schema)) as writer,
         Aside(threads) as aside,
     ):
         for batch in batches:
-            aside.do(writer.write_batch, batch)
+            aside.do(writer.write_table, pa.Table.from_batches([batch]))
             count += len(batch)
     return count
 

@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import orjson
@@ -25,6 +26,7 @@ from hta_sql.catalog import sql_root
 from hta_sql.database import NO_LOOP_JOINS, without_progress_bar
 from hta_sql.ingest.enrich import enrich
 from hta_sql.ingest.find import shown
+from hta_sql.ingest.long_words import any_long
 from hta_sql.ingest.metadata import LONGEST_KEYS_BYTES
 from hta_sql.ingest.parse import Parser, paired
 from hta_sql.ingest.quarantine import Quarantine
@@ -52,6 +54,15 @@ class IngestedTrace:
     files: dict[str, Path]
     facts: dict
     metadata: dict = field(repr=False)
+
+
+class WrittenEvents(NamedTuple):
+    """How many there are, what their stamps count from, and whether any has a name, say, that is
+    too long to be joined and sorted."""
+
+    count: int
+    base_ns: int | None
+    has_long_words: bool
 
 
 @contextmanager
@@ -86,11 +97,11 @@ def ingest_trace(
     files = {table: staging / f"{table}.parquet" for table in TABLES}
     quarantine = Quarantine(files["quarantine"], path)
     with closing(Parser(con, staging, quarantine, threads)) as parser:
-        event_count, base_ns = write_events(stream, parser, files["events"], progress, threads)
+        written = write_events(stream, parser, files["events"], progress, threads)
     quarantine.close()
     if not quarantine.count:
         del files["quarantine"]
-    counts = enrich(con, files, staging, threads)
+    counts = enrich(con, files, staging, threads, written.has_long_words)
     con.close()
     facts = counts | {
         "path": shown(path),
@@ -98,10 +109,10 @@ def ingest_trace(
         "modified_ns": modified_ns,
         "fingerprint": stream.bytes.fingerprint,
         "status": status_of(stream),
-        "event_count": event_count,
+        "event_count": written.count,
         "quarantined_count": quarantine.count,
-        "time_format": parser.time_format(has_base=base_ns is not None),
-        "base_ns": base_ns or 0,
+        "time_format": parser.time_format(has_base=written.base_ns is not None),
+        "base_ns": written.base_ns or 0,
         "schema_version": SCHEMA_VERSION,
     }
     return IngestedTrace(files, facts, metadata_of(stream))
@@ -138,13 +149,13 @@ def write_events(
     path: Path,
     progress: Callable[[int], None],
     threads: int = 1,
-) -> tuple[int, int | None]:
-    """Write the events as they come; their number and the trace's base.
+) -> WrittenEvents:
+    """Write the events as they come.
 
     While it is not known what the times count from, because an older trace tells it behind its
     events, they wait uncompressed in a file beside.
     """
-    count = 0
+    count, has_long_words = 0, False
     base_ns = base_of(stream.head.keys)
     spool = path.with_suffix(".spool")
     writer = None
@@ -159,6 +170,7 @@ def write_events(
                 writer = pa.ipc.new_file(spool, schema) if spooled else RowGroups(path, schema)
             aside.do(writer.write_table, table if spooled else shifted(table, base_ns))
             count += len(table)
+            has_long_words = has_long_words or any_long(table)
             progress(stream.bytes.bytes_read)
     writer.close()
     if spooled:
@@ -169,7 +181,7 @@ def write_events(
                 table = pa.Table.from_batches([batches.get_batch(at)])
                 writer.write_table(shifted(table, base_ns))
         spool.unlink()
-    return count, base_ns
+    return WrittenEvents(count, base_ns, has_long_words)
 
 
 def metadata_of(stream: TraceStream) -> dict:

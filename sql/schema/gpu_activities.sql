@@ -8,7 +8,7 @@ SELECT
     NULL::BIGINT AS event_id,
     NULL::VARCHAR AS cat,
     NULL::VARCHAR AS kind,                  -- computation, communication or memory
-    NULL::VARCHAR AS name,
+    NULL::VARCHAR AS name,                  -- above 16 kB cut, with a hash at the end
     NULL::VARCHAR AS short_name,            -- name without templates, parameters, return type
     NULL::BIGINT AS start_ns,
     NULL::BIGINT AS dur_ns,

@@ -6,7 +6,7 @@ SELECT
     NULL::INTEGER AS rank,
     NULL::BIGINT AS event_id,
     NULL::VARCHAR AS cat,
-    NULL::VARCHAR AS name,
+    NULL::VARCHAR AS name,                  -- above 16 kB cut, with a hash at the end
     NULL::VARCHAR AS pid,
     NULL::VARCHAR AS tid,
     NULL::BIGINT AS start_ns,

@@ -4,7 +4,6 @@ Each is planned where ingest runs it, over the tables that it finds then.
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -74,8 +73,8 @@ def plans(tmp_path_factory) -> dict[str, list[dict]]:
     found: dict[str, list[dict]] = {}
     plain = trace.enrich
 
-    def planned(con, files: dict[str, Path], scratch: Path, threads: int = 1):
-        return plain(Planning(con, found), files, scratch, threads)
+    def planned(con: duckdb.DuckDBPyConnection, *given: object):
+        return plain(Planning(con, found), *given)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trace, "enrich", planned)

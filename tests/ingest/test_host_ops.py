@@ -1,5 +1,6 @@
 """How host_ops is written: beside events row group by row group, in their order."""
 
+import hashlib
 import random
 from pathlib import Path
 
@@ -113,3 +114,33 @@ def test_a_thread_of_operators_without_names(tmp_path, name):
     with ingested(tmp_path, trace_text([span("aten::add", 1, 2), nameless])) as archive:
         found = rows(archive, "SELECT name, tid, depth FROM host_ops ORDER BY event_id")
     assert found == [("aten::add", "1", 0), (None, "2", 0)]
+
+
+def test_long_names_are_cut_in_what_is_derived(tmp_path):
+    """Above 16 kB, alike in both tables, by characters; what differs at the end still does."""
+    names = ["é" * 8_192, "é" * 8_193, "é" * 8_193 + "a", "é" * 8_193 + "b"]
+    events = []
+    for i, name in enumerate([*names, "aten::add"]):
+        events += [
+            span(f"{name}", 100 * i, 50, tid=name),
+            span(f"cudaLaunchKernel{name}", 100 * i + 1, 5, "cuda_runtime", tid=name,
+                 correlation=i + 1),
+            span(name, 100 * i + 20, 5, "kernel", 0, 7, device=0, stream=7, correlation=i + 1),
+        ]  # fmt: skip
+    expected = [
+        name if len(name) <= 8_192
+        else f"{name[:1000]}... {hashlib.md5(name.encode()).hexdigest()}"
+        for name in [*names, "aten::add"]
+    ]  # fmt: skip
+    with ingested(tmp_path, trace_text(events)) as archive:
+        whole = rows(archive, "SELECT name FROM events WHERE cat = 'kernel' ORDER BY event_id")
+        operators = rows(archive, "SELECT name, tid FROM host_ops WHERE cat = 'cpu_op' ORDER BY 1")
+        launches = rows(archive, "SELECT name FROM host_ops WHERE cat = 'cuda_runtime' ORDER BY 1")
+        kernels = rows(
+            archive, "SELECT name, launch_name, launch_tid FROM gpu_activities ORDER BY start_ns"
+        )
+    assert whole == [(name,) for name in [*names, "aten::add"]]
+    assert operators == sorted((name, name) for name in expected)
+    assert [name for name, _, _ in kernels] == [tid for _, _, tid in kernels] == expected
+    assert sorted((launch,) for _, launch, _ in kernels) == launches
+    assert len({*launches}) == len(names) + 1 and len(launches[1][0]) < 1100
