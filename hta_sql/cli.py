@@ -3,7 +3,6 @@
 Imports of DuckDB and Arrow are inside the commands: help and completion answer at once.
 """
 
-import gc
 import json
 import re
 import sys
@@ -260,13 +259,7 @@ for _command in (compact, drop, import_, usage):
 
 
 def main() -> None:
-    # A command makes little garbage: to search for it while modules are imported, and at the exit,
-    # took a tenth of its time.
-    gc.set_threshold(50_000)
-    try:
-        cli(prog_name="hta-sql")
-    finally:
-        gc.freeze()
+    cli(prog_name="hta-sql")
 
 
 def _for_people(error: Exception) -> Exception:

@@ -43,6 +43,20 @@ def test_start_is_light(words):
     assert result.stderr.splitlines()[-1] == "[]"
 
 
+@pytest.mark.parametrize(("words", "status", "said"), [
+    (["sql", "{archive}", "SELECT 42 AS answer"], 0, 0),
+    (["run", "temporal_breakdown", "{archive}"], 0, 0),
+    (["sql", "{archive}", "SELECT answer"], 1, 1),
+])  # fmt: skip
+def test_a_process_says_no_more_at_its_end(tiny_archive, words, status, said):
+    """Neither does DuckDB, which tells of what of it is left then."""
+    words = [word.format(archive=tiny_archive) for word in words]
+    result = subprocess.run(
+        [sys.executable, "-m", "hta_sql.cli", *words], capture_output=True, text=True
+    )
+    assert (result.returncode, len(result.stderr.splitlines())) == (status, said), result.stderr
+
+
 def test_version():
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
     assert hta_sql.__version__ == project["version"]

@@ -17,7 +17,6 @@ import pyarrow as pa
 
 from hta_sql.catalog import sql_root
 from hta_sql.ingest.host_ops import Found, first_ids, write_host_ops
-from hta_sql.ingest.long_words import WITH_CUT_WORDS
 from hta_sql.ingest.nesting import NOBODY, last_around
 from hta_sql.ingest.row_groups import RowGroups
 from hta_sql.ingest.side_by_side import Aside
@@ -30,16 +29,16 @@ BATCH_ROWS = 2_048
 
 def enrich(
     con: duckdb.DuckDBPyConnection, files: dict[str, Path], folder: Path,
-    threads: int = 1, has_long_words: bool = False,
+    threads: int = 1, has_long_names: bool = False,
 ) -> dict:
     """Write host_ops and gpu_activities, with files of its own in this folder; returns what was
-    counted. Where events have long words, these are cut."""
-    # Threads that read long words side by side would share the memory that one needs.
-    con.execute(f"SET threads = {1 if has_long_words else threads}")
+    counted. Where events have long names, these are cut."""
+    # Threads that read long names side by side would share the memory that one needs.
+    con.execute(f"SET threads = {1 if has_long_names else threads}")
     events = f"read_parquet({literal(files['events'])}, hive_partitioning = false)"
-    select = WITH_CUT_WORDS if has_long_words else ""
-    con.execute(f"CREATE TEMP VIEW trace_events AS {select} FROM {events}")
-    for name in ("threads", "numbered_ops"):
+    con.execute(f"CREATE TEMP VIEW whole_events AS FROM {events}")
+    con.execute(f"CREATE OR REPLACE TEMP MACRO has_long_names() AS {has_long_names}")
+    for name in ("trace_events", "threads", "numbered_ops"):
         run_file(con, name)
     build_forward_threads(con)
     run_file(con, "forward_ops")
@@ -51,12 +50,13 @@ def enrich(
     host_op_count = write_host_ops(
         files["events"], files["host_ops"], stacks.places,
         callers=thread_callers(con, stacks.of_autograd),
-        forward=forward_operators(con), cuts=stacks.cuts, cut_words=has_long_words,
+        forward=forward_operators(con), cuts=stacks.cuts, cut_names=has_long_names,
         threads=threads,
     )  # fmt: skip
     host_ops = f"read_parquet({literal(files['host_ops'])}, hive_partitioning = false)"
     con.execute(f"CREATE TEMP VIEW host_ops AS FROM {host_ops}")
     run_file(con, "launches")
+    run_file(con, "long_names")
     counts = {
         "host_op_count": host_op_count,
         "gpu_activity_count": write_query(

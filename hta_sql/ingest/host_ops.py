@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hta_sql.ingest.long_words import with_cut_words
+from hta_sql.ingest.long_names import with_cut_names
 from hta_sql.ingest.nesting import NOBODY
 from hta_sql.ingest.row_groups import RowGroups
 from hta_sql.ingest.side_by_side import Aside
@@ -62,9 +62,9 @@ def first_ids(events: Path) -> list[int]:
 
 def write_host_ops(
     events: Path, target: Path, stack: Spool, callers: Found, forward: Found, cuts: Found,
-    cut_words: bool = False, threads: int = 1,
+    cut_names: bool = False, threads: int = 1,
 ) -> int:
-    """Write the table, with long words cut if so told; its number of rows.
+    """Write the table, with long names cut if so told; its number of rows.
 
     The parts of `stack` are the row groups of `events`. `forward` goes by the operation that begins
     the backward pass, `callers` and `cuts` by the operation itself.
@@ -80,8 +80,8 @@ def write_host_ops(
                     continue
                 rows = file.read_row_group(number, names, use_threads=threads > 1)
                 at = np.searchsorted(rows["event_id"].to_numpy(), places["event_id"].to_numpy())
-                if cut_words:
-                    rows = with_cut_words(rows)
+                if cut_names:
+                    rows = with_cut_names(rows)
                 columns = {column: taken(rows[column], pa.array(at)) for column in names} | {
                     column: places[column] for column in stack.schema.names if column in COLUMNS
                 } | {

@@ -26,7 +26,7 @@ from hta_sql.catalog import sql_root
 from hta_sql.database import NO_LOOP_JOINS, without_progress_bar
 from hta_sql.ingest.enrich import enrich
 from hta_sql.ingest.find import shown
-from hta_sql.ingest.long_words import any_long
+from hta_sql.ingest.long_names import any_long
 from hta_sql.ingest.metadata import LONGEST_KEYS_BYTES
 from hta_sql.ingest.parse import Parser, paired
 from hta_sql.ingest.quarantine import Quarantine
@@ -57,12 +57,12 @@ class IngestedTrace:
 
 
 class WrittenEvents(NamedTuple):
-    """How many there are, what their stamps count from, and whether any has a name, say, that is
-    too long to be joined and sorted."""
+    """How many there are, what their stamps count from, and whether names of some are too long to
+    be joined and sorted."""
 
     count: int
     base_ns: int | None
-    has_long_words: bool
+    has_long_names: bool
 
 
 @contextmanager
@@ -101,7 +101,7 @@ def ingest_trace(
     quarantine.close()
     if not quarantine.count:
         del files["quarantine"]
-    counts = enrich(con, files, staging, threads, written.has_long_words)
+    counts = enrich(con, files, staging, threads, written.has_long_names)
     con.close()
     facts = counts | {
         "path": shown(path),
@@ -155,7 +155,7 @@ def write_events(
     While it is not known what the times count from, because an older trace tells it behind its
     events, they wait uncompressed in a file beside.
     """
-    count, has_long_words = 0, False
+    count, has_long_names = 0, False
     base_ns = base_of(stream.head.keys)
     spool = path.with_suffix(".spool")
     writer = None
@@ -170,7 +170,7 @@ def write_events(
                 writer = pa.ipc.new_file(spool, schema) if spooled else RowGroups(path, schema)
             aside.do(writer.write_table, table if spooled else shifted(table, base_ns))
             count += len(table)
-            has_long_words = has_long_words or any_long(table)
+            has_long_names = has_long_names or any_long(table)
             progress(stream.bytes.bytes_read)
     writer.close()
     if spooled:
@@ -181,7 +181,7 @@ def write_events(
                 table = pa.Table.from_batches([batches.get_batch(at)])
                 writer.write_table(shifted(table, base_ns))
         spool.unlink()
-    return WrittenEvents(count, base_ns, has_long_words)
+    return WrittenEvents(count, base_ns, has_long_names)
 
 
 def metadata_of(stream: TraceStream) -> dict:

@@ -51,8 +51,12 @@ distinct_names AS (
     FROM activities
 ),
 names AS (
-    SELECT name, kind_of_name(name) AS kind, short_name(name) AS short_name
-    FROM distinct_names
+    SELECT
+        d.name,
+        coalesce(long_names.kind, kind_of_name(d.name)) AS kind,
+        coalesce(long_names.short_name, short_name(d.name)) AS short_name
+    FROM distinct_names AS d
+    LEFT JOIN long_names ON long_names.name = d.name
 ),
 of_kinds AS MATERIALIZED (
     SELECT

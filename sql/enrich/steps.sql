@@ -3,7 +3,7 @@ SELECT
     step_number(name) AS step,
     start_ns,
     start_ns + dur_ns AS end_ns
-FROM trace_events
+FROM whole_events
 WHERE ph = 'X'
   AND prefix(name, 'ProfilerStep')
   AND step_number(name) IS NOT NULL

@@ -13,7 +13,7 @@ found AS (
         bool_or(is_operator(cat) AND contains(name, 'autograd::')) AS has_autograd,
         min(start_ns) AS start_ns,
         max(start_ns + dur_ns) AS end_ns
-    FROM trace_events
+    FROM whole_events
     WHERE ph = 'X' AND is_host_op(cat)
     GROUP BY pid, tid
 ),

@@ -116,31 +116,51 @@ def test_a_thread_of_operators_without_names(tmp_path, name):
     assert found == [("aten::add", "1", 0), (None, "2", 0)]
 
 
+def cut(name: str) -> str:
+    digits = hashlib.md5(name.encode()).hexdigest()
+    return name if len(name.encode()) <= 16_384 else f"{name[:1000]}... {digits}"
+
+
 def test_long_names_are_cut_in_what_is_derived(tmp_path):
     """Above 16 kB, alike in both tables, by characters; what differs at the end still does."""
-    names = ["é" * 8_192, "é" * 8_193, "é" * 8_193 + "a", "é" * 8_193 + "b"]
+    names = ["é" * 8_192, "é" * 8_193, "é" * 8_193 + "a", "é" * 8_193 + "b", "aten::add"]
     events = []
-    for i, name in enumerate([*names, "aten::add"]):
+    for i, name in enumerate(names):
         events += [
-            span(f"{name}", 100 * i, 50, tid=name),
-            span(f"cudaLaunchKernel{name}", 100 * i + 1, 5, "cuda_runtime", tid=name,
-                 correlation=i + 1),
+            span(name, 100 * i, 50, tid=name),
+            span(f"cuda{name}", 100 * i + 1, 5, "cuda_runtime", tid=name, correlation=i + 1),
             span(name, 100 * i + 20, 5, "kernel", 0, 7, device=0, stream=7, correlation=i + 1),
-        ]  # fmt: skip
-    expected = [
-        name if len(name) <= 8_192
-        else f"{name[:1000]}... {hashlib.md5(name.encode()).hexdigest()}"
-        for name in [*names, "aten::add"]
-    ]  # fmt: skip
+        ]
     with ingested(tmp_path, trace_text(events)) as archive:
         whole = rows(archive, "SELECT name FROM events WHERE cat = 'kernel' ORDER BY event_id")
-        operators = rows(archive, "SELECT name, tid FROM host_ops WHERE cat = 'cpu_op' ORDER BY 1")
-        launches = rows(archive, "SELECT name FROM host_ops WHERE cat = 'cuda_runtime' ORDER BY 1")
-        kernels = rows(
-            archive, "SELECT name, launch_name, launch_tid FROM gpu_activities ORDER BY start_ns"
-        )
-    assert whole == [(name,) for name in [*names, "aten::add"]]
-    assert operators == sorted((name, name) for name in expected)
-    assert [name for name, _, _ in kernels] == [tid for _, _, tid in kernels] == expected
-    assert sorted((launch,) for _, launch, _ in kernels) == launches
-    assert len({*launches}) == len(names) + 1 and len(launches[1][0]) < 1100
+        host = rows(archive, "SELECT name, tid, depth FROM host_ops ORDER BY start_ns")
+        kernels = rows(archive, """
+            SELECT name, short_name, launch_name, launch_tid FROM gpu_activities ORDER BY start_ns
+        """)
+    assert whole == [(name,) for name in names]
+    assert host == [
+        row for name in names for row in ((cut(name), name, 0), (cut(f"cuda{name}"), name, 1))
+    ]
+    assert kernels == [(cut(name), cut(name), cut(f"cuda{name}"), name) for name in names]
+
+
+def test_long_names_tell_what_whole_ones_do(tmp_path):
+    """A kernel's function and kind, a step's number, and that a thread is autograd's."""
+    templates = "cutlass::Shape<128>, " * 2_000
+    kernel = f"void cutlass::Kernel<{templates}int>(Params)"
+    reduction = f"void f<{templates}AllReduceOp>(Params)"
+    step = "ProfilerStep#5" + " " * 20_000
+    events = [
+        span(step, 0, 100, "user_annotation"),
+        span("aten::add", 10, 5),
+        span("x" * 20_000 + "autograd::engine", 20, 5, tid=2),
+        span(kernel, 30, 5, "kernel", 0, 7, device=0, stream=7),
+        span(reduction, 40, 5, "kernel", 0, 7, device=0, stream=7),
+    ]
+    with ingested(tmp_path, trace_text(events)) as archive:
+        host = rows(archive, "SELECT event_id, step, caller_id FROM host_ops ORDER BY event_id")
+        found = rows(archive, "SELECT name, short_name, kind FROM gpu_activities ORDER BY start_ns")
+    assert host == [(0, 5, None), (1, 5, None), (2, 5, 0)]
+    assert found == [
+        (cut(kernel), "cutlass::Kernel", "computation"), (cut(reduction), "f", "communication"),
+    ]  # fmt: skip
