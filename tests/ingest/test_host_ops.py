@@ -149,6 +149,7 @@ def test_long_names_tell_what_whole_ones_do(tmp_path):
     templates = "cutlass::Shape<128>, " * 2_000
     kernel = f"void cutlass::Kernel<{templates}int>(Params)"
     reduction = f"void f<{templates}AllReduceOp>(Params)"
+    absurd = f"void ncclKernel<{templates * 2}>(Params)"  # above 64 kB only its beginning tells
     step = "ProfilerStep#5" + " " * 20_000
     events = [
         span(step, 0, 100, "user_annotation"),
@@ -156,6 +157,7 @@ def test_long_names_tell_what_whole_ones_do(tmp_path):
         span("x" * 20_000 + "autograd::engine", 20, 5, tid=2),
         span(kernel, 30, 5, "kernel", 0, 7, device=0, stream=7),
         span(reduction, 40, 5, "kernel", 0, 7, device=0, stream=7),
+        span(absurd, 50, 5, "kernel", 0, 7, device=0, stream=7),
     ]
     with ingested(tmp_path, trace_text(events)) as archive:
         host = rows(archive, "SELECT event_id, step, caller_id FROM host_ops ORDER BY event_id")
@@ -163,4 +165,5 @@ def test_long_names_tell_what_whole_ones_do(tmp_path):
     assert host == [(0, 5, None), (1, 5, None), (2, 5, 0)]
     assert found == [
         (cut(kernel), "cutlass::Kernel", "computation"), (cut(reduction), "f", "communication"),
+        (cut(absurd), cut(absurd), "communication"),
     ]  # fmt: skip
