@@ -60,10 +60,11 @@ def given(con: duckdb.DuckDBPyConnection, spans: list[tuple]) -> None:
         for event_id, thread, start, end in spans
     ]  # fmt: skip
     con.execute("""
-        CREATE OR REPLACE TEMP TABLE trace_events (
+        CREATE OR REPLACE TEMP TABLE whole_events (
             event_id BIGINT, ph VARCHAR, cat VARCHAR, name VARCHAR, pid VARCHAR, tid VARCHAR,
             start_ns BIGINT, dur_ns BIGINT, fwd_thread_id BIGINT
         );
+        CREATE OR REPLACE TEMP MACRO has_long_names() AS false;
         CREATE OR REPLACE TEMP TABLE forward_ops (event_id BIGINT, forward_id BIGINT);
         CREATE OR REPLACE TEMP TABLE step_segments (start_ns BIGINT, step BIGINT);
     """)
@@ -72,10 +73,10 @@ def given(con: duckdb.DuckDBPyConnection, spans: list[tuple]) -> None:
     arrays = [pa.array(column, type_) for column, type_ in zip(columns, types, strict=True)]
     table = pa.table(arrays, [f"c{at}" for at in range(9)])
     con.register("given", table)
-    con.execute("INSERT INTO trace_events FROM given")
+    con.execute("INSERT INTO whole_events FROM given")
     con.executemany("INSERT INTO step_segments VALUES (?, ?)", STEPS)
-    run_file(con, "threads")
-    run_file(con, "host_spans")
+    for name in ("trace_events", "threads", "host_spans"):
+        run_file(con, name)
 
 
 def found_stacks(
