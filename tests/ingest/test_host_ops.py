@@ -2,13 +2,14 @@
 
 import hashlib
 import random
+from functools import lru_cache
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 from hand_written import ingested, rows, span, trace_text
 
-from hta_sql.ingest import row_groups, stacks, stream
+from hta_sql.ingest import row_groups, stacks, stream, trace
 
 WORDS = {"Input Dims": "input_dims", "Input type": "input_types",
          "Concrete Inputs": "concrete_inputs"}  # fmt: skip
@@ -167,3 +168,16 @@ def test_long_names_tell_what_whole_ones_do(tmp_path):
         (cut(kernel), "cutlass::Kernel", "computation"), (cut(reduction), "f", "communication"),
         (cut(absurd), cut(absurd), "communication"),
     ]  # fmt: skip
+
+
+def test_many_long_names_fit_into_little_memory(tmp_path, monkeypatch):
+    """Far more text than DuckDB may use, and no two names alike."""
+    monkeypatch.setattr(trace, "MEMORY_LIMIT", "200MB")
+    monkeypatch.setattr(trace, "database", lru_cache(trace.database.__wrapped__))
+    long = "x" * 2_000_000
+    file = tmp_path / "rank_0.json"
+    file.write_text(trace_text([
+        span(f"{long}{i}", 10 * i, 5, "kernel", 0, 7, device=0, stream=7) for i in range(100)
+    ]))  # fmt: skip
+    facts = trace.ingest_trace(file, tmp_path / "work/staging").facts
+    assert (facts["event_count"], facts["gpu_activity_count"]) == (100, 100)
