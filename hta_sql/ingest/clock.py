@@ -29,12 +29,14 @@ FRACTION = re.compile(rb'"ts"\s*:\s*"?\d{12,}\.(\d+)')
 KEY = b'"ts"'
 PLAIN_DECIMAL = re.compile(rb'(: {0,2})(\d{1,16})(?:\.(\d{0,3}))?(?=[, }\r\n\t])')
 LONGEST_DECIMAL = 32
-BEHIND_STAMP = np.frombuffer(b", }\r\n\t", np.uint8)
+IS_BEHIND_STAMP = np.isin(np.arange(256), np.frombuffer(b", }\r\n\t", np.uint8))
 MOST_LOOKS = 64
 FEWEST_DIGITS = 12  # of a large one
 FIRST_LOOK = 1 << 16
 # As far as a double of so many microseconds may be from what is written.
 NEAR_NS = 1000
+# So of the nanoseconds that are written only the last six digits matter.
+LAST_DIGITS = 10**6
 
 
 def needs_exact_reading(data, latest_ns: int | None) -> bool:
@@ -59,13 +61,10 @@ def has_large_decimals(text: np.ndarray) -> bool:
 def with_exact_stamps(events: pa.Table, data) -> pa.Table | None:
     """The events of this text with their stamps as written, which a double has rounded; None
     where that takes a parser, as of a stamp with an exponent."""
-    exact = stamps_in(np.frombuffer(data, np.uint8))
     rounded = events["stamp_ns"]
     is_known = rounded.is_valid()
-    if exact is None or len(exact) != len(rounded) - rounded.null_count:
-        return None
-    # In the same order; what is none of an event's, but an argument's, shows.
-    if np.abs(rounded.drop_null().to_numpy() - exact).max(initial=0) > NEAR_NS:
+    exact = as_written(rounded.drop_null().to_numpy(), np.frombuffer(data, np.uint8))
+    if exact is None:
         return None
     stamps = pc.replace_with_mask(rounded.combine_chunks(), is_known.combine_chunks(), exact)
     at = events.schema.get_field_index("start_ns")
@@ -73,52 +72,65 @@ def with_exact_stamps(events: pa.Table, data) -> pa.Table | None:
     return events.set_column(at, "start_ns", starts)
 
 
-def stamps_in(text: np.ndarray) -> np.ndarray | None:
-    """Nanoseconds of all stamps in a text, in its order, if all are plain decimals with at most
-    three digits behind the point."""
+def as_written(rounded: np.ndarray, text: np.ndarray) -> np.ndarray | None:
+    """All stamps of a text to the nanosecond, in its order, where they are known to about a
+    microsecond; None if some are no plain decimals with at most three digits behind the point."""
     at = places_of(KEY, text) + len(KEY)
-    stamps = np.zeros(len(at), np.int64)
+    if len(at) != len(rounded):
+        return None
+    exact = np.empty(len(at), np.int64)
     left = np.arange(len(at))
     for _ in range(MOST_LOOKS):
         if not len(left):
-            return stamps
+            return exact
         first = at[left[0]]
         alike = PLAIN_DECIMAL.match(text[first : first + LONGEST_DECIMAL].tobytes())
         if not alike:
             return None
-        size = alike.end() + 1
-        last = len(text) - size
-        windows = np.lib.stride_tricks.sliding_window_view(text, size)
-        values, are_alike = decimals(windows[np.minimum(at[left], last)], alike)
-        are_alike &= at[left] <= last
-        stamps[left[are_alike]] = values[are_alike]
+        values, are_alike = written_alike(rounded[left], at[left], alike, text)
+        exact[left[are_alike]] = values[are_alike]
         left = left[~are_alike]
     return None
 
 
-def decimals(texts: np.ndarray, alike: re.Match) -> tuple[np.ndarray, np.ndarray]:
-    """Thousandths that rows of bytes stand for, and whether they look as this match does."""
-    (first, point), behind = alike.span(2), alike[3]
-    columns = [*range(first, point), *range(point + 1, alike.end())]
-    digits = texts[:, columns] - np.uint8(ord("0"))  # others wrap around
-    are_alike = (digits < 10).all(axis=1) & np.isin(texts[:, -1], BEHIND_STAMP)
+def written_alike(
+    rounded: np.ndarray, at: np.ndarray, alike: re.Match, text: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Stamps that are written at these places, and which of them are written as this one is: those
+    of others, or of an argument, are not near to what was read."""
+    (first, point), fraction, end = alike.span(2), alike[3], alike.end()
+    places = np.minimum(at, len(text) - end - 1)
+    are_alike = IS_BEHIND_STAMP[text[places + end]] & (places == at)
+    # All before the point are digits where there are as many as the number has.
+    least = 10 ** (point - first - 1) * 1000
+    are_alike &= (rounded >= (least if least > 1000 else 0)) & (rounded < least * 10)
     for column, byte in enumerate(alike[1]):
-        are_alike &= texts[:, column] == byte
-    if behind is not None:
-        are_alike &= texts[:, point] == ord(".")
-    powers = 10 ** np.arange(len(columns) - 1, -1, -1, dtype=np.int64)
-    return digits @ powers * 10 ** (3 - len(behind or b"")), are_alike
+        are_alike &= text[places + column] == byte
+    if fraction is not None:
+        are_alike &= text[places + point] == ord(".")
+    last = np.zeros(len(at), np.int64)
+    for column in (*range(max(first, point - 3), point), *range(point + 1, end)):
+        digits = text[places + column] - np.uint8(ord("0"))  # others wrap around
+        are_alike &= digits < 10
+        last = last * 10 + digits
+    last *= 10 ** (3 - len(fraction or b""))
+    differ = (last - rounded + LAST_DIGITS // 2) % LAST_DIGITS - LAST_DIGITS // 2
+    return rounded + differ, are_alike & (np.abs(differ) <= NEAR_NS)
 
 
 def places_of(word: bytes, text: np.ndarray) -> np.ndarray:
-    """Where a word of four bytes stands in a text, in order: by comparing four bytes at once."""
-    wanted = np.frombuffer(word, np.uint32)[0]
+    """Where a word of four bytes stands in a text, in order. Two bytes are compared at once: of the
+    word's, either the first two or those in the middle begin at an even place."""
+    pairs = text[: len(text) & ~1].view(np.uint16)
     found = []
-    for shift in range(4):
-        count = (len(text) - shift) // 4
-        words = np.frombuffer(text, np.uint32, max(count, 0), shift)
-        found.append(np.flatnonzero(words == wanted) * 4 + shift)
-    return np.sort(np.concatenate(found), kind="stable")  # four sorted ones are merged
+    for shift in range(2):
+        [pair] = np.frombuffer(word, np.uint16, 1, shift)
+        at = np.flatnonzero(pairs == pair) * 2 - shift
+        at = at[(at >= 0) & (at <= len(text) - len(word))]
+        for column, byte in enumerate(word):
+            at = at[text[at + column] == byte]
+        found.append(at)
+    return np.sort(np.concatenate(found), kind="stable")  # two sorted ones are merged
 
 
 def is_unpadded(data) -> bool:

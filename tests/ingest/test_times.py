@@ -4,8 +4,11 @@ import json
 import random
 from decimal import Decimal
 
+import numpy as np
 import pytest
 from hand_written import ingested, rows, trace_text
+
+from hta_sql.ingest.clock import as_written
 
 BASE = 1_767_189_312_000_000_000
 NOW_US = 1_712_195_495_519_689
@@ -53,6 +56,36 @@ def test_since_1970_in_decimals(tmp_path):
     archive = ingested(tmp_path, instants(stamps))
     assert times(archive) == [(ns(stamp), 1500) for stamp in stamps]
     assert format_of(archive) == ("absolute, nanoseconds", 0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_nanoseconds_of_stamps_that_are_written_in_many_ways(seed):
+    """Short and long ones side by side, so that one ends where another has digits."""
+    rng = random.Random(seed)
+    elements, stamps = [], []
+    for _ in range(rng.randrange(60)):
+        whole = rng.choice([0, 9, 10, 1000, NOW_US, NOW_US % 10**13])
+        whole += rng.randrange(max(1, whole // 10))
+        stamps.append(f"{whole}{rng.choice(['', '.5', '.25', '.125', '.000', '.007'])}")
+        key = rng.choice(['"ts":', '"ts": ', '"a": 1,"ts":  '])
+        behind = rng.choice(["", " ", ',"b":2'])
+        elements.append("{" + key + stamps[-1] + behind + "}")
+    text = np.frombuffer(",".join(elements).encode(), np.uint8)
+    exact = np.array([ns(stamp) for stamp in stamps], np.int64)
+    rounded = np.maximum(exact + rng.randrange(-400, 400), exact // 1000 * 1000)
+    found = as_written(np.minimum(rounded, exact // 1000 * 1000 + 999), text)
+    assert found.tolist() == exact.tolist()
+
+
+@pytest.mark.parametrize("text", [
+    '{"ts":1.712195495519689e15}', '{"ts":1712195495519689.0015}', '{"ts":-1712195495519689.5}',
+    '{"ts":1712195495519789.001}', '{"ts":171219549551968.9001}', '{"ts":1712195495519689.001',
+    '{"ts":1712195495519689.001,"args":{"ts":1}}', "{}",
+])  # fmt: skip
+def test_stamps_that_take_a_parser(text):
+    """Written in another way, cut, not near to what was read, or of an argument."""
+    rounded = np.array([1_712_195_495_519_689_125], np.int64)
+    assert as_written(rounded, np.frombuffer(text.encode(), np.uint8)) is None
 
 
 @pytest.mark.parametrize("stamp", ["1712195495519689.001", "1712195495519689.9994", "1.7e15"])
