@@ -43,25 +43,27 @@ def in_order(
 class Aside:
     """Does one thing after the other in a thread beside, or at once where there is no other.
 
-    When it is left, all is done; what the last thing raised is raised then.
+    When it is left, all is done; what one of the last things raised is raised then.
     """
+
+    # Writing a row group takes longer than what is made meanwhile, and waiting for rows shorter.
+    MOST_AHEAD = 2
 
     def __init__(self, threads: int):
         self._pool = ThreadPoolExecutor(1) if threads > 1 else None
-        self._last: Future | None = None
+        self._begun: deque[Future] = deque()
 
     def do(self, work: Callable[..., object], *arguments: object) -> None:
-        """Begin with it as soon as the one before is done; raises what that one raised."""
+        """Begin with it as soon as those before are done; raises what one of them raised."""
         if self._pool is None:
             work(*arguments)
             return
-        self._wait()
-        self._last = self._pool.submit(work, *arguments)
+        self._wait_for_all_but(self.MOST_AHEAD - 1)
+        self._begun.append(self._pool.submit(work, *arguments))
 
-    def _wait(self) -> None:
-        if self._last is not None:
-            last, self._last = self._last, None
-            last.result()
+    def _wait_for_all_but(self, count: int) -> None:
+        while len(self._begun) > count:
+            self._begun.popleft().result()
 
     def __enter__(self) -> Aside:
         return self
@@ -69,7 +71,7 @@ class Aside:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
             if kind is None:
-                self._wait()
+                self._wait_for_all_but(0)
         finally:
             if self._pool is not None:
                 self._pool.shutdown()

@@ -108,10 +108,13 @@ with_ids AS (
               "Sequence number": "BIGINT", "Fwd thread id": "BIGINT",
               "Input Dims": "VARCHAR", "Input type": "VARCHAR", "Concrete Inputs": "VARCHAR"}'
         ) AS ids,
-        coalesce(
-            id2, scope, bind_id, flow_in, flow_out, tts, tdur, tidelta, icount, cname, v,
-            sf, esf, stack, estack
-        ) IS NOT NULL AS has_more
+        -- A coalesce of them would take twice as long.
+        (
+            id2 IS NOT NULL OR scope IS NOT NULL OR bind_id IS NOT NULL OR flow_in IS NOT NULL
+            OR flow_out IS NOT NULL OR tts IS NOT NULL OR tdur IS NOT NULL OR tidelta IS NOT NULL
+            OR icount IS NOT NULL OR cname IS NOT NULL OR v IS NOT NULL OR sf IS NOT NULL
+            OR esf IS NOT NULL OR stack IS NOT NULL OR estack IS NOT NULL
+        ) AS has_more
     FROM query_table(relation)
 )
 SELECT
