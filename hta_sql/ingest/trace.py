@@ -40,6 +40,9 @@ from hta_sql.store.layout import partition
 # that just fit would leave no room for the tables that they read and write.
 MEMORY_LIMIT = "400MB"
 OPERATOR_MEMORY_LIMIT = "200MB"
+# DuckDB's guess of sizes changes with its version, and the memory of a join with it: a join holds
+# its right side, the narrow one, as it is written.
+JOINS_AS_WRITTEN = "SET GLOBAL disabled_optimizers = 'join_order,build_side_probe_side'"
 # With any stamp added, a time still fits 64 bits.
 LATEST_BASE_NS = 2**62
 TABLES = ("events", "host_ops", "gpu_activities", "quarantine")
@@ -137,6 +140,7 @@ def database(spill: Path) -> duckdb.DuckDBPyConnection:
         config={"threads": 1, "memory_limit": MEMORY_LIMIT, "temp_directory": str(spill)}
     )
     con.execute(NO_LOOP_JOINS)
+    con.execute(JOINS_AS_WRITTEN)
     files = [sql_root() / "macros" / f"{name}.sql" for name in MACROS]
     for file in [*files, *sorted((sql_root() / "enrich/macros").glob("*.sql"))]:
         con.execute(file.read_text())

@@ -1,4 +1,7 @@
 -- GPU activities with what they are for, the call that launched them and its step.
+--
+-- Rows with details are wide. They are the left side of every join, so that DuckDB holds the other
+-- side in memory; each finds its row in names and computed_around, also where the join is LEFT.
 WITH
 activities AS (
     SELECT
@@ -64,7 +67,7 @@ of_kinds AS MATERIALIZED (
         kernel_kind(is_copy_or_memset(a.cat), a.details."Collective name", names.kind) AS kind,
         names.short_name
     FROM activities AS a
-    JOIN names ON names.name IS NOT DISTINCT FROM a.name
+    LEFT JOIN names ON names.name IS NOT DISTINCT FROM a.name
 ),
 -- Where computation may begin, or where it is asked how much of it there was until then.
 moments AS (
@@ -159,7 +162,7 @@ SELECT
     a.details.Seq AS seq,
     a.details."Comms Id" AS comms_id
 FROM of_kinds AS a
-JOIN computed_around AS c ON c.event_id = a.event_id
+LEFT JOIN computed_around AS c ON c.event_id = a.event_id
 LEFT JOIN launches ON launches.correlation = a.correlation
 LEFT JOIN groups ON a.details."Collective name" <> '' AND groups.external_id = a.external_id
 ORDER BY a.device, a.start_ns, a.event_id
