@@ -282,7 +282,7 @@ def test_times_since_1970_beside_zero(con, folder):
     assert found_stacks(con, folder, spans) == walk(spans)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(24))
 @pytest.mark.usefixtures("any_chunks")
 def test_threads_decades_long(con, folder, seed):
     """One behind the other they need more than 64 bits; what crosses is found all the same."""
@@ -295,6 +295,35 @@ def test_threads_decades_long(con, folder, seed):
                 start += rng.randrange(4)
                 spans.append((len(spans), thread, start, start + rng.randrange(8)))
     assert found_stacks(con, folder, spans) == walk(spans)
+
+
+def test_many_threads_decades_long(con, folder, monkeypatch):
+    """They need a line for every other thread, and yet are not taken line by line."""
+    calls = []
+    take = stacks.Stacks.take
+    monkeypatch.setattr(
+        stacks.Stacks, "take", lambda self, *given: calls.append(1) or take(self, *given)
+    )
+    now = 1_760_000_000_000_000_000
+    starts = [(id_ % 6 > 2) * now + 10 * (id_ % 3) for id_ in range(3_000)]
+    spans = [(id_, id_ // 6, start, start + id_ % 17) for id_, start in enumerate(starts)]
+    assert found_stacks(con, folder, spans) == walk(spans)
+    assert len(calls) == 3
+
+
+def test_instants_of_several_lines_are_numbered():
+    rng = np.random.default_rng(5)
+    line = np.sort(rng.integers(3, 9, 200))
+    start_at = rng.integers(0, 40, 200)
+    start_ns = start_at + 1_000 * line  # each line is one thread here
+    length = rng.integers(0, 9, 200)
+    spans = {"start_at": start_at, "end_at": start_at + length, "start_ns": start_ns}
+    chunk = stacks.numbered(spans, line)
+    for name, expected in (("start_at", start_ns), ("end_at", start_ns + length)):
+        assert (chunk.ns(chunk.spans[name], shift=None) == expected).all()
+    at = np.concatenate([chunk.spans["start_at"], chunk.spans["end_at"]])
+    ns = np.concatenate([start_ns, start_ns + length])
+    assert (np.unique(ns, return_inverse=True)[1] == at).all()
 
 
 # Of many spans each, (thread, start, end); what an event is follows from its number.
@@ -390,7 +419,7 @@ def test_spans_are_read_in_pieces(con, folder, monkeypatch):
     take = stacks.Stacks.take
 
     def noted(self, chunk, *rest):
-        sizes.append(len(chunk["event_id"]) + len(self._open.get("number", ())))
+        sizes.append(len(chunk.spans["event_id"]) + len(self._open.get("number", ())))
         return take(self, chunk, *rest)
 
     monkeypatch.setattr(stacks, "CHUNK_ROWS", 1_000)

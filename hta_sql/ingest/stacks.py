@@ -35,10 +35,9 @@ BACKWARD = KINDS["backward_id"]
 # One more bit: a span of a thread that only autograd runs on.
 OF_AUTOGRAD = 16
 SPANS = """
-SELECT event_id, start_ns, start_at, end_at, what, name_hash
+SELECT {line} event_id, start_ns, start_at, end_at, what, name_hash
 FROM host_spans
-WHERE line = {line}
-ORDER BY start_at, end_at DESC, event_id
+ORDER BY {line} start_at, end_at DESC, event_id
 """
 STACK = pa.schema([
     ("event_id", pa.int64()), ("step", pa.int64()), ("depth", pa.int32()),
@@ -71,35 +70,82 @@ def build_stacks(
     """From `host_spans` and `step_segments`. The places wait in a file, in parts that begin with
     these ids."""
     steps = con.sql("SELECT start_ns, step FROM step_segments ORDER BY start_ns").to_arrow_table()
-    lines = con.execute("SELECT DISTINCT line FROM threads ORDER BY line").fetchall()
+    [(line_count,)] = con.sql("SELECT count(DISTINCT line) FROM threads").fetchall()
     places = Spool(file, STACK, first_ids)
     cuts, of_autograd = [NO_CUTS], [NO_SPANS]
+    stacks = Stacks()
     with Aside(threads) as aside:
-        for (line,) in lines:
-            stacks = Stacks()
-            for spans, goes_on_at in chunks(con, line):
-                aside.do(places.add, stacks.take(spans, goes_on_at, steps))
-            cuts += stacks.cuts
-            of_autograd += stacks.of_autograd
+        for chunk in chunks(con, line_count > 1):
+            aside.do(places.add, stacks.take(chunk, steps))
+            if chunk.goes_on_at is None:
+                cuts += stacks.cuts
+                of_autograd += stacks.of_autograd
+                stacks = Stacks()
     cut = joined(cuts)
     return CallStacks(places, Found(cut["event_id"], cut["cut_ns"]), joined(of_autograd))
 
 
-def chunks(con: duckdb.DuckDBPyConnection, line: int) -> Iterator[tuple[Columns, int | None]]:
-    """The spans of a line in order, each chunk with the start of the first span behind it."""
-    with con.sql(SPANS.format(line=line)).to_arrow_reader(CHUNK_ROWS) as batches:
-        last = None
+class Chunk(NamedTuple):
+    """Spans in order: of one line, or of several lines as a whole. Then their instants are
+    numbered, and `instants` has what each is on its thread's clock, in nanoseconds."""
+
+    spans: Columns
+    line: int | None  # None if there are several
+    instants: np.ndarray | None = None
+    goes_on_at: int | None = None  # when the next span of the line begins, if there is one
+
+    def ns(self, at: np.ndarray, shift: np.ndarray) -> np.ndarray:
+        """What instants on the line are on the clocks of threads with these shifts."""
+        return at - shift if self.instants is None else self.instants[at]
+
+
+def chunks(con: duckdb.DuckDBPyConnection, has_lines: bool) -> Iterator[Chunk]:
+    last = None
+    with con.sql(SPANS.format(line="line," if has_lines else "")).to_arrow_reader(
+        CHUNK_ROWS
+    ) as batches:
         for batch in batches:
             spans = {name: batch[name].to_numpy() for name in batch.schema.names}
-            if last:
-                yield last, int(spans["start_at"][0])
-            last = spans
-        if last:
-            yield last, None
+            for chunk in by_line(spans) if has_lines else [Chunk(spans, 0)]:
+                if last:
+                    goes_on = chunk.line is not None and chunk.line == last.line
+                    at = int(chunk.spans["start_at"][0]) if goes_on else None
+                    yield last._replace(goes_on_at=at)
+                last = chunk
+    if last:
+        yield last
+
+
+def by_line(spans: Columns) -> Iterator[Chunk]:
+    """Of what a batch holds, its first line and its last, which others may share, each by itself;
+    the lines between as one, since there may be one for every other thread."""
+    line = spans.pop("line")
+    begins = [0, *np.flatnonzero(line[1:] != line[:-1]) + 1, len(line)]
+    for begin, end in sorted({(0, begins[1]), (begins[1], begins[-2]), (begins[-2], len(line))}):
+        if begin < end:
+            part = {name: values[begin:end] for name, values in spans.items()}
+            is_one = line[begin] == line[end - 1]
+            yield Chunk(part, int(line[begin])) if is_one else numbered(part, line[begin:end])
+
+
+def numbered(spans: Columns, line: np.ndarray) -> Chunk:
+    """Lines one behind the other: their times together take more than 64 bits, their numbers do
+    not."""
+    length = spans["end_at"] - spans["start_at"]
+    at = np.concatenate([spans["start_at"], spans["end_at"]])
+    at_ns = np.concatenate([spans["start_ns"], spans["start_ns"] + length])
+    lines = np.tile(line, 2)
+    order = np.lexsort((at, lines))
+    is_new = np.ones(len(at), bool)
+    is_new[1:] = (np.diff(at[order]) != 0) | (np.diff(lines[order]) != 0)
+    numbers = np.empty(len(at), np.int64)
+    numbers[order] = np.cumsum(is_new) - 1
+    starts, ends = np.split(numbers, 2)
+    return Chunk(spans | {"start_at": starts, "end_at": ends}, None, at_ns[order][is_new])
 
 
 class Stacks:
-    """The stacks of a line's spans, taken chunk by chunk.
+    """The stacks of a line's spans, taken chunk by chunk, or of lines that are one chunk.
 
     Within a chunk a span is told by its position among those still open and those of the chunk.
     NOBODY is the position of one more row, the last, of which outermost spans inherit.
@@ -112,36 +158,36 @@ class Stacks:
         self._open: Columns = {}
         self._tails: Columns = {}
 
-    def take(self, chunk: Columns, goes_on_at: int | None, steps: pa.Table) -> pa.RecordBatch:
+    def take(self, chunk: Chunk, steps: pa.Table) -> pa.RecordBatch:
         """The rows of STACK for the spans of a chunk, in the order of event_id."""
-        before, spans = self._after_those_open(chunk)
-        nesting = nest(spans["start_at"][:NOBODY], spans["end_at"][:NOBODY], goes_on_at)
+        before, spans = self._after_those_open(chunk.spans)
+        nesting = nest(spans["start_at"][:NOBODY], spans["end_at"][:NOBODY], chunk.goes_on_at)
         inherit_one_by_one(spans, nesting, before)
         for group in nesting.settled:
             inherit(spans, group[group >= before], nesting.parents)
-        self._note_cuts(spans, nesting)
-        self._note_autograd(spans, before)
+        self._note_cuts(chunk, spans, nesting)
+        self._note_autograd(chunk, spans, before)
         ids = {name: ids_at(spans, spans[name][before:NOBODY]) for name in KINDS}
         for name in KINDS if len(self._tails["number"]) else ():
             self._mend(ids[name], spans, before, name)
-        order = np.argsort(chunk["event_id"], kind="stable")
+        order = np.argsort(chunk.spans["event_id"], kind="stable")
         own = before + order
         rows = {
-            "event_id": chunk["event_id"][order],
-            "step": step_at(steps, chunk["start_ns"][order]),
+            "event_id": chunk.spans["event_id"][order],
+            "step": step_at(steps, chunk.spans["start_ns"][order]),
             "depth": spans["depth"][own].astype(np.int32),
             "parent_id": with_nulls(ids_at(spans, nesting.parents[own])),
             "root_id": ids_at(spans, spans["root_id"][own]),
             **{name: with_nulls(found[order]) for name, found in ids.items()},
             "stack_hash": spans["stack_hash"][own],
         }
-        self._keep(spans, nesting.still_open, goes_on_at)
+        self._keep(spans, nesting.still_open, chunk.goes_on_at)
         return pa.record_batch(rows, STACK)
 
-    def _after_those_open(self, chunk: Columns) -> tuple[int, Columns]:
-        """How many spans are open, and all: those open, those of the chunk, and nobody."""
-        size, before = len(chunk["event_id"]), len(self._open.get("number", ()))
-        new = NOTHING_INHERITED | chunk | {"number": np.arange(self._count, self._count + size)}
+    def _after_those_open(self, added: Columns) -> tuple[int, Columns]:
+        """How many spans are open, and all: those open, those added, and nobody."""
+        size, before = len(added["event_id"]), len(self._open.get("number", ()))
+        new = NOTHING_INHERITED | added | {"number": np.arange(self._count, self._count + size)}
         self._count += size
         nobody = {"event_id": NOBODY, "number": NOBODY} | NOTHING_INHERITED
         spans = {}
@@ -153,22 +199,24 @@ class Stacks:
             spans[name] = values
         return before, spans
 
-    def _note_cuts(self, spans: Columns, nesting: Nesting) -> None:
+    def _note_cuts(self, chunk: Chunk, spans: Columns, nesting: Nesting) -> None:
         """Remember which spans were crossed, and the tails that others may lie in."""
         crossed = nesting.crossed
-        cut_ns = nesting.cut_at - (spans["start_at"] - spans["start_ns"])[crossed]
+        shift = (spans["start_at"] - spans["start_ns"])[crossed]
+        cut_ns = chunk.ns(nesting.cut_at, shift)
         self.cuts.append({"event_id": spans["event_id"][crossed], "cut_ns": cut_ns})
         tails = {name: spans[name][crossed] for name in ("event_id", "number", "end_at", "what")}
         tails["begins_at"] = nesting.cut_at
         self._tails = joined([self._tails, tails]) if self._tails else tails
 
-    def _note_autograd(self, spans: Columns, before: int) -> None:
+    def _note_autograd(self, chunk: Chunk, spans: Columns, before: int) -> None:
         is_outermost = (spans["what"] & OF_AUTOGRAD > 0) & (spans["depth"] == 0)
         found = before + np.flatnonzero(is_outermost[before:NOBODY])
         start_ns = spans["start_ns"][found]
+        shift = spans["start_at"][found] - start_ns
         self.of_autograd.append({
             "event_id": spans["event_id"][found], "start_ns": start_ns,
-            "end_ns": spans["end_at"][found] - spans["start_at"][found] + start_ns,
+            "end_ns": chunk.ns(spans["end_at"][found], shift),
         })  # fmt: skip
 
     def _mend(self, ids: np.ndarray, spans: Columns, before: int, name: str) -> None:
