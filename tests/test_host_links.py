@@ -1,7 +1,10 @@
 """What ingest knows of host operations beyond their stack: module, forward operator, caller."""
 
+import duckdb
 import pytest
 from hand_written import ingested, rows, span, trace_text
+
+from hta_sql.ingest.enrich import enrichment
 
 ENGINE = "autograd::engine::evaluate_function: "
 
@@ -235,3 +238,50 @@ def test_operations_without_a_name_have_their_place(tmp_path):
     assert rows(archive, "SELECT event_id, depth, parent_id FROM host_ops ORDER BY event_id") == [
         (0, 0, None), (1, 1, 0), (2, 2, 1), (3, 0, None), (4, 1, 3)
     ]  # fmt: skip
+
+
+def pairs(numbered: str, flows: str) -> int:
+    """How many pairs of a number and a thread there are to choose from."""
+    con = duckdb.connect()
+    con.execute(f"CREATE TABLE numbered_ops AS {numbered}")
+    con.execute(f"CREATE TABLE flow_ends AS {flows}")
+    return len(con.sql(enrichment("forward_pairs")).fetchall())
+
+
+NO_FLOWS = "SELECT 1 AS id, 's' AS ph, 1 AS start_ns, 1 AS thread WHERE false"
+# Threads 1 to n use one sequence number, and as many numbers of threads ask for it.
+ALL_ALIKE = """
+    SELECT i AS thread, 0 AS fwd_thread_id, 7 AS sequence_number, i AS start_ns
+    FROM range(1, {threads} + 1) AS _ (i)
+    UNION ALL
+    SELECT 0, i, 7, 100_000 FROM range(1, {numbers} + 1) AS _ (i)
+"""
+# All flows of one id, from thread 1 to where all these begin.
+ALL_FLOWS = """
+    SELECT 1 AS id, 's' AS ph, 1 AS start_ns, 1 AS thread
+    UNION ALL
+    SELECT 1, 'f', 100_000, 0 FROM range(50)
+"""
+
+
+def test_what_very_many_share_tells_nothing():
+    """Or there were as many pairs as threads times numbers, and operators times flows."""
+    assert pairs(ALL_ALIKE.format(threads=100, numbers=100), NO_FLOWS) == 10_000
+    assert pairs(ALL_ALIKE.format(threads=100, numbers=101), NO_FLOWS) == 0
+    assert pairs(ALL_ALIKE.format(threads=101, numbers=100), NO_FLOWS) == 0
+
+
+def test_flows_to_very_many_at_one_instant_tell_nothing():
+    con = duckdb.connect()
+    for numbers, expected in ((100, 50), (101, 0)):
+        con.execute(f"""
+            CREATE OR REPLACE TABLE numbered_ops AS
+            SELECT 1 AS thread, 0 AS fwd_thread_id, i AS sequence_number, i AS start_ns
+            FROM range(1, {numbers} + 1) AS _ (i)
+            UNION ALL
+            SELECT 0, i, i, 100_000 FROM range(1, {numbers} + 1) AS _ (i)
+        """)
+        con.execute(f"CREATE OR REPLACE TABLE flow_ends AS {ALL_FLOWS}")
+        found = con.sql(enrichment("forward_pairs")).fetchall()
+        assert len(found) == numbers
+        assert {flow_count for _, _, flow_count, _ in found} == {expected}

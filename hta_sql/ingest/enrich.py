@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from functools import cache
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 
 import duckdb
@@ -72,10 +72,13 @@ def enrich(
 def build_forward_threads(con: duckdb.DuckDBPyConnection) -> None:
     """The table `forward_threads`: which thread autograd means by each of its numbers, which is not
     told. Each is one thread, no two the same; where two would do as well, it is neither."""
-    pairs = con.sql(enrichment("forward_pairs")).fetchall()
     found: dict[int, int] = {}
     seen: set[int] = set()
     taken: set[int] = set()
+    batches = con.sql(enrichment("forward_pairs")).to_arrow_reader(BATCH_ROWS)
+    pairs = chain.from_iterable(
+        zip(*(column.to_pylist() for column in batch.columns), strict=True) for batch in batches
+    )
     # Equally likely threads of a number stand together.
     for (number, *_), as_good in groupby(pairs, key=lambda pair: (pair[0], *pair[2:])):
         threads = [thread for _, thread, *_ in as_good if thread not in taken]

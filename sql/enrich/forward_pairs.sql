@@ -15,6 +15,8 @@ last_asked AS (
     FROM numbered_ops
     WHERE fwd_thread_id > 0
     GROUP BY fwd_thread_id, sequence_number
+    -- Nor does what is asked for by very many numbers of threads.
+    QUALIFY count(*) OVER (PARTITION BY sequence_number) <= 100
 ),
 matches AS (
     SELECT
@@ -28,9 +30,11 @@ matches AS (
 ),
 -- Once for each instant, since any number of operators may begin together.
 backward_at AS (
-    SELECT DISTINCT fwd_thread_id, thread, start_ns
+    SELECT fwd_thread_id, thread, start_ns
     FROM numbered_ops
     WHERE fwd_thread_id > 0
+    GROUP BY fwd_thread_id, thread, start_ns
+    QUALIFY count(*) OVER (PARTITION BY thread, start_ns) <= 100
 ),
 flows AS (
     SELECT backward_at.fwd_thread_id, begins.thread, count(*) AS flow_count
