@@ -6,8 +6,6 @@ spans may cross each other in any way, and put beside the events (host_ops.py).
 
 from __future__ import annotations
 
-from contextlib import closing
-from functools import cache
 from itertools import chain, groupby
 from pathlib import Path
 
@@ -15,16 +13,12 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from hta_sql.catalog import sql_root
+from hta_sql.ingest.gpu_activities import write_gpu_activities
 from hta_sql.ingest.host_ops import Found, first_ids, write_host_ops
 from hta_sql.ingest.nesting import NOBODY, last_around
-from hta_sql.ingest.row_groups import RowGroups
-from hta_sql.ingest.side_by_side import Aside
 from hta_sql.ingest.stacks import Columns, build_stacks
+from hta_sql.ingest.statements import enrichment, run_file
 from hta_sql.ingest.temporary import make_table
-
-# Of gpu_activities at a time, as many as DuckDB gives at once: each has two names.
-BATCH_ROWS = 2_048
 
 
 def enrich(
@@ -59,8 +53,8 @@ def enrich(
     run_file(con, "long_names")
     counts = {
         "host_op_count": host_op_count,
-        "gpu_activity_count": write_query(
-            con, "gpu_activities", files["gpu_activities"], threads
+        "gpu_activity_count": write_gpu_activities(
+            con, files["events"], files["gpu_activities"], folder, threads
         ),
     }
     [(start_ns, end_ns)] = con.execute(
@@ -75,7 +69,7 @@ def build_forward_threads(con: duckdb.DuckDBPyConnection) -> None:
     found: dict[int, int] = {}
     seen: set[int] = set()
     taken: set[int] = set()
-    batches = con.sql(enrichment("forward_pairs")).to_arrow_reader(BATCH_ROWS)
+    batches = con.sql(enrichment("forward_pairs")).to_arrow_reader()
     pairs = chain.from_iterable(
         zip(*(column.to_pylist() for column in batch.columns), strict=True) for batch in batches
     )
@@ -126,33 +120,6 @@ def forward_operators(con: duckdb.DuckDBPyConnection) -> Found:
     return Found(forward["event_id"], forward["forward_id"])
 
 
-def run_file(con: duckdb.DuckDBPyConnection, name: str) -> None:
-    con.execute(enrichment(name))
-
-
-@cache
-def enrichment(name: str) -> str:
-    return (sql_root() / "enrich" / f"{name}.sql").read_text()
-
-
-def write_query(
-    con: duckdb.DuckDBPyConnection, name: str, target: Path, threads: int = 1
-) -> int:
-    """Write what the query in sql/enrich/<name>.sql returns; its number of rows."""
-    count = 0
-    with (
-        con.sql(enrichment(name)).to_arrow_reader(BATCH_ROWS) as batches,
-        closing(RowGroups(target, batches.schema)) as writer,
-        Aside(threads) as aside,
-    ):
-        for batch in batches:
-            aside.do(writer.write_table, pa.Table.from_batches([batch]))
-            count += len(batch)
-    return count
-
-
 def literal(path: Path) -> str:
     """A path of ours as an SQL string; COPY takes no bound parameter there."""
     return "'" + str(path).replace("'", "''") + "'"
-
-

@@ -11,6 +11,10 @@ ROW_GROUP_ROWS = 122_880
 # In memory; to write as much takes several times as much. Rows that are longer than usual do not
 # wait until they are so many.
 ROW_GROUP_BYTES = 64 << 20
+# DuckDB reads so many rows of a group at once, and holds several copies of them: they are to be no
+# more bytes than this.
+VECTOR_ROWS = 2_048
+VECTOR_BYTES = 16 << 20
 # Columns of numbers that mostly grow a little from row to row, and of text that hardly repeats.
 DELTA_COLUMNS = {
     "event_id", "start_ns", "dur_ns", "correlation", "external_id", "parent_id", "root_id",
@@ -52,7 +56,8 @@ class RowGroups:
         self._waiting.append(table)
         self._rows += len(table)
         self._bytes += table.nbytes
-        if self._rows >= ROW_GROUP_ROWS or self._bytes >= ROW_GROUP_BYTES:
+        is_wide = self._bytes >= VECTOR_BYTES and self._rows <= VECTOR_ROWS
+        if is_wide or self._rows >= ROW_GROUP_ROWS or self._bytes >= ROW_GROUP_BYTES:
             self._write()
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
--- GPU activities with what they are for, the call that launched them and its step.
+-- GPU activities with what they are for, the call that launched them and its step; as they come.
 --
 -- Rows with details are wide. They are the left side of every join, so that DuckDB holds the other
--- side in memory; each finds its row in names and computed_around, also where the join is LEFT.
+-- side in memory and lets them pass; so they are not sorted either.
 WITH
 activities AS (
     SELECT
@@ -51,7 +51,8 @@ groups AS (
 -- Once a name, since patterns cost more than a join.
 distinct_names AS (
     SELECT DISTINCT name
-    FROM activities
+    FROM trace_events
+    WHERE ph = 'X' AND is_gpu_activity(cat)
 ),
 names AS (
     SELECT
@@ -61,55 +62,13 @@ names AS (
     FROM distinct_names AS d
     LEFT JOIN long_names ON long_names.name = d.name
 ),
-of_kinds AS MATERIALIZED (
+of_kinds AS (
     SELECT
         a.*,
         kernel_kind(is_copy_or_memset(a.cat), a.details."Collective name", names.kind) AS kind,
         names.short_name
     FROM activities AS a
     LEFT JOIN names ON names.name IS NOT DISTINCT FROM a.name
-),
--- Where computation may begin, or where it is asked how much of it there was until then.
-moments AS (
-    SELECT
-        device,
-        event_id,
-        false AS is_end,
-        start_ns AS at_ns,
-        CASE WHEN kind = 'computation' THEN start_ns + dur_ns END AS end_ns
-    FROM of_kinds
-    UNION ALL
-    SELECT device, event_id, true AS is_end, start_ns + dur_ns AS at_ns, NULL::BIGINT AS end_ns
-    FROM of_kinds
-    WHERE kind <> 'computation'
-),
--- As in covered_until: each computation adds its part past the latest end before it.
-reached AS (
-    SELECT
-        *,
-        coalesce(max(end_ns) OVER (
-            PARTITION BY device ORDER BY at_ns, event_id
-            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ), at_ns) AS until_ns
-    FROM moments
-),
-computed AS (
-    SELECT
-        event_id,
-        is_end,
-        coalesce(sum(greatest(0, end_ns - greatest(at_ns, until_ns))) OVER (
-            PARTITION BY device ORDER BY at_ns, event_id
-            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ), 0)::BIGINT - greatest(0, until_ns - at_ns) AS computed_ns
-    FROM reached
-),
-computed_around AS (
-    SELECT
-        event_id,
-        any_value(computed_ns) FILTER (NOT is_end) AS before_start_ns,
-        any_value(computed_ns) FILTER (is_end) AS before_end_ns
-    FROM computed
-    GROUP BY event_id
 )
 SELECT
     a.device,
@@ -121,8 +80,8 @@ SELECT
     CASE WHEN a.kind = 'memory' THEN a.name ELSE a.short_name END AS short_name,
     a.start_ns,
     a.dur_ns,
-    c.before_start_ns AS computed_before_ns,
-    c.before_end_ns - c.before_start_ns AS hidden_ns,
+    NULL::BIGINT AS computed_before_ns,
+    NULL::BIGINT AS hidden_ns,
     launches.step,
     a.correlation,
     a.external_id,
@@ -162,7 +121,5 @@ SELECT
     a.details.Seq AS seq,
     a.details."Comms Id" AS comms_id
 FROM of_kinds AS a
-LEFT JOIN computed_around AS c ON c.event_id = a.event_id
 LEFT JOIN launches ON launches.correlation = a.correlation
 LEFT JOIN groups ON a.details."Collective name" <> '' AND groups.external_id = a.external_id
-ORDER BY a.device, a.start_ns, a.event_id
