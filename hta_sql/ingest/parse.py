@@ -11,7 +11,7 @@ import queue
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -201,6 +201,16 @@ class PieceParser(ABC):
         finally:
             self._readers.put(reader)
 
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """No other thread parses meanwhile: one large element may take all of the memory."""
+        others = [self._readers.get() for _ in range(self._threads)]
+        try:
+            yield
+        finally:
+            for reader in others:
+                self._readers.put(reader)
+
     def _take(self, piece: Piece, parsed: Parsed | None) -> Iterator[pa.Table]:
         """The good elements of the next piece, and of what the one before left over."""
         until = piece.offset + len(piece.data)
@@ -378,7 +388,8 @@ class PieceParser(ABC):
             return
         left[0] -= 1
         try:
-            table = self._parsed_with_care(b",".join(texts[at] for at in sound))
+            with self._alone() if len(sound) == 1 else nullcontext():
+                table = self._parsed_with_care(b",".join(texts[at] for at in sound))
         except UNREADABLE:
             # No reason for it is known; what DuckDB does not read is found by halving.
             if len(sound) == 1 or left[0] < 0:
@@ -407,17 +418,22 @@ class PieceParser(ABC):
     def _json_types(self, texts: list[bytes]) -> list[str | None]:
         """What valid_json_type says of each; where that takes too much memory, so."""
         table = pa.table({"text": pa.array(texts, pa.binary()).cast(pa.string())})
+        try:
+            with self._alone() if len(texts) == 1 else nullcontext():
+                return self._valid_json_types(table)
+        except UNREADABLE:
+            if len(texts) == 1:
+                return [TOO_LARGE]
+        middle = len(texts) // 2
+        return self._json_types(texts[:middle]) + self._json_types(texts[middle:])
+
+    def _valid_json_types(self, table: pa.Table) -> list[str | None]:
         reader = self._readers.get()
         try:
             found = reader.con.from_arrow(table).project("valid_json_type(text)").fetchall()
             return [json_type for (json_type,) in found]
-        except UNREADABLE:
-            if len(texts) == 1:
-                return [TOO_LARGE]
         finally:
             self._readers.put(reader)
-        middle = len(texts) // 2
-        return self._json_types(texts[:middle]) + self._json_types(texts[middle:])
 
 
 class Reader:

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 from hand_written import ingested, rows, span, trace_text
 
-from hta_sql.ingest import brackets, elements, metadata, parse, stream
+from hta_sql.ingest import brackets, elements, metadata, parse, stream, trace
 from hta_sql.ingest.brackets import Brackets, ValueEnd
 
 MB = 1 << 20
@@ -226,6 +226,18 @@ def test_a_giant_costs_no_other_event(tmp_path, kind):
     assert giant.encode().startswith(kept)
     assert is_cut == (len(giant) > 16 * MB) and len(kept) == (64 << 10 if is_cut else length)
     assert rows(archive, "SELECT status FROM traces") == [("complete",)]
+
+
+def test_events_of_many_megabytes(tmp_path):
+    """Each fits into the memory of ingest, but not beside another one."""
+    file = tmp_path / "rank_0.json.gz"
+    texts = (json.dumps(span(f"op{i}", ts=i, text="a" * (13 * MB))) for i in range(20))
+    with gzip.open(file, "wt", compresslevel=1) as out:
+        out.write('{"traceEvents": [' + next(texts))
+        out.writelines("," + text for text in texts)
+        out.write("]}")
+    facts = trace.ingest_trace(file, tmp_path / "staging", threads=2).facts
+    assert (facts["event_count"], facts["quarantined_count"]) == (20, 0)
 
 
 def test_a_number_longer_than_a_piece(tmp_path):
