@@ -16,6 +16,7 @@ rounded.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -120,12 +121,11 @@ def by_line(spans: Columns) -> Iterator[Chunk]:
     """Of what a batch holds, its first line and its last, which others may share, each by itself;
     the lines between as one, since there may be one for every other thread."""
     line = spans.pop("line")
-    begins = [0, *np.flatnonzero(line[1:] != line[:-1]) + 1, len(line)]
-    for begin, end in sorted({(0, begins[1]), (begins[1], begins[-2]), (begins[-2], len(line))}):
-        if begin < end:
-            part = {name: values[begin:end] for name, values in spans.items()}
-            is_one = line[begin] == line[end - 1]
-            yield Chunk(part, int(line[begin])) if is_one else numbered(part, line[begin:end])
+    begins = np.flatnonzero(np.diff(line, prepend=line[0] - 1, append=line[-1] + 1))
+    for begin, end in pairwise(np.unique([0, begins[1], begins[-2], len(line)]).tolist()):
+        part = {name: values[begin:end] for name, values in spans.items()}
+        is_one = line[begin] == line[end - 1]
+        yield Chunk(part, int(line[begin])) if is_one else numbered(part, line[begin:end])
 
 
 def numbered(spans: Columns, line: np.ndarray) -> Chunk:

@@ -34,6 +34,7 @@ backward_at AS (
     FROM numbered_ops
     WHERE fwd_thread_id > 0
     GROUP BY fwd_thread_id, thread, start_ns
+    -- Nor does an instant that very many share.
     QUALIFY count(*) OVER (PARTITION BY thread, start_ns) <= 100
 ),
 flows AS (

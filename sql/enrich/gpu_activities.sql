@@ -80,6 +80,7 @@ SELECT
     CASE WHEN a.kind = 'memory' THEN a.name ELSE a.short_name END AS short_name,
     a.start_ns,
     a.dur_ns,
+    -- Told by all activities of a device: computed_before.sql.
     NULL::BIGINT AS computed_before_ns,
     NULL::BIGINT AS hidden_ns,
     launches.step,
