@@ -65,6 +65,8 @@ BATCH = 50_000
 # begin costs as much as so many bytes.
 VAIN_PASSES = 2
 VAIN_START_BYTES = 64
+# So many sound keys behind a list are enough to tell that it ends.
+MOST_KEYS_READ = 1_000
 TOO_MANY_BROKEN = "not told apart: too many broken ones before"
 
 
@@ -165,7 +167,10 @@ class Walk:
         if not LIST_END.match(self.text, at):
             return False
         at += 1
-        while key := KEY.match(self.text, at):
+        for _ in range(MOST_KEYS_READ):
+            key = KEY.match(self.text, at)
+            if not key:
+                break
             at = key.end()
             _, end, stopped_by = self.value_at(at)
             if stopped_by == CUT and not self._is_last:
@@ -173,6 +178,8 @@ class Walk:
             if stopped_by:
                 break
             at = end
+        else:
+            return True
         if self._opens_at is None or self._opens_at < at:
             place = self._opening(at)
             self._opens_at = len(self.text) if place is None else place

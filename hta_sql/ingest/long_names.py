@@ -1,4 +1,5 @@
-"""Names of events so long that whoever joins or sorts them runs out of memory.
+"""Names of events, processes and threads so long that whoever joins or sorts them runs out of
+memory.
 
 In `events` they stay whole. In what is derived from events they are cut, and end in a hash of the
 whole, so that they still differ where the whole does.
@@ -14,22 +15,24 @@ import pyarrow.compute as pc
 # As in sql/enrich/macros/long_names.sql.
 LONG_BYTES = 1 << 14
 KEPT_CHARACTERS = 1_000
+NAMES = ("name", "pid", "tid")
 
 
 def any_long(events: pa.Table) -> bool:
-    return (pc.max(pc.binary_length(events["name"])).as_py() or 0) > LONG_BYTES
+    return any((pc.max(pc.binary_length(events[name])).as_py() or 0) > LONG_BYTES for name in NAMES)
 
 
 def with_cut_names(rows: pa.Table) -> pa.Table:
     """The same rows, of which the names are dictionaries, with long names cut."""
-    names = rows["name"]
-    shorter = pa.chunked_array([
-        pa.DictionaryArray.from_arrays(chunk.indices, cut_all(chunk.dictionary))
-        for chunk in names.chunks
-    ], names.type)  # fmt: skip
+    for name in NAMES:
+        shorter = pa.chunked_array([
+            pa.DictionaryArray.from_arrays(chunk.indices, cut_all(chunk.dictionary))
+            for chunk in rows[name].chunks
+        ], rows[name].type)  # fmt: skip
+        rows = rows.set_column(rows.schema.get_field_index(name), name, shorter)
     # Texts of some MB leave holes in between what stays.
     pa.default_memory_pool().release_unused()
-    return rows.set_column(rows.schema.get_field_index("name"), "name", shorter)
+    return rows
 
 
 def cut_all(names: pa.StringArray) -> pa.StringArray:

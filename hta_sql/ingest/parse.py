@@ -47,6 +47,9 @@ UNREADABLE = (
     duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException,
     duckdb.OutOfMemoryException,
 )  # fmt: skip
+# As much as DuckDB may take for one large element: a list of millions of numbers takes thirty times
+# its bytes.
+MEMORY_LIMIT_ALONE = "700MB"
 # More threads would wait for the one that inflates.
 MOST_THREADS = 4
 # A half of a surrogate pair, or else what else may be escaped: `\\ud800` is none.
@@ -63,8 +66,6 @@ MOST_BROKEN = 250_000
 TRAP_RATIO = 100
 TRAP_BYTES = 256 << 20
 TRAP_TRIES = 1_000_000
-# In place of a type of JSON.
-TOO_LARGE = "TOO LARGE"
 # How many parts of a piece are tried, where DuckDB does not read what seems to be sound.
 MOST_PARTS = 1000
 LONGEST_SOUGHT_BYTES = 64 << 10
@@ -116,6 +117,7 @@ class PieceParser(ABC):
         self._readers: queue.LifoQueue[Reader] = queue.LifoQueue()
         for number in range(self._threads + 1):
             self._readers.put(Reader(con.cursor(), folder / f"piece-{number}.json"))
+        [self._memory_limit] = con.execute("SELECT current_setting('memory_limit')").fetchone()
         self._quarantine = quarantine
         self._stream: TraceStream | None = None
         self._next_id = 0
@@ -203,11 +205,15 @@ class PieceParser(ABC):
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """No other thread parses meanwhile: one large element may take all of the memory."""
+        """No other thread parses meanwhile: one large element may take all of the memory, and more
+        than many small ones."""
         others = [self._readers.get() for _ in range(self._threads)]
+        con = others[0].con
+        con.execute(f"SET GLOBAL memory_limit = '{MEMORY_LIMIT_ALONE}'")
         try:
             yield
         finally:
+            con.execute(f"SET GLOBAL memory_limit = '{self._memory_limit}'")
             for reader in others:
                 self._readers.put(reader)
 
@@ -390,11 +396,12 @@ class PieceParser(ABC):
         try:
             with self._alone() if len(sound) == 1 else nullcontext():
                 table = self._parsed_with_care(b",".join(texts[at] for at in sound))
-        except UNREADABLE:
-            # No reason for it is known; what DuckDB does not read is found by halving.
+        except UNREADABLE as error:
+            # Mostly no reason for it is known; what DuckDB does not read is found by halving.
             if len(sound) == 1 or left[0] < 0:
+                why = ": it takes too much memory to read" if is_out_of_memory(error) else ""
                 for at in sound:
-                    problems[at] = f"unusable {self._stream.kind.element}"
+                    problems[at] = f"unusable {self._stream.kind.element}{why}"
                 return
             middle = len(sound) // 2
             yield from self._read_sound(texts, sound[:middle], problems, left)
@@ -416,14 +423,15 @@ class PieceParser(ABC):
         ]
 
     def _json_types(self, texts: list[bytes]) -> list[str | None]:
-        """What valid_json_type says of each; where that takes too much memory, so."""
+        """What valid_json_type says of each; where that takes too much memory, what its bracket
+        does, since reading the element takes less."""
         table = pa.table({"text": pa.array(texts, pa.binary()).cast(pa.string())})
         try:
             with self._alone() if len(texts) == 1 else nullcontext():
                 return self._valid_json_types(table)
         except UNREADABLE:
             if len(texts) == 1:
-                return [TOO_LARGE]
+                return ["OBJECT" if texts[0].startswith(b"{") else "ARRAY"]
         middle = len(texts) // 2
         return self._json_types(texts[:middle]) + self._json_types(texts[middle:])
 
@@ -550,8 +558,6 @@ def json_problem(
         return "longer than 16 MB"
     if json_type == "OBJECT":
         return None
-    if json_type == TOO_LARGE:
-        return f"unusable {noun}: it takes too much memory to read"
     if json_type == "REPEATING":
         return f"unusable {noun}: a key stands twice"
     if json_type is not None:
@@ -559,6 +565,10 @@ def json_problem(
     if not is_utf8(text):
         return "broken JSON: invalid UTF-8"
     return f"broken JSON: {element.stopped_by or 'Bad escape'}"
+
+
+def is_out_of_memory(error: duckdb.Error) -> bool:
+    return isinstance(error, duckdb.OutOfMemoryException)
 
 
 def paired(text: bytes) -> bytes:

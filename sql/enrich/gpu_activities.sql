@@ -15,7 +15,7 @@ activities AS (
         coalesce(e.device, TRY_CAST(e.pid AS BIGINT)) AS device,
         coalesce(e.stream, TRY_CAST(e.tid AS BIGINT)) AS stream,
         json_transform(
-            e.args,
+            without_long_sizes(e.args),
             '{"bytes": "BIGINT", "memory bandwidth (GB/s)": "DOUBLE",
               "grid": ["BIGINT"], "block": ["BIGINT"],
               "registers per thread": "BIGINT", "shared memory": "BIGINT",

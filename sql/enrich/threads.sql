@@ -3,18 +3,30 @@
 -- A thread's times plus its shift put threads one behind the other, on a line: one number then
 -- tells both thread and instant. One line holds them all, unless stamps are decades apart: then
 -- their times together take more than 64 bits, and there are several.
+--
+-- A thread's id is cut before anything is grouped, as in trace_events; names tell only whole.
 CREATE OR REPLACE TEMP TABLE threads AS
 WITH
+spans AS (
+    SELECT
+        CASE WHEN has_long_names() THEN cut(pid) ELSE pid END AS pid,
+        CASE WHEN has_long_names() THEN cut(tid) ELSE tid END AS tid,
+        cat = 'user_annotation' AND prefix(name, 'ProfilerStep#') AS is_step,
+        is_operator(cat) AND contains(name, 'autograd::') AS is_autograd,
+        start_ns,
+        start_ns + dur_ns AS end_ns
+    FROM whole_events
+    WHERE ph = 'X' AND is_host_op(cat)
+),
 found AS (
     SELECT
         pid,
         tid,
-        bool_or(cat = 'user_annotation' AND prefix(name, 'ProfilerStep#')) AS has_steps,
-        bool_or(is_operator(cat) AND contains(name, 'autograd::')) AS has_autograd,
+        bool_or(is_step) AS has_steps,
+        bool_or(is_autograd) AS has_autograd,
         min(start_ns) AS start_ns,
-        max(start_ns + dur_ns) AS end_ns
-    FROM whole_events
-    WHERE ph = 'X' AND is_host_op(cat)
+        max(end_ns) AS end_ns
+    FROM spans
     GROUP BY pid, tid
 ),
 on_lines AS (

@@ -7,7 +7,7 @@ SELECT
     NULL::BIGINT AS event_id,
     NULL::VARCHAR AS cat,
     NULL::VARCHAR AS name,                  -- above 16 kB cut, with a hash at the end
-    NULL::VARCHAR AS pid,
+    NULL::VARCHAR AS pid,                   -- cut like names
     NULL::VARCHAR AS tid,
     NULL::BIGINT AS start_ns,
     NULL::BIGINT AS dur_ns,

@@ -64,3 +64,27 @@ def test_lists_of_thousands_of_ranks(tmp_path, threads):
         assert rows.metadata.num_rows == count
         for batch in rows.iter_batches(500, columns=["process_group_ranks"]):
             assert batch.column(0).unique().to_pylist() == [ranks]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_sizes_in_more_than_three_numbers(tmp_path, threads):
+    """A kernel has three. Where arguments are long, more are not read: as numbers these lists would
+    take 160 MB beside each other."""
+    longer = {"grid": list(range(5, 10_005)), "block": [1, 2]}
+    kernels = [longer] * 1_000 + [
+        {"grid": [1, 2, 3], "block": longer["grid"]},
+        {"block": [4, 5, 6], "note": json.dumps(longer), "inside": {"grid": [7]}},
+        {"grid": [], "note": "n" * 5_000}, {"grid": 7, "note": "n" * 5_000},
+    ]  # fmt: skip
+    file = tmp_path / "rank_0.json"
+    file.write_text(trace_text([
+        span("k", i, 1, "kernel", 0, 7, **given) for i, given in enumerate(kernels)
+    ]))  # fmt: skip
+    staging = tmp_path / "staging"
+    assert trace.ingest_trace(file, staging, threads=threads).facts["quarantined_count"] == 0
+    sizes = pq.read_table(staging / "gpu_activities.parquet", columns=["grid", "block"]).to_pylist()
+    found = [(row["grid"], row["block"]) for row in sizes]
+    assert found[:1_000] == [([5, 6, 7], [1, 2])] * 1_000
+    assert found[1_000:] == [
+        ([1, 2, 3], [5, 6, 7]), (None, [4, 5, 6]), ([], None), (None, None),
+    ]  # fmt: skip

@@ -123,26 +123,34 @@ def cut(name: str) -> str:
 
 
 def test_long_names_are_cut_in_what_is_derived(tmp_path):
-    """Above 16 kB, alike in both tables, by characters; what differs at the end still does."""
+    """Above 16 kB, alike in both tables, by characters, also those of processes and threads; what
+    differs at the end still does."""
     names = ["é" * 8_192, "é" * 8_193, "é" * 8_193 + "a", "é" * 8_193 + "b", "aten::add"]
     events = []
     for i, name in enumerate(names):
         events += [
-            span(name, 100 * i, 50, tid=name),
-            span(f"cuda{name}", 100 * i + 1, 5, "cuda_runtime", tid=name, correlation=i + 1),
+            span(name, 100 * i, 50, pid=name, tid=name),
+            span(f"cuda{name}", 100 * i + 1, 5, "cuda_runtime", name, name, correlation=i + 1),
             span(name, 100 * i + 20, 5, "kernel", 0, 7, device=0, stream=7, correlation=i + 1),
         ]
     with ingested(tmp_path, trace_text(events)) as archive:
         whole = rows(archive, "SELECT name FROM events WHERE cat = 'kernel' ORDER BY event_id")
-        host = rows(archive, "SELECT name, tid, depth FROM host_ops ORDER BY start_ns")
+        host = rows(archive, "SELECT name, pid, tid, depth FROM host_ops ORDER BY start_ns")
+        whole_threads = rows(archive, "SELECT DISTINCT tid FROM events WHERE cat = 'cpu_op'")
         kernels = rows(archive, """
-            SELECT name, short_name, launch_name, launch_tid FROM gpu_activities ORDER BY start_ns
+            SELECT name, short_name, launch_name, launch_pid, launch_tid
+            FROM gpu_activities
+            ORDER BY start_ns
         """)
     assert whole == [(name,) for name in names]
+    assert sorted(whole_threads) == sorted((name,) for name in names)
     assert host == [
-        row for name in names for row in ((cut(name), name, 0), (cut(f"cuda{name}"), name, 1))
+        (cut(called), cut(name), cut(name), depth)
+        for name in names for depth, called in enumerate((name, f"cuda{name}"))
+    ]  # fmt: skip
+    assert kernels == [
+        (cut(name), cut(name), cut(f"cuda{name}"), cut(name), cut(name)) for name in names
     ]
-    assert kernels == [(cut(name), cut(name), cut(f"cuda{name}"), name) for name in names]
 
 
 def test_long_names_tell_what_whole_ones_do(tmp_path):
@@ -170,14 +178,17 @@ def test_long_names_tell_what_whole_ones_do(tmp_path):
     ]  # fmt: skip
 
 
-def test_many_long_names_fit_into_little_memory(tmp_path, monkeypatch):
+@pytest.mark.parametrize("where", ["name", "pid", "tid"])
+def test_many_long_names_fit_into_little_memory(tmp_path, monkeypatch, where):
     """Far more text than DuckDB may use, and no two names alike."""
     monkeypatch.setattr(trace, "MEMORY_LIMIT", "200MB")
     monkeypatch.setattr(trace, "database", lru_cache(trace.database.__wrapped__))
     long = "x" * 2_000_000
     file = tmp_path / "rank_0.json"
     file.write_text(trace_text([
-        span(f"{long}{i}", 10 * i, 5, "kernel", 0, 7, device=0, stream=7) for i in range(100)
+        span(ts=10 * i, dur=5, cat=cat, device=0, stream=7) | {where: f"{long}{i}"}
+        for i in range(50) for cat in ("kernel", "cpu_op")
     ]))  # fmt: skip
     facts = trace.ingest_trace(file, tmp_path / "work/staging").facts
-    assert (facts["event_count"], facts["gpu_activity_count"]) == (100, 100)
+    counted = ("event_count", "gpu_activity_count", "host_op_count")
+    assert [facts[name] for name in counted] == [100, 50, 50]

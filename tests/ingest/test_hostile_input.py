@@ -204,6 +204,16 @@ def test_more_lists_of_the_same_name(tmp_path):
     assert rows(archive, "SELECT status FROM traces") == [("complete",)]
 
 
+def test_keys_behind_many_lists(tmp_path, decoded):
+    """They are not read again for each list."""
+    lists, keys = '"traceEvents": [],' * 14, '"a":[],' * 100_000
+    text = f'{{{lists} "traceEvents": [{FIRST}, {LAST}], {keys} "b": 1}}'
+    archive = ingested(tmp_path, text)
+    assert names(archive) == ["first", "last"]
+    assert len(decoded) < 50_000
+    assert rows(archive, "SELECT status FROM traces") == [("complete",)]
+
+
 # Too long to parse, or to hold.
 GIANTS = {
     "a text": '{"s": "' + "a" * (17 * MB) + '"}}',
@@ -238,6 +248,17 @@ def test_events_of_many_megabytes(tmp_path):
         out.write("]}")
     facts = trace.ingest_trace(file, tmp_path / "staging", threads=2).facts
     assert (facts["event_count"], facts["quarantined_count"]) == (20, 0)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_event_with_millions_of_numbers(tmp_path, threads):
+    """It takes more memory than other events may; those beside it do not pay for it."""
+    file = tmp_path / "rank_0.json"
+    file.write_text(trace_text([FIRST, GIANT + '{"l": [' + "1," * 4_500_000 + "1]}}", LAST]))
+    facts = trace.ingest_trace(file, tmp_path / "staging", threads=threads).facts
+    assert (facts["event_count"], facts["quarantined_count"]) == (3, 0)
+    [(limit,)] = trace.database(tmp_path).sql("SELECT current_setting('memory_limit')").fetchall()
+    assert limit == "381.4 MiB"  # of 400 MB, as before
 
 
 def test_a_number_longer_than_a_piece(tmp_path):
