@@ -15,6 +15,7 @@ from hta_sql.ingest.parse import NodeParser
 from hta_sql.ingest.quarantine import Quarantine
 from hta_sql.ingest.stream import TraceStream
 from hta_sql.ingest.trace import (
+    MEMORY_LIMIT,
     IngestedTrace,
     as_text,
     connect,
@@ -40,7 +41,7 @@ def ingest_execution_trace(
     quarantine = Quarantine(files["quarantine"], path)
     row_count = 0
     writer = None
-    with closing(NodeParser(con, staging, quarantine)) as parser:
+    with closing(NodeParser(con, staging, quarantine, MEMORY_LIMIT)) as parser:
         for table in parser.tables(stream):
             table = table.drop_columns(["problem"])
             if writer is None:

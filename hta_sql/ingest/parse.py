@@ -47,7 +47,7 @@ UNREADABLE = (
     duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException,
     duckdb.OutOfMemoryException,
 )  # fmt: skip
-# As much as DuckDB may take for one large element: a list of millions of numbers takes thirty times
+# As much as DuckDB may take for one large element: a list of millions of numbers takes many times
 # its bytes.
 MEMORY_LIMIT_ALONE = "700MB"
 # More threads would wait for the one that inflates.
@@ -111,13 +111,13 @@ class PieceParser(ABC):
 
     def __init__(
         self, con: duckdb.DuckDBPyConnection, folder: Path, quarantine: Quarantine,
-        threads: int = 1,
+        memory_limit: str, threads: int = 1,
     ):  # fmt: skip
         self._threads = min(threads, MOST_THREADS)
         self._readers: queue.LifoQueue[Reader] = queue.LifoQueue()
         for number in range(self._threads + 1):
             self._readers.put(Reader(con.cursor(), folder / f"piece-{number}.json"))
-        [self._memory_limit] = con.execute("SELECT current_setting('memory_limit')").fetchone()
+        self._memory_limit = memory_limit  # DuckDB tells it rounded down
         self._quarantine = quarantine
         self._stream: TraceStream | None = None
         self._next_id = 0
@@ -399,7 +399,8 @@ class PieceParser(ABC):
         except UNREADABLE as error:
             # Mostly no reason for it is known; what DuckDB does not read is found by halving.
             if len(sound) == 1 or left[0] < 0:
-                why = ": it takes too much memory to read" if is_out_of_memory(error) else ""
+                is_too_large = isinstance(error, duckdb.OutOfMemoryException)
+                why = ": it takes too much memory to read" if is_too_large else ""
                 for at in sound:
                     problems[at] = f"unusable {self._stream.kind.element}{why}"
                 return
@@ -565,10 +566,6 @@ def json_problem(
     if not is_utf8(text):
         return "broken JSON: invalid UTF-8"
     return f"broken JSON: {element.stopped_by or 'Bad escape'}"
-
-
-def is_out_of_memory(error: duckdb.Error) -> bool:
-    return isinstance(error, duckdb.OutOfMemoryException)
 
 
 def paired(text: bytes) -> bytes:

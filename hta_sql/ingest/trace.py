@@ -99,7 +99,7 @@ def ingest_trace(
     con = connect(staging)
     files = {table: staging / f"{table}.parquet" for table in TABLES}
     quarantine = Quarantine(files["quarantine"], path)
-    with closing(Parser(con, staging, quarantine, threads)) as parser:
+    with closing(Parser(con, staging, quarantine, MEMORY_LIMIT, threads)) as parser:
         written = write_events(stream, parser, files["events"], progress, threads)
     quarantine.close()
     if not quarantine.count:

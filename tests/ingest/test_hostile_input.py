@@ -258,7 +258,7 @@ def test_an_event_with_millions_of_numbers(tmp_path, threads):
     facts = trace.ingest_trace(file, tmp_path / "staging", threads=threads).facts
     assert (facts["event_count"], facts["quarantined_count"]) == (3, 0)
     [(limit,)] = trace.database(tmp_path).sql("SELECT current_setting('memory_limit')").fetchall()
-    assert limit == "381.4 MiB"  # of 400 MB, as before
+    assert limit == "381.4 MiB"  # 400 MB again
 
 
 def test_a_number_longer_than_a_piece(tmp_path):
