@@ -485,6 +485,7 @@ shapes_of AS (
     FROM changed_shapes AS d
     JOIN shapes AS s ON s.dims_hash = d.part
 ),
+-- Sums of fractions depend on their order: it is always the same.
 op_causes AS (
     SELECT
         d.cause,
@@ -502,19 +503,21 @@ op_causes AS (
             JOIN first_reshaped AS r ON r.context = f.context
             WHERE r.name = c.name AND f.is_of_test
         ) END AS test_detail,
-        coalesce(sum(o.base_calls), 0) AS base_calls,
-        coalesce(sum(o.test_calls), 0) AS test_calls,
-        coalesce(sum(g.base_gpu_ns), 0) AS base_gpu_ns,
-        coalesce(sum(g.test_gpu_ns), 0) AS test_gpu_ns,
-        coalesce(sum(o.base_host_ns), 0) AS base_host_ns,
-        coalesce(sum(o.test_host_ns), 0) AS test_host_ns,
+        coalesce(sum(o.base_calls ORDER BY d.context), 0) AS base_calls,
+        coalesce(sum(o.test_calls ORDER BY d.context), 0) AS test_calls,
+        coalesce(sum(g.base_gpu_ns ORDER BY d.context), 0) AS base_gpu_ns,
+        coalesce(sum(g.test_gpu_ns ORDER BY d.context), 0) AS test_gpu_ns,
+        coalesce(sum(o.base_host_ns ORDER BY d.context), 0) AS base_host_ns,
+        coalesce(sum(o.test_host_ns ORDER BY d.context), 0) AS test_host_ns,
         sum(
             d.added_calls * (coalesce(g.base_gpu_ns, 0) + coalesce(g.test_gpu_ns, 0))
             / (coalesce(o.base_calls, 0) + coalesce(o.test_calls, 0))
+            ORDER BY d.context
         ) AS added_gpu_ns,
         sum(
             d.added_calls * (coalesce(o.base_host_ns, 0) + coalesce(o.test_host_ns, 0))
             / (coalesce(o.base_calls, 0) + coalesce(o.test_calls, 0))
+            ORDER BY d.context
         ) AS added_host_ns
     FROM changed_contexts AS d
     JOIN contexts AS c ON c.context = d.context
