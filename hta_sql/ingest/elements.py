@@ -45,7 +45,7 @@ SEPARATORS = re.compile(r"[ \t\r\n,]*+")
 NEXT_OR_END = re.compile(r"[ \t\r\n]*+(?:[,{\]]|\Z)")
 # Behind the last one, in an object: its other keys or its end.
 LIST_END = re.compile(r'\][ \t\r\n]*+(?:,[ \t\r\n]*+"|\})')
-KEY = re.compile(r'[ \t\r\n]*+,[ \t\r\n]*+"(?:[^"\\]|\\.)*+"[ \t\r\n]*+:[ \t\r\n]*+')
+KEY = re.compile(r'[ \t\r\n]*+,[ \t\r\n]*+"((?:[^"\\]|\\.)*+)"[ \t\r\n]*+:[ \t\r\n]*+')
 ANOTHER_BRACKET = re.compile(r"\][ \t\r\n]*+\]")
 MAY_BE_LIST_END = re.compile(r"\][ \t\r\n]*+(?:,[ \t\r\n]*+)?\Z")
 # Looking ahead, so that a brace in what is taken for a key is found, too.
@@ -172,6 +172,8 @@ class Walk:
             if not key:
                 break
             at = key.end()
+            if self.text.startswith("[", at) and key[1] == self.kind.key:
+                return True  # another one follows, which may end in what is known to be behind
             _, end, stopped_by = self.value_at(at)
             if stopped_by == CUT and not self._is_last:
                 return True

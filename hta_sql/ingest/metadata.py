@@ -16,10 +16,11 @@ BLANK = b" \t\r\n\0"
 # What may be the end of the list: keys follow, or nothing.
 CLOSING_BRACKET = re.compile(rb"\](?=\s*+(?:,\s*+\"|\}))")
 # Behind a key; the begin of its value.
-VALUE = rb"\s*+:\s*+(\S)"
+VALUE = re.compile(rb"\s*+:\s*+(\S)")
+UP_TO_VALUE = re.compile(rb"\s*+:?\s*+\Z")
 KINDS = {b"n": "null", b"t": "true", b"f": "false", b'"': "a text", b"{": "an object"}
-# Blanks between a key and its value, and before a bracket.
-LONGEST_GAP = 1 << 10
+# Blanks between the last element of a list and its bracket.
+LONGEST_BLANKS = 1 << 10
 # Longer keys around a list are not read, since they take many times their length as objects.
 LONGEST_KEYS_BYTES = 16 << 20
 # How many bytes may be parsed in vain to find the keys behind a list that is broken.
@@ -27,6 +28,7 @@ MOST_TRIED_BYTES = 32 << 20
 KNOWN_KEYS = {
     "baseTimeNanoseconds", "distributedInfo", "schemaVersion", "traceName", "finish_ts"
 }  # fmt: skip
+LONG_BLANKS = re.compile(rb"[ \t\r\n]{65536,}")
 BAD_ESCAPE = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
 BASE = re.compile(rb'"baseTimeNanoseconds"\s*:\s*"?(\d+)')
 DISTRIBUTED_INFO = re.compile(r'"distributedInfo"\s*:\s*(?=\{)')
@@ -50,29 +52,32 @@ class KeySearch:
     """
 
     def __init__(self, kind: ListKind = EVENTS, depth: int = 0):
-        self._key = re.compile(rb'"%s"(?:%s)?' % (kind.key.encode(), VALUE))
+        self._key = b'"%s"' % kind.key.encode()
         self._brackets = Brackets(depth)
         self._at = 0
         self.instead: str | None = None
 
     def find(self, data: bytes, is_all: bool) -> tuple[int, int] | None:
         """Where the list's key begins and where its first element may; None if not in there."""
-        # What belongs to a key may stand behind these bytes.
-        until = len(data) if is_all else len(data) - LONGEST_GAP
+        until = len(data) if is_all else self._known_until(data)
         for begin, marks in self._brackets.slices(data, self._at, until):
             self._at = end = min(begin + SLICE_BYTES, until)
             keys = begin + marks.at[marks.begins_string & (marks.depth == 1)]
-            alike = {
-                match.start(): match
-                for match in self._key.finditer(data, begin, end + LONGEST_GAP)
-            }
-            for at in np.intersect1d(keys, np.array([*alike], np.int64)).tolist():
-                match = alike[at]
-                if match[1] == b"[":
-                    return match.span()
-                if match[1]:
-                    self.instead = KINDS.get(match[1], "a number")
+            alike = re.compile(self._key).finditer(data, begin, end + len(self._key))
+            places = np.array([match.start() for match in alike], np.int64)
+            for at in np.intersect1d(keys, places).tolist():
+                if value := VALUE.match(data, at + len(self._key)):
+                    if value[1] == b"[":
+                        return at, value.end()
+                    self.instead = KINDS.get(value[1], "a number")
         return None
+
+    def _known_until(self, data: bytes) -> int:
+        """Of all keys that begin before it is known what they hold."""
+        last = data.rfind(self._key, self._at)
+        if last >= 0 and UP_TO_VALUE.match(data, last + len(self._key)):
+            return last
+        return len(data) - len(self._key)
 
 
 def split_tail(
@@ -154,7 +159,7 @@ def keys_at(data: bytes, bracket: re.Match) -> Metadata | None:
     """The keys behind a closing bracket if they are whole, and it may be the list's."""
     found = keys_behind(data[bracket.end() :])
     # Behind a list inside of an element that is cut, its keys look like the file's.
-    before = data[max(0, bracket.start() - LONGEST_GAP) : bracket.start()]
+    before = data[max(0, bracket.start() - LONGEST_BLANKS) : bracket.start()]
     follows_an_element = before.rstrip(BLANK).endswith(b"}")
     if found.is_whole and (follows_an_element or found.keys.keys() & KNOWN_KEYS):
         return found
@@ -170,6 +175,8 @@ def keys_behind(text: bytes) -> Metadata:
 
 def read_keys(text: bytes) -> Metadata:
     """The keys of a JSON object but for the empty one, or those that matter of a broken one."""
+    if len(text) > LONGEST_KEYS_BYTES:
+        text = LONG_BLANKS.sub(b" ", text)
     if len(text) > LONGEST_KEYS_BYTES:
         return Metadata(salvaged(text), is_whole=False, is_long=True)
     try:

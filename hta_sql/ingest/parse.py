@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import queue
 import re
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple
 
 import duckdb
@@ -40,6 +42,7 @@ from hta_sql.ingest.stream import (
     TraceStream,
     behind_separators,
     end_before,
+    last_boundary,
 )
 
 # What DuckDB raises for the input's sake; anything else is a fault of ours or of the machine.
@@ -118,6 +121,9 @@ class PieceParser(ABC):
         for number in range(self._threads + 1):
             self._readers.put(Reader(con.cursor(), folder / f"piece-{number}.json"))
         self._memory_limit = memory_limit  # DuckDB tells it rounded down
+        self._turn = Lock()
+        # The shortest text so far that took more memory than there is.
+        self._too_long = sys.maxsize
         self._quarantine = quarantine
         self._stream: TraceStream | None = None
         self._next_id = 0
@@ -190,10 +196,35 @@ class PieceParser(ABC):
         """The elements of a piece if that is all it holds."""
         if self._is_barren or (not piece.is_apart and piece.begin < piece.end):
             return None
+        data = memoryview(piece.data)[piece.begin : piece.end]
         try:
-            return self._parsed(memoryview(piece.data)[piece.begin : piece.end])
+            if self._too_long == sys.maxsize:
+                try:
+                    return self._parsed(data)
+                except duckdb.OutOfMemoryException:
+                    self._too_long = min(self._too_long, len(data))
+            with self._alone():
+                return self._by_halves(data)
         except UNREADABLE:
             return None
+
+    def _by_halves(self, data) -> Parsed:
+        """The elements of a piece; its halves one by one, where it takes too much memory."""
+        if len(data) < self._too_long:
+            try:
+                return self._parsed(data)
+            except duckdb.OutOfMemoryException:
+                self._too_long = min(self._too_long, len(data))
+        begin = bytes(data[: len(data) // 2])
+        cut = last_boundary(begin, self._stream.first_key)
+        if cut is None:
+            with self._more_memory():
+                return self._parsed(data)
+        rest = data[cut:]
+        halves = self._by_halves(begin[:cut]), self._by_halves(rest[behind_separators(rest) :])
+        return Parsed(
+            pa.concat_tables(half.table for half in halves), any(half.is_exact for half in halves)
+        )
 
     def _query(self, data, relation: str) -> pa.Table:
         """What an SQL relation makes of these elements; `{piece}` is their file."""
@@ -205,22 +236,44 @@ class PieceParser(ABC):
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """No other thread parses meanwhile: one large element may take all of the memory, and more
-        than many small ones."""
-        others = [self._readers.get() for _ in range(self._threads)]
-        con = others[0].con
-        con.execute(f"SET GLOBAL memory_limit = '{MEMORY_LIMIT_ALONE}'")
+        """No other thread parses meanwhile: a large element may take all of the memory."""
+        with self._turn:
+            others = [self._readers.get() for _ in range(self._threads)]
+            try:
+                yield
+            finally:
+                for reader in others:
+                    self._readers.put(reader)
+
+    @contextmanager
+    def _more_memory(self) -> Iterator[None]:
+        """For one element, while it is alone: it may take more than many small ones."""
+        self._set_memory_limit(MEMORY_LIMIT_ALONE)
         try:
             yield
         finally:
-            con.execute(f"SET GLOBAL memory_limit = '{self._memory_limit}'")
-            for reader in others:
-                self._readers.put(reader)
+            self._set_memory_limit(self._memory_limit)
+
+    def _set_memory_limit(self, limit: str) -> None:
+        reader = self._readers.get()
+        reader.con.execute(f"SET GLOBAL memory_limit = '{limit}'")
+        self._readers.put(reader)
+
+    @contextmanager
+    def _with_care_for(self, count: int) -> Iterator[None]:
+        """For these many elements: a single one may be a large one."""
+        if count > 1:
+            yield
+        else:
+            with self._alone(), self._more_memory():
+                yield
 
     def _take(self, piece: Piece, parsed: Parsed | None) -> Iterator[pa.Table]:
         """The good elements of the next piece, and of what the one before left over."""
         until = piece.offset + len(piece.data)
         if self._behind is not None:
+            if self._behind.isspace():
+                self._set_behind(b"", until)
             if len(self._behind) <= LONGEST_TAIL_BYTES:
                 self._behind, self._behind_until = self._behind + piece.data, until
             yield from self._look_behind(piece.is_last)
@@ -284,6 +337,8 @@ class PieceParser(ABC):
         rest = text[walk.end :]
         if walk.list_ends:
             self._set_behind(rest[1:] + behind, offset + len(text) + len(behind))
+        elif rest.rstrip() == b"]":
+            self._carry = b"]"  # however many blanks follow on it
         elif len(rest) >= LONGEST_ELEMENT_BYTES:
             self._giant = Giant(offset + walk.end)
             self._giant.closes_in(rest)
@@ -394,7 +449,7 @@ class PieceParser(ABC):
             return
         left[0] -= 1
         try:
-            with self._alone() if len(sound) == 1 else nullcontext():
+            with self._with_care_for(len(sound)):
                 table = self._parsed_with_care(b",".join(texts[at] for at in sound))
         except UNREADABLE as error:
             # Mostly no reason for it is known; what DuckDB does not read is found by halving.
@@ -428,7 +483,7 @@ class PieceParser(ABC):
         does, since reading the element takes less."""
         table = pa.table({"text": pa.array(texts, pa.binary()).cast(pa.string())})
         try:
-            with self._alone() if len(texts) == 1 else nullcontext():
+            with self._with_care_for(len(texts)):
                 return self._valid_json_types(table)
         except UNREADABLE:
             if len(texts) == 1:

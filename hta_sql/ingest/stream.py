@@ -195,7 +195,7 @@ class TraceStream:
         self.given_up: str | None = None  # why it was not read to its end
         self.coarse_from: int | None = None  # broken elements behind this byte are not told apart
         self._buffer = b""
-        self._first_key = b'"'
+        self.first_key = b'"'
         self._fill(64)
         self._offset = len(self._buffer)
         self._buffer = self._buffer.removeprefix(BYTE_ORDER_MARK).lstrip()
@@ -280,8 +280,8 @@ class TraceStream:
             begin = end = behind_separators(self._buffer)
             if begin < len(self._buffer):
                 if first := FIRST_KEY.match(self._buffer, begin):
-                    self._first_key = first[1]
-                cut = last_boundary(self._buffer, self._first_key)
+                    self.first_key = first[1]
+                cut = last_boundary(self._buffer, self.first_key)
                 is_apart = cut is not None
                 end = cut or len(self._buffer)
             data = memoryview(self._buffer)[:end]  # copies of so much cost as much as inflating

@@ -88,3 +88,23 @@ def test_sizes_in_more_than_three_numbers(tmp_path, threads):
     assert found[1_000:] == [
         ([1, 2, 3], [5, 6, 7]), (None, [4, 5, 6]), ([], None), (None, None),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_thousands_of_long_names(tmp_path, threads):
+    """None is cut, and 150 MB of them fit where one thread reads them."""
+    count, name = 10_000, "k" * 15_000
+    file = tmp_path / "rank_0.json.gz"
+    with gzip.open(file, "wt", compresslevel=1) as out:
+        out.write('{"schemaVersion": 1, "baseTimeNanoseconds": 0, "traceEvents": [')
+        for i in range(count):
+            event = span(f"{i}{name}", i, 1, "kernel", pid=0, tid=7, device=0, stream=7)
+            out.write("," * (i > 0) + json.dumps(event))
+        out.write("]}")
+    staging = tmp_path / "staging"
+    assert trace.ingest_trace(file, staging, threads=threads).facts["gpu_activity_count"] == count
+    with pq.ParquetFile(staging / "gpu_activities.parquet") as rows:
+        for column in ("name", "short_name"):
+            names = (name.as_py() for batch in rows.iter_batches(500, columns=[column])
+                     for name in batch.column(0))  # fmt: skip
+            assert all(found == f"{i}{name}" for i, found in enumerate(names))

@@ -263,6 +263,18 @@ def test_an_event_with_millions_of_numbers(tmp_path, threads):
     assert limit == "381.4 MiB"  # 400 MB again
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_pieces_of_millions_of_numbers(tmp_path, decoded, threads):
+    """A piece that takes too much memory is parsed by halves: none of its events is looked at by
+    itself, which takes ten times as long."""
+    event = GIANT + '{"l": [' + "1," * 450_000 + "1]}}"
+    file = tmp_path / "rank_0.json"
+    file.write_text(trace_text([FIRST, *[event] * 60, LAST]))
+    facts = trace.ingest_trace(file, tmp_path / "staging", threads=threads).facts
+    assert (facts["event_count"], facts["quarantined_count"]) == (62, 0)
+    assert len(decoded) < 60
+
+
 def test_a_number_longer_than_a_piece(tmp_path):
     text = trace_text([FIRST, "1" * (20 * MB), LAST])
     archive = ingested(tmp_path, text)
@@ -408,9 +420,10 @@ def test_where_a_value_ends(value, size):
 
 
 @pytest.mark.parametrize("size", [1, 40, 2000])
-def test_a_key_is_found_in_bytes_that_become_more(monkeypatch, size):
-    monkeypatch.setattr(metadata, "LONGEST_GAP", 20)
-    text = b'{"a": {"traceEvents": [1]}, "b": "\\"traceEvents\\": [", "c": 1, "traceEvents" : [2]}'
+@pytest.mark.parametrize("blanks", [b" ", b"\n" * 99])
+def test_a_key_is_found_in_bytes_that_become_more(size, blanks):
+    text = (b'{"a": {"traceEvents": [1]}, "b": "\\"traceEvents\\": [", "traceEvents": 1, '
+            b'"traceEvents"%b:%b[2]}' % (blanks, blanks))  # fmt: skip
     search = metadata.KeySearch()
     found = None
     for end in range(size, len(text) + size, size):
@@ -477,6 +490,45 @@ def test_lists_of_one_name_in_pieces(tmp_path, monkeypatch):
     lists = (f'"traceEvents": [{list_of(300, 300 * at)}]' for at in range(10))
     with ingested(tmp_path, "{" + ", ".join(lists) + "}") as run:
         assert rows(run, "SELECT count(DISTINCT name), count(*) FROM events") == [(3000, 3000)]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_blanks_around_lists_in_pieces(tmp_path, monkeypatch, seed):
+    """Wherever a piece ends between two lists: all events are read, and nothing beside them."""
+    rng = random.Random(seed)
+    monkeypatch.setattr(stream, "READ_BYTES", rng.choice([300, 700]))
+    monkeypatch.setattr(stream, "PIECE_BYTES", rng.choice([1_500, 2_500, 5_000]))
+
+    def blanks() -> str:
+        return rng.choice(["", " ", "\n" * rng.randrange(900)])
+
+    texts = [1, [{"ph": 1}], "]", "],", "} , {"]
+    counts = [rng.randrange(30) for _ in range(rng.randint(2, 5))]
+    parts = []
+    for count in counts:
+        events = rng.choice([",", " ,\n"]).join(
+            json.dumps(span("n" * rng.randrange(60), ts=at, x=rng.choice(texts)))
+            for at in range(count)
+        )
+        keys = rng.choice(["", '"z": [1, 2],', '"y": {"traceEvents": [1]},'])
+        parts.append(f'{keys}"traceEvents"{blanks()}:{blanks()}[{events}{blanks()}]{blanks()}')
+    file = tmp_path / "rank_0.json"
+    file.write_text("{" + f",{blanks()}".join([*parts, '"q": 2']) + "}")
+    facts = trace.ingest_trace(file, tmp_path / "staging", threads=1 + seed % 2).facts
+    assert facts["event_count"] == sum(counts)
+    assert (facts["quarantined_count"], facts["status"]) == (0, "complete")
+
+
+@pytest.mark.parametrize("blanks", [15 * MB, 18 * MB, 40 * MB])
+@pytest.mark.parametrize("behind", ["", ', "distributedInfo": {"rank": 3}'])
+def test_a_tail_of_blanks(tmp_path, blanks, behind):
+    file = tmp_path / "rank_0.json.gz"
+    text = trace_text([FIRST, LAST], after=" " * blanks + behind)
+    file.write_bytes(gzip.compress(text.encode(), 1))
+    found = trace.ingest_trace(file, tmp_path / "staging")
+    assert (found.facts["event_count"], found.facts["quarantined_count"]) == (2, 0)
+    assert found.facts["status"] == "complete"
+    assert ("distributedInfo" in found.metadata) == bool(behind)
 
 
 KEYS = {
