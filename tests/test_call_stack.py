@@ -413,18 +413,35 @@ def test_last_around(seed):
     assert nesting.last_around(begins, ranks, ends, *zip(*inner, strict=True)) == expected
 
 
-def test_spans_are_read_in_pieces(con, folder, monkeypatch):
-    """A trace of any size takes the memory of a chunk, and of what is open."""
+# 2,000 spans of a thread, of which none, nearly all or half are open at once.
+DEEP = {
+    "in one": [(0, 0, 0, 10**9)] + [(i, 0, 10 * i, 10 * i + 9) for i in range(1, 2_000)],
+    "in each other": [(i, 0, i, 10**6 - i) for i in range(2_000)],
+    "alike": [(i, 0, 5, 10) for i in range(2_000)],
+    "closed at once": [
+        (i, 0, i, 3_000 - i) if i < 1_000 else (i, 0, 10 * i, 10 * i + 5) for i in range(2_000)
+    ],
+    "closed one by one": [
+        (i, 0, i, 4_000 - i) if i < 1_000 else (i, 0, 2_001 + i, 2_001 + i) for i in range(2_000)
+    ],
+    "crossed one by one": [
+        (i, 0, i, 4_000 - i) if i < 1_000 else (i, 0, 1_000 + i, 2_001 + i) for i in range(2_000)
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", DEEP)
+def test_spans_are_read_in_pieces(con, folder, monkeypatch, shape):
+    """A trace of any size takes the memory of a chunk and of what is open, and of that only what a
+    chunk may close or cross is looked at again."""
     sizes = []
-    take = stacks.Stacks.take
+    nest = stacks.nest
 
-    def noted(self, chunk, *rest):
-        sizes.append(len(chunk.spans["event_id"]) + len(self._open.get("number", ())))
-        return take(self, chunk, *rest)
+    def noted(starts, *rest):
+        sizes.append(len(starts))
+        return nest(starts, *rest)
 
-    monkeypatch.setattr(stacks, "CHUNK_ROWS", 1_000)
-    monkeypatch.setattr(stacks.Stacks, "take", noted)
-    spans = [(0, 0, 0, 10**9)] + [(i, 0, 10 * i, 10 * i + 9) for i in range(1, 10_000)]
-    found = found_stacks(con, folder, spans)
-    assert {found[i][1] for i in range(1, 10_000)} == {0}
-    assert len(sizes) == 10 and max(sizes) <= 1_002
+    monkeypatch.setattr(stacks, "CHUNK_ROWS", 200)
+    monkeypatch.setattr(stacks, "nest", noted)
+    assert found_stacks(con, folder, DEEP[shape]) == walk(DEEP[shape])
+    assert len(sizes) == 10 and sum(sizes) <= 3_500

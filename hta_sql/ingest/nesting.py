@@ -47,8 +47,7 @@ def nest(starts: np.ndarray, ends: np.ndarray, goes_on_at: int | None = None) ->
     """Find the callers of spans in their order; `goes_on_at` is when the next one begins that is
     not among them, if there is one."""
     parents = np.full(len(starts), NOBODY, np.int64)
-    # One of no length is open until its instant is over.
-    until = np.maximum(ends, starts + 1)
+    until = open_until(starts, ends)
     left = np.arange(len(starts))
     settled = []
     while len(left):
@@ -67,6 +66,11 @@ def nest(starts: np.ndarray, ends: np.ndarray, goes_on_at: int | None = None) ->
         )
     )
     return Nesting(parents, left, settled[::-1], crossed, cut_at, still_open)
+
+
+def open_until(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """A span of no length is open until its instant is over."""
+    return np.maximum(ends, starts + 1)
 
 
 def leaves(

@@ -26,6 +26,7 @@ import pyarrow as pa
 
 from hta_sql.ingest.host_ops import Found
 from hta_sql.ingest.nesting import NOBODY, Nesting, last_around, nest
+from hta_sql.ingest.open_spans import Columns, OpenSpans
 from hta_sql.ingest.side_by_side import Aside
 from hta_sql.ingest.spool import Spool
 
@@ -49,9 +50,9 @@ STACK = pa.schema([
 NOTHING_INHERITED = {
     "depth": -1, "root_id": NOBODY, **dict.fromkeys(KINDS, NOBODY), "stack_hash": np.uint64(0)
 }  # fmt: skip
+# Those of them that are other spans.
+REFERENCES = ("root_id", *KINDS)
 
-# Arrays of numbers, a row a span, in the order of the spans.
-Columns = dict[str, np.ndarray]
 NO_CUTS: Columns = {name: np.empty(0, np.int64) for name in ("event_id", "cut_ns")}
 NO_SPANS: Columns = {name: np.empty(0, np.int64) for name in ("event_id", "start_ns", "end_ns")}
 
@@ -155,12 +156,13 @@ class Stacks:
         self.cuts: list[Columns] = []
         self.of_autograd: list[Columns] = []  # the outermost of its threads
         self._count = 0  # spans so far, which numbers them in their order
-        self._open: Columns = {}
+        self._open = OpenSpans(REFERENCES)
+        self._places = np.empty(0, np.int64)  # on the stack, of those around a chunk
         self._tails: Columns = {}
 
     def take(self, chunk: Chunk, steps: pa.Table) -> pa.RecordBatch:
         """The rows of STACK for the spans of a chunk, in the order of event_id."""
-        before, spans = self._after_those_open(chunk.spans)
+        around, before, spans = self._after_those_open(chunk.spans)
         nesting = nest(spans["start_at"][:NOBODY], spans["end_at"][:NOBODY], chunk.goes_on_at)
         inherit_one_by_one(spans, nesting, before)
         for group in nesting.settled:
@@ -181,23 +183,41 @@ class Stacks:
             **{name: with_nulls(found[order]) for name, found in ids.items()},
             "stack_hash": spans["stack_hash"][own],
         }
-        self._keep(spans, nesting.still_open, chunk.goes_on_at)
+        self._keep(spans, around, nesting.still_open, chunk.goes_on_at)
         return pa.record_batch(rows, STACK)
 
-    def _after_those_open(self, added: Columns) -> tuple[int, Columns]:
-        """How many spans are open, and all: those open, those added, and nobody."""
-        size, before = len(added["event_id"]), len(self._open.get("number", ()))
+    def _after_those_open(self, added: Columns) -> tuple[int, int, Columns]:
+        """All spans that a chunk looks at: the innermost one that stays open with those that it
+        inherits from, those that may be closed or crossed, those added, and nobody. How many are
+        of the first, and of the first two."""
+        starts, ends = added["start_at"], added["end_at"]
+        closing = self._open.take(starts[0], starts[-1], ends.max())
+        self._places, staying = self._open.innermost()
+        size, around = len(starts), len(staying)
         new = NOTHING_INHERITED | added | {"number": np.arange(self._count, self._count + size)}
         self._count += size
         nobody = {"event_id": NOBODY, "number": NOBODY} | NOTHING_INHERITED
+        before = around + sum(len(part["number"]) for part in closing)
         spans = {}
         for name, given in new.items():
             values = np.empty(before + size + 1, np.asarray(given).dtype)
-            values[:before] = self._open.get(name, ())
+            old = [part[name] for part in (*staying, *closing)]
+            values[:before] = np.concatenate(old) if old else ()
             values[before:NOBODY] = given
             values[NOBODY] = nobody.get(name, 0)
             spans[name] = values
-        return before, spans
+        for name in REFERENCES:
+            spans[name][:before] = self._positions(spans[name][:before])
+        return around, before, spans
+
+    def _positions(self, places: np.ndarray) -> np.ndarray:
+        """Where spans of the stack are among those that a chunk looks at, by their places; NOBODY
+        where they are not."""
+        around = len(self._places)
+        positions = places - len(self._open) + around
+        at = np.searchsorted(self._places, places)
+        is_around = np.append(self._places, len(self._open))[at] == places
+        return np.where(positions >= around, positions, np.where(is_around, at, NOBODY))
 
     def _note_cuts(self, chunk: Chunk, spans: Columns, nesting: Nesting) -> None:
         """Remember which spans were crossed, and the tails that others may lie in."""
@@ -236,15 +256,18 @@ class Stacks:
         is_later = (found != NOBODY) & (tails["number"][found] > on_stack)
         ids[inside[is_later]] = tails["event_id"][found[is_later]]
 
-    def _keep(self, spans: Columns, still_open: np.ndarray, goes_on_at: int | None) -> None:
+    def _keep(
+        self, spans: Columns, around: int, still_open: np.ndarray, goes_on_at: int | None
+    ) -> None:
         """What the next chunk needs of this one; whatever is around an open span is open, too."""
+        added = still_open[still_open >= around]
         places = np.full(len(spans["number"]), NOBODY)
-        places[still_open] = np.arange(len(still_open))
-        self._open = {
-            name: places[values[still_open]] if name in ("root_id", *KINDS)
-            else values[still_open]
+        places[:around] = self._places
+        places[added] = len(self._open) + np.arange(len(added))
+        self._open.put({
+            name: places[values[added]] if name in REFERENCES else values[added]
             for name, values in spans.items()
-        }  # fmt: skip
+        })  # fmt: skip
         if goes_on_at is not None:
             goes_on = self._tails["end_at"] > goes_on_at
             self._tails = {name: values[goes_on] for name, values in self._tails.items()}
