@@ -1,7 +1,7 @@
 """Call stacks against a plain stack walk: nested, crossing, empty and equal spans."""
 
 import random
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 
 import duckdb
@@ -364,30 +364,30 @@ def test_work_grows_with_the_spans(shape, monkeypatch):
 
     def work(n: int) -> int:
         looked_at = 0
-        leaves, add = nesting.leaves, nesting.add
+        leaves, add = nesting.leaves, nesting.LastAround._add
 
         def counted_leaves(starts, ends, until, left, goes_on_at):
             nonlocal looked_at
             looked_at += len(left)
             return leaves(starts, ends, until, left, goes_on_at)
 
-        def counted_add(counting, new):
+        def counted_add(self, new):
             nonlocal looked_at
-            before = len(counting)
-            add(counting, new)
-            looked_at += 1 + max(0, before - len(counting))
+            before = len(self._counting)
+            add(self, new)
+            looked_at += 1 + max(0, before - len(self._counting))
 
         with monkeypatch.context() as patched:
             patched.setattr(nesting, "leaves", counted_leaves)
-            patched.setattr(nesting, "add", counted_add)
+            patched.setattr(nesting.LastAround, "_add", counted_add)
             spans = sorted(((s, -e) for _, s, e in SHAPES[shape](n)))
             starts, ends = (np.array(list(c)) for c in zip(*spans, strict=True))
             found = nesting.nest(starts, -ends)
             assert len(found.walked) + sum(map(len, found.settled)) == len(starts)
-            nesting.last_around(
-                found.cut_at.tolist(), found.crossed.tolist(), (-ends)[found.crossed].tolist(),
-                starts.tolist(), (-ends).tolist(),
-            )  # fmt: skip
+            outer = [nesting.Outer(at, -ends[at], at) for at in found.crossed.tolist()]
+            nesting.LastAround().find(
+                found.cut_at.tolist(), outer, starts.tolist(), (-ends).tolist()
+            )
         return looked_at
 
     assert work(40_000) <= 5 * work(10_000)
@@ -402,15 +402,25 @@ def test_last_around(seed):
         for rank in rng.sample(range(100), rng.randrange(12))
     )  # fmt: skip
     inner = sorted((s := rng.randrange(reach), s + rng.choice([0, 1, 4])) for _ in range(20))
-    expected = []
-    for start, end in inner:
-        around = [
-            (rank, which) for which, (begin, rank, until) in enumerate(outer)
+    expected = [
+        max((
+            (rank, until, rank * 7) for begin, rank, until in outer
             if begin <= start < until and end <= until
-        ]
-        expected.append(max(around)[1] if around else nesting.NOBODY)
-    begins, ranks, ends = zip(*outer, strict=True) if outer else ((), (), ())
-    assert nesting.last_around(begins, ranks, ends, *zip(*inner, strict=True)) == expected
+        ), default=None)
+        for start, end in inner
+    ]  # fmt: skip
+    around, found = nesting.LastAround(), []
+    at = [0, *sorted(rng.sample(range(reach), rng.randrange(4))), reach]
+    for begin, end in pairwise(at):
+        batch = [(first, nesting.Outer(rank, until, rank * 7)) for first, rank, until in outer
+                 if begin <= first < end]  # fmt: skip
+        inside = [span for span in inner if begin <= span[0] < end]
+        found += around.find(
+            [first for first, _ in batch], [new for _, new in batch],
+            [start for start, _ in inside], [until for _, until in inside],
+        )  # fmt: skip
+        around.drop(end)
+    assert found == expected
 
 
 # 2,000 spans of a thread, of which none, nearly all or half are open at once.
@@ -424,6 +434,7 @@ DEEP = {
     "closed one by one": [
         (i, 0, i, 4_000 - i) if i < 1_000 else (i, 0, 2_001 + i, 2_001 + i) for i in range(2_000)
     ],
+    "crossing each other": [(i, 0, i, 10_000 + i) for i in range(2_000)],
     "crossed one by one": [
         (i, 0, i, 4_000 - i) if i < 1_000 else (i, 0, 1_000 + i, 2_001 + i) for i in range(2_000)
     ],
@@ -433,15 +444,21 @@ DEEP = {
 @pytest.mark.parametrize("shape", DEEP)
 def test_spans_are_read_in_pieces(con, folder, monkeypatch, shape):
     """A trace of any size takes the memory of a chunk and of what is open, and of that only what a
-    chunk may close or cross is looked at again."""
-    sizes = []
-    nest = stacks.nest
+    chunk may close or cross is looked at again; a tail is added once."""
+    sizes, tails = [], []
+    nest, find = stacks.nest, stacks.LastAround.find
 
     def noted(starts, *rest):
         sizes.append(len(starts))
         return nest(starts, *rest)
 
+    def found_around(self, begins, outer, *inside):
+        tails.append(len(outer))
+        return find(self, begins, outer, *inside)
+
     monkeypatch.setattr(stacks, "CHUNK_ROWS", 200)
     monkeypatch.setattr(stacks, "nest", noted)
+    monkeypatch.setattr(stacks.LastAround, "find", found_around)
     assert found_stacks(con, folder, DEEP[shape]) == walk(DEEP[shape])
     assert len(sizes) == 10 and sum(sizes) <= 3_500
+    assert sum(tails) <= 2_000

@@ -93,7 +93,7 @@ def build_step_segments(con: duckdb.DuckDBPyConnection) -> None:
     steps = con.sql(enrichment("steps")).fetchnumpy()
     starts, ends = steps["start_ns"].tolist(), steps["end_ns"].tolist()
     instants = sorted({*starts, *ends})
-    found = last_around(starts, range(len(starts)), ends, instants[:-1], instants[1:])
+    found = last_around(starts, ends, instants[:-1], instants[1:])
     numbers = steps["step"].tolist()
     steps_from = [None if at == NOBODY else numbers[at] for at in found] + [None] * bool(instants)
     make_table(con, "step_segments", pa.table({
@@ -108,7 +108,7 @@ def thread_callers(con: duckdb.DuckDBPyConnection, of_autograd: Columns) -> Foun
     order = np.argsort(of_autograd["start_ns"], kind="stable")
     inner = {name: values[order] for name, values in of_autograd.items()}
     found = np.array(last_around(
-        outer["start_ns"].tolist(), range(len(outer["start_ns"])), outer["end_ns"].tolist(),
+        outer["start_ns"].tolist(), outer["end_ns"].tolist(),
         inner["start_ns"].tolist(), inner["end_ns"].tolist(),
     ), np.int64)  # fmt: skip
     is_called = found != NOBODY

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -121,40 +122,80 @@ def walk(
     return stack, crossed, cut_at
 
 
+class Outer(NamedTuple):
+    """A span that may be around others."""
+
+    rank: int
+    end: int
+    id: int
+
+
 def last_around(
-    begins: Sequence[int], ranks: Sequence[int], ends: Sequence[int],
+    begins: Sequence[int], ends: Sequence[int],
     starts_inside: Sequence[int], ends_inside: Sequence[int],
 ) -> list[int]:
-    """For each span inside, which outer one of the highest rank holds it; NOBODY where none does.
+    """For each span inside, which outer one holds it, the last one of several; NOBODY where none
+    does. Both come in the order of their begins."""
+    outer = [Outer(at, end, at) for at, end in enumerate(ends)]
+    found = LastAround().find(begins, outer, starts_inside, ends_inside)
+    return [NOBODY if around is None else around.id for around in found]
 
-    An outer one holds what starts from its `begins` on, before its end, and ends no later. Both
-    come in the order of `begins` and `starts_inside`. Ranks are distinct.
+
+class LastAround:
+    """Finds the outer span of the highest rank around each span inside, batch by batch.
+
+    An outer one holds what starts from its begin on, before its end, and ends no later. Both come
+    in the order of their begins. Ranks are distinct.
     """
-    found = []
-    # (-rank, end, which) of the outer ones that count: that none of higher rank outlasts. So the
-    # lower the rank, the later the end.
-    counting: list[tuple[int, int, int]] = []
-    at, count = 0, len(begins)
-    for start, end in zip(starts_inside, ends_inside, strict=True):
-        while at < count and begins[at] <= start:
-            add(counting, (-ranks[at], ends[at], at))
-            at += 1
-        # What has no length and starts at an end is no longer inside.
-        place = bisect_left(counting, max(end, start + 1), key=end_of)
-        found.append(counting[place][2] if place < len(counting) else NOBODY)
-    return found
+
+    def __init__(self) -> None:
+        # The outer ones that count, that none of higher rank outlasts: from the highest rank down,
+        # so from the first end on.
+        self._counting: list[Outer] = []
+
+    @property
+    def last_end(self) -> int | None:
+        """When the last of the outer ones so far ends; None if there is none."""
+        return self._counting[-1].end if self._counting else None
+
+    def find(
+        self, begins: Sequence[int], outer: Sequence[Outer],
+        starts_inside: Sequence[int], ends_inside: Sequence[int],
+    ) -> list[Outer | None]:
+        """For each span inside, the outer one of the highest rank; these are added to those of the
+        batches before."""
+        counting = self._counting
+        found = []
+        at, count = 0, len(outer)
+        for start, end in zip(starts_inside, ends_inside, strict=True):
+            while at < count and begins[at] <= start:
+                self._add(outer[at])
+                at += 1
+            # What has no length and starts at an end is no longer inside.
+            place = bisect_left(counting, max(end, start + 1), key=end_of)
+            found.append(counting[place] if place < len(counting) else None)
+        for new in outer[at:]:
+            self._add(new)
+        return found
+
+    def drop(self, until: int) -> None:
+        """Forget those that hold nothing that starts at this instant or later."""
+        del self._counting[: bisect_left(self._counting, until + 1, key=end_of)]
+
+    def _add(self, new: Outer) -> None:
+        """Let an outer one count in place of those that it outlasts, unless it is outlasted."""
+        counting = self._counting
+        first = bisect_left(counting, -new.rank, key=minus_rank)
+        if first and counting[first - 1].end >= new.end:
+            return
+        last = first
+        while last < len(counting) and counting[last].end <= new.end:
+            last += 1
+        counting[first:last] = [new]
 
 
-def add(counting: list[tuple[int, int, int]], new: tuple[int, int, int]) -> None:
-    """Let an outer one count in place of those that it outlasts, unless it is outlasted itself."""
-    first = bisect_left(counting, new)
-    if first and end_of(counting[first - 1]) >= end_of(new):
-        return
-    last = first
-    while last < len(counting) and end_of(counting[last]) <= end_of(new):
-        last += 1
-    counting[first:last] = [new]
+end_of = attrgetter("end")
 
 
-def end_of(outer: tuple[int, int, int]) -> int:
-    return outer[1]
+def minus_rank(outer: Outer) -> int:
+    return -outer.rank

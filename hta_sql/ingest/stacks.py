@@ -25,7 +25,7 @@ import numpy as np
 import pyarrow as pa
 
 from hta_sql.ingest.host_ops import Found
-from hta_sql.ingest.nesting import NOBODY, Nesting, last_around, nest
+from hta_sql.ingest.nesting import NOBODY, LastAround, Nesting, Outer, nest
 from hta_sql.ingest.open_spans import Columns, OpenSpans
 from hta_sql.ingest.side_by_side import Aside
 from hta_sql.ingest.spool import Spool
@@ -158,7 +158,7 @@ class Stacks:
         self._count = 0  # spans so far, which numbers them in their order
         self._open = OpenSpans(REFERENCES)
         self._places = np.empty(0, np.int64)  # on the stack, of those around a chunk
-        self._tails: Columns = {}
+        self._tails = {name: LastAround() for name in KINDS}
 
     def take(self, chunk: Chunk, steps: pa.Table) -> pa.RecordBatch:
         """The rows of STACK for the spans of a chunk, in the order of event_id."""
@@ -167,11 +167,11 @@ class Stacks:
         inherit_one_by_one(spans, nesting, before)
         for group in nesting.settled:
             inherit(spans, group[group >= before], nesting.parents)
-        self._note_cuts(chunk, spans, nesting)
+        tails = self._note_cuts(chunk, spans, nesting)
         self._note_autograd(chunk, spans, before)
         ids = {name: ids_at(spans, spans[name][before:NOBODY]) for name in KINDS}
-        for name in KINDS if len(self._tails["number"]) else ():
-            self._mend(ids[name], spans, before, name)
+        for name in KINDS:
+            self._mend(ids[name], spans, before, name, tails)
         order = np.argsort(chunk.spans["event_id"], kind="stable")
         own = before + order
         rows = {
@@ -219,15 +219,14 @@ class Stacks:
         is_around = np.append(self._places, len(self._open))[at] == places
         return np.where(positions >= around, positions, np.where(is_around, at, NOBODY))
 
-    def _note_cuts(self, chunk: Chunk, spans: Columns, nesting: Nesting) -> None:
-        """Remember which spans were crossed, and the tails that others may lie in."""
+    def _note_cuts(self, chunk: Chunk, spans: Columns, nesting: Nesting) -> Columns:
+        """Remember which spans were crossed; their tails, that others may lie in."""
         crossed = nesting.crossed
         shift = (spans["start_at"] - spans["start_ns"])[crossed]
         cut_ns = chunk.ns(nesting.cut_at, shift)
         self.cuts.append({"event_id": spans["event_id"][crossed], "cut_ns": cut_ns})
         tails = {name: spans[name][crossed] for name in ("event_id", "number", "end_at", "what")}
-        tails["begins_at"] = nesting.cut_at
-        self._tails = joined([self._tails, tails]) if self._tails else tails
+        return tails | {"begins_at": nesting.cut_at}
 
     def _note_autograd(self, chunk: Chunk, spans: Columns, before: int) -> None:
         is_outermost = (spans["what"] & OF_AUTOGRAD > 0) & (spans["depth"] == 0)
@@ -239,22 +238,28 @@ class Stacks:
             "end_ns": chunk.ns(spans["end_at"][found], shift),
         })  # fmt: skip
 
-    def _mend(self, ids: np.ndarray, spans: Columns, before: int, name: str) -> None:
+    def _mend(
+        self, ids: np.ndarray, spans: Columns, before: int, name: str, tails: Columns
+    ) -> None:
         """Put the tail of a kind in place of the innermost of that kind on the stack, for spans
         that lie in a tail of one that began later."""
-        of_kind = self._tails["what"] & KINDS[name] > 0
-        tails = {column: values[of_kind] for column, values in self._tails.items()}
+        tails = {
+            column: values[tails["what"] & KINDS[name] > 0] for column, values in tails.items()
+        }
+        around = self._tails[name]
         starts, ends = spans["start_at"][before:NOBODY], spans["end_at"][before:NOBODY]
-        inside = covered(starts, tails["begins_at"], tails["end_at"])
-        if not len(inside):
-            return
-        found = np.array(last_around(
-            tails["begins_at"].tolist(), tails["number"].tolist(), tails["end_at"].tolist(),
-            starts[inside].tolist(), ends[inside].tolist(),
-        ))  # fmt: skip
-        on_stack = spans["number"][spans[name][before:NOBODY][inside]]
-        is_later = (found != NOBODY) & (tails["number"][found] > on_stack)
-        ids[inside[is_later]] = tails["event_id"][found[is_later]]
+        begins, lasts = tails["begins_at"], tails["end_at"]
+        if around.last_end is not None:  # those of chunks before, as one
+            begins, lasts = np.append(begins, starts[0]), np.append(lasts, around.last_end)
+        inside = covered(starts, begins, lasts)
+        outer = map(Outer, *(tails[column].tolist() for column in ("number", "end_at", "event_id")))
+        found = around.find(
+            tails["begins_at"].tolist(), [*outer], starts[inside].tolist(), ends[inside].tolist()
+        )
+        on_stack = spans["number"][spans[name][before:NOBODY][inside]].tolist()
+        for at, tail, number in zip(inside.tolist(), found, on_stack, strict=True):
+            if tail and tail.rank > number:
+                ids[at] = tail.id
 
     def _keep(
         self, spans: Columns, around: int, still_open: np.ndarray, goes_on_at: int | None
@@ -269,8 +274,8 @@ class Stacks:
             for name, values in spans.items()
         })  # fmt: skip
         if goes_on_at is not None:
-            goes_on = self._tails["end_at"] > goes_on_at
-            self._tails = {name: values[goes_on] for name, values in self._tails.items()}
+            for tails in self._tails.values():
+                tails.drop(goes_on_at)
 
 
 def inherit(spans: Columns, of: np.ndarray, parents: np.ndarray) -> None:
