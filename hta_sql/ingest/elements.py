@@ -124,7 +124,7 @@ class Walk:
                 return
             if text[at] == "]":
                 self.list_ends = self._ends_at_bracket or self._closes_list(at)
-                if self.list_ends or (not self._is_last and MAY_BE_LIST_END.match(text, at)):
+                if self.list_ends or (not self._is_last and self.may_end_list()):
                     return
                 if not self.is_coarse and ANOTHER_BRACKET.match(text, at):
                     self.end = at + 1
@@ -160,6 +160,10 @@ class Walk:
                 self.first_key = next(iter(value))
             self.end = end
             yield Element(at, end, stopped_by)
+
+    def may_end_list(self) -> bool:
+        """Whether it stopped at a bracket behind which the text has nothing but blanks."""
+        return MAY_BE_LIST_END.match(self.text, self.end) is not None
 
     def _closes_list(self, at: int) -> bool:
         """Whether a bracket between elements is the list's: keys follow that are sound, or what is

@@ -73,7 +73,7 @@ TRAP_TRIES = 1_000_000
 MOST_PARTS = 1000
 LONGEST_SOUGHT_BYTES = 64 << 10
 # How much behind a list is searched for another one of the same name, and how many are read.
-LONGEST_TAIL_BYTES = 32 << 20
+LONGEST_TAIL_BYTES = 64 << 20
 MOST_LISTS = 16
 
 
@@ -256,8 +256,10 @@ class PieceParser(ABC):
 
     def _set_memory_limit(self, limit: str) -> None:
         reader = self._readers.get()
-        reader.con.execute(f"SET GLOBAL memory_limit = '{limit}'")
-        self._readers.put(reader)
+        try:
+            reader.con.execute(f"SET GLOBAL memory_limit = '{limit}'")
+        finally:
+            self._readers.put(reader)
 
     @contextmanager
     def _with_care_for(self, count: int) -> Iterator[None]:
@@ -278,6 +280,8 @@ class PieceParser(ABC):
                 self._behind, self._behind_until = self._behind + piece.data, until
             yield from self._look_behind(piece.is_last)
             return
+        if piece.is_last and self._carry.startswith(b"]"):
+            piece, parsed = self._with_carry(piece), None
         table = parsed and self._sure(parsed, memoryview(piece.data)[piece.begin : piece.end])
         is_sound = table is not None and table["problem"].null_count == len(table)
         begin = 0
@@ -304,6 +308,15 @@ class PieceParser(ABC):
                 return
         if piece.is_last and not self._stream.given_up:
             yield from self._end(piece.tail, piece.data[piece.end + 1 :], until)
+
+    def _with_carry(self, piece: Piece) -> Piece:
+        """The last piece with what was left over: a bracket that may be the list's tells where the
+        list ends only together with what follows on it."""
+        data = self._carry + piece.data
+        offset = piece.offset - len(self._carry)
+        self._carry = b""
+        end, tail = split_tail(data, self._stream.is_array, self._stream.kind)
+        return Piece(offset, data, 0, False, True, end, tail)
 
     def _sure(self, parsed: Parsed, data) -> pa.Table | None:
         """What is left of a piece's elements beside the pieces before; None if it has to be taken
@@ -337,14 +350,17 @@ class PieceParser(ABC):
         rest = text[walk.end :]
         if walk.list_ends:
             self._set_behind(rest[1:] + behind, offset + len(text) + len(behind))
-        elif rest.rstrip() == b"]":
-            self._carry = b"]"  # however many blanks follow on it
-        elif len(rest) >= LONGEST_ELEMENT_BYTES:
+        elif len(rest) >= self._longest_carry(walk):
             self._giant = Giant(offset + walk.end)
             self._giant.closes_in(rest)
             self._giant.add(rest)
         else:
             self._carry = rest
+
+    def _longest_carry(self, walk: Walk) -> int:
+        """How much of what is left may wait for the next piece: of blanks behind a bracket that may
+        be the list's, more than of an element."""
+        return LONGEST_TAIL_BYTES if walk.may_end_list() else LONGEST_ELEMENT_BYTES
 
     def _give_up(self, offset: int, why: str) -> None:
         if self._carry:

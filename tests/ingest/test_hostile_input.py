@@ -519,16 +519,27 @@ def test_blanks_around_lists_in_pieces(tmp_path, monkeypatch, seed):
     assert (facts["quarantined_count"], facts["status"]) == (0, "complete")
 
 
+# What stands behind the last event, with blanks in place of the @.
+BLANK_TAILS = {
+    "in an object": "]@}",
+    "before keys": ']@, "traceName": "t"}',
+    "behind a comma": '],@"traceName": "t"}',
+    "before a list of that name": ']@, "traceName": "t", "o": {"traceEvents": [{"ph": "X"}]}}',
+    "in a list": "]@",
+}
+
+
 @pytest.mark.parametrize("blanks", [15 * MB, 18 * MB, 40 * MB])
-@pytest.mark.parametrize("behind", ["", ', "distributedInfo": {"rank": 3}'])
-def test_a_tail_of_blanks(tmp_path, blanks, behind):
+@pytest.mark.parametrize("tail", BLANK_TAILS)
+def test_a_tail_of_blanks(tmp_path, blanks, tail):
     file = tmp_path / "rank_0.json.gz"
-    text = trace_text([FIRST, LAST], after=" " * blanks + behind)
+    begin = "" if tail == "in a list" else '{"traceEvents": '
+    text = f"{begin}[{FIRST}, {LAST}{BLANK_TAILS[tail].replace('@', ' ' * blanks)}"
     file.write_bytes(gzip.compress(text.encode(), 1))
     found = trace.ingest_trace(file, tmp_path / "staging")
     assert (found.facts["event_count"], found.facts["quarantined_count"]) == (2, 0)
     assert found.facts["status"] == "complete"
-    assert ("distributedInfo" in found.metadata) == bool(behind)
+    assert found.metadata.get("traceName") == ("t" if '"t"' in text else None)
 
 
 KEYS = {
