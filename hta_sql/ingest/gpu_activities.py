@@ -7,7 +7,6 @@ and only ids and times are sorted.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -31,7 +30,6 @@ from hta_sql.ingest.temporary import make_table
 
 # More than this waits in a file.
 MOST_BYTES = ROW_GROUP_BYTES
-OUT_OF_MEMORY = re.compile("out of memory", re.IGNORECASE)
 SPAN = ["device", "event_id", "start_ns", "dur_ns", "kind"]
 FOUND = ["computed_before_ns", "hidden_ns"]
 
@@ -45,7 +43,7 @@ def write_gpu_activities(
         waiting = gathered(con, batch_rows, folder)
     except (duckdb.OutOfMemoryException, OSError) as error:
         # What fails behind the first batch, Arrow's reader passes on as an OSError.
-        if threads == 1 or not OUT_OF_MEMORY.search(str(error)):
+        if threads == 1 or "out of memory" not in str(error).lower():
             raise
         # Each thread holds a few thousand rows. Where they are too wide for that, one has to do.
         con.execute("SET threads = 1")

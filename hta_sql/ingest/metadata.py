@@ -20,7 +20,7 @@ VALUE = re.compile(rb"\s*+:\s*+(\S)")
 UP_TO_VALUE = re.compile(rb"\s*+:?\s*+\Z")
 KINDS = {b"n": "null", b"t": "true", b"f": "false", b'"': "a text", b"{": "an object"}
 # Blanks between the last element of a list and its bracket.
-LONGEST_BLANKS = 1 << 10
+LONGEST_GAP = 1 << 10
 # Longer keys around a list are not read, since they take many times their length as objects.
 LONGEST_KEYS_BYTES = 16 << 20
 # How many bytes may be parsed in vain to find the keys behind a list that is broken.
@@ -28,7 +28,7 @@ MOST_TRIED_BYTES = 32 << 20
 KNOWN_KEYS = {
     "baseTimeNanoseconds", "distributedInfo", "schemaVersion", "traceName", "finish_ts"
 }  # fmt: skip
-LONG_BLANKS = re.compile(rb"[ \t\r\n]{65536,}")
+MANY_BLANKS = re.compile(rb"[ \t\r\n]{65536,}")
 BAD_ESCAPE = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
 BASE = re.compile(rb'"baseTimeNanoseconds"\s*:\s*"?(\d+)')
 DISTRIBUTED_INFO = re.compile(r'"distributedInfo"\s*:\s*(?=\{)')
@@ -159,7 +159,7 @@ def keys_at(data: bytes, bracket: re.Match) -> Metadata | None:
     """The keys behind a closing bracket if they are whole, and it may be the list's."""
     found = keys_behind(data[bracket.end() :])
     # Behind a list inside of an element that is cut, its keys look like the file's.
-    before = data[max(0, bracket.start() - LONGEST_BLANKS) : bracket.start()]
+    before = data[max(0, bracket.start() - LONGEST_GAP) : bracket.start()]
     follows_an_element = before.rstrip(BLANK).endswith(b"}")
     if found.is_whole and (follows_an_element or found.keys.keys() & KNOWN_KEYS):
         return found
@@ -176,7 +176,7 @@ def keys_behind(text: bytes) -> Metadata:
 def read_keys(text: bytes) -> Metadata:
     """The keys of a JSON object but for the empty one, or those that matter of a broken one."""
     if len(text) > LONGEST_KEYS_BYTES:
-        text = LONG_BLANKS.sub(b" ", text)
+        text = MANY_BLANKS.sub(b" ", text)  # which make no objects
     if len(text) > LONGEST_KEYS_BYTES:
         return Metadata(salvaged(text), is_whole=False, is_long=True)
     try:

@@ -72,7 +72,8 @@ TRAP_TRIES = 1_000_000
 # How many parts of a piece are tried, where DuckDB does not read what seems to be sound.
 MOST_PARTS = 1000
 LONGEST_SOUGHT_BYTES = 64 << 10
-# How much behind a list is searched for another one of the same name, and how many are read.
+# How much behind what may be the end of a list is held, to find another one of the same name; and
+# how many of these are read.
 LONGEST_TAIL_BYTES = 64 << 20
 MOST_LISTS = 16
 
