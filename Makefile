@@ -31,6 +31,7 @@ test: $(BIN)/hta-sql  ## Run every test
 
 lint: $(BIN)/hta-sql
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 
 check: lint test  ## Lint and test
 

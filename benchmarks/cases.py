@@ -47,15 +47,12 @@ SECOND_CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "op_stats(by_shape)": ("op_stats", {"by_shape": True}),
 }
 # Ranks, and all-reduces of all of them. Of a timeline people ask for a window.
-RANKS = {
-    "full": {"ranks": 64, "collectives": 20_000},
-    "small": {"ranks": 8, "collectives": 500},
-}
+RANKS = {"full": {"ranks": 64, "collectives": 20_000}, "small": {"ranks": 8, "collectives": 500}}
 PATH_STEP = 1
 # Steps of the base and of the test whose operators are aligned: 100,000 of 11,000 a step.
 ALIGNED = {"base_steps": [*range(9)], "test_steps": [*range(2, 11)]}
 RANKS_PARAMETERS: dict[str, dict[str, Any]] = {
-    "kernel_timeline": {"window_from_ns": 1_000_000_000, "window_until_ns": 2_000_000_000},
+    "kernel_timeline": {"window_from_ns": 1_000_000_000, "window_until_ns": 2_000_000_000}
 }
 COUNTERPARTS = {
     "temporal_breakdown": "get_temporal_breakdown",
@@ -83,10 +80,17 @@ def names() -> list[str]:
     """All cases, in the order in which they are run and shown."""
     load = ["ours", "json", "json_without_gc", "hta", "workers", "huge", "stacks"]
     return [
-        *(f"load/{name}" for name in load), "cli/list", "cli/run",
-        *(f"query/{name}" for name in calls()), "stacks", "growth", "ranks", "path",
-        "diff", "shown",
-    ]  # fmt: skip
+        *(f"load/{name}" for name in load),
+        "cli/list",
+        "cli/run",
+        *(f"query/{name}" for name in calls()),
+        "stacks",
+        "growth",
+        "ranks",
+        "path",
+        "diff",
+        "shown",
+    ]
 
 
 @dataclass
@@ -191,9 +195,14 @@ class Session:
     def hta(self) -> Cost:
         """HTA's load as it measures itself; the times of its calls go to its queries."""
         said = measure.run_child(
-            "load", python=data.hta_python(), script=HTA_SCRIPT,
-            trace=self.trace, calls=HTA_CALLS, repeats=WARM_REPEATS, enough_s=10,
-        ).said  # fmt: skip
+            "load",
+            python=data.hta_python(),
+            script=HTA_SCRIPT,
+            trace=self.trace,
+            calls=HTA_CALLS,
+            repeats=WARM_REPEATS,
+            enough_s=10,
+        ).said
         self.versions |= said["versions"]
         for query, call in COUNTERPARTS.items():
             found = self.queries.setdefault(query, {})
@@ -233,9 +242,7 @@ class Session:
             for name, command in commands.items():
                 if name in self.selected:
                     self.measure(name, lambda c=command: measure.run(c))
-        asked = {
-            name: call for name, call in calls().items() if f"query/{name}" in self.selected
-        }
+        asked = {name: call for name, call in calls().items() if f"query/{name}" in self.selected}
         self.measure("queries/warm", lambda: self.warm(asked))
         for _ in range(COLD_ROUNDS):
             for name, (query, parameters) in asked.items():
@@ -248,9 +255,12 @@ class Session:
 
     def warm(self, asked: dict[str, Any]) -> Cost:
         cost = measure.run_child(
-            "warm", archive=str(self.archive), calls=asked, repeats=WARM_REPEATS,
+            "warm",
+            archive=str(self.archive),
+            calls=asked,
+            repeats=WARM_REPEATS,
             truth=str(self.one.truth_file),
-        )  # fmt: skip
+        )
         for query, found in cost.said.items():
             self.queries[query] = self.queries.get(query, {}) | found
             if "error" in found:
@@ -323,8 +333,7 @@ class Session:
         self.measure("path/ingest", lambda: self.ingest(job, archive))
         for _ in range(LOAD_ROUNDS):
             self.measure(
-                "path/ours",
-                lambda: measure.run_child("path", archive=str(archive), step=PATH_STEP),
+                "path/ours", lambda: measure.run_child("path", archive=str(archive), step=PATH_STEP)
             )
             if self.with_hta:
                 self.measure("path/hta", lambda: self.hta_path(str(job.traces[0])))
@@ -332,9 +341,14 @@ class Session:
     def hta_path(self, trace: str) -> Cost:
         call = {"rank": 0, "annotation": "ProfilerStep", "instance_id": PATH_STEP}
         cost = measure.run_child(
-            "load", python=data.hta_python(), script=HTA_SCRIPT, trace=trace,
-            calls={"critical_path_analysis": call}, repeats=1, enough_s=1,
-        )  # fmt: skip
+            "load",
+            python=data.hta_python(),
+            script=HTA_SCRIPT,
+            trace=trace,
+            calls={"critical_path_analysis": call},
+            repeats=1,
+            enough_s=1,
+        )
         wall_s = cost.said["calls"]["critical_path_analysis"]
         if wall_s is None:
             raise Failed("HTA's critical_path_analysis failed")
@@ -354,7 +368,8 @@ class Session:
         )
         asked = {
             name: (name, ALIGNED if name == "op_alignment" and self.size == "full" else {})
-            for name, query in Catalog.load().newest.items() if query.theme == "compare"
+            for name, query in Catalog.load().newest.items()
+            if query.theme == "compare"
         }
         for name, call in asked.items():
             self.measure(
@@ -377,9 +392,12 @@ class Session:
 
     def hta_diff(self, folders: list[str]) -> Cost:
         cost = measure.run_child(
-            "diff", python=data.hta_python(), script=HTA_SCRIPT, traces=folders,
+            "diff",
+            python=data.hta_python(),
+            script=HTA_SCRIPT,
+            traces=folders,
             repeats=GROWTH_REPEATS,
-        )  # fmt: skip
+        )
         return Cost(cost.said["s"], cost.cpu_s, cost.peak_bytes)
 
     def shown(self) -> None:
@@ -387,9 +405,11 @@ class Session:
         job, archive = data.job(self.folder, self.size, "many"), self.folder / "archive-many"
         program = [sys.executable, "-m", "hta_sql.cli"]
         self.measure(
-            "shown/ingest", lambda: measure.run(
-                [*program, "ingest", str(job.folder), str(archive)], one_core=False)
-        )  # fmt: skip
+            "shown/ingest",
+            lambda: measure.run(
+                [*program, "ingest", str(job.folder), str(archive)], one_core=False
+            ),
+        )
         out = str(self.folder / "report.html")
         trace = str(self.folder / "step.json.gz")
         for _ in range(COLD_ROUNDS):

@@ -61,7 +61,7 @@ def session(trace: str, archive: str, queries: list[str]) -> None:
 def opened(archive: str) -> float:
     """Seconds to open an archive, imports aside."""
     import hta_sql
-    import hta_sql.archive  # noqa: F401 - imported when it is first needed
+    import hta_sql.archive
 
     begin = time.perf_counter()
     hta_sql.open(archive).close()
@@ -118,7 +118,8 @@ def warm(
                 with open(truth) as file:
                     planned = json.load(file)
                 result[name] |= {
-                    "checksum": checksum(table), "agrees": agrees(name, table, planned)
+                    "checksum": checksum(table),
+                    "agrees": agrees(name, table, planned),
                 }
     return result
 
@@ -202,8 +203,19 @@ def versions() -> dict[str, str]:
 
 if __name__ == "__main__":
     tasks = (
-        ours, ingested, session, opened, json_alone, cold, warm, limited, path, generate, stream,
-        ranks, versions,
-    )  # fmt: skip
+        ours,
+        ingested,
+        session,
+        opened,
+        json_alone,
+        cold,
+        warm,
+        limited,
+        path,
+        generate,
+        stream,
+        ranks,
+        versions,
+    )
     task = {task.__name__: task for task in tasks}[sys.argv[1]]
     print(json.dumps(task(**json.loads(sys.argv[2]))))

@@ -112,14 +112,29 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shapes", default="", metavar="REGEX", help="of these traces only")
     parser.add_argument("--queries", default="", metavar="REGEX", help="and these queries")
-    parser.add_argument("--events", type=int, default=25_000, metavar="N",
-                        help="about as many at first, and then four times as many [default: 25000]")
-    parser.add_argument("--limit", type=float, default=60, metavar="S",
-                        help="end a query after as many seconds [default: 60]")
+    parser.add_argument(
+        "--events",
+        type=int,
+        default=25_000,
+        metavar="N",
+        help="about as many at first, and then four times as many [default: 25000]",
+    )
+    parser.add_argument(
+        "--limit",
+        type=float,
+        default=60,
+        metavar="S",
+        help="end a query after as many seconds [default: 60]",
+    )
     parser.add_argument("--bad-only", action="store_true", help="print only what grows too fast")
     folder = ROOT / "bench-data" / "growth"
-    parser.add_argument("--data", type=Path, default=folder, metavar="DIR",
-                        help="where traces and archives are meanwhile [bench-data/growth]")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=folder,
+        metavar="DIR",
+        help="where traces and archives are meanwhile [bench-data/growth]",
+    )
     options = parser.parse_args()
     calls = asked(options.queries)
     bad_count = 0

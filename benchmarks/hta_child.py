@@ -30,9 +30,12 @@ def load(trace: str, calls: dict, repeats: int, enough_s: float) -> dict:
             times.append(time.perf_counter() - at)
         best[method] = min(times, default=None)
     return {
-        "wall_s": wall_s, "cpu_s": used_s, "peak_bytes": peak_bytes, "calls": best,
+        "wall_s": wall_s,
+        "cpu_s": used_s,
+        "peak_bytes": peak_bytes,
+        "calls": best,
         "versions": {name: version(name) for name in ("HolisticTraceAnalysis", "pandas")},
-    }  # fmt: skip
+    }
 
 
 def diff(traces: list[str], repeats: int) -> dict:

@@ -33,9 +33,7 @@ class Cost:
         return {key: value for key, value in asdict(self).items() if key != "said"}
 
 
-def run(
-    command: Sequence[str], *, one_core: bool = True, limit_s: float | None = None
-) -> Cost:
+def run(command: Sequence[str], *, one_core: bool = True, limit_s: float | None = None) -> Cost:
     """Run a command to its end, on one core unless told otherwise; its output goes nowhere.
 
     A command that is not done after `limit_s` is killed, and so has failed.
@@ -44,9 +42,13 @@ def run(
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         begin = time.perf_counter()
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=ENVIRONMENT,
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            env=ENVIRONMENT,
             preexec_fn=pin if one_core else None,
-        )  # fmt: skip
+        )
         limit = threading.Timer(limit_s or threading.TIMEOUT_MAX, process.kill)
         limit.start()
         _, status, usage = os.wait4(process.pid, 0)
@@ -63,9 +65,14 @@ def run(
 
 
 def run_child(
-    task: str, *, python: str = sys.executable, script: str = CHILD, one_core: bool = True,
-    limit_s: float | None = None, **arguments: Any,
-) -> Cost:  # fmt: skip
+    task: str,
+    *,
+    python: str = sys.executable,
+    script: str = CHILD,
+    one_core: bool = True,
+    limit_s: float | None = None,
+    **arguments: Any,
+) -> Cost:
     """Run a task of child.py, or of another script with its interpreter."""
     command = [python, script, task, json.dumps(arguments)]
     return run(command, one_core=one_core, limit_s=limit_s)

@@ -59,9 +59,14 @@ def write_archive(out: str, ranks: int, collectives: int) -> None:
     """)
     named = {name for name, *_ in con.execute("DESCRIBE rows").fetchall()}
     given = {
-        "device": "0", "cat": "'kernel'", "short_name": "name", "step": "event_id // 80",
-        "launch_id": "10000000 + event_id", "launch_pid": "'1'", "launch_tid": "'1'",
-    }  # fmt: skip
+        "device": "0",
+        "cat": "'kernel'",
+        "short_name": "name",
+        "step": "event_id // 80",
+        "launch_id": "10000000 + event_id",
+        "launch_pid": "'1'",
+        "launch_tid": "'1'",
+    }
     given |= {name: name for name in named}
     columns = ", ".join(
         f"({given.get(name, 'NULL')})::{kind} AS {name}"

@@ -65,12 +65,13 @@ def targets() -> list[Target]:
         )
     ]
     return [
-        *loads, *sessions,
+        *loads,
+        *sessions,
         Target("first_s", "1,348 events into a new archive, a process, s", most=1.2),
         Target("next_s", "the next trace into it, s", most=0.8),
         Target("open_s", "hta_sql.open, in process, s", most=0.12),
         Target("run_s", "`hta-sql run temporal_breakdown`, a process, s", most=0.4),
-    ]  # fmt: skip
+    ]
 
 
 @dataclass
@@ -98,8 +99,10 @@ class Session:
                 say(f"{name}: {error}")
                 continue
             self.costs.setdefault(name, []).append(cost)
-            say(f"{name}: {cost.wall_s:.2f} s, {cost.cpu_s:.2f} s CPU, "
-                f"{cost.peak_bytes / 1e9:.2f} GB")
+            say(
+                f"{name}: {cost.wall_s:.2f} s, {cost.cpu_s:.2f} s CPU, "
+                f"{cost.peak_bytes / 1e9:.2f} GB"
+            )
         return best(self.costs[name]) if name in self.costs else None
 
     def trace(self, name: str, times: int) -> str:
@@ -119,9 +122,14 @@ class Session:
     def hta(self, trace: str, calls: dict[str, Any]) -> Cost:
         """HTA's load and calls, a process from its start to its end."""
         cost = measure.run_child(
-            "load", python=data.hta_python(), script=HTA_SCRIPT, trace=trace, calls=calls,
-            repeats=1, enough_s=1,
-        )  # fmt: skip
+            "load",
+            python=data.hta_python(),
+            script=HTA_SCRIPT,
+            trace=trace,
+            calls=calls,
+            repeats=1,
+            enough_s=1,
+        )
         failed = [name for name, took in cost.said["calls"].items() if took is None]
         if failed:
             say(f"HTA failed in {', '.join(failed)}")
@@ -135,15 +143,21 @@ class Session:
             "cores": (ROUNDS, lambda t: self.ingest(t, one_core=False, workers=None)),
             "hta": (1 if self.with_hta else 0, lambda t: self.hta(t, {})),
         }
-        wanted = {key: value for key, value in contestants.items()
-                  if re.search(self.only, f"load {name} {key}")}  # fmt: skip
+        wanted = {
+            key: value
+            for key, value in contestants.items()
+            if re.search(self.only, f"load {name} {key}")
+        }
         trace = self.trace(name, times) if wanted else ""
         for turn in range(ROUNDS):
             for key, (rounds, run) in wanted.items():
                 if turn < rounds:
                     self.measure(f"load {name} {key}", lambda r=run: r(trace))
-        cost = {key: best(self.costs[f"load {name} {key}"])
-                for key in wanted if f"load {name} {key}" in self.costs}  # fmt: skip
+        cost = {
+            key: best(self.costs[f"load {name} {key}"])
+            for key in wanted
+            if f"load {name} {key}" in self.costs
+        }
         if {"json", "ours"} <= cost.keys():
             self.figures[f"{name} cpu"] = cost["ours"].cpu_s / cost["json"].cpu_s
             self.figures[f"{name} peak_gb"] = cost["ours"].peak_bytes / 1e9
@@ -210,38 +224,56 @@ def seven(trace: str, archive: str) -> Cost:
     commands = [["ingest", trace, archive], *(["run", query, archive] for query in ANALYSES)]
     costs = [measure.run([*PROGRAM, *command]) for command in commands]
     return Cost(
-        sum(cost.wall_s for cost in costs), sum(cost.cpu_s for cost in costs),
+        sum(cost.wall_s for cost in costs),
+        sum(cost.cpu_s for cost in costs),
         max(cost.peak_bytes for cost in costs),
-    )  # fmt: skip
+    )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", metavar="REGEX", help="run these cases only")
     parser.add_argument("--no-hta", action="store_true", help="leave HTA out")
-    parser.add_argument("--data", type=Path, default=ROOT / "bench-data" / "real", metavar="DIR",
-                        help="where traces and archives are kept [default: bench-data/real]")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=ROOT / "bench-data" / "real",
+        metavar="DIR",
+        help="where traces and archives are kept [default: bench-data/real]",
+    )
     options = parser.parse_args()
     session = Session(options.only, options.data.resolve(), not options.no_hta)
     session.run()
     rows = [
-        [name, report.seconds(best(costs).wall_s), report.seconds(best(costs).cpu_s),
-         f"{best(costs).peak_bytes / 1e9:.2f}", str(len(costs))]
+        [
+            name,
+            report.seconds(best(costs).wall_s),
+            report.seconds(best(costs).cpu_s),
+            f"{best(costs).peak_bytes / 1e9:.2f}",
+            str(len(costs)),
+        ]
         for name, costs in session.costs.items()
-    ]  # fmt: skip
+    ]
     print("\n".join(report.table(["best of runs", "wall s", "CPU s", "peak GB", "runs"], rows)))
     rows = [
-        [target.figure, target.text, target.bound, report.number(session.figures[target.figure]),
-         "met" if target.met_by(session.figures[target.figure]) else "MISSED"]
-        for target in targets() if target.figure in session.figures
-    ]  # fmt: skip
+        [
+            target.figure,
+            target.text,
+            target.bound,
+            report.number(session.figures[target.figure]),
+            "met" if target.met_by(session.figures[target.figure]) else "MISSED",
+        ]
+        for target in targets()
+        if target.figure in session.figures
+    ]
     print("", *report.table(["figure", "what", "bound", "value", ""], rows, left=2), sep="\n")
     if not (options.only or options.no_hta):
         outcome = {
-            "date": date.today().isoformat(), "machine": report.machine(),
+            "date": date.today().isoformat(),
+            "machine": report.machine(),
             "costs": {name: best(costs).plain() for name, costs in session.costs.items()},
             "figures": session.figures,
-        }  # fmt: skip
+        }
         file = report.RESULTS / f"real-{outcome['date'].replace('-', '')}.json"
         file.write_text(json.dumps(outcome, indent=1) + "\n")
     return 0

@@ -34,8 +34,10 @@ def result(session: Session) -> dict[str, Any]:
         "machine": machine() | {"load_average": session.load_average},
         "versions": session.versions,
         "data": {
-            "stamp": session.one.stamp, "event_count": sum(session.one.event_counts),
-            "trace_bytes": session.one.bytes, "archive_bytes": session.archive_bytes,
+            "stamp": session.one.stamp,
+            "event_count": sum(session.one.event_counts),
+            "trace_bytes": session.one.bytes,
+            "archive_bytes": session.archive_bytes,
         },
         "costs": {
             name: best(costs).plain() | {"all_wall_s": [cost.wall_s for cost in costs]}
@@ -50,7 +52,7 @@ def result(session: Session) -> dict[str, Any]:
         "figures": found,
         "targets": judged(found),
         "failures": session.failures,
-    }  # fmt: skip
+    }
 
 
 def machine() -> dict[str, Any]:
@@ -92,18 +94,28 @@ def text(outcome: dict[str, Any], judge: bool) -> str:
     ]
     if outcome["costs"]:
         rows = [
-            [name, seconds(cost["wall_s"]), seconds(cost["cpu_s"]),
-             f"{cost['peak_bytes'] / 1e9:.2f}", str(len(cost["all_wall_s"]))]
+            [
+                name,
+                seconds(cost["wall_s"]),
+                seconds(cost["cpu_s"]),
+                f"{cost['peak_bytes'] / 1e9:.2f}",
+                str(len(cost["all_wall_s"])),
+            ]
             for name, cost in outcome["costs"].items()
-        ]  # fmt: skip
+        ]
         lines += ["", *table(["best of runs", "wall s", "CPU s", "peak GB", "runs"], rows)]
     if outcome["queries"]:
         rows = [
-            [name, str(query.get("rows", "–")), query.get("checksum", "–"), verdict(query),
-             *(seconds(query.get(key)) for key in ("cold_s", "warm_s", "hta_s")),
-             times(query.get("hta_s"), query.get("warm_s"))]
+            [
+                name,
+                str(query.get("rows", "–")),
+                query.get("checksum", "–"),
+                verdict(query),
+                *(seconds(query.get(key)) for key in ("cold_s", "warm_s", "hta_s")),
+                times(query.get("hta_s"), query.get("warm_s")),
+            ]
             for name, query in outcome["queries"].items()
-        ]  # fmt: skip
+        ]
         titles = ["query", "rows", "checksum", "answer", "cold s", "warm s", "HTA s", "HTA / warm"]
         lines += ["", *table(titles, rows, left=4)]
     if outcome["stacks"]:
@@ -132,10 +144,14 @@ def text(outcome: dict[str, Any], judge: bool) -> str:
         lines += ["", *table(["ten times the trace", "before s", "after s", "times"], rows)]
     verdicts = {None: "not measured", True: "met", False: "MISSED"}
     rows = [
-        [target["text"], target["bound"], number(target["value"]),
-         verdicts[target["met"]] if judge or target["met"] is None else "not judged"]
+        [
+            target["text"],
+            target["bound"],
+            number(target["value"]),
+            verdicts[target["met"]] if judge or target["met"] is None else "not judged",
+        ]
         for target in outcome["targets"]
-    ]  # fmt: skip
+    ]
     rows += [
         [f"({name})", "", number(value), ""]
         for name, value in outcome["figures"].items()

@@ -17,19 +17,33 @@ def main() -> int:
     parser.add_argument("--small", action="store_true", help="60 k events, to try the harness")
     parser.add_argument("--huge", action="store_true", help="also a plain JSON file of 3 GB")
     parser.add_argument("--no-hta", action="store_true", help="leave HTA out")
-    parser.add_argument("--hta-rounds", type=int, default=1, metavar="N",
-                        help="how often HTA loads, minutes each [default: 1]")
-    parser.add_argument("--data", type=Path, default=ROOT / "bench-data", metavar="DIR",
-                        help="where traces and archives are kept [default: bench-data]")
+    parser.add_argument(
+        "--hta-rounds",
+        type=int,
+        default=1,
+        metavar="N",
+        help="how often HTA loads, minutes each [default: 1]",
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=ROOT / "bench-data",
+        metavar="DIR",
+        help="where traces and archives are kept [default: bench-data]",
+    )
     options = parser.parse_args()
     if options.list:
         print("\n".join(cases.names()))
         return 0
     size = "small" if options.small else "full"
     session = cases.Session(
-        options.only, size, options.data.resolve() / size, not options.no_hta, options.huge,
+        options.only,
+        size,
+        options.data.resolve() / size,
+        not options.no_hta,
+        options.huge,
         options.hta_rounds,
-    )  # fmt: skip
+    )
     try:
         session.run()
     except Failed as error:  # without data or an installed hta_sql there is nothing to measure

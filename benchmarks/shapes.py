@@ -41,28 +41,45 @@ def annotation(name: str, ts: int, dur: int, tid: int = 1) -> Event:
 
 def launch(correlation: int, ts: int, dur: int, tid: int = 1) -> Event:
     return host(
-        "cuda_runtime", "cudaLaunchKernel", ts, dur, tid,
-        {"cbid": 211, "correlation": correlation},
-    )  # fmt: skip
+        "cuda_runtime", "cudaLaunchKernel", ts, dur, tid, {"cbid": 211, "correlation": correlation}
+    )
 
 
 def host(cat: str, name: str, ts: int, dur: int, tid: int, args: Event) -> Event:
     return {
-        "ph": "X", "cat": cat, "name": name, "pid": HOST, "tid": tid, "ts": ts, "dur": dur,
+        "ph": "X",
+        "cat": cat,
+        "name": name,
+        "pid": HOST,
+        "tid": tid,
+        "ts": ts,
+        "dur": dur,
         "args": args,
-    }  # fmt: skip
+    }
 
 
 def kernel(
     correlation: int, ts: int, dur: int, stream: int = 7, name: str = "gemm", **args: Any
 ) -> Event:
     return {
-        "ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": stream, "ts": ts, "dur": dur,
+        "ph": "X",
+        "cat": "kernel",
+        "name": name,
+        "pid": 0,
+        "tid": stream,
+        "ts": ts,
+        "dur": dur,
         "args": {
-            "device": 0, "context": 1, "stream": stream, "correlation": correlation,
-            "grid": [132, 1, 1], "block": [256, 1, 1], "est. achieved occupancy %": 40, **args,
+            "device": 0,
+            "context": 1,
+            "stream": stream,
+            "correlation": correlation,
+            "grid": [132, 1, 1],
+            "block": [256, 1, 1],
+            "est. achieved occupancy %": 40,
+            **args,
         },
-    }  # fmt: skip
+    }
 
 
 def staircase(n: int) -> Iterator[Event]:
@@ -201,18 +218,26 @@ def flow(ph: str, cat: str, pid: int, tid: int, ts: int) -> Event:
 def collectives(n: int) -> Iterator[Event]:
     """All-reduces of one process group, of which this rank alone has a trace."""
     arguments = {
-        "Collective name": "allreduce", "In msg nelems": 1024, "Out msg nelems": 1024,
-        "Group size": 8, "dtype": "BFloat16", "Process Group Name": "0",
+        "Collective name": "allreduce",
+        "In msg nelems": 1024,
+        "Out msg nelems": 1024,
+        "Group size": 8,
+        "dtype": "BFloat16",
+        "Process Group Name": "0",
         "Process Group Description": "default_pg",
         "Process Group Ranks": "[0, 1, 2, 3, 4, 5, 6, 7]",
-    }  # fmt: skip
+    }
     for i in range(n // 3):
         yield op("record_param_comms", i * 100, 20, **arguments)
         yield launch(i + 1, i * 100 + 5, 5)
         yield kernel(
-            i + 1, i * 100 + 20, 60, stream=20, name="ncclDevKernel_AllReduce_Sum_bf16_RING_LL",
+            i + 1,
+            i * 100 + 20,
+            60,
+            stream=20,
+            name="ncclDevKernel_AllReduce_Sum_bf16_RING_LL",
             **arguments,
-        )  # fmt: skip
+        )
 
 
 def one_sequence(n: int) -> Iterator[Event]:
@@ -246,13 +271,22 @@ def memory_instants(n: int) -> Iterator[Event]:
         for at, size in ((2, 4096), (4, 1024), (6, -4096)):
             allocated += size
             yield {
-                "ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": HOST,
-                "tid": 1, "ts": ts + at,
+                "ph": "i",
+                "s": "t",
+                "cat": "cpu_instant_event",
+                "name": "[memory]",
+                "pid": HOST,
+                "tid": 1,
+                "ts": ts + at,
                 "args": {
-                    "Device Type": 1, "Device Id": 0, "Addr": 1_000_000 + i % 1000,
-                    "Bytes": size, "Total Allocated": allocated, "Total Reserved": 1 << 40,
+                    "Device Type": 1,
+                    "Device Id": 0,
+                    "Addr": 1_000_000 + i % 1000,
+                    "Bytes": size,
+                    "Total Allocated": allocated,
+                    "Total Reserved": 1 << 40,
                 },
-            }  # fmt: skip
+            }
 
 
 def overlapping_kernels(n: int) -> Iterator[Event]:
@@ -307,27 +341,54 @@ def waits(n: int) -> Iterator[Event]:
         yield launch(3 * i + 1, ts + 5, 5)
         yield kernel(3 * i + 1, ts + 15, 40)
         yield host(
-            "cuda_runtime", "cudaStreamSynchronize", ts + 32, 25, 1,
+            "cuda_runtime",
+            "cudaStreamSynchronize",
+            ts + 32,
+            25,
+            1,
             {"cbid": 131, "correlation": 3 * i + 2},
-        )  # fmt: skip
+        )
         waited = kernel(3 * i + 2, ts + 33, 23, name="Stream Sync")
         waited["args"] = {
-            "cuda_sync_kind": "Stream Sync", "device": 0, "context": 1, "stream": 7,
-            "correlation": 3 * i + 2, "wait_on_stream": -1,
-            "wait_on_cuda_event_record_corr_id": -1, "wait_on_cuda_event_id": -1,
-        }  # fmt: skip
+            "cuda_sync_kind": "Stream Sync",
+            "device": 0,
+            "context": 1,
+            "stream": 7,
+            "correlation": 3 * i + 2,
+            "wait_on_stream": -1,
+            "wait_on_cuda_event_record_corr_id": -1,
+            "wait_on_cuda_event_id": -1,
+        }
         yield waited | {"cat": "cuda_sync"}
 
 
 SHAPES: dict[str, Callable[[int], Iterator[Event]]] = {
     shape.__name__: shape
     for shape in (
-        staircase, all_crossing, long_tails, deep, threads, no_lengths, equal_stamps, steps,
-        backward, one_correlation, long_names, one_graph, one_flow, collectives, one_sequence,
-        passes_of_threads, memory_instants, overlapping_kernels, streams, distinct_names, modules,
+        staircase,
+        all_crossing,
+        long_tails,
+        deep,
+        threads,
+        no_lengths,
+        equal_stamps,
+        steps,
+        backward,
+        one_correlation,
+        long_names,
+        one_graph,
+        one_flow,
+        collectives,
+        one_sequence,
+        passes_of_threads,
+        memory_instants,
+        overlapping_kernels,
+        streams,
+        distinct_names,
+        modules,
         waits,
     )
-}  # fmt: skip
+}
 
 
 def draw(name: str, n: int, out: str | Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 # What has to differ from one repetition to the next, with the whole part of its number.
 _NUMBER = re.compile(
     rb'("(?:ts|correlation|External id|id|Record function id|Sequence number|Seq|Comms Id|Ev Idx)"'
-    rb': |ProfilerStep#)(\d+)'
+    rb": |ProfilerStep#)(\d+)"
 )
 _FIRST_METADATA = re.compile(rb',\n  \{\n    "name": "process_name", "ph": "M"')
 _EVENTS = b'"traceEvents": ['

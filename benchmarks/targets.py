@@ -100,9 +100,11 @@ def figures(session: Session) -> dict[str, float]:
     if session.stacks:
         found["stacks_warm_s"] = max(query["warm_s"] for query in session.stacks.values())
     for figure, case in (("enrichment_frac", "ours"), ("stacks_enrichment_frac", "stacks")):
-        shares = [run.said["enrich_s"] / run.wall_s
-                  for run in session.costs.get(f"load/{case}", [])
-                  if run.said["enrich_s"] is not None]
+        shares = [
+            run.said["enrich_s"] / run.wall_s
+            for run in session.costs.get(f"load/{case}", [])
+            if run.said["enrich_s"] is not None
+        ]
         if shares:
             # Noise makes a time longer, but a share either way.
             found[figure] = median(shares)
@@ -116,8 +118,11 @@ def figures(session: Session) -> dict[str, float]:
             found["hta_path_over_ours"] = cost["path/hta"].wall_s / cost["path/ours"].wall_s
     if session.diffs:
         aligned = session.diffs.get("op_alignment", {})
-        found |= {f"align_{key}": aligned[name]
-                  for key, name in (("s", "warm_s"), ("peak_gb", "peak_gb")) if name in aligned}
+        found |= {
+            f"align_{key}": aligned[name]
+            for key, name in (("s", "warm_s"), ("peak_gb", "peak_gb"))
+            if name in aligned
+        }
         found["diff_warm_s"] = max(query["warm_s"] for query in session.diffs.values())
     if "diff/cli" in cost:
         found["diff_cli_s"] = cost["diff/cli"].wall_s
@@ -126,9 +131,10 @@ def figures(session: Session) -> dict[str, float]:
     if {"shown/report", "shown/perfetto"} <= cost.keys():
         report, perfetto = cost["shown/report"], cost["shown/perfetto"]
         found |= {
-            "report_s": report.wall_s, "perfetto_s": perfetto.wall_s,
+            "report_s": report.wall_s,
+            "perfetto_s": perfetto.wall_s,
             "shown_peak_gb": max(report.peak_bytes, perfetto.peak_bytes) / 1e9,
-        }  # fmt: skip
+        }
     growth = [query["times"] for query in session.growth.values()]
     if growth:
         found["growth"] = max(growth)
@@ -139,9 +145,11 @@ def judged(found: dict[str, float]) -> list[dict[str, Any]]:
     """Every target with its value and whether it is met; None for both if it was not measured."""
     return [
         {
-            "figure": target.figure, "text": target.text, "bound": target.bound,
+            "figure": target.figure,
+            "text": target.text,
+            "bound": target.bound,
             "value": found.get(target.figure),
             "met": target.met_by(found[target.figure]) if target.figure in found else None,
         }
         for target in TARGETS
-    ]  # fmt: skip
+    ]

@@ -1,10 +1,10 @@
 """Columnar SQL analytics for PyTorch-profiler (Kineto) traces.
 
-    import hta_sql
+import hta_sql
 
-    hta_sql.ingest(["traces/"], "archive/")
-    run = hta_sql.open("archive/")
-    run.temporal_breakdown(only_ranks=[0])      # pyarrow.Table
+hta_sql.ingest(["traces/"], "archive/")
+run = hta_sql.open("archive/")
+run.temporal_breakdown(only_ranks=[0])      # pyarrow.Table
 """
 
 from __future__ import annotations
@@ -26,8 +26,18 @@ if TYPE_CHECKING:
     from .keeping.move import export_job, import_job
     from .keeping.usage import usage
 
-__all__ = ["HtaSqlError", "__version__", "compact", "compare", "drop", "export_job", "import_job",
-           "ingest", "open", "usage"]
+__all__ = [
+    "HtaSqlError",
+    "__version__",
+    "compact",
+    "compare",
+    "drop",
+    "export_job",
+    "import_job",
+    "ingest",
+    "open",
+    "usage",
+]
 
 __version__ = "0.1.0"
 
@@ -64,8 +74,13 @@ def compare(base: str | PathLike[str], test: str | PathLike[str], **selection) -
 
 
 # Functions that are imported when asked for, and where they are.
-_LATER = {"compact": "compact", "drop": "drop", "export_job": "move", "import_job": "move",
-          "usage": "usage"}
+_LATER = {
+    "compact": "compact",
+    "drop": "drop",
+    "export_job": "move",
+    "import_job": "move",
+    "usage": "usage",
+}
 
 
 def __getattr__(name: str) -> Any:

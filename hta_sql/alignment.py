@@ -153,9 +153,12 @@ def register(con: duckdb.DuckDBPyConnection) -> None:
     """Let SQL of this connection call it, in place of the macro that says that a shell cannot."""
     con.execute("DROP MACRO IF EXISTS longest_common_subsequence")
     con.create_function(
-        "longest_common_subsequence", _of_lists, ["BIGINT[]", "BIGINT[]"],
-        "STRUCT(base_place BIGINT, test_place BIGINT)[]", type="arrow",
-    )  # fmt: skip
+        "longest_common_subsequence",
+        _of_lists,
+        ["BIGINT[]", "BIGINT[]"],
+        "STRUCT(base_place BIGINT, test_place BIGINT)[]",
+        type="arrow",
+    )
 
 
 def _of_lists(base: pa.Array, test: pa.Array) -> pa.Array:

@@ -28,14 +28,7 @@ from .database import (
 )
 from .engines import start
 from .engines.local import LocalEngine
-from .errors import (
-    ArchiveError,
-    BadParameter,
-    FilesMoved,
-    HtaSqlError,
-    from_duckdb,
-    one_line,
-)
+from .errors import ArchiveError, BadParameter, FilesMoved, HtaSqlError, from_duckdb, one_line
 from .machine import core_count
 from .sources import Source
 from .storage import is_remote
@@ -185,10 +178,16 @@ class Archive:
             only_jobs = [only_jobs] if isinstance(only_jobs, str) else list(only_jobs)
         with self.narrowed(only_jobs):
             return compute_critical_path(
-                self, step=step, annotation=annotation, instance=instance, only_jobs=only_jobs,
-                only_ranks=only_ranks, data_loading=data_loading, faster=faster or {},
+                self,
+                step=step,
+                annotation=annotation,
+                instance=instance,
+                only_jobs=only_jobs,
+                only_ranks=only_ranks,
+                data_loading=data_loading,
+                faster=faster or {},
                 progress=progress,
-            )  # fmt: skip
+            )
 
     def materialize(
         self,
@@ -277,12 +276,15 @@ class Archive:
         """What a notebook shows: the jobs, a row each."""
         from .html import result_html
 
-        return result_html(self.sql(
-            "SELECT job, count(*) AS rank_count, string_agg(DISTINCT device_name, ', ' ORDER BY "
-            "device_name) AS device_name, sum(event_count)::BIGINT AS event_count, "
-            "sum(quarantined_count)::BIGINT AS quarantined_count, max(end_ns - start_ns) AS "
-            "longest_ns FROM traces GROUP BY job ORDER BY job"
-        ))
+        return result_html(
+            self.sql(
+                "SELECT job, count(*) AS rank_count, string_agg(DISTINCT device_name, ', ' "
+                "ORDER BY "
+                "device_name) AS device_name, sum(event_count)::BIGINT AS event_count, "
+                "sum(quarantined_count)::BIGINT AS quarantined_count, max(end_ns - start_ns) AS "
+                "longest_ns FROM traces GROUP BY job ORDER BY job"
+            )
+        )
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._catalog.newest]
@@ -310,8 +312,11 @@ class Archive:
     def _may_have_gone(self, error: Exception) -> bool:
         """Whether it is for want of a file of the archive, and not of one that SQL names."""
         text = str(error)
-        return bool(_GONE.search(text)) and any(str(root) in text for root in self._roots) or (
-            "TProtocolException" in text)
+        return (
+            bool(_GONE.search(text))
+            and any(str(root) in text for root in self._roots)
+            or ("TProtocolException" in text)
+        )
 
     @contextmanager
     def _unmoved(self) -> Iterator[None]:
@@ -324,8 +329,9 @@ class Archive:
             failure = None
         if any(source.has_moved() for source in self._sources):
             where = ", ".join(str(root) for root in self._roots)
-            raise FilesMoved(f"{where}: was compacted, or jobs dropped or replaced, while it was "
-                             "read; ask again") from failure
+            raise FilesMoved(
+                f"{where}: was compacted, or jobs dropped or replaced, while it was read; ask again"
+            ) from failure
         if failure:
             raise failure
 
@@ -383,22 +389,27 @@ class Archive:
         Rows of job, event_count and traces_hash.
         """
         self._load()
-        return _table(self._con.sql(
-            "FROM jobs_without_results($name)", params={"name": str(query or "")}
-        )).to_pylist()
+        return _table(
+            self._con.sql("FROM jobs_without_results($name)", params={"name": str(query or "")})
+        ).to_pylist()
 
     def _lacking_results(self, queries: Iterable[str]) -> str | None:
         """What to say of queries that read stored results, where some of their jobs have none."""
         texts = [self._catalog.macros[name][0].sql for name in queries]
-        read = [kept for kept in self._catalog.kept
-                if any(f"kept_{kept.name}" in text for text in texts)]  # fmt: skip
+        read = [
+            kept
+            for kept in self._catalog.kept
+            if any(f"kept_{kept.name}" in text for text in texts)
+        ]
         lacking = {row["job"] for other in read for row in self._jobs_without_results(other)}
         if not lacking:
             return None
         count = len(self._jobs_without_results())
-        return (f"{len(lacking):,} of {count:,} job{'s' * (count > 1)} "
-                f"{'has' if len(lacking) == 1 else 'have'} no stored results: "
-                "hta-sql materialize ARCHIVE")
+        return (
+            f"{len(lacking):,} of {count:,} job{'s' * (count > 1)} "
+            f"{'has' if len(lacking) == 1 else 'have'} no stored results: "
+            "hta-sql materialize ARCHIVE"
+        )
 
     def _load(self, names: Iterable[str] = ()) -> None:
         """Make the tables readable, and what these queries need beside SQL."""
@@ -425,8 +436,9 @@ class Archive:
 
     def _find_sources(self) -> None:
         mixed = self._mixed if self._seen_jobs is None else self._mixed & self._seen_jobs
-        load_sources(self._con, self._catalog, self._sources, bool(mixed), self._seen_jobs,
-                     self._reading)
+        load_sources(
+            self._con, self._catalog, self._sources, bool(mixed), self._seen_jobs, self._reading
+        )
         self._has_sources = True
 
     def _see(self, jobs: Iterable[str] | None) -> None:
@@ -512,9 +524,11 @@ def _method(archive: Archive, query: Query) -> Callable[..., pa.Table]:
     parameters = []
     for p in query.parameters:
         default = inspect.Parameter.empty if p.default is None else _SqlText(p.default)
-        parameters.append(inspect.Parameter(
-            p.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=_SqlText(p.type)
-        ))
+        parameters.append(
+            inspect.Parameter(
+                p.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=_SqlText(p.type)
+            )
+        )
     signature = inspect.Signature(parameters, return_annotation=_SqlText("pyarrow.Table"))
     call.__name__ = call.__qualname__ = query.name
     call.__doc__ = _docstring(query)
@@ -533,8 +547,8 @@ def _docstring(query: Query) -> str:
     width = max(len(column.name) for column in query.columns)
     parts = [query.summary, query.text]
     if query.parameters:
-        parts += ["Parameters:\n" + "\n".join(
-            f"    {p}: {p.text}" for p in query.parameters)]
-    parts += ["Columns:\n" + "\n".join(
-        f"    {c.name:{width}}  {c.type}, {c.text}" for c in query.columns)]
+        parts += ["Parameters:\n" + "\n".join(f"    {p}: {p.text}" for p in query.parameters)]
+    parts += [
+        "Columns:\n" + "\n".join(f"    {c.name:{width}}  {c.type}, {c.text}" for c in query.columns)
+    ]
     return "\n\n".join(filter(None, parts))

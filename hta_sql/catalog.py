@@ -26,9 +26,7 @@ _FILE = re.compile(r"([a-z][a-z0-9_]*)\.v([1-9][0-9]*)\.sql")
 _KEY = re.compile(r"-- (since|grain|returns|check|needs|deprecated):(?: +(.*))?")
 _COLUMN = re.compile(r"(\w+) +(\S+) +(\S+) +(\S.*)")
 _MACRO = re.compile(r"CREATE OR REPLACE MACRO (\w+)\((\) AS TABLE)?")
-_PARAMETER = re.compile(
-    r"    (\w+) ([A-Z]+(?:\[\])?)(?: := ('[^']*'|[\w.-]+))?,?(?: +-- (.*\S))?"
-)
+_PARAMETER = re.compile(r"    (\w+) ([A-Z]+(?:\[\])?)(?: := ('[^']*'|[\w.-]+))?,?(?: +-- (.*\S))?")
 _COLUMN_COMMENT = re.compile(r"^    (?:\S.* AS |\w+\.)?(\w+),? +-- (\S.*)$", re.MULTILINE)
 _FILES_ASKED_FOR = re.compile(r"read_parquet\(\s*(\w+)\('(\w+)'\)")
 _INTEGER_BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
@@ -102,8 +100,10 @@ class Query:
         """
         parameters = ", ".join(map(str, self.parameters))
         given = ", ".join(f"{p.name} := {p.name}" for p in self.parameters)
-        return (f"CREATE OR REPLACE MACRO {self.name}({parameters}) AS TABLE "
-                f"FROM {self.macro}({given});")
+        return (
+            f"CREATE OR REPLACE MACRO {self.name}({parameters}) AS TABLE "
+            f"FROM {self.macro}({given});"
+        )
 
     @property
     def required(self) -> tuple[Parameter, ...]:
@@ -176,8 +176,9 @@ class Catalog:
             query = _read(path, root)
             twin = queries.setdefault((query.name, query.version), query)
             if twin is not query:
-                raise CatalogError(f"{_shown(path, root)}:1: {query} is also in "
-                                   f"{_shown(twin.path, root)}")
+                raise CatalogError(
+                    f"{_shown(path, root)}:1: {query} is also in {_shown(twin.path, root)}"
+                )
         ordered = sorted(queries.values(), key=lambda q: (q.theme, q.name, q.version))
         return Catalog(root, tuple(ordered))
 
@@ -210,8 +211,10 @@ class Catalog:
         # os.walk, since rglob takes longer than all else that is done here.
         files = sorted(
             os.path.join(folder, name)
-            for folder, _, names in os.walk(self.root) for name in names if name.endswith(".sql")
-        )  # fmt: skip
+            for folder, _, names in os.walk(self.root)
+            for name in names
+            if name.endswith(".sql")
+        )
         parts = []
         for file in files:
             with open(file, "rb") as opened:
@@ -223,7 +226,8 @@ class Catalog:
         """The queries whose results archives store, job by job: those with a table kept_<name>."""
         names = [path.stem.removeprefix("kept_") for path in self.files("schema")]
         return tuple(
-            self.newest[name] for name in names
+            self.newest[name]
+            for name in names
             if name in self.newest and (self.root / "schema" / f"kept_{name}.sql").exists()
         )
 
@@ -249,8 +253,18 @@ class Catalog:
 
     def as_json(self) -> list[dict[str, Any]]:
         """The catalogue as plain data, one object a query version."""
-        plain = ("name", "version", "theme", "summary", "text", "since", "grain", "checks",
-                 "needs", "deprecated")
+        plain = (
+            "name",
+            "version",
+            "theme",
+            "summary",
+            "text",
+            "since",
+            "grain",
+            "checks",
+            "needs",
+            "deprecated",
+        )
         return [
             {key: getattr(query, key) for key in plain}
             | {"parameters": [vars(p) for p in query.parameters]}
@@ -298,8 +312,11 @@ def _read(path: Path, root: Path) -> Query:
     start = next((i for i, (_, line) in enumerate(header) if _KEY.fullmatch(line)), size)
     prose = [line[3:] for _, line in header[:start]]
     if not prose or not prose[0].endswith(".") or len(prose[0]) > 100:
-        wrong(1, "the first line is a one-sentence summary: '-- …', at most 100 characters, "
-                 "ending with a full stop")
+        wrong(
+            1,
+            "the first line is a one-sentence summary: '-- …', at most 100 characters, "
+            "ending with a full stop",
+        )
     said: dict[str, list[tuple[int, str, list[tuple[int, str]]]]] = {}
     for number, line in header[start:]:
         if key := _KEY.fullmatch(line):
@@ -315,8 +332,10 @@ def _read(path: Path, root: Path) -> Query:
     columns = tuple(_columns(said["returns"][0][2], wrong))
 
     def values(key: str) -> list[str]:
-        return [" ".join([value, *(text.strip() for _, text in more)]).strip()
-                for _, value, more in said.get(key, [])]
+        return [
+            " ".join([value, *(text.strip() for _, text in more)]).strip()
+            for _, value, more in said.get(key, [])
+        ]
 
     grain = tuple(name.strip() for name in values("grain")[0].split(","))
     for name in grain:
@@ -324,7 +343,10 @@ def _read(path: Path, root: Path) -> Query:
             wrong(said["grain"][0][0], f"grain column {name!r} is not in returns")
     name, version = named[1], int(named[2])
     return Query(
-        name, version, path.parent.name, path,
+        name,
+        version,
+        path.parent.name,
+        path,
         summary=prose[0],
         text="\n".join(prose[1:]).strip("\n"),
         since=values("since")[0],
@@ -372,8 +394,7 @@ def _parameters(macro: str, body: list[str], at: int, wrong: Any) -> list[Parame
         elif (match := _PARAMETER.fullmatch(line)) and match[4]:
             parameters.append(Parameter(*match.groups()))
         else:
-            wrong(number, "not a parameter (    name TYPE := default,  -- text): "
-                          f"{line.strip()!r}")
+            wrong(number, f"not a parameter (    name TYPE := default,  -- text): {line.strip()!r}")
     return parameters
 
 

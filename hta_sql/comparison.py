@@ -25,8 +25,18 @@ if TYPE_CHECKING:
 _CONDITION = re.compile(r"\s*(\w+)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*(%|ns|us|µs|ms|s)\s*")
 _UNITS = {"%": 0.01, "ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
 # The names in step_diff.
-METRICS = ("step_time", "gpu_span", "gpu_busy", "idle", "compute", "exposed_communication",
-           "exposed_memory", "communication", "memory", "kernel_sum")
+METRICS = (
+    "step_time",
+    "gpu_span",
+    "gpu_busy",
+    "idle",
+    "compute",
+    "exposed_communication",
+    "exposed_memory",
+    "communication",
+    "memory",
+    "kernel_sum",
+)
 # What a condition may ask of single causes: whether the call of any of them got that much longer.
 _TIMES_OF_CALLS = ("kernel_time", "transfer", "host_time", "data_loading")
 _SHOWN_CAUSES = 10
@@ -47,12 +57,16 @@ class Condition:
         """BadParameter where it is none."""
         found = _CONDITION.fullmatch(text)
         if not found:
-            raise BadParameter(f"{text!r} is no condition: write 'step_time > 3%' or "
-                               "'step_time > 2ms', with ns, us, ms or s")
+            raise BadParameter(
+                f"{text!r} is no condition: write 'step_time > 3%' or "
+                "'step_time > 2ms', with ns, us, ms or s"
+            )
         name, sign, number, unit = found.groups()
         if name not in (*METRICS, *_TIMES_OF_CALLS):
-            raise BadParameter(f"{text!r}: there is no {name} to compare, but "
-                               f"{', '.join((*METRICS, *_TIMES_OF_CALLS))}")
+            raise BadParameter(
+                f"{text!r}: there is no {name} to compare, but "
+                f"{', '.join((*METRICS, *_TIMES_OF_CALLS))}"
+            )
         if name in _TIMES_OF_CALLS and unit != "%":
             raise BadParameter(f"{text!r}: {name} is of single calls, and compared in %")
         return Condition(text, name, sign == ">", float(number) * _UNITS[unit], unit == "%")
@@ -90,8 +104,9 @@ class Comparison:
 
     def __getattr__(self, name: str) -> Callable[..., "pa.Table"]:
         if name.startswith("_") or name not in queries_of_two():
-            raise AttributeError(f"no query {name!r} compares; there is "
-                                 f"{', '.join(queries_of_two())}")
+            raise AttributeError(
+                f"no query {name!r} compares; there is {', '.join(queries_of_two())}"
+            )
         return lambda **parameters: self.table(name, **parameters)
 
     def _repr_html_(self) -> str:
@@ -153,18 +168,23 @@ class Comparison:
         was, now = (humane("t_ns", row[f"{side}_mean_ns"]) for side in ("base", "test"))
         ratio = row["diff_ratio"] or 0.0
         if row["is_significant"] and row["change"] != "unchanged":
-            sure = " to ".join(_percent(row[f"diff_{end}_ns"] / max(1, row["base_mean_ns"]))
-                               for end in ("low", "high"))
-            return (f"{what} {_longer(ratio)}: {was}, now {now} (99.9 % interval of the "
-                    f"difference {sure}).")
+            sure = " to ".join(
+                _percent(row[f"diff_{end}_ns"] / max(1, row["base_mean_ns"]))
+                for end in ("low", "high")
+            )
+            return (
+                f"{what} {_longer(ratio)}: {was}, now {now} (99.9 % interval of the "
+                f"difference {sure})."
+            )
         if row["diff_mean_ns"] == 0:
             return f"{what} exactly as long as before: {was}."
         if row["is_significant"] is None:
-            return (f"{what} {_longer(ratio)}: {was}, now {now}; of one each, noise is "
-                    "unknown.")
+            return f"{what} {_longer(ratio)}: {was}, now {now}; of one each, noise is unknown."
         noise = (row["diff_high_ns"] - row["diff_low_ns"]) / 2 / max(1, row["base_mean_ns"])
-        return (f"{what} {was}, now {now}: {_percent(ratio)}, within noise of "
-                f"±{_percent(noise, sign=False)}.")
+        return (
+            f"{what} {was}, now {now}: {_percent(ratio)}, within noise of "
+            f"±{_percent(noise, sign=False)}."
+        )
 
     def judge(self, condition: str | Condition) -> Verdict:
         """Whether a condition holds, such as `step_time > 3%`: its difference and beyond noise.
@@ -177,12 +197,18 @@ class Comparison:
             return Verdict(asked.text, None, f"not comparable: {self.reasons['prevents'][0]}")
         rows = {row["name"]: row for row in self.steps}
         if asked.name in _TIMES_OF_CALLS:
-            met = [row["text"] for row in self.causes
-                   if row["cause"] == asked.name and asked.is_beyond(row["diff_ratio"])]
+            met = [
+                row["text"]
+                for row in self.causes
+                if row["cause"] == asked.name and asked.is_beyond(row["diff_ratio"])
+            ]
             steps = max((row["base_count"] + row["test_count"] for row in self.steps), default=0)
             if not met and steps < 3 and asked.name != "kernel_time":
-                return Verdict(asked.text, None, "one step each tells nothing of noise; record "
-                               "three steps or more")
+                return Verdict(
+                    asked.text,
+                    None,
+                    "one step each tells nothing of noise; record three steps or more",
+                )
             return Verdict(asked.text, bool(met), "; ".join(met) or "nothing is, beyond noise")
         row = rows.get(asked.name)
         if row is None and asked.name != "step_time":
@@ -196,11 +222,16 @@ class Comparison:
         if not asked.is_beyond(value):
             return Verdict(asked.text, False, f"{asked.name} differs by {shown}")
         if row["is_significant"] is None:
-            return Verdict(asked.text, None, f"{asked.name} differs by {shown}, but one step each "
-                           "tells nothing of noise; record three steps or more")
+            return Verdict(
+                asked.text,
+                None,
+                f"{asked.name} differs by {shown}, but one step each "
+                "tells nothing of noise; record three steps or more",
+            )
         within = "" if row["is_significant"] else ", which is within noise"
-        return Verdict(asked.text, row["is_significant"],
-                       f"{asked.name} differs by {shown}{within}")
+        return Verdict(
+            asked.text, row["is_significant"], f"{asked.name} differs by {shown}{within}"
+        )
 
 
 def compare(
@@ -232,10 +263,19 @@ def compare(
             names = (base_job, test_job)
             if base_job == test_job:
                 base_job, test_job = f"{base_job} (base)", f"{test_job} (test)"
-            archive = Archive(*_together(
-                folder / "both", (base_root, names[0], base_job), (test_root, names[1], test_job)))
-        selection = {"base_ranks": base_ranks, "test_ranks": test_ranks,
-                     "base_steps": base_steps, "test_steps": test_steps}
+            archive = Archive(
+                *_together(
+                    folder / "both",
+                    (base_root, names[0], base_job),
+                    (test_root, names[1], test_job),
+                )
+            )
+        selection = {
+            "base_ranks": base_ranks,
+            "test_ranks": test_ranks,
+            "base_steps": base_steps,
+            "test_steps": test_steps,
+        }
         lists = {name: list(chosen) for name, chosen in selection.items() if chosen is not None}
         _check(archive, base_job, test_job, lists)
         return Comparison(archive, base_job, test_job, lists, scratch)
@@ -246,8 +286,11 @@ def compare(
 
 def queries_of_two() -> list[str]:
     """The queries that compare a base with a test."""
-    return [name for name, query in Catalog.load().newest.items()
-            if {"base_job", "test_job"} <= {parameter.name for parameter in query.parameters}]
+    return [
+        name
+        for name, query in Catalog.load().newest.items()
+        if {"base_job", "test_job"} <= {parameter.name for parameter in query.parameters}
+    ]
 
 
 def report_lines(comparison: Comparison) -> Iterable[str]:
@@ -276,9 +319,14 @@ def report_lines(comparison: Comparison) -> Iterable[str]:
         yield ""
         names = ["of a step", "was_ns", "now_ns", "diff_ns", "diff", "beyond noise"]
         rows = [
-            (row["name"], row["base_mean_ns"], row["test_mean_ns"], row["diff_mean_ns"],
-             "-" if row["diff_ratio"] is None else _percent(row["diff_ratio"]),
-             {True: "yes", False: "no", None: "unknown"}[row["is_significant"]])
+            (
+                row["name"],
+                row["base_mean_ns"],
+                row["test_mean_ns"],
+                row["diff_mean_ns"],
+                "-" if row["diff_ratio"] is None else _percent(row["diff_ratio"]),
+                {True: "yes", False: "no", None: "unknown"}[row["is_significant"]],
+            )
             for row in comparison.steps
         ]
         yield from table_lines(names, rows)
@@ -366,8 +414,9 @@ def _located(
         return path, job
     some = ", ".join(jobs[:10]) + (", …" if len(jobs) > 10 else "")
     if job is None:
-        raise ArchiveError(f"{given} has {len(jobs)} jobs: write {given}::JOB, where JOB is of "
-                           f"{some or 'none'}")
+        raise ArchiveError(
+            f"{given} has {len(jobs)} jobs: write {given}::JOB, where JOB is of {some or 'none'}"
+        )
     raise ArchiveError(f"{given}: no job {job!r}; there is {some or 'none'}")
 
 
@@ -406,10 +455,15 @@ def _link(root: Path, *jobs: tuple[Path, str, str]) -> None:
             target = root / found.parent.name / folder_for(new)
             target.parent.mkdir(exist_ok=True)
             target.symlink_to(found, target_is_directory=True)
-    Manifest(root).change(lambda row: True, (
-        row | {"job": new}
-        for source, old, new in jobs for row in Manifest(source).rows() if row["job"] == old
-    ))
+    Manifest(root).change(
+        lambda row: True,
+        (
+            row | {"job": new}
+            for source, old, new in jobs
+            for row in Manifest(source).rows()
+            if row["job"] == old
+        ),
+    )
 
 
 def _escaped(name: str) -> str:

@@ -48,16 +48,18 @@ def archive_root(archive: "str | os.PathLike[str] | Place") -> "Place":
     root = absolute(archive)
     if is_remote(root):
         if not holds_archive(root):
-            raise ArchiveError(f"{archive}: no archive there; `hta-sql ingest TRACES ARCHIVE` "
-                               "makes one")
+            raise ArchiveError(
+                f"{archive}: no archive there; `hta-sql ingest TRACES ARCHIVE` makes one"
+            )
         check_searchable(root)
         return root
     if not root.exists():
         raise ArchiveError(f"{archive}: no such folder; `hta-sql ingest TRACES ARCHIVE` makes one")
     if not (root / "traces.parquet").is_file() and not (root / "traces").is_dir():
         what = "holds no traces.parquet" if root.is_dir() else "is a file"
-        raise ArchiveError(f"{archive}: not an archive, it {what}; "
-                           "`hta-sql ingest TRACES ARCHIVE` makes one")
+        raise ArchiveError(
+            f"{archive}: not an archive, it {what}; `hta-sql ingest TRACES ARCHIVE` makes one"
+        )
     check_searchable(root)
     return root
 
@@ -68,8 +70,10 @@ def check_searchable(root: "Place") -> None:
     if text != str(root):
         raise ArchiveError(f"{text}: an archive's path has to be UTF-8; rename the folder")
     if bad := sorted(set(text) & set(UNSEARCHABLE)):
-        raise ArchiveError(f"{text}: DuckDB cannot search a path with {' '.join(bad)} in it; "
-                           "move the archive or rename the folder")
+        raise ArchiveError(
+            f"{text}: DuckDB cannot search a path with {' '.join(bad)} in it; "
+            "move the archive or rename the folder"
+        )
 
 
 def schemas(con: duckdb.DuckDBPyConnection, sources: Sequence[Source]) -> tuple[set[str], int]:
@@ -85,8 +89,10 @@ def schemas(con: duckdb.DuckDBPyConnection, sources: Sequence[Source]) -> tuple[
         files = list(roots)
         if not files:
             continue
-        rows = (f"read_parquet({literal(files)}, hive_partitioning = false, "
-                "union_by_name = true, filename = true)")
+        rows = (
+            f"read_parquet({literal(files)}, hive_partitioning = false, "
+            "union_by_name = true, filename = true)"
+        )
         for left in reversed(range(ATTEMPTS)):
             try:
                 twice = con.execute(
@@ -135,11 +141,16 @@ def load_sources(
     found = _whereabouts(catalog, sources, only_jobs)
     macros = []
     for macro, files in found.items():
-        cases = " ".join(f"WHEN {literal(table)} THEN {literal(files)}"
-                         for table, files in files.items() if files)  # fmt: skip
+        cases = " ".join(
+            f"WHEN {literal(table)} THEN {literal(files)}"
+            for table, files in files.items()
+            if files
+        )
         # A CASE needs one, and no table has this name.
-        macros.append(f"CREATE OR REPLACE MACRO {macro}(of_table) AS CASE of_table {cases} "
-                      "WHEN '' THEN [''] END;")  # fmt: skip
+        macros.append(
+            f"CREATE OR REPLACE MACRO {macro}(of_table) AS CASE of_table {cases} "
+            "WHEN '' THEN [''] END;"
+        )
     con.execute("".join(macros))
     where = ", ".join(str(source.root) for source in sources)
     _put_sources(con, catalog, found, mixed, only_jobs, reading, where)
@@ -162,8 +173,10 @@ def _put_sources(
 ) -> None:
     """Run the files of sql/sources whose tables have files: a view is bound when it is made."""
     chosen = None if only_jobs is None else list(only_jobs)
-    con.execute(f"CREATE OR REPLACE MACRO archive_is_mixed() AS {literal(mixed)};"
-                f"CREATE OR REPLACE MACRO archive_jobs() AS {literal(chosen)}::VARCHAR[]")
+    con.execute(
+        f"CREATE OR REPLACE MACRO archive_is_mixed() AS {literal(mixed)};"
+        f"CREATE OR REPLACE MACRO archive_jobs() AS {literal(chosen)}::VARCHAR[]"
+    )
     for view, source in catalog.sources.items():
         if found[source.macro][source.table]:
             try:
@@ -192,8 +205,10 @@ def run_shell(archive: str | os.PathLike[str], commands: Iterable[str] = ()) -> 
     """Run DuckDB's command line on an archive, or only `commands`; its exit status."""
     root = archive_root(archive)
     if is_remote(root):
-        raise HtaSqlError(f"{root}: a shell reads archives on disk; copy it (aws s3 cp --recursive "
-                          "URL FOLDER), or ask it by `hta-sql sql`")
+        raise HtaSqlError(
+            f"{root}: a shell reads archives on disk; copy it (aws s3 cp --recursive "
+            "URL FOLDER), or ask it by `hta-sql sql`"
+        )
     shell = _shell_program()
     with tempfile.TemporaryDirectory(prefix="hta-sql-") as scratch:
         database = root / "hta.duckdb"
@@ -203,8 +218,15 @@ def run_shell(archive: str | os.PathLike[str], commands: Iterable[str] = ()) -> 
             except OSError:  # the archive may be read, not written
                 database = Path(scratch) / "hta.duckdb"
                 _write_database(root, database)
-        line = [shell, "-readonly", str(database), "-cmd", NO_LOOP_JOINS,
-                "-cmd", f"SET file_search_path = {literal(str(root))}"]
+        line = [
+            shell,
+            "-readonly",
+            str(database),
+            "-cmd",
+            NO_LOOP_JOINS,
+            "-cmd",
+            f"SET file_search_path = {literal(str(root))}",
+        ]
         for command in commands:
             line += ["-c", command]
         with _leaving_interrupts_to_child():

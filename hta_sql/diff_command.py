@@ -30,15 +30,28 @@ def _choose_table(ctx: click.Context, option: click.Parameter, name: str | None)
 @click.command("diff")
 @click.argument("base", metavar="BASE")
 @click.argument("test", metavar="TEST")
-@click.option("--table", metavar="QUERY", callback=_choose_table,
-              help="Print the result of this query instead, such as kernel_diff.")
-@click.option("--fail-if", "conditions", multiple=True, metavar="CONDITION",
-              help="Exit with 3 where this holds beyond noise, such as 'step_time > 3%'; "
-                   "repeatable.")
+@click.option(
+    "--table",
+    metavar="QUERY",
+    callback=_choose_table,
+    help="Print the result of this query instead, such as kernel_diff.",
+)
+@click.option(
+    "--fail-if",
+    "conditions",
+    multiple=True,
+    metavar="CONDITION",
+    help="Exit with 3 where this holds beyond noise, such as 'step_time > 3%'; repeatable.",
+)
 @with_output
 def diff(
-    base: str, test: str, table: str | None, conditions: tuple[str, ...], format: str | None,
-    output: Path | None, **selection: Any,
+    base: str,
+    test: str,
+    table: str | None,
+    conditions: tuple[str, ...],
+    format: str | None,
+    output: Path | None,
+    **selection: Any,
 ) -> None:
     """Compare two jobs: by how much a step got longer, what changed first, and the tables.
 
@@ -128,7 +141,9 @@ def _exit(found: "Comparison", verdicts: "list[Verdict]") -> None:
 
 
 diff.params += [
-    list_option(f"--{side}-{what}", click.INT, f"{what.capitalize()} of {side.upper()}. "
-                "[default: all]")
-    for side in ("base", "test") for what in ("ranks", "steps")
+    list_option(
+        f"--{side}-{what}", click.INT, f"{what.capitalize()} of {side.upper()}. [default: all]"
+    )
+    for side in ("base", "test")
+    for what in ("ranks", "steps")
 ]

@@ -37,8 +37,11 @@ def page(catalog: Catalog) -> str:
     ]
     themes = list(dict.fromkeys(query.theme for query in catalog.queries))
     for theme in themes:
-        rows = [(f"[`{q.name}`](#{q.name})", q.summary)
-                for q in catalog.newest.values() if q.theme == theme]
+        rows = [
+            (f"[`{q.name}`](#{q.name})", q.summary)
+            for q in catalog.newest.values()
+            if q.theme == theme
+        ]
         parts += [f"**{theme}**", _table(("query", "tells"), rows)]
     for query in catalog.newest.values():
         parts += _section(catalog, query, reads[query])
@@ -52,11 +55,19 @@ def page(catalog: Catalog) -> str:
 
 def tables_read(con: duckdb.DuckDBPyConnection, macro: str) -> list[str]:
     """The tables and views that a table macro reads, itself or through other macros."""
-    views = {name for (name,) in con.execute(
-        "SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()}
-    definitions = {name: (sql, parameters) for name, sql, parameters in con.execute(
-        "SELECT function_name, macro_definition, parameters FROM duckdb_functions() "
-        "WHERE function_type = 'table_macro'").fetchall()}
+    views = {
+        name
+        for (name,) in con.execute(
+            "SELECT view_name FROM duckdb_views() WHERE NOT internal"
+        ).fetchall()
+    }
+    definitions = {
+        name: (sql, parameters)
+        for name, sql, parameters in con.execute(
+            "SELECT function_name, macro_definition, parameters FROM duckdb_functions() "
+            "WHERE function_type = 'table_macro'"
+        ).fetchall()
+    }
     seen: set[str] = set()
     found: set[str] = set()
     todo = [macro]
@@ -112,14 +123,22 @@ def _section(catalog: Catalog, query: Query, reads: list[str]) -> Iterator[str]:
     end = "\n" if arguments else ""
     yield f"```sql\n{query.name}({arguments}{end})\n```"
     if query.parameters:
-        yield _table(("parameter", "type", "default", "meaning"), [
-            (f"`{p.name}`", p.type, "required" if p.default is None else f"`{p.default}`", p.text)
-            for p in query.parameters
-        ])
-    yield _table(("column", "type", "unit", "meaning"), [
-        (f"`{c.name}`", c.type, "" if c.unit == "-" else c.unit, c.text)
-        for c in query.columns
-    ])
+        yield _table(
+            ("parameter", "type", "default", "meaning"),
+            [
+                (
+                    f"`{p.name}`",
+                    p.type,
+                    "required" if p.default is None else f"`{p.default}`",
+                    p.text,
+                )
+                for p in query.parameters
+            ],
+        )
+    yield _table(
+        ("column", "type", "unit", "meaning"),
+        [(f"`{c.name}`", c.type, "" if c.unit == "-" else c.unit, c.text) for c in query.columns],
+    )
     facts = [f"One row for each {', '.join(f'`{name}`' for name in query.grain)}."]
     if reads:
         facts += [f"Reads {', '.join(f'`{name}`' for name in reads)}."]

@@ -30,9 +30,11 @@ def export() -> None:
 
 
 _out_argument = click.argument(
-    "out", type=click.Path(dir_okay=False, path_type=Path), metavar="OUT.json[.gz]")
+    "out", type=click.Path(dir_okay=False, path_type=Path), metavar="OUT.json[.gz]"
+)
 _job_option = click.option(
-    "--job", metavar="JOB", help="Which job. [default: the only one of the archive]")
+    "--job", metavar="JOB", help="Which job. [default: the only one of the archive]"
+)
 
 
 def _window(
@@ -44,12 +46,14 @@ def _window(
     if len(ends) == 2 and all(ends):
         from_ns, until_ns = (round(float(end[1]) * _UNITS_NS[end[2]]) for end in ends)
         if from_ns >= until_ns:
-            raise click.BadParameter(f"{value!r} is no time: FROM is before UNTIL, such as "
-                                     "10ms..25ms", ctx, option)
+            raise click.BadParameter(
+                f"{value!r} is no time: FROM is before UNTIL, such as 10ms..25ms", ctx, option
+            )
         if until_ns < 2**60:
             return from_ns, until_ns
-    raise click.BadParameter(f"{value!r} is not FROM..UNTIL with units, such as 10ms..25ms or "
-                             "0.5s..0.6s", ctx, option)
+    raise click.BadParameter(
+        f"{value!r} is not FROM..UNTIL with units, such as 10ms..25ms or 0.5s..0.6s", ctx, option
+    )
 
 
 def _counters(ctx: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
@@ -60,13 +64,17 @@ def _counters(ctx: click.Context, option: click.Parameter, value: str | None) ->
         return ()
     if unknown := [name for name in names if name not in _COUNTERS]:
         raise click.BadParameter(
-            f"{unknown[0]!r} is none of {', '.join(_COUNTERS)}; or it is none", ctx, option)
+            f"{unknown[0]!r} is none of {', '.join(_COUNTERS)}; or it is none", ctx, option
+        )
     return tuple(names)
 
 
 _counters_option = click.option(
-    "--counters", callback=_counters, metavar="NAME,...",
-    help=f"Counters to add: {', '.join(_COUNTERS)}; or none. [default: all]")
+    "--counters",
+    callback=_counters,
+    metavar="NAME,...",
+    help=f"Counters to add: {', '.join(_COUNTERS)}; or none. [default: all]",
+)
 
 
 def _write(archives: tuple[str, ...], out: Path, export: Callable[..., int]) -> None:
@@ -85,15 +93,24 @@ def _write(archives: tuple[str, ...], out: Path, export: Callable[..., int]) -> 
 @archives_argument
 @_out_argument
 @_job_option
-@click.option("--step", type=click.IntRange(min=0), metavar="N",
-              help="Only what belongs to ProfilerStep#N.")
-@click.option("--window", callback=_window, metavar="FROM..UNTIL",
-              help="Only what overlaps this time, from the first GPU activity on: 10ms..25ms.")
+@click.option(
+    "--step", type=click.IntRange(min=0), metavar="N", help="Only what belongs to ProfilerStep#N."
+)
+@click.option(
+    "--window",
+    callback=_window,
+    metavar="FROM..UNTIL",
+    help="Only what overlaps this time, from the first GPU activity on: 10ms..25ms.",
+)
 @_counters_option
 @click.option("--kernels-only", is_flag=True, help="Only kernels, copies and memsets.")
 def export_perfetto_(
-    archives: tuple[str, ...], out: Path, step: int | None, window: tuple[int, int] | None,
-    kernels_only: bool, **chosen: Any,
+    archives: tuple[str, ...],
+    out: Path,
+    step: int | None,
+    window: tuple[int, int] | None,
+    kernels_only: bool,
+    **chosen: Any,
 ) -> None:
     """Write ranks of a job side by side, for https://ui.perfetto.dev.
 
@@ -124,8 +141,13 @@ def export_perfetto_(
     def write(archive: Any, out: Path) -> int:
         try:
             return export_perfetto(
-                archive, out, part=Part(step, window, kernels_only), progress=progress, warn=warn,
-                **chosen)
+                archive,
+                out,
+                part=Part(step, window, kernels_only),
+                progress=progress,
+                warn=warn,
+                **chosen,
+            )
         finally:
             if sys.stderr.isatty():
                 click.echo(CLEAR_LINE, err=True, nl=False)
@@ -156,10 +178,22 @@ def export_counters_(archives: tuple[str, ...], out: Path, **chosen: Any) -> Non
 @archives_argument
 @_out_argument
 @click.option("--operator", required=True, metavar="TEXT", help="Part of the operators' name.")
-@click.option("--min-length", type=click.IntRange(min=0), default=3, show_default=True,
-              metavar="N", help="Operators with fewer activities are left out.")
-@click.option("--top-k", type=click.IntRange(min=1), default=5, show_default=True, metavar="K",
-              help="So many of the most frequent sequences.")
+@click.option(
+    "--min-length",
+    type=click.IntRange(min=0),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Operators with fewer activities are left out.",
+)
+@click.option(
+    "--top-k",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    metavar="K",
+    help="So many of the most frequent sequences.",
+)
 @_job_option
 def export_sequences_(archives: tuple[str, ...], out: Path, **chosen: Any) -> None:
     """Write a rank's trace with the kernel sequences of operators marked.
@@ -180,8 +214,11 @@ def export_sequences_(archives: tuple[str, ...], out: Path, **chosen: Any) -> No
 @export.command("critical-path")
 @archives_argument
 @_out_argument
-@click.option("--only-critical", is_flag=True,
-              help="Leave out operators, calls and GPU activities that are not on the path.")
+@click.option(
+    "--only-critical",
+    is_flag=True,
+    help="Leave out operators, calls and GPU activities that are not on the path.",
+)
 def export_path(archives: tuple[str, ...], out: Path, **chosen: Any) -> None:
     """Write a rank's trace with its critical path marked.
 
@@ -201,7 +238,8 @@ def export_path(archives: tuple[str, ...], out: Path, **chosen: Any) -> None:
 _JOBS = list_option("--only-jobs", click.STRING, "Jobs to look at. [default: all]")
 _RANKS = list_option("--only-ranks", click.INT, "Ranks to look at. [default: all]")
 _WINDOWS = list_option(
-    "--only-windows", click.STRING, "Windows to look at, as path_window has them. [default: all]")
+    "--only-windows", click.STRING, "Windows to look at, as path_window has them. [default: all]"
+)
 export_path.params += [_JOBS, _RANKS, _WINDOWS]
 _OF_JOB = list_option("--only-ranks", click.INT, "Ranks to write. [default: all]")
 for _command in (export_perfetto_, export_counters_, export_sequences_):

@@ -40,8 +40,11 @@ def result_html(table: pa.Table) -> str:
 
 def _cell(name: str, value: Any, is_text: bool) -> str:
     # The exact number, or a text that is likely to be cut.
-    says = value is not None and not isinstance(value, bool) and (
-        not isinstance(value, str) or len(value) > _LONG)
+    says = (
+        value is not None
+        and not isinstance(value, bool)
+        and (not isinstance(value, str) or len(value) > _LONG)
+    )
     exact = f' title="{_plain(value)}"' if says else ""
     return f"<td{_side(is_text)}{exact}>{escape(humane(name, value))}</td>"
 

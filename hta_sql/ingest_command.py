@@ -25,23 +25,54 @@ WATCH_SECONDS = 10.0
 @click.argument("traces", nargs=-1, required=True, metavar="TRACES...")
 @click.argument("archive")
 @click.option("--job", metavar="NAME", help="Name of the job. [default: the folder's name]")
-@click.option("--tag", "tags", multiple=True, metavar="NAME=VALUE",
-              help="A tag of these traces: model, team, time, ...; repeatable.")
-@click.option("--workers", type=click.IntRange(min=1), metavar="N",
-              help="Traces read at a time. [default: one a core, of small ones fewer]")
+@click.option(
+    "--tag",
+    "tags",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A tag of these traces: model, team, time, ...; repeatable.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Traces read at a time. [default: one a core, of small ones fewer]",
+)
 @click.option("--force", is_flag=True, help="Ingest unchanged traces again.")
-@click.option("--rank", "ranks", multiple=True, metavar="N=FILE",
-              help="Rank of a trace, where neither the file nor its name tells; repeatable.")
-@click.option("--outcomes", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              help="Write what became of each file: .parquet, .csv or .json.")
-@click.option("--watch", type=click.FloatRange(min=0, min_open=True), is_flag=False,
-              flag_value=WATCH_SECONDS, metavar="[SECONDS]",
-              help="Go on with new and changed files, looking every 10 or so many seconds.")
+@click.option(
+    "--rank",
+    "ranks",
+    multiple=True,
+    metavar="N=FILE",
+    help="Rank of a trace, where neither the file nor its name tells; repeatable.",
+)
+@click.option(
+    "--outcomes",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write what became of each file: .parquet, .csv or .json.",
+)
+@click.option(
+    "--watch",
+    type=click.FloatRange(min=0, min_open=True),
+    is_flag=False,
+    flag_value=WATCH_SECONDS,
+    metavar="[SECONDS]",
+    help="Go on with new and changed files, looking every 10 or so many seconds.",
+)
 @with_engine
 def ingest(
-    traces: tuple[str, ...], archive: str, job: str | None, tags: tuple[str, ...],
-    workers: int | None, force: bool, ranks: tuple[str, ...], outcomes: Path | None,
-    watch: float | None, engine: str, address: str | None,
+    traces: tuple[str, ...],
+    archive: str,
+    job: str | None,
+    tags: tuple[str, ...],
+    workers: int | None,
+    force: bool,
+    ranks: tuple[str, ...],
+    outcomes: Path | None,
+    watch: float | None,
+    engine: str,
+    address: str | None,
 ) -> None:
     """Flatten traces into an archive.
 
@@ -77,12 +108,22 @@ def ingest(
 
     talk = Talk(is_quiet=bool(watch))
     common = {
-        "engine": engine, "address": address, "report": talk.say, "planned": talk.planned,
-        "finished": talk.finished, "progress": talk.progress,
-    }  # fmt: skip
+        "engine": engine,
+        "address": address,
+        "report": talk.say,
+        "planned": talk.planned,
+        "finished": talk.finished,
+        "progress": talk.progress,
+    }
     if not watch:
         summary = run(
-            traces, archive, job=job, tags=told, workers=workers, force=force, ranks=rank_files,
+            traces,
+            archive,
+            job=job,
+            tags=told,
+            workers=workers,
+            force=force,
+            ranks=rank_files,
             **common,
         )
         talk.summarize(summary)
@@ -111,8 +152,15 @@ def ingest(
     signal.signal(signal.SIGTERM, end)
     try:
         run_watch(
-            traces, archive, seconds=watch, job=job, tags=told, workers=workers,
-            given=list(told_files(rank_files or {})), passed=passed, **common,
+            traces,
+            archive,
+            seconds=watch,
+            job=job,
+            tags=told,
+            workers=workers,
+            given=list(told_files(rank_files or {})),
+            passed=passed,
+            **common,
         )
     except KeyboardInterrupt:
         talk.say("stopped")
@@ -188,8 +236,10 @@ def _outcome(outcome: "Outcome") -> str:
     }[outcome.kind]()
     lost = f", {row['quarantined_count']:,} quarantined" if row["quarantined_count"] else ""
     broken = "" if row["status"] == "complete" else f", {row['status']}"
-    return (f"{outcome.job} rank {outcome.rank}: {outcome.status}, "
-            f"{rows}{lost}{broken}, {outcome.seconds:.1f} s")
+    return (
+        f"{outcome.job} rank {outcome.rank}: {outcome.status}, "
+        f"{rows}{lost}{broken}, {outcome.seconds:.1f} s"
+    )
 
 
 def _rank_files(given: tuple[str, ...]) -> dict[int, list[str]] | None:

@@ -13,8 +13,12 @@ from .query_commands import list_option, with_output
 
 @click.command()
 @click.argument("archive")
-@click.option("--workers", type=click.IntRange(min=1), metavar="N",
-              help="Groups of ranks read at a time. [default: one a core]")
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Groups of ranks read at a time. [default: one a core]",
+)
 def compact(archive: str, **chosen: Any) -> None:
     """Put small files together, so that questions on many jobs open fewer.
 
@@ -39,32 +43,42 @@ def compact(archive: str, **chosen: Any) -> None:
     for line in done.left:
         click.echo(f"left as it is: {line}", err=True)
     ranks, files = counted(done.rank_count, "rank"), counted(done.written_count, "file")
-    said = f"{ranks} of {counted(done.job_count, 'job')} put together: {files}, " \
-           f"{humane('bytes', done.written_bytes)}"
+    said = (
+        f"{ranks} of {counted(done.job_count, 'job')} put together: {files}, "
+        f"{humane('bytes', done.written_bytes)}"
+    )
     if done.change_count:
         said += f"; {done.change_count:,} changes of manifests"
     if done.unnamed_count:
-        said += f"; {done.unnamed_count:,} abandoned files deleted, " \
-                f"{humane('bytes', done.unnamed_bytes)}"
+        said += (
+            f"; {done.unnamed_count:,} abandoned files deleted, "
+            f"{humane('bytes', done.unnamed_bytes)}"
+        )
     click.echo(said, err=True)
     if done.left:
         raise click.exceptions.Exit(1)
 
 
-compact.params.append(
-    list_option("--only-jobs", click.STRING, "Jobs to look at. [default: all]"))
+compact.params.append(list_option("--only-jobs", click.STRING, "Jobs to look at. [default: all]"))
 
 
 @click.command()
 @click.argument("archive")
 @click.option("--job", "jobs", multiple=True, metavar="NAME", help="A job to drop; repeatable.")
-@click.option("--older-than", metavar="AGE",
-              help="All jobs older than this: hours, days or weeks, such as 12h, 30d, 8w.")
+@click.option(
+    "--older-than",
+    metavar="AGE",
+    help="All jobs older than this: hours, days or weeks, such as 12h, 30d, 8w.",
+)
 @click.option("--dry-run", is_flag=True, help="Only show what would go.")
 @with_output
 def drop(
-    archive: str, jobs: tuple[str, ...], older_than: str | None, dry_run: bool,
-    format: str | None, output: Path | None,
+    archive: str,
+    jobs: tuple[str, ...],
+    older_than: str | None,
+    dry_run: bool,
+    format: str | None,
+    output: Path | None,
 ) -> None:
     """Take jobs out of an archive and delete their files.
 
@@ -89,8 +103,10 @@ def drop(
     _write(gone, format, output)
     files, size = (sum(gone[name].to_pylist()) for name in ("file_count", "total_bytes"))
     what = "would go" if dry_run else "dropped"
-    click.echo(f"{counted(len(gone), 'job')} {what}: {counted(files, 'file')}, "
-               f"{humane('bytes', size)}", err=True)
+    click.echo(
+        f"{counted(len(gone), 'job')} {what}: {counted(files, 'file')}, {humane('bytes', size)}",
+        err=True,
+    )
 
 
 @click.command()
@@ -135,8 +151,14 @@ def import_(exported: str, archive: str, job: str | None, force: bool) -> None:
 @export.command("job")
 @click.argument("archive")
 @click.option("--job", required=True, metavar="JOB", help="Which job.")
-@click.option("-o", "--output", "out", required=True, metavar="OUT",
-              help="A folder or URL: a new one, or an archive to add the job to.")
+@click.option(
+    "-o",
+    "--output",
+    "out",
+    required=True,
+    metavar="OUT",
+    help="A folder or URL: a new one, or an archive to add the job to.",
+)
 def export_job_(archive: str, job: str, out: str) -> None:
     """Copy a job to an archive of its own.
 
@@ -153,9 +175,12 @@ def export_job_(archive: str, job: str, out: str) -> None:
 
 
 def _tell(copied: Any, archive: str) -> None:
-    click.echo(f"{copied.job}: {counted(copied.rank_count, 'rank')}, "
-               f"{counted(copied.file_count, 'file')}, {humane('bytes', copied.bytes)} in "
-               f"{archive}", err=True)
+    click.echo(
+        f"{copied.job}: {counted(copied.rank_count, 'rank')}, "
+        f"{counted(copied.file_count, 'file')}, {humane('bytes', copied.bytes)} in "
+        f"{archive}",
+        err=True,
+    )
 
 
 def _write(table: Any, format: str | None, output: Path | None) -> None:

@@ -65,10 +65,12 @@ def at_line(catalog: Catalog, path: Path, error: duckdb.Error) -> CatalogError:
 
 def comment_on_macros(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
     """What the queries are, where a shell's user finds it."""
-    con.execute("".join(
-        f"COMMENT ON MACRO TABLE {name} IS {literal(query.summary)};"
-        for name, (query, _) in catalog.macros.items()
-    ))
+    con.execute(
+        "".join(
+            f"COMMENT ON MACRO TABLE {name} IS {literal(query.summary)};"
+            for name, (query, _) in catalog.macros.items()
+        )
+    )
 
 
 def comment_on_views(

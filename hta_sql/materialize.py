@@ -30,16 +30,7 @@ from .errors import ArchiveError, HtaSqlError, one_line
 from .ingest import clear_abandoned, in_use, staging_of
 from .keeping.files import check_jobs
 from .moves import say_moved
-from .storage import (
-    absolute,
-    age_seconds,
-    is_remote,
-    place,
-    put,
-    reader_of,
-    sizes_below,
-    stamp,
-)
+from .storage import absolute, age_seconds, is_remote, place, put, reader_of, sizes_below, stamp
 from .store.manifest import Manifest
 
 if TYPE_CHECKING:
@@ -129,8 +120,10 @@ def materialize(
                 progress(len(stored) + len(failed), total)
         merge_small_files(root)
     except OSError as error:
-        raise ArchiveError(f"{root}: results are stored in the archive, which cannot be written: "
-                           f"{error.strerror or one_line(error)}") from error
+        raise ArchiveError(
+            f"{root}: results are stored in the archive, which cannot be written: "
+            f"{error.strerror or one_line(error)}"
+        ) from error
     return Materialized(sorted(stored), failed)
 
 
@@ -181,8 +174,7 @@ def compute(batch: Batch, threads: int) -> Computed:
             return Computed(failed=[(batch.jobs[0], one_line(error))])
     middle = len(batch.jobs) // 2
     halves = batch.jobs[:middle], batch.jobs[middle:]
-    first, second = (
-        compute(Batch(batch.archive, jobs, batch.queries), threads) for jobs in halves)
+    first, second = (compute(Batch(batch.archive, jobs, batch.queries), threads) for jobs in halves)
     return first + second
 
 
@@ -203,8 +195,10 @@ def results_of(batch: Batch, threads: int) -> list[dict]:
         rows = []
         for name, table in results.items():
             put_result(staging, root, name, file_id, table)
-            counts = {count["values"]: count["counts"]
-                      for count in table["job"].value_counts().to_pylist()}  # fmt: skip
+            counts = {
+                count["values"]: count["counts"]
+                for count in table["job"].value_counts().to_pylist()
+            }
             rows += [
                 {
                     "job": job,
@@ -252,7 +246,8 @@ def merge_small_files(root: Place) -> None:
     manifest = Manifest(root, MANIFEST)
     with manifest.locked():
         files: defaultdict[str, defaultdict[str, list[dict]]] = defaultdict(
-            lambda: defaultdict(list))
+            lambda: defaultdict(list)
+        )
         for row in manifest.rows():
             files[row["query"]][row["file_id"]].append(row)
         for query, by_file in files.items():
@@ -283,8 +278,9 @@ def small_files(files: dict[str, Place]) -> list[str]:
     """The smallest ones that make no large one together."""
     sizes = sorted((stamp(file)[0], file_id) for file_id, file in files.items())
     together = accumulate(size for size, _ in sizes)
-    return [file_id for (_, file_id), total in zip(sizes, together, strict=True)
-            if total <= LARGE_BYTES]  # fmt: skip
+    return [
+        file_id for (_, file_id), total in zip(sizes, together, strict=True) if total <= LARGE_BYTES
+    ]
 
 
 def rows_of_jobs(file: Place, jobs: list[str]) -> pa.Table:
@@ -302,10 +298,12 @@ def remove_unnamed(root: Place) -> None:
             manifest.change(lambda row: row["job"] not in gone)
         named = {
             (f"kept_{name_of(row['query'])}", row["file_id"])
-            for row in rows if row["job"] not in gone
-        }  # fmt: skip
+            for row in rows
+            if row["job"] not in gone
+        }
         old = [
-            file for file in result_files(root)
+            file
+            for file in result_files(root)
             if (file.parent.name, file.stem) not in named and age_seconds(file) > UNNAMED_SECONDS
         ]
         if old:

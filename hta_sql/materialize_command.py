@@ -41,11 +41,15 @@ def materialize(
     for job, reason in done.failed:
         click.echo(f"{job}: failed: {reason}", err=True)
     failed = f", {len(done.failed):,} failed" if done.failed else ""
-    click.echo(f"{len(done.jobs):,} job{'s' * (len(done.jobs) != 1)} computed{failed}; "
-               f"{time.monotonic() - began:.1f} s", err=True)
+    click.echo(
+        f"{len(done.jobs):,} job{'s' * (len(done.jobs) != 1)} computed{failed}; "
+        f"{time.monotonic() - began:.1f} s",
+        err=True,
+    )
     if done.failed:
         raise click.exceptions.Exit(1)
 
 
 materialize.params.append(
-    list_option("--only-jobs", click.STRING, "Jobs to compute. [default: all]"))
+    list_option("--only-jobs", click.STRING, "Jobs to compute. [default: all]")
+)

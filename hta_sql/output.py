@@ -26,8 +26,14 @@ if TYPE_CHECKING:
 
 FORMATS = ("table", "json", "csv", "parquet", "arrow")
 _BINARY = ("parquet", "arrow")
-_BY_SUFFIX = {".txt": "table", ".json": "json", ".csv": "csv", ".parquet": "parquet",
-              ".arrow": "arrow", ".feather": "arrow"}
+_BY_SUFFIX = {
+    ".txt": "table",
+    ".json": "json",
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+}
 _ROWS_ON_TERMINAL = 50
 # Each write to a terminal or pipe takes as long as many lines.
 _LINES_AT_ONCE = 1000
@@ -52,8 +58,10 @@ def format_of(path: Path | None, format: str | None) -> str:
     """The format, unless given that of the file's name; HtaSqlError if that does not tell it."""
     format = format or (_BY_SUFFIX.get(path.suffix.lower()) if path else "table")
     if format is None:
-        raise HtaSqlError(f"{path}: its name does not tell the format; give --format "
-                          f"{'|'.join(FORMATS)} or end it in {', '.join(_BY_SUFFIX)}")
+        raise HtaSqlError(
+            f"{path}: its name does not tell the format; give --format "
+            f"{'|'.join(FORMATS)} or end it in {', '.join(_BY_SUFFIX)}"
+        )
     return format
 
 
@@ -138,8 +146,11 @@ def _csv(reader: pa.RecordBatchReader, out: BinaryIO, _: bool) -> None:
     from pyarrow import csv
 
     schema = reader.schema
-    odd = [i for i, f in enumerate(schema)  # has no form in CSV: lists, structs, bytes
-           if pa.types.is_nested(f.type) or pa.types.is_binary(f.type)]
+    odd = [
+        i
+        for i, f in enumerate(schema)  # has no form in CSV: lists, structs, bytes
+        if pa.types.is_nested(f.type) or pa.types.is_binary(f.type)
+    ]
     for i in odd:
         schema = schema.set(i, schema.field(i).with_type(pa.string()))
     with csv.CSVWriter(out, schema) as writer:
@@ -169,7 +180,11 @@ def _arrow(reader: pa.RecordBatchReader, out: BinaryIO, is_file: bool) -> None:
 
 
 _WRITERS: dict[str, Callable[..., None]] = {
-    "table": _table, "json": _json, "csv": _csv, "parquet": _parquet, "arrow": _arrow,
+    "table": _table,
+    "json": _json,
+    "csv": _csv,
+    "parquet": _parquet,
+    "arrow": _arrow,
 }
 
 
@@ -219,8 +234,9 @@ def _print_table(names: list[str], rows: Iterator[tuple[Any, ...]], terminal: bo
     if not count:
         click.echo("no rows", err=True)
     if len(shown) < count:
-        click.echo(f"the first {len(shown)} of {count:,} rows; "
-                   "-o FILE or --format csv gives all", err=True)
+        click.echo(
+            f"the first {len(shown)} of {count:,} rows; -o FILE or --format csv gives all", err=True
+        )
 
 
 def rows_of(table: pa.Table | pa.RecordBatch) -> list[tuple[Any, ...]]:
@@ -233,15 +249,18 @@ def table_lines(
 ) -> list[str]:
     """A header line and a line a row, aligned; texts are cut in the middle to fit `width`."""
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
-    cells = [_each(partial(humane, name), values)
-             for name, values in zip(names, columns, strict=True)]
+    cells = [
+        _each(partial(humane, name), values) for name, values in zip(names, columns, strict=True)
+    ]
     texts = [any(isinstance(value, str) for value in values) for values in columns]
     sizes = [max(map(len, [name, *shown])) for name, shown in zip(names, cells, strict=True)]
     if width is not None:
         sizes = _fitted(sizes, texts, [len(name) for name in names], width)
     fitted = [
-        _each(lambda cell, t=is_text, s=size: _cut(cell, s).ljust(s) if t else cell.rjust(s),
-              [name, *shown])
+        _each(
+            lambda cell, t=is_text, s=size: _cut(cell, s).ljust(s) if t else cell.rjust(s),
+            [name, *shown],
+        )
         for name, shown, is_text, size in zip(names, cells, texts, sizes, strict=True)
     ]
     return ["  ".join(line).rstrip() for line in zip(*fitted, strict=True)]
@@ -261,8 +280,9 @@ def _each(work: Callable[[Any], str], values: Sequence[Any]) -> list[str]:
 
 def turned_lines(names: list[str], rows: list[tuple[Any, ...]]) -> list[str]:
     """A line a column of the result: for few rows of more columns than a terminal is wide."""
-    columns = [[humane(name, value) for name, value in zip(names, row, strict=True)]
-               for row in rows]
+    columns = [
+        [humane(name, value) for name, value in zip(names, row, strict=True)] for row in rows
+    ]
     head = max(map(len, names))
     sizes = [max(map(len, column)) for column in columns]
     return [
@@ -289,7 +309,7 @@ def _cut(text: str, size: int) -> str:
     if len(text) <= size:
         return text
     head = size // 2
-    return text[:head] + "…" + text[len(text) - (size - head - 1):]
+    return text[:head] + "…" + text[len(text) - (size - head - 1) :]
 
 
 def humane(name: str, value: Any) -> str:

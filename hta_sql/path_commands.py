@@ -9,29 +9,39 @@ import click
 
 from .catalog import Catalog
 from .output import CLEAR_LINE, format_of
-from .query_commands import (
-    archives_argument,
-    list_option,
-    open_archives,
-    with_output,
-    write_result,
-)
+from .query_commands import archives_argument, list_option, open_archives, with_output, write_result
 
 
 @click.command("critical-path")
 @archives_argument
 @click.option("--step", type=click.IntRange(min=0), metavar="N", help="Of ProfilerStep#N.")
 @click.option("--annotation", metavar="TEXT", help="Of an annotation with this in its name.")
-@click.option("--instance", type=click.IntRange(min=0), default=0, metavar="I",
-              help="Which of them in time. [default: 0, the first]")
-@click.option("--data-loading", multiple=True, metavar="TEXT",
-              help="Annotations with this in their name load data, too; repeatable.")
-@click.option("--faster", multiple=True, metavar="NAME=TIMES",
-              help="Ask what if this kernel, operator or call were so many times faster, or all "
-                   "that is bound by it, such as data_loading; repeatable.")
+@click.option(
+    "--instance",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="I",
+    help="Which of them in time. [default: 0, the first]",
+)
+@click.option(
+    "--data-loading",
+    multiple=True,
+    metavar="TEXT",
+    help="Annotations with this in their name load data, too; repeatable.",
+)
+@click.option(
+    "--faster",
+    multiple=True,
+    metavar="NAME=TIMES",
+    help="Ask what if this kernel, operator or call were so many times faster, or all "
+    "that is bound by it, such as data_loading; repeatable.",
+)
 @with_output
 def critical_path(
-    archives: tuple[str, ...], faster: tuple[str, ...], format: str | None, output: Path | None,
+    archives: tuple[str, ...],
+    faster: tuple[str, ...],
+    format: str | None,
+    output: Path | None,
     **chosen: Any,
 ) -> None:
     """Find what bounds a step, an annotation or whole traces, and keep it in the archive.
@@ -67,19 +77,22 @@ def critical_path(
             left_out = f", {path.left_out_count:,} left out" if path.left_out_count else ""
             click.echo(
                 f"{path.job}, {path.path_window}: {_ranks(len(path.ranks))}, "
-                f"{path.node_count:,} nodes, {path.edge_count:,} edges{left_out}", err=True)
+                f"{path.node_count:,} nodes, {path.edge_count:,} edges{left_out}",
+                err=True,
+            )
         click.echo(f"{time.monotonic() - began:.1f} s", err=True)
         window = found[0].path_window
         for name in archive.sql(
             "SELECT subject FROM what_if_times WHERE scenario = 'faster' AND path_window = $window "
             "AND list_contains($names, subject) GROUP BY subject HAVING sum(edge_count) = 0 "
-            "ORDER BY subject", {"window": window, "names": list(times)},
-        )["subject"].to_pylist():  # fmt: skip
+            "ORDER BY subject",
+            {"window": window, "names": list(times)},
+        )["subject"].to_pylist():
             click.echo(f"Warning: --faster: nothing there is named {name!r}", err=True)
-        relation = archive._query_relation(Catalog.load().find("critical_path_summary"), {
-            "only_jobs": [path.job for path in found],
-            "only_windows": [window],
-        })  # fmt: skip
+        relation = archive._query_relation(
+            Catalog.load().find("critical_path_summary"),
+            {"only_jobs": [path.job for path in found], "only_windows": [window]},
+        )
         write_result(archive, relation, format, output)
 
 
@@ -95,8 +108,9 @@ def _name_and_times(item: str) -> tuple[str, float]:
     except ValueError:
         times = 0.0
     if not (is_pair and name and 1 < times < float("inf")):
-        raise click.BadParameter(f"{item!r} is not NAME=TIMES, more than 1 times",
-                                 param_hint="--faster")
+        raise click.BadParameter(
+            f"{item!r} is not NAME=TIMES, more than 1 times", param_hint="--faster"
+        )
     return name, times
 
 

@@ -32,22 +32,29 @@ class QueryGroup(click.Group):
 def with_output(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of every command that prints a result."""
     command = click.option(
-        "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+        "-o",
+        "--output",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
         help="Write to a file; its name's ending tells the format.",
     )(command)
     return click.option(
-        "--format", type=click.Choice(FORMATS), help="Form of the result. [default: table]",
+        "--format", type=click.Choice(FORMATS), help="Form of the result. [default: table]"
     )(command)
 
 
 def with_engine(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of every command whose work other machines can do."""
     command = click.option(
-        "--address", metavar="ADDRESS",
+        "--address",
+        metavar="ADDRESS",
         help="Address of the Ray cluster. [default: $RAY_ADDRESS, or one made on this machine]",
     )(command)
     return click.option(
-        "--engine", type=click.Choice(ENGINES), default="local", show_default=True,
+        "--engine",
+        type=click.Choice(ENGINES),
+        default="local",
+        show_default=True,
         help="Where the work is done: by this machine or by a Ray cluster.",
     )(command)
 
@@ -91,8 +98,13 @@ def query_command(name: str, versions: list[Query]) -> click.Command:
     @with_engine
     @click.option("--version", type=int, metavar="N", help="Version. [default: the newest]")
     def command(
-        archives: tuple[str, ...], format: str | None, output: Path | None,
-        engine: str, address: str | None, version: int | None, **options: Any,
+        archives: tuple[str, ...],
+        format: str | None,
+        output: Path | None,
+        engine: str,
+        address: str | None,
+        version: int | None,
+        **options: Any,
     ) -> None:
         query = Catalog.load().find(name, version)
         if query.deprecated:
@@ -134,18 +146,24 @@ def list_option(
     flag: str, kind: click.ParamType, text: str, required: bool = False
 ) -> click.Option:
     """An option that takes several values, repeated or with commas; None where it is not given."""
+
     def items(
         ctx: click.Context, option: click.Parameter, values: tuple[str, ...]
     ) -> list[Any] | None:
         try:
             texts = [item for value in values for item in next(csv.reader([value])) or [""]]
         except csv.Error:
-            raise click.BadParameter("put a value with line ends in double quotes", ctx,
-                                     option) from None
+            raise click.BadParameter(
+                "put a value with line ends in double quotes", ctx, option
+            ) from None
         return [kind.convert(text.strip(), option, ctx) for text in texts] or None
 
     return click.Option(
-        [flag], multiple=True, required=required, metavar=f"{kind.name.upper()},...", help=text,
+        [flag],
+        multiple=True,
+        required=required,
+        metavar=f"{kind.name.upper()},...",
+        help=text,
         callback=items,
     )
 

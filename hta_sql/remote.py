@@ -68,8 +68,10 @@ class ArchiveFiles(AbstractFileSystem):
             with plain_errors(url):
                 return self._storage.cat_file(url, start=start, end=end)
         except FileNotFoundError as error:
-            raise ArchiveError(f"{url} is gone: the archive has changed since it was opened; open "
-                               "it again, or reload() it") from error
+            raise ArchiveError(
+                f"{url} is gone: the archive has changed since it was opened; open "
+                "it again, or reload() it"
+            ) from error
 
     def _open(self, path: str, mode: str = "rb", **options: Any) -> BinaryIO:
         if mode != "rb":

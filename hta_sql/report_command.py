@@ -13,13 +13,29 @@ from .query_commands import archives_argument, open_archives
 
 @click.command("report")
 @archives_argument
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-              default="report.html", show_default=True, help="The HTML file to write.")
-@click.option("--job", "jobs", multiple=True, metavar="NAME",
-              help="The job; given twice, the second is compared with the first. [default: the "
-                   "archive's only job, or its two]")
-@click.option("--step", type=click.IntRange(min=0), metavar="N",
-              help="The step whose timeline is shown. [default: the one in the middle]")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    default="report.html",
+    show_default=True,
+    help="The HTML file to write.",
+)
+@click.option(
+    "--job",
+    "jobs",
+    multiple=True,
+    metavar="NAME",
+    help="The job; given twice, the second is compared with the first. [default: the "
+    "archive's only job, or its two]",
+)
+@click.option(
+    "--step",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="The step whose timeline is shown. [default: the one in the middle]",
+)
 def report(
     archives: tuple[str, ...], output: Path, jobs: tuple[str, ...], step: int | None
 ) -> None:
@@ -47,8 +63,12 @@ def report(
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with open_archives(archives) as archive:
         problems = write_report(
-            archive, output, job=jobs[-1] if jobs else None,
-            base=jobs[0] if len(jobs) > 1 else None, step=step, progress=progress,
+            archive,
+            output,
+            job=jobs[-1] if jobs else None,
+            base=jobs[0] if len(jobs) > 1 else None,
+            step=step,
+            progress=progress,
         )
     if sys.stderr.isatty():
         click.echo(CLEAR_LINE, err=True, nl=False)

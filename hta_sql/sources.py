@@ -91,9 +91,11 @@ class Source:
             patterns = [f"{table}/{folder}/{below}/*.parquet" for folder in folders]
             return [f"{self.root}/{p}" for p in patterns if any(self.root.glob(p))]
         return [
-            file for folder in folders for file in self._list(table, folder)
+            file
+            for folder in folders
+            for file in self._list(table, folder)
             if fnmatchcase(file.split("/")[-2], below)
-        ]  # fmt: skip
+        ]
 
     def results(self, name: str) -> list[str]:
         if is_remote(self.root):
@@ -132,8 +134,9 @@ class Source:
         if (table, folder) not in self._listed:
             old = self._folder_before(folder)
             where = self.root / table if folder == "*" else self.root / table / old
-            found = {url: size for url, size in sizes_below(where).items()
-                     if url.endswith(".parquet")}  # fmt: skip
+            found = {
+                url: size for url, size in sizes_below(where).items() if url.endswith(".parquet")
+            }
             named = {url: url.replace(f"/{old}/", f"/{folder}/") for url in found}
             self.reader.know({named[url]: (url, size) for url, size in found.items()})
             self._listed[table, folder] = list(named.values())
@@ -154,8 +157,7 @@ def whereabouts(
         jobs = None
 
     def of_all(find, names: Iterable[str]) -> dict[str, list[str]]:
-        return {name: [file for source in sources for file in find(source, name)]
-                for name in names}  # fmt: skip
+        return {name: [file for source in sources for file in find(source, name)] for name in names}
 
     data = [table for table in tables if table not in MANIFESTS]
     for source in sources:

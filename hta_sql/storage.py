@@ -32,11 +32,11 @@ REQUESTS = 16
 # What to do about errors of object storage, by their types' names.
 _HINTS = {
     "NoCredentialsError": "give them as to the AWS tools: AWS_PROFILE, or AWS_ACCESS_KEY_ID and "
-                          "AWS_SECRET_ACCESS_KEY",
+    "AWS_SECRET_ACCESS_KEY",
     "PermissionError": "do the credentials in the environment allow it?",
     "EndpointConnectionError": "AWS_ENDPOINT_URL tells where the storage is",
     "ConnectTimeoutError": "AWS_ENDPOINT_URL tells where the storage is",
-}  # fmt: skip
+}
 
 
 def place(text: str | os.PathLike[str] | Place) -> Place:
@@ -52,8 +52,9 @@ def place(text: str | os.PathLike[str] | Place) -> Place:
     try:
         from upath import UPath
     except ImportError as error:
-        raise HtaSqlError(f"{text}: object storage needs more: pip install 'hta-sql[s3]'"
-                          ) from error
+        raise HtaSqlError(
+            f"{text}: object storage needs more: pip install 'hta-sql[s3]'"
+        ) from error
     if text.partition("://")[2].strip("/"):
         text = text.rstrip("/")
     try:
@@ -104,8 +105,10 @@ def names_in(folder: Place) -> set[str]:
         return set(os.listdir(folder)) if folder.is_dir() else set()
     with plain_errors(folder):
         try:
-            return {path.rstrip("/").rpartition("/")[2]
-                    for path in folder.fs.ls(folder.path, detail=False)}  # fmt: skip
+            return {
+                path.rstrip("/").rpartition("/")[2]
+                for path in folder.fs.ls(folder.path, detail=False)
+            }
         except (FileNotFoundError, NotADirectoryError) as error:
             if error.__cause__:  # no such bucket
                 raise
@@ -115,8 +118,11 @@ def names_in(folder: Place) -> set[str]:
 def holds_archive(folder: Place) -> bool:
     """Whether a folder is an archive."""
     names = names_in(folder)
-    return "traces.parquet" in names or "traces" in names and any(
-        name.endswith(".parquet") for name in names_in(folder / "traces"))
+    return (
+        "traces.parquet" in names
+        or "traces" in names
+        and any(name.endswith(".parquet") for name in names_in(folder / "traces"))
+    )
 
 
 def sizes_below(folder: UPath) -> dict[str, int]:
@@ -139,8 +145,9 @@ def contents(files: Iterable[Place]) -> list[bytes | None]:
         try:
             with plain_errors(file):
                 # From 0: else s3fs would ask for the size first.
-                return (file.fs.cat_file(file.path, start=0) if is_remote(file)
-                        else file.read_bytes())
+                return (
+                    file.fs.cat_file(file.path, start=0) if is_remote(file) else file.read_bytes()
+                )
         except FileNotFoundError:
             return None
 

@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 _OPTIONS = (
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-)  # fmt: skip
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 
 # All texts that a chart shows, as the corners of their boxes on the screen and their size in px.
 # The boxes lose a little on each side: they leave room for letters with accents and tails.
@@ -71,7 +74,8 @@ class Visit:
         return [
             (chart, one["text"], other["text"])
             for chart, texts in enumerate(self.texts())
-            for place, one in enumerate(texts) for other in texts[:place]
+            for place, one in enumerate(texts)
+            for other in texts[:place]
             if _meet(one["corners"], other["corners"])
         ]
 
@@ -83,7 +87,8 @@ class Visit:
         """A variable of the page's style."""
         return self.page.evaluate(
             "(name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()",
-            name)  # fmt: skip
+            name,
+        )
 
 
 @contextmanager
@@ -107,18 +112,27 @@ def visited(
 ) -> Iterator[Visit]:
     """A file opened from disk, when the JavaScript `until` is true in it."""
     context = browser.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=theme, offline=False)  # fmt: skip
+        viewport={"width": width, "height": 900}, color_scheme=theme, offline=False
+    )
     page = context.new_page()
     visit = Visit(page)
-    page.on("console", lambda message: (
-        visit.said.append(f"{message.type}: {message.text}")
-        if message.type in ("error", "warning") else None
-    ))  # fmt: skip
+    page.on(
+        "console",
+        lambda message: (
+            visit.said.append(f"{message.type}: {message.text}")
+            if message.type in ("error", "warning")
+            else None
+        ),
+    )
     page.on("pageerror", lambda error: visit.said.append(str(error)))
-    page.on("request", lambda request: (
-        None if request.url.startswith(("file:", "data:", "blob:"))
-        else visit.asked.append(request.url)
-    ))  # fmt: skip
+    page.on(
+        "request",
+        lambda request: (
+            None
+            if request.url.startswith(("file:", "data:", "blob:"))
+            else visit.asked.append(request.url)
+        ),
+    )
     page.goto(file.as_uri())
     page.wait_for_function(until, timeout=60_000)
     try:

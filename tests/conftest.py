@@ -119,28 +119,42 @@ def write_archive(root: Path, **tables: Rows) -> Path:
             of_rank_alone = list(group)
             spans.setdefault((job, rank), []).extend(
                 (row["start_ns"], row["start_ns"] + row["dur_ns"])
-                for row in of_rank_alone if {"start_ns", "dur_ns"} <= row.keys()
+                for row in of_rank_alone
+                if {"start_ns", "dur_ns"} <= row.keys()
             )
             table = pa.Table.from_pylist(of_rank_alone, schema=pa.schema(in_file))
             pq.write_table(table, folder / f"{trace_id}.parquet")
     root.mkdir(parents=True, exist_ok=True)
     traces = [
-        {"job": job, "rank": rank, "trace_id": trace_id, "status": "complete",
-         "hta_sql_version": __version__, "schema_version": SCHEMA_VERSION,
-         "start_ns": min((start for start, _ in spans[job, rank]), default=None),
-         "end_ns": max((end for _, end in spans[job, rank]), default=None)}
+        {
+            "job": job,
+            "rank": rank,
+            "trace_id": trace_id,
+            "status": "complete",
+            "hta_sql_version": __version__,
+            "schema_version": SCHEMA_VERSION,
+            "start_ns": min((start for start, _ in spans[job, rank]), default=None),
+            "end_ns": max((end for _, end in spans[job, rank]), default=None),
+        }
         for (job, rank), trace_id in ranks.items()
     ]
-    pq.write_table(
-        pa.Table.from_pylist(traces, schema=schemas["traces"]), root / "traces.parquet"
-    )
+    pq.write_table(pa.Table.from_pylist(traces, schema=schemas["traces"]), root / "traces.parquet")
     return root
 
 
 def activity(**given) -> dict:
     """A row of gpu_activities: 10 ns of computation on stream 7, unless told."""
-    return {"device": 0, "stream": 7, "event_id": 0, "cat": "kernel", "kind": "computation",
-            "name": "gemm", "short_name": "gemm", "start_ns": 0, "dur_ns": 10} | given
+    return {
+        "device": 0,
+        "stream": 7,
+        "event_id": 0,
+        "cat": "kernel",
+        "kind": "computation",
+        "name": "gemm",
+        "short_name": "gemm",
+        "start_ns": 0,
+        "dur_ns": 10,
+    } | given
 
 
 @pytest.fixture
@@ -156,16 +170,32 @@ def tiny_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for rank in (0, 1):
         activities += [
             activity(rank=rank, event_id=1, start_ns=0, dur_ns=10, step=1),
-            activity(rank=rank, event_id=2, start_ns=5, dur_ns=20 + rank, step=1, stream=20,
-                     kind="communication", name="ncclDevKernel_AllReduce"),
-            activity(rank=rank, event_id=3, start_ns=40, dur_ns=5, step=2, cat="gpu_memcpy",
-                     kind="memory", name="Memcpy HtoD", bytes=1000),
+            activity(
+                rank=rank,
+                event_id=2,
+                start_ns=5,
+                dur_ns=20 + rank,
+                step=1,
+                stream=20,
+                kind="communication",
+                name="ncclDevKernel_AllReduce",
+            ),
+            activity(
+                rank=rank,
+                event_id=3,
+                start_ns=40,
+                dur_ns=5,
+                step=2,
+                cat="gpu_memcpy",
+                kind="memory",
+                name="Memcpy HtoD",
+                bytes=1000,
+            ),
             activity(rank=rank, event_id=4, start_ns=60, dur_ns=30, step=2, name="relu"),
         ]
     events = [
-        {"rank": row["rank"], "ph": "X"} | {
-            key: row[key] for key in ("event_id", "cat", "name", "start_ns", "dur_ns")
-        }
+        {"rank": row["rank"], "ph": "X"}
+        | {key: row[key] for key in ("event_id", "cat", "name", "start_ns", "dur_ns")}
         for row in activities
     ]
     return write_archive(

@@ -16,7 +16,7 @@ from hta_sql.engines.by_jobs import is_by_job, limit
 REQUIRED: dict[str, dict[str, Any]] = {
     "kernel_sequences": {"operator": "aten::linear"},
     "call_stack": {"of_event": 100},
-}  # fmt: skip
+}
 
 
 def squared(number: int, share: Share) -> int:
@@ -76,5 +76,6 @@ def all_results(one: tuple[Path, str], share: Share) -> dict[str, pa.Table]:
 def by_query(archive: Archive) -> dict[str, pa.Table]:
     return {
         str(query): archive.query(query.name, query.version, **REQUIRED.get(query.name, {}))
-        for query in Catalog.load().queries if is_by_job(query)
-    }  # fmt: skip
+        for query in Catalog.load().queries
+        if is_by_job(query)
+    }

@@ -26,18 +26,21 @@ def write_fleet(root: Path, ranks: dict[str, int], *, seed: int = 0, events: int
                 start_ns = START_NS + drawn.randrange(10**6)
                 span = {"start_ns": start_ns, "dur_ns": drawn.randrange(1000)}
                 name = drawn.choice(["gemm", "relu", "ncclDevKernel_AllReduce"])
-                tables["events"].append(place | span | {"ph": "X", "name": name,
-                                                        "args": f'{{"at": {event_id}}}'})
+                tables["events"].append(
+                    place | span | {"ph": "X", "name": name, "args": f'{{"at": {event_id}}}'}
+                )
                 if event_id % 2:
                     tables["host_ops"].append(place | span | {"name": f"aten::{name}"})
                 elif event_id % 3:
                     tables["gpu_activities"].append(activity(**place, **span, name=name))
     write_archive(root, **tables)
-    counts = {table: Counter((row["job"], row["rank"]) for row in tables[table])
-              for table in TABLES}
+    counts = {
+        table: Counter((row["job"], row["rank"]) for row in tables[table]) for table in TABLES
+    }
     manifest = Manifest(root)
     told = [
-        row | {
+        row
+        | {
             "file_id": row["trace_id"],
             "path": f"/traces/{row['job']}/{row['rank']}.json",
             "file_bytes": 10_000 + row["rank"],
@@ -48,7 +51,7 @@ def write_fleet(root: Path, ranks: dict[str, int], *, seed: int = 0, events: int
             "ingested_at": datetime(2026, 3, 3),
         }
         for row in manifest.rows()
-    ]  # fmt: skip
+    ]
     with manifest.locked():
         manifest.change(lambda row: False, told)
     return root

@@ -10,9 +10,15 @@ from hta_sql.archive import Archive
 
 def span(name="op", ts=0, dur=1, cat="cpu_op", pid=1, tid=1, **args) -> dict:
     return {
-        "ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur,
+        "ph": "X",
+        "cat": cat,
+        "name": name,
+        "pid": pid,
+        "tid": tid,
+        "ts": ts,
+        "dur": dur,
         "args": args,
-    }  # fmt: skip
+    }
 
 
 def trace_text(events: Iterable[dict | str], before: str = "", after: str = "") -> str:

@@ -27,9 +27,16 @@ class Case(NamedTuple):
     def in_fractions(self) -> bool:
         """Whether stamps have fractions of a us; HTA's doubles are exact where they have not."""
         return self.job in {
-            "amd_mi250", "b200_eager", "h100_bert", "mi210_gpu_only", "mi300_bert",
-            "mtia_inference", "nccl", "ns_resolution", "triton",
-        }  # fmt: skip
+            "amd_mi250",
+            "b200_eager",
+            "h100_bert",
+            "mi210_gpu_only",
+            "mi300_bert",
+            "mtia_inference",
+            "nccl",
+            "ns_resolution",
+            "triton",
+        }
 
     @property
     def instant_ns(self) -> float:
@@ -105,7 +112,8 @@ def hta_activities(trace: RawTrace, others_as: str | None = None) -> list[dict]:
             "dur_ns": span.end_ns - span.start_ns,
             "end_ns": span.end_ns,
         }
-        for span in trace.spans if span.args.get("stream", -1) != -1
+        for span in trace.spans
+        if span.args.get("stream", -1) != -1
     ]
     return [row for row in rows if row["kind"]]
 

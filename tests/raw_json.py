@@ -60,10 +60,11 @@ TRACE_FILES = (
     TraceFile("two_ranks", 1, "two_ranks/sampled_rank-1.json.gz"),
     TraceFile("vllm_decode", 0, "vllm_decode/graph_execution.json.gz"),
     TraceFile(
-        "vllm_decode_capture", 0,
+        "vllm_decode_capture",
+        0,
         "vllm_decode_capture/graph_capture_rank_0.1773709742341309550.pt.trace.json.gz",
     ),
-)  # fmt: skip
+)
 # Found beside them, but no traces.
 OTHER_FILES = {"execution_trace/et/simple_add_et.json.gz"}
 
@@ -108,8 +109,11 @@ def is_module(span: "Span") -> bool:
 
 def is_host_op(cat: str | None) -> bool:
     return is_runtime_call(cat) or cat in {
-        "cpu_op", "Operator", "user_annotation", "python_function"
-    }  # fmt: skip
+        "cpu_op",
+        "Operator",
+        "user_annotation",
+        "python_function",
+    }
 
 
 def kind_of(cat: str, name: str, args: dict) -> str:
@@ -130,8 +134,9 @@ def kind_of(cat: str, name: str, args: dict) -> str:
         return "communication"
     if name.startswith(("Memcpy", "Memset", "hipMemcpy", "hipMemset", "dma")):
         return "memory"
-    if name.startswith(("CopyDeviceToDevice", "__amd_rocclr_copyBuffer",
-                        "__amd_rocclr_fillBuffer")):
+    if name.startswith(
+        ("CopyDeviceToDevice", "__amd_rocclr_copyBuffer", "__amd_rocclr_fillBuffer")
+    ):
         return "memory"
     return "computation"
 
@@ -168,11 +173,18 @@ class RawTrace:
         for event_id, event in enumerate(self.events):
             if event["ph"] == "X":
                 start_ns = self.start_ns(event)
-                spans.append(Span(
-                    event_id, event.get("cat"), event.get("name"), event.get("pid"),
-                    event.get("tid"), start_ns, start_ns + nanoseconds(event["dur"]),
-                    event.get("args") or {},
-                ))
+                spans.append(
+                    Span(
+                        event_id,
+                        event.get("cat"),
+                        event.get("name"),
+                        event.get("pid"),
+                        event.get("tid"),
+                        start_ns,
+                        start_ns + nanoseconds(event["dur"]),
+                        event.get("args") or {},
+                    )
+                )
         return spans
 
     @cached_property
@@ -180,7 +192,8 @@ class RawTrace:
         """(N, span) of the host annotations ProfilerStep#N."""
         return [
             (int(match[1]), span)
-            for span in self.spans if span.cat in {"user_annotation", "cpu_op", "Operator"}
+            for span in self.spans
+            if span.cat in {"user_annotation", "cpu_op", "Operator"}
             if (match := re.fullmatch(r"ProfilerStep#(\d+)", span.name))
         ]
 
@@ -188,7 +201,8 @@ class RawTrace:
         """N of the step in whose span this instant lies; of the one that began last."""
         around = [
             (span.start_ns, span.event_id, step)
-            for step, span in self.step_marks if span.start_ns <= at_ns < span.end_ns
+            for step, span in self.step_marks
+            if span.start_ns <= at_ns < span.end_ns
         ]
         return max(around)[2] if around else None
 
@@ -213,21 +227,23 @@ class RawTrace:
             args = span.args
             launch = self.launches.get(whole_number(args.get("correlation")))
             device, stream = whole_number(args.get("device")), whole_number(args.get("stream"))
-            rows.append({
-                "event_id": span.event_id,
-                "cat": span.cat,
-                "name": span.name,
-                "kind": kind_of(span.cat, span.name, args),
-                "device": whole_number(span.pid) if device is None else device,
-                "stream": whole_number(span.tid) if stream is None else stream,
-                "start_ns": span.start_ns,
-                "dur_ns": span.end_ns - span.start_ns,
-                "end_ns": span.end_ns,
-                "launch_id": launch and launch.event_id,
-                "step": launch and self.step_at(launch.start_ns),
-                "op_id": launch and self.places[launch.event_id]["op_id"],
-                "annotation_id": launch and self.places[launch.event_id]["annotation_id"],
-            })
+            rows.append(
+                {
+                    "event_id": span.event_id,
+                    "cat": span.cat,
+                    "name": span.name,
+                    "kind": kind_of(span.cat, span.name, args),
+                    "device": whole_number(span.pid) if device is None else device,
+                    "stream": whole_number(span.tid) if stream is None else stream,
+                    "start_ns": span.start_ns,
+                    "dur_ns": span.end_ns - span.start_ns,
+                    "end_ns": span.end_ns,
+                    "launch_id": launch and launch.event_id,
+                    "step": launch and self.step_at(launch.start_ns),
+                    "op_id": launch and self.places[launch.event_id]["op_id"],
+                    "annotation_id": launch and self.places[launch.event_id]["annotation_id"],
+                }
+            )
         return rows
 
     @cached_property
@@ -250,24 +266,26 @@ class RawTrace:
                 backward_id = around_backward[span.event_id]
                 if self.begins_backward(span):
                     backward_id = span.event_id
-                rows.append({
-                    "event_id": span.event_id,
-                    "cat": span.cat,
-                    "name": span.name,
-                    "start_ns": span.start_ns,
-                    "dur_ns": span.end_ns - span.start_ns,
-                    "parent_id": callers[-1].event_id if callers else None,
-                    "depth": len(callers),
-                    "root_id": (callers or [span])[0].event_id,
-                    "op_id": around["op_id"][span.event_id],
-                    "annotation_id": around["annotation_id"][span.event_id],
-                    "module_id": around["module_id"][span.event_id],
-                    "caller_id": None if callers else self.caller_on_main_thread(span),
-                    "is_backward": backward_id is not None,
-                    "forward_id": self.forward_ops.get(backward_id),
-                    "names": tuple(caller.name for caller in callers) + (span.name,),
-                    "step": self.step_at(span.start_ns),
-                })
+                rows.append(
+                    {
+                        "event_id": span.event_id,
+                        "cat": span.cat,
+                        "name": span.name,
+                        "start_ns": span.start_ns,
+                        "dur_ns": span.end_ns - span.start_ns,
+                        "parent_id": callers[-1].event_id if callers else None,
+                        "depth": len(callers),
+                        "root_id": (callers or [span])[0].event_id,
+                        "op_id": around["op_id"][span.event_id],
+                        "annotation_id": around["annotation_id"][span.event_id],
+                        "module_id": around["module_id"][span.event_id],
+                        "caller_id": None if callers else self.caller_on_main_thread(span),
+                        "is_backward": backward_id is not None,
+                        "forward_id": self.forward_ops.get(backward_id),
+                        "names": tuple(caller.name for caller in callers) + (span.name,),
+                        "step": self.step_at(span.start_ns),
+                    }
+                )
         return sorted(rows, key=lambda row: row["event_id"])
 
     @cached_property
@@ -285,14 +303,19 @@ class RawTrace:
         threads = {key[:2] for key in forward}
 
         def before(thread: tuple, number: int, span: Span) -> list[Span]:
-            return [one for one in forward.get((*thread, number), ())
-                    if one.start_ns < span.start_ns]
+            return [
+                one for one in forward.get((*thread, number), ()) if one.start_ns < span.start_ns
+            ]
 
         thread_of = {}
         for fwd_thread in {each[0] for each in backward}:
-            thread_of[fwd_thread] = max(threads, default=None, key=lambda thread: sum(
-                bool(before(thread, *each[1:])) for each in backward if each[0] == fwd_thread
-            ))  # fmt: skip
+            thread_of[fwd_thread] = max(
+                threads,
+                default=None,
+                key=lambda thread: sum(
+                    bool(before(thread, *each[1:])) for each in backward if each[0] == fwd_thread
+                ),
+            )
         found = {}
         for fwd_thread, number, span in backward:
             thread = thread_of[fwd_thread]
@@ -313,10 +336,9 @@ class RawTrace:
         annotations = [span for span in self.spans if span.cat == "user_annotation"]
         main = {(s.pid, s.tid) for s in annotations if s.name.startswith("ProfilerStep#")}
         on_main = [s for s in annotations if {(s.pid, s.tid)} == main]
-        return (
-            [s for s in on_main if s.name.startswith("## backward ##")]
-            or [s for s in on_main if s.name.startswith("ProfilerStep#")]
-        )
+        return [s for s in on_main if s.name.startswith("## backward ##")] or [
+            s for s in on_main if s.name.startswith("ProfilerStep#")
+        ]
 
     @cached_property
     def autograd_threads(self) -> set[tuple]:
@@ -328,8 +350,11 @@ class RawTrace:
         steps = {(mark.pid, mark.tid) for mark in self.main_annotations}
         if thread not in self.autograd_threads or thread in steps:
             return None
-        around = [a for a in self.main_annotations
-                  if a.start_ns <= span.start_ns and span.end_ns <= a.end_ns]
+        around = [
+            a
+            for a in self.main_annotations
+            if a.start_ns <= span.start_ns and span.end_ns <= a.end_ns
+        ]
         return max(around, key=in_order).event_id if around else None
 
     @cached_property
@@ -446,11 +471,14 @@ def comm_comp_overlap(trace: RawTrace) -> list[dict]:
     for key, rows in grouped(trace.activities, "device"):
         communication = time_with(rows, lambda kinds: "communication" in kinds)
         overlap = time_with(rows, lambda kinds: {"communication", "computation"} <= kinds)
-        result.append(key | {
-            "communication_ns": communication,
-            "overlap_ns": overlap,
-            "overlap_frac": fraction(overlap, communication),
-        })
+        result.append(
+            key
+            | {
+                "communication_ns": communication,
+                "overlap_ns": overlap,
+                "overlap_frac": fraction(overlap, communication),
+            }
+        )
     return result
 
 
@@ -473,14 +501,18 @@ def kernel_stats(trace: RawTrace) -> list[dict]:
         names = []
         for name, calls in grouped(of_kind, "name"):
             times = [row["dur_ns"] for row in calls]
-            names.append(kind | name | {
-                "count": len(times),
-                "total_ns": sum(times),
-                "mean_ns": (2 * sum(times) + len(times)) // (2 * len(times)),  # halves up
-                "min_ns": min(times),
-                "max_ns": max(times),
-                "total_frac": fraction(sum(times), sum(row["dur_ns"] for row in of_kind)),
-            })
+            names.append(
+                kind
+                | name
+                | {
+                    "count": len(times),
+                    "total_ns": sum(times),
+                    "mean_ns": (2 * sum(times) + len(times)) // (2 * len(times)),  # halves up
+                    "min_ns": min(times),
+                    "max_ns": max(times),
+                    "total_frac": fraction(sum(times), sum(row["dur_ns"] for row in of_kind)),
+                }
+            )
         names.sort(key=lambda row: (-row["total_ns"], row["name"]))
         result += [row | {"position": at} for at, row in enumerate(names, 1)]
     return result
@@ -499,13 +531,15 @@ def profiler_steps(trace: RawTrace) -> list[dict]:
     for step, marks in sorted(by_step.items()):
         start_ns = min(mark.start_ns for mark in marks)
         launched = activities[step]
-        result.append({
-            "step": step,
-            "start_ns": start_ns,
-            "dur_ns": max(mark.end_ns for mark in marks) - start_ns,
-            "gpu_busy_ns": time_with(launched, bool),
-            "gpu_span_ns": span_of(launched) if launched else 0,
-            "kernel_count": len(launched),
-            "op_count": ops[step],
-        })
+        result.append(
+            {
+                "step": step,
+                "start_ns": start_ns,
+                "dur_ns": max(mark.end_ns for mark in marks) - start_ns,
+                "gpu_busy_ns": time_with(launched, bool),
+                "gpu_span_ns": span_of(launched) if launched else 0,
+                "kernel_count": len(launched),
+                "op_count": ops[step],
+            }
+        )
     return result

@@ -12,8 +12,9 @@ from hta_sql.demo import write_job
 def job(request, tmp_path_factory):
     """Six ranks, in groups of all and of two; the fifth is slow."""
     folder = tmp_path_factory.mktemp("ranks")
-    write_job(folder / "traces", ranks=6, steps=3, layers=3, straggler=4,
-              collective_ids=request.param)  # fmt: skip
+    write_job(
+        folder / "traces", ranks=6, steps=3, layers=3, straggler=4, collective_ids=request.param
+    )
     hta_sql.ingest([folder / "traces"], folder / "archive")
     with hta_sql.open(folder / "archive") as run:
         yield run, json.loads((folder / "traces" / "truth.json").read_text())
@@ -24,20 +25,29 @@ def test_collectives(job):
     found = {}
     for row in run.collective_members().to_pylist():
         found.setdefault(row["collective_id"], {})[str(row["rank"])] = (
-            row["start_ns"], row["dur_ns"], row["wait_ns"])  # fmt: skip
+            row["start_ns"],
+            row["dur_ns"],
+            row["wait_ns"],
+        )
     rows = {row["collective_id"]: row for row in run.collectives().to_pylist()}
     assert found.keys() == rows.keys() and len(found) == truth["collective_count"]
     wanted = {}
     for planned in truth["collectives"]:
         least = min(member["dur_ns"] for member in planned["ranks"].values())
-        members = {rank: (m["start_ns"], m["dur_ns"], m["dur_ns"] - least)
-                   for rank, m in planned["ranks"].items()}
+        members = {
+            rank: (m["start_ns"], m["dur_ns"], m["dur_ns"] - least)
+            for rank, m in planned["ranks"].items()
+        }
         wanted[frozenset(members.items())] = planned
     for collective_id, members in found.items():
         planned = wanted.pop(frozenset(members.items()))
         row = rows[collective_id]
-        for key, name in (("name", "name"), ("process_group", "process_group"),
-                          ("comms_id", "comms_id"), ("dtype", "dtype")):
+        for key, name in (
+            ("name", "name"),
+            ("process_group", "process_group"),
+            ("comms_id", "comms_id"),
+            ("dtype", "dtype"),
+        ):
             assert row[key] == planned[name]
         assert row["bytes"] == 2 * max(planned["in_nelems"], planned["out_nelems"])
         assert row["group_size"] == row["member_count"] == len(planned["members"])
@@ -69,10 +79,15 @@ def test_straggler(job):
 
 def test_groups(job):
     run, _ = job
-    assert [(row["process_group"], row["ranks"], row["role"])
-            for row in run.process_groups().to_pylist()] == [
-        ("0", [0, 1, 2, 3, 4, 5], "world"), ("1", [0, 1], "data"), ("1", [2, 3], "data"),
-        ("1", [4, 5], "data")]  # fmt: skip
+    assert [
+        (row["process_group"], row["ranks"], row["role"])
+        for row in run.process_groups().to_pylist()
+    ] == [
+        ("0", [0, 1, 2, 3, 4, 5], "world"),
+        ("1", [0, 1], "data"),
+        ("1", [2, 3], "data"),
+        ("1", [4, 5], "data"),
+    ]
 
 
 def test_rank_lists_are_rebuilt(tmp_path):
@@ -83,8 +98,9 @@ def test_rank_lists_are_rebuilt(tmp_path):
     for path in (tmp_path / "traces").glob("rank_*"):
         text = path.read_text()
         assert text.count("distributedInfo") == 1 and ", ..., 39]" in text
-        path.write_text(text.replace("distributedInfo", "somethingElse")
-                        .replace(", 28, ..., 39]", ", ...]"))
+        path.write_text(
+            text.replace("distributedInfo", "somethingElse").replace(", 28, ..., 39]", ", ...]")
+        )
     hta_sql.ingest([tmp_path / "traces"], tmp_path / "cut")
     for archive, source in (("whole", "distributedInfo"), ("cut", "start and stride")):
         with hta_sql.open(tmp_path / archive) as run:

@@ -33,9 +33,12 @@ def test_query_is_a_method(run):
     result = run.total_time()
     assert isinstance(result, pa.Table)
     assert result.schema == pa.schema(
-        [("job", pa.string()), ("rank", pa.int32()), ("sum_ns", pa.int64())])
+        [("job", pa.string()), ("rank", pa.int32()), ("sum_ns", pa.int64())]
+    )
     assert result.to_pylist() == [
-        {"job": "job", "rank": 0, "sum_ns": 65}, {"job": "job", "rank": 1, "sum_ns": 66}]
+        {"job": "job", "rank": 0, "sum_ns": 65},
+        {"job": "job", "rank": 1, "sum_ns": 66},
+    ]
 
 
 @pytest.mark.parametrize("ranks", [1, [1], (1,), range(1, 2), {1}])
@@ -51,7 +54,8 @@ def test_version_can_be_pinned(run):
 def test_method_tells_its_signature_and_header(run):
     method = run.total_time
     assert str(inspect.signature(method)).startswith(
-        "(*, only_ranks: INTEGER[] = NULL, min_dur_ns: BIGINT = 0)")
+        "(*, only_ranks: INTEGER[] = NULL, min_dur_ns: BIGINT = 0)"
+    )
     assert method.__name__ == "total_time"
     assert method.__doc__.startswith("How long each rank's kernels ran.\n\nOverlaps count twice.")
     assert "only_ranks INTEGER[] := NULL: ranks to report" in method.__doc__
@@ -70,13 +74,24 @@ def test_deprecated_query_warns(run):
     assert result["event_id"].to_pylist() == [4, 4]
 
 
-@pytest.mark.parametrize(("call", "error", "says"), [
-    (lambda run: run.total_tim(), UnknownQuery, "no query 'total_tim'; did you mean 'total_time'?"),
-    (lambda run: run.query("total_time", 9), UnknownQuery, "no version 9 of total_time"),
-    (lambda run: run.total_time(rank=1), BadParameter, "total_time has no parameter 'rank'"),
-    (lambda run: run.total_time([1]), BadParameter, "takes its parameters by name: (*, only_ranks"),
-    (lambda run: run.total_time(min_dur_ns="x"), BadParameter, "min_dur_ns is BIGINT, not 'x'"),
-])
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (
+            lambda run: run.total_tim(),
+            UnknownQuery,
+            "no query 'total_tim'; did you mean 'total_time'?",
+        ),
+        (lambda run: run.query("total_time", 9), UnknownQuery, "no version 9 of total_time"),
+        (lambda run: run.total_time(rank=1), BadParameter, "total_time has no parameter 'rank'"),
+        (
+            lambda run: run.total_time([1]),
+            BadParameter,
+            "takes its parameters by name: (*, only_ranks",
+        ),
+        (lambda run: run.total_time(min_dur_ns="x"), BadParameter, "min_dur_ns is BIGINT, not 'x'"),
+    ],
+)
 def test_wrong_calls(run, call, error, says):
     with pytest.raises(error, match=re.escape(says)):
         call(run)
@@ -94,17 +109,20 @@ def test_sql(run):
     assert run.sql("FROM hta_queries")["name"].to_pylist() == ["total_time", "total_time", "named"]
 
 
-@pytest.mark.parametrize(("sql", "says"), [
-    ("FROM event", "no table 'event'; did you mean events? the tables are attachments, bus"),
-    ("FROM zzz", "no table 'zzz'; the tables are attachments, bus"),
-    ("FROM total_tim()", "no table 'total_tim'; did you mean total_time()? the tables are"),
-    ("FROM total_time", "total_time is a query: write FROM total_time()"),
-    ("FROM events()", "events is a table, not a query: write FROM events"),
-    ("SELEC 1", 'Parser Error: syntax error at or near "SELEC"'),
-    ("SELECT nam FROM events", 'Binder Error: Referenced column "nam" not found'),
-    ("SELECT error('mine') FROM events", "mine"),
-    ("", "no SQL statement given"),
-])
+@pytest.mark.parametrize(
+    ("sql", "says"),
+    [
+        ("FROM event", "no table 'event'; did you mean events? the tables are attachments, bus"),
+        ("FROM zzz", "no table 'zzz'; the tables are attachments, bus"),
+        ("FROM total_tim()", "no table 'total_tim'; did you mean total_time()? the tables are"),
+        ("FROM total_time", "total_time is a query: write FROM total_time()"),
+        ("FROM events()", "events is a table, not a query: write FROM events"),
+        ("SELEC 1", 'Parser Error: syntax error at or near "SELEC"'),
+        ("SELECT nam FROM events", 'Binder Error: Referenced column "nam" not found'),
+        ("SELECT error('mine') FROM events", "mine"),
+        ("", "no SQL statement given"),
+    ],
+)
 def test_wrong_sql(run, sql, says):
     with pytest.raises(HtaSqlError) as error:
         run.sql(sql)
@@ -141,8 +159,10 @@ def test_several_archives(make_archive):
     b = make_archive("b", gpu_activities=[activity(job="other", dur_ns=7)])
     with hta_sql.open(a, str(b)) as run:
         assert run.total_time(min_dur_ns=1).to_pylist() == [
-            {"job": "job", "rank": 0, "sum_ns": 10}, {"job": "job", "rank": 1, "sum_ns": 10},
-            {"job": "other", "rank": 0, "sum_ns": 7}]
+            {"job": "job", "rank": 0, "sum_ns": 10},
+            {"job": "job", "rank": 1, "sum_ns": 10},
+            {"job": "other", "rank": 0, "sum_ns": 7},
+        ]
         assert repr(run) == f"hta_sql.open('{a}', '{b}')"
 
 
@@ -153,7 +173,8 @@ def test_a_rank_in_two_archives(make_archive):
         hta_sql.open(a, b)
     assert str(error.value) == (
         f"job 'job' rank 1 is in {a} and in {b}; open one of them, or ingest one again under "
-        "another name (--job)")
+        "another name (--job)"
+    )
 
 
 def test_the_working_directory_does_not_matter(make_archive, monkeypatch):
@@ -191,7 +212,9 @@ def test_archive_of_an_older_schema(make_archive):
     assert [Path(warning.filename).name for warning in told] == ["test_archive.py"]
     with run:
         assert run.sql("SELECT rank, bytes FROM gpu_activities ORDER BY rank").to_pylist() == [
-            {"rank": 0, "bytes": None}, {"rank": 1, "bytes": 5}]
+            {"rank": 0, "bytes": None},
+            {"rank": 1, "bytes": 5},
+        ]
 
 
 def test_the_command_line_tells_of_an_older_schema(make_archive):
@@ -247,21 +270,32 @@ def test_a_broken_data_file(make_archive):
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize(("old", "new", "says"), [
-    ("check: total_ns >= 0", "check: total_ns > 10",
-     "total_time_v1: 1 of 2 rows fail 'total_ns > 10', first at job job, rank 1"),
-    ("GROUP BY job, rank ORDER", "GROUP BY job, rank, device ORDER",
-     "total_time_v1: 1 of 3 rows repeat their grain (job, rank)"),
-    ("::BIGINT AS total_ns", "::DOUBLE AS total_ns",
-     "total_time_v1: the columns are [('job', 'VARCHAR'), ('rank', 'INTEGER'), "
-     "('total_ns', 'DOUBLE')], declared are "),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (
+            "check: total_ns >= 0",
+            "check: total_ns > 10",
+            "total_time_v1: 1 of 2 rows fail 'total_ns > 10', first at job job, rank 1",
+        ),
+        (
+            "GROUP BY job, rank ORDER",
+            "GROUP BY job, rank, device ORDER",
+            "total_time_v1: 1 of 3 rows repeat their grain (job, rank)",
+        ),
+        (
+            "::BIGINT AS total_ns",
+            "::DOUBLE AS total_ns",
+            "total_time_v1: the columns are [('job', 'VARCHAR'), ('rank', 'INTEGER'), "
+            "('total_ns', 'DOUBLE')], declared are ",
+        ),
+    ],
+)
 def test_check_names_the_broken_promise(make_archive, library, old, new, says):
     file = library / "queries/gpu/total_time.v1.sql"
     file.write_text(file.read_text().replace(old, new))
     catalog = Catalog.read(library)
-    archive = make_archive(gpu_activities=[
-        activity(), activity(device=1), activity(rank=1)])
+    archive = make_archive(gpu_activities=[activity(), activity(device=1), activity(rank=1)])
     with Archive(archive, catalog=catalog) as run:
         (line,) = run.check("total_time", 1)
     assert line.startswith(says)
@@ -273,7 +307,10 @@ def test_files_are_seen_when_something_is_asked(run):
     assert run._con.execute(reading).fetchall() == []
     run.total_time()
     assert run._con.execute(reading).fetchall() == [
-        ("events_by_rank",), ("gpu_activities_by_rank",), ("traces",)]
+        ("events_by_rank",),
+        ("gpu_activities_by_rank",),
+        ("traces",),
+    ]
 
 
 def test_a_table_that_loses_its_files_is_empty_again(make_archive):
@@ -293,7 +330,8 @@ def test_what_a_user_makes_stays_and_takes_precedence(run, tiny_archive):
     run.con.execute("CREATE TABLE kept AS SELECT 42 AS answer")
     run.con.execute(
         "CREATE OR REPLACE VIEW device_peaks AS SELECT "
-        + ", ".join(f"NULL::{kind} AS {name}" for name, kind, *_ in peaks))
+        + ", ".join(f"NULL::{kind} AS {name}" for name, kind, *_ in peaks)
+    )
     run.reload()
     assert run.sql("FROM mine").to_pylist() == [{"n": 8}]
     assert run.sql("FROM kept").to_pylist() == [{"answer": 42}]

@@ -78,14 +78,21 @@ class Cost:
 
     def starting(self, *words: str) -> list[str]:
         """The statements that begin so, comments of files aside."""
-        bare = ["\n".join(line for line in sql.splitlines() if not line.startswith("--")).strip()
-                for sql in self.statements]
+        bare = [
+            "\n".join(line for line in sql.splitlines() if not line.startswith("--")).strip()
+            for sql in self.statements
+        ]
         return [sql for sql in bare if sql.startswith(words)]
 
 
 def output(probe: str, code: str) -> str:
-    done = subprocess.run([sys.executable, "-c", probe, code], capture_output=True, text=True,
-                          timeout=120, env=os.environ | {"COLUMNS": "80"})  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", probe, code],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | {"COLUMNS": "80"},
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()[-1]
 
@@ -151,8 +158,7 @@ def test_ingest_imports_no_more_than_it_needs(trace, tmp_path):
 def test_opening_binds_nothing(demo_archive, made_template):
     """It reads which traces there are, and copies the template: whatever the catalogue has."""
     cost = cost_of(f"import hta_sql; hta_sql.open({str(demo_archive)!r})")
-    assert {Path(file) for file in cost.files} == {
-        made_template, demo_archive / "traces.parquet"}
+    assert {Path(file) for file in cost.files} == {made_template, demo_archive / "traces.parquet"}
     assert len(cost.files) <= 8
     assert not cost.starting("CREATE")
     assert len(cost.statements) <= 9
@@ -160,21 +166,25 @@ def test_opening_binds_nothing(demo_archive, made_template):
 
 
 def test_the_first_question_binds_tables_that_have_files(demo_archive):
-    cost = cost_of(
-        f"import hta_sql; hta_sql.open({str(demo_archive)!r}).temporal_breakdown()")
+    cost = cost_of(f"import hta_sql; hta_sql.open({str(demo_archive)!r}).temporal_breakdown()")
     views = {sql.split()[4] for sql in cost.starting("CREATE OR REPLACE VIEW")}
     assert views == {"traces", "events_by_rank", "host_ops_by_rank", "gpu_activities_by_rank"}
     assert len(cost.statements) <= 24
-    read = {Path(file).relative_to(demo_archive).parts[0] for file in cost.files
-            if file.startswith(str(demo_archive))}  # fmt: skip
+    read = {
+        Path(file).relative_to(demo_archive).parts[0]
+        for file in cost.files
+        if file.startswith(str(demo_archive))
+    }
     assert read == {"traces.parquet", "events", "host_ops", "gpu_activities"}
 
 
 def test_later_questions_make_nothing(demo_archive):
     first = f"import hta_sql; run = hta_sql.open({str(demo_archive)!r}); run.temporal_breakdown()"
     one = cost_of(first)
-    six = cost_of(first + "; run.comm_comp_overlap(); run.kernel_stats(); run.launch_stats(); "
-                  "run.profiler_steps(); run.idle_time_breakdown()")  # fmt: skip
+    six = cost_of(
+        first + "; run.comm_comp_overlap(); run.kernel_stats(); run.launch_stats(); "
+        "run.profiler_steps(); run.idle_time_breakdown()"
+    )
     assert six.starting("CREATE", "DROP") == one.starting("CREATE", "DROP")
     assert len(six.statements) - len(one.statements) <= 5
 

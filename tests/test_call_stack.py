@@ -55,10 +55,19 @@ def con(folder) -> duckdb.DuckDBPyConnection:
 def given(con: duckdb.DuckDBPyConnection, spans: list[tuple]) -> None:
     """What comes before a call stack: spans, their threads, steps."""
     rows = [
-        (event_id, "X", category_of(event_id), name_of(event_id), "1", str(thread), start,
-         end - start, 1 if begins_backward(event_id) else None)
+        (
+            event_id,
+            "X",
+            category_of(event_id),
+            name_of(event_id),
+            "1",
+            str(thread),
+            start,
+            end - start,
+            1 if begins_backward(event_id) else None,
+        )
         for event_id, thread, start, end in spans
-    ]  # fmt: skip
+    ]
     con.execute("""
         CREATE OR REPLACE TEMP TABLE whole_events (
             event_id BIGINT, ph VARCHAR, cat VARCHAR, name VARCHAR, pid VARCHAR, tid VARCHAR,
@@ -87,9 +96,17 @@ def found_stacks(
     ids = sorted(span[0] for span in spans)
     places = build_stacks(con, folder / "stack.arrow", ids[::7]).places
     columns = [
-        "event_id", "depth", "parent_id", "root_id", "op_id", "annotation_id", "module_id",
-        "backward_id", "step", "stack_hash",
-    ]  # fmt: skip
+        "event_id",
+        "depth",
+        "parent_id",
+        "root_id",
+        "op_id",
+        "annotation_id",
+        "module_id",
+        "backward_id",
+        "step",
+        "stack_hash",
+    ]
     parts = [part.select(columns) for part in places.parts()]
     rows = [tuple(row.values()) for part in parts for row in part.to_pylist()]
     assert [row[0] for row in rows] == ids
@@ -127,7 +144,8 @@ def walk(spans: list[tuple]) -> dict[int, tuple]:
         parent = stack[-1][2] if stack else None
         root = stack[0][2] if stack else event_id
         around = [
-            outer for outer, on, *times in reversed(in_order[:place])
+            outer
+            for outer, on, *times in reversed(in_order[:place])
             if on == thread and encloses(tuple(times), (start, end))
         ]
         innermost = [
@@ -340,13 +358,14 @@ SHAPES = {
     ],
     "a deep stack, again and again": lambda n: [
         (0, 1000 * turn + level, 1000 * turn + 900 - level)
-        for turn in range(3) for level in range(n // 3)
+        for turn in range(3)
+        for level in range(n // 3)
     ],
     "a thread a span": lambda n: [(i, 5 * (i % 3), 5 * (i % 3) + i % 11) for i in range(n)],
     "no lengths": lambda n: [(0, i // 3, i // 3) for i in range(n)],
     "all equal": lambda n: [(0, 5, 9) for i in range(n)],
     "no lengths among others": lambda n: [(0, i // 2, i // 2 + i % 3) for i in range(n)],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -400,25 +419,34 @@ def test_last_around(seed):
     outer = sorted(
         (rng.randrange(reach), rank, rng.randrange(2 * reach))
         for rank in rng.sample(range(100), rng.randrange(12))
-    )  # fmt: skip
+    )
     inner = sorted((s := rng.randrange(reach), s + rng.choice([0, 1, 4])) for _ in range(20))
     expected = [
-        max((
-            (rank, until, rank * 7) for begin, rank, until in outer
-            if begin <= start < until and end <= until
-        ), default=None)
+        max(
+            (
+                (rank, until, rank * 7)
+                for begin, rank, until in outer
+                if begin <= start < until and end <= until
+            ),
+            default=None,
+        )
         for start, end in inner
-    ]  # fmt: skip
+    ]
     around, found = nesting.LastAround(), []
     at = [0, *sorted(rng.sample(range(reach), rng.randrange(4))), reach]
     for begin, end in pairwise(at):
-        batch = [(first, nesting.Outer(rank, until, rank * 7)) for first, rank, until in outer
-                 if begin <= first < end]  # fmt: skip
+        batch = [
+            (first, nesting.Outer(rank, until, rank * 7))
+            for first, rank, until in outer
+            if begin <= first < end
+        ]
         inside = [span for span in inner if begin <= span[0] < end]
         found += around.find(
-            [first for first, _ in batch], [new for _, new in batch],
-            [start for start, _ in inside], [until for _, until in inside],
-        )  # fmt: skip
+            [first for first, _ in batch],
+            [new for _, new in batch],
+            [start for start, _ in inside],
+            [until for _, until in inside],
+        )
         around.drop(end)
     assert found == expected
 
@@ -438,7 +466,7 @@ DEEP = {
     "crossed one by one": [
         (i, 0, i, 4_000 - i) if i < 1_000 else (i, 0, 1_000 + i, 2_001 + i) for i in range(2_000)
     ],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("shape", DEEP)

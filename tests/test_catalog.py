@@ -21,10 +21,19 @@ from hta_sql.layers import load_base, load_queries
 CATALOG = Catalog.load()
 SQL_FILES = sorted(sql_root().rglob("*.sql"))
 UNIT_OF_LAST_WORD = {
-    "ns": "ns", "frac": "0-1", "count": "count", "bytes": "bytes", "gbps": "GB/s", "ppm": "ppm",
+    "ns": "ns",
+    "frac": "0-1",
+    "count": "count",
+    "bytes": "bytes",
+    "gbps": "GB/s",
+    "ppm": "ppm",
 }
 TYPE_OF_UNIT = {
-    "ns": "BIGINT", "0-1": "DOUBLE", "count": "BIGINT", "bytes": "BIGINT", "GB/s": "DOUBLE",
+    "ns": "BIGINT",
+    "0-1": "DOUBLE",
+    "count": "BIGINT",
+    "bytes": "BIGINT",
+    "GB/s": "DOUBLE",
 }
 queries = pytest.mark.parametrize("query", CATALOG.queries, ids=str)
 
@@ -66,8 +75,10 @@ def test_no_rows_and_no_error_without_data(con, query):
 
 
 # The catalogue's statistics of speeds have bare names.
-BARE = {("memory_bandwidth_summary", name): "GB/s"
-        for name in ("mean", "stddev", "min", "p25", "p50", "p75", "max")}
+BARE = {
+    ("memory_bandwidth_summary", name): "GB/s"
+    for name in ("mean", "stddev", "min", "p25", "p50", "p75", "max")
+}
 
 
 @queries
@@ -91,7 +102,8 @@ def test_result_is_ordered(con, query):
     modifiers = con.execute(
         "SELECT json_extract(json_serialize_sql(macro_definition), "
         "'$.statements[0].node.modifiers[*].type') "
-        "FROM duckdb_functions() WHERE function_name = $1", [query.macro],
+        "FROM duckdb_functions() WHERE function_name = $1",
+        [query.macro],
     ).fetchone()[0]
     assert '"ORDER_MODIFIER"' in modifiers
 
@@ -106,8 +118,12 @@ def test_parameters_shadow_no_column(con, query):
         of_query = {column.name for column in query.columns}
         assert {p.name for p in query.parameters} & of_query == {"operator"}
         return
-    of_tables = {name for (name,) in con.execute(
-        "SELECT column_name FROM duckdb_columns() WHERE NOT internal").fetchall()}
+    of_tables = {
+        name
+        for (name,) in con.execute(
+            "SELECT column_name FROM duckdb_columns() WHERE NOT internal"
+        ).fetchall()
+    }
     of_queries = {column.name for q in CATALOG.queries for column in q.columns}
     assert not {p.name for p in query.parameters} & (of_tables | of_queries)
 
@@ -115,8 +131,11 @@ def test_parameters_shadow_no_column(con, query):
 @queries
 def test_names_are_free_in_python_and_on_the_command_line(query):
     assert not hasattr(Archive, query.name)
-    flags = [flag for param in cli.commands["run"].get_command(None, query.name).params
-             for flag in (*param.opts, *param.secondary_opts)]
+    flags = [
+        flag
+        for param in cli.commands["run"].get_command(None, query.name).params
+        for flag in (*param.opts, *param.secondary_opts)
+    ]
     assert len(flags) == len(set(flags))
 
 
@@ -177,34 +196,51 @@ def _seconds(run) -> float:
 
 # Rules, each broken once.
 
+
 def with_replaced(old: str, new: str) -> str:
     assert old in GOOD_QUERY
     return GOOD_QUERY.replace(old, new)
 
 
-@pytest.mark.parametrize(("sql", "says"), [
-    (with_replaced("-- How long each rank's kernels ran.", "-- How long"),
-     ":1: the first line is a one-sentence summary"),
-    (with_replaced("-- since: 0.1\n", ""), ":1: the header has 0 lines '-- since:', not one"),
-    (with_replaced("-- grain: job, rank", "-- grain: job, stream"),
-     ":9: grain column 'stream' is not in returns"),
-    (with_replaced("--   job        VARCHAR  -   one run", "--   job VARCHAR"),
-     ":11: not a column (name TYPE unit text): 'job VARCHAR'"),
-    (with_replaced("-- check: total_ns >= 0", "-- chek: total_ns >= 0"),
-     ":14: neither a header key nor an indented continuation: '-- chek: total_ns >= 0'"),
-    (with_replaced("MACRO total_time_v1(", "MACRO total_v1("),
-     ":15: the macro is 'total_v1', but by its file name 'total_time_v1'"),
-    (with_replaced("CREATE OR REPLACE MACRO", "CREATE MACRO"),
-     ":15: expected 'CREATE OR REPLACE MACRO total_time_v1(' right below the header"),
-    (with_replaced("  -- ns; shorter", "  -"), ":17: not a parameter"),
-    (GOOD_QUERY + "CREATE TABLE t (a INTEGER);\n", ":23: a query file is one statement"),
-    (GOOD_QUERY.rstrip(";\n") + "\n", ":22: a query file is one statement, ended by ';'"),
-    ("", ":1: the first line is a one-sentence summary"),
-])
+@pytest.mark.parametrize(
+    ("sql", "says"),
+    [
+        (
+            with_replaced("-- How long each rank's kernels ran.", "-- How long"),
+            ":1: the first line is a one-sentence summary",
+        ),
+        (with_replaced("-- since: 0.1\n", ""), ":1: the header has 0 lines '-- since:', not one"),
+        (
+            with_replaced("-- grain: job, rank", "-- grain: job, stream"),
+            ":9: grain column 'stream' is not in returns",
+        ),
+        (
+            with_replaced("--   job        VARCHAR  -   one run", "--   job VARCHAR"),
+            ":11: not a column (name TYPE unit text): 'job VARCHAR'",
+        ),
+        (
+            with_replaced("-- check: total_ns >= 0", "-- chek: total_ns >= 0"),
+            ":14: neither a header key nor an indented continuation: '-- chek: total_ns >= 0'",
+        ),
+        (
+            with_replaced("MACRO total_time_v1(", "MACRO total_v1("),
+            ":15: the macro is 'total_v1', but by its file name 'total_time_v1'",
+        ),
+        (
+            with_replaced("CREATE OR REPLACE MACRO", "CREATE MACRO"),
+            ":15: expected 'CREATE OR REPLACE MACRO total_time_v1(' right below the header",
+        ),
+        (with_replaced("  -- ns; shorter", "  -"), ":17: not a parameter"),
+        (GOOD_QUERY + "CREATE TABLE t (a INTEGER);\n", ":23: a query file is one statement"),
+        (GOOD_QUERY.rstrip(";\n") + "\n", ":22: a query file is one statement, ended by ';'"),
+        ("", ":1: the first line is a one-sentence summary"),
+    ],
+)
 def test_broken_query_file(tmp_path, sql, says):
     write_query(tmp_path, "gpu/total_time.v1.sql", sql)
-    with pytest.raises(CatalogError, match="^" + re.escape(
-            f"{tmp_path.name}/queries/gpu/total_time.v1.sql{says}")):
+    with pytest.raises(
+        CatalogError, match="^" + re.escape(f"{tmp_path.name}/queries/gpu/total_time.v1.sql{says}")
+    ):
         Catalog.read(tmp_path)
 
 
@@ -230,18 +266,25 @@ def test_header_is_read(library):
     assert query.grain == ("job", "rank")
     assert query.checks == ("total_ns >= 0",)
     assert [str(p) for p in query.parameters] == [
-        "only_ranks INTEGER[] := NULL", "min_dur_ns BIGINT := 0"]
+        "only_ranks INTEGER[] := NULL",
+        "min_dur_ns BIGINT := 0",
+    ]
     assert query.parameters[0].text == "ranks to report; NULL means all"
     assert [(c.name, c.type, c.unit, c.text) for c in query.columns] == [
-        ("job", "VARCHAR", "-", "one run"), ("rank", "INTEGER", "-", "rank of the process"),
-        ("total_ns", "BIGINT", "ns", "sum of durations")]
+        ("job", "VARCHAR", "-", "one run"),
+        ("rank", "INTEGER", "-", "rank of the process"),
+        ("total_ns", "BIGINT", "ns", "sum of durations"),
+    ]
 
 
 def test_continued_lines(tmp_path):
-    write_query(tmp_path, "gpu/total_time.v1.sql", GOOD_QUERY
-                .replace("sum of durations", "sum of\n--                           durations")
-                .replace("total_ns >= 0", "total_ns\n--   >= 0")
-                .replace("NULL means all", "NULL\n    -- means all"))
+    write_query(
+        tmp_path,
+        "gpu/total_time.v1.sql",
+        GOOD_QUERY.replace("sum of durations", "sum of\n--                           durations")
+        .replace("total_ns >= 0", "total_ns\n--   >= 0")
+        .replace("NULL means all", "NULL\n    -- means all"),
+    )
     query = Catalog.read(tmp_path).find("total_time")
     assert query.columns[-1].text == "sum of durations"
     assert query.checks == ("total_ns >= 0",)
@@ -254,47 +297,64 @@ def test_newest_version_has_the_bare_name(library):
     with closing(duckdb.connect()) as con:
         load_base(con, catalog)
         load_queries(con, catalog)
-        columns = {macro: con.sql(f"FROM {macro}()").columns
-                   for macro in ("total_time", "total_time_v1", "total_time_v2")}
+        columns = {
+            macro: con.sql(f"FROM {macro}()").columns
+            for macro in ("total_time", "total_time_v1", "total_time_v2")
+        }
     assert columns["total_time"] == columns["total_time_v2"] == ["job", "rank", "sum_ns"]
     assert columns["total_time_v1"] == ["job", "rank", "total_ns"]
 
 
-@pytest.mark.parametrize(("name", "version", "says"), [
-    ("total_tim", None,
-     "no query 'total_tim'; did you mean 'total_time'? (hta-sql list shows all 2)"),
-    ("zzz", None, "no query 'zzz' (hta-sql list shows all 2)"),
-    ("total_time", 3, "no version 3 of total_time; there is 1, 2"),
-])
+@pytest.mark.parametrize(
+    ("name", "version", "says"),
+    [
+        (
+            "total_tim",
+            None,
+            "no query 'total_tim'; did you mean 'total_time'? (hta-sql list shows all 2)",
+        ),
+        ("zzz", None, "no query 'zzz' (hta-sql list shows all 2)"),
+        ("total_time", 3, "no version 3 of total_time; there is 1, 2"),
+    ],
+)
 def test_unknown_query(library, name, version, says):
     with pytest.raises(UnknownQuery) as error:
         Catalog.read(library).find(name, version)
     assert str(error.value) == says
 
 
-@pytest.mark.parametrize(("given", "bound"), [
-    ({}, {}),
-    ({"only_ranks": 3}, {"only_ranks": [3]}),
-    ({"only_ranks": (1, 2)}, {"only_ranks": [1, 2]}),
-    ({"only_ranks": range(2)}, {"only_ranks": [0, 1]}),
-    ({"only_ranks": None, "min_dur_ns": 2**62}, {"min_dur_ns": 2**62}),
-    ({"min_dur_ns": None}, {}),  # its default, not NULL
-])
+@pytest.mark.parametrize(
+    ("given", "bound"),
+    [
+        ({}, {}),
+        ({"only_ranks": 3}, {"only_ranks": [3]}),
+        ({"only_ranks": (1, 2)}, {"only_ranks": [1, 2]}),
+        ({"only_ranks": range(2)}, {"only_ranks": [0, 1]}),
+        ({"only_ranks": None, "min_dur_ns": 2**62}, {"min_dur_ns": 2**62}),
+        ({"min_dur_ns": None}, {}),  # its default, not NULL
+    ],
+)
 def test_values_are_bound(library, given, bound):
     sql, values = Catalog.read(library).find("total_time", 1).call(given)
     assert values == bound
     assert sql == f"FROM total_time_v1({', '.join(f'{name} := ${name}' for name in bound)})"
 
 
-@pytest.mark.parametrize(("given", "says"), [
-    ({"ranks": 1}, "total_time has no parameter 'ranks'; did you mean 'only_ranks'? "
-                   "it takes only_ranks, min_dur_ns"),
-    ({"x": 1}, "total_time has no parameter 'x'; it takes only_ranks, min_dur_ns"),
-    ({"only_ranks": "a"}, "total_time: only_ranks is INTEGER[], not 'a'"),
-    ({"only_ranks": [1.5]}, "total_time: only_ranks is INTEGER[], not [1.5]"),
-    ({"only_ranks": [2**31]}, f"total_time: only_ranks is INTEGER[], not [{2**31}]"),
-    ({"min_dur_ns": True}, "total_time: min_dur_ns is BIGINT, not True"),
-])
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (
+            {"ranks": 1},
+            "total_time has no parameter 'ranks'; did you mean 'only_ranks'? "
+            "it takes only_ranks, min_dur_ns",
+        ),
+        ({"x": 1}, "total_time has no parameter 'x'; it takes only_ranks, min_dur_ns"),
+        ({"only_ranks": "a"}, "total_time: only_ranks is INTEGER[], not 'a'"),
+        ({"only_ranks": [1.5]}, "total_time: only_ranks is INTEGER[], not [1.5]"),
+        ({"only_ranks": [2**31]}, f"total_time: only_ranks is INTEGER[], not [{2**31}]"),
+        ({"min_dur_ns": True}, "total_time: min_dur_ns is BIGINT, not True"),
+    ],
+)
 def test_bad_parameter(library, given, says):
     with pytest.raises(BadParameter) as error:
         Catalog.read(library).find("total_time", 1).call(given)

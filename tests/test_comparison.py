@@ -34,7 +34,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Traces of a job, of it once more, and with its attention 60 times as slow; archives."""
     root = tmp_path_factory.mktemp("compared")
     for name, planted in {
-        "before": {"seed": 1}, "again": {"seed": 2}, "slow": {"seed": 3, "bottleneck": "compute"},
+        "before": {"seed": 1},
+        "again": {"seed": 2},
+        "slow": {"seed": 3, "bottleneck": "compute"},
     }.items():
         write_job(root / name / "llama", ranks=2, steps=3, layers=2, **planted)
         hta_sql.ingest(root / name, root / f"{name}.archive")
@@ -78,13 +80,19 @@ def test_one_name_in_two_archives(folder):
     with hta_sql.compare(folder / "before.archive", folder / "again.archive") as two:
         jobs = two.archive.sql("SELECT DISTINCT job FROM traces ORDER BY job")["job"].to_pylist()
         assert jobs == ["llama (base)", "llama (test)"]
-        one, other = (two.archive.sql(
-            "SELECT event_id, name, dur_ns FROM host_ops WHERE job = $job ORDER BY rank, event_id",
-            {"job": job}) for job in jobs)
+        one, other = (
+            two.archive.sql(
+                "SELECT event_id, name, dur_ns FROM host_ops WHERE job = $job ORDER BY rank, "
+                "event_id",
+                {"job": job},
+            )
+            for job in jobs
+        )
     for archive, rows in (("before.archive", one), ("again.archive", other)):
         with hta_sql.open(folder / archive) as alone:
-            assert rows.equals(alone.sql(
-                "SELECT event_id, name, dur_ns FROM host_ops ORDER BY rank, event_id"))
+            assert rows.equals(
+                alone.sql("SELECT event_id, name, dur_ns FROM host_ops ORDER BY rank, event_id")
+            )
 
 
 def test_names_that_no_file_has(tmp_path):
@@ -98,7 +106,9 @@ def test_names_that_no_file_has(tmp_path):
         pq.write_table(table, tmp_path / name / "traces.parquet")
     with hta_sql.compare(tmp_path / "a", tmp_path / "b") as two:
         assert [(row["name"], row["change"]) for row in two.kernel_diff().to_pylist()] == [
-            ("b", "added"), ("a", "deleted")]
+            ("b", "added"),
+            ("a", "deleted"),
+        ]
 
 
 def test_nothing_is_left_behind(folder, tmp_path, monkeypatch):
@@ -121,10 +131,23 @@ def test_ranks_and_steps_of_one_job(folder):
         steps = {row["name"]: row for row in two.step_diff().to_pylist()}
         assert steps["step_time"]["base_count"] == steps["step_time"]["test_count"] == 1
     # Rank 1 is the straggler, 20 % slower.
-    done = run(f"{job}::before", f"{job}::before", "--base-ranks", 0, "--test-ranks", 1,
-               "--format", "json", "--table", "kernel_diff")
-    slower = [row["test_mean_ns"] / row["base_mean_ns"] for row in json.loads(done.stdout)
-              if row["kind"] == "computation"]
+    done = run(
+        f"{job}::before",
+        f"{job}::before",
+        "--base-ranks",
+        0,
+        "--test-ranks",
+        1,
+        "--format",
+        "json",
+        "--table",
+        "kernel_diff",
+    )
+    slower = [
+        row["test_mean_ns"] / row["base_mean_ns"]
+        for row in json.loads(done.stdout)
+        if row["kind"] == "computation"
+    ]
     assert all(1.1 < ratio < 1.3 for ratio in slower) and slower
 
 
@@ -166,24 +189,42 @@ def test_report(folder, tmp_path):
     assert first.startswith("base  before: 2 ranks, 3 steps, NVIDIA H100")
     assert second.startswith("test  slow: 2 ranks, 3 steps, NVIDIA H100")
     assert blank == "" and headline.startswith("A step takes ") and " longer: " in headline
-    assert re.search(rf"^  1  {FLASH} takes [56]\d\.\d times as long a call, in aten::_flash",
-                     done.stdout, re.MULTILINE)
+    assert re.search(
+        rf"^  1  {FLASH} takes [56]\d\.\d times as long a call, in aten::_flash",
+        done.stdout,
+        re.MULTILINE,
+    )
     assert "Not comparable" not in done.stdout and "Take care" not in done.stdout
     run(folder / "all::before", folder / "all::slow", "-o", tmp_path / "report.txt")
     assert (tmp_path / "report.txt").read_text() == done.stdout
 
 
 def test_nothing_changed(folder):
-    done = run(folder / "all::before", folder / "again.archive", "--fail-if", "step_time > 3%",
-               "--fail-if", "kernel_time > 5%", "--fail-if", "compute > 100us")
+    done = run(
+        folder / "all::before",
+        folder / "again.archive",
+        "--fail-if",
+        "step_time > 3%",
+        "--fail-if",
+        "kernel_time > 5%",
+        "--fail-if",
+        "compute > 100us",
+    )
     assert "within noise of" in done.stdout
     assert "No cause is beyond noise" in done.stdout
     assert done.stderr.count("does not hold") == 3
 
 
 def test_json_has_every_table(folder):
-    done = run(folder / "all::before", folder / "all::slow", "--format", "json",
-               "--fail-if", "step_time > 3%", status=3)
+    done = run(
+        folder / "all::before",
+        folder / "all::slow",
+        "--format",
+        "json",
+        "--fail-if",
+        "step_time > 3%",
+        status=3,
+    )
     found = json.loads(done.stdout)
     assert found["is_comparable"] is True and found["reasons"] == {"prevents": [], "weakens": []}
     assert found["conditions"][0]["holds"] is True
@@ -229,8 +270,17 @@ def test_conditions(text, name, is_above, limit, is_ratio):
 
 
 @pytest.mark.parametrize(
-    "text", ["step_time", "step_time > 3", "> 3%", "step_time >= 3%", "3% < step_time",
-             "kernel_time > 3ms", "step_time > x%", ""],
+    "text",
+    [
+        "step_time",
+        "step_time > 3",
+        "> 3%",
+        "step_time >= 3%",
+        "3% < step_time",
+        "kernel_time > 3ms",
+        "step_time > x%",
+        "",
+    ],
 )
 def test_no_conditions(folder, text):
     with pytest.raises(BadParameter):
@@ -253,9 +303,15 @@ def test_metrics_that_are_not_there(folder):
 @pytest.mark.parametrize(
     "condition, status",
     [
-        ("step_time > 3%", 3), ("step_time > 900%", 0), ("step_time > 1ms", 3),
-        ("step_time > 10 s", 0), ("step_time < -3%", 0), ("kernel_time > 50%", 3),
-        ("transfer > 1%", 0), ("host_time > 1%", 0), ("data_loading > 1%", 0),
+        ("step_time > 3%", 3),
+        ("step_time > 900%", 0),
+        ("step_time > 1ms", 3),
+        ("step_time > 10 s", 0),
+        ("step_time < -3%", 0),
+        ("kernel_time > 50%", 3),
+        ("transfer > 1%", 0),
+        ("host_time > 1%", 0),
+        ("data_loading > 1%", 0),
     ],
 )
 def test_exit_statuses(folder, condition, status):
@@ -275,8 +331,19 @@ def test_one_step_tells_nothing_of_noise(folder):
 
 
 def test_a_condition_that_holds_is_said_before_one_that_cannot_be_told(folder):
-    run(folder / "all::before", folder / "all::slow", "--base-steps", 1, "--test-steps", 1,
-        "--fail-if", "step_time > 3%", "--fail-if", "kernel_time > 50%", status=3)
+    run(
+        folder / "all::before",
+        folder / "all::slow",
+        "--base-steps",
+        1,
+        "--test-steps",
+        1,
+        "--fail-if",
+        "step_time > 3%",
+        "--fail-if",
+        "kernel_time > 50%",
+        status=3,
+    )
 
 
 def test_what_cannot_be_compared(folder, tmp_path):
@@ -287,8 +354,10 @@ def test_what_cannot_be_compared(folder, tmp_path):
     for path in (folder / "all").iterdir():
         if path.is_dir() and not path.name.startswith("."):
             (other / path.name).symlink_to(path)
-    pq.write_table(pa.Table.from_pylist([row | {"device_name": "Abacus"} for row in rows]),
-                   other / "traces.parquet")
+    pq.write_table(
+        pa.Table.from_pylist([row | {"device_name": "Abacus"} for row in rows]),
+        other / "traces.parquet",
+    )
     done = run(folder / "all::before", other, "--fail-if", "step_time > 3%", status=1)
     assert "Not comparable: they ran on different GPUs: NVIDIA H100" in done.stdout
     assert "Error: not comparable, so no condition counts" in done.stderr
@@ -297,8 +366,13 @@ def test_what_cannot_be_compared(folder, tmp_path):
 
 def test_without_steps_or_devices(tmp_path):
     for name, dur_ns in (("a", 10_000), ("b", 30_000)):
-        write_archive(tmp_path / name, gpu_activities=[
-            activity(job=name, event_id=i, start_ns=100_000 * i, dur_ns=dur_ns) for i in range(9)])
+        write_archive(
+            tmp_path / name,
+            gpu_activities=[
+                activity(job=name, event_id=i, start_ns=100_000 * i, dur_ns=dur_ns)
+                for i in range(9)
+            ],
+        )
     done = run(tmp_path / "a", tmp_path / "b")
     assert "The GPU is busy for 3 times as long: 90.0 µs, now 270 µs; of one each" in done.stdout
     assert "1  gemm takes 3 times as long a call" in done.stdout

@@ -270,9 +270,14 @@ def test_every_kind_of_row_is_there(job):
         *(("X", category) for category in HOST),
         *(("X", c) for c in ("kernel", "gpu_memcpy", "gpu_memset", "cuda_sync", "Trace")),
         ("X", "gpu_user_annotation"),
-        ("i", "cpu_instant_event"), ("i", None), ("M", None),
-        ("s", "ac2g"), ("f", "ac2g"), ("s", "fwdbwd"), ("f", "fwdbwd"),
-    }  # fmt: skip
+        ("i", "cpu_instant_event"),
+        ("i", None),
+        ("M", None),
+        ("s", "ac2g"),
+        ("f", "ac2g"),
+        ("s", "fwdbwd"),
+        ("f", "fwdbwd"),
+    }
     assert events[-1]["name"] == "Record Window End"
     assert any('{"reduction": "mean"}' in event["name"] for event in events)
     kinds = {e["args"]["cuda_sync_kind"] for e in of(events, "cuda_sync")}
@@ -349,28 +354,38 @@ MEMORY_EFFICIENT = (
 COPY = "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<"
 STATES = [1024, 4096]
 CLONED = [
-    ("aten::clone", [STATES]), ("aten::empty_like", [STATES]), ("aten::empty", [[]]),
-    ("aten::copy_", [STATES, STATES]), ("CloneBackward0", [STATES]),
+    ("aten::clone", [STATES]),
+    ("aten::empty_like", [STATES]),
+    ("aten::empty", [[]]),
+    ("aten::copy_", [STATES, STATES]),
+    ("CloneBackward0", [STATES]),
     ("autograd::engine::evaluate_function: CloneBackward0", None),
-]  # fmt: skip
+]
 
 
 def small_product(rows):
     """The operators of the small matrix product that show how many rows it has."""
     return [
-        ("aten::matmul", [[rows, 4096]]), ("aten::mm", [[rows, 4096], [4096, 64]]),
-        ("MmBackward0", [[rows, 4096]]), ("aten::mm", [[rows, 64], [64, 4096]]),
-    ]  # fmt: skip
+        ("aten::matmul", [[rows, 4096]]),
+        ("aten::mm", [[rows, 4096], [4096, 64]]),
+        ("MmBackward0", [[rows, 4096]]),
+        ("aten::mm", [[rows, 64], [64, 4096]]),
+    ]
 
 
 CHANGED = {
     # operators that a layer has less and more, its kernels less and more, which one takes longer
     "slow_kernel": ([], [], [], [], (FLASH, FLASH, 1.2)),
     "inserted_op": ([], CLONED, [], [COPY], None),
-    "other_shapes": (small_product(1024), small_product(2048), [], [],
-                     (SMALL_GEMM, SMALL_GEMM, 1.6)),
+    "other_shapes": (
+        small_product(1024),
+        small_product(2048),
+        [],
+        [],
+        (SMALL_GEMM, SMALL_GEMM, 1.6),
+    ),
     "other_kernel": ([], [], [FLASH], [MEMORY_EFFICIENT], (FLASH, MEMORY_EFFICIENT, 1.5)),
-}  # fmt: skip
+}
 
 
 def compared(texts):
@@ -398,9 +413,10 @@ def named(durations, start):
 
 
 @pytest.mark.parametrize(
-    ("both", "seed"), [({}, 0), ({}, 1), ({"bottleneck": "compute"}, 0)],
+    ("both", "seed"),
+    [({}, 0), ({}, 1), ({"bottleneck": "compute"}, 0)],
     ids=["same seed", "other seed", "with a bottleneck"],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("change", CHANGED)
 def test_only_the_change_differs(job, change, both, seed):
     less_ops, more_ops, less_kernels, more_kernels, slower = CHANGED[change]
@@ -461,9 +477,14 @@ def test_the_inserted_operator_follows_the_attention(job):
 
 @pytest.mark.parametrize(
     "bad",
-    [{"ranks": 0}, {"time_format": "stardate"}, {"collective_ids": "x"}, {"straggler": 2},
-     {"change": "x"}],
-)  # fmt: skip
+    [
+        {"ranks": 0},
+        {"time_format": "stardate"},
+        {"collective_ids": "x"},
+        {"straggler": 2},
+        {"change": "x"},
+    ],
+)
 def test_bad_arguments_are_named(tmp_path, bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
         write_job(tmp_path, **{**SMALL, **bad})

@@ -108,7 +108,8 @@ def test_readme_names_every_query():
 
 
 def run(command: list[str], folder: Path, env: dict[str, str]) -> str:
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        command, cwd=folder, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
     assert done.returncode == 0, f"{command[-1]}\n{done.stdout}{done.stderr}"
     return done.stdout + done.stderr

@@ -36,14 +36,16 @@ def con():
         ("ns::op::operator()(int) const", "ns::op::operator()"),
         ("foo(int) const", "foo"),
         ("void rocblas_gemm<float>(int) [clone .kd]", "rocblas_gemm"),
-        ("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
-         "ncclDevKernel_AllReduce_Sum_f32_RING_LL"),
+        (
+            "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+            "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
+        ),
         ("<", "<"),
         ("()", "()"),
         ("", ""),
         ("void f<" * 40 + ">" * 40, None),
     ],
-)  # fmt: skip
+)
 def test_short_names(con, name, short):
     found = con.execute("SELECT short_name($1)", [name]).fetchall()[0][0]
     assert found == short if short is not None else found
@@ -51,23 +53,49 @@ def test_short_names(con, name, short):
 
 KINDS = {
     "communication": [
-        "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)", "void ncclKernel_x",
-        "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL", "nccl:all_reduce", "rcclGenericKernel",
-        "hccl::all_reduce", "oneCCL_allreduce", "msccl_kernel", "nvshmem_put",
-        "void deep_ep::intranode::dispatch<8>(int)", "void vllm::cross_device_reduce_1stage<8>(x)",
-        "multimem_all_reduce_kernel", "AllGatherKernel", "myReduceScatter", "all_to_all_v",
-        "symm_ALLREDUCE_two_shot", "ReDuCe_ScAtTeR", "alltoall",
+        "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)",
+        "void ncclKernel_x",
+        "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL",
+        "nccl:all_reduce",
+        "rcclGenericKernel",
+        "hccl::all_reduce",
+        "oneCCL_allreduce",
+        "msccl_kernel",
+        "nvshmem_put",
+        "void deep_ep::intranode::dispatch<8>(int)",
+        "void vllm::cross_device_reduce_1stage<8>(x)",
+        "multimem_all_reduce_kernel",
+        "AllGatherKernel",
+        "myReduceScatter",
+        "all_to_all_v",
+        "symm_ALLREDUCE_two_shot",
+        "ReDuCe_ScAtTeR",
+        "alltoall",
     ],
     "memory": [
-        "Memcpy HtoD (Pageable -> Device)", "Memset (Device)", "hipMemcpyAsync", "hipMemsetAsync",
-        "dma_in", "CopyDeviceToDevice", "__amd_rocclr_copyBuffer", "__amd_rocclr_fillBufferAligned",
+        "Memcpy HtoD (Pageable -> Device)",
+        "Memset (Device)",
+        "hipMemcpyAsync",
+        "hipMemsetAsync",
+        "dma_in",
+        "CopyDeviceToDevice",
+        "__amd_rocclr_copyBuffer",
+        "__amd_rocclr_fillBufferAligned",
     ],
     "computation": [
-        "void at::native::batch_norm_SyncBN<float>(x)", "SyncBatchNorm", "hipKernel", "gemm_nccl",
-        "reduce_kernel", "my_Memcpy_like", "loadma", "scatter_gather_elementwise", "gather_all",
-        "pe_exe", None,
+        "void at::native::batch_norm_SyncBN<float>(x)",
+        "SyncBatchNorm",
+        "hipKernel",
+        "gemm_nccl",
+        "reduce_kernel",
+        "my_Memcpy_like",
+        "loadma",
+        "scatter_gather_elementwise",
+        "gather_all",
+        "pe_exe",
+        None,
     ],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("kind", "name"), [(k, n) for k, names in KINDS.items() for n in names])
@@ -88,12 +116,17 @@ def test_category_and_collective_come_before_the_name(tmp_path):
         activity("k", cat="Kernel"),
         activity("m", cat="Memset"),
         activity("dma0", cat="mtia_ccp_events"),
-    ]  # fmt: skip
+    ]
     archive = ingested(tmp_path, trace_text(events))
     assert rows(archive, "SELECT kind FROM gpu_activities ORDER BY event_id") == [
-        ("memory",), ("communication",), ("computation",), ("memory",),
-        ("computation",), ("memory",), ("memory",),
-    ]  # fmt: skip
+        ("memory",),
+        ("communication",),
+        ("computation",),
+        ("memory",),
+        ("computation",),
+        ("memory",),
+        ("memory",),
+    ]
 
 
 def test_computation_before_and_behind(tmp_path):
@@ -106,17 +139,25 @@ def test_computation_before_and_behind(tmp_path):
     device 1    [==f=)
     """
     events = [
-        activity("a", 0, 10), activity("b", 16, 6), activity("c", 5, 10, tid=9),
+        activity("a", 0, 10),
+        activity("b", 16, 6),
+        activity("c", 5, 10, tid=9),
         activity("nccl d", 3, 20, tid=20, **{"Collective name": "allreduce"}),
-        activity("e", 26, 2, cat="gpu_memcpy"), activity("f", 0, 5, pid=1, device=1),
+        activity("e", 26, 2, cat="gpu_memcpy"),
+        activity("f", 0, 5, pid=1, device=1),
         activity("g", 5, 0, cat="gpu_memset", pid=1, device=1),
-    ]  # fmt: skip
+    ]
     archive = ingested(tmp_path, trace_text(events))
     sql = "SELECT computed_before_ns, hidden_ns FROM gpu_activities ORDER BY event_id"
     assert rows(archive, sql) == [
-        (0, None), (15_000, None), (5_000, None), (3_000, 18_000), (21_000, 0),
-        (0, None), (5_000, 0),
-    ]  # fmt: skip
+        (0, None),
+        (15_000, None),
+        (5_000, None),
+        (3_000, 18_000),
+        (21_000, 0),
+        (0, None),
+        (5_000, 0),
+    ]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -136,11 +177,12 @@ def test_random_computation(tmp_path, seed):
     assert rows(archive, sql) == [
         (
             1000 * sum(at < e["ts"] for at in computed[e["pid"]]),
-            None if e["name"] == "gemm"
+            None
+            if e["name"] == "gemm"
             else 1000 * sum(e["ts"] <= at < e["ts"] + e["dur"] for at in computed[e["pid"]]),
         )
         for e in events
-    ]  # fmt: skip
+    ]
 
 
 def test_having_a_stream_makes_no_activity(tmp_path):
@@ -184,11 +226,15 @@ def test_launches(tmp_path):
         archive,
         "SELECT name, launch_name, launch_id, launch_start_ns FROM gpu_activities ORDER BY 1",
     ) == [
-        ("a", "cudaLaunchKernel", 0, 5000), ("b", "outer", 3, 30000),
-        ("c", "cudaGraphLaunch", 7, 60000), ("d", "cudaGraphLaunch", 7, 60000),
-        ("e", None, None, None), ("f", None, None, None), ("g", "hipLaunchKernel", 13, 1000),
+        ("a", "cudaLaunchKernel", 0, 5000),
+        ("b", "outer", 3, 30000),
+        ("c", "cudaGraphLaunch", 7, 60000),
+        ("d", "cudaGraphLaunch", 7, 60000),
+        ("e", None, None, None),
+        ("f", None, None, None),
+        ("g", "hipLaunchKernel", 13, 1000),
         ("h", "later", 15, 200000),
-    ]  # fmt: skip
+    ]
 
 
 def test_steps(tmp_path):
@@ -235,15 +281,22 @@ def test_what_is_around(tmp_path):
     ]
     archive = ingested(tmp_path, trace_text(events))
     assert rows(archive, "SELECT event_id, op_id, annotation_id FROM host_ops ORDER BY 1") == [
-        (0, None, None), (1, None, 0), (2, 1, 0), (3, 1, 0), (4, 3, 0), (6, None, 0),
+        (0, None, None),
+        (1, None, 0),
+        (2, 1, 0),
+        (3, 1, 0),
+        (4, 3, 0),
+        (6, None, 0),
         (8, None, None),
-    ]  # fmt: skip
+    ]
     assert rows(
         archive, "SELECT name, op_id, annotation_id FROM gpu_activities ORDER BY start_ns"
     ) == [
-        ("gemm", 3, 0), ("triton", None, 0), ("other thread", None, None),
+        ("gemm", 3, 0),
+        ("triton", None, 0),
+        ("other thread", None, None),
         ("not launched", None, None),
-    ]  # fmt: skip
+    ]
 
 
 def test_crossed_spans_leave_the_stack(tmp_path):
@@ -257,9 +310,11 @@ def test_crossed_spans_leave_the_stack(tmp_path):
     archive = ingested(tmp_path, trace_text(events))
     sql = "SELECT name, cut_ns, parent_id, op_id FROM host_ops ORDER BY start_ns"
     assert rows(archive, sql) == [
-        ("crossed", 5000, None, None), ("crossing", None, None, None), ("launch", None, 1, 1),
+        ("crossed", 5000, None, None),
+        ("crossing", None, None, None),
+        ("launch", None, 1, 1),
         ("later", None, 1, 1),
-    ]  # fmt: skip
+    ]
     assert rows(archive, "SELECT op_id FROM gpu_activities") == [(1,)]
 
 
@@ -280,8 +335,12 @@ def test_what_is_around_though_crossed(tmp_path):
     assert rows(archive, sql) == [("a", 1, 0), ("b", 1, 0), ("outlives step", 1, None)]
     sql = "SELECT parent_id, op_id, annotation_id FROM host_ops ORDER BY event_id"
     assert rows(archive, sql) == [
-        (None, None, None), (None, None, None), (1, 1, 0), (1, 1, 0), (1, 1, None)
-    ]  # fmt: skip
+        (None, None, None),
+        (None, None, None),
+        (1, 1, 0),
+        (1, 1, 0),
+        (1, 1, None),
+    ]
 
 
 def test_device_and_stream(tmp_path):
@@ -293,20 +352,36 @@ def test_device_and_stream(tmp_path):
     ]
     archive = ingested(tmp_path, trace_text(events))
     assert rows(archive, "SELECT device, stream FROM gpu_activities ORDER BY name") == [
-        (3, 20), (1, 7), (None, None), (2, 2**32 - 1),
-    ]  # fmt: skip
+        (3, 20),
+        (1, 7),
+        (None, None),
+        (2, 2**32 - 1),
+    ]
     assert archive.temporal_breakdown().num_rows == 4
 
 
 def test_collective_arguments(tmp_path):
     comms_id = 2**63 + 12345
-    kernel = activity("ncclDevKernel_x", **{
-        "Collective name": "_allgather_base", "dtype": "BFloat16", "In msg nelems": 100,
-        "Out msg nelems": 800, "Group size": 8, "Process Group Name": "1", "Seq": 77,
-        "Process Group Description": "dp", "Process Group Ranks": "[0, 1, ..., 7]",
-        "In split size": "[]", "Src Rank": 2, "Comms Id": comms_id, "grid": [4, 2, 1],
-        "est. achieved occupancy %": 25, "External id": 5,
-    })  # fmt: skip
+    kernel = activity(
+        "ncclDevKernel_x",
+        **{
+            "Collective name": "_allgather_base",
+            "dtype": "BFloat16",
+            "In msg nelems": 100,
+            "Out msg nelems": 800,
+            "Group size": 8,
+            "Process Group Name": "1",
+            "Seq": 77,
+            "Process Group Description": "dp",
+            "Process Group Ranks": "[0, 1, ..., 7]",
+            "In split size": "[]",
+            "Src Rank": 2,
+            "Comms Id": comms_id,
+            "grid": [4, 2, 1],
+            "est. achieved occupancy %": 25,
+            "External id": 5,
+        },
+    )
     archive = ingested(tmp_path, trace_text([kernel]))
     [row] = archive.sql(
         "SELECT collective_name, dtype, in_nelems, out_nelems, group_size, process_group_name,"
@@ -314,6 +389,20 @@ def test_collective_arguments(tmp_path):
         " comms_id, grid, occupancy_frac, external_id FROM gpu_activities"
     ).to_pylist()
     assert tuple(row.values()) == (
-        "_allgather_base", "BFloat16", 100, 800, 8, "1", "dp", "[0, 1, ..., 7]", "[]", 2, None, 77,
-        comms_id, [4, 2, 1], 0.25, 5,
-    )  # fmt: skip
+        "_allgather_base",
+        "BFloat16",
+        100,
+        800,
+        8,
+        "1",
+        "dp",
+        "[0, 1, ..., 7]",
+        "[]",
+        2,
+        None,
+        77,
+        comms_id,
+        [4, 2, 1],
+        0.25,
+        5,
+    )

@@ -14,44 +14,84 @@ from hta_sql.errors import one_line
 pytestmark = pytest.mark.usefixtures("use_library")
 
 
-@pytest.mark.parametrize(("line", "status", "says"), [
-    # Usage: 2.
-    ("run total_tim {archive}", 2,
-     "Error: no query 'total_tim'; did you mean 'total_time'? (hta-sql list shows all 2)"),
-    ("show zzz", 2, "Error: no query 'zzz' (hta-sql list shows all 2)"),
-    ("show total_time --version 9", 2, "Error: no version 9 of total_time; there is 1, 2"),
-    ("run total_time", 2, "Error: Missing argument 'ARCHIVE...'."),
-    ("run total_time {archive} --only-rank x", 2, "Error: No such option '--only-rank'"),
-    ("run total_time {archive} --only-ranks 0,x", 2,
-     "Error: Invalid value for '--only-ranks': 'x' is not a valid integer."),
-    ("run total_time {archive} --only-ranks 3000000000", 2,
-     "Error: total_time: only_ranks is INTEGER[], not [3000000000]"),
-    ("run named {archive}", 2, "Error: Missing option '--name-contains'."),
-    ("run total_time {archive} --format xml", 2, "Error: Invalid value for '--format'"),
-    ("ingest traces {archive} --rank 3", 2, "Error: Invalid value for --rank: '3' is not N=FILE"),
-    ("run total_time {archive} --only-ranks=", 2,
-     "Error: Invalid value for '--only-ranks': '' is not a valid integer."),
-    ("sql {archive}", 2, "Error: Missing ARCHIVE or SQL: hta-sql sql ARCHIVE... SQL"),
-    ("demo out --straggler 4", 2, "Error: Invalid value for --straggler: there are ranks 0 to 3"),
-    ("demo out --straggler x", 2, "Error: Invalid value for --straggler: 'x' is neither a rank"),
-    ("total_time {archive}", 2, "Error: total_time is a query: hta-sql run total_time ARCHIVE"),
-    ("nonsense", 2, "Error: No such command 'nonsense'"),
-    # What a query refuses by SQL's error().
-    ("sql {archive} SELECT|error('total_time:|top_k|is|1|or|2,|not|3')|FROM|events", 2,
-     "Error: total_time: top_k is 1 or 2, not 3"),
-    # Archives, data and SQL: 1.
-    ("run total_time missing", 1,
-     "Error: missing: no such folder; `hta-sql ingest TRACES ARCHIVE` makes one"),
-    ("run total_time {archive}/traces.parquet", 1, "traces.parquet: not an archive, it is a file"),
-    ("check missing", 1, "Error: missing: no such folder"),
-    ("shell missing", 1, "Error: missing: no such folder"),
-    ("sql {archive} SELEC", 1, 'Error: Parser Error: syntax error at or near "SELEC"'),
-    ("sql {archive} FROM|nowhere", 1, "Error: no table 'nowhere'; the tables are attachments"),
-    ("sql {archive} SELECT|error('mine')|FROM|events", 1, "Error: Invalid Input Error: mine"),
-    ("run total_time {archive} -o missing/x.csv", 1,
-     "Error: missing/x.csv: No such file or directory"),
-    ("run total_time {archive} -o x.doc", 1, "Error: x.doc: its name does not tell the format"),
-])
+@pytest.mark.parametrize(
+    ("line", "status", "says"),
+    [
+        # Usage: 2.
+        (
+            "run total_tim {archive}",
+            2,
+            "Error: no query 'total_tim'; did you mean 'total_time'? (hta-sql list shows all 2)",
+        ),
+        ("show zzz", 2, "Error: no query 'zzz' (hta-sql list shows all 2)"),
+        ("show total_time --version 9", 2, "Error: no version 9 of total_time; there is 1, 2"),
+        ("run total_time", 2, "Error: Missing argument 'ARCHIVE...'."),
+        ("run total_time {archive} --only-rank x", 2, "Error: No such option '--only-rank'"),
+        (
+            "run total_time {archive} --only-ranks 0,x",
+            2,
+            "Error: Invalid value for '--only-ranks': 'x' is not a valid integer.",
+        ),
+        (
+            "run total_time {archive} --only-ranks 3000000000",
+            2,
+            "Error: total_time: only_ranks is INTEGER[], not [3000000000]",
+        ),
+        ("run named {archive}", 2, "Error: Missing option '--name-contains'."),
+        ("run total_time {archive} --format xml", 2, "Error: Invalid value for '--format'"),
+        (
+            "ingest traces {archive} --rank 3",
+            2,
+            "Error: Invalid value for --rank: '3' is not N=FILE",
+        ),
+        (
+            "run total_time {archive} --only-ranks=",
+            2,
+            "Error: Invalid value for '--only-ranks': '' is not a valid integer.",
+        ),
+        ("sql {archive}", 2, "Error: Missing ARCHIVE or SQL: hta-sql sql ARCHIVE... SQL"),
+        (
+            "demo out --straggler 4",
+            2,
+            "Error: Invalid value for --straggler: there are ranks 0 to 3",
+        ),
+        (
+            "demo out --straggler x",
+            2,
+            "Error: Invalid value for --straggler: 'x' is neither a rank",
+        ),
+        ("total_time {archive}", 2, "Error: total_time is a query: hta-sql run total_time ARCHIVE"),
+        ("nonsense", 2, "Error: No such command 'nonsense'"),
+        # What a query refuses by SQL's error().
+        (
+            "sql {archive} SELECT|error('total_time:|top_k|is|1|or|2,|not|3')|FROM|events",
+            2,
+            "Error: total_time: top_k is 1 or 2, not 3",
+        ),
+        # Archives, data and SQL: 1.
+        (
+            "run total_time missing",
+            1,
+            "Error: missing: no such folder; `hta-sql ingest TRACES ARCHIVE` makes one",
+        ),
+        (
+            "run total_time {archive}/traces.parquet",
+            1,
+            "traces.parquet: not an archive, it is a file",
+        ),
+        ("check missing", 1, "Error: missing: no such folder"),
+        ("shell missing", 1, "Error: missing: no such folder"),
+        ("sql {archive} SELEC", 1, 'Error: Parser Error: syntax error at or near "SELEC"'),
+        ("sql {archive} FROM|nowhere", 1, "Error: no table 'nowhere'; the tables are attachments"),
+        ("sql {archive} SELECT|error('mine')|FROM|events", 1, "Error: Invalid Input Error: mine"),
+        (
+            "run total_time {archive} -o missing/x.csv",
+            1,
+            "Error: missing/x.csv: No such file or directory",
+        ),
+        ("run total_time {archive} -o x.doc", 1, "Error: x.doc: its name does not tell the format"),
+    ],
+)
 def test_one_line(tiny_archive, line, status, says):
     words = [w.replace("|", " ") for w in line.format(archive=tiny_archive).split()]
     result = CliRunner().invoke(cli, words, prog_name="hta-sql")
@@ -85,15 +125,22 @@ def test_our_own_bugs_are_not_dressed_up(tiny_archive, monkeypatch):
 
 
 def hta_sql(*words: str, **options) -> subprocess.Popen:
-    return subprocess.Popen([sys.executable, "-m", "hta_sql.cli", *words], text=True,
-                            stderr=subprocess.PIPE, **options)
+    return subprocess.Popen(
+        [sys.executable, "-m", "hta_sql.cli", *words], text=True, stderr=subprocess.PIPE, **options
+    )
 
 
 def test_a_closed_pipe_is_quiet(tiny_archive):
     for form in ("csv", "json", "arrow", "table"):
         read, write = os.pipe()
-        with hta_sql("sql", str(tiny_archive), "SELECT range AS n FROM range(100000)",
-                     "--format", form, stdout=write) as process:
+        with hta_sql(
+            "sql",
+            str(tiny_archive),
+            "SELECT range AS n FROM range(100000)",
+            "--format",
+            form,
+            stdout=write,
+        ) as process:
             os.close(write)
             os.read(read, 10)
             os.close(read)
@@ -103,8 +150,9 @@ def test_a_closed_pipe_is_quiet(tiny_archive):
 def test_interrupt(tiny_archive):
     # The first rows tell that the query is running; it would be for days.
     endless = "SELECT range AS n FROM range(1000000000000)"
-    with hta_sql("sql", str(tiny_archive), endless, "--format", "csv",
-                 stdout=subprocess.PIPE) as process:
+    with hta_sql(
+        "sql", str(tiny_archive), endless, "--format", "csv", stdout=subprocess.PIPE
+    ) as process:
         process.stdout.read(1000)
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=30)[1].strip() == "Interrupted"
@@ -112,6 +160,6 @@ def test_interrupt(tiny_archive):
 
 
 def test_library_texts_become_one_line():
-    text = 'Parser Error: syntax\nerror\n\nLINE 1: SELEC 1\n        ^'
+    text = "Parser Error: syntax\nerror\n\nLINE 1: SELEC 1\n        ^"
     assert one_line(ValueError(text)) == "Parser Error: syntax error"
     assert one_line(ValueError("a" * 500), at_most=10) == "aaaaaaaaa…"

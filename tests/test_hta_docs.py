@@ -40,16 +40,28 @@ csv.field_size_limit(10**9)
 
 # hta-semantics §4: the public methods of TraceAnalysis.
 HTA_METHODS = {
-    "critical_path_analysis", "generate_trace_with_counters", "get_aten_op_kernels_and_delay",
-    "get_comm_comp_overlap", "get_cuda_kernel_launch_stats",
-    "get_cupti_counter_data_with_operators", "get_frequent_cuda_kernel_sequences",
-    "get_gpu_kernel_breakdown", "get_gpu_kernels_with_user_annotations",
-    "get_gpu_user_annotation_breakdown", "get_idle_time_breakdown", "get_memory_bw_summary",
-    "get_memory_bw_time_series", "get_potential_stragglers", "get_profiler_steps",
-    "get_queue_length_summary", "get_queue_length_summary_from_time_series",
-    "get_queue_length_time_series", "get_temporal_breakdown",
-    "get_time_spent_blocked_on_full_queue", "overlay_critical_path_analysis",
-}  # fmt: skip
+    "critical_path_analysis",
+    "generate_trace_with_counters",
+    "get_aten_op_kernels_and_delay",
+    "get_comm_comp_overlap",
+    "get_cuda_kernel_launch_stats",
+    "get_cupti_counter_data_with_operators",
+    "get_frequent_cuda_kernel_sequences",
+    "get_gpu_kernel_breakdown",
+    "get_gpu_kernels_with_user_annotations",
+    "get_gpu_user_annotation_breakdown",
+    "get_idle_time_breakdown",
+    "get_memory_bw_summary",
+    "get_memory_bw_time_series",
+    "get_potential_stragglers",
+    "get_profiler_steps",
+    "get_queue_length_summary",
+    "get_queue_length_summary_from_time_series",
+    "get_queue_length_time_series",
+    "get_temporal_breakdown",
+    "get_time_spent_blocked_on_full_queue",
+    "overlay_critical_path_analysis",
+}
 
 
 # The text
@@ -92,7 +104,9 @@ def test_text_is_read_as_meant():
     assert sections(text, 2) == {"B": "b\n```\n# code\n```\n### C\nc\n", "D": "d\n"}
     assert sections(text, 3) == {"C": "c\n"}
     assert numbers_in("In `a_1`, of H100s, 1,234.50 µs and 3e-14, or -1 µs.") == [
-        Decimal("1234.50"), Decimal("3e-14"), Decimal(-1)
+        Decimal("1234.50"),
+        Decimal("3e-14"),
+        Decimal(-1),
     ]
     assert is_rounded(Decimal("0.21"), 0.208) and not is_rounded(Decimal("0.20"), 0.208)
     assert is_rounded(Decimal("3e-14"), 2.8e-14) and not is_rounded(Decimal(0), 0.1)
@@ -168,13 +182,23 @@ def times(ours: Ours, folder: Path) -> list[Number]:
     nccl = raw_trace("nccl")
     end = max(float(mark.start_ns - nccl.base_ns) / 1000 for _, mark in nccl.step_marks)
     negative = [
-        event for event in nccl.events
+        event
+        for event in nccl.events
         if hta_keeps(event) and float(event["ts"]) < end and rounded_to_us(event)[1] < 0
     ]
     since_1970 = ulp(float(raw_trace("ns_resolution").activities[0]["start_ns"]) / 1000)
     return [
-        -1, kept[0], kept[-1], idle[0], us(row["idle_ns"]), idle[1], 1970, since_1970,
-        *steps("nccl"), len(negative), max(rounded_to_us(event)[1] for event in negative),
+        -1,
+        kept[0],
+        kept[-1],
+        idle[0],
+        us(row["idle_ns"]),
+        idle[1],
+        1970,
+        since_1970,
+        *steps("nccl"),
+        len(negative),
+        max(rounded_to_us(event)[1] for event in negative),
         max(event["dur"] for event in negative),
     ]
 
@@ -185,10 +209,14 @@ def last_step(ours: Ours, folder: Path) -> list[Number]:
     [all_steps] = ours("temporal_breakdown", "two_ranks", only_ranks=[0])
     [kept] = ours("temporal_breakdown", "two_ranks", only_ranks=[0], only_steps=[551])
     assert [row["step"] for row in ours("profiler_steps", "two_ranks", only_ranks=[0])] == [
-        551, 552
+        551,
+        552,
     ]
     return [
-        0, float(theirs["kernel_time(us)"]), *steps("two_ranks"), us(all_steps["span_ns"]),
+        0,
+        float(theirs["kernel_time(us)"]),
+        *steps("two_ranks"),
+        us(all_steps["span_ns"]),
         us(kept["span_ns"]),
     ]
 
@@ -224,10 +252,12 @@ def host_steps(ours: Ours, folder: Path) -> list[Number]:
     # hta-semantics §1.8: of the marks around a launch, the last in the file; of any category.
     theirs = [
         [
-            int(mark["name"].partition("#")[2]) for mark in marks
+            int(mark["name"].partition("#")[2])
+            for mark in marks
             if mark["ts"] <= event["ts"] < mark["ts"] + mark["dur"]
         ][-1]
-        for event in events if event["cat"] == "cuda_runtime"
+        for event in events
+        if event["cat"] == "cuda_runtime"
     ]
     # §1.10: dropped is what begins at the start of the last of all marks or later.
     last = max(mark["ts"] for mark in marks)
@@ -244,10 +274,13 @@ def rank_without_steps(ours: Ours, folder: Path) -> list[Number]:
     with_steps = three_steps()[:4]
     kernel = span("gemm", EPOCH_US + 3, 9, "kernel", 0, 7, device=0, stream=7, correlation=1)
     launch = span("cudaLaunchKernel", EPOCH_US + 2, 1, "cuda_runtime", correlation=1)
-    run = ingested(folder, {
-        "rank_0.json": trace_text([*with_steps, kernel]),
-        "rank_1.json": trace_text([launch, kernel]),
-    })
+    run = ingested(
+        folder,
+        {
+            "rank_0.json": trace_text([*with_steps, kernel]),
+            "rank_1.json": trace_text([launch, kernel]),
+        },
+    )
     # hta-semantics §1.10: without steps, all but what begins before the first event is dropped.
     theirs = [event for event in (launch,) if event["ts"] < launch["ts"]]
     rows = run.launch_stats(only_ranks=[1]).to_pylist()
@@ -292,7 +325,8 @@ def stamps(ours: Ours, folder: Path) -> list[Number]:
     # hta-semantics §1.9: from the first event on, after rounding.
     rows = [event for event in trace.events if hta_keeps(event)]
     [step] = [
-        event for event in rows
+        event
+        for event in rows
         if (event["cat"], event["name"]) == ("user_annotation", "ProfilerStep#6")
     ]
     first = min(rounded_to_us(event)[0] for event in rows)
@@ -308,8 +342,10 @@ def synchronisations(ours: Ours, folder: Path) -> list[Number]:
     [theirs] = hta("alexnet", "get_temporal_breakdown")
     [row] = ours("temporal_breakdown", "alexnet")
     return [
-        float(theirs["non_compute_time(us)"]), float(theirs["kernel_time(us)"]),
-        us(row["non_compute_ns"]), us(row["span_ns"]),
+        float(theirs["non_compute_time(us)"]),
+        float(theirs["kernel_time(us)"]),
+        us(row["non_compute_ns"]),
+        us(row["span_ns"]),
     ]
 
 
@@ -328,7 +364,9 @@ def kinds(ours: Ours, folder: Path) -> list[Number]:
     [mtia] = hta("mtia_inference", "get_temporal_breakdown", UNROUNDED)
     [row] = ours("temporal_breakdown", "mtia_inference")
     return [
-        float(theirs["sum"]), us(b200["communication_ns"]), float(mtia["compute_time(us)"]),
+        float(theirs["sum"]),
+        us(b200["communication_ns"]),
+        float(mtia["compute_time(us)"]),
         us(row["compute_ns"]),
     ]
 
@@ -367,7 +405,8 @@ def kinds_cut(ours: Ours, folder: Path) -> list[Number]:
     here = ours("kernel_kind_breakdown", "ns_resolution", only_steps=kept)
     names = ("computation", "memory")
     return [
-        kept[0], kept[-1],
+        kept[0],
+        kept[-1],
         *(float(one(rows, kernel_type=name.upper())["sum"]) for name in names),
         *(us(one(here, kinds=name)["time_ns"]) for name in names),
     ]
@@ -387,12 +426,14 @@ def kinds_of_ranks(ours: Ours, folder: Path) -> list[Number]:
 def statistics(ours: Ours, folder: Path) -> list[Number]:
     rows = hta("nccl", "get_gpu_kernel_breakdown_part1", UNROUNDED)
     [theirs] = [row for row in rows if "nchwToNhwcKernel" in row["name"]]
-    [row] = ours(
-        "kernel_stats", "nccl", only_steps=steps("nccl"), name_contains="nchwToNhwcKernel"
-    )
+    [row] = ours("kernel_stats", "nccl", only_steps=steps("nccl"), name_contains="nchwToNhwcKernel")
     return [
-        *steps("nccl"), float(theirs["mean (us)"]), float(theirs["stddev"]), row["count"],
-        us(row["mean_ns"]), us(row["stddev_ns"]),
+        *steps("nccl"),
+        float(theirs["mean (us)"]),
+        float(theirs["stddev"]),
+        row["count"],
+        us(row["mean_ns"]),
+        us(row["stddev_ns"]),
     ]
 
 
@@ -405,7 +446,8 @@ def names_kept(ours: Ours, folder: Path) -> list[Number]:
     kept = sum(time for name, time in times.items() if name != "others")
     here = ours("kernel_stats", "nccl", only_steps=steps("nccl"), top_k=3)
     assert {len(list(of_kind)) for _, of_kind in groupby(here, key=lambda row: row["kind"])} <= {
-        2, 4
+        2,
+        4,
     }
     return [*steps("nccl"), 100 * kept / sum(times.values())]
 
@@ -428,7 +470,8 @@ def overlap(ours: Ours, folder: Path) -> list[Number]:
 @entry("Idle time begins at the latest end")
 def latest_end(ours: Ours, folder: Path) -> list[Number]:
     [theirs] = [
-        row for row in hta("b200_eager", "get_idle_time_breakdown_part0", UNROUNDED)
+        row
+        for row in hta("b200_eager", "get_idle_time_breakdown_part0", UNROUNDED)
         if row["idle_category"] == "kernel_wait"
     ]
     trace = raw_trace("b200_eager")
@@ -447,11 +490,13 @@ def latest_end(ours: Ours, folder: Path) -> list[Number]:
 @entry("Only gaps have rows")
 def gaps(ours: Ours, folder: Path) -> list[Number]:
     theirs = [
-        row for row in hta("two_ranks", "get_idle_time_breakdown_part0")
+        row
+        for row in hta("two_ranks", "get_idle_time_breakdown_part0")
         if (row["rank"], row["stream"]) == ("0", "203")
     ]
     here = [
-        row for row in ours("idle_time_breakdown", "two_ranks", only_steps=steps("two_ranks"))
+        row
+        for row in ours("idle_time_breakdown", "two_ranks", only_steps=steps("two_ranks"))
         if (row["rank"], row["stream"]) == (0, 203)
     ]
     assert [row["idle_category"] for row in theirs] == ["other"]
@@ -460,11 +505,19 @@ def gaps(ours: Ours, folder: Path) -> list[Number]:
 
 # hta-semantics §4.10.
 HTA_QUEUE_LAUNCHES = (
-    "cudaLaunchKernel", "cudaLaunchKernelExC", "cuLaunchKernel", "cuLaunchKernelEx",
-    "cudaMemcpyAsync", "cudaMemsetAsync", "hipLaunchKernel", "hipExtModuleLaunchKernel",
-    "hipMemsetAsync", "hipMemcpyAsync", "hipMemcpyWithStream",
+    "cudaLaunchKernel",
+    "cudaLaunchKernelExC",
+    "cuLaunchKernel",
+    "cuLaunchKernelEx",
+    "cudaMemcpyAsync",
+    "cudaMemsetAsync",
+    "hipLaunchKernel",
+    "hipExtModuleLaunchKernel",
+    "hipMemsetAsync",
+    "hipMemcpyAsync",
+    "hipMemcpyWithStream",
     "runFunction - job_prep_and_submit_for_execution",
-)  # fmt: skip
+)
 
 
 @entry("Every launch fills the queue")
@@ -474,13 +527,19 @@ def queue(ours: Ours, folder: Path) -> list[Number]:
     here = one(ours("queue_length_summary", "trace_diff/test", only_steps=kept), stream=7)
     [amd] = hta("mi300_bert", "get_queue_length_summary")
     [row] = ours("queue_length_summary", "mi300_bert")
-    left_out = {
-        launch["launch_name"] for launch in ours("launch_stats", "mi300_bert")
-    }.difference(HTA_QUEUE_LAUNCHES)
+    left_out = {launch["launch_name"] for launch in ours("launch_stats", "mi300_bert")}.difference(
+        HTA_QUEUE_LAUNCHES
+    )
     assert left_out == {"hipModuleLaunchKernel"}
     return [
-        len(HTA_QUEUE_LAUNCHES), 7, kept[0], kept[-1], float(theirs["queue_length__max"]),
-        here["max"], float(amd["queue_length__count"]), row["count"],
+        len(HTA_QUEUE_LAUNCHES),
+        7,
+        kept[0],
+        kept[-1],
+        float(theirs["queue_length__max"]),
+        here["max"],
+        float(amd["queue_length__count"]),
+        row["count"],
     ]
 
 
@@ -504,14 +563,21 @@ def full_queues(ours: Ours, folder: Path) -> list[Number]:
     kept = steps("trace_diff_control")
     [theirs] = hta("trace_diff_control", "get_time_spent_blocked_on_full_queue_max10")
     rows = [
-        row for row in ours(
+        row
+        for row in ours(
             "queue_full_time", "trace_diff/control", only_steps=kept, max_queue_length=10
-        ) if row["full_ns"]
+        )
+        if row["full_ns"]
     ]
     return [
-        kept[0], kept[-1], 10, float(theirs["duration_at_max_queue_length"]),
-        100 * float(theirs["relative_duration_at_max_queue_length"]), int(theirs["stream"]),
-        *(row["stream"] for row in rows), *(us(row["full_ns"]) for row in rows),
+        kept[0],
+        kept[-1],
+        10,
+        float(theirs["duration_at_max_queue_length"]),
+        100 * float(theirs["relative_duration_at_max_queue_length"]),
+        int(theirs["stream"]),
+        *(row["stream"] for row in rows),
+        *(us(row["full_ns"]) for row in rows),
         100 * rows[-1]["full_frac"],
     ]
 
@@ -550,8 +616,12 @@ def launches(ours: Ours, folder: Path) -> list[Number]:
 
     [summary] = ours("launch_summary", "trace_diff/test", only_steps=kept)
     return [
-        *both("h100_bert", "h100_bert"), *both("amd_mi250", "amd_mi250"), kept[0], kept[-1],
-        *both("trace_diff_test", "trace_diff/test", only_steps=kept), summary["launch_count"],
+        *both("h100_bert", "h100_bert"),
+        *both("amd_mi250", "amd_mi250"),
+        kept[0],
+        kept[-1],
+        *both("trace_diff_test", "trace_diff/test", only_steps=kept),
+        summary["launch_count"],
     ]
 
 
@@ -567,9 +637,16 @@ def operators(ours: Ours, folder: Path) -> list[Number]:
     amd = ours("op_launch_delay", "amd_mi250")
     mtia = hta("mtia_inference", "get_aten_op_kernels_and_delay")
     return [
-        551, calls(theirs, "0", "occurrence_count"), 0, calls(theirs, "1", "occurrence_count"), 1,
-        calls(here, 0, "count"), calls(here, 1, "count"), calls(mtia, "0", "occurrence_count"),
-        len(ours("op_launch_delay", "mtia_inference")), calls(amd, 0, "count"),
+        551,
+        calls(theirs, "0", "occurrence_count"),
+        0,
+        calls(theirs, "1", "occurrence_count"),
+        1,
+        calls(here, 0, "count"),
+        calls(here, 1, "count"),
+        calls(mtia, "0", "occurrence_count"),
+        len(ours("op_launch_delay", "mtia_inference")),
+        calls(amd, 0, "count"),
     ]
 
 
@@ -586,9 +663,14 @@ def sequences_by_depth(ours: Ours, folder: Path) -> list[Number]:
     amd = hta("amd_mi250", f"{method}_aten_linear_min1")
     assert raises("nccl", method)
     return [
-        -1, kept[0], kept[-1], sum(int(row["count"]) for row in theirs),
+        -1,
+        kept[0],
+        kept[-1],
+        sum(int(row["count"]) for row in theirs),
         calls("aten::mul", "trace_diff/test", only_steps=kept),
-        calls("aten::conv2d", "nccl"), len(amd), calls("aten::linear", "amd_mi250"),
+        calls("aten::conv2d", "nccl"),
+        len(amd),
+        calls("aten::linear", "amd_mi250"),
     ]
 
 
@@ -628,7 +710,11 @@ def gpu_annotations(ours: Ours, folder: Path) -> list[Number]:
     here = one(ours("annotation_stats", "ns_resolution", only_steps=kept), name="## backward ##")
     mean = float(theirs["mean (us)"])
     return [
-        kept[0], kept[-1], round(float(theirs["sum (us)"]) / mean), mean, here["count"],
+        kept[0],
+        kept[-1],
+        round(float(theirs["sum (us)"]) / mean),
+        mean,
+        here["count"],
         us(here["mean_ns"]),
     ]
 
@@ -674,14 +760,22 @@ def operators_and_kernels(ours: Ours, folder: Path) -> list[Number]:
 
     copy = here("alexnet", 65)
     assert copy["name"] == "aten::to"
-    [region] = [row for row in ours("op_calls", "torch_compile_triton", min_kernels=12)
-                if row["name"].startswith("Torch-Compiled Region")]
+    [region] = [
+        row
+        for row in ours("op_calls", "torch_compile_triton", min_kernels=12)
+        if row["name"].startswith("Torch-Compiled Region")
+    ]
     nccl = sum(row["num_kernels"] > 0 for row in ours("op_calls", "nccl"))
     assert HTA_FIGURES["nccl", 0][0] == nccl and "nccl" not in KNOWN_DIFFERENCES
     return [
-        0, *theirs("alexnet", 65)[:2], copy["num_kernels"], us(copy["kernel_dur_sum_ns"]),
-        theirs("torch_compile_triton", region["event_id"])[0], region["num_kernels"],
-        us(region["kernel_dur_sum_ns"]), nccl,
+        0,
+        *theirs("alexnet", 65)[:2],
+        copy["num_kernels"],
+        us(copy["kernel_dur_sum_ns"]),
+        theirs("torch_compile_triton", region["event_id"])[0],
+        region["num_kernels"],
+        us(region["kernel_dur_sum_ns"]),
+        nccl,
     ]
 
 
@@ -789,7 +883,8 @@ def overlapping_launches(ours: Ours, folder: Path) -> list[Number]:
     starts, own = [], []
     for _, call, is_start in sorted(
         (call["ts"] + (0 if is_start else call["dur"]), i, is_start)
-        for i, call in enumerate(calls) for is_start in (True, False)
+        for i, call in enumerate(calls)
+        for is_start in (True, False)
     ):
         if is_start:
             starts.append(call)
@@ -807,8 +902,10 @@ STEP_1009 = {"base_steps": [1009], "test_steps": [1009]}
 def all_that_is_chosen(ours: Ours, folder: Path) -> list[Number]:
     theirs = hta("trace_diff", "compare_traces_ALL")
     both = [
-        sum(ours.run.query(query, **TRACE_DIFF, **chosen).num_rows
-            for query in ("kernel_diff", "op_diff"))
+        sum(
+            ours.run.query(query, **TRACE_DIFF, **chosen).num_rows
+            for query in ("kernel_diff", "op_diff")
+        )
         for chosen in ({}, STEP_1009)
     ]
     assert both[1] == len(theirs)
@@ -824,8 +921,10 @@ def gpu_rows(ours: Ours, folder: Path) -> list[Number]:
     ]
     run = ingested(folder, trace_text(rows))
     # hta-semantics §5: rows of which the stream is not -1.
-    return [len({row["name"] for row in rows if row["args"]["stream"] != -1}),
-            run.kernel_diff().num_rows]
+    return [
+        len({row["name"] for row in rows if row["args"]["stream"] != -1}),
+        run.kernel_diff().num_rows,
+    ]
 
 
 @entry("Short names have no empty parts")
@@ -877,9 +976,11 @@ def quoted(text: str) -> list[str]:
 def queries_like_htas() -> dict[str, Query]:
     """Those of a device's time, and the others of which HTA has something like it."""
     newest = Catalog.load().newest
-    return {name: query for name, query in newest.items()
-            if query.theme == "gpu"
-            or name in ("stragglers", "critical_path", "critical_path_summary")}
+    return {
+        name: query
+        for name, query in newest.items()
+        if query.theme == "gpu" or name in ("stragglers", "critical_path", "critical_path_summary")
+    }
 
 
 QUERIES = queries_like_htas()
@@ -925,41 +1026,69 @@ HTA_PARAMETERS = {
     "TraceAnalysis": ["trace_files", "trace_dir", "include_last_profiler_step"],
     "critical_path_analysis": ["rank", "annotation", "instance_id", "data_load_events"],
     "overlay_critical_path_analysis": [
-        "rank", "critical_path_graph", "output_dir", "only_show_critical_events", "show_all_edges"
+        "rank",
+        "critical_path_graph",
+        "output_dir",
+        "only_show_critical_events",
+        "show_all_edges",
     ],
     "get_aten_op_kernels_and_delay": ["ranks", "sort_by"],
     "get_comm_comp_overlap": ["visualize"],
     "get_cuda_kernel_launch_stats": [
-        "ranks", "runtime_cutoff", "launch_delay_cutoff", "include_memory_events", "visualize"
+        "ranks",
+        "runtime_cutoff",
+        "launch_delay_cutoff",
+        "include_memory_events",
+        "visualize",
     ],
     "get_cupti_counter_data_with_operators": ["ranks"],
     "get_frequent_cuda_kernel_sequences": [
-        "operator_name", "output_dir", "min_pattern_len", "rank", "top_k", "visualize",
+        "operator_name",
+        "output_dir",
+        "min_pattern_len",
+        "rank",
+        "top_k",
+        "visualize",
         "compress_other_kernels",
     ],
     "get_gpu_kernel_breakdown": [
-        "visualize", "duration_ratio", "num_kernels", "include_memory_kernels", "image_renderer"
+        "visualize",
+        "duration_ratio",
+        "num_kernels",
+        "include_memory_kernels",
+        "image_renderer",
     ],
     "get_gpu_kernels_with_user_annotations": ["rank", "expand_names", "shorten_names"],
     "get_gpu_user_annotation_breakdown": [
-        "use_gpu_annotation", "visualize", "duration_ratio", "num_kernels", "allowlist_patterns",
+        "use_gpu_annotation",
+        "visualize",
+        "duration_ratio",
+        "num_kernels",
+        "allowlist_patterns",
         "image_renderer",
     ],
     "get_idle_time_breakdown": [
-        "ranks", "streams", "visualize", "visualize_pctg", "show_idle_interval_stats",
+        "ranks",
+        "streams",
+        "visualize",
+        "visualize_pctg",
+        "show_idle_interval_stats",
         "consecutive_kernel_delay",
     ],
     "get_memory_bw_summary": ["ranks"],
     "get_memory_bw_time_series": ["ranks"],
     "get_potential_stragglers": [
-        "profiler_steps", "num_candidates", "visualize", "straggler_identification_impl"
+        "profiler_steps",
+        "num_candidates",
+        "visualize",
+        "straggler_identification_impl",
     ],
     "get_profiler_steps": [],
     "get_queue_length_summary": ["ranks"],
     "get_queue_length_time_series": ["ranks"],
     "get_temporal_breakdown": ["visualize"],
     "get_time_spent_blocked_on_full_queue": ["queue_length_dict", "max_queue_length"],
-}  # fmt: skip
+}
 
 
 def test_every_parameter_of_hta_is_told():
@@ -1033,9 +1162,10 @@ HTA_FILES = {
     "critical_path_summary": "critical_path_full",
 }
 COLUMN_TABLES = {
-    quoted(header[1])[0]: rows for header, rows in tables(sections(COMING, 2)["Calls"])
+    quoted(header[1])[0]: rows
+    for header, rows in tables(sections(COMING, 2)["Calls"])
     if header[0] == "HTA" and len(header) == 2
-}  # fmt: skip
+}
 
 
 def test_our_columns_exist():
@@ -1121,9 +1251,7 @@ def test_calls_are_the_same(demo_archive, tmp_path, query, theirs, ours):
         f"--{name.replace('_', '-')}": str(value[0] if isinstance(value, list) else value)
         for name, value in told.items()
     }
-    shell = CliRunner().invoke(
-        cli, ["run", query, str(archive), *options, "--format", "json"]
-    )
+    shell = CliRunner().invoke(cli, ["run", query, str(archive), *options, "--format", "json"])
     assert shell.exit_code == 0, shell.output
     assert json.loads(shell.stdout) == json.loads(json.dumps(rows))
 
@@ -1157,7 +1285,8 @@ def test_python_snippets_run(demo_archive, tmp_path, monkeypatch):
     assert len(names["rows"]) == 2 and names["own"].column_names == ["rank", "idle_us"]
     with hta_sql.open("two_files") as run:
         assert run.sql("SELECT rank FROM traces ORDER BY rank").to_pylist() == [
-            {"rank": 0}, {"rank": 1}
+            {"rank": 0},
+            {"rank": 1},
         ]
     names["run"].close()
 

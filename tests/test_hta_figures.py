@@ -56,7 +56,8 @@ NO_CALLS = {"mi210_gpu_only"}
 
 def cases_of(figure: str) -> list:
     return [
-        pytest.param(case, id=str(case)) for case in CASES
+        pytest.param(case, id=str(case))
+        for case in CASES
         if (figure, case.folder) not in {("kernel_stats", job) for job in NO_CALLS}
     ]
 
@@ -84,9 +85,11 @@ def temporal_breakdown(case: Case, rows: list[dict]) -> Iterator[str]:
     assert [int(hta["rank"]) for hta in hta_rows] == [row["rank"] for row in rows]
     for hta, row in zip(hta_rows, rows, strict=True):
         for name, column in [
-            ("idle_time", "idle"), ("compute_time", "compute"),
-            ("non_compute_time", "non_compute"), ("kernel_time", "span"),
-        ]:  # fmt: skip
+            ("idle_time", "idle"),
+            ("compute_time", "compute"),
+            ("non_compute_time", "non_compute"),
+            ("kernel_time", "span"),
+        ]:
             # The span has two instants. What runs alone has its exact duration; too little of
             # these traces overlaps to matter beside.
             if not close(hta[f"{name}(us)"], row[f"{column}_ns"], 2 * case.instant_ns):
@@ -144,14 +147,16 @@ def kernel_stats(case: Case, rows: list[dict]) -> Iterator[str]:
     for rank in sorted({hta["rank"] for hta in hta_rows}):
         for kind in ("COMMUNICATION", "COMPUTATION", "MEMORY"):
             hta_names = {
-                hta["name"]: hta for hta in hta_rows
+                hta["name"]: hta
+                for hta in hta_rows
                 if (hta["rank"], hta["kernel_type"]) == (rank, kind)
             }
             if not hta_names or "others" in hta_names:
                 continue
             compared += 1
             our_names = {
-                row["name"]: row for row in rows
+                row["name"]: row
+                for row in rows
                 if (row["rank"], row["kind"]) == (int(rank), kind.lower())
             }
             if hta_names.keys() != our_names.keys():
@@ -159,10 +164,12 @@ def kernel_stats(case: Case, rows: list[dict]) -> Iterator[str]:
             for name in hta_names.keys() & our_names.keys():
                 hta, row = hta_names[name], our_names[name]
                 for hta_column, column, within_ns in [
-                    ("sum (us)", "total_ns", 0), ("max (us)", "max_ns", 0),
-                    ("min (us)", "min_ns", 0), ("mean (us)", "mean_ns", 0.5),
+                    ("sum (us)", "total_ns", 0),
+                    ("max (us)", "max_ns", 0),
+                    ("min (us)", "min_ns", 0),
+                    ("mean (us)", "mean_ns", 0.5),
                     ("stddev", "stddev_ns", 0.5),  # ours are rounded to ns
-                ]:  # fmt: skip
+                ]:
                     if not close(hta[hta_column], row[column], within_ns):
                         yield f"{name}: {hta_column} {hta[hta_column]}, {row[column]} ns"
     assert compared
@@ -194,7 +201,8 @@ def test_kernel_kind_breakdown(real_run, case):
     activities = None
     if case.in_fractions:
         activities = [
-            row for row in raw_trace(case.job).activities
+            row
+            for row in raw_trace(case.job).activities
             if case.steps is None or row["step"] in case.steps
         ]
     check(case, "kernel_kind_breakdown", kernel_kind_breakdown(case, rows, activities))
@@ -217,9 +225,9 @@ def test_known_differences_are_those_of_the_activities(query_over, folder, figur
     if figure == "kernel_kind_breakdown":
         differences = kernel_kind_breakdown(case, rows, activities)
     else:
-        differences = {
-            "temporal_breakdown": temporal_breakdown, "kernel_stats": kernel_stats
-        }[figure](case, rows)
+        differences = {"temporal_breakdown": temporal_breakdown, "kernel_stats": kernel_stats}[
+            figure
+        ](case, rows)
     assert list(differences) == []
 
 
@@ -234,13 +242,17 @@ def test_every_breakdown_of_hta_is_compared():
     assert len(written - different) == 9
 
 
-@pytest.mark.parametrize("case", [
-    pytest.param(case, id=str(case)) for case in (
-        *(case for case in CASES if not case.last_step),
-        Case("cpu_only", "cpu_only"),
-        Case("cupti_counters", "cupti_counters"),
-    )
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=str(case))
+        for case in (
+            *(case for case in CASES if not case.last_step),
+            Case("cpu_only", "cpu_only"),
+            Case("cupti_counters", "cupti_counters"),
+        )
+    ],
+)
 def test_profiler_steps(real_run, case):
     """HTA lists each number once, over all ranks, and drops the last one where there are more."""
     hta = [int(row["value"]) for row in case.csv("get_profiler_steps")]
@@ -269,11 +281,15 @@ GOLDEN_KINDS = {  # (job, step): us by kinds, over all ranks
     ("alexnet", None): {"memory": 55511, "computation": 10630},
     ("event_sync", 100): {"computation": 49, "memory": 2},
     ("two_ranks", 551): {
-        "communication": 305584, "computation": 185023, "communication+computation": 56747,
-        "memory": 2288, "communication+memory": 1011, "computation+memory": 18,
+        "communication": 305584,
+        "computation": 185023,
+        "communication+computation": 56747,
+        "memory": 2288,
+        "communication+memory": 1011,
+        "computation+memory": 18,
         "communication+computation+memory": 12,
     },
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("job", "rank", "step"), GOLDEN_BREAKDOWNS)
@@ -312,9 +328,14 @@ def test_golden_overlaps(real_run):
     assert [round(100 * row["overlap_frac"], 2) for row in rows] == [11.81, 20.05]
 
 
-@pytest.mark.parametrize(("job", "steps", "launched"), [
-    ("simple_add", None, 98), ("nccl", [4, 5], 2516), ("ns_resolution", [101, 102, 103, 104], 4876),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("job", "steps", "launched"),
+    [
+        ("simple_add", None, 98),
+        ("nccl", [4, 5], 2516),
+        ("ns_resolution", [101, 102, 103, 104], 4876),
+    ],
+)
 def test_golden_launches(real_run, job, steps, launched):
     """Rows of HTA's launch statistics: activities with a launch."""
     [row] = real_run.sql(

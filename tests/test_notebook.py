@@ -19,9 +19,11 @@ def cells(tmp_path_factory):
     def cells(*sources: str) -> list[dict[str, str]]:
         book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(s) for s in sources])
         nbclient.NotebookClient(
-            book, timeout=120, kernel_name="python3",
+            book,
+            timeout=120,
+            kernel_name="python3",
             resources={"metadata": {"path": str(tmp_path_factory.mktemp("notebook"))}},
-        ).execute()  # fmt: skip
+        ).execute()
         shown = []
         for cell in book.cells:
             found: dict[str, str] = {}
@@ -48,20 +50,27 @@ def archives(tmp_path_factory):
 def shown(cells, archives):
     """One notebook with all of it."""
     names = ("first", "units", "many", "one", "odd", "archive", "comparison", "figure", "late")
-    return dict(zip(names, cells(
-        "import hta_sql\n"
-        f"run = hta_sql.open({str(archives / 'base.archive')!r})\n"
-        "run.temporal_breakdown()",
-        "run.sql(\"SELECT 0.371 AS busy_frac, 1240000 AS busy_ns, 1500000000 AS bytes, "
-        "NULL::BIGINT AS wait_ns, 'gemm' AS name\")",
-        "run.sql('SELECT range AS n_count FROM range(12345)')",
-        "run.sql('SELECT 1 AS a')",
-        "run.sql(\"SELECT '<script>alert(1)</script> & é' AS \\\"<b>\\\"\")",
-        "run",
-        f"hta_sql.compare({str(archives / 'base.archive')!r}, {str(archives / 'test.archive')!r})",
-        "from hta_sql import plot\nplot.temporal_breakdown(run.temporal_breakdown())",
-        "import pyarrow as pa\npa.table({'dur_ns': [2_000_000]})",
-    ), strict=True))
+    return dict(
+        zip(
+            names,
+            cells(
+                "import hta_sql\n"
+                f"run = hta_sql.open({str(archives / 'base.archive')!r})\n"
+                "run.temporal_breakdown()",
+                'run.sql("SELECT 0.371 AS busy_frac, 1240000 AS busy_ns, 1500000000 AS bytes, '
+                "NULL::BIGINT AS wait_ns, 'gemm' AS name\")",
+                "run.sql('SELECT range AS n_count FROM range(12345)')",
+                "run.sql('SELECT 1 AS a')",
+                'run.sql("SELECT \'<script>alert(1)</script> & é\' AS \\"<b>\\"")',
+                "run",
+                f"hta_sql.compare({str(archives / 'base.archive')!r}, "
+                f"{str(archives / 'test.archive')!r})",
+                "from hta_sql import plot\nplot.temporal_breakdown(run.temporal_breakdown())",
+                "import pyarrow as pa\npa.table({'dur_ns': [2_000_000]})",
+            ),
+            strict=True,
+        )
+    )
 
 
 def test_results_are_tables(shown):
@@ -107,7 +116,11 @@ def test_a_comparison(shown):
 def test_a_figure(shown):
     data = shown["figure"]["application/vnd.plotly.v1+json"]
     assert [bar["name"] for bar in data["data"]] == [
-        "computing", "exposed communication", "exposed copies", "idle"]
+        "computing",
+        "exposed communication",
+        "exposed copies",
+        "idle",
+    ]
     assert "stream" not in shown["figure"]
 
 
@@ -130,22 +143,28 @@ def test_a_formatter_of_ones_own_stays(cells, archives):
 
 
 def test_elsewhere_nothing_is_imported(archives):
-    program = ("import sys, hta_sql\n"
-               f"run = hta_sql.open({str(archives / 'base.archive')!r})\n"
-               "run.temporal_breakdown()\n"
-               "print([name for name in ('IPython', 'hta_sql.notebook', 'hta_sql.html', 'plotly',"
-               " 'hta_sql.plot') if name in sys.modules])")
-    result = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True,
-                            text=True, timeout=120)  # fmt: skip
+    program = (
+        "import sys, hta_sql\n"
+        f"run = hta_sql.open({str(archives / 'base.archive')!r})\n"
+        "run.temporal_breakdown()\n"
+        "print([name for name in ('IPython', 'hta_sql.notebook', 'hta_sql.html', 'plotly',"
+        " 'hta_sql.plot') if name in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, timeout=120
+    )
     assert (result.stdout, result.stderr) == ("[]\n", "")
 
 
 def test_ipython_imported_but_not_running(archives):
     """As in a program that uses a part of it."""
     pytest.importorskip("IPython")
-    program = ("import IPython, hta_sql\n"
-               f"print(hta_sql.open({str(archives / 'base.archive')!r}).temporal_breakdown()"
-               ".num_rows)")
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
-                            timeout=120)  # fmt: skip
+    program = (
+        "import IPython, hta_sql\n"
+        f"print(hta_sql.open({str(archives / 'base.archive')!r}).temporal_breakdown()"
+        ".num_rows)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
+    )
     assert (result.stdout, result.stderr) == ("2\n", "")

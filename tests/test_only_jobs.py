@@ -11,9 +11,10 @@ REQUIRED = {
     "call_stack": {"of_event": 0},
 }
 QUERIES = [
-    query for query in Catalog.load().newest.values()
+    query
+    for query in Catalog.load().newest.values()
     if "only_jobs" in {parameter.name for parameter in query.parameters}
-]  # fmt: skip
+]
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +72,9 @@ def test_what_is_made_in_the_connection_stays(archive):
 def test_opened_for_some_jobs(archive):
     with hta_sql.open(archive, only_jobs=["a", "c d"]) as run:
         assert run.sql("SELECT DISTINCT job FROM traces ORDER BY job")["job"].to_pylist() == [
-            "a", "c d"]  # fmt: skip
+            "a",
+            "c d",
+        ]
         assert set(run.temporal_breakdown()["job"].to_pylist()) == {"a", "c d"}
         assert run.temporal_breakdown(only_jobs=["b/a"]).num_rows == 0
         assert run.sql("SELECT DISTINCT job FROM host_ops").num_rows == 2
@@ -89,7 +92,8 @@ def test_attachments_of_other_jobs_are_not_seen(tmp_path):
     for job in ("a", "b"):
         (tmp_path / "t" / job).mkdir(parents=True)
         (tmp_path / "t" / job / "et_rank_0.json").write_text(
-            '{"schema": "1.0.1", "nodes": [null, {"id": 2, "rf_id": 2, "name": "op"}]}')
+            '{"schema": "1.0.1", "nodes": [null, {"id": 2, "rf_id": 2, "name": "op"}]}'
+        )
     hta_sql.ingest(tmp_path / "t", tmp_path / "archive", workers=1)
     with hta_sql.open(tmp_path / "archive", only_jobs=["a"]) as run:
         for table in ("attachments", "execution_nodes", "quarantine"):

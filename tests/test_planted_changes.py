@@ -51,9 +51,10 @@ def planted(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def unchanged(tmp_path_factory):
-    return ingested(tmp_path_factory.mktemp("unchanged"), {
-        f"seed {seed:02}": {"ranks": 1, "steps": 3, "layers": 2, "seed": seed} for seed in SEEDS
-    })  # fmt: skip
+    return ingested(
+        tmp_path_factory.mktemp("unchanged"),
+        {f"seed {seed:02}": {"ranks": 1, "steps": 3, "layers": 2, "seed": seed} for seed in SEEDS},
+    )
 
 
 @pytest.mark.parametrize("change", PLANTS)
@@ -61,13 +62,23 @@ def unchanged(tmp_path_factory):
 def test_it_is_named_and_nothing_else(planted, job, change):
     rows = planted.diff_causes(base_job=job, test_job=f"{job} {change}").to_pylist()
     cause, name, base_detail, test_detail = PLANTS[change]
-    assert [(row["cause"], name in row["name"], row["base_detail"], row["test_detail"],
-             row["position"], row["time_of"]) for row in rows] == [
-        (cause, True, base_detail, test_detail, 1, "gpu")]  # fmt: skip
+    assert [
+        (
+            row["cause"],
+            name in row["name"],
+            row["base_detail"],
+            row["test_detail"],
+            row["position"],
+            row["time_of"],
+        )
+        for row in rows
+    ] == [(cause, True, base_detail, test_detail, 1, "gpu")]
     [row] = rows
     layers = JOBS[job][2]
     assert (row["base_calls"], row["test_calls"]) == (
-        0 if change == "inserted_op" else layers, layers)  # fmt: skip
+        0 if change == "inserted_op" else layers,
+        layers,
+    )
     assert row["diff_per_step_ns"] > 0 and row["diff_frac"] == 1
     if cause == "kernel_time":
         assert row["diff_ratio"] == pytest.approx(0.2, abs=0.08)
@@ -92,9 +103,13 @@ def test_ranks_and_steps_of_it(planted, change):
     """As many calls of the kernel as are enough: 16."""
     steps = [1, 2, 3, 4]
     rows = planted.diff_causes(
-        base_job="two ranks", test_job=f"two ranks {change}", base_ranks=[1], test_ranks=[1],
-        base_steps=steps, test_steps=steps,
-    ).to_pylist()  # fmt: skip
+        base_job="two ranks",
+        test_job=f"two ranks {change}",
+        base_ranks=[1],
+        test_ranks=[1],
+        base_steps=steps,
+        test_steps=steps,
+    ).to_pylist()
     cause, name, *_ = PLANTS[change]
     assert [(row["cause"], name in row["name"]) for row in rows] == [(cause, True)]
 
@@ -126,7 +141,8 @@ def test_alignment(planted, change):
         assert odd == []
     replaced = [row for row in rows if row["kernel_change"] == "replaced"]
     assert [(row["base_name"], row["base_kernels"], row["test_kernels"]) for row in replaced] == [
-        (PLANTS[change][1], FLASH, FUSED)] * layers * (change == "other_kernel")  # fmt: skip
+        (PLANTS[change][1], FLASH, FUSED)
+    ] * layers * (change == "other_kernel")
 
 
 def test_noise_is_no_cause(unchanged):
@@ -143,8 +159,9 @@ def test_noise_is_hardly_ever_significant_and_trips_no_gate(unchanged):
     found = {}
     for base_job, test_job in PAIRS:
         [row] = unchanged.sql(
-            "FROM step_diff(base_job := $base_job, test_job := $test_job) "
-            "WHERE name = 'step_time'", {"base_job": base_job, "test_job": test_job}).to_pylist()
+            "FROM step_diff(base_job := $base_job, test_job := $test_job) WHERE name = 'step_time'",
+            {"base_job": base_job, "test_job": test_job},
+        ).to_pylist()
         assert row["base_count"] == row["test_count"] == 3
         if row["is_significant"]:
             found[base_job] = abs(row["diff_ratio"])

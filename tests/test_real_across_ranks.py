@@ -63,4 +63,5 @@ def test_timeline_and_heatmap(real_run):
     for row in real_run.heatmap(bucket_count=37).to_pylist():
         busy[row["job"], row["rank"], row["kind"]] += row["busy_ns"]
     assert {key: ns for key, ns in busy.items() if ns} == {
-        key: union(value) for key, value in spans.items() if union(value)}
+        key: union(value) for key, value in spans.items() if union(value)
+    }

@@ -21,9 +21,15 @@ pytestmark = pytest.mark.skipif(
 GPU_ANNOTATIONS = "(FROM events WHERE cat = 'gpu_user_annotation')"
 # All traces with GPU annotations, and how many activities these have.
 ANNOTATED_ON_GPU = {
-    "amd_mi250": 16, "b200_eager": 929, "h100_bert": 61, "mi300_bert": 61, "nccl": 3774,
-    "ns_resolution": 6095, "torch_compile_triton": 12, "vllm_decode_capture": 10,
-}  # fmt: skip
+    "amd_mi250": 16,
+    "b200_eager": 929,
+    "h100_bert": 61,
+    "mi300_bert": 61,
+    "nccl": 3774,
+    "ns_resolution": 6095,
+    "torch_compile_triton": 12,
+    "vllm_decode_capture": 10,
+}
 
 
 @pytest.fixture(params=TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}")
@@ -39,11 +45,11 @@ def tables(real_rows, trace):
     ]
 
 
-@pytest.mark.parametrize(("query", "given"), [
-    ("annotated_kernels", {}),
-    ("annotation_stats", {}),
-    ("annotation_stats", {"source": "host"}),
-], ids=["annotated_kernels", "annotation_stats-gpu", "annotation_stats-host"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("query", "given"),
+    [("annotated_kernels", {}), ("annotation_stats", {}), ("annotation_stats", {"source": "host"})],
+    ids=["annotated_kernels", "annotation_stats-gpu", "annotation_stats-host"],
+)
 def test_plain_python_says_the_same(real_run, trace, tables, query, given):
     steps = sorted({row["step"] for row in tables[1]} - {None})
     only = {"only_jobs": [trace.job], "only_ranks": [trace.rank]}
@@ -86,7 +92,8 @@ def test_launches_and_streams_tell_the_same(real_run, run_over, job):
     by_stream = rows_of(run_by_stream, "annotated_kernels", job)
     assert len(by_launch) == ANNOTATED_ON_GPU[job]
     assert [(row["event_id"], row["annotation"]) for row in by_launch] == [
-        (row["event_id"], row["annotation"]) for row in by_stream]
+        (row["event_id"], row["annotation"]) for row in by_stream
+    ]
     assert {row["annotation_source"] for row in by_launch} <= {"host", None}
     assert {row["annotation_source"] for row in by_stream} <= {"gpu", None}
 
@@ -107,9 +114,10 @@ KNOWN_DIFFERENCES = {("ns_resolution", "gpu"): TRIMMED}
 
 
 def has(case: Case, method: str) -> bool:
-    return not case.last_step and (
-        HTA_OUTPUTS / case.folder / "no_rounding" / f"{method}.csv"
-    ).exists()
+    return (
+        not case.last_step
+        and (HTA_OUTPUTS / case.folder / "no_rounding" / f"{method}.csv").exists()
+    )
 
 
 def differences(case: Case, source: str, rows: list[dict]) -> list[str]:
@@ -123,9 +131,12 @@ def differences(case: Case, source: str, rows: list[dict]) -> list[str]:
     found = [f"{key}: only one has it" for key in hta_rows.keys() ^ our_rows.keys()]
     for key in hta_rows.keys() & our_rows.keys():
         for hta_column, column, within_ns in [
-            ("sum (us)", "total_ns", 0), ("max (us)", "max_ns", 0), ("min (us)", "min_ns", 0),
-            ("mean (us)", "mean_ns", 0.5), ("stddev", "stddev_ns", 0.5),  # ours are rounded to ns
-        ]:  # fmt: skip
+            ("sum (us)", "total_ns", 0),
+            ("max (us)", "max_ns", 0),
+            ("min (us)", "min_ns", 0),
+            ("mean (us)", "mean_ns", 0.5),
+            ("stddev", "stddev_ns", 0.5),  # ours are rounded to ns
+        ]:
             hta, row = hta_rows[key], our_rows[key]
             if not close(hta[hta_column], row[column], within_ns):
                 found.append(f"{key}: {hta_column} {hta[hta_column]}, {row[column]} ns")
@@ -133,7 +144,9 @@ def differences(case: Case, source: str, rows: list[dict]) -> list[str]:
 
 
 BREAKDOWNS = [
-    (case, source) for case in CASES for source in SUFFIXES
+    (case, source)
+    for case in CASES
+    for source in SUFFIXES
     if has(case, f"get_gpu_user_annotation_breakdown_{SUFFIXES[source]}")
 ]
 
@@ -169,15 +182,19 @@ def test_annotation_stats_of_what_hta_keeps(run_over):
 def test_every_breakdown_of_hta_is_compared():
     def written(suffix):
         return {
-            path.parents[1].name for path in HTA_OUTPUTS.glob(
-                f"*/no_rounding/get_gpu_user_annotation_breakdown_{suffix}.csv")
+            path.parents[1].name
+            for path in HTA_OUTPUTS.glob(
+                f"*/no_rounding/get_gpu_user_annotation_breakdown_{suffix}.csv"
+            )
         }
 
     compared = {(case.folder, source) for case, source in BREAKDOWNS}
     assert compared >= {(folder, "gpu") for folder in written("gpu")}
     # These two have no GPU activities, and so are not among the cases; a test of their own follows.
     assert written("cpu") - {folder for folder, source in compared if source == "host"} == {
-        "cpu_only", "cupti_counters"}
+        "cpu_only",
+        "cupti_counters",
+    }
     assert len(BREAKDOWNS) == 20
 
 
@@ -208,14 +225,19 @@ def test_annotated_kernels(real_run, case):
     rows = rows_of_case(real_run, "annotated_kernels", case)
     hta_rows = case.csv("get_gpu_kernels_with_user_annotations_rank0")
     assert {row["event_id"]: hta_short(row["annotation"] or "") for row in rows} == {
-        int(hta["index"]): hta["s_user_annotation"] for hta in hta_rows}
+        int(hta["index"]): hta["s_user_annotation"] for hta in hta_rows
+    }
 
 
 @needs_hta_outputs
 def test_every_annotated_trace_of_hta_is_compared():
     """HTA fails on the two others that have GPU annotations, for which the next tests are."""
     assert {case.folder for case in ANNOTATED} == {
-        "amd_mi250", "b200_eager", "h100_bert", "mi300_bert"}
+        "amd_mi250",
+        "b200_eager",
+        "h100_bert",
+        "mi300_bert",
+    }
 
 
 def whole_us(row: dict, base_ns: int) -> tuple[int, int]:
@@ -229,8 +251,7 @@ def test_hta_loses_short_kernels(real_run, real_rows):
     They are in hta-semantics.md 9.2, not among its outputs.
     """
     [first] = real_run.sql("SELECT base_ns FROM traces WHERE job = 'nccl'").to_pylist()
-    activities = [
-        row for row in real_rows("gpu_activities", "nccl", 0) if row["step"] in (4, 5)]
+    activities = [row for row in real_rows("gpu_activities", "nccl", 0) if row["step"] in (4, 5)]
     events = defaultdict(list)
     for row in real_rows(GPU_ANNOTATIONS, "nccl", 0):
         events[place(row)].append((*whole_us(row, first["base_ns"]), row["name"]))
@@ -245,12 +266,22 @@ def test_hta_loses_short_kernels(real_run, real_rows):
         return min(overlapping)[1] if overlapping else None
 
     assert Counter(map(by_hta, activities)) == {
-        None: 1742, "DistributedDataParallel.forward": 733, "Optimizer.step#SGD.step": 18,
-        "nccl:all_reduce": 10, "## backward ##": 9, "nccl:broadcast": 4}
+        None: 1742,
+        "DistributedDataParallel.forward": 733,
+        "Optimizer.step#SGD.step": 18,
+        "nccl:all_reduce": 10,
+        "## backward ##": 9,
+        "nccl:broadcast": 4,
+    }
     rows = rows_of(real_run, "annotated_kernels", "nccl", [4, 5])
     assert Counter(row["annotation"] for row in rows) == {
-        None: 1572, "DistributedDataParallel.forward": 900, "Optimizer.step#SGD.step": 18,
-        "nccl:all_reduce": 10, "## backward ##": 12, "nccl:broadcast": 4}
+        None: 1572,
+        "DistributedDataParallel.forward": 900,
+        "Optimizer.step#SGD.step": 18,
+        "nccl:all_reduce": 10,
+        "## backward ##": 12,
+        "nccl:broadcast": 4,
+    }
 
 
 def test_hta_loses_annotations_of_the_last_steps(real_run, real_rows, run_over):
@@ -261,12 +292,16 @@ def test_hta_loses_annotations_of_the_last_steps(real_run, real_rows, run_over):
     rows = rows_of(real_run, "annotated_kernels", "ns_resolution", steps)
     assert len(rows) == 4876
     assert Counter(row["annotation"] for row in rows) == {
-        None: 2976, "DistributedDataParallel.forward": 1840, "Optimizer.step#SGD.step": 36,
-        "## backward ##": 24}
+        None: 2976,
+        "DistributedDataParallel.forward": 1840,
+        "Optimizer.step#SGD.step": 36,
+        "## backward ##": 24,
+    }
     by_correlation = {launches[row["event_id"]]: row for row in rows}
-    assert (
-        by_correlation[135139]["annotation"], by_correlation[135139]["name"]
-    ) == ("DistributedDataParallel.forward", "Memcpy DtoD (Device -> Device)")
+    assert (by_correlation[135139]["annotation"], by_correlation[135139]["name"]) == (
+        "DistributedDataParallel.forward",
+        "Memcpy DtoD (Device -> Device)",
+    )
     assert by_correlation[164926]["annotation"] == "Optimizer.step#SGD.step"
     assert "multi_tensor_apply_kernel" in by_correlation[164926]["name"]
 
@@ -275,7 +310,8 @@ def test_hta_loses_annotations_of_the_last_steps(real_run, real_rows, run_over):
         by_place[place(row)].append(row)
     on_stream = Counter(
         path[-1]["name"]
-        for row in activities if row["step"] in steps and (path := over_on_stream(by_place, row))
+        for row in activities
+        if row["step"] in steps and (path := over_on_stream(by_place, row))
     )
     assert on_stream["Optimizer.step#SGD.step"] == 27
     assert len(on_stream) == 3  # and no annotation: HTA's four

@@ -12,9 +12,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(
-    scope="module", params=TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}"
-)
+@pytest.fixture(scope="module", params=TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}")
 def trace(request) -> RawTrace:
     return RawTrace(request.param)
 
@@ -35,21 +33,27 @@ def tables(trace: RawTrace) -> tuple[list[dict], list[dict], list[dict]]:
         is_op = row["cat"] in {"cpu_op", "Operator"}
         if is_op:
             backward[row["event_id"]] = (
-                backward.get(row["op_id"], False) or int(mine.get("Fwd thread id", 0)) > 0
+                backward.get(row["op_id"], False)
+                or int(mine.get("Fwd thread id", 0)) > 0
                 or row["name"].startswith("autograd::engine::evaluate_function")
             )
-        ops.append(key | row | {
-            "end_ns": row["start_ns"] + row["dur_ns"],
-            "input_dims": compact(mine.get("Input Dims")),
-            "input_types": compact(mine.get("Input type")),
-            "concrete_inputs": compact(mine.get("Concrete Inputs")),
-            "sequence_number": mine.get("Sequence number"),
-            "fwd_thread_id": mine.get("Fwd thread id"),
-            "is_backward": backward.get(row["event_id"], False),
-        })
+        ops.append(
+            key
+            | row
+            | {
+                "end_ns": row["start_ns"] + row["dur_ns"],
+                "input_dims": compact(mine.get("Input Dims")),
+                "input_types": compact(mine.get("Input type")),
+                "concrete_inputs": compact(mine.get("Concrete Inputs")),
+                "sequence_number": mine.get("Sequence number"),
+                "fwd_thread_id": mine.get("Fwd thread id"),
+                "is_backward": backward.get(row["event_id"], False),
+            }
+        )
     devices = trace.metadata.get("deviceProperties") or [{}]
     return (
-        [key | row for row in trace.activities], ops,
+        [key | row for row in trace.activities],
+        ops,
         [key | {"device_name": devices[0].get("name")}],
     )
 
@@ -66,14 +70,22 @@ def of_trace(run, query: str, trace: RawTrace) -> list[dict]:
 def test_op_flops(real_run, trace):
     wanted = brute_flops.op_flops(*tables(trace), on_cores=on_tensor_cores)
     found = [
-        row | {column: compact(row[column] and json.loads(row[column]))
-               for column in ("input_dims", "input_types", "concrete_inputs")}
+        row
+        | {
+            column: compact(row[column] and json.loads(row[column]))
+            for column in ("input_dims", "input_types", "concrete_inputs")
+        }
         for row in of_trace(real_run, "op_flops", trace)
     ]
 
     def in_order(rows):
-        return sorted(rows, key=lambda row: [str(row[c]) for c in (
-            "name", "input_dims", "input_types", "concrete_inputs", "is_counted")])
+        return sorted(
+            rows,
+            key=lambda row: [
+                str(row[c])
+                for c in ("name", "input_dims", "input_types", "concrete_inputs", "is_counted")
+            ],
+        )
 
     assert len(found) == len(wanted)
     pairs = zip(in_order(found), in_order(wanted), strict=True)
@@ -107,7 +119,8 @@ def test_by_hand(real_run):
     """Figures of one layer of BERT on H100 and MI300X: (141, 512) x (512, 512), 17 times."""
     for job in ("h100_bert", "mi300_bert"):
         [row] = [
-            row for row in real_run.query("op_flops", only_jobs=[job]).to_pylist()
+            row
+            for row in real_run.query("op_flops", only_jobs=[job]).to_pylist()
             if row["name"] == "aten::addmm" and "[512,512]" in row["input_dims"].replace(" ", "")
         ]
         assert (row["count"], row["flops"]) == (17, 17 * 2 * 141 * 512 * 512)

@@ -12,8 +12,16 @@ pytestmark = pytest.mark.skipif(
 )
 
 # How the names of these traces' kernels on tensor cores begin, or what is in them.
-BEGIN = ("nvjet_", "sm90_xmma_", "sm80_xmma_", "Cijk_", "igemm_", "fmhaSm100a", "bmm_",
-         "_ZN19cutlass_cudnn_train6KernelINS_4conv6kernel23ImplicitGemmConvolution")  # fmt: skip
+BEGIN = (
+    "nvjet_",
+    "sm90_xmma_",
+    "sm80_xmma_",
+    "Cijk_",
+    "igemm_",
+    "fmhaSm100a",
+    "bmm_",
+    "_ZN19cutlass_cudnn_train6KernelINS_4conv6kernel23ImplicitGemmConvolution",
+)
 INSIDE = ("_tensorop_", "flash_fwd_kernel", "s16816gemm")
 NEVERTHELESS_NOT = ("execute_split_k_kernel",)
 
@@ -34,9 +42,7 @@ def results(real_run) -> dict:
 
 @pytest.mark.parametrize("file", TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}")
 def test_recomputed(results, real_rows, file):
-    wanted = list(
-        gpu_efficiency(real_rows("gpu_activities", file.job, file.rank), on_tensor_cores)
-    )
+    wanted = list(gpu_efficiency(real_rows("gpu_activities", file.job, file.rank), on_tensor_cores))
     found = results[file.job, file.rank]
     assert bool(found) == file.has_gpu
     assert len(found) == len(wanted)
@@ -61,9 +67,14 @@ def test_volta_in_single_precision_has_no_tensor_cores(results):
 def test_every_known_family_comes_up(results):
     """B200 and H100 in bf16, A100 in TF32, MI210, MI250 and MI300: all are on tensor cores."""
     for job, percent in [
-        ("b200_eager", 60), ("h100_bert", 77), ("trace_diff/control", 15), ("nccl", 24),
-        ("mi210_gpu_only", 32), ("amd_mi250", 27), ("mi300_bert", 45),
-    ]:  # fmt: skip
+        ("b200_eager", 60),
+        ("h100_bert", 77),
+        ("trace_diff/control", 15),
+        ("nccl", 24),
+        ("mi210_gpu_only", 32),
+        ("amd_mi250", 27),
+        ("mi300_bert", 45),
+    ]:
         [row] = [row for (of_job, _), rows in results.items() if of_job == job for row in rows]
         assert round(100 * row["tensor_core_frac"]) == percent
 
@@ -74,6 +85,12 @@ def test_arguments_are_nvidias(results):
         row["job"] for rows in results.values() for row in rows if row["occupancy_frac"] is None
     }
     assert without == {
-        "amd_mi250", "mi210_gpu_only", "mi300_bert", "mtia_inference", "sglang_prefill",
-        "torch_compile_triton", "vllm_decode", "vllm_decode_capture",
-    }  # fmt: skip
+        "amd_mi250",
+        "mi210_gpu_only",
+        "mi300_bert",
+        "mtia_inference",
+        "sglang_prefill",
+        "torch_compile_triton",
+        "vllm_decode",
+        "vllm_decode_capture",
+    }

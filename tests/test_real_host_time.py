@@ -18,9 +18,13 @@ pytestmark = pytest.mark.skipif(
 
 # Calls of modules, of all traces that have any.
 CALLS = {
-    "b200_eager": 436, "h100_bert": 84, "mi300_bert": 84, "sglang_prefill": 509,
-    "vllm_decode": 1, "vllm_decode_capture": 26,
-}  # fmt: skip
+    "b200_eager": 436,
+    "h100_bert": 84,
+    "mi300_bert": 84,
+    "sglang_prefill": 509,
+    "vllm_decode": 1,
+    "vllm_decode_capture": 26,
+}
 
 
 def as_text(value) -> str | None:
@@ -31,26 +35,35 @@ def read_tables(trace: RawTrace) -> tuple[list[dict], list[dict], list[dict]]:
     """Rows of gpu_activities, host_ops and events, with what the brute force reads of them."""
     whose = {"job": trace.file.job, "rank": trace.file.rank}
     ops = [
-        whose | trace.places[span.event_id] | {
-            "pid": as_text(span.pid), "tid": as_text(span.tid), "end_ns": span.end_ns,
-        }
-        for span in trace.spans if is_host_op(span.cat)
-    ]  # fmt: skip
+        whose
+        | trace.places[span.event_id]
+        | {"pid": as_text(span.pid), "tid": as_text(span.tid), "end_ns": span.end_ns}
+        for span in trace.spans
+        if is_host_op(span.cat)
+    ]
     launches = {launch.event_id: launch for launch in trace.launches.values()}
     activities = [
-        whose | row | {
+        whose
+        | row
+        | {
             "launch_pid": row["launch_id"] and as_text(launches[row["launch_id"]].pid),
             "launch_tid": row["launch_id"] and as_text(launches[row["launch_id"]].tid),
         }
         for row in trace.activities
     ]
     events = [
-        whose | {
-            "event_id": at, "ph": "M", "name": event["name"], "pid": as_text(event.get("pid")),
-            "tid": as_text(event.get("tid")), "args": json.dumps(event.get("args"), default=str),
+        whose
+        | {
+            "event_id": at,
+            "ph": "M",
+            "name": event["name"],
+            "pid": as_text(event.get("pid")),
+            "tid": as_text(event.get("tid")),
+            "args": json.dumps(event.get("args"), default=str),
         }
-        for at, event in enumerate(trace.events) if event["ph"] == "M"
-    ]  # fmt: skip
+        for at, event in enumerate(trace.events)
+        if event["ph"] == "M"
+    ]
     return activities, ops, events
 
 
@@ -112,10 +125,14 @@ def test_kernels_of_threads_are_all_that_have_a_launch(real_run):
     launched = Counter()
     for row in threads:
         launched[row["job"], row["rank"]] += row["kernel_count"]
-    wanted = Counter({
-        (row["job"], row["rank"]): row["count"] for row in real_run.sql(
-            "SELECT job, rank, count(*) AS count FROM gpu_activities WHERE launch_id IS NOT NULL"
-            " GROUP BY job, rank"
-        ).to_pylist()
-    })  # fmt: skip
+    wanted = Counter(
+        {
+            (row["job"], row["rank"]): row["count"]
+            for row in real_run.sql(
+                "SELECT job, rank, count(*) AS count FROM gpu_activities WHERE launch_id IS "
+                "NOT NULL"
+                " GROUP BY job, rank"
+            ).to_pylist()
+        }
+    )
     assert +launched == wanted

@@ -72,15 +72,18 @@ def test_real_traces_are_worth_it(real_run):
         counts[row["cause"], row["host_event_id"] is not None] += 1
     assert {key: count > 200 for key, count in counts.items()} == {
         (cause, known): True
-        for cause in ("host_wait", "kernel_wait", "other") for known in (True, False)
+        for cause in ("host_wait", "kernel_wait", "other")
+        for known in (True, False)
     }
 
 
 def hta_rows(case: Case) -> list[dict]:
     """HTA's two tables as one: its causes of idle time with the statistics of their gaps."""
     parts = [
-        {(row["rank"], row["stream"], row["idle_category"]): row
-         for row in case.csv(f"get_idle_time_breakdown_{part}")}
+        {
+            (row["rank"], row["stream"], row["idle_category"]): row
+            for row in case.csv(f"get_idle_time_breakdown_{part}")
+        }
         for part in ("part0", "part1")
     ]
     assert parts[0].keys() == parts[1].keys()
@@ -111,8 +114,13 @@ def test_hta(real_run, case):
             assert percentage(ratio, row["idle_frac"], 0), key
         if gaps and float(hta["min"]) > 0:
             assert float(hta["count"]) == gaps
-            for name, column in [("mean", "mean_ns"), ("std", "stddev_ns"), ("min", "min_ns"),
-                                 ("50%", "p50_ns"), ("max", "max_ns")]:
+            for name, column in [
+                ("mean", "mean_ns"),
+                ("std", "stddev_ns"),
+                ("min", "min_ns"),
+                ("50%", "p50_ns"),
+                ("max", "max_ns"),
+            ]:
                 if hta[name]:  # no deviation of one
                     assert close(hta[name], row[column], 5.5 + 2 * case.instant_ns), (key, name)
     assert rows == {}
@@ -120,6 +128,7 @@ def test_hta(real_run, case):
 
 def hta_gaps(rows: list[dict], base_ns: int, first_ns: int):
     """HTA's gaps on one stream in us, by cause, in the doubles in which HTA has its times."""
+
     def us(at_ns):
         return (at_ns - base_ns) / 1000 - (first_ns - base_ns) / 1000
 
@@ -139,13 +148,12 @@ def test_hta_by_its_own_rule(real_run, real_rows, case):
     """All that HTA says of all streams, and where its gaps are of less than no time."""
     times = real_run.sql("FROM traces WHERE job = $job", {"job": case.job}).to_pylist()
     base_ns, first_ns = (min(row[name] for row in times) for name in ("base_ns", "start_ns"))
-    activities = [row for time in times
-                  for row in real_rows("gpu_activities", case.job, time["rank"])]
+    activities = [
+        row for time in times for row in real_rows("gpu_activities", case.job, time["rank"])
+    ]
     streams = {
         key: hta_gaps(group, base_ns, first_ns)
-        for key, group in grouped(
-            selected(activities, only_steps=case.steps), "rank", "stream"
-        )
+        for key, group in grouped(selected(activities, only_steps=case.steps), "rank", "stream")
     }
     below_0 = set()
     found = hta_rows(case)
@@ -155,26 +163,44 @@ def test_hta_by_its_own_rule(real_run, real_rows, case):
         gaps = streams[key][hta["idle_category"]]
         said = {"idle_time": sum(gaps), "count": len(gaps)}
         if gaps:
-            said |= {"mean": sum(gaps) / len(gaps), "min": min(gaps), "50%": median(gaps),
-                     "max": max(gaps)}
+            said |= {
+                "mean": sum(gaps) / len(gaps),
+                "min": min(gaps),
+                "50%": median(gaps),
+                "max": max(gaps),
+            }
             if min(gaps) < 0:
                 below_0.add((str(case), key[1], hta["idle_category"]))
         for name, value in said.items():
             assert float(hta[name]) == pytest.approx(value, rel=0, abs=0.00501), (key, name)
-    assert below_0 == {key for key, (*_, why) in KNOWN_DIFFERENCES.items()
-                       if key[0] == str(case) and why == OVERLAPS}
+    assert below_0 == {
+        key
+        for key, (*_, why) in KNOWN_DIFFERENCES.items()
+        if key[0] == str(case) and why == OVERLAPS
+    }
 
 
 # Measured with HTA, in whole us.
 GOLDEN = {
-    "simple_add": {(7, "host_wait"): 15_976_739, (7, "kernel_wait"): 91,
-                   (20, "host_wait"): 13_582_776, (20, "kernel_wait"): 8},
-    "alexnet": {(7, "host_wait"): 12_855_007, (7, "kernel_wait"): 104,
-                (20, "host_wait"): 12_011_718, (20, "kernel_wait"): 3},
+    "simple_add": {
+        (7, "host_wait"): 15_976_739,
+        (7, "kernel_wait"): 91,
+        (20, "host_wait"): 13_582_776,
+        (20, "kernel_wait"): 8,
+    },
+    "alexnet": {
+        (7, "host_wait"): 12_855_007,
+        (7, "kernel_wait"): 104,
+        (20, "host_wait"): 12_011_718,
+        (20, "kernel_wait"): 3,
+    },
     "event_sync": {(7, "host_wait"): 212},
-    "event_sync_multi_stream": {(20, "host_wait"): 32, (24, "kernel_wait"): 15,
-                                (28, "kernel_wait"): 15},
-}  # fmt: skip
+    "event_sync_multi_stream": {
+        (20, "host_wait"): 32,
+        (24, "kernel_wait"): 15,
+        (28, "kernel_wait"): 15,
+    },
+}
 
 
 @needs_traces

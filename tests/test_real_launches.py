@@ -62,25 +62,32 @@ def test_what_real_traces_show(real_run):
 # Launch statistics.
 
 HTA_LAUNCHES = {
-    "cudaLaunchKernel", "cudaLaunchKernelExC", "cudaMemcpyAsync", "cudaMemsetAsync",
+    "cudaLaunchKernel",
+    "cudaLaunchKernelExC",
+    "cudaMemcpyAsync",
+    "cudaMemsetAsync",
     "runFunction - job_prep_and_submit_for_execution",
-}  # fmt: skip
+}
 MISSED = {  # activities by the name of their launch, in the steps that HTA kept
     "amd_mi250": {"hipLaunchKernel": 12, "hipExtModuleLaunchKernel": 2, "hipMemcpyWithStream": 2},
     "b200_eager": {"cuLaunchKernelEx": 220, "cuLaunchKernel": 1},
     "h100_bert": {"cuLaunchKernel": 22},
     "mi210_gpu_only": {"hipLaunchKernel": 223, "hipExtModuleLaunchKernel": 339},
     "mi300_bert": {
-        "hipLaunchKernel": 30, "hipExtModuleLaunchKernel": 26, "hipModuleLaunchKernel": 4,
+        "hipLaunchKernel": 30,
+        "hipExtModuleLaunchKernel": 26,
+        "hipModuleLaunchKernel": 4,
         "hipMemcpyWithStream": 1,
     },
     "mtia_inference": {
-        "recordEvent": 224, "enqueueCommand waitOnEvent": 37,
-        "enqueueCommand memcpyHtoDAsync": 333, "enqueueCommand memcpyDtoHAsync": 324,
+        "recordEvent": 224,
+        "enqueueCommand waitOnEvent": 37,
+        "enqueueCommand memcpyHtoDAsync": 333,
+        "enqueueCommand memcpyDtoHAsync": 324,
     },
     "trace_diff_test": {"cudaGraphLaunch": 4205},
     "triton": {"cuLaunchKernel": 1},
-}  # fmt: skip
+}
 ALL_STEPS = [pytest.param(case, id=str(case)) for case in CASES if not case.last_step]
 
 
@@ -110,9 +117,7 @@ def test_launch_stats_of_hta(real_run, case):
         for our_times, hta_times in zip(sorted(ours[key]), sorted(hta[key]), strict=True):
             # A duration is as in the trace; a delay is the difference of two instants.
             assert our_times[:2] == pytest.approx(hta_times[:2], abs=0.001), key
-            assert our_times[2] == pytest.approx(
-                hta_times[2], abs=2 * case.instant_ns + 0.001
-            ), key
+            assert our_times[2] == pytest.approx(hta_times[2], abs=2 * case.instant_ns + 0.001), key
     assert missed == MISSED.get(case.folder, {})
 
 
@@ -131,7 +136,8 @@ def test_launch_stats_of_every_trace_are_compared():
 def test_graph_launches(real_run):
     """Twelve launches of 5,046 activities, of which HTA has none."""
     of_graphs = [
-        row for row in real_run.launch_stats(only_jobs=["trace_diff/test"]).to_pylist()
+        row
+        for row in real_run.launch_stats(only_jobs=["trace_diff/test"]).to_pylist()
         if row["launch_name"] == "cudaGraphLaunch"
     ]
     assert len(of_graphs) == 5046
@@ -151,7 +157,8 @@ NO_DELAYS = {"amd_mi250", "mi210_gpu_only", "mi300_bert", "triton"}
 
 def aten_cases(*folders: str) -> list:
     return [
-        pytest.param(case, id=str(case)) for case in CASES
+        pytest.param(case, id=str(case))
+        for case in CASES
         if not case.last_step and case.folder in folders
     ]
 
@@ -183,7 +190,9 @@ def delays_over(real_archive):
                 con.execute(f"CREATE OR REPLACE VIEW {table} AS FROM given_{table}")
             return {
                 (row["rank"], row["operator"], row["sequence"].replace(" | ", " -> ")): (
-                    row["count"], row["mean_op_to_launch_ns"], row["mean_launch_to_kernel_ns"]
+                    row["count"],
+                    row["mean_op_to_launch_ns"],
+                    row["mean_launch_to_kernel_ns"],
                 )
                 for row in run.op_launch_delay().to_pylist()
             }
@@ -208,7 +217,9 @@ def rows_of_hta(case: Case, real_rows) -> tuple[list[dict], list[dict]]:
     """The activities of launches that HTA knows, and the operators."""
     files = [file for file in TRACE_FILES if file.job == case.job]
     activities = [
-        row for file in files for row in real_rows("gpu_activities", file.job, file.rank)
+        row
+        for file in files
+        for row in real_rows("gpu_activities", file.job, file.rank)
         if HTA_KERNEL_LAUNCH.match(row["launch_name"] or "")
         and (case.steps is None or row["step"] in case.steps)
     ]
@@ -226,8 +237,7 @@ def assert_equal_delays(ours: dict, hta: dict) -> None:
 
 @needs_hta_outputs
 @pytest.mark.parametrize(
-    "case",
-    aten_cases(*{case.folder for case in CASES} - NO_DELAYS - OTHER_THREAD - SAME_START),
+    "case", aten_cases(*{case.folder for case in CASES} - NO_DELAYS - OTHER_THREAD - SAME_START)
 )
 def test_delays_of_hta(delays_over, real_rows, case):
     activities, ops = rows_of_hta(case, real_rows)
@@ -246,8 +256,9 @@ def test_delays_where_operators_begin_at_once(delays_over, real_rows, case):
     of_rank_0 = {key: delays for key, delays in ours.items() if key[0] == 0}
     hta_of_rank_0 = {key: delays for key, delays in hta.items() if key[0] == 0}
     assert {op for _, op, _ in hta_of_rank_0.keys() - of_rank_0.keys()} == {
-        "aten::linalg_norm", "aten::matmul"  # around aten::linalg_vector_norm and aten::mm
-    }  # fmt: skip
+        "aten::linalg_norm",
+        "aten::matmul",  # around aten::linalg_vector_norm and aten::mm
+    }
     both_ranks = [((0, *key[1:]), delays) for key, delays in ours.items()]
     assert_equal_sums(list(of_rank_0.items()), list(hta_of_rank_0.items()))
     assert_equal_sums(both_ranks, [((0, *k[1:]), v) for k, v in hta.items() if k[0] == 1])
@@ -279,7 +290,8 @@ def test_delays_of_another_thread(delays_over, real_rows, real_run, case):
     aten = [row for row in ops if row["name"].startswith("aten::")]
     for row in activities:
         around = [
-            op for op in aten
+            op
+            for op in aten
             if op["start_ns"] <= row["launch_start_ns"] and row["launch_end_ns"] <= op["end_ns"]
         ]
         row["op_id"] = max(around, key=lambda op: op["start_ns"])["event_id"] if around else None
@@ -288,9 +300,7 @@ def test_delays_of_another_thread(delays_over, real_rows, real_run, case):
 
 @needs_hta_outputs
 def test_delays_of_every_trace_are_compared(delays_over, real_rows):
-    written = {
-        path.parent.name for path in HTA_OUTPUTS.glob("*/get_aten_op_kernels_and_delay.csv")
-    }
+    written = {path.parent.name for path in HTA_OUTPUTS.glob("*/get_aten_op_kernels_and_delay.csv")}
     assert written == {case.folder for case in CASES} - NO_DELAYS
     for [case] in (param.values for param in aten_cases("amd_mi250", "mi300_bert")):
         activities, _ = rows_of_hta(case, real_rows)

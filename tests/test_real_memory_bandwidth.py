@@ -19,9 +19,15 @@ pytestmark = pytest.mark.skipif(
 )
 
 FIGURES = {  # ours: HTA's
-    "count": "count", "mean": "mean", "stddev": "std", "min": "min", "p25": "25%", "p50": "50%",
-    "p75": "75%", "max": "max",
-}  # fmt: skip
+    "count": "count",
+    "mean": "mean",
+    "stddev": "std",
+    "min": "min",
+    "p25": "25%",
+    "p50": "50%",
+    "p75": "75%",
+    "max": "max",
+}
 HTA_CASES = [pytest.param(case, id=str(case)) for case in CASES if not case.last_step]
 ORDER = "HTA has copies begin before others end at the same instant; residues of doubles then stay"
 KNOWN_DIFFERENCES = {("trace_diff_test", 1, "Memcpy DtoD"): ORDER}
@@ -54,7 +60,8 @@ def test_recomputed(results, real_rows, file, query):
     found = results[query][file.job, file.rank]
     assert len(found) == len(wanted)
     wrong = [
-        (row, other) for row, other in zip(found, wanted, strict=True)
+        (row, other)
+        for row, other in zip(found, wanted, strict=True)
         if row.keys() != other.keys() or not all(close(row[c], other[c]) for c in row)
     ]
     assert wrong[:1] == []
@@ -62,13 +69,19 @@ def test_recomputed(results, real_rows, file, query):
 
 def test_real_copies_are_worth_it(results, real_rows):
     rows = [
-        row for file in TRACE_FILES for row in real_rows("gpu_activities", file.job, file.rank)
+        row
+        for file in TRACE_FILES
+        for row in real_rows("gpu_activities", file.job, file.rank)
         if row["kind"] == "memory"
     ]
     assert len(rows) == 10_684
     assert {brute.copy_kind(row["name"]) for row in rows} == {
-        "Memcpy HtoD", "Memcpy DtoH", "Memcpy DtoD", "Memset", "Memcpy Unknown"
-    }  # fmt: skip
+        "Memcpy HtoD",
+        "Memcpy DtoH",
+        "Memcpy DtoD",
+        "Memset",
+        "Memcpy Unknown",
+    }
     # What HTA takes for 1 us does not come up.
     assert sum(row["dur_ns"] == 0 for row in rows) == 0
     for series in results["memory_bandwidth_series"].values():
@@ -89,7 +102,8 @@ def hta_series(trace: RawTrace, steps, beginnings_first: bool) -> dict[str, list
             gbps = float(said[row["event_id"]].get("memory bandwidth (GB/s)", 0))
             end_ns = row["start_ns"] + (row["dur_ns"] or 1000)
             changes[brute.copy_kind(row["name"])] += [
-                (row["start_ns"], not beginnings_first, gbps), (end_ns, beginnings_first, -gbps)
+                (row["start_ns"], not beginnings_first, gbps),
+                (end_ns, beginnings_first, -gbps),
             ]
     series = {}
     for kind, of_kind in changes.items():
@@ -115,7 +129,8 @@ def hta_summary(case) -> dict[tuple[int, str], dict[str, float]]:
 
 def differences(hta: dict[str, float], row: dict) -> list[str]:
     return [
-        f"{name}: {hta[name]}, {row[name]}" for name in FIGURES
+        f"{name}: {hta[name]}, {row[name]}"
+        for name in FIGURES
         if not math.isclose(hta[name], row[name], rel_tol=1e-9)
     ]
 
@@ -155,7 +170,8 @@ def test_known_differences_are_those_of_order(real_run, folder, rank, kind):
     [case] = [case for case in CASES if case.folder == folder and not case.last_step]
     hta = hta_summary(case)[rank, kind]
     [row] = [
-        row for row in ours(real_run, "memory_bandwidth_summary", case)
+        row
+        for row in ours(real_run, "memory_bandwidth_summary", case)
         if (row["rank"], row["copy_kind"]) == (rank, kind)
     ]
     trace = raw_trace(case.job)
@@ -169,14 +185,17 @@ def test_known_differences_are_those_of_order(real_run, folder, rank, kind):
     # residue.
     said = {span.event_id: span.args for span in trace.spans}
     copies = [
-        row for row in trace.activities
-        if row["kind"] == "memory" and brute.copy_kind(row["name"]) == kind
+        row
+        for row in trace.activities
+        if row["kind"] == "memory"
+        and brute.copy_kind(row["name"]) == kind
         and row["step"] in case.steps
     ]
     gbps = [float(said[row["event_id"]]["memory bandwidth (GB/s)"]) for row in copies]
     beginning = {row["start_ns"]: value for row, value in zip(copies, gbps, strict=True)}
     met = [
-        value + beginning[row["end_ns"]] for row, value in zip(copies, gbps, strict=True)
+        value + beginning[row["end_ns"]]
+        for row, value in zip(copies, gbps, strict=True)
         if row["end_ns"] in beginning
     ]
     assert (len(met), len(copies)) == (36, 3840)
@@ -198,15 +217,13 @@ def test_series_by_htas_rule_with_ends_first(real_run, case):
             above = [point for point in points if point > 0]
             found = [gbps for gbps in trace_rows[file.rank, kind] if gbps > 0]
             assert len(above) == len(found)
-            assert all(
-                math.isclose(a, b, rel_tol=1e-9) for a, b in zip(above, found, strict=True)
-            )
+            assert all(math.isclose(a, b, rel_tol=1e-9) for a, b in zip(above, found, strict=True))
 
 
-@pytest.mark.parametrize(("job", "kind", "count", "mean"), [
-    ("simple_add", "Memcpy HtoD", 16, 4.823488),
-    ("alexnet", "Memcpy HtoD", 16, 4.108898),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("job", "kind", "count", "mean"),
+    [("simple_add", "Memcpy HtoD", 16, 4.823488), ("alexnet", "Memcpy HtoD", 16, 4.108898)],
+)
 def test_golden_summaries(real_run, job, kind, count, mean):
     rows = real_run.memory_bandwidth_summary(only_jobs=[job]).to_pylist()
     [row] = [row for row in rows if row["copy_kind"] == kind]

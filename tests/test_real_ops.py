@@ -26,8 +26,14 @@ pytestmark = pytest.mark.skipif(
 )
 
 QUERIES = [("op_stats", {}), ("op_stats", {"by_shape": True}), ("op_calls", {})]
-CROSSED = {"b200_eager": 13, "h100_bert": 5, "mi300_bert": 5, "mtia_inference": 15,
-    "sglang_prefill": 7, "vllm_decode_capture": 232}  # spans
+CROSSED = {
+    "b200_eager": 13,
+    "h100_bert": 5,
+    "mi300_bert": 5,
+    "mtia_inference": 15,
+    "sglang_prefill": 7,
+    "vllm_decode_capture": 232,
+}  # spans
 KERNEL_COLUMNS = ("num_kernels", "kernel_dur_sum_ns", "kernel_span_ns")
 
 
@@ -72,7 +78,9 @@ def test_the_trace_itself_says_the_same(real_run, trace, query, given):
     cut_ns = cuts(read.spans)
     assert len(cut_ns) == CROSSED.get(trace.job, 0)
     ops = [
-        row | place | {
+        row
+        | place
+        | {
             "end_ns": row["start_ns"] + row["dur_ns"],
             "cut_ns": cut_ns.get(row["event_id"]),
             "input_dims": as_json(args[row["event_id"]].get("Input Dims")),
@@ -88,7 +96,8 @@ def test_the_trace_itself_says_the_same(real_run, trace, query, given):
 @pytest.mark.parametrize(("query", "given"), QUERIES[1:])
 def test_plain_python_says_the_same_of_a_step(real_run, real_rows, trace, query, given):
     activities, ops = (
-        real_rows(table, trace.job, trace.rank) for table in ("gpu_activities", "host_ops"))
+        real_rows(table, trace.job, trace.rank) for table in ("gpu_activities", "host_ops")
+    )
     steps = sorted({row["step"] for row in ops} - {None})[:1]
     wanted = list(getattr(brute_ops, query)(activities, ops, only_steps=steps, **given))
     assert rows_of(real_run, query, trace, only_steps=steps, **given) == wanted
@@ -98,7 +107,8 @@ def test_self_times_add_up(real_run, real_rows, trace):
     """Each activity that an operator launched is one operator's own."""
     rows = rows_of(real_run, "op_stats", trace)
     assert sum(row["self_kernel_ns"] for row in rows) == sum(
-        row["dur_ns"] for row in real_rows("gpu_activities", trace.job, trace.rank)
+        row["dur_ns"]
+        for row in real_rows("gpu_activities", trace.job, trace.rank)
         if row["op_id"] is not None
     )
     calls = rows_of(real_run, "op_calls", trace)
@@ -217,7 +227,8 @@ def by_hta(file, mended=False) -> dict[int, Node]:
     Mended, it is exact, and an event's category tells whether it is of the host or a kernel.
     """
     nodes = [
-        Node(index, event, mended) for index, event in enumerate(raw(file).events)
+        Node(index, event, mended)
+        for index, event in enumerate(raw(file).events)
         if "dur" in event and event.get("cat") not in (None, "Trace")
     ]
     threads = defaultdict(list)
@@ -225,21 +236,28 @@ def by_hta(file, mended=False) -> dict[int, Node]:
         threads[node.thread].append(node)
     stacks, placed = defaultdict(list), set()
     for (pid, tid), of_thread in threads.items():
-        of_host = [node for node in of_thread
-                   if (is_host_op(node.cat) if mended else node.stream == -1)]
+        of_host = [
+            node for node in of_thread if (is_host_op(node.cat) if mended else node.stream == -1)
+        ]
         if pid == 0 or tid == 0 or all(node.stream > 0 for node in of_thread):
             continue
         build_stack(of_host)
         placed |= set(of_host)
         names = [node.name for node in of_thread]
-        label = ("main" if any(name.startswith("ProfilerStep#") for name in names)
-                 else "backward" if any("autograd::" in name for name in names) else names[0])
+        label = (
+            "main"
+            if any(name.startswith("ProfilerStep#") for name in names)
+            else "backward"
+            if any("autograd::" in name for name in names)
+            else names[0]
+        )
         stacks[label].append(of_host)
 
     if len(stacks["main"]) == len(stacks["backward"]) == 1:
         [main], [backward] = stacks["main"], stacks["backward"]
-        around = ([node for node in main if node.name.startswith("## backward ##")]
-                  or [node for node in main if node.name.startswith("ProfilerStep#")])
+        around = [node for node in main if node.name.startswith("## backward ##")] or [
+            node for node in main if node.name.startswith("ProfilerStep#")
+        ]
         outermost = [node for node in backward if node.caller is None]
         for outer in around:
             for node in outermost:

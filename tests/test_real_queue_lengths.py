@@ -23,11 +23,19 @@ pytestmark = needs_hta_outputs
 QUERIES = ("queue_length_series", "queue_length_summary", "queue_full_time")
 # The functions on HTA's list.
 LAUNCHES = {
-    "cudaLaunchKernel", "cudaLaunchKernelExC", "cuLaunchKernel", "cuLaunchKernelEx",
-    "cudaMemcpyAsync", "cudaMemsetAsync", "hipLaunchKernel", "hipExtModuleLaunchKernel",
-    "hipMemsetAsync", "hipMemcpyAsync", "hipMemcpyWithStream",
+    "cudaLaunchKernel",
+    "cudaLaunchKernelExC",
+    "cuLaunchKernel",
+    "cuLaunchKernelEx",
+    "cudaMemcpyAsync",
+    "cudaMemsetAsync",
+    "hipLaunchKernel",
+    "hipExtModuleLaunchKernel",
+    "hipMemsetAsync",
+    "hipMemcpyAsync",
+    "hipMemcpyWithStream",
     "runFunction - job_prep_and_submit_for_execution",
-}  # fmt: skip
+}
 
 KNOWN_DIFFERENCES = {
     "mi300_bert": "hipModuleLaunchKernel is not on HTA's list",
@@ -46,7 +54,8 @@ BY_ORDER = {"mean": "mean", "std": "stddev"}
 by_case = pytest.mark.parametrize("case", CASES, ids=str)
 by_length = pytest.mark.parametrize(
     ("case", "length"),
-    [(case, length) for case in CASES if not case.last_step for length in (10, 1024)], ids=str,
+    [(case, length) for case in CASES if not case.last_step for length in (10, 1024)],
+    ids=str,
 )
 
 
@@ -109,7 +118,8 @@ def differences(case, rows, columns) -> list[str]:
     assert hta_of.keys() == our_of.keys()
     return [
         f"{stream}: {name} {hta[name]}, {our_of[stream][column]}"
-        for stream, hta in hta_of.items() for name, column in columns.items()
+        for stream, hta in hta_of.items()
+        for name, column in columns.items()
         if float(hta[name]) != pytest.approx(our_of[stream][column], rel=1e-12)
     ]
 
@@ -127,9 +137,7 @@ def test_summary_of_what_hta_takes(launched_by_hta, case):
     assert differences(case, rows, columns) == []
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in CASES if case.folder in BY_CHANCE], ids=str
-)
+@pytest.mark.parametrize("case", [case for case in CASES if case.folder in BY_CHANCE], ids=str)
 def test_sum_lies_between_those_of_the_two_orders(launched_by_hta, case):
     points = defaultdict(list)
     for row in ours(launched_by_hta, "queue_length_series", case):
@@ -167,8 +175,10 @@ def test_full_time(launched_by_hta, case, length):
     The order within an instant plays no part: from one instant to the next the length is the same.
     """
     rows = launched_by_hta.query(
-        "queue_full_time", max_queue_length=length,
-        only_jobs=[case.job], only_steps=case.steps and list(case.steps),
+        "queue_full_time",
+        max_queue_length=length,
+        only_jobs=[case.job],
+        only_steps=case.steps and list(case.steps),
     ).to_pylist()
     last_full = {row["rank"]: row for row in rows if row["full_ns"]}
     hta_rows = hta_full(case, length)
@@ -194,7 +204,8 @@ def hta_duration_ns(run, case, rank: int) -> int:
     if len({step["name"] for step in steps}) > 1:  # without the last, and what it launched
         last_step_ns = max(step["start_ns"] for step in steps)
         host = [
-            event for event in events
+            event
+            for event in events
             if not event["has_stream"] and event["start_ns"] < last_step_ns
         ]
         calls = {event["correlation"] for event in host} - {None}
@@ -208,21 +219,30 @@ def hta_duration_ns(run, case, rank: int) -> int:
 # (folder, length): what was full and HTA does not tell, in us by (rank, stream).
 UNTOLD = {
     ("mtia_inference", 10): {  # not on its list
-        (0, 102): 23445.91, (0, 104): 262.581, (0, 105): 8802.596, (0, 106): 48691.549,
-        (0, 107): 10546.064, (0, 108): 45536.011, (0, 109): 52262.023, (0, 110): 42323.807,
-        (0, 111): 58759.59, (0, 112): 43781.73,
+        (0, 102): 23445.91,
+        (0, 104): 262.581,
+        (0, 105): 8802.596,
+        (0, 106): 48691.549,
+        (0, 107): 10546.064,
+        (0, 108): 45536.011,
+        (0, 109): 52262.023,
+        (0, 110): 42323.807,
+        (0, 111): 58759.59,
+        (0, 112): 43781.73,
     },
     ("trace_diff_control", 10): {(3, 7): 216562, (3, 20): 78},  # not the last streams
     ("trace_diff_test", 10): {(1, 7): 618992},  # not the last stream
     ("trace_diff_test", 1024): {(1, 7): 134404},  # a graph's
-}  # fmt: skip
+}
 
 
 @by_length
 def test_what_hta_does_not_tell(real_run, case, length):
     rows = real_run.query(
-        "queue_full_time", max_queue_length=length,
-        only_jobs=[case.job], only_steps=case.steps and list(case.steps),
+        "queue_full_time",
+        max_queue_length=length,
+        only_jobs=[case.job],
+        only_steps=case.steps and list(case.steps),
     ).to_pylist()
     told = {(int(hta["rank"]), int(hta["stream"])) for hta in hta_full(case, length)}
     full = {(row["rank"], row["stream"]): row["full_ns"] for row in rows if row["full_ns"]}

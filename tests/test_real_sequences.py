@@ -126,8 +126,11 @@ def hta_figures(folder: str, operator: str, min_length: int) -> dict:
 
 def as_figures(rows: list[dict]) -> dict:
     return {
-        (row["rank"], f"{row['operator']}|{row['sequence'].replace(' | ', '|')}"):
-            (row["count"], row["gpu_ns"], row["host_ns"])
+        (row["rank"], f"{row['operator']}|{row['sequence'].replace(' | ', '|')}"): (
+            row["count"],
+            row["gpu_ns"],
+            row["host_ns"],
+        )
         for row in rows
     }
 
@@ -148,7 +151,10 @@ def test_every_table_of_hta_is_compared():
 def test_sequences_of_hta(real_run, folder, operator, min_length):
     job, rank, steps = trimmed(folder)
     rows = real_run.kernel_sequences(
-        operator=operator, min_length=min_length, only_jobs=[job], only_ranks=[rank],
+        operator=operator,
+        min_length=min_length,
+        only_jobs=[job],
+        only_ranks=[rank],
         only_steps=steps,
     ).to_pylist()
     is_same = as_figures(rows) == hta_figures(folder, operator, min_length)
@@ -173,14 +179,13 @@ def hta_rows(real_rows):
 def test_sequences_of_hta_by_its_rule(hta_rows, folder, operator, min_length):
     job, rank, steps = trimmed(folder)
     activities, ops, depths = hta_rows(job, rank)
-    named = [row for row in ops if operator in row["name"]
-             and (steps is None or row["step"] in steps)]
+    named = [
+        row for row in ops if operator in row["name"] and (steps is None or row["step"] in steps)
+    ]
     shallowest = min((depths[row["event_id"]] for row in named), default=None)
     deeper = {row["event_id"] for row in named if depths[row["event_id"]] != shallowest}
     ops = [row | {"cat": "-"} if row["event_id"] in deeper else row for row in ops]
-    rows = brute_sequences.kernel_sequences(
-        activities, ops, operator, min_length, only_steps=steps
-    )
+    rows = brute_sequences.kernel_sequences(activities, ops, operator, min_length, only_steps=steps)
     assert as_figures(rows) == hta_figures(folder, operator, min_length)
 
 
@@ -189,13 +194,20 @@ def synchronisations(job: str, rank: int) -> list[dict]:
     [file] = [file for file in TRACE_FILES if (file.job, file.rank) == (job, rank)]
     trace = RawTrace(file)
     return [
-        {"job": job, "rank": rank, "event_id": span.event_id, "name": span.name,
-         "start_ns": span.start_ns, "dur_ns": span.end_ns - span.start_ns,
-         "launch_id": launch.event_id}
+        {
+            "job": job,
+            "rank": rank,
+            "event_id": span.event_id,
+            "name": span.name,
+            "start_ns": span.start_ns,
+            "dur_ns": span.end_ns - span.start_ns,
+            "launch_id": launch.event_id,
+        }
         for span in trace.spans
-        if span.cat == "cuda_sync" and span.args.get("stream", -1) > 0
+        if span.cat == "cuda_sync"
+        and span.args.get("stream", -1) > 0
         and (launch := trace.launches.get(whole_number(span.args.get("correlation"))))
-    ]  # fmt: skip
+    ]
 
 
 def hta_depths(ops: list[dict]) -> dict[int, int]:
@@ -203,10 +215,16 @@ def hta_depths(ops: list[dict]) -> dict[int, int]:
     threads = defaultdict(list)
     for row in ops:
         threads[row["pid"], row["tid"]].append(row)
-    main = [rows for rows in threads.values()
-            if any(row["name"].startswith("ProfilerStep#") for row in rows)]
-    autograd = [rows for rows in threads.values()
-                if rows not in main and any("autograd::" in row["name"] for row in rows)]
+    main = [
+        rows
+        for rows in threads.values()
+        if any(row["name"].startswith("ProfilerStep#") for row in rows)
+    ]
+    autograd = [
+        rows
+        for rows in threads.values()
+        if rows not in main and any("autograd::" in row["name"] for row in rows)
+    ]
     deeper = {}
     if len(main) == len(autograd) == 1:
         for mark in main[0]:
@@ -225,21 +243,31 @@ def test_counters_of_hta(real_run):
     counters = [column for column in hta_rows[0] if column.endswith(".sum")]
     assert (len(hta_rows), len(counters)) == (77, 9)
     wanted = [
-        {"event_id": int(row["index"]), "counter": counter, "value": float(row[counter]),
-         "kernel": row["name"], "dur_ns": 1000 * float(row["dur"]),
-         "launch_id": int(row["index_runtime"]), "top_op": row["top_level_op"],
-         "bottom_op": row["bottom_level_op"],
-         "op_stack": ";".join(ast.literal_eval(row["op_stack"]))}
-        for row in hta_rows for counter in sorted(counters)
-    ]  # fmt: skip
+        {
+            "event_id": int(row["index"]),
+            "counter": counter,
+            "value": float(row[counter]),
+            "kernel": row["name"],
+            "dur_ns": 1000 * float(row["dur"]),
+            "launch_id": int(row["index_runtime"]),
+            "top_op": row["top_level_op"],
+            "bottom_op": row["bottom_level_op"],
+            "op_stack": ";".join(ast.literal_eval(row["op_stack"])),
+        }
+        for row in hta_rows
+        for counter in sorted(counters)
+    ]
     rows = real_run.hardware_counters(only_jobs=["cupti_counters"]).to_pylist()
     assert [{column: row[column] for column in wanted[0]} for row in rows] == wanted
 
 
-@pytest.mark.parametrize(("job", "figures"), [
-    ("alexnet", [(4, 2456, 11621), (2, 208, 10652)]),
-    ("simple_add", [(4, 2508, 22191), (2, 207, 12552)]),
-])
+@pytest.mark.parametrize(
+    ("job", "figures"),
+    [
+        ("alexnet", [(4, 2456, 11621), (2, 208, 10652)]),
+        ("simple_add", [(4, 2508, 22191), (2, 207, 12552)]),
+    ],
+)
 def test_golden_sequences(real_run, job, figures):
     rows = real_run.kernel_sequences(
         operator="aten::linear", min_length=1, only_jobs=[job]
@@ -251,9 +279,11 @@ def test_golden_sequences(real_run, job, figures):
 def test_golden_counter(real_run):
     """As HTA's tests have it: the sixth kernel."""
     rows = real_run.hardware_counters(only_jobs=["cupti_counters"]).to_pylist()
-    [row] = [row for row in rows[5 * 9 : 6 * 9] if row["counter"] == (
-        "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum"
-    )]
+    [row] = [
+        row
+        for row in rows[5 * 9 : 6 * 9]
+        if row["counter"] == ("smsp__sass_thread_inst_executed_op_fadd_pred_on.sum")
+    ]
     assert row["value"] == 86114304
     assert "fft2d_r2c_32x32" in row["kernel"]
     assert (row["top_op"], row["bottom_op"]) == ("aten::conv2d", "aten::cudnn_convolution")

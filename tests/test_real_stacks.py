@@ -21,9 +21,15 @@ pytestmark = pytest.mark.skipif(
 
 # By traces: how many operations were called by another thread's annotation; where there are any.
 CALLED = {
-    "amd_mi250-0": 6, "backward_thread-0": 1, "nccl-0": 2013, "ns_resolution-0": 3345,
-    "trace_diff/control-3": 4476, "trace_diff/test-1": 2856, "two_ranks-0": 314, "two_ranks-1": 309,
-}  # fmt: skip
+    "amd_mi250-0": 6,
+    "backward_thread-0": 1,
+    "nccl-0": 2013,
+    "ns_resolution-0": 3345,
+    "trace_diff/control-3": 4476,
+    "trace_diff/test-1": 2856,
+    "two_ranks-0": 314,
+    "two_ranks-1": 309,
+}
 
 
 @pytest.fixture(params=TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}")
@@ -101,14 +107,16 @@ def raw_rows(trace) -> tuple[list[dict], list[dict]]:
     for of_thread in threads.values():
         before = []
         for span, callers in walked(of_thread):
-            for left in before[len(callers):]:
+            for left in before[len(callers) :]:
                 if not is_over(left, span):
                     cuts[left.event_id] = span.start_ns
             before = [*callers, span]
     called = called_by_other_threads(threads)
     key = {"job": trace.job, "rank": trace.rank}
     ops = [
-        key | row | {
+        key
+        | row
+        | {
             "end_ns": row["start_ns"] + row["dur_ns"],
             "cut_ns": cuts.get(row["event_id"]),
             "pid": str(spans[row["event_id"]].pid),
@@ -124,12 +132,17 @@ def raw_rows(trace) -> tuple[list[dict], list[dict]]:
 def called_by_other_threads(threads) -> dict[int, int]:
     """The annotation of the main thread around each span of an autograd thread."""
     marks = {
-        thread: [span for span in spans if span.cat == "user_annotation" and (
-            span.name.startswith(("ProfilerStep#", "## backward ##")))]
+        thread: [
+            span
+            for span in spans
+            if span.cat == "user_annotation"
+            and (span.name.startswith(("ProfilerStep#", "## backward ##")))
+        ]
         for thread, spans in threads.items()
     }
     main = [
-        thread for thread in threads
+        thread
+        for thread in threads
         if any(span.name.startswith("ProfilerStep#") for span in marks[thread])
     ]
     of_main = [span for thread in main for span in marks[thread]]
@@ -138,10 +151,12 @@ def called_by_other_threads(threads) -> dict[int, int]:
     found = {}
     for thread, spans in threads.items():
         is_autograd = thread not in main and any(
-            span.cat in {"cpu_op", "Operator"} and "autograd::" in span.name for span in spans)
+            span.cat in {"cpu_op", "Operator"} and "autograd::" in span.name for span in spans
+        )
         for span in spans if is_autograd and around else []:
             containing = [
-                outer for outer in around
+                outer
+                for outer in around
                 if outer.start_ns <= span.start_ns and span.end_ns <= outer.end_ns
             ]
             if containing:
@@ -171,8 +186,10 @@ def test_call_stacks_are_those_of_the_json(real_run, trace):
 @pytest.mark.parametrize("weight", ["gpu", "host"])
 def test_folded_stacks_are_those_of_the_json(real_run, real_rows, trace, weight):
     activities, ops = raw_rows(trace)
-    short = {row["event_id"]: row["short_name"]
-             for row in real_rows("gpu_activities", trace.job, trace.rank)}
+    short = {
+        row["event_id"]: row["short_name"]
+        for row in real_rows("gpu_activities", trace.job, trace.rank)
+    }
     activities = [row | {"short_name": short[row["event_id"]]} for row in activities]
     found = real_run.query("folded_stacks", weight=weight, **only(trace)).to_pylist()
     assert found == list(brute_stacks.folded_stacks(activities, ops, weight=weight))
@@ -190,26 +207,33 @@ def test_every_launched_activity_has_one_chain_of_callers(real_run, trace, table
     found = real_run.query("folded_stacks", **only(trace)).to_pylist()
     assert sum(row["weight_ns"] for row in found) == sum(row["dur_ns"] for row in activities)
     assert sum(row["weight_ns"] for row in found if ";" in row["stack"]) == sum(
-        row["dur_ns"] for row in activities if row["launch_id"] is not None)
+        row["dur_ns"] for row in activities if row["launch_id"] is not None
+    )
 
 
 # HTA's get_stack_of_node, of which its own test tells the figures
 
 
 STACK = [
-    "ProfilerStep#552", "## backward ##", "autograd::engine::evaluate_function: AddmmBackward0",
-    "AddmmBackward0", "aten::mm", "cudaLaunchKernel",
+    "ProfilerStep#552",
+    "## backward ##",
+    "autograd::engine::evaluate_function: AddmmBackward0",
+    "AddmmBackward0",
+    "aten::mm",
+    "cudaLaunchKernel",
     "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_128x128_32x3_nn_align4>",
-]  # fmt: skip
+]
 BACKWARD_THREAD = TRACES / "backward_thread" / "backward_thread.json"
 
 
 def test_a_stack_across_threads(real_run):
     """HTA's figures but for the first parent, which is the thread's number below zero, -3914."""
     [kernel] = real_run.sql(
-        "SELECT event_id FROM gpu_activities WHERE job = 'backward_thread'").to_pylist()
+        "SELECT event_id FROM gpu_activities WHERE job = 'backward_thread'"
+    ).to_pylist()
     rows = real_run.call_stack(
-        of_event=kernel["event_id"], only_jobs=["backward_thread"]).to_pylist()
+        of_event=kernel["event_id"], only_jobs=["backward_thread"]
+    ).to_pylist()
     assert [row["name"] for row in rows] == STACK
     assert [row["depth"] for row in rows] == [0, 1, 2, 3, 4, 5, 6]
     assert [row["height"] for row in rows] == [6, 5, 4, 3, 2, 1, 0]

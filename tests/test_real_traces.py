@@ -22,15 +22,17 @@ pytestmark = pytest.mark.skipif(
 # their activities and host operations all the same.
 ALL_EVENTS_UP_TO = 30_000
 BRUTE_FORCE = [
-    "temporal_breakdown", "step_breakdown", "comm_comp_overlap", "kernel_kind_breakdown",
-    "kernel_stats", "profiler_steps",
-]  # fmt: skip
+    "temporal_breakdown",
+    "step_breakdown",
+    "comm_comp_overlap",
+    "kernel_kind_breakdown",
+    "kernel_stats",
+    "profiler_steps",
+]
 QUERIES = [(query.name, query.version) for query in Catalog.load().queries if not query.required]
 
 
-@pytest.fixture(
-    scope="module", params=TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}"
-)
+@pytest.fixture(scope="module", params=TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}")
 def trace(request) -> RawTrace:
     return RawTrace(request.param)
 
@@ -58,7 +60,8 @@ def results(real_run) -> dict:
 def test_every_trace_is_read(real_run):
     files = {
         path.relative_to(TRACES).as_posix()
-        for pattern in ("*.json", "*.json.gz") for path in TRACES.rglob(pattern)
+        for pattern in ("*.json", "*.json.gz")
+        for path in TRACES.rglob(pattern)
     }
     assert files == {file.path for file in TRACE_FILES} | raw_json.OTHER_FILES
     read = real_run.sql("SELECT job, rank FROM traces ORDER BY ALL").to_pylist()
@@ -116,8 +119,10 @@ def expected_event(trace: RawTrace, event_id: int) -> dict:
     row["dur_ns"] = raw_json.nanoseconds(event["dur"]) if event["ph"] == "X" else None
     row["end_ns"] = row["start_ns"] + row["dur_ns"] if event["ph"] == "X" else None
     for column, argument in [
-        ("correlation", "correlation"), ("external_id", "External id"), ("device", "device")
-    ]:  # fmt: skip
+        ("correlation", "correlation"),
+        ("external_id", "External id"),
+        ("device", "device"),
+    ]:
         row[column] = whole_number((args or {}).get(argument))
     return row | {"args": args}
 
@@ -135,9 +140,20 @@ def test_events(real_run, trace):
 
 
 ACTIVITY_COLUMNS = [
-    "event_id", "cat", "name", "kind", "device", "stream", "start_ns", "dur_ns", "end_ns",
-    "launch_id", "step", "op_id", "annotation_id",
-]  # fmt: skip
+    "event_id",
+    "cat",
+    "name",
+    "kind",
+    "device",
+    "stream",
+    "start_ns",
+    "dur_ns",
+    "end_ns",
+    "launch_id",
+    "step",
+    "op_id",
+    "annotation_id",
+]
 
 
 def test_gpu_activities(real_run, trace):
@@ -150,10 +166,18 @@ def test_gpu_activities(real_run, trace):
 
 def test_launches(real_run, trace):
     found = rows_of(
-        real_run, "gpu_activities", trace.file,
-        ["launch_id", "launch_name", "launch_pid", "launch_tid", "launch_start_ns",
-         "launch_end_ns"],
-    )  # fmt: skip
+        real_run,
+        "gpu_activities",
+        trace.file,
+        [
+            "launch_id",
+            "launch_name",
+            "launch_pid",
+            "launch_tid",
+            "launch_start_ns",
+            "launch_end_ns",
+        ],
+    )
     calls = {span.event_id: span for span in trace.launches.values()}
     for row in found:
         if row["launch_id"] is None:
@@ -161,14 +185,32 @@ def test_launches(real_run, trace):
             continue
         call = calls[row["launch_id"]]
         assert list(row.values()) == [
-            call.event_id, call.name, str(call.pid), str(call.tid), call.start_ns, call.end_ns
+            call.event_id,
+            call.name,
+            str(call.pid),
+            str(call.tid),
+            call.start_ns,
+            call.end_ns,
         ]
 
 
 HOST_COLUMNS = [
-    "event_id", "cat", "name", "start_ns", "dur_ns", "parent_id", "depth", "root_id", "op_id",
-    "annotation_id", "module_id", "caller_id", "is_backward", "forward_id", "step",
-]  # fmt: skip
+    "event_id",
+    "cat",
+    "name",
+    "start_ns",
+    "dur_ns",
+    "parent_id",
+    "depth",
+    "root_id",
+    "op_id",
+    "annotation_id",
+    "module_id",
+    "caller_id",
+    "is_backward",
+    "forward_id",
+    "step",
+]
 
 
 def test_host_ops(real_run, trace):
@@ -181,8 +223,10 @@ def test_host_ops(real_run, trace):
 
 def test_equal_stacks_have_equal_hashes(real_run, trace):
     found = rows_of(real_run, "host_ops", trace.file, ["event_id", "stack_hash"])
-    pairs = {(row["stack_hash"], wanted["names"])
-             for row, wanted in zip(found, trace.host_ops, strict=True)}
+    pairs = {
+        (row["stack_hash"], wanted["names"])
+        for row, wanted in zip(found, trace.host_ops, strict=True)
+    }
     assert len({names for _, names in pairs}) == len({one for one, _ in pairs}) == len(pairs)
 
 
@@ -191,8 +235,11 @@ def test_launched_activities_have_one_chain_of_owners(real_run, trace):
     ops = rows_of(real_run, "host_ops", trace.file, ["event_id", "parent_id", "depth", "root_id"])
     by_id = {row["event_id"]: row for row in ops}
     assert len(by_id) == len(ops)
-    launched = [row for row in rows_of(real_run, "gpu_activities", trace.file, ACTIVITY_COLUMNS)
-                if row["launch_id"] is not None]
+    launched = [
+        row
+        for row in rows_of(real_run, "gpu_activities", trace.file, ACTIVITY_COLUMNS)
+        if row["launch_id"] is not None
+    ]
     assert len(launched) == sum(row["launch_id"] is not None for row in trace.activities)
     for activity in launched:
         at = launch = by_id[activity["launch_id"]]
@@ -218,7 +265,9 @@ def test_forward_operators_are_those_of_the_flows(real_run, trace):
             (begins if event["ph"] == "s" else ends)[event["id"]] = place
     assert len(begins) == len(ends) == FLOWS.get(trace.file.job, 0)
     ops = rows_of(
-        real_run, "(FROM host_ops WHERE cat = 'cpu_op')", trace.file,
+        real_run,
+        "(FROM host_ops WHERE cat = 'cpu_op')",
+        trace.file,
         ["event_id", "pid", "tid", "start_ns", "forward_id"],
     )
     beginning = {}
@@ -230,10 +279,13 @@ def test_forward_operators_are_those_of_the_flows(real_run, trace):
 
 
 ARGUMENTS = {
-    "record_function_id": "Record function id", "sequence_number": "Sequence number",
-    "fwd_thread_id": "Fwd thread id", "input_dims": "Input Dims", "input_types": "Input type",
+    "record_function_id": "Record function id",
+    "sequence_number": "Sequence number",
+    "fwd_thread_id": "Fwd thread id",
+    "input_dims": "Input Dims",
+    "input_types": "Input type",
     "concrete_inputs": "Concrete Inputs",
-}  # fmt: skip
+}
 
 
 def test_arguments_of_operators(real_run, trace):
@@ -311,9 +363,13 @@ def test_a_plain_script_can_ingest(tmp_path, given_as):
     script.write_text(text)
     done = subprocess.run(
         [sys.executable, script if given_as == "file" else "-"],
-        input=text, cwd=tmp_path, capture_output=True, text=True, timeout=60,
+        input=text,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
         env=os.environ | {"PYTHONPATH": str(Path(hta_sql.__file__).parents[1])},
-    )  # fmt: skip
+    )
     assert done.stdout.splitlines()[-1:] == ["[(0, 'ingested'), (1, 'ingested')]"], done.stderr
 
 
@@ -352,5 +408,8 @@ def test_cpu_only_is_rank_34_of_300(real_run):
         "SELECT rank, rank_source, world_size, backend FROM traces WHERE job = 'cpu_only'"
     ).to_pylist()
     assert row == {
-        "rank": 34, "rank_source": "distributedInfo", "world_size": 300, "backend": "gloo"
+        "rank": 34,
+        "rank_source": "distributedInfo",
+        "world_size": 300,
+        "backend": "gloo",
     }

@@ -19,17 +19,20 @@ pytestmark = pytest.mark.skipif(
 
 # All calls of these traces that wait by their names, and those that copy synchronously by theirs.
 WAITS = {
-    "cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize",
-    "hipDeviceSynchronize", "hipEventSynchronize", "synchronizeStream", "synchronize",
-}  # fmt: skip
+    "cudaDeviceSynchronize",
+    "cudaStreamSynchronize",
+    "cudaEventSynchronize",
+    "hipDeviceSynchronize",
+    "hipEventSynchronize",
+    "synchronizeStream",
+    "synchronize",
+}
 SYNCHRONOUS = {"cudaMemcpy", "hipMemcpyWithStream"}
 # How many instants traces tell, of those that tell any.
 INSTANTS = {"h100_bert": 236, "mi300_bert": 236, "vllm_decode_capture": 1184}
 
 
-@pytest.fixture(
-    scope="module", params=TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}"
-)
+@pytest.fixture(scope="module", params=TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}")
 def trace(request) -> RawTrace:
     return RawTrace(request.param)
 
@@ -54,12 +57,14 @@ def tables(trace) -> Tables:
     for thread in threads.values():
         before = []
         for span, callers in walked(thread):
-            for left in before[len(callers):]:
+            for left in before[len(callers) :]:
                 if not is_over(left, span):
                     cuts[left.event_id] = span.start_ns
             before = [*callers, span]
     ops = [
-        key | row | {
+        key
+        | row
+        | {
             "pid": str(spans[row["event_id"]].pid),
             "tid": str(spans[row["event_id"]].tid),
             "end_ns": spans[row["event_id"]].end_ns,
@@ -70,9 +75,11 @@ def tables(trace) -> Tables:
     activities = []
     for row in trace.activities:
         launch = spans.get(row["launch_id"])
-        activities.append(key | row | {
-            "launch_name": launch and launch.name, "launch_end_ns": launch and launch.end_ns
-        })
+        activities.append(
+            key
+            | row
+            | {"launch_name": launch and launch.name, "launch_end_ns": launch and launch.end_ns}
+        )
     return Tables(activities, ops)
 
 
@@ -93,8 +100,11 @@ def results(real_run):
         return found
 
     def of_trace(query, trace, **given):
-        hashable = tuple((name, tuple(v) if isinstance(v, list) else v)
-                         for name, v in given.items() if v is not None)
+        hashable = tuple(
+            (name, tuple(v) if isinstance(v, list) else v)
+            for name, v in given.items()
+            if v is not None
+        )
         return of_archive(query, hashable)[trace.file[:2]]
 
     return of_trace
@@ -110,18 +120,29 @@ def test_waits(results, trace, tables, given):
 def test_memory(results, trace, tables, given):
     key = {"job": trace.file.job, "rank": trace.file.rank}
     events = [
-        key | {
-            "event_id": event_id, "ph": event["ph"], "name": event["name"],
-            "pid": str(event["pid"]), "tid": str(event["tid"]),
-            "start_ns": trace.start_ns(event), "args": json.dumps(event["args"]),
+        key
+        | {
+            "event_id": event_id,
+            "ph": event["ph"],
+            "name": event["name"],
+            "pid": str(event["pid"]),
+            "tid": str(event["tid"]),
+            "start_ns": trace.start_ns(event),
+            "args": json.dumps(event["args"]),
         }
-        for event_id, event in enumerate(trace.events) if event.get("name") == "[memory]"
-    ]  # fmt: skip
+        for event_id, event in enumerate(trace.events)
+        if event.get("name") == "[memory]"
+    ]
     marks = [
-        key | {"event_id": span.event_id, "step": step, "start_ns": span.start_ns,
-               "end_ns": span.end_ns}
+        key
+        | {
+            "event_id": span.event_id,
+            "step": step,
+            "start_ns": span.start_ns,
+            "end_ns": span.end_ns,
+        }
         for step, span in trace.step_marks
-    ]  # fmt: skip
+    ]
     assert len(events) == INSTANTS.get(trace.file.job, 0)
     wanted = list(memory_peak(events, tables.ops, marks, **given))
     assert results("memory_peak", trace, **given) == wanted
@@ -140,9 +161,12 @@ def test_totals_follow_from_the_changes(real_run):
             assert row["allocated_bytes"] == last[key] + row["change_bytes"]
         last[key] = row["allocated_bytes"]
     assert set(last) == {
-        ("h100_bert", 0, -1, 0), ("h100_bert", 0, 0, 1),
-        ("mi300_bert", 0, -1, 0), ("mi300_bert", 0, 0, 6), ("vllm_decode_capture", 0, 0, 6),
-    }  # fmt: skip
+        ("h100_bert", 0, -1, 0),
+        ("h100_bert", 0, 0, 1),
+        ("mi300_bert", 0, -1, 0),
+        ("mi300_bert", 0, 0, 6),
+        ("vllm_decode_capture", 0, 0, 6),
+    }
 
 
 def test_copies_into_pageable_memory_do_return_late(real_run):
@@ -158,15 +182,21 @@ def test_which_waits_real_traces_have(real_run):
     rows = real_run.sync_points().to_pylist()
     assert {row["name"] for row in rows if row["kind"] == "wait"} == WAITS
     assert {row["name"] for row in rows if row["kind"] == "copy"} == {
-        "cudaMemcpy", "cudaMemcpyAsync", "hipMemcpyWithStream"
+        "cudaMemcpy",
+        "cudaMemcpyAsync",
+        "hipMemcpyWithStream",
     }
     # Those of b200_eager, mtia_inference, no_gpu_events and some of others' are of CPU tensors:
     # they call nothing.
     assert {
         (row["job"], row["rank"]): row["count"] for row in rows if row["name"] == "aten::item"
     } == {
-        ("event_sync", 0): 1, ("h100_bert", 0): 1, ("mi300_bert", 0): 1,
+        ("event_sync", 0): 1,
+        ("h100_bert", 0): 1,
+        ("mi300_bert", 0): 1,
         ("sglang_prefill", 0): 3,
-        ("trace_diff/control", 3): 24, ("trace_diff/test", 1): 24, ("two_ranks", 0): 3,
+        ("trace_diff/control", 3): 24,
+        ("trace_diff/test", 1): 24,
+        ("two_ranks", 0): 3,
         ("two_ranks", 1): 4,
-    }  # fmt: skip
+    }

@@ -24,17 +24,20 @@ from hta_sql.errors import HtaSqlError
 
 needs_shell = pytest.mark.skipif(
     not shutil.which("duckdb", path=str(Path(sys.executable).parent)),
-    reason="no duckdb command line beside Python: pip install 'hta-sql[shell]'")
+    reason="no duckdb command line beside Python: pip install 'hta-sql[shell]'",
+)
 
 
 @pytest.fixture
 def ask(capfd):
     """Run the shell: ask(archive, "SQL") gives the lines it printed."""
+
     def ask(archive: Path, *commands: str) -> list[str]:
         status = run_shell(archive, [".mode csv", *commands])
         out, err = capfd.readouterr()
         assert (status, err) == (0, "")
         return out.splitlines()
+
     return ask
 
 
@@ -46,15 +49,21 @@ def archive(make_archive) -> Path:
 @needs_shell
 def test_queries_work(ask, archive, use_library):
     assert ask(archive, "FROM total_time();") == ["job,rank,sum_ns", "job,0,10", "job,1,7"]
-    assert ask(archive, "FROM total_time_v1(only_ranks := [1]);") == ["job,rank,total_ns",
-                                                                     "job,1,7"]
+    assert ask(archive, "FROM total_time_v1(only_ranks := [1]);") == [
+        "job,rank,total_ns",
+        "job,1,7",
+    ]
 
 
 @needs_shell
 def test_without_us_from_inside_the_archive(archive, use_library):
     write_database(archive)
-    done = subprocess.run([database._shell_program(), "hta.duckdb", "-csv", "-c",
-                           "FROM total_time()"], cwd=archive, capture_output=True, text=True)
+    done = subprocess.run(
+        [database._shell_program(), "hta.duckdb", "-csv", "-c", "FROM total_time()"],
+        cwd=archive,
+        capture_output=True,
+        text=True,
+    )
     assert done.stdout.split() == ["job,rank,sum_ns", "job,0,10", "job,1,7"]
 
 
@@ -98,8 +107,10 @@ def test_interrupt_ends_the_query_not_the_shell(archive, use_library):
     terminal = Terminal(sys.executable, "-c", code, str(archive))
     try:
         assert "hta" in terminal.read_until(" D ")
-        terminal.type("SELECT count(*) FROM range(10000000000) a, range(100) b "
-                      "WHERE a.range * b.range % 7 = 3;\r")
+        terminal.type(
+            "SELECT count(*) FROM range(10000000000) a, range(100) b "
+            "WHERE a.range * b.range % 7 = 3;\r"
+        )
         terminal.read_until("\n")
         time.sleep(1)  # nothing tells that the query has begun
         terminal.type("\x03")
@@ -112,8 +123,11 @@ def test_interrupt_ends_the_query_not_the_shell(archive, use_library):
 
 @needs_shell
 def test_every_query_of_the_catalogue_works(ask, archive):
-    calls = [f"SELECT count(*) FROM {query.macro}();" for query in Catalog.load().queries
-             if not query.required]
+    calls = [
+        f"SELECT count(*) FROM {query.macro}();"
+        for query in Catalog.load().queries
+        if not query.required
+    ]
     assert len(ask(archive, *calls)) == 2 * len(calls)
 
 
@@ -131,21 +145,33 @@ def test_the_catalogue_is_in_the_database(ask, archive, use_library):
     assert ask(archive, "SELECT name, version, theme, parameters FROM hta_queries;")[1:] == [
         'total_time,1,gpu,"only_ranks INTEGER[] := NULL, min_dur_ns BIGINT := 0"',
         'total_time,2,gpu,"only_ranks INTEGER[] := NULL, min_dur_ns BIGINT := 0"',
-        "named,1,host,\"name_contains VARCHAR, short_names BOOLEAN := false, "
-        "over_frac DOUBLE := 0.5\""]
-    assert ask(archive, "SELECT function_name, comment FROM duckdb_functions() "
-               "WHERE function_name = 'total_time';")[1:] == [
-        """total_time,"How long each rank's kernels ran.\""""]
-    assert ask(archive, "SELECT view_name FROM duckdb_views() "
-               "WHERE comment LIKE 'Every event of every trace%';")[1:] == ["events"]
-    assert ask(archive, "SELECT comment FROM duckdb_columns() WHERE table_name = 'events' "
-               "AND column_name = 'event_id';")[1:] == [
-        '"0-based position in traceEvents, all phases counted"']
+        'named,1,host,"name_contains VARCHAR, short_names BOOLEAN := false, '
+        'over_frac DOUBLE := 0.5"',
+    ]
+    assert ask(
+        archive,
+        "SELECT function_name, comment FROM duckdb_functions() WHERE function_name = 'total_time';",
+    )[1:] == ["""total_time,"How long each rank's kernels ran.\""""]
+    assert ask(
+        archive,
+        "SELECT view_name FROM duckdb_views() WHERE comment LIKE 'Every event of every trace%';",
+    )[1:] == ["events"]
+    assert ask(
+        archive,
+        "SELECT comment FROM duckdb_columns() WHERE table_name = 'events' "
+        "AND column_name = 'event_id';",
+    )[1:] == ['"0-based position in traceEvents, all phases counted"']
     # Also of a view that is made anew, as its table has files; and the inner ones say nothing.
-    assert ask(archive, "SELECT comment FROM duckdb_columns() WHERE table_name = 'traces' "
-               "AND column_name = 'start_ns';")[1:] == ['"first span\'s start"']
-    assert ask(archive, "SELECT count(comment) FROM duckdb_views() "
-               "WHERE view_name IN ('events_by_rank', 'gpu_activities_by_rank');")[1:] == ["0"]
+    assert ask(
+        archive,
+        "SELECT comment FROM duckdb_columns() WHERE table_name = 'traces' "
+        "AND column_name = 'start_ns';",
+    )[1:] == ['"first span\'s start"']
+    assert ask(
+        archive,
+        "SELECT count(comment) FROM duckdb_views() "
+        "WHERE view_name IN ('events_by_rank', 'gpu_activities_by_rank');",
+    )[1:] == ["0"]
 
 
 @needs_shell
@@ -153,8 +179,11 @@ def test_ctes_stay_materialized(ask, archive):
     """As the queries are written: it decides how they are done."""
     query = Catalog.load().find("collectives")
     written = query.sql.count(" AS MATERIALIZED (")
-    [told] = ask(archive, "SELECT len(regexp_extract_all(macro_definition, ' AS MATERIALIZED ')) "
-                 f"FROM duckdb_functions() WHERE function_name = '{query.macro}';")[1:]
+    [told] = ask(
+        archive,
+        "SELECT len(regexp_extract_all(macro_definition, ' AS MATERIALIZED ')) "
+        f"FROM duckdb_functions() WHERE function_name = '{query.macro}';",
+    )[1:]
     assert int(told) == written > 0
 
 

@@ -72,9 +72,13 @@ def test_each_catalogue_has_its_own(cache, archive, library):
     """By what the files say, wherever they are."""
     with Archive(archive, catalog=Catalog.read(library)) as run:
         assert run.total_time()["sum_ns"].to_pylist() == [10]
-    write_query(library, "gpu/total_time.v2.sql", (
-        library / "queries/gpu/total_time.v2.sql").read_text().replace(
-            "sum(dur_ns)", "sum(dur_ns + 1)"))
+    write_query(
+        library,
+        "gpu/total_time.v2.sql",
+        (library / "queries/gpu/total_time.v2.sql")
+        .read_text()
+        .replace("sum(dur_ns)", "sum(dur_ns + 1)"),
+    )
     with Archive(archive, catalog=Catalog.read(library)) as run:
         assert run.total_time()["sum_ns"].to_pylist() == [11]
     assert len(files(cache)) == 2
@@ -189,16 +193,23 @@ def test_it_is_what_the_sql_files_make():
         with closing(duckdb.connect()) as con:
             fill(con, Catalog.load())
             con.create_function("plain", plain, ["VARCHAR"], "VARCHAR", null_handling="special")
-            made.append([
-                con.execute("SELECT function_name, function_type, parameters, parameter_types, "
-                            "plain(macro_definition), comment FROM duckdb_functions() "
-                            "WHERE NOT internal AND function_name <> 'plain' ORDER BY ALL"
-                            ).fetchall(),
-                con.execute("SELECT view_name, plain(sql), comment FROM duckdb_views() "
-                            "WHERE NOT internal ORDER BY ALL").fetchall(),
-                con.execute("SELECT table_name, column_index, column_name, data_type, comment "
-                            "FROM duckdb_columns() WHERE NOT internal ORDER BY ALL").fetchall(),
-            ])
+            made.append(
+                [
+                    con.execute(
+                        "SELECT function_name, function_type, parameters, parameter_types, "
+                        "plain(macro_definition), comment FROM duckdb_functions() "
+                        "WHERE NOT internal AND function_name <> 'plain' ORDER BY ALL"
+                    ).fetchall(),
+                    con.execute(
+                        "SELECT view_name, plain(sql), comment FROM duckdb_views() "
+                        "WHERE NOT internal ORDER BY ALL"
+                    ).fetchall(),
+                    con.execute(
+                        "SELECT table_name, column_index, column_name, data_type, comment "
+                        "FROM duckdb_columns() WHERE NOT internal ORDER BY ALL"
+                    ).fetchall(),
+                ]
+            )
     for copied, run in zip(*made, strict=True):
         assert [(a, b) for a, b in zip(copied, run, strict=True) if a != b] == []
     macros, views, columns = made[0]

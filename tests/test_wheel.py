@@ -19,8 +19,10 @@ def installed(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
-        cwd=PROJECT, check=True, capture_output=True,
-    )  # fmt: skip
+        cwd=PROJECT,
+        check=True,
+        capture_output=True,
+    )
     [wheel] = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "site")
@@ -46,15 +48,22 @@ def test_the_wheel_works_from_anywhere(installed, tmp_path):
     def hta_sql(*words: str) -> str:
         return subprocess.run(
             [sys.executable, "-m", "hta_sql.cli", *words],
-            cwd=tmp_path, check=True, capture_output=True, text=True,
+            cwd=tmp_path,
+            check=True,
+            capture_output=True,
+            text=True,
             env=os.environ | {"PYTHONPATH": str(installed), "XDG_CACHE_HOME": str(cache)},
-        ).stdout  # fmt: skip
+        ).stdout
 
     which = "import hta_sql.catalog; print(hta_sql.catalog.sql_root())"
     found = subprocess.run(
-        [sys.executable, "-c", which], cwd=tmp_path, check=True, capture_output=True, text=True,
+        [sys.executable, "-c", which],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
         env=os.environ | {"PYTHONPATH": str(installed)},
-    ).stdout.strip()  # fmt: skip
+    ).stdout.strip()
     assert Path(found) == installed / "hta_sql/_sql"
     assert "temporal_breakdown" in hta_sql("list")
     hta_sql("demo", "traces", "--ranks", "1", "--steps", "1")

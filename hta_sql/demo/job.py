@@ -73,10 +73,17 @@ def write_job(
         raise ValueError(f"straggler is {straggler}; there are ranks 0 to {ranks - 1}")
 
     job = Job(
-        ranks=ranks, steps=steps, layers=layers, seed=seed, scale=scale, straggler=straggler,
-        python_frames=python_frames, bottleneck=bottleneck, change=change,
+        ranks=ranks,
+        steps=steps,
+        layers=layers,
+        seed=seed,
+        scale=scale,
+        straggler=straggler,
+        python_frames=python_frames,
+        bottleneck=bottleneck,
+        change=change,
         tick_ns=1_000 if time_format == "integer" else 1,
-    )  # fmt: skip
+    )
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     if (out / "truth.json").exists():  # of a job that was made here before
@@ -96,11 +103,19 @@ def write_job(
     for writer, rank in zip(writers, job.ranks, strict=True):
         writer.close(rank.clock.read(START_NS - LEAD_NS), rank.clock.read(rank.now + LEAD_NS))
     parameters = {
-        "ranks": ranks, "steps": steps, "layers": layers, "seed": seed, "scale": scale,
-        "python_frames": python_frames, "time_format": time_format,
-        "collective_ids": collective_ids, "straggler": straggler, "bottleneck": bottleneck,
-        "change": change, "gzip": gzip,
-    }  # fmt: skip
+        "ranks": ranks,
+        "steps": steps,
+        "layers": layers,
+        "seed": seed,
+        "scale": scale,
+        "python_frames": python_frames,
+        "time_format": time_format,
+        "collective_ids": collective_ids,
+        "straggler": straggler,
+        "bottleneck": bottleneck,
+        "change": change,
+        "gzip": gzip,
+    }
     result = truth.result(parameters, [writer.event_count for writer in writers])
     (out / "truth.json").write_text(json.dumps(result, indent=1) + "\n")
     return paths

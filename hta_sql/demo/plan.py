@@ -64,25 +64,50 @@ def _collective(name, op, note, kernel, elements, elements_out, low_ns, high_ns)
     )
     name_of_kernel = f"ncclDevKernel_{kernel}(ncclDevKernelArgsStorage<4096ul>)"
     device = Kernel(
-        name_of_kernel, low_ns, high_ns, (24, 1, 1), (544, 1, 1), 96, 88_360,
-        "cudaLaunchKernelExC", "communication",
-    )  # fmt: skip
+        name_of_kernel,
+        low_ns,
+        high_ns,
+        (24, 1, 1),
+        (544, 1, 1),
+        96,
+        88_360,
+        "cudaLaunchKernelExC",
+        "communication",
+    )
     return CollectiveKind(name, ops, device, elements, elements_out, low_ns, high_ns)
 
 
 _SHARD = HIDDEN * HIDDEN
 ALL_GATHER = _collective(
-    "_allgather_base", "c10d::_allgather_base_", "nccl:_all_gather_base", "AllGather_RING_LL",
-    _SHARD, 2 * _SHARD, 260_000, 320_000,
-)  # fmt: skip
+    "_allgather_base",
+    "c10d::_allgather_base_",
+    "nccl:_all_gather_base",
+    "AllGather_RING_LL",
+    _SHARD,
+    2 * _SHARD,
+    260_000,
+    320_000,
+)
 REDUCE_SCATTER = _collective(
-    "_reduce_scatter_base", "c10d::_reduce_scatter_base_", "nccl:_reduce_scatter_base",
-    "ReduceScatter_Sum_bf16_RING_LL", 2 * _SHARD, _SHARD, 300_000, 380_000,
-)  # fmt: skip
+    "_reduce_scatter_base",
+    "c10d::_reduce_scatter_base_",
+    "nccl:_reduce_scatter_base",
+    "ReduceScatter_Sum_bf16_RING_LL",
+    2 * _SHARD,
+    _SHARD,
+    300_000,
+    380_000,
+)
 ALL_REDUCE = _collective(
-    "allreduce", "c10d::allreduce_", "nccl:all_reduce", "AllReduce_Sum_bf16_RING_LL",
-    _SHARD, _SHARD, 240_000, 330_000,
-)  # fmt: skip
+    "allreduce",
+    "c10d::allreduce_",
+    "nccl:all_reduce",
+    "AllReduce_Sum_bf16_RING_LL",
+    _SHARD,
+    _SHARD,
+    240_000,
+    330_000,
+)
 
 FETCH = annotation("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__")
 OPTIMIZER_STEP = annotation("Optimizer.step#AdamW.step")
@@ -112,9 +137,19 @@ class Job:
     """The plan of a job; `steps()` yields it step by step, for every rank."""
 
     def __init__(
-        self, *, ranks, steps, layers, seed, scale, tick_ns, straggler, python_frames, bottleneck,
+        self,
+        *,
+        ranks,
+        steps,
+        layers,
+        seed,
+        scale,
+        tick_ns,
+        straggler,
+        python_frames,
+        bottleneck,
         change,
-    ):  # fmt: skip
+    ):
         self.step_count = steps
         self.layer_count = layers
         self.block = block_with(bottleneck, change) * scale
@@ -126,10 +161,15 @@ class Job:
         self.fetch_times = SLOW_FETCH_TIMES if bottleneck == "data_loading" else 1
         self.collectives = 0
         self.ranks = [
-            Rank(number, seed, self._clock(number),
-                 STRAGGLER_SLOWDOWN_PERCENT if number == straggler else 0, bottleneck)
+            Rank(
+                number,
+                seed,
+                self._clock(number),
+                STRAGGLER_SLOWDOWN_PERCENT if number == straggler else 0,
+                bottleneck,
+            )
             for number in range(ranks)
-        ]  # fmt: skip
+        ]
         everyone = tuple(range(ranks))
         self.world = (Group("0", "default_pg", everyone, FIRST_STREAM),)
         self.shards = self.world
@@ -190,9 +230,15 @@ class Job:
         for group in groups:
             self._seqs[group] = seq = self._seqs[group] + 1
             collective = Collective(
-                self.collectives, kind.name, kind.kernel, group, seq, comms_id(group, seq),
-                kind.elements_in, kind.elements_out,
-            )  # fmt: skip
+                self.collectives,
+                kind.name,
+                kind.kernel,
+                group,
+                seq,
+                comms_id(group, seq),
+                kind.elements_in,
+                kind.elements_out,
+            )
             self.collectives += 1
             arrivals = []
             for member in group.members:

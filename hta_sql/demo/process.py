@@ -42,9 +42,13 @@ class Rank:
     """A process of the job: its host thread of control, its streams and its random numbers."""
 
     def __init__(
-        self, number: int, seed: int, clock: Clock, slowdown_percent: int = 0,
+        self,
+        number: int,
+        seed: int,
+        clock: Clock,
+        slowdown_percent: int = 0,
         bottleneck: str | None = None,
-    ):  # fmt: skip
+    ):
         self.number = number
         self.clock = clock
         self.now = clock.reference_ns
@@ -111,9 +115,15 @@ class Rank:
         frame = self._stack.pop()
         parent_python_id = self._stack[-1].python_id if self._stack else 0
         self.records.host_ops[frame.index] = HostOp(
-            frame.op, self._thread, self._read(frame.start), self._read(self.now),
-            len(self._stack), frame.id, parent_python_id, *frame.flow,
-        )  # fmt: skip
+            frame.op,
+            self._thread,
+            self._read(frame.start),
+            self._read(self.now),
+            len(self._stack),
+            frame.id,
+            parent_python_id,
+            *frame.flow,
+        )
         if frame.op.category == "user_annotation":
             self._annotated.append(frame)
 
@@ -174,9 +184,15 @@ class Rank:
         self._correlation += 1
         op_id = self._stack[-1].op_id if self._stack else 0
         call = Call(
-            name, self._thread, self._read(start), self._read(self.now), len(self._stack),
-            op_id, self._correlation, launches,
-        )  # fmt: skip
+            name,
+            self._thread,
+            self._read(start),
+            self._read(self.now),
+            len(self._stack),
+            op_id,
+            self._correlation,
+            launches,
+        )
         self.records.calls.append(call)
         return call
 
@@ -202,9 +218,16 @@ class Rank:
     def _record_activity(self, work, stream, start, end, call, collective, annotations) -> None:
         self.free[stream] = end
         self.records.activities.append(
-            Activity(work, stream, self._read(start), self._read(end), call.external_id,
-                     call.correlation, collective)
-        )  # fmt: skip
+            Activity(
+                work,
+                stream,
+                self._read(start),
+                self._read(end),
+                call.external_id,
+                call.correlation,
+                collective,
+            )
+        )
         for spans in annotations:
             first = spans.setdefault(stream, (start, end))[0]
             spans[stream] = (first, end)
@@ -240,9 +263,16 @@ class Rank:
         if not is_told:
             return
         self.records.syncs.append(
-            Sync("Stream Wait Event", waiting, call.start_ns, call.end_ns, call.external_id,
-                 call.correlation, (awaited, recorded))
-        )  # fmt: skip
+            Sync(
+                "Stream Wait Event",
+                waiting,
+                call.start_ns,
+                call.end_ns,
+                call.external_id,
+                call.correlation,
+                (awaited, recorded),
+            )
+        )
 
     def wait_for(self, other: int) -> None:
         """Let the compute stream wait for all that is now on another stream."""

@@ -82,14 +82,16 @@ class RankTruth:
             self.last_ns, span = last, last - first
         if records.number is not None:
             step = records.host_ops[0]
-            self.steps.append({
-                "step": records.number,
-                "start_ns": step.start_ns,
-                "dur_ns": step.end_ns - step.start_ns,
-                "kernel_count": len(records.activities),
-                "op_count": sum(op.op.category == "cpu_op" for op in records.host_ops),
-                **figures(exclusive, span),
-            })  # fmt: skip
+            self.steps.append(
+                {
+                    "step": records.number,
+                    "start_ns": step.start_ns,
+                    "dur_ns": step.end_ns - step.start_ns,
+                    "kernel_count": len(records.activities),
+                    "op_count": sum(op.op.category == "cpu_op" for op in records.host_ops),
+                    **figures(exclusive, span),
+                }
+            )
 
     def _add_name(self, activity: Activity) -> None:
         work, dur = activity.work, activity.end_ns - activity.start_ns

@@ -28,10 +28,16 @@ from hta_sql.demo.workload import Kernel
 
 SYNC_LANE = 1_000_000
 CBIDS = {
-    "cudaMemcpyAsync": 41, "cudaMemsetAsync": 51, "cudaStreamSynchronize": 131,
-    "cudaEventRecord": 135, "cudaStreamWaitEvent": 147, "cudaDeviceSynchronize": 165,
-    "cudaLaunchKernel": 211, "cudaLaunchKernelExC": 430, "cuLaunchKernelEx": 652,
-}  # fmt: skip
+    "cudaMemcpyAsync": 41,
+    "cudaMemsetAsync": 51,
+    "cudaStreamSynchronize": 131,
+    "cudaEventRecord": 135,
+    "cudaStreamWaitEvent": 147,
+    "cudaDeviceSynchronize": 165,
+    "cudaLaunchKernel": 211,
+    "cudaLaunchKernelExC": 430,
+    "cuLaunchKernelEx": 652,
+}
 
 
 class TraceWriter:
@@ -67,16 +73,22 @@ class TraceWriter:
     def _head(self) -> str:
         groups = [group for group in self.job.groups if self.rank.number in group.members]
         distributed = {
-            "backend": "nccl", "rank": self.rank.number, "world_size": len(self.job.ranks),
+            "backend": "nccl",
+            "rank": self.rank.number,
+            "world_size": len(self.job.ranks),
             "pg_count": len(groups),
             "pg_config": [
-                {"pg_name": group.name, "pg_desc": group.description,
-                 "backend_config": "cuda:nccl", "pg_size": len(group.members),
-                 "ranks": list(group.members)}
+                {
+                    "pg_name": group.name,
+                    "pg_desc": group.description,
+                    "backend_config": "cuda:nccl",
+                    "pg_size": len(group.members),
+                    "ranks": list(group.members),
+                }
                 for group in groups
             ],
             "nccl_version": "2.27.5",
-        }  # fmt: skip
+        }
         early = ""
         if self.time_format == "based":
             early = f'\n  "displayTimeUnit": "ms",\n  "baseTimeNanoseconds": {BASE_NS},'
@@ -97,8 +109,9 @@ class TraceWriter:
 
     def close(self, start_ns: int, end_ns: int) -> None:
         """Write the rows that Kineto adds at the end, the last keys, and close the file."""
-        self._events(self._metadata(self.at(start_ns), self.lasts(end_ns - start_ns),
-                                    self.at(end_ns)))  # fmt: skip
+        self._events(
+            self._metadata(self.at(start_ns), self.lasts(end_ns - start_ns), self.at(end_ns))
+        )
         late = {
             "based": "",
             "based_late": f',\n  "displayTimeUnit": "ms",\n  "baseTimeNanoseconds": {BASE_NS}',

@@ -25,9 +25,7 @@ MOST_JOBS_OF_A_BATCH = 100
 DUCKDB_MEMORY_FRAC = 0.8
 
 
-def by_jobs(
-    archive: Archive, engine: Engine, query: Query, values: Mapping[str, Any]
-) -> pa.Table:
+def by_jobs(archive: Archive, engine: Engine, query: Query, values: Mapping[str, Any]) -> pa.Table:
     """The rows that the query itself gives, in its order, which begins with the job.
 
     BadParameter for a query that does not answer for each job apart. HtaSqlError where one job
@@ -118,8 +116,9 @@ def query_jobs(
         try:
             return result_of([job])
         except HtaSqlError as error:
-            raise HtaSqlError(f"{name}: job {job!r}: {str(error).removeprefix(f'{name}: ')}"
-                              ) from error
+            raise HtaSqlError(
+                f"{name}: job {job!r}: {str(error).removeprefix(f'{name}: ')}"
+            ) from error
 
     with warnings.catch_warnings(), tempfile.TemporaryDirectory(prefix="hta-sql-") as spill:
         warnings.simplefilter("ignore")  # the caller has had them
@@ -141,4 +140,3 @@ def limit(archive: Archive, share: Share, spill: str) -> None:
         "temp_directory": spill,
     }.items():
         archive._con.execute(f"SET {option} = '{value}'")
-

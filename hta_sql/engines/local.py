@@ -81,8 +81,7 @@ def map_in_processes(
     """As Engine.map; each process runs `begin` first, and `poll` is called now and then."""
     waiting = deque(items)
     while waiting:
-        suspects = yield from run_pool(
-            function, waiting, workers, share, (begin, arguments), poll)
+        suspects = yield from run_pool(function, waiting, workers, share, (begin, arguments), poll)
         # A dead worker breaks its pool; those that were in it go on one by one, so that the
         # culprit dies alone.
         for item in suspects:
@@ -106,7 +105,8 @@ def run_pool(
     futures: dict[Future, Any] = {}
     again: list[Any] = []
     pool = ProcessPoolExecutor(
-        workers, mp_context=context, initializer=begun, initargs=(ended, *beginning))
+        workers, mp_context=context, initializer=begun, initargs=(ended, *beginning)
+    )
     try:
         while futures or (waiting and not again):
             # No more than keeps all busy: of thousands, each wait would look at all.

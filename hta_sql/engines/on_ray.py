@@ -59,9 +59,7 @@ class RayEngine:
             return
         share = self._share(min(workers or len(items), len(items)), workers, memory_bytes)
         # Ray would try again without end where memory is short, so it is counted here.
-        task = ray.remote(
-            num_cpus=share.threads, memory=share.memory_bytes, max_retries=0
-        )(perform)
+        task = ray.remote(num_cpus=share.threads, memory=share.memory_bytes, max_retries=0)(perform)
         begin = lambda at: task.remote(function, items[at], share, own_make())  # noqa: E731
         waiting = iter(range(len(items)))
         in_flight: dict[Any, tuple[int, int]] = {}
@@ -120,9 +118,12 @@ class RayEngine:
                     ray.init(self._address, **quietly)
                 else:
                     ray.init(
-                        "local", num_cpus=core_count(), object_store_memory=OBJECT_STORE_BYTES,
-                        include_dashboard=False, **quietly,
-                    )  # fmt: skip
+                        "local",
+                        num_cpus=core_count(),
+                        object_store_memory=OBJECT_STORE_BYTES,
+                        include_dashboard=False,
+                        **quietly,
+                    )
             except (ImportError, OSError, RuntimeError, ValueError) as error:
                 where = f"the Ray cluster at {self._address}" if self._address else "Ray"
                 raise HtaSqlError(f"{where} cannot be used: {one_line(error)}") from error
@@ -134,8 +135,9 @@ class RayEngine:
         self._connect()
         return [
             (int(node["Resources"].get("CPU", 0)), int(node["Resources"].get("memory", 0)))
-            for node in ray.nodes() if node["Alive"]
-        ]  # fmt: skip
+            for node in ray.nodes()
+            if node["Alive"]
+        ]
 
     def _share(self, at_a_time: int, workers: int | None, memory_bytes: int | None) -> Share:
         """What Ray is asked for; no more than the largest machine has, or it would wait forever."""

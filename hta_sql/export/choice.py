@@ -24,8 +24,9 @@ def chosen_ranks(
     if not jobs:
         raise HtaSqlError("the archive has no traces; `hta-sql ingest TRACES ARCHIVE` adds some")
     if job is None and len(jobs) > 1:
-        raise HtaSqlError(f"{len(jobs)} jobs are in the archive ({_some(jobs)}); "
-                          "choose one with --job")
+        raise HtaSqlError(
+            f"{len(jobs)} jobs are in the archive ({_some(jobs)}); choose one with --job"
+        )
     job = job if job is not None else next(iter(jobs))
     if job not in jobs:
         raise HtaSqlError(f"no job {job!r} is in the archive; there is {_some(jobs)}")
@@ -38,14 +39,13 @@ def chosen_ranks(
     return job, wanted
 
 
-def chosen_rank(
-    run: Archive, job: str | None, only_ranks: Iterable[int] | None
-) -> tuple[str, int]:
+def chosen_rank(run: Archive, job: str | None, only_ranks: Iterable[int] | None) -> tuple[str, int]:
     """The same where it has to be one rank."""
     job, ranks = chosen_ranks(run, job, only_ranks)
     if len(ranks) > 1:
-        raise HtaSqlError(f"{len(ranks)} ranks are chosen ({_some(ranks)}); "
-                          "choose one with --only-ranks")
+        raise HtaSqlError(
+            f"{len(ranks)} ranks are chosen ({_some(ranks)}); choose one with --only-ranks"
+        )
     return job, ranks[0]
 
 

@@ -57,7 +57,7 @@ def export_perfetto(
     out: Path,
     job: str | None = None,
     only_ranks: Iterable[int] | None = None,
-    part: Part = Part(),  # noqa: B008
+    part: Part = Part(),
     counters: Collection[str] = tuple(COUNTERS),
     progress: Progress = lambda done, total: None,
     warn: Callable[[str], None] = lambda line: None,
@@ -107,7 +107,9 @@ class _Export:
         self._run._load()
         part = self._part
         with tables(
-            self._run, self._job, 0,
+            self._run,
+            self._job,
+            0,
             export_ranks=self._ranks,
             export_all=part.is_all,
             export_in_place=part.is_all and not self._is_merged,
@@ -118,7 +120,7 @@ class _Export:
             export_window_until_ns=None,
             export_bucket_count=BUCKETS,
             export_least_late_ns=LEAST_LATE_NS,
-        ):  # fmt: skip
+        ):
             self._prepare()
             head, base_ns = self._head()
             set_variables(self._con, export_base_ns=base_ns)
@@ -144,9 +146,12 @@ class _Export:
             con.execute(text("buckets"))
 
     def _check_step(self, step: int) -> None:
-        found = {rank for (rank,) in self._con.execute(
-            "SELECT DISTINCT rank FROM export_spans WHERE device IS NULL"
-        ).fetchall()}  # fmt: skip
+        found = {
+            rank
+            for (rank,) in self._con.execute(
+                "SELECT DISTINCT rank FROM export_spans WHERE device IS NULL"
+            ).fetchall()
+        }
         lacking = [rank for rank in self._ranks if rank not in found]
         if len(lacking) < len(self._ranks):
             if lacking:
@@ -155,8 +160,9 @@ class _Export:
             return
         [(first, last, count)] = self._con.execute(
             "SELECT min(step), max(step), count(DISTINCT step) FROM steps "
-            "WHERE job = ? AND list_contains(?, rank)", [self._job, self._ranks],
-        ).fetchall()  # fmt: skip
+            "WHERE job = ? AND list_contains(?, rank)",
+            [self._job, self._ranks],
+        ).fetchall()
         there = f"there are {count}, {first} to {last}" if count else "it has none"
         raise HtaSqlError(f"job {self._job!r} has no step {step}; {there}")
 
@@ -164,10 +170,14 @@ class _Export:
         """The file's top-level keys, and what its stamps count from."""
         if not self._is_merged:
             return head_of(self._run, self._job, self._ranks[0])
-        ranks = self._con.sql(
-            "SELECT rank, shift_ns, from_ns, until_ns, residual_ns, drift_ppm, drift_ns, "
-            "local_ns IS NOT NULL AS is_aligned FROM export_ranks WHERE is_chosen ORDER BY rank"
-        ).to_arrow_table().to_pylist()
+        ranks = (
+            self._con.sql(
+                "SELECT rank, shift_ns, from_ns, until_ns, residual_ns, drift_ppm, drift_ns, "
+                "local_ns IS NOT NULL AS is_aligned FROM export_ranks WHERE is_chosen ORDER BY rank"
+            )
+            .to_arrow_table()
+            .to_pylist()
+        )
         devices = self._con.execute("FROM export_devices ORDER BY new_device").fetchall()
         begun = [rank["from_ns"] + rank["shift_ns"] for rank in ranks if rank["from_ns"]]
         base_ns = second_before(min(begun, default=0))
@@ -175,15 +185,19 @@ class _Export:
         told = []
         for rank in ranks:
             if (rank["drift_ns"] or 0) > DRIFT_NS and rank["from_ns"] < rank["until_ns"]:
-                self._warn(f"rank {rank['rank']}: its clock drifts, so that its first and last "
-                           f"events are off by {rank['drift_ns'] / 1000:.1f} us")
-            told.append({
-                "rank": rank["rank"],
-                "shift_ns": rank["shift_ns"],
-                "drift_ppm": rank["drift_ppm"] if rank["is_aligned"] else None,
-                "residual_ns": rank["residual_ns"],
-                "devices": {str(new): old for of, old, new in devices if of == rank["rank"]},
-            })
+                self._warn(
+                    f"rank {rank['rank']}: its clock drifts, so that its first and last "
+                    f"events are off by {rank['drift_ns'] / 1000:.1f} us"
+                )
+            told.append(
+                {
+                    "rank": rank["rank"],
+                    "shift_ns": rank["shift_ns"],
+                    "drift_ppm": rank["drift_ppm"] if rank["is_aligned"] else None,
+                    "residual_ns": rank["residual_ns"],
+                    "devices": {str(new): old for of, old, new in devices if of == rank["rank"]},
+                }
+            )
         kept = {key: first[key] for key in ("schemaVersion", "deviceProperties") if key in first}
         return kept | {
             "displayTimeUnit": "ns",
@@ -215,9 +229,11 @@ class _Export:
 
     def _rank_batches(self) -> Iterator[list[int]]:
         """Ranks of so many events together that all that is kept of these is small."""
-        counts = dict(self._con.execute(
-            "SELECT rank, coalesce(event_count, 0) FROM traces WHERE job = ?", [self._job]
-        ).fetchall())  # fmt: skip
+        counts = dict(
+            self._con.execute(
+                "SELECT rank, coalesce(event_count, 0) FROM traces WHERE job = ?", [self._job]
+            ).fetchall()
+        )
         batch, events = [], 0
         for rank in self._ranks:
             if batch and events + counts[rank] > BATCH:
@@ -243,12 +259,16 @@ class _Export:
     def _rank(self, rank: int, sort_index: int) -> Iterator[list[str]]:
         con = self._con
         [(shift_ns,)] = con.execute(
-            "SELECT shift_ns FROM export_ranks WHERE rank = ?", [rank]).fetchall()
+            "SELECT shift_ns FROM export_ranks WHERE rank = ?", [rank]
+        ).fetchall()
         digits = len(str(max(self._ranks)))
         set_variables(
-            con, export_rank=rank, export_shift_ns=shift_ns, export_sort_index=sort_index,
+            con,
+            export_rank=rank,
+            export_shift_ns=shift_ns,
+            export_sort_index=sort_index,
             export_rank_digits=f"{rank:0{digits}}" if self._is_merged else None,
-        )  # fmt: skip
+        )
         if self._is_merged:
             yield from lines(con, text("processes"))
         if self._is_merged or not self._part.is_all:
@@ -271,7 +291,8 @@ class _Export:
             first_tid = len(tracks)
             for label, start_ns, end_ns, arguments in self._con.execute(text(name)).fetchall():
                 track = next(
-                    (at for at, free in enumerate(free_ns) if free <= start_ns), len(free_ns))
+                    (at for at, free in enumerate(free_ns) if free <= start_ns), len(free_ns)
+                )
                 if track == len(free_ns):
                     free_ns.append(end_ns)
                     tracks.append(title if track == 0 else f"{title} {track + 1}")
@@ -283,11 +304,15 @@ class _Export:
                 )
         if not found:
             return
-        yield [_named("process_name", pid, 0, name="Job"),
-               _named("process_sort_index", pid, 0, sort_index=0)]
+        yield [
+            _named("process_name", pid, 0, name="Job"),
+            _named("process_sort_index", pid, 0, sort_index=0),
+        ]
         for tid, track in enumerate(tracks):
-            yield [_named("thread_name", pid, tid, name=track),
-                   _named("thread_sort_index", pid, tid, sort_index=tid)]
+            yield [
+                _named("thread_name", pid, tid, name=track),
+                _named("thread_sort_index", pid, tid, sort_index=tid),
+            ]
         yield found
 
 

@@ -31,9 +31,14 @@ def export_sequences(
     con = run._con
     head, base_ns = head_of(run, job, rank)
     with tables(
-        run, job, base_ns, export_rank=rank, export_operator=operator,
-        export_min_length=min_length, export_top_k=top_k,
-    ):  # fmt: skip
+        run,
+        job,
+        base_ns,
+        export_rank=rank,
+        export_operator=operator,
+        export_min_length=min_length,
+        export_top_k=top_k,
+    ):
         con.execute(text("sequences"))
         if not con.execute("SELECT count(*) FROM export_sequences").fetchall()[0][0]:
             raise HtaSqlError(

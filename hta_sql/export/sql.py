@@ -40,9 +40,12 @@ def tables(run: Archive, job: str, base_ns: int, **values: object) -> Iterator[N
 def _tables(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> Iterator[None]:
     con.execute(text("begin"))
     plain = {
-        "export_all": True, "export_in_place": True, "export_rank_digits": None,
-        "export_first_pid": None, "export_sort_index": None,
-    }  # fmt: skip
+        "export_all": True,
+        "export_in_place": True,
+        "export_rank_digits": None,
+        "export_first_pid": None,
+        "export_sort_index": None,
+    }
     set_variables(con, **(plain | values))
     try:
         yield
@@ -71,8 +74,12 @@ def _strict(line: str) -> str:
     """
     if "NaN" not in line and "Infinity" not in line:
         return line
-    event = json.loads(line, parse_constant=lambda name: None, parse_float=orjson.Fragment,
-                       parse_int=orjson.Fragment)  # fmt: skip
+    event = json.loads(
+        line,
+        parse_constant=lambda name: None,
+        parse_float=orjson.Fragment,
+        parse_int=orjson.Fragment,
+    )
     return orjson.dumps(event).decode()
 
 

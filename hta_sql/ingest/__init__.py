@@ -64,26 +64,41 @@ class IngestSummary:
     def table(self) -> pa.Table:
         """A row a file: what became of it."""
         rows = [outcome_row(outcome) for outcome in self.outcomes]
-        rows += [{"path": shown(path), "status": "skipped", "error": reason}
-                 for path, reason in self.skipped]  # fmt: skip
+        rows += [
+            {"path": shown(path), "status": "skipped", "error": reason}
+            for path, reason in self.skipped
+        ]
         return pa.Table.from_pylist(rows, schema=OUTCOME)
 
 
-OUTCOME = pa.schema([
-    ("path", pa.string()), ("job", pa.string()), ("rank", pa.int32()), ("kind", pa.string()),
-    ("status", pa.string()), ("event_count", pa.int64()), ("quarantined_count", pa.int64()),
-    ("seconds", pa.float64()), ("error", pa.string()),
-])  # fmt: skip
+OUTCOME = pa.schema(
+    [
+        ("path", pa.string()),
+        ("job", pa.string()),
+        ("rank", pa.int32()),
+        ("kind", pa.string()),
+        ("status", pa.string()),
+        ("event_count", pa.int64()),
+        ("quarantined_count", pa.int64()),
+        ("seconds", pa.float64()),
+        ("error", pa.string()),
+    ]
+)
 
 
 def outcome_row(outcome: Outcome) -> dict:
     row = outcome.row or {}
     return {
-        "path": shown(outcome.path), "job": outcome.job, "rank": outcome.rank,
-        "kind": outcome.kind, "status": outcome.status, "event_count": row.get("event_count"),
-        "quarantined_count": row.get("quarantined_count"), "seconds": outcome.seconds,
+        "path": shown(outcome.path),
+        "job": outcome.job,
+        "rank": outcome.rank,
+        "kind": outcome.kind,
+        "status": outcome.status,
+        "event_count": row.get("event_count"),
+        "quarantined_count": row.get("quarantined_count"),
+        "seconds": outcome.seconds,
         "error": outcome.error,
-    }  # fmt: skip
+    }
 
 
 def ingest(
@@ -129,11 +144,18 @@ def ingest(
     candidates = find_candidates([*inputs, *(path for _, path in given)], job)
     with working:
         return take(
-            with_told(candidates, given, tags or {}), archive, working, workers=workers,
-            force=force, is_strict=len({c.job for c in candidates}) == 1 and not any(
-                c.is_listed for c in candidates),
-            report=report, planned=planned, finished=finished, progress=progress,
-        )  # fmt: skip
+            with_told(candidates, given, tags or {}),
+            archive,
+            working,
+            workers=workers,
+            force=force,
+            is_strict=len({c.job for c in candidates}) == 1
+            and not any(c.is_listed for c in candidates),
+            report=report,
+            planned=planned,
+            finished=finished,
+            progress=progress,
+        )
 
 
 def take(
@@ -176,8 +198,10 @@ def take(
         raise IngestError(f"{shown(problem.path)}: {problem.error}")
     to_read = [item for item in traces if isinstance(item, Task)]
     others = [claim for claim in claims if claim.kind != TRACE]
-    planned(Counter(item.job for item in [*outcomes, *as_before, *traces])
-            + Counter(claim.candidate.job for claim in others))  # fmt: skip
+    planned(
+        Counter(item.job for item in [*outcomes, *as_before, *traces])
+        + Counter(claim.candidate.job for claim in others)
+    )
 
     def done(outcome: Outcome) -> None:
         outcomes.append(outcome)
@@ -228,9 +252,7 @@ def is_failure(item: Task | Outcome) -> bool:
     return isinstance(item, Outcome) and item.status == "failed"
 
 
-def nothing_to_read(
-    failed: list[Outcome], skipped: list[tuple[Place, str]]
-) -> NothingThere:
+def nothing_to_read(failed: list[Outcome], skipped: list[tuple[Place, str]]) -> NothingThere:
     only = [f"{shown(outcome.path)}: {outcome.error}" for outcome in failed]
     only += [f"{shown(path)}: {reason}" for path, reason in skipped]
     return NothingThere("no traces to read: " + "; ".join(only[:3]))
@@ -245,9 +267,7 @@ def update(manifest: Manifest, attached: Manifest, outcomes: Iterable[Outcome]) 
             table.amend(rows, columns)
 
 
-def report_skipped(
-    skipped: Iterable[tuple[Place, str]], report: Callable[[str], None]
-) -> None:
+def report_skipped(skipped: Iterable[tuple[Place, str]], report: Callable[[str], None]) -> None:
     """A line a file; of many that are alike, one with the first of them."""
     alike: dict[str, list[Place]] = {}
     for path, reason in skipped:
@@ -283,11 +303,25 @@ def checked_archive(archive: str | Path | Place) -> Place:
     if not holds_archive(archive):
         strange = {name for name in names_in(archive) if not name.startswith(".")}
         known = {
-            "events", "host_ops", "gpu_activities", "quarantine", "hta.duckdb",
-            "attachments.parquet", "execution_nodes", "memory_events", "critical_paths.parquet",
-            "path_edges", "job_path_edges", "what_if_times", "traces", "attachments",
-            "critical_paths", "kept_results", "kept_results.parquet", "results",
-        }  # fmt: skip
+            "events",
+            "host_ops",
+            "gpu_activities",
+            "quarantine",
+            "hta.duckdb",
+            "attachments.parquet",
+            "execution_nodes",
+            "memory_events",
+            "critical_paths.parquet",
+            "path_edges",
+            "job_path_edges",
+            "what_if_times",
+            "traces",
+            "attachments",
+            "critical_paths",
+            "kept_results",
+            "kept_results.parquet",
+            "results",
+        }
         if strange - known and "traces" not in strange:
             raise ArchiveError(
                 f"{archive}: holds files but is no archive ({min(strange)}, …); "

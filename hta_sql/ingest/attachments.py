@@ -196,8 +196,7 @@ def ranks_by_pid(traces: list[dict], archive: Place) -> dict[str, set[int]] | st
             for rank, pid in pids:
                 ranks[pid].add(rank)
     except (HtaSqlError, pa.ArrowException, OSError) as error:
-        return (f"its rank cannot be told by its process: {one_line(error)}; --rank N=FILE "
-                "tells it")
+        return f"its rank cannot be told by its process: {one_line(error)}; --rank N=FILE tells it"
     return ranks
 
 

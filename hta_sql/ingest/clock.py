@@ -27,7 +27,7 @@ FRACTION = re.compile(rb'"ts"\s*:\s*"?\d{12,}\.(\d+)')
 
 # What a stamp's name and value look like; nearly all of a file are alike to the byte.
 KEY = b'"ts"'
-PLAIN_DECIMAL = re.compile(rb'(: {0,2})(\d{1,16})(?:\.(\d{0,3}))?(?=[, }\r\n\t])')
+PLAIN_DECIMAL = re.compile(rb"(: {0,2})(\d{1,16})(?:\.(\d{0,3}))?(?=[, }\r\n\t])")
 LONGEST_DECIMAL = 32
 IS_BEHIND_STAMP = np.isin(np.arange(256), np.frombuffer(b", }\r\n\t", np.uint8))
 MOST_LOOKS = 64

@@ -35,11 +35,12 @@ SCANNER = json.JSONDecoder(parse_int=len, parse_float=len)
 # The same for long ones, whose parts would take a hundred times their size.
 LIGHT_SCANNERS = {
     kind: json.JSONDecoder(
-        parse_int=len, parse_float=len,
+        parse_int=len,
+        parse_float=len,
         object_hook=lambda found, kind=kind: found if is_element(found, kind) else None,
     )
     for kind in (EVENTS, NODES)
-}  # fmt: skip
+}
 SEPARATORS = re.compile(r"[ \t\r\n,]*+")
 # Behind an element; also a new one where the comma is missing, and the list's bracket.
 NEXT_OR_END = re.compile(r"[ \t\r\n]*+(?:[,{\]]|\Z)")
@@ -90,9 +91,14 @@ class Walk:
     """
 
     def __init__(
-        self, text: str, kind: ListKind, is_last: bool = True, first_key: str | None = None,
-        ends_at_bracket: bool = False, is_coarse: bool = False,
-    ):  # fmt: skip
+        self,
+        text: str,
+        kind: ListKind,
+        is_last: bool = True,
+        first_key: str | None = None,
+        ends_at_bracket: bool = False,
+        is_coarse: bool = False,
+    ):
         self.text = text
         self.kind = kind
         self.first_key = first_key

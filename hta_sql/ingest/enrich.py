@@ -22,8 +22,11 @@ from hta_sql.ingest.temporary import make_table
 
 
 def enrich(
-    con: duckdb.DuckDBPyConnection, files: dict[str, Path], folder: Path,
-    threads: int = 1, has_long_names: bool = False,
+    con: duckdb.DuckDBPyConnection,
+    files: dict[str, Path],
+    folder: Path,
+    threads: int = 1,
+    has_long_names: bool = False,
 ) -> dict:
     """Write host_ops and gpu_activities, with files of its own in this folder; returns what was
     counted. Where events have long names, these are cut."""
@@ -42,11 +45,15 @@ def enrich(
     build_step_segments(con)
     stacks = build_stacks(con, folder / "stack.arrow", first_ids(files["events"]), threads)
     host_op_count = write_host_ops(
-        files["events"], files["host_ops"], stacks.places,
+        files["events"],
+        files["host_ops"],
+        stacks.places,
         callers=thread_callers(con, stacks.of_autograd),
-        forward=forward_operators(con), cuts=stacks.cuts, cut_names=has_long_names,
+        forward=forward_operators(con),
+        cuts=stacks.cuts,
+        cut_names=has_long_names,
         threads=threads,
-    )  # fmt: skip
+    )
     host_ops = f"read_parquet({literal(files['host_ops'])}, hive_partitioning = false)"
     con.execute(f"CREATE TEMP VIEW host_ops AS FROM {host_ops}")
     run_file(con, "launches")
@@ -82,9 +89,16 @@ def build_forward_threads(con: duckdb.DuckDBPyConnection) -> None:
         if len(threads) == 1:
             found[number] = threads[0]
             taken.add(threads[0])
-    make_table(con, "forward_threads", pa.table({
-        "fwd_thread_id": pa.array(found, pa.int64()), "thread": pa.array(found.values(), pa.int64())
-    }))  # fmt: skip
+    make_table(
+        con,
+        "forward_threads",
+        pa.table(
+            {
+                "fwd_thread_id": pa.array(found, pa.int64()),
+                "thread": pa.array(found.values(), pa.int64()),
+            }
+        ),
+    )
 
 
 def build_step_segments(con: duckdb.DuckDBPyConnection) -> None:
@@ -96,9 +110,13 @@ def build_step_segments(con: duckdb.DuckDBPyConnection) -> None:
     found = last_around(starts, ends, instants[:-1], instants[1:])
     numbers = steps["step"].tolist()
     steps_from = [None if at == NOBODY else numbers[at] for at in found] + [None] * bool(instants)
-    make_table(con, "step_segments", pa.table({
-        "start_ns": pa.array(instants, pa.int64()), "step": pa.array(steps_from, pa.int64()),
-    }))  # fmt: skip
+    make_table(
+        con,
+        "step_segments",
+        pa.table(
+            {"start_ns": pa.array(instants, pa.int64()), "step": pa.array(steps_from, pa.int64())}
+        ),
+    )
 
 
 def thread_callers(con: duckdb.DuckDBPyConnection, of_autograd: Columns) -> Found:
@@ -107,10 +125,15 @@ def thread_callers(con: duckdb.DuckDBPyConnection, of_autograd: Columns) -> Foun
     outer = con.sql(enrichment("main_annotations")).fetchnumpy()
     order = np.argsort(of_autograd["start_ns"], kind="stable")
     inner = {name: values[order] for name, values in of_autograd.items()}
-    found = np.array(last_around(
-        outer["start_ns"].tolist(), outer["end_ns"].tolist(),
-        inner["start_ns"].tolist(), inner["end_ns"].tolist(),
-    ), np.int64)  # fmt: skip
+    found = np.array(
+        last_around(
+            outer["start_ns"].tolist(),
+            outer["end_ns"].tolist(),
+            inner["start_ns"].tolist(),
+            inner["end_ns"].tolist(),
+        ),
+        np.int64,
+    )
     is_called = found != NOBODY
     return Found(inner["event_id"][is_called], outer["event_id"][found[is_called]])
 

@@ -23,17 +23,44 @@ from hta_sql.ingest.spool import Spool
 
 WORDS = ["cat", "name", "pid", "tid", "input_dims", "input_types", "concrete_inputs"]
 COLUMNS = [
-    "event_id", "cat", "name", "pid", "tid", "start_ns", "dur_ns", "step", "depth", "parent_id",
-    "root_id", "op_id", "annotation_id", "module_id", "caller_id", "is_backward", "forward_id",
-    "stack_hash", "cut_ns", "correlation", "external_id", "record_function_id", "sequence_number",
-    "fwd_thread_id", "input_dims", "input_types", "concrete_inputs",
-]  # fmt: skip
+    "event_id",
+    "cat",
+    "name",
+    "pid",
+    "tid",
+    "start_ns",
+    "dur_ns",
+    "step",
+    "depth",
+    "parent_id",
+    "root_id",
+    "op_id",
+    "annotation_id",
+    "module_id",
+    "caller_id",
+    "is_backward",
+    "forward_id",
+    "stack_hash",
+    "cut_ns",
+    "correlation",
+    "external_id",
+    "record_function_id",
+    "sequence_number",
+    "fwd_thread_id",
+    "input_dims",
+    "input_types",
+    "concrete_inputs",
+]
 
 
-FOUND = pa.schema([
-    ("caller_id", pa.int64()), ("is_backward", pa.bool_()), ("forward_id", pa.int64()),
-    ("cut_ns", pa.int64()),
-])  # fmt: skip
+FOUND = pa.schema(
+    [
+        ("caller_id", pa.int64()),
+        ("is_backward", pa.bool_()),
+        ("forward_id", pa.int64()),
+        ("cut_ns", pa.int64()),
+    ]
+)
 
 
 class Found:
@@ -61,8 +88,14 @@ def first_ids(events: Path) -> list[int]:
 
 
 def write_host_ops(
-    events: Path, target: Path, stack: Spool, callers: Found, forward: Found, cuts: Found,
-    cut_names: bool = False, threads: int = 1,
+    events: Path,
+    target: Path,
+    stack: Spool,
+    callers: Found,
+    forward: Found,
+    cuts: Found,
+    cut_names: bool = False,
+    threads: int = 1,
 ) -> int:
     """Write the table, with long names cut if so told; its number of rows.
 
@@ -82,14 +115,16 @@ def write_host_ops(
                 at = np.searchsorted(rows["event_id"].to_numpy(), places["event_id"].to_numpy())
                 if cut_names:
                     rows = with_cut_names(rows)
-                columns = {column: taken(rows[column], pa.array(at)) for column in names} | {
-                    column: places[column] for column in stack.schema.names if column in COLUMNS
-                } | {
-                    "caller_id": callers.of(places["event_id"]),
-                    "is_backward": places["backward_id"].is_valid(),
-                    "forward_id": forward.of(places["backward_id"]),
-                    "cut_ns": cuts.of(places["event_id"]),
-                }
+                columns = (
+                    {column: taken(rows[column], pa.array(at)) for column in names}
+                    | {column: places[column] for column in stack.schema.names if column in COLUMNS}
+                    | {
+                        "caller_id": callers.of(places["event_id"]),
+                        "is_backward": places["backward_id"].is_valid(),
+                        "forward_id": forward.of(places["backward_id"]),
+                        "cut_ns": cuts.of(places["event_id"]),
+                    }
+                )
                 aside.do(writer.write_table, pa.table(columns).select(COLUMNS))
                 count += len(places)
     return count

@@ -25,10 +25,13 @@ def any_long(events: pa.Table) -> bool:
 def with_cut_names(rows: pa.Table) -> pa.Table:
     """The same rows, of which the names are dictionaries, with long names cut."""
     for name in NAMES:
-        shorter = pa.chunked_array([
-            pa.DictionaryArray.from_arrays(chunk.indices, cut_all(chunk.dictionary))
-            for chunk in rows[name].chunks
-        ], rows[name].type)  # fmt: skip
+        shorter = pa.chunked_array(
+            [
+                pa.DictionaryArray.from_arrays(chunk.indices, cut_all(chunk.dictionary))
+                for chunk in rows[name].chunks
+            ],
+            rows[name].type,
+        )
         rows = rows.set_column(rows.schema.get_field_index(name), name, shorter)
     # Texts of some MB leave holes in between what stays.
     pa.default_memory_pool().release_unused()

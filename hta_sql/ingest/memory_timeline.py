@@ -26,9 +26,15 @@ PIECE_BYTES = 4 << 20
 # By their numbers in PyTorch's torch/profiler/_memory_profiler.py.
 ACTIONS = {1: "preexisting", 2: "create", 3: "increment_version", 4: "destroy"}
 CATEGORIES = {
-    0: "parameter", 1: "optimizer_state", 2: "input", 3: "temporary", 4: "activation",
-    5: "gradient", 6: "autograd", 7: "unknown",
-}  # fmt: skip
+    0: "parameter",
+    1: "optimizer_state",
+    2: "input",
+    3: "temporary",
+    4: "activation",
+    5: "gradient",
+    6: "autograd",
+    7: "unknown",
+}
 
 # A bit less than 64 bits can hold, so that none of these is too large.
 NUMBER = rb"(-?(?:\d{1,18}|[1-8]\d{18}))"
@@ -40,11 +46,17 @@ UNCLOSED = re.compile(rb"\[\s*[^\[\]\s][^\[\]]*+(?=\[)")
 # What may follow on a broken element: another one, or the end of the list.
 NEXT_OR_END = re.compile(rb"\[\s*-?\d|(?<=\])\s*\]\s*\Z")
 
-SCHEMA = pa.schema([
-    ("position", pa.int64()), ("at_ns", pa.int64()), ("action", pa.string()),
-    ("action_id", pa.int64()), ("bytes", pa.int64()), ("category", pa.string()),
-    ("category_id", pa.int64()),
-])  # fmt: skip
+SCHEMA = pa.schema(
+    [
+        ("position", pa.int64()),
+        ("at_ns", pa.int64()),
+        ("action", pa.string()),
+        ("action_id", pa.int64()),
+        ("bytes", pa.int64()),
+        ("category", pa.string()),
+        ("category_id", pa.int64()),
+    ]
+)
 
 
 def ingest_memory_timeline(
@@ -175,8 +187,13 @@ def table_of(rows: list[tuple]) -> pa.Table:
     at_ns, actions, sizes, categories = ([int(text) for text in column] for column in numbers)
     return pa.table(
         [
-            positions, at_ns, [ACTIONS.get(action) for action in actions], actions, sizes,
-            [CATEGORIES.get(category) for category in categories], categories,
+            positions,
+            at_ns,
+            [ACTIONS.get(action) for action in actions],
+            actions,
+            sizes,
+            [CATEGORIES.get(category) for category in categories],
+            categories,
         ],
         schema=SCHEMA,
-    )  # fmt: skip
+    )

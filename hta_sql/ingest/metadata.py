@@ -25,9 +25,7 @@ LONGEST_GAP = 1 << 10
 LONGEST_KEYS_BYTES = 16 << 20
 # How many bytes may be parsed in vain to find the keys behind a list that is broken.
 MOST_TRIED_BYTES = 32 << 20
-KNOWN_KEYS = {
-    "baseTimeNanoseconds", "distributedInfo", "schemaVersion", "traceName", "finish_ts"
-}  # fmt: skip
+KNOWN_KEYS = {"baseTimeNanoseconds", "distributedInfo", "schemaVersion", "traceName", "finish_ts"}
 MANY_BLANKS = re.compile(rb"[ \t\r\n]{65536,}")
 BAD_ESCAPE = re.compile(r'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
 BASE = re.compile(rb'"baseTimeNanoseconds"\s*:\s*"?(\d+)')

@@ -75,7 +75,10 @@ def open_until(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 
 def leaves(
-    starts: np.ndarray, ends: np.ndarray, until: np.ndarray, left: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    until: np.ndarray,
+    left: np.ndarray,
     goes_on_at: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Of the spans that are left, those that call no other of them and lie in their caller, and
@@ -92,15 +95,12 @@ def leaves(
     caller = callers[leaf]
     at = left[caller]
     # Where nothing before is open, it is outermost.
-    fits = (caller == NOBODY) | (
-        (until[at] > starts[left[leaf]]) & (ends[at] >= ends[left[leaf]])
-    )
+    fits = (caller == NOBODY) | ((until[at] > starts[left[leaf]]) & (ends[at] >= ends[left[leaf]]))
     return leaf[fits], caller[fits]
 
 
 def walk(
-    positions: list[int], starts: list[int], ends: list[int], until: list[int],
-    parents: np.ndarray,
+    positions: list[int], starts: list[int], ends: list[int], until: list[int], parents: np.ndarray
 ) -> tuple[list[int], list[int], list[int]]:
     """Find the callers of spans one by one; what is still open, and what is cut at what instant."""
     found, crossed, cut_at = [], [], []
@@ -131,8 +131,10 @@ class Outer(NamedTuple):
 
 
 def last_around(
-    begins: Sequence[int], ends: Sequence[int],
-    starts_inside: Sequence[int], ends_inside: Sequence[int],
+    begins: Sequence[int],
+    ends: Sequence[int],
+    starts_inside: Sequence[int],
+    ends_inside: Sequence[int],
 ) -> list[int]:
     """For each span inside, which outer one holds it, the last one of several; NOBODY where none
     does. Both come in the order of their begins."""
@@ -159,8 +161,11 @@ class LastAround:
         return self._counting[-1].end if self._counting else None
 
     def find(
-        self, begins: Sequence[int], outer: Sequence[Outer],
-        starts_inside: Sequence[int], ends_inside: Sequence[int],
+        self,
+        begins: Sequence[int],
+        outer: Sequence[Outer],
+        starts_inside: Sequence[int],
+        ends_inside: Sequence[int],
     ) -> list[Outer | None]:
         """For each span inside, the outer one of the highest rank; these are added to those of the
         batches before."""

@@ -47,9 +47,11 @@ from hta_sql.ingest.stream import (
 
 # What DuckDB raises for the input's sake; anything else is a fault of ours or of the machine.
 UNREADABLE = (
-    duckdb.InvalidInputException, duckdb.ConversionException, duckdb.OutOfRangeException,
+    duckdb.InvalidInputException,
+    duckdb.ConversionException,
+    duckdb.OutOfRangeException,
     duckdb.OutOfMemoryException,
-)  # fmt: skip
+)
 # As much as DuckDB may take for one large element: a list of millions of numbers takes many times
 # its bytes.
 MEMORY_LIMIT_ALONE = "700MB"
@@ -114,9 +116,13 @@ class PieceParser(ABC):
     number: str  # the column that numbers them
 
     def __init__(
-        self, con: duckdb.DuckDBPyConnection, folder: Path, quarantine: Quarantine,
-        memory_limit: str, threads: int = 1,
-    ):  # fmt: skip
+        self,
+        con: duckdb.DuckDBPyConnection,
+        folder: Path,
+        quarantine: Quarantine,
+        memory_limit: str,
+        threads: int = 1,
+    ):
         self._threads = min(threads, MOST_THREADS)
         self._readers: queue.LifoQueue[Reader] = queue.LifoQueue()
         for number in range(self._threads + 1):
@@ -190,8 +196,9 @@ class PieceParser(ABC):
         if until > TRAP_RATIO * self._stream.bytes.bytes_read and (
             barren > TRAP_BYTES or self._tries > TRAP_TRIES
         ):
-            self._give_up(until, f"there is no {self._stream.kind.element} in the "
-                          f"{barren >> 20} MB before")
+            self._give_up(
+                until, f"there is no {self._stream.kind.element} in the {barren >> 20} MB before"
+            )
 
     def _tried(self, piece: Piece) -> Parsed | None:
         """The elements of a piece if that is all it holds."""
@@ -330,17 +337,18 @@ class PieceParser(ABC):
     def _numbered(self, table: pa.Table, numbers: Sequence[int] | np.ndarray) -> pa.Table:
         return table.add_column(0, self.number, pa.array(np.asarray(numbers, np.int64)))
 
-    def _walk(
-        self, text: bytes, offset: int, is_last: bool, behind: bytes
-    ) -> Iterator[pa.Table]:
+    def _walk(self, text: bytes, offset: int, is_last: bool, behind: bytes) -> Iterator[pa.Table]:
         """The good elements of a text with something wrong in it: broken ones are told apart.
 
         `behind` is what follows on the list, as far as is known.
         """
         walk = Walk(
-            text.decode("latin-1"), self._stream.kind, is_last, self._first_key,
+            text.decode("latin-1"),
+            self._stream.kind,
+            is_last,
+            self._first_key,
             is_coarse=self._is_coarse,
-        )  # fmt: skip
+        )
         for elements in walk.batches():
             yield from self._batch(text, offset, elements)
             if not walk.is_coarse and self._quarantine.count > MOST_BROKEN + self._good_count:
@@ -450,10 +458,14 @@ class PieceParser(ABC):
         tables = list(self._read_sound(texts, sound, problems, [MOST_PARTS]))
         for at, problem in enumerate(problems):
             if problem:
-                self._quarantine.add(bad_element(
-                    self._next_id + at, offset + elements[at].start, problem,
-                    data[elements[at].start : elements[at].end],
-                ))  # fmt: skip
+                self._quarantine.add(
+                    bad_element(
+                        self._next_id + at,
+                        offset + elements[at].start,
+                        problem,
+                        data[elements[at].start : elements[at].end],
+                    )
+                )
         self._next_id += len(elements)
         self._good_count += sum(map(len, tables))
         yield from tables
@@ -487,9 +499,12 @@ class PieceParser(ABC):
 
     def _json_problems(self, elements: list[Element], texts: list[bytes]) -> list[str | None]:
         """Why elements are no JSON objects, by the parser that has to read them."""
-        types = self._json_types([
-            text if len(text) <= LONGEST_ELEMENT_BYTES and is_utf8(text) else b"" for text in texts
-        ])
+        types = self._json_types(
+            [
+                text if len(text) <= LONGEST_ELEMENT_BYTES and is_utf8(text) else b""
+                for text in texts
+            ]
+        )
         return [
             json_problem(element, text, json_type, self._stream.kind)
             for element, text, json_type in zip(elements, texts, types, strict=True)

@@ -46,7 +46,7 @@ class Known:
         self.rows = {
             (row.get("kind", TRACE), row["job"], row["rank"]): row
             for row in [*traces, *attachments]
-        }  # fmt: skip
+        }
         sure = [row for row in attachments if row["rank_source"] in SURE]
         self.by_file = {(row["job"], row["path"]): row for row in [*sure, *traces]}
         self.ranks: dict[str, list[int]] = defaultdict(list)
@@ -150,9 +150,14 @@ def unchanged(candidate: Candidate, row: dict, modified_ns: int) -> Outcome:
     if row["modified_ns"] != modified_ns:
         row = row | {"modified_ns": modified_ns}
     return Outcome(
-        candidate.path, candidate.job, row["rank"], status, row=row, kind=kind,
+        candidate.path,
+        candidate.job,
+        row["rank"],
+        status,
+        row=row,
+        kind=kind,
         is_amended=row is not before,
-    )  # fmt: skip
+    )
 
 
 def tags_of(row: dict | None) -> dict[str, str]:
@@ -168,17 +173,25 @@ def planned_traces(
     report: Callable[[str], None],
 ) -> list[Task | Outcome]:
     """What to do about traces; one that has no place has failed."""
-    settled = list(settle(
-        claims, known=known.rank_of, taken=lambda job: known.ranks.get(job, ()), warn=report
-    ))  # fmt: skip
+    settled = list(
+        settle(claims, known=known.rank_of, taken=lambda job: known.ranks.get(job, ()), warn=report)
+    )
     with ThreadPoolExecutor(LOOKS) as pool:
-        items = list(pool.map(
-            lambda item: planned_for(
-                item[0], item[1], item[2], known.rows.get((TRACE, item[0].candidate.job, item[1])),
-                tags_of(known.of(item[0].candidate)), force, archive, staging,
-            ),
-            settled,
-        ))  # fmt: skip
+        items = list(
+            pool.map(
+                lambda item: planned_for(
+                    item[0],
+                    item[1],
+                    item[2],
+                    known.rows.get((TRACE, item[0].candidate.job, item[1])),
+                    tags_of(known.of(item[0].candidate)),
+                    force,
+                    archive,
+                    staging,
+                ),
+                settled,
+            )
+        )
     clashes = clashing_folders(settled, items, known)
     return [
         without_mixing(item, rank, clashes.get(folder_of(claim)), known)
@@ -207,9 +220,11 @@ def clashing_folders(
     return {
         folder_of(claim): rank
         for item, (claim, rank, _) in zip(items, settled, strict=True)
-        if isinstance(item, Outcome) and item.status == "failed"
-        and not claim.candidate.is_listed and len(folders[claim.candidate.job, rank]) > 1
-    }  # fmt: skip
+        if isinstance(item, Outcome)
+        and item.status == "failed"
+        and not claim.candidate.is_listed
+        and len(folders[claim.candidate.job, rank]) > 1
+    }
 
 
 def without_mixing(
@@ -222,10 +237,12 @@ def without_mixing(
     if row and row["path"] == shown(item.path):
         return item
     return failure(
-        item.path, item.job, rank,
+        item.path,
+        item.job,
+        rank,
         f"left out with rank {clash} beside it, which job '{item.job}' has from another folder: "
         "name another job with --job",
-    )  # fmt: skip
+    )
 
 
 def planned_attachments(
@@ -242,11 +259,17 @@ def planned_attachments(
     archive = manifest.archive
     return [
         planned_for(
-            claim, rank, error, before.get((claim.candidate.job, rank, claim.kind)), {}, force,
-            archive, staging,
+            claim,
+            rank,
+            error,
+            before.get((claim.candidate.job, rank, claim.kind)),
+            {},
+            force,
+            archive,
+            staging,
         )
         for claim, rank, error in settle_attachments(claims, archive, manifest.rows(), rows, report)
-    ]  # fmt: skip
+    ]
 
 
 def planned_for(
@@ -274,12 +297,22 @@ def planned_for(
     if row and not force and row["path"] != shown(path):
         what = "" if kind == TRACE else f"the {in_words(kind)} of "
         return failure(
-            path, job, rank,
+            path,
+            job,
+            rank,
             f"the archive has {what}rank {rank} of job '{job}' from {row['path']}; name another "
-            "job with --job, or replace it with --force", kind=kind,
-        )  # fmt: skip
+            "job with --job, or replace it with --force",
+            kind=kind,
+        )
     tags = tags if candidate.tags is None else candidate.tags
     return Task(
-        path, job, rank, claim.source, archive, staging / uuid.uuid4().hex, kind,
-        tuple(sorted(tags.items())), size,
-    )  # fmt: skip
+        path,
+        job,
+        rank,
+        claim.source,
+        archive,
+        staging / uuid.uuid4().hex,
+        kind,
+        tuple(sorted(tags.items())),
+        size,
+    )

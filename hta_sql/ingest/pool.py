@@ -28,10 +28,7 @@ _bytes_read = None  # in a worker: what each task has read so far, shared with t
 
 
 def run_tasks(
-    tasks: list[Task],
-    workers: int | None,
-    progress: Callable[[int, int], None],
-    engine: Engine,
+    tasks: list[Task], workers: int | None, progress: Callable[[int, int], None], engine: Engine
 ) -> Iterator[tuple]:
     """(task, IngestedTrace or the text of an error, seconds) as the tasks finish."""
     # The largest first, so that no core waits for one late giant.
@@ -77,27 +74,26 @@ def run_here(
 ) -> Iterator[tuple]:
     done = 0
     for task in tasks:
-        result, seconds = run(
-            task, lambda read, base=done: progress(base + read, total), threads
-        )
+        result, seconds = run(task, lambda read, base=done: progress(base + read, total), threads)
         done += task.file_bytes
         progress(done, total)
         yield task, result, seconds
 
 
 def run_in_processes(
-    tasks: list[Task],
-    workers: int,
-    share: Share,
-    total: int,
-    progress: Callable[[int, int], None],
+    tasks: list[Task], workers: int, share: Share, total: int, progress: Callable[[int, int], None]
 ) -> Iterator[tuple]:
     """What became of each task; what is read is counted in shared memory."""
     counts = multiprocessing.get_context("spawn").Array("q", len(tasks), lock=False)
     found = map_in_processes(
-        run_counted, list(enumerate(tasks)), workers, share,
-        begin=share_counts, arguments=(counts,), poll=lambda: progress(sum(counts), total),
-    )  # fmt: skip
+        run_counted,
+        list(enumerate(tasks)),
+        workers,
+        share,
+        begin=share_counts,
+        arguments=(counts,),
+        poll=lambda: progress(sum(counts), total),
+    )
     with contextlib.closing(found):
         for (at, task), result in found:
             counts[at] = task.file_bytes

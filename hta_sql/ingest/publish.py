@@ -21,12 +21,20 @@ from hta_sql.store.manifest import Manifest
 SHARE = 20
 # Each change is an object there.
 REMOTE_SECONDS = 5.0
-DATA_TABLES = ("events", "host_ops", "gpu_activities", "quarantine", "execution_nodes",
-               "memory_events")  # fmt: skip
+DATA_TABLES = (
+    "events",
+    "host_ops",
+    "gpu_activities",
+    "quarantine",
+    "execution_nodes",
+    "memory_events",
+)
 # Columns of manifests that name files in folders of ranks.
 FILE_NAMES = {
-    "traces": ("trace_id", "file_id"), "attachments": ("file_id",), "critical_paths": ("path_id",)
-}  # fmt: skip
+    "traces": ("trace_id", "file_id"),
+    "attachments": ("file_id",),
+    "critical_paths": ("path_id",),
+}
 
 
 class Publisher:
@@ -41,8 +49,7 @@ class Publisher:
     def take(self, task: Task, result: IngestedTrace | str, seconds: float) -> None:
         """What became of a task; the text of an error where nothing did."""
         if isinstance(result, str):
-            self._finished(
-                failure(task.path, task.job, task.rank, result, seconds, task.kind))
+            self._finished(failure(task.path, task.job, task.rank, result, seconds, task.kind))
             return
         self._waiting.append((task, result, seconds))
         if time.monotonic() >= self._next:
@@ -53,9 +60,7 @@ class Publisher:
         began = time.monotonic()
         waiting, self._waiting = self._waiting, []
         for table in ("traces", "attachments"):
-            of_table = [
-                item for item in waiting if (item[0].kind == TRACE) == (table == "traces")
-            ]
+            of_table = [item for item in waiting if (item[0].kind == TRACE) == (table == "traces")]
             if of_table:
                 self._publish(Manifest(self.archive, table), of_table)
         took = time.monotonic() - began
@@ -78,10 +83,17 @@ class Publisher:
         paths = {(row["job"], row["path"]) for row in displaced}
         for (task, _, seconds), row in zip(finished, rows, strict=True):
             is_new = manifest.key(row) not in keys and (row["job"], row["path"]) not in paths
-            self._finished(Outcome(
-                task.path, task.job, task.rank, "ingested" if is_new else "replaced", seconds,
-                row, kind=task.kind,
-            ))  # fmt: skip
+            self._finished(
+                Outcome(
+                    task.path,
+                    task.job,
+                    task.rank,
+                    "ingested" if is_new else "replaced",
+                    seconds,
+                    row,
+                    kind=task.kind,
+                )
+            )
 
 
 def row_of(task: Task, result: IngestedTrace) -> dict:
@@ -96,9 +108,7 @@ def row_of(task: Task, result: IngestedTrace) -> dict:
     }
     if task.kind != TRACE:
         return row | {"kind": task.kind}
-    return row | describe(result.metadata) | {
-        "trace_id": task.file_id, "tags": dict(task.tags)
-    }  # fmt: skip
+    return row | describe(result.metadata) | {"trace_id": task.file_id, "tags": dict(task.tags)}
 
 
 def remove_unnamed(archive: Place, rows: Iterable[dict], gone: Iterable[dict]) -> None:

@@ -17,11 +17,17 @@ KEPT_BYTES = 64 << 10
 ROWS_AT_ONCE = 50_000
 BYTES_AT_ONCE = 8 << 20
 
-SCHEMA = pa.schema([
-    ("path", pa.string()), ("event_id", pa.int64()), ("byte_offset", pa.int64()),
-    ("byte_length", pa.int64()), ("reason", pa.string()), ("bytes", pa.binary()),
-    ("is_cut", pa.bool_()),
-])  # fmt: skip
+SCHEMA = pa.schema(
+    [
+        ("path", pa.string()),
+        ("event_id", pa.int64()),
+        ("byte_offset", pa.int64()),
+        ("byte_length", pa.int64()),
+        ("reason", pa.string()),
+        ("bytes", pa.binary()),
+        ("is_cut", pa.bool_()),
+    ]
+)
 
 
 class BadElement(NamedTuple):
@@ -68,10 +74,18 @@ class Quarantine:
         if self._writer is None:
             self._writer = pq.ParquetWriter(self._file, SCHEMA, compression="zstd")
         rows = self._waiting
-        self._writer.write_table(pa.table([
-            [self._source] * len(rows), [row.event_id for row in rows],
-            [row.byte_offset for row in rows], [row.byte_length for row in rows],
-            [row.reason for row in rows], [row.bytes for row in rows],
-            [row.byte_length > len(row.bytes) for row in rows],
-        ], schema=SCHEMA))  # fmt: skip
+        self._writer.write_table(
+            pa.table(
+                [
+                    [self._source] * len(rows),
+                    [row.event_id for row in rows],
+                    [row.byte_offset for row in rows],
+                    [row.byte_length for row in rows],
+                    [row.reason for row in rows],
+                    [row.bytes for row in rows],
+                    [row.byte_length > len(row.bytes) for row in rows],
+                ],
+                schema=SCHEMA,
+            )
+        )
         self._waiting, self._bytes = [], 0

@@ -17,10 +17,23 @@ VECTOR_ROWS = 2_048
 VECTOR_BYTES = 16 << 20
 # Columns of numbers that mostly grow a little from row to row, and of text that hardly repeats.
 DELTA_COLUMNS = {
-    "event_id", "start_ns", "dur_ns", "correlation", "external_id", "parent_id", "root_id",
-    "launch_id", "launch_start_ns", "launch_end_ns", "op_id", "annotation_id", "module_id",
-    "record_function_id", "computed_before_ns", "hidden_ns",
-}  # fmt: skip
+    "event_id",
+    "start_ns",
+    "dur_ns",
+    "correlation",
+    "external_id",
+    "parent_id",
+    "root_id",
+    "launch_id",
+    "launch_start_ns",
+    "launch_end_ns",
+    "op_id",
+    "annotation_id",
+    "module_id",
+    "record_function_id",
+    "computed_before_ns",
+    "hidden_ns",
+}
 LONG_COLUMNS = {"id", "args"}
 # Text of which nearly every row group has the smallest and the largest: these are not worth noting.
 SPREAD_COLUMNS = {"ph", "name", "pid", "tid"}

@@ -17,9 +17,7 @@ class Spool:
     parts begin with.
     """
 
-    def __init__(
-        self, path: Path, schema: pa.Schema, begins: Sequence[int], key: str = "event_id"
-    ):
+    def __init__(self, path: Path, schema: pa.Schema, begins: Sequence[int], key: str = "event_id"):
         self.schema = schema
         self._path = path
         self._key, self._begins = key, begins

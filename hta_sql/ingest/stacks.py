@@ -41,15 +41,22 @@ SELECT {line} event_id, start_ns, start_at, end_at, what, name_hash
 FROM host_spans
 ORDER BY {line} start_at, end_at DESC, event_id
 """
-STACK = pa.schema([
-    ("event_id", pa.int64()), ("step", pa.int64()), ("depth", pa.int32()),
-    *[(name, pa.int64()) for name in ("parent_id", "root_id", *KINDS)],
-    ("stack_hash", pa.uint64()),
-])  # fmt: skip
+STACK = pa.schema(
+    [
+        ("event_id", pa.int64()),
+        ("step", pa.int64()),
+        ("depth", pa.int32()),
+        *[(name, pa.int64()) for name in ("parent_id", "root_id", *KINDS)],
+        ("stack_hash", pa.uint64()),
+    ]
+)
 # What a span inherits from its caller, and what it inherits where it has none.
 NOTHING_INHERITED = {
-    "depth": -1, "root_id": NOBODY, **dict.fromkeys(KINDS, NOBODY), "stack_hash": np.uint64(0)
-}  # fmt: skip
+    "depth": -1,
+    "root_id": NOBODY,
+    **dict.fromkeys(KINDS, NOBODY),
+    "stack_hash": np.uint64(0),
+}
 # Those of them that are other spans.
 REFERENCES = ("root_id", *KINDS)
 
@@ -233,10 +240,13 @@ class Stacks:
         found = before + np.flatnonzero(is_outermost[before:NOBODY])
         start_ns = spans["start_ns"][found]
         shift = spans["start_at"][found] - start_ns
-        self.of_autograd.append({
-            "event_id": spans["event_id"][found], "start_ns": start_ns,
-            "end_ns": chunk.ns(spans["end_at"][found], shift),
-        })  # fmt: skip
+        self.of_autograd.append(
+            {
+                "event_id": spans["event_id"][found],
+                "start_ns": start_ns,
+                "end_ns": chunk.ns(spans["end_at"][found], shift),
+            }
+        )
 
     def _mend(
         self, ids: np.ndarray, spans: Columns, before: int, name: str, tails: Columns
@@ -269,10 +279,12 @@ class Stacks:
         places = np.full(len(spans["number"]), NOBODY)
         places[:around] = self._places
         places[added] = len(self._open) + np.arange(len(added))
-        self._open.put({
-            name: places[values[added]] if name in REFERENCES else values[added]
-            for name, values in spans.items()
-        })  # fmt: skip
+        self._open.put(
+            {
+                name: places[values[added]] if name in REFERENCES else values[added]
+                for name, values in spans.items()
+            }
+        )
         if goes_on_at is not None:
             for tails in self._tails.values():
                 tails.drop(goes_on_at)
@@ -301,7 +313,7 @@ def inherit_one_by_one(spans: Columns, nesting: Nesting, before: int) -> None:
     rows = {
         name: spans[name][np.append(nesting.walked, NOBODY)].tolist()
         for name in ("what", *NOTHING_INHERITED)
-    }  # fmt: skip
+    }
     what, depths, roots, hashes = (
         rows[name] for name in ("what", "depth", "root_id", "stack_hash")
     )
@@ -313,9 +325,7 @@ def inherit_one_by_one(spans: Columns, nesting: Nesting, before: int) -> None:
         depths[place] = depths[caller] + 1
         roots[place] = positions[place] if caller == NOBODY else roots[caller]
         for kind, innermost in kinds:
-            innermost[place] = (
-                positions[caller] if what[caller] & kind else innermost[caller]
-            )
+            innermost[place] = positions[caller] if what[caller] & kind else innermost[caller]
         if what[place] & BACKWARD:
             rows["backward_id"][place] = positions[place]
     spans["depth"][nesting.walked] = depths[:NOBODY]

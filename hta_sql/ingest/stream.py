@@ -185,7 +185,9 @@ class TraceStream:
     """
 
     def __init__(
-        self, file: Place | ByteStream, kind: ListKind = EVENTS,
+        self,
+        file: Place | ByteStream,
+        kind: ListKind = EVENTS,
         chunks: Iterator[bytes] | None = None,
     ):
         self.bytes = file if isinstance(file, ByteStream) else ByteStream(file)
@@ -212,8 +214,10 @@ class TraceStream:
             self.is_array = False
             self.head = self._read_head()
         elif not self._buffer:
-            raise Unreadable(self.bytes.damage or (
-                "nothing but blanks in it" if self._offset else "the file is empty"))
+            raise Unreadable(
+                self.bytes.damage
+                or ("nothing but blanks in it" if self._offset else "the file is empty")
+            )
         else:
             for begin, what in OTHERS.items():
                 if self._buffer.startswith(begin):
@@ -257,8 +261,9 @@ class TraceStream:
         if search.instead:
             raise NotATrace(f"not a Kineto trace: its {key} is {search.instead}, not a list")
         if not is_all:
-            raise NotATrace(f"not a Kineto trace: no {key} in its first "
-                            f"{LONGEST_HEAD_BYTES >> 20} MB")
+            raise NotATrace(
+                f"not a Kineto trace: no {key} in its first {LONGEST_HEAD_BYTES >> 20} MB"
+            )
         keys = re.findall(r'"(\w+)"\s*:', self._buffer[:2000].decode("utf-8", "replace"))
         found = ", ".join(f'"{key}"' for key in keys[:3]) or "no key"
         raise NotATrace(f'not a Kineto trace: no "traceEvents" (found {found})')

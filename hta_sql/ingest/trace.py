@@ -202,8 +202,10 @@ def status_of(stream: TraceStream) -> str:
     if stream.given_up:
         return stream.given_up
     if stream.coarse_from is not None:
-        return (f"damaged: broken {stream.kind.element}s behind byte {stream.coarse_from:,} are "
-                "not told apart, since there are too many")
+        return (
+            f"damaged: broken {stream.kind.element}s behind byte {stream.coarse_from:,} are "
+            "not told apart, since there are too many"
+        )
     if stream.bytes.damage:
         return f"truncated: {stream.bytes.damage}"
     if stream.tail is None:
@@ -215,8 +217,10 @@ def status_of(stream: TraceStream) -> str:
     if stream.is_array and not stream.tail.is_whole:
         return f"damaged: more behind its list of {stream.kind.element}s"
     if stream.head.is_long or stream.tail.is_long:
-        return (f"damaged: of the keys around the {stream.kind.element}s, which are over "
-                f"{LONGEST_KEYS_BYTES >> 20} MB, only some are read")
+        return (
+            f"damaged: of the keys around the {stream.kind.element}s, which are over "
+            f"{LONGEST_KEYS_BYTES >> 20} MB, only some are read"
+        )
     if not (stream.head.is_whole and stream.tail.is_whole):
         return f"damaged: the keys around the {stream.kind.element}s are broken JSON"
     return "complete"

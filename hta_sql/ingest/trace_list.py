@@ -67,16 +67,21 @@ def rows_of(file: Place) -> list[dict[str, str | None]]:
             table = csv.read_csv(content, convert_options=as_text)
         names = [name.strip() for name in table.column_names]
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise IngestError(f"{file}: a list of traces has each column once; this one has "
-                              f"{twice[0]!r} twice: rename one or leave it out")
+            raise IngestError(
+                f"{file}: a list of traces has each column once; this one has "
+                f"{twice[0]!r} twice: rename one or leave it out"
+            )
         columns = {
             name: column.cast(pa.string())
-            for name, column in zip(names, table.columns, strict=True) if name
-        }  # fmt: skip
+            for name, column in zip(names, table.columns, strict=True)
+            if name
+        }
     except (pa.ArrowException, OSError) as error:
-        raise IngestError(f"{file}: not to be read as a list of traces: {one_line(error)}"
-                          ) from error
+        raise IngestError(
+            f"{file}: not to be read as a list of traces: {one_line(error)}"
+        ) from error
     if "path" not in columns:
-        raise IngestError(f"{file}: a list of traces needs a column path; this one has "
-                          f"{', '.join(columns)}")
+        raise IngestError(
+            f"{file}: a list of traces needs a column path; this one has {', '.join(columns)}"
+        )
     return pa.table(columns).to_pylist()

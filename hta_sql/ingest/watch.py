@@ -60,7 +60,8 @@ def watch(
                 for c, at in zip(found, at_once(stamp_of, found), strict=True)
             }
             ready = [
-                key for key, look in now.items()
+                key
+                for key, look in now.items()
                 if look == before.get(key) and look != taken.get(key)
             ]
             before = now
@@ -70,8 +71,13 @@ def watch(
                 with start(engine, address) as working:
                     try:
                         summary = take(
-                            candidates, archive, working, force=False, is_strict=False,
-                            report=report, **options,
+                            candidates,
+                            archive,
+                            working,
+                            force=False,
+                            is_strict=False,
+                            report=report,
+                            **options,
                         )
                     except NothingThere:  # else what went wrong may go well at the next look
                         taken |= looks
@@ -86,7 +92,9 @@ def watch(
 
 
 def find(
-    inputs: list[str | Path], job: str | None, given: list[tuple[int, str | Path]],
+    inputs: list[str | Path],
+    job: str | None,
+    given: list[tuple[int, str | Path]],
     tags: Mapping[str, str],
 ) -> list[Candidate]:
     """What there is by now."""

@@ -40,8 +40,10 @@ if TYPE_CHECKING:
 
 # The tables whose ranks may share a file, and where `traces` has how many rows they are.
 COUNTS = {
-    "events": "event_count", "host_ops": "host_op_count", "gpu_activities": "gpu_activity_count"
-}  # fmt: skip
+    "events": "event_count",
+    "host_ops": "host_op_count",
+    "gpu_activities": "gpu_activity_count",
+}
 # Of the ranks that share files: some 100 MB of all tables.
 MOST_EVENTS = 2_000_000
 # Readers of the moment ask again when files have moved, and changing rows takes time as in ingest.
@@ -212,7 +214,8 @@ def tables_of(archive: Place, table: str, rows: list[dict], copy: Path) -> Itera
                     yield found.filter(wanted)
                 else:
                     yield found.append_column(
-                        "rank", pa.repeat(pa.scalar(ranks[0], pa.int32()), len(found)))
+                        "rank", pa.repeat(pa.scalar(ranks[0], pa.int32()), len(found))
+                    )
 
 
 def row_groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
@@ -284,9 +287,7 @@ class Mover:
             if not self.has_moved:
                 write_database(self.archive)  # a shell finds such files from now on
         self.has_moved = True
-        moved = {
-            manifest.key(row): merged.file_id for merged in ready for row in merged.rows
-        }
+        moved = {manifest.key(row): merged.file_id for merged in ready for row in merged.rows}
         manifest.move((now[key], file_id) for key, file_id in moved.items())
         still = {place_of(row, table) for row in manifest.rows() for table in COUNTS}
         before = {place_of(now[key], table) for key in moved for table in COUNTS}

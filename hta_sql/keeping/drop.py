@@ -33,13 +33,15 @@ _UNIT_NS = {"h": 3_600_000_000_000, "d": 86_400_000_000_000, "w": 604_800_000_00
 # Nothing was traced before 2000, as in the view jobs: such times count from something unknown.
 EARLIEST_NS = 946_684_800_000_000_000
 
-SCHEMA = pa.schema([
-    ("job", pa.string()),
-    ("job_start_ns", pa.int64()),
-    ("rank_count", pa.int64()),
-    ("file_count", pa.int64()),
-    ("total_bytes", pa.int64()),
-])
+SCHEMA = pa.schema(
+    [
+        ("job", pa.string()),
+        ("job_start_ns", pa.int64()),
+        ("rank_count", pa.int64()),
+        ("file_count", pa.int64()),
+        ("total_bytes", pa.int64()),
+    ]
+)
 
 
 def drop(
@@ -75,8 +77,9 @@ def drop(
         for table in FILE_NAMES:
             for row in rows[table]:
                 ids.setdefault(folder_for(row["job"]), set()).update(ids_of(table, row))
-        files = [file for file in files_of(archive, named)
-                 if file.file_id in ids.get(file.folder, ())]  # fmt: skip
+        files = [
+            file for file in files_of(archive, named) if file.file_id in ids.get(file.folder, ())
+        ]
         if named and not dry_run:
             for table in KEYS:
                 if rows[table]:
@@ -89,24 +92,28 @@ def drop(
     sizes: Counter[str] = Counter()
     for file in files:
         sizes[file.folder] += file.bytes
-    return pa.Table.from_pylist([
-        {
-            "job": job,
-            "job_start_ns": times.get(job),
-            "rank_count": ranks[job],
-            "file_count": counts[folder_for(job)],
-            "total_bytes": sizes[folder_for(job)],
-        }
-        for job in named
-    ], schema=SCHEMA)  # fmt: skip
+    return pa.Table.from_pylist(
+        [
+            {
+                "job": job,
+                "job_start_ns": times.get(job),
+                "rank_count": ranks[job],
+                "file_count": counts[folder_for(job)],
+                "total_bytes": sizes[folder_for(job)],
+            }
+            for job in named
+        ],
+        schema=SCHEMA,
+    )
 
 
 def age_ns(text: str) -> int:
     """`30d` in nanoseconds."""
     told = _AGE.fullmatch(text.strip())
     if not told:
-        raise BadParameter(f"{text!r} is no age: a number of hours, days or weeks, such as 12h, "
-                           "30d or 8w")
+        raise BadParameter(
+            f"{text!r} is no age: a number of hours, days or weeks, such as 12h, 30d or 8w"
+        )
     return int(told[1]) * _UNIT_NS[told[2]]
 
 
@@ -117,7 +124,8 @@ def job_times(rows: Iterable[dict]) -> dict[str, int]:
         start_ns = row["start_ns"] or 0
         if start_ns < EARLIEST_NS:
             start_ns = unix_ns(
-                told_instant(dict(row["tags"] or ()).get("time")) or row["ingested_at"])
+                told_instant(dict(row["tags"] or ()).get("time")) or row["ingested_at"]
+            )
         times[row["job"]] = max(start_ns, times.get(row["job"], 0))
     return times
 

@@ -98,11 +98,11 @@ def delete_unnamed(archive: Place) -> list[File]:
         found = list(files_of(archive))
         named = NamedFiles(archive)
         abandoned = [
-            file for file in found
-            if (_NEW_FILE.fullmatch(file.name)
-                or file.file_id and file not in named)
+            file
+            for file in found
+            if (_NEW_FILE.fullmatch(file.name) or file.file_id and file not in named)
             and age_seconds(archive / file.name) > ABANDONED_SECONDS
-        ]  # fmt: skip
+        ]
         if abandoned:
             say_moved(archive)  # rows may have named them until a moment ago
         delete(archive, (file.name for file in abandoned))
@@ -117,8 +117,10 @@ def check_jobs(archive: Place, jobs: Iterable[str]) -> list[str]:
         if job not in there:
             names = ", ".join(repr(name) for name in sorted(there)[:3])
             more = ", …" if len(there) > 3 else ""
-            raise ArchiveError(f"{archive}: no job {job!r}; "
-                               + (f"there are {names}{more}" if names else "it has none"))
+            raise ArchiveError(
+                f"{archive}: no job {job!r}; "
+                + (f"there are {names}{more}" if names else "it has none")
+            )
     return chosen
 
 

@@ -106,18 +106,24 @@ def _copy(
     if not is_remote(target):
         write_database(target)
     return [
-        Copied(copy.job, len(copy.rows["traces"]), len(copy.files),
-               sum(size for _, _, size in copy.files))
+        Copied(
+            copy.job,
+            len(copy.rows["traces"]),
+            len(copy.files),
+            sum(size for _, _, size in copy.files),
+        )
         for copy in copies
-    ]  # fmt: skip
+    ]
 
 
 def _refuse_twice(target: Place, names: Iterable[str], force: bool) -> None:
     there = {row["job"] for row in Manifest(target).rows()}
     for name in names:
         if name in there and not force:
-            raise ArchiveError(f"{target}: has a job {name!r} already; `hta-sql import` adds it "
-                               "under another name with --job, or replaces it with --force")
+            raise ArchiveError(
+                f"{target}: has a job {name!r} already; `hta-sql import` adds it "
+                "under another name with --job, or replaces it with --force"
+            )
 
 
 def _fetch(source: Place, job: str, name: str, target: Place, staging: Path) -> Copy:
@@ -126,8 +132,10 @@ def _fetch(source: Place, job: str, name: str, target: Place, staging: Path) -> 
         rows = _rows(source, job)
         ids = {
             old: uuid.uuid4().hex[:16]
-            for table in MANIFESTS for row in rows[table] for old in ids_of(table, row)
-        }  # fmt: skip
+            for table in MANIFESTS
+            for row in rows[table]
+            for old in ids_of(table, row)
+        }
         copy = Copy(name, _renamed(rows, name, ids), [])
         try:
             files = [file for file in files_of(source, [job]) if file.file_id in ids]
@@ -140,8 +148,10 @@ def _fetch(source: Place, job: str, name: str, target: Place, staging: Path) -> 
         if _rows(source, job) == rows:
             if not missing:
                 return copy
-            raise ArchiveError(f"{source}: job {job!r} is not whole, {missing[0]} is not there; "
-                               "ingest it again with --force")
+            raise ArchiveError(
+                f"{source}: job {job!r} is not whole, {missing[0]} is not there; "
+                "ingest it again with --force"
+            )
         if is_remote(target):
             delete(target, (file for _, file, _ in copy.files))
         if not left:
@@ -165,12 +175,13 @@ def _rows(archive: Place, job: str) -> dict[str, list[dict]]:
 def _renamed(rows: dict[str, list[dict]], job: str, ids: dict[str, str]) -> dict[str, list[dict]]:
     renamed = {
         table: [
-            row | {"job": job} | {column: ids[row[column]] for column in FILE_NAMES[table]
-                                  if row.get(column)}
+            row
+            | {"job": job}
+            | {column: ids[row[column]] for column in FILE_NAMES[table] if row.get(column)}
             for row in rows[table]
         ]
         for table in MANIFESTS
-    }  # fmt: skip
+    }
     for row in renamed["critical_paths"]:
         row["trace_ids"] = [ids[trace_id] for trace_id in row["trace_ids"]]
     return renamed
@@ -180,9 +191,10 @@ def _missing(traces: list[dict], files: list[File]) -> list[str]:
     there = {file.name for file in files}
     return [
         place_of(row, table)
-        for row in traces for table, count in COUNTS.items()
+        for row in traces
+        for table, count in COUNTS.items()
         if row[count] and place_of(row, table) not in there
-    ]  # fmt: skip
+    ]
 
 
 def _fetch_file(
@@ -213,8 +225,10 @@ def _publish(target: Place, copies: list[Copy], force: bool) -> None:
         }
         ids = {
             file_id
-            for table in FILE_NAMES for row in before[table] for file_id in ids_of(table, row)
-        }  # fmt: skip
+            for table in FILE_NAMES
+            for row in before[table]
+            for file_id in ids_of(table, row)
+        }
         gone = [file.name for file in files_of(target, names) if file.file_id in ids]
         for copy in copies:
             for staged, name, _ in copy.files:

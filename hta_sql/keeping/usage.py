@@ -17,18 +17,20 @@ if TYPE_CHECKING:
     from hta_sql.storage import Place
 
 OWN_COLUMNS = ("events", "host_ops", "gpu_activities")
-SCHEMA = pa.schema([
-    ("part", pa.string()),
-    ("job", pa.string()),
-    ("rank_count", pa.int64()),
-    ("file_count", pa.int64()),
-    *((f"{table}_bytes", pa.int64()) for table in OWN_COLUMNS),
-    ("other_bytes", pa.int64()),
-    ("total_bytes", pa.int64()),
-    ("source_bytes", pa.int64()),
-    ("of_source_frac", pa.float64()),
-    ("last_ingested_at", pa.timestamp("us")),
-])
+SCHEMA = pa.schema(
+    [
+        ("part", pa.string()),
+        ("job", pa.string()),
+        ("rank_count", pa.int64()),
+        ("file_count", pa.int64()),
+        *((f"{table}_bytes", pa.int64()) for table in OWN_COLUMNS),
+        ("other_bytes", pa.int64()),
+        ("total_bytes", pa.int64()),
+        ("source_bytes", pa.int64()),
+        ("of_source_frac", pa.float64()),
+        ("last_ingested_at", pa.timestamp("us")),
+    ]
+)
 
 
 def usage(archive: str | os.PathLike[str] | Place) -> pa.Table:
@@ -49,7 +51,8 @@ def usage(archive: str | os.PathLike[str] | Place) -> pa.Table:
             of_job["rank_count"] += table == "traces"
             of_job["source_bytes"] += row["file_bytes"] or 0
             of_job["last_ingested_at"] = max(
-                filter(None, (of_job["last_ingested_at"], row["ingested_at"])), default=None)
+                filter(None, (of_job["last_ingested_at"], row["ingested_at"])), default=None
+            )
     jobs = {folder_for(job): job for _, job in rows}
     for file in found:
         part, job = "rest", None
@@ -67,6 +70,7 @@ def usage(archive: str | os.PathLike[str] | Place) -> pa.Table:
     for row in rows.values():
         if row["source_bytes"]:
             row["of_source_frac"] = row["total_bytes"] / row["source_bytes"]
+
     def place(row: dict) -> tuple:
         return row["part"] != "job", -row["total_bytes"], row["job"] or ""
 
@@ -76,5 +80,11 @@ def usage(archive: str | os.PathLike[str] | Place) -> pa.Table:
 def _empty(part: str, job: str | None) -> dict:
     counts = dict.fromkeys(SCHEMA.names[3:9], 0)
     of_job = 0 if part == "job" else None
-    return {"part": part, "job": job, "rank_count": of_job, "source_bytes": of_job,
-            "of_source_frac": None, "last_ingested_at": None} | counts
+    return {
+        "part": part,
+        "job": job,
+        "rank_count": of_job,
+        "source_bytes": of_job,
+        "of_source_frac": None,
+        "last_ingested_at": None,
+    } | counts

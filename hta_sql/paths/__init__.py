@@ -60,10 +60,14 @@ def compute_critical_path(
     loading = [*DATA_LOADING, *_names("data_loading", data_loading)]
     _check_faster(faster)
     # Of the same types, and in the same words, as those of the queries.
-    _, chosen = Catalog.load().find("critical_path").call(
-        {"only_jobs": only_jobs, "only_ranks": only_ranks})
+    _, chosen = (
+        Catalog.load()
+        .find("critical_path")
+        .call({"only_jobs": only_jobs, "only_ranks": only_ranks})
+    )
     jobs = find_windows(
-        run, step, annotation, instance, chosen.get("only_jobs"), chosen.get("only_ranks"))
+        run, step, annotation, instance, chosen.get("only_jobs"), chosen.get("only_ranks")
+    )
     set_variables(run._con, path_window=label, path_loading=loading)
     try:
         run_folder(run._con, "archive")
@@ -91,8 +95,9 @@ def _check_faster(faster: Mapping[str, float]) -> None:
     if not is_mapping or not all(
         isinstance(times, int | float) and 1 < times < float("inf") for times in faster.values()
     ):
-        raise BadParameter(f"faster is {faster!r}; it maps names to how many times faster, "
-                           "more than 1")
+        raise BadParameter(
+            f"faster is {faster!r}; it maps names to how many times faster, more than 1"
+        )
 
 
 def _compute_job(
@@ -137,9 +142,14 @@ def _write_job(
     for done, window in enumerate(windows):
         progress(new.job, done, len(windows))
         set_variables(
-            con, path_rank=window.rank, path_start_ns=window.start_ns, path_end_ns=window.end_ns,
-            path_pid=window.pid, path_tid=window.tid, path_first_node=node_count,
-        )  # fmt: skip
+            con,
+            path_rank=window.rank,
+            path_start_ns=window.start_ns,
+            path_end_ns=window.end_ns,
+            path_pid=window.pid,
+            path_tid=window.tid,
+            path_first_node=node_count,
+        )
         run_folder(con, "rank")
         left_out_count += leave_out_circles(con, "path_edge_rows", "path_nodes")
         _write_path(con, new.file("path_edges", window.rank))
@@ -155,9 +165,7 @@ def _write_job(
     graph = JobGraph(con)
     write_job_path(con, graph, new.file("job_path_edges", first))
     write_what_ifs(con, graph, label, faster, new.file("what_if_times", first))
-    return {
-        "node_count": node_count, "edge_count": edge_count, "left_out_count": left_out_count,
-    }  # fmt: skip
+    return {"node_count": node_count, "edge_count": edge_count, "left_out_count": left_out_count}
 
 
 def leave_out_circles(con: duckdb.DuckDBPyConnection, edges: str, nodes: str) -> int:

@@ -60,16 +60,19 @@ def _chosen(
     chosen = set(ranks) if ranks is not None else None
     paths = [tuple(row.values()) for row in found if chosen is None or row["rank"] in chosen]
     if not paths:
-        raise HtaSqlError("no such critical path is in the archive; hta-sql critical-path ARCHIVE "
-                          "computes it")
+        raise HtaSqlError(
+            "no such critical path is in the archive; hta-sql critical-path ARCHIVE computes it"
+        )
     for place, (what, option) in enumerate(
         [("jobs", "jobs"), ("ranks", "ranks"), ("windows", "windows")]
     ):
         values = sorted({path[place] for path in paths})
         if len(values) > 1:
             shown = ", ".join(map(str, values[:6])) + (", …" if len(values) > 6 else "")
-            raise HtaSqlError(f"{len(values)} {what} have a critical path ({shown}); "
-                              f"choose one with --only-{option}")
+            raise HtaSqlError(
+                f"{len(values)} {what} have a critical path ({shown}); "
+                f"choose one with --only-{option}"
+            )
     return paths[0]
 
 

@@ -55,9 +55,11 @@ class JobGraph:
         # Windows begin when they began; so does a node whose edges all closed a circle.
         unreached = np.setdiff1d(np.arange(len(self.at)), self.target)
         self._replay = Replay(
-            self.source, self.target, {int(node): int(self.at[node]) for node in unreached},
+            self.source,
+            self.target,
+            {int(node): int(self.at[node]) for node in unreached},
             len(self.at),
-        )  # fmt: skip
+        )
 
     def last(self, at: np.ndarray) -> tuple[int, int]:
         """When the window begins, and the node that ends it, if nodes come `at` then.
@@ -103,12 +105,14 @@ class JobGraph:
 def write_job_path(con: duckdb.DuckDBPyConnection, graph: JobGraph, file: Path) -> None:
     """Write the job's path, and keep it as the table job_path."""
     way, since, until = graph.path()
-    positions = pa.table({
-        "number": graph.number[way],
-        "position": np.arange(1, len(way) + 1),
-        "start_ns": since,
-        "time_ns": until - since,
-    })  # fmt: skip
+    positions = pa.table(
+        {
+            "number": graph.number[way],
+            "position": np.arange(1, len(way) + 1),
+            "start_ns": since,
+            "time_ns": until - since,
+        }
+    )
     con.register("path_positions", positions)
     con.execute(f"CREATE OR REPLACE TEMP TABLE job_path AS {text('output/job_path_edges')}")
     con.unregister("path_positions")
@@ -127,23 +131,27 @@ def write_what_ifs(
     rows = []
     for scenario in scenarios(con, faster):
         set_variables(
-            con, what_if_rank=scenario.rank, what_if_subject=scenario.subject,
+            con,
+            what_if_rank=scenario.rank,
+            what_if_subject=scenario.subject,
             what_if_factor=scenario.factor,
-        )  # fmt: skip
+        )
         changed = con.execute(text(f"what_if/{scenario.name}")).fetchnumpy()
         delay = graph.delay.copy()
         at = np.searchsorted(graph.number, changed["number"])
         delay[at] = np.minimum(delay[at], changed["delay_ns"])
-        rows.append({
-            "path_window": label,
-            "scenario": scenario.name,
-            "subject": scenario.subject,
-            "factor": scenario.factor,
-            "edge_count": len(changed["number"]),
-            "step_ns": step_ns,
-            "new_step_ns": graph.lasts_ns(delay),
-            "method": comment_of(sql_root() / "paths/what_if" / f"{scenario.name}.sql"),
-        })  # fmt: skip
+        rows.append(
+            {
+                "path_window": label,
+                "scenario": scenario.name,
+                "subject": scenario.subject,
+                "factor": scenario.factor,
+                "edge_count": len(changed["number"]),
+                "step_ns": step_ns,
+                "new_step_ns": graph.lasts_ns(delay),
+                "method": comment_of(sql_root() / "paths/what_if" / f"{scenario.name}.sql"),
+            }
+        )
     pq.write_table(pa.Table.from_pylist(rows, schema=WHAT_IFS), file)
 
 
@@ -171,13 +179,15 @@ def scenarios(con: duckdb.DuckDBPyConnection, faster: Mapping[str, float]) -> It
         yield Scenario("faster", name, float(factor))
 
 
-WHAT_IFS = pa.schema([
-    ("path_window", pa.string()),
-    ("scenario", pa.string()),
-    ("subject", pa.string()),
-    ("factor", pa.float64()),
-    ("edge_count", pa.int64()),
-    ("step_ns", pa.int64()),
-    ("new_step_ns", pa.int64()),
-    ("method", pa.string()),
-])  # fmt: skip
+WHAT_IFS = pa.schema(
+    [
+        ("path_window", pa.string()),
+        ("scenario", pa.string()),
+        ("subject", pa.string()),
+        ("factor", pa.float64()),
+        ("edge_count", pa.int64()),
+        ("step_ns", pa.int64()),
+        ("new_step_ns", pa.int64()),
+        ("method", pa.string()),
+    ]
+)

@@ -43,19 +43,25 @@ class Draft:
         with manifest.locked():
             current = {trace["trace_id"] for trace in Manifest(self.archive).rows()}
             if not current.issuperset(row["trace_ids"]):
-                raise FilesMoved(f"{self.archive}: job {self.job!r} was ingested anew, or dropped, "
-                                 "while its path was sought; ask again")
+                raise FilesMoved(
+                    f"{self.archive}: job {self.job!r} was ingested anew, or dropped, "
+                    "while its path was sought; ask again"
+                )
             for written, target in self._files:
                 put(written, target)
             row = row | {"job": self.job, "path_id": self.path_id}
             gone = manifest.change(
-                lambda other: manifest.key(other) != manifest.key(row)
-                and current.issuperset(other["trace_ids"]),  # else it was ingested anew
+                lambda other: (
+                    manifest.key(other) != manifest.key(row)
+                    and current.issuperset(other["trace_ids"])
+                ),  # else it was ingested anew
                 [row],
             )
             old = [
                 self.archive / table / partition(other["job"], rank) / f"{other['path_id']}.parquet"
-                for other in gone for table in TABLES for rank in other["ranks"]
+                for other in gone
+                for table in TABLES
+                for rank in other["ranks"]
             ]
             if is_remote(self.archive):
                 remove(old)

@@ -107,21 +107,29 @@ def _nothing(
         return "there is no trace of these jobs and ranks"
     if step is not None:
         found = run.sql(
-            f"SELECT DISTINCT step FROM steps WHERE {SELECTED} ORDER BY step", selection)
+            f"SELECT DISTINCT step FROM steps WHERE {SELECTED} ORDER BY step", selection
+        )
         there = _some(found["step"].to_pylist())
-        return f"{whose} have no step {step}; " + (f"there are steps {there}" if there else
-                                                   "they have no steps at all")
+        return f"{whose} have no step {step}; " + (
+            f"there are steps {there}" if there else "they have no steps at all"
+        )
     if annotation is not None:
         counts = run.sql(
             "SELECT coalesce(max(count), 0) FROM (SELECT count(*) AS count FROM host_ops "
             "WHERE cat = 'user_annotation' AND contains(name, $annotation) "
-            f"AND {SELECTED} GROUP BY job, rank)", selection | {"annotation": annotation})
+            f"AND {SELECTED} GROUP BY job, rank)",
+            selection | {"annotation": annotation},
+        )
         count = counts.column(0)[0].as_py()
         if not count:
-            return (f"{whose} have no annotation with {annotation!r} in its name; "
-                    "annotation_stats(source := 'host') lists them")
-        return (f"{whose} have no instance {instance} of {annotation!r}; a rank has {count} at "
-                f"most, 0 to {count - 1}")
+            return (
+                f"{whose} have no annotation with {annotation!r} in its name; "
+                "annotation_stats(source := 'host') lists them"
+            )
+        return (
+            f"{whose} have no instance {instance} of {annotation!r}; a rank has {count} at "
+            f"most, 0 to {count - 1}"
+        )
     return f"{whose} have no events"
 
 

@@ -29,28 +29,29 @@ from hta_sql.plot.kernels import (
     kernel_pies,
     kernel_stats,
 )
-from hta_sql.plot.launches import (
-    launch_stats,
-    memory_bandwidth_series,
-    queue_length_series,
-)
-from hta_sql.plot.ranks import (
-    collective_bandwidth,
-    heatmap,
-    kernel_timeline,
-    stragglers,
-)
-from hta_sql.plot.work import (
-    critical_path_summary,
-    flame_graph,
-    memory_timeline,
-    roofline,
-)
+from hta_sql.plot.launches import launch_stats, memory_bandwidth_series, queue_length_series
+from hta_sql.plot.ranks import collective_bandwidth, heatmap, kernel_timeline, stragglers
+from hta_sql.plot.work import critical_path_summary, flame_graph, memory_timeline, roofline
 
 __all__ = [
-    "collective_bandwidth", "comm_comp_overlap", "critical_path_summary", "diff", "flame_graph",
-    "heatmap", "idle_time_breakdown", "kernel_distribution", "kernel_kind_breakdown",
-    "kernel_pies", "kernel_stats", "kernel_timeline", "launch_stats", "memory_bandwidth_series",
-    "memory_timeline", "queue_length_series", "roofline", "step_breakdown", "stragglers",
+    "collective_bandwidth",
+    "comm_comp_overlap",
+    "critical_path_summary",
+    "diff",
+    "flame_graph",
+    "heatmap",
+    "idle_time_breakdown",
+    "kernel_distribution",
+    "kernel_kind_breakdown",
+    "kernel_pies",
+    "kernel_stats",
+    "kernel_timeline",
+    "launch_stats",
+    "memory_bandwidth_series",
+    "memory_timeline",
+    "queue_length_series",
+    "roofline",
+    "step_breakdown",
+    "stragglers",
     "temporal_breakdown",
-]  # fmt: skip
+]

@@ -45,13 +45,19 @@ def temporal_breakdown(table: pa.Table) -> go.Figure:
     columns = [column for _, column in _PARTS.values()]
     rows = rows_of(table, "temporal_breakdown", "job", "rank", "device", "span_ns", *columns)
     return stacked_bars(
-        "Where the time goes", lanes(rows),
-        {name: (colour, [100 * row[column] / max(1, row["span_ns"]) for row in rows])
-         for name, (colour, column) in _PARTS.items()},
-        {name: [_share(row[column], row["span_ns"]) for row in rows]
-         for name, (_, column) in _PARTS.items()},
-        "% of its span", yaxis_range=[0, 100],
-    )  # fmt: skip
+        "Where the time goes",
+        lanes(rows),
+        {
+            name: (colour, [100 * row[column] / max(1, row["span_ns"]) for row in rows])
+            for name, (colour, column) in _PARTS.items()
+        },
+        {
+            name: [_share(row[column], row["span_ns"]) for row in rows]
+            for name, (_, column) in _PARTS.items()
+        },
+        "% of its span",
+        yaxis_range=[0, 100],
+    )
 
 
 def step_breakdown(table: pa.Table) -> go.Figure:
@@ -69,13 +75,19 @@ def step_breakdown(table: pa.Table) -> go.Figure:
             x = x[1]
     size, unit = time_unit(sum(row[column] for column in columns) for row in rows)
     made = stacked_bars(
-        title, ["" for _ in rows],
-        {name: (colour, [row[column] / size for row in rows])
-         for name, (colour, column) in _PARTS.items()},
-        {name: [f"step {row['step']}: {told(row[column])}" for row in rows]
-         for name, (_, column) in _PARTS.items()},
-        unit, xaxis_type="multicategory" if x and isinstance(x[0], list) else "category",
-    )  # fmt: skip
+        title,
+        ["" for _ in rows],
+        {
+            name: (colour, [row[column] / size for row in rows])
+            for name, (colour, column) in _PARTS.items()
+        },
+        {
+            name: [f"step {row['step']}: {told(row[column])}" for row in rows]
+            for name, (_, column) in _PARTS.items()
+        },
+        unit,
+        xaxis_type="multicategory" if x and isinstance(x[0], list) else "category",
+    )
     made.update_traces(x=x, hovertemplate="%{customdata}<extra>%{fullData.name}</extra>")
     made.update_xaxes(title_text="step")
     return made
@@ -83,45 +95,68 @@ def step_breakdown(table: pa.Table) -> go.Figure:
 
 def idle_time_breakdown(table: pa.Table) -> go.Figure:
     """Why each stream stood idle: a bar a stream, with a part a cause."""
-    rows = rows_of(table, "idle_time_breakdown", "job", "rank", "device", "stream", "cause",
-                   "idle_ns", "gap_count")  # fmt: skip
+    rows = rows_of(
+        table,
+        "idle_time_breakdown",
+        "job",
+        "rank",
+        "device",
+        "stream",
+        "cause",
+        "idle_ns",
+        "gap_count",
+    )
     labels = lanes(rows)
     places = list(dict.fromkeys(labels))
     found = {(label, row["cause"]): row for label, row in zip(labels, rows, strict=True)}
     size, unit = time_unit(row["idle_ns"] for row in rows)
 
     def values(cause: str) -> list[float]:
-        return [found[place, cause]["idle_ns"] / size if (place, cause) in found else 0
-                for place in places]
+        return [
+            found[place, cause]["idle_ns"] / size if (place, cause) in found else 0
+            for place in places
+        ]
 
     def texts(cause: str) -> list[str]:
-        return [f"{told(row['idle_ns'])} in {row['gap_count']:,} gaps" if row else "none"
-                for row in (found.get((place, cause)) for place in places)]
+        return [
+            f"{told(row['idle_ns'])} in {row['gap_count']:,} gaps" if row else "none"
+            for row in (found.get((place, cause)) for place in places)
+        ]
 
     causes = [cause for cause in _CAUSES if any(row["cause"] == cause for row in rows)]
     return stacked_bars(
-        "Why streams stand idle", places,
+        "Why streams stand idle",
+        places,
         {_CAUSES[cause][0]: (_CAUSES[cause][1], values(cause)) for cause in causes},
-        {_CAUSES[cause][0]: texts(cause) for cause in causes}, unit,
-    )  # fmt: skip
+        {_CAUSES[cause][0]: texts(cause) for cause in causes},
+        unit,
+    )
 
 
 def comm_comp_overlap(table: pa.Table) -> go.Figure:
     """How much of each device's communication computation hides."""
-    rows = rows_of(table, "comm_comp_overlap", "job", "rank", "device", "communication_ns",
-                   "overlap_ns")  # fmt: skip
+    rows = rows_of(
+        table, "comm_comp_overlap", "job", "rank", "device", "communication_ns", "overlap_ns"
+    )
     size, unit = time_unit(row["communication_ns"] for row in rows)
     exposed = [row["communication_ns"] - row["overlap_ns"] for row in rows]
     return stacked_bars(
-        "Communication, hidden and exposed", lanes(rows),
-        {"hidden behind computation": (PURPLE, [row["overlap_ns"] / size for row in rows]),
-         "exposed": (ORANGE, [ns / size for ns in exposed])},
-        {"hidden behind computation": [
-            _share(row["overlap_ns"], row["communication_ns"]) for row in rows],
-         "exposed": [_share(ns, row["communication_ns"])
-                     for ns, row in zip(exposed, rows, strict=True)]},
+        "Communication, hidden and exposed",
+        lanes(rows),
+        {
+            "hidden behind computation": (PURPLE, [row["overlap_ns"] / size for row in rows]),
+            "exposed": (ORANGE, [ns / size for ns in exposed]),
+        },
+        {
+            "hidden behind computation": [
+                _share(row["overlap_ns"], row["communication_ns"]) for row in rows
+            ],
+            "exposed": [
+                _share(ns, row["communication_ns"]) for ns, row in zip(exposed, rows, strict=True)
+            ],
+        },
         unit,
-    )  # fmt: skip
+    )
 
 
 def _share(ns: int, of_ns: int) -> str:
@@ -135,10 +170,11 @@ def _means(rows: list[Row], columns: list[str]) -> tuple[list[Row], list[str]]:
         by_step.setdefault((row["job"], row["step"]), []).append(row)
     jobs = {job for job, _ in by_step}
     means = [
-        {"step": step} | {column: sum(row[column] for row in of_step) / len(of_step)
-                          for column in columns}
+        {"step": step}
+        | {column: sum(row[column] for row in of_step) / len(of_step) for column in columns}
         for (_, step), of_step in sorted(by_step.items())
-    ]  # fmt: skip
-    names = [f"{escaped(job)} {step}" if len(jobs) > 1 else str(step)
-             for job, step in sorted(by_step)]  # fmt: skip
+    ]
+    names = [
+        f"{escaped(job)} {step}" if len(jobs) > 1 else str(step) for job, step in sorted(by_step)
+    ]
     return means, names

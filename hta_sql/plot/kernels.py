@@ -45,13 +45,17 @@ def kernel_stats(table: pa.Table, top_k: int = 15) -> go.Figure:
     names = sorted(totals, key=lambda key: -totals[key]["ns"])[:top_k]
     size, unit = time_unit(totals[key]["ns"] for key in names)
     return names_bars(
-        "Kernels by time", [name for _, name in names],
+        "Kernels by time",
+        [name for _, name in names],
         [totals[key]["ns"] / size for key in names],
         [OF_KINDS.get(kind, GREY) for kind, _ in names],
-        [f"{name}\n{kind}: {told(totals[kind, name]['ns'])} in {totals[kind, name]['calls']:,} "
-         "calls" for kind, name in names],
+        [
+            f"{name}\n{kind}: {told(totals[kind, name]['ns'])} in {totals[kind, name]['calls']:,} "
+            "calls"
+            for kind, name in names
+        ],
         unit,
-    )  # fmt: skip
+    )
 
 
 def kernel_pies(table: pa.Table, top_k: int = 8) -> go.Figure:
@@ -60,8 +64,9 @@ def kernel_pies(table: pa.Table, top_k: int = 8) -> go.Figure:
     kinds = [kind for kind in OF_KINDS if any(of == kind for of, _ in totals)]
     if not kinds:
         return figure("Kernels of each kind", [])
-    made = make_subplots(1, len(kinds), specs=[[{"type": "domain"}] * len(kinds)],
-                         subplot_titles=kinds)  # fmt: skip
+    made = make_subplots(
+        1, len(kinds), specs=[[{"type": "domain"}] * len(kinds)], subplot_titles=kinds
+    )
     for place, kind in enumerate(kinds, 1):
         of_kind = {name: found["ns"] for (of, name), found in totals.items() if of == kind}
         names = sorted((n for n in of_kind if n != "others"), key=lambda name: -of_kind[name])
@@ -78,12 +83,24 @@ def kernel_pies(table: pa.Table, top_k: int = 8) -> go.Figure:
 def kernel_distribution(table: pa.Table, top_k: int = 15) -> go.Figure:
     """How a kernel's mean time a call differs from rank to rank: the mean of all calls, with the
     fastest and the slowest rank's as error bars."""
-    rows = rows_of(table, "kernel_distribution", "job", "kind", "name", "total_ns", "mean_ns",
-                   "slowest_rank", "slowest_mean_ns", "fastest_rank",
-                   "fastest_mean_ns")  # fmt: skip
+    rows = rows_of(
+        table,
+        "kernel_distribution",
+        "job",
+        "kind",
+        "name",
+        "total_ns",
+        "mean_ns",
+        "slowest_rank",
+        "slowest_mean_ns",
+        "fastest_rank",
+        "fastest_mean_ns",
+    )
     # What is folded into `others` has no mean that says anything.
-    rows = sorted((row for row in rows if row["slowest_rank"] is not None
-                   and row["name"] != "others"), key=lambda row: -row["total_ns"])[:top_k]
+    rows = sorted(
+        (row for row in rows if row["slowest_rank"] is not None and row["name"] != "others"),
+        key=lambda row: -row["total_ns"],
+    )[:top_k]
     size, unit = time_unit(row["slowest_mean_ns"] for row in rows)
     jobs = len({row["job"] for row in rows}) > 1
     return names_bars(
@@ -91,16 +108,22 @@ def kernel_distribution(table: pa.Table, top_k: int = 15) -> go.Figure:
         [f"{row['job']} " * jobs + (row["name"] or "-") for row in rows],
         [row["mean_ns"] / size for row in rows],
         [OF_KINDS.get(row["kind"], GREY) for row in rows],
-        [f"{row['name'] or '-'}\nmean {told(row['mean_ns'])}\n"
-         f"rank {row['slowest_rank']}: {told(row['slowest_mean_ns'])}\n"
-         f"rank {row['fastest_rank']}: {told(row['fastest_mean_ns'])}" for row in rows],
+        [
+            f"{row['name'] or '-'}\nmean {told(row['mean_ns'])}\n"
+            f"rank {row['slowest_rank']}: {told(row['slowest_mean_ns'])}\n"
+            f"rank {row['fastest_rank']}: {told(row['fastest_mean_ns'])}"
+            for row in rows
+        ],
         f"{unit} a call",
         error={
-            "type": "data", "symmetric": False, "thickness": 1.5, "color": "#6b7280",
+            "type": "data",
+            "symmetric": False,
+            "thickness": 1.5,
+            "color": "#6b7280",
             "array": [(row["slowest_mean_ns"] - row["mean_ns"]) / size for row in rows],
             "arrayminus": [(row["mean_ns"] - row["fastest_mean_ns"]) / size for row in rows],
         },
-    )  # fmt: skip
+    )
 
 
 def _totals(table: pa.Table) -> dict[tuple[str, str], dict[str, int]]:
@@ -118,10 +141,18 @@ def _pie(
 ) -> go.Pie:
     return go.Pie(
         # Whole names: plotly takes slices of one label together.
-        labels=[escaped(label) for label in labels], values=values, sort=False, hole=0.45,
-        direction="clockwise", marker={"colors": colours}, textinfo="percent",
-        textposition="inside", showlegend=in_legend,
-        customdata=[f"{escaped(label)}<br>{told(value)}"
-                    for label, value in zip(labels, values, strict=True)],
+        labels=[escaped(label) for label in labels],
+        values=values,
+        sort=False,
+        hole=0.45,
+        direction="clockwise",
+        marker={"colors": colours},
+        textinfo="percent",
+        textposition="inside",
+        showlegend=in_legend,
+        customdata=[
+            f"{escaped(label)}<br>{told(value)}"
+            for label, value in zip(labels, values, strict=True)
+        ],
         hovertemplate="%{customdata}, %{percent}<extra></extra>",
-    )  # fmt: skip
+    )

@@ -52,8 +52,13 @@ def launch_stats(table: pa.Table) -> go.Figure:
         return figure("Launches", [])
     # One without any has room for its title alone.
     heights = [1 if len(values) else 0.01 for _, values, _ in counted]
-    made = make_subplots(3, 1, subplot_titles=[title for title, *_ in counted],
-                         row_heights=heights, vertical_spacing=0.16)  # fmt: skip
+    made = make_subplots(
+        3,
+        1,
+        subplot_titles=[title for title, *_ in counted],
+        row_heights=heights,
+        vertical_spacing=0.16,
+    )
     for place, (_, values, colour) in enumerate(counted, 1):
         ticks = _decades(values)
         made.update_xaxes(row=place, type="log", tickvals=ticks, ticktext=[told(t) for t in ticks])
@@ -67,14 +72,21 @@ def launch_stats(table: pa.Table) -> go.Figure:
 
 def queue_length_series(table: pa.Table) -> go.Figure:
     """How many activities wait in the queue of each stream over time; peaks are all there."""
-    return _series(table, "queue_length_series", "queue_length", "stream", "Queue length",
-                   "activities waiting")  # fmt: skip
+    return _series(
+        table, "queue_length_series", "queue_length", "stream", "Queue length", "activities waiting"
+    )
 
 
 def memory_bandwidth_series(table: pa.Table) -> go.Figure:
     """How fast copies and memsets of each kind move bytes over time; peaks are all there."""
-    return _series(table, "memory_bandwidth_series", "bandwidth_gbps", "copy_kind",
-                   "Bandwidth of copies", "GB/s")  # fmt: skip
+    return _series(
+        table,
+        "memory_bandwidth_series",
+        "bandwidth_gbps",
+        "copy_kind",
+        "Bandwidth of copies",
+        "GB/s",
+    )
 
 
 def _series(table: pa.Table, query: str, value: str, of: str, title: str, y: str) -> go.Figure:
@@ -87,20 +99,34 @@ def _series(table: pa.Table, query: str, value: str, of: str, title: str, y: str
     names = lanes([{"stream": None} | group for group in groups])
     if of == "copy_kind":
         alone = len(set(names)) == 1
-        names = [group[of] or "-" if alone else f"{name}, {group[of] or '-'}"
-                 for name, group in zip(names, groups, strict=True)]
+        names = [
+            group[of] or "-" if alone else f"{name}, {group[of] or '-'}"
+            for name, group in zip(names, groups, strict=True)
+        ]
     traces = []
     for place, (name, mine) in enumerate(zip(names, parts, strict=True)):
         mine = mine[thinned(at[mine], values[mine], points_each(len(names)))]
-        traces.append(go.Scatter(
-            name=escaped(name), x=(at[mine] - at.min()) / size, y=values[mine], mode="lines",
-            line={"shape": "hv", "width": 1.2, "color": SERIES[place % len(SERIES)]},
-            hovertemplate="%{x:.6g} " + unit + ": %{y:.4g}<extra>%{fullData.name}</extra>",
-        ))  # fmt: skip
-    return legend_below(figure(
-        title, traces, x=f"{unit} from the first", y=y, yaxis_rangemode="tozero", height=460,
-        showlegend=len(traces) <= MANY,
-    ))  # fmt: skip
+        traces.append(
+            go.Scatter(
+                name=escaped(name),
+                x=(at[mine] - at.min()) / size,
+                y=values[mine],
+                mode="lines",
+                line={"shape": "hv", "width": 1.2, "color": SERIES[place % len(SERIES)]},
+                hovertemplate="%{x:.6g} " + unit + ": %{y:.4g}<extra>%{fullData.name}</extra>",
+            )
+        )
+    return legend_below(
+        figure(
+            title,
+            traces,
+            x=f"{unit} from the first",
+            y=y,
+            yaxis_rangemode="tozero",
+            height=460,
+            showlegend=len(traces) <= MANY,
+        )
+    )
 
 
 def _by_group(
@@ -116,9 +142,10 @@ def _by_group(
     in_order = np.lexsort((at, codes))
     rows = np.split(in_order, np.searchsorted(codes[in_order], np.arange(1, len(first))))
     groups = table.select(keys).take(first).to_pylist()
-    order = sorted(range(len(groups)), key=lambda place: [
-        (part is not None, part) for part in groups[place].values()
-    ])  # fmt: skip
+    order = sorted(
+        range(len(groups)),
+        key=lambda place: [(part is not None, part) for part in groups[place].values()],
+    )
     return [groups[place] for place in order], [rows[place] for place in order]
 
 
@@ -129,10 +156,13 @@ def _histogram(values: np.ndarray, colour: str) -> go.Bar:
     counts, edges = np.histogram(np.maximum(values, 1), edges)
     middles = np.sqrt(edges[:-1] * edges[1:])
     return go.Bar(
-        x=middles, y=counts, width=np.diff(edges), marker={"color": colour, "line_width": 0},
+        x=middles,
+        y=counts,
+        width=np.diff(edges),
+        marker={"color": colour, "line_width": 0},
         customdata=[f"{told(a)} to {told(b)}" for a, b in zip(edges, edges[1:], strict=False)],
         hovertemplate="%{customdata}: %{y:,}<extra></extra>",
-    )  # fmt: skip
+    )
 
 
 def _decades(values: np.ndarray) -> list[int]:

@@ -31,39 +31,67 @@ if TYPE_CHECKING:
 
 def heatmap(table: pa.Table, kind: str = "busy") -> go.Figure:
     """How busy every rank was over time: a row a rank; `kind` is one of those in the table."""
-    rows = [row for row in rows_of(table, "heatmap", "job", "rank", "kind", "bucket", "length_ns",
-                                   "busy_frac") if row["kind"] == kind]  # fmt: skip
+    rows = [
+        row
+        for row in rows_of(
+            table, "heatmap", "job", "rank", "kind", "bucket", "length_ns", "busy_frac"
+        )
+        if row["kind"] == kind
+    ]
     labels = lanes(rows)
     places = {label: place for place, label in enumerate(dict.fromkeys(labels))}
     title = "How busy each rank was" if kind == "busy" else f"Time with {kind}, rank by rank"
     size, unit = time_unit((row["bucket"] + 1) * row["length_ns"] for row in rows)
     traces = []
     for job in dict.fromkeys(row["job"] for row in rows):  # each has buckets of its own length
-        mine = [(label, row) for label, row in zip(labels, rows, strict=True)
-                if row["job"] == job]  # fmt: skip
+        mine = [(label, row) for label, row in zip(labels, rows, strict=True) if row["job"] == job]
         names = list(dict.fromkeys(label for label, _ in mine))
         ranks = {label: place for place, label in enumerate(names)}
         cells = np.full((len(ranks), 1 + max(row["bucket"] for _, row in mine)), np.nan)
         for label, row in mine:
             cells[ranks[label], row["bucket"]] = round(100 * row["busy_frac"], 1)
         length = mine[0][1]["length_ns"] / size
-        traces.append(go.Heatmap(
-            z=cells, x0=length / 2, dx=length, y=[places[name] for name in names],
-            zmin=0, zmax=100, colorscale="Viridis", xgap=0, showscale=not traces,
-            colorbar={"title": {"text": "%", "side": "right"}, "thickness": 12},
-            customdata=[[escaped(name)] * cells.shape[1] for name in names],
-            hovertemplate="%{customdata}, %{x:.4g} " + unit + ": %{z:.1f} %<extra></extra>",
-        ))  # fmt: skip
-    made = figure(title, traces, x=f"{unit} from the first activity",
-                  height=150 + max(150, min(900, 18 * len(places))))  # fmt: skip
+        traces.append(
+            go.Heatmap(
+                z=cells,
+                x0=length / 2,
+                dx=length,
+                y=[places[name] for name in names],
+                zmin=0,
+                zmax=100,
+                colorscale="Viridis",
+                xgap=0,
+                showscale=not traces,
+                colorbar={"title": {"text": "%", "side": "right"}, "thickness": 12},
+                customdata=[[escaped(name)] * cells.shape[1] for name in names],
+                hovertemplate="%{customdata}, %{x:.4g} " + unit + ": %{z:.1f} %<extra></extra>",
+            )
+        )
+    made = figure(
+        title,
+        traces,
+        x=f"{unit} from the first activity",
+        height=150 + max(150, min(900, 18 * len(places))),
+    )
     _name_lanes(made, list(places))
     return made
 
 
 def kernel_timeline(table: pa.Table) -> go.Figure:
     """What ran when: a lane for each stream of each rank, on aligned clocks, to be zoomed in."""
-    rows = rows_of(table, "kernel_timeline", "job", "rank", "device", "stream", "from_start_ns",
-                   "dur_ns", "kind", "name", "step")  # fmt: skip
+    rows = rows_of(
+        table,
+        "kernel_timeline",
+        "job",
+        "rank",
+        "device",
+        "stream",
+        "from_start_ns",
+        "dur_ns",
+        "kind",
+        "name",
+        "step",
+    )
     labels = lanes(rows)
     places = {label: place for place, label in enumerate(dict.fromkeys(labels))}
     first = min((row["from_start_ns"] for row in rows), default=0)
@@ -71,18 +99,32 @@ def kernel_timeline(table: pa.Table) -> go.Figure:
     size, unit = time_unit([last - first])
     traces = []
     for kind in [kind for kind in OF_KINDS if any(row["kind"] == kind for row in rows)]:
-        mine = [(places[label], row) for label, row in zip(labels, rows, strict=True)
-                if row["kind"] == kind]  # fmt: skip
-        traces.append(go.Bar(
-            orientation="h", name=kind, y=[place for place, _ in mine], width=0.8,
-            base=[(row["from_start_ns"] - first) / size for _, row in mine],
-            x=[row["dur_ns"] / size for _, row in mine],
-            marker={"color": OF_KINDS[kind], "line_width": 0},
-            customdata=[_of_activity(row) for _, row in mine],
-            hovertemplate="%{customdata}<extra></extra>",
-        ))  # fmt: skip
-    made = figure("What ran when", traces, x=f"{unit} from the first", barmode="overlay",
-                  showlegend=True, height=150 + max(130, min(1400, 24 * len(places))))  # fmt: skip
+        mine = [
+            (places[label], row)
+            for label, row in zip(labels, rows, strict=True)
+            if row["kind"] == kind
+        ]
+        traces.append(
+            go.Bar(
+                orientation="h",
+                name=kind,
+                y=[place for place, _ in mine],
+                width=0.8,
+                base=[(row["from_start_ns"] - first) / size for _, row in mine],
+                x=[row["dur_ns"] / size for _, row in mine],
+                marker={"color": OF_KINDS[kind], "line_width": 0},
+                customdata=[_of_activity(row) for _, row in mine],
+                hovertemplate="%{customdata}<extra></extra>",
+            )
+        )
+    made = figure(
+        "What ran when",
+        traces,
+        x=f"{unit} from the first",
+        barmode="overlay",
+        showlegend=True,
+        height=150 + max(130, min(1400, 24 * len(places))),
+    )
     _name_lanes(made, list(places))
     return made
 
@@ -95,63 +137,106 @@ def stragglers(table: pa.Table) -> go.Figure:
     size, unit = time_unit(ns for row in rows for ns in (row["caused_wait_ns"], row["wait_ns"]))
 
     def caused(is_straggler: bool) -> list[float]:
-        return [(row["caused_wait_ns"] or 0) / size if bool(row["is_straggler"]) is is_straggler
-                else 0 for row in rows]
+        return [
+            (row["caused_wait_ns"] or 0) / size if bool(row["is_straggler"]) is is_straggler else 0
+            for row in rows
+        ]
 
     def texts(column: str) -> list[str]:
         return [told(row[column]) for row in rows]
 
     return stacked_bars(
-        "Who makes others wait", labels,
-        {"others wait for this straggler": (RED, caused(True)),
-         "others wait for it": (BLUE, caused(False)),
-         "it waits for others": (GREY, [-(row["wait_ns"] or 0) / size for row in rows])},
-        {"others wait for this straggler": texts("caused_wait_ns"),
-         "others wait for it": texts("caused_wait_ns"), "it waits for others": texts("wait_ns")},
-        f"{unit}, own waits below 0", barmode="relative",
-    )  # fmt: skip
+        "Who makes others wait",
+        labels,
+        {
+            "others wait for this straggler": (RED, caused(True)),
+            "others wait for it": (BLUE, caused(False)),
+            "it waits for others": (GREY, [-(row["wait_ns"] or 0) / size for row in rows]),
+        },
+        {
+            "others wait for this straggler": texts("caused_wait_ns"),
+            "others wait for it": texts("caused_wait_ns"),
+            "it waits for others": texts("wait_ns"),
+        },
+        f"{unit}, own waits below 0",
+        barmode="relative",
+    )
 
 
 def collective_bandwidth(table: pa.Table) -> go.Figure:
     """Bus bandwidth of collectives by size of their message: medians, 1 to 99 % as error bars."""
-    rows = [row for row in rows_of(
-        table, "collective_bandwidth", "job", "process_group", "name", "bytes", "count",
-        "p01_busbw_gbps", "p50_busbw_gbps", "p99_busbw_gbps",
-    ) if row["bytes"] and row["p50_busbw_gbps"] is not None]  # fmt: skip
+    rows = [
+        row
+        for row in rows_of(
+            table,
+            "collective_bandwidth",
+            "job",
+            "process_group",
+            "name",
+            "bytes",
+            "count",
+            "p01_busbw_gbps",
+            "p50_busbw_gbps",
+            "p99_busbw_gbps",
+        )
+        if row["bytes"] and row["p50_busbw_gbps"] is not None
+    ]
     jobs = len({row["job"] for row in rows}) > 1
     of_rows = [f"{row['job']} " * jobs + (row["name"] or "-") for row in rows]
     traces = []
     for place, name in enumerate(dict.fromkeys(of_rows)):
         mine = [row for row, of in zip(rows, of_rows, strict=True) if of == name]
         middle = [row["p50_busbw_gbps"] for row in mine]
-        traces.append(go.Scatter(
-            name=escaped(name), x=[row["bytes"] for row in mine], y=middle, mode="markers",
-            marker={"size": 9, "color": SERIES[place % len(SERIES)]},
-            error_y={
-                "type": "data", "symmetric": False, "thickness": 1.2,
-                "array": [row["p99_busbw_gbps"] - m for row, m in zip(mine, middle, strict=True)],
-                "arrayminus": [m - row["p01_busbw_gbps"]
-                               for row, m in zip(mine, middle, strict=True)],
-            },
-            customdata=[f"{escaped(row['process_group'] or '-')}, {row['count']:,} times"
-                        for row in mine],
-            hovertemplate="%{x:.4s}B: %{y:.4g} GB/s<br>%{customdata}<extra>%{fullData.name}"
-                          "</extra>",
-        ))  # fmt: skip
-    return legend_below(figure(
-        "Bandwidth of collectives", traces, x="message, bytes", y="bus bandwidth, GB/s",
-        xaxis_type="log", yaxis_rangemode="tozero", showlegend=True, xaxis_exponentformat="SI",
-    ))  # fmt: skip
+        traces.append(
+            go.Scatter(
+                name=escaped(name),
+                x=[row["bytes"] for row in mine],
+                y=middle,
+                mode="markers",
+                marker={"size": 9, "color": SERIES[place % len(SERIES)]},
+                error_y={
+                    "type": "data",
+                    "symmetric": False,
+                    "thickness": 1.2,
+                    "array": [
+                        row["p99_busbw_gbps"] - m for row, m in zip(mine, middle, strict=True)
+                    ],
+                    "arrayminus": [
+                        m - row["p01_busbw_gbps"] for row, m in zip(mine, middle, strict=True)
+                    ],
+                },
+                customdata=[
+                    f"{escaped(row['process_group'] or '-')}, {row['count']:,} times"
+                    for row in mine
+                ],
+                hovertemplate="%{x:.4s}B: %{y:.4g} GB/s<br>%{customdata}<extra>%{fullData.name}"
+                "</extra>",
+            )
+        )
+    return legend_below(
+        figure(
+            "Bandwidth of collectives",
+            traces,
+            x="message, bytes",
+            y="bus bandwidth, GB/s",
+            xaxis_type="log",
+            yaxis_rangemode="tozero",
+            showlegend=True,
+            xaxis_exponentformat="SI",
+        )
+    )
 
 
 def _name_lanes(made: go.Figure, labels: list[str]) -> None:
     """The first lane on top; of many only some have room for their name."""
     every = 1 + len(labels) // MANY
     made.update_yaxes(
-        autorange="reversed", showgrid=False, zeroline=False,
+        autorange="reversed",
+        showgrid=False,
+        zeroline=False,
         tickvals=list(range(0, len(labels), every)),
         ticktext=[escaped(short(label)) for label in labels[::every]],
-    )  # fmt: skip
+    )
 
 
 def _of_activity(row: dict) -> str:

@@ -44,12 +44,14 @@ def arrays_of(table: pa.Table, query: str, *columns: str) -> list[np.ndarray]:
 def check(table: pa.Table, query: str, *columns: str) -> None:
     there = getattr(table, "column_names", None)
     if there is None:
-        raise HtaSqlError(f"the chart takes the Arrow table of run.{query}(), not a "
-                          f"{type(table).__name__}")
+        raise HtaSqlError(
+            f"the chart takes the Arrow table of run.{query}(), not a {type(table).__name__}"
+        )
     missing = [column for column in columns if column not in there]
     if missing:
-        raise HtaSqlError(f"the chart takes the table of run.{query}(); this one has no "
-                          f"{', '.join(missing)}")
+        raise HtaSqlError(
+            f"the chart takes the table of run.{query}(); this one has no {', '.join(missing)}"
+        )
 
 
 def figure(
@@ -60,30 +62,56 @@ def figure(
 
 
 def styled(
-    made: go.Figure, title: str, x: str | None = None, y: str | None = None, height: int = 420,
+    made: go.Figure,
+    title: str,
+    x: str | None = None,
+    y: str | None = None,
+    height: int = 420,
     **layout: Any,
 ) -> go.Figure:
     """The same of a figure that has its marks."""
     made.update_layout(
         template="none",
-        title={"text": title, "x": 0, "xref": "paper", "y": 0.985, "yref": "container",
-               "yanchor": "top", "font": {"size": 16}},
-        font={"family": _FONT, "size": 12, "color": "#2c3440"}, height=height,
-        paper_bgcolor="white", plot_bgcolor="white", colorway=SERIES,
+        title={
+            "text": title,
+            "x": 0,
+            "xref": "paper",
+            "y": 0.985,
+            "yref": "container",
+            "yanchor": "top",
+            "font": {"size": 16},
+        },
+        font={"family": _FONT, "size": 12, "color": "#2c3440"},
+        height=height,
+        paper_bgcolor="white",
+        plot_bgcolor="white",
+        colorway=SERIES,
         margin={"l": 8, "r": 8, "t": 96, "b": 8},
         uniformtext={"minsize": 9, "mode": "hide"},
-        legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "xanchor": "left",
-                "traceorder": "normal"},
+        legend={
+            "orientation": "h",
+            "x": 0,
+            "y": 1,
+            "yanchor": "bottom",
+            "xanchor": "left",
+            "traceorder": "normal",
+        },
         hoverlabel={"align": "left", "namelength": -1},
     )
-    axis = {"automargin": True, "gridcolor": "#d9dde3", "zerolinecolor": "#d9dde3",
-            "linecolor": "#d9dde3", "title": {"standoff": 8}}
+    axis = {
+        "automargin": True,
+        "gridcolor": "#d9dde3",
+        "zerolinecolor": "#d9dde3",
+        "linecolor": "#d9dde3",
+        "title": {"standoff": 8},
+    }
     made.update_xaxes(axis | {"title_text": x})
     made.update_yaxes(axis | {"title_text": y})
     made.update_layout(layout)
     if not made.data:
-        made.add_annotation(text="nothing to show", showarrow=False, x=0.5, y=0.5, xref="paper",
-                            yref="paper")
+        made.add_annotation(
+            text="nothing to show", showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper"
+        )
         made.update_xaxes(visible=False)
         made.update_yaxes(visible=False)
     return made
@@ -110,12 +138,17 @@ def lanes(rows: Sequence[Row]) -> list[str]:
         per_rank.setdefault((job, rank), set()).add(device)
     has_devices = any(len(devices) > 1 for devices in per_rank.values())
     return [
-        " ".join(filter(None, (
-            job if len(jobs) > 1 else "",
-            f"rank {rank}",
-            f"GPU {device}" if has_devices and device is not None else "",
-            "" if stream is None else f"stream {stream}",
-        )))
+        " ".join(
+            filter(
+                None,
+                (
+                    job if len(jobs) > 1 else "",
+                    f"rank {rank}",
+                    f"GPU {device}" if has_devices and device is not None else "",
+                    "" if stream is None else f"stream {stream}",
+                ),
+            )
+        )
         for job, rank, device, stream in keys
     ]
 
@@ -125,7 +158,7 @@ def short(text: str, size: int = 34) -> str:
     if len(text) <= size:
         return text
     head = size // 2
-    return f"{text[:head]}…{text[head + 1 - size:]}"
+    return f"{text[:head]}…{text[head + 1 - size :]}"
 
 
 def short_names(names: Sequence[str]) -> list[str]:
@@ -135,8 +168,10 @@ def short_names(names: Sequence[str]) -> list[str]:
         alike = [name for name, other in zip(names, cut, strict=True) if other == text]
         begin = len(os.path.commonprefix(alike))
         if len(set(alike)) > 1:
-            cut = [f"…{short(name[max(0, begin - 6):], 33)}" if other == text else other
-                   for name, other in zip(names, cut, strict=True)]  # fmt: skip
+            cut = [
+                f"…{short(name[max(0, begin - 6) :], 33)}" if other == text else other
+                for name, other in zip(names, cut, strict=True)
+            ]
     return cut
 
 
@@ -145,41 +180,73 @@ def told(ns: float | None) -> str:
 
 
 def stacked_bars(
-    title: str, labels: Sequence[str], parts: dict[str, tuple[str, Sequence[float]]],
-    shown: dict[str, Sequence[str]], y: str, **layout: Any,
+    title: str,
+    labels: Sequence[str],
+    parts: dict[str, tuple[str, Sequence[float]]],
+    shown: dict[str, Sequence[str]],
+    y: str,
+    **layout: Any,
 ) -> go.Figure:
     """A bar a label, of parts {name: (colour, values)}, with the text of each for the hover."""
     drawn = parts if any(any(values) for _, values in parts.values()) else {}
     traces = [
         go.Bar(
-            name=name, x=[escaped(label) for label in labels], y=list(values),
+            name=name,
+            x=[escaped(label) for label in labels],
+            y=list(values),
             marker={"color": colour, "line_width": 0},
-            customdata=list(shown[name]), hovertemplate="%{x}<br>" + name
-            + ": %{customdata}<extra></extra>",
+            customdata=list(shown[name]),
+            hovertemplate="%{x}<br>" + name + ": %{customdata}<extra></extra>",
         )
         for name, (colour, values) in drawn.items()
     ]
     # Few bars are no wider than they need to be, many have no room for gaps.
     gap = 0 if len(labels) > MANY else max(0.25, 1 - 0.15 * len(labels))
-    bars = {"barmode": "stack", "bargap": gap, "xaxis_type": "category",
-            "showlegend": True}  # also of a single part, which plotly would leave unnamed
+    bars = {
+        "barmode": "stack",
+        "bargap": gap,
+        "xaxis_type": "category",
+        "showlegend": True,
+    }  # also of a single part, which plotly would leave unnamed
     return figure(title, traces, y=y, **bars | layout)
 
 
 def names_bars(
-    title: str, names: Sequence[str], values: Sequence[float], colours: Sequence[str],
-    hover: Sequence[str], x: str, error: dict[str, Any] | None = None, **layout: Any,
+    title: str,
+    names: Sequence[str],
+    values: Sequence[float],
+    colours: Sequence[str],
+    hover: Sequence[str],
+    x: str,
+    error: dict[str, Any] | None = None,
+    **layout: Any,
 ) -> go.Figure:
     """A horizontal bar a name, the first on top."""
     places = list(range(len(names)))
     bar = go.Bar(
-        orientation="h", y=places, x=list(values), marker={"color": list(colours)}, error_x=error,
-        customdata=[escaped(text) for text in hover], hovertemplate="%{customdata}<extra></extra>",
+        orientation="h",
+        y=places,
+        x=list(values),
+        marker={"color": list(colours)},
+        error_x=error,
+        customdata=[escaped(text) for text in hover],
+        hovertemplate="%{customdata}<extra></extra>",
     )
-    made = figure(title, [bar] if len(names) else [], x=x, height=110 + 26 * max(len(names), 4),
-                  showlegend=False, margin_t=48, **layout)
-    made.update_yaxes(autorange="reversed", tickvals=places, showgrid=False,
-                      ticktext=[escaped(name) for name in short_names(names)])
+    made = figure(
+        title,
+        [bar] if len(names) else [],
+        x=x,
+        height=110 + 26 * max(len(names), 4),
+        showlegend=False,
+        margin_t=48,
+        **layout,
+    )
+    made.update_yaxes(
+        autorange="reversed",
+        tickvals=places,
+        showgrid=False,
+        ticktext=[escaped(name) for name in short_names(names)],
+    )
     return made
 
 

@@ -36,7 +36,7 @@ def page(subject: Subject, sections: list[Section]) -> str:
         f"<title>{escape(title)}</title><style>{_file('page.css')}</style></head><body>"
         f"<header><h1>{escape(subject.job)}</h1><p>{escape(made)}</p>"
         f'<button type="button" id="theme" title="dark or light" aria-label="dark or light">◐'
-        "</button></header><noscript><p class=\"warning\">Charts and sorting need JavaScript; the "
+        '</button></header><noscript><p class="warning">Charts and sorting need JavaScript; the '
         "tables do not.</p></noscript>"
         f'<nav>{links}<a href="#sql">SQL</a></nav><main>{body}{_silent(silent)}'
         f"{_queries(subject.queries)}</main>"
@@ -50,22 +50,30 @@ def _section(section: Section) -> str:
         for problem in section.problems
     )
     parts = "".join(map(_part, section.parts))
-    return (f'<section id="{section.name}"><h2>{escape(section.title)}</h2>{parts}{problems}'
-            "</section>")  # fmt: skip
+    return (
+        f'<section id="{section.name}"><h2>{escape(section.title)}</h2>{parts}{problems}</section>'
+    )
 
 
 def _part(part: Part) -> str:
     if isinstance(part, Facts):
-        return '<dl class="facts">' + "".join(
-            f"<div><dt>{escape(what)}</dt><dd>{escape(value)}<small>{escape(word)}</small></dd>"
-            "</div>" for what, value, word in part.items
-        ) + "</dl>"
+        return (
+            '<dl class="facts">'
+            + "".join(
+                f"<div><dt>{escape(what)}</dt><dd>{escape(value)}<small>{escape(word)}</small></dd>"
+                "</div>"
+                for what, value, word in part.items
+            )
+            + "</dl>"
+        )
     if isinstance(part, Text):
         kind = ' class="warning"' if part.is_warning else ""
         return "".join(f"<p{kind}>{escape(line)}</p>" for line in part.lines)
     if isinstance(part, Chart):
-        return (f"<figure><figcaption>{escape(part.caption)}</figcaption>{_drawn(part.figure)}"
-                f"{_source(part.answer)}</figure>")  # fmt: skip
+        return (
+            f"<figure><figcaption>{escape(part.caption)}</figcaption>{_drawn(part.figure)}"
+            f"{_source(part.answer)}</figure>"
+        )
     return _table(part)
 
 
@@ -78,36 +86,46 @@ def _drawn(figure: go.Figure) -> str:
     # What ends a script, or begins a comment in one, stands nowhere in the data.
     data = figure.to_json().replace("<", "\\u003c")
     height = figure.layout.height or 420
-    return (f'<div class="chart" role="img" style="height:{height:.0f}px"></div>'
-            f'<script type="application/json">{data}</script>')  # fmt: skip
+    return (
+        f'<div class="chart" role="img" style="height:{height:.0f}px"></div>'
+        f'<script type="application/json">{data}</script>'
+    )
 
 
 def _table(part: Table) -> str:
     rows = part.rows
     more = part.answer.table.num_rows - len(rows)
     cut = f"<p><small>and {more:,} rows more: the command gives all</small></p>" if more else ""
-    return (f'<figure class="table"><figcaption>{escape(part.caption)}</figcaption>'
-            f'<div class="scroll">{table_html(part.names, rows)}</div>{cut}'
-            f"{_source(part.answer)}</figure>")  # fmt: skip
+    return (
+        f'<figure class="table"><figcaption>{escape(part.caption)}</figcaption>'
+        f'<div class="scroll">{table_html(part.names, rows)}</div>{cut}'
+        f"{_source(part.answer)}</figure>"
+    )
 
 
 def _source(answer: Answer) -> str:
     """The SQL behind a figure, with links to that of its queries, and the command."""
     sql = escape(answer.sql)
     known = Catalog.load().newest
-    sql = re.sub(r"\b(\w+)(?=\()", lambda m: (
-        f'<a href="#sql-{m[1]}">{m[1]}</a>' if m[1] in known else m[1]
-    ), sql)  # fmt: skip
-    return (f"<details><summary>SQL and command</summary><pre>{sql}</pre>"
-            f"<pre>{escape(answer.command)}</pre></details>")  # fmt: skip
+    sql = re.sub(
+        r"\b(\w+)(?=\()",
+        lambda m: f'<a href="#sql-{m[1]}">{m[1]}</a>' if m[1] in known else m[1],
+        sql,
+    )
+    return (
+        f"<details><summary>SQL and command</summary><pre>{sql}</pre>"
+        f"<pre>{escape(answer.command)}</pre></details>"
+    )
 
 
 def _silent(titles: list[str]) -> str:
     if not titles:
         return ""
-    return (f'<p class="silent">Nothing to show for: {escape(", ".join(titles))}. A critical path '
-            "is there once hta-sql critical-path has found it, what changed where two jobs are "
-            "given.</p>")  # fmt: skip
+    return (
+        f'<p class="silent">Nothing to show for: {escape(", ".join(titles))}. A critical path '
+        "is there once hta-sql critical-path has found it, what changed where two jobs are "
+        "given.</p>"
+    )
 
 
 def _queries(names: set[str]) -> str:
@@ -115,7 +133,8 @@ def _queries(names: set[str]) -> str:
     files = "".join(
         f'<details id="sql-{name}"><summary>{name}: {escape(query.summary)}</summary>'
         f"<pre>{escape(query.sql)}</pre></details>"
-        for name, query in Catalog.load().newest.items() if name in names
+        for name, query in Catalog.load().newest.items()
+        if name in names
     )
     return f'<section id="sql"><h2>SQL of the queries</h2>{files}</section>'
 

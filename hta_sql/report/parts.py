@@ -47,9 +47,9 @@ class Table:
 
     @property
     def names(self) -> list[str]:
-        return list(self.columns or (
-            name for name in self.answer.table.column_names if name != "job"
-        ))
+        return list(
+            self.columns or (name for name in self.answer.table.column_names if name != "job")
+        )
 
     @property
     def rows(self) -> list[tuple[Any, ...]]:

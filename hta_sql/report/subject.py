@@ -62,14 +62,20 @@ class Subject:
             raise HtaSqlError("the archive holds no traces; hta-sql ingest adds some")
         if job is None:
             if len(jobs) > 2:
-                raise HtaSqlError(f"the archive has {len(jobs)} jobs ({some}): choose one with "
-                                  "--job, or two to compare them")
+                raise HtaSqlError(
+                    f"the archive has {len(jobs)} jobs ({some}): choose one with "
+                    "--job, or two to compare them"
+                )
             # As of the queries that compare two jobs: the first by name was before.
             job, base = jobs[-1], base or (jobs[0] if len(jobs) > 1 else None)
-        ranks = run.sql("SELECT DISTINCT rank FROM traces WHERE job = $job ORDER BY rank",
-                        {"job": job})["rank"].to_pylist()  # fmt: skip
-        steps = run.sql("SELECT DISTINCT step FROM gpu_activities WHERE job = $job "
-                        "AND step IS NOT NULL ORDER BY step", {"job": job})["step"].to_pylist()
+        ranks = run.sql(
+            "SELECT DISTINCT rank FROM traces WHERE job = $job ORDER BY rank", {"job": job}
+        )["rank"].to_pylist()
+        steps = run.sql(
+            "SELECT DISTINCT step FROM gpu_activities WHERE job = $job "
+            "AND step IS NOT NULL ORDER BY step",
+            {"job": job},
+        )["step"].to_pylist()
         if step is not None and step not in steps:
             there = f"it has {steps[0]} to {steps[-1]}" if steps else "it has none"
             raise HtaSqlError(f"job {job!r} has no step {step} with GPU work; {there}")
@@ -117,8 +123,9 @@ class Subject:
             return self.ranks
         late = [row["rank"] for row in self.ask("stragglers").rows if row["is_straggler"]]
         last = len(self.ranks) - 1
-        spread = [self.ranks[round(place * last / (SHOWN_RANKS - 1))]
-                  for place in range(SHOWN_RANKS)]  # fmt: skip
+        spread = [
+            self.ranks[round(place * last / (SHOWN_RANKS - 1))] for place in range(SHOWN_RANKS)
+        ]
         chosen = list(dict.fromkeys([*late[: SHOWN_RANKS // 2], *spread]))[:SHOWN_RANKS]
         return sorted(chosen)
 

@@ -29,15 +29,14 @@ class Section:
 
 def section_modules() -> list[ModuleType]:
     """All modules in hta_sql/report/sections, by their PLACE: another file is another section."""
-    names = [f"{sections.__name__}.{module.name}"
-             for module in pkgutil.iter_modules(sections.__path__)]  # fmt: skip
+    names = [
+        f"{sections.__name__}.{module.name}" for module in pkgutil.iter_modules(sections.__path__)
+    ]
     modules = [importlib.import_module(name) for name in names]
     return sorted(modules, key=lambda module: module.PLACE)
 
 
-def written_sections(
-    subject: Subject, progress: Callable[[str, int, int], None]
-) -> list[Section]:
+def written_sections(subject: Subject, progress: Callable[[str, int, int], None]) -> list[Section]:
     """Every section that has something to say of the subject, in order."""
     modules = section_modules()
     made = []

@@ -42,5 +42,6 @@ def place_of(row: dict, table: str) -> str:
 
 def has_changes(archive: Place) -> bool:
     """Whether manifests of an archive on disk are in parts, as in a copy from object storage."""
-    return any((archive / table).is_dir() and any((archive / table).glob("*.parquet"))
-               for table in KEYS)
+    return any(
+        (archive / table).is_dir() and any((archive / table).glob("*.parquet")) for table in KEYS
+    )

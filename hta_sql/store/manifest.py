@@ -45,10 +45,14 @@ if TYPE_CHECKING:
 # that has been replaced in the meantime, it is void. Of several such, file_id counts from the one
 # that moved last and all else from the one that was amended last, so that neither undoes the other,
 # whoever had seen what.
-CHANGE = pa.schema([
-    ("changed_ns", pa.int64()), ("moved_ns", pa.int64()), ("amended_ns", pa.int64()),
-    ("is_gone", pa.bool_()),
-])  # fmt: skip
+CHANGE = pa.schema(
+    [
+        ("changed_ns", pa.int64()),
+        ("moved_ns", pa.int64()),
+        ("amended_ns", pa.int64()),
+        ("is_gone", pa.bool_()),
+    ]
+)
 UNCHANGED = {"changed_ns": 0, "moved_ns": 0, "amended_ns": 0, "is_gone": False}
 # A change that takes a row away is kept for as long: an older change may still be listed somewhere.
 GONE_KEPT_NS = 7 * 86_400 * 1_000_000_000
@@ -103,9 +107,7 @@ class Manifest:
 
         return self.change(lambda row: not is_displaced(row), added.values())
 
-    def change(
-        self, stays: Callable[[dict], bool], added: Iterable[dict] = ()
-    ) -> list[dict]:
+    def change(self, stays: Callable[[dict], bool], added: Iterable[dict] = ()) -> list[dict]:
         """Take away the rows that do not stay, and add others; returns those taken away.
 
         Only while locked. Readers are told: the files of those rows may go.
@@ -119,11 +121,17 @@ class Manifest:
         with moving(self.archive) if is_told else contextlib.nullcontext():
             if is_remote(self.archive):
                 now = _now(parts)
-                self._put_change([
-                    *(row | {"changed_ns": now} for row in new.values()),
-                    *(row | UNCHANGED | {"changed_ns": now, "is_gone": True}
-                      for row in gone if self.key(row) not in new),
-                ], now)  # fmt: skip
+                self._put_change(
+                    [
+                        *(row | {"changed_ns": now} for row in new.values()),
+                        *(
+                            row | UNCHANGED | {"changed_ns": now, "is_gone": True}
+                            for row in gone
+                            if self.key(row) not in new
+                        ),
+                    ],
+                    now,
+                )
             else:
                 self._write([*(row for row in rows if stays(row)), *new.values()])
         return list(map(_without_change, gone))
@@ -135,10 +143,12 @@ class Manifest:
         """
         parts, current = self._current()
         moved = [
-            now | {"file_id": file_id} for row, file_id in moves
-            if (now := current.get(self.key(row))) and not now["is_gone"]
+            now | {"file_id": file_id}
+            for row, file_id in moves
+            if (now := current.get(self.key(row)))
+            and not now["is_gone"]
             and _files_of(now) == _files_of(row)
-        ]  # fmt: skip
+        ]
         if moved:
             with moving(self.archive):
                 self._renew(parts, current, moved, "moved_ns")
@@ -148,10 +158,12 @@ class Manifest:
         with self.locked():
             parts, current = self._current()
             amended = [
-                now | {column: row[column] for column in columns} for row in rows
-                if (now := current.get(self.key(row))) and not now["is_gone"]
+                now | {column: row[column] for column in columns}
+                for row in rows
+                if (now := current.get(self.key(row)))
+                and not now["is_gone"]
                 and now.get("fingerprint") == row["fingerprint"]
-            ]  # fmt: skip
+            ]
             if amended:
                 self._renew(parts, current, amended, "amended_ns")
 

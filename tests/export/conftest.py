@@ -60,7 +60,8 @@ def exported(command: str, archive: Path, out: Path, *words) -> dict:
         assert event["ph"] == "M" or type(event["ts"]) in (int, float)
         assert event["ph"] != "X" or event["dur"] >= 0
         assert event["ph"] != "C" or all(
-            type(value) in (int, float) for value in event["args"].values())
+            type(value) in (int, float) for value in event["args"].values()
+        )
     return trace
 
 
@@ -70,8 +71,11 @@ def own(trace: dict) -> list[dict]:
 
 
 def added(trace: dict, ph: str) -> list[dict]:
-    return [event for event in trace["traceEvents"]
-            if event.get("cat") == "hta_sql" and event["ph"] == ph]
+    return [
+        event
+        for event in trace["traceEvents"]
+        if event.get("cat") == "hta_sql" and event["ph"] == ph
+    ]
 
 
 def ns(event: dict, key: str = "ts") -> int:
@@ -84,5 +88,6 @@ def read_again(folder: Path, trace: Path, job: str = "llama") -> Path:
     assert not summary.failed
     with hta_sql.open(folder) as run:
         assert run.sql("SELECT DISTINCT quarantined_count AS n FROM traces").to_pylist() == [
-            {"n": 0}]
+            {"n": 0}
+        ]
     return folder

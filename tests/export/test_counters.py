@@ -15,7 +15,8 @@ def test_trace_with_counters(archive, source, tmp_path):
     # What was there first, and nothing between.
     assert [e for e in trace["traceEvents"][:count]] == own(trace)
     assert [(e["ph"], e["name"], e.get("ts")) for e in own(trace) if e["ph"] != "M"] == [
-        (e["ph"], e["name"], e.get("ts")) for e in source[2]["traceEvents"] if e["ph"] != "M"]
+        (e["ph"], e["name"], e.get("ts")) for e in source[2]["traceEvents"] if e["ph"] != "M"
+    ]
     counters = added(trace, "C")
     assert count + len(counters) == len(trace["traceEvents"])
     base = trace["baseTimeNanoseconds"]
@@ -25,46 +26,60 @@ def test_trace_with_counters(archive, source, tmp_path):
     # As HTA has them: hta-semantics §4.12.
     assert [
         (e["pid"], ns(e) + base, e["id"], e["args"])
-        for e in counters if e["name"] == "Queue Length"
+        for e in counters
+        if e["name"] == "Queue Length"
     ] == [(2, row["at_ns"], row["stream"], {"Queue Length": row["queue_length"]}) for row in queue]
     assert [
         (e["pid"], ns(e) + base, e["name"], e["args"])
-        for e in counters if e["name"].startswith("Mem")
-    ] == [(2, row["at_ns"], row["copy_kind"], {"Memcpy BW": row["bandwidth_gbps"]})
-          for row in copies]
+        for e in counters
+        if e["name"].startswith("Mem")
+    ] == [
+        (2, row["at_ns"], row["copy_kind"], {"Memcpy BW": row["bandwidth_gbps"]}) for row in copies
+    ]
     assert {e["name"] for e in counters} == {"Queue Length", "GPU busy"} | {
-        row["copy_kind"] for row in copies}
+        row["copy_kind"] for row in copies
+    }
 
 
 def test_queues_walked_by_hand(archive, source, tmp_path):
     """Up at a launch, down at a start; from the trace alone."""
     trace = exported(
-        "counters", archive, tmp_path / "c.json", "--only-ranks", 0, "--counters", "queue")
+        "counters", archive, tmp_path / "c.json", "--only-ranks", 0, "--counters", "queue"
+    )
     events = source[0]["traceEvents"]
-    launches = {e["args"]["correlation"]: ns(e) for e in events
-                if e.get("cat") in ("cuda_runtime", "cuda_driver")}
+    launches = {
+        e["args"]["correlation"]: ns(e)
+        for e in events
+        if e.get("cat") in ("cuda_runtime", "cuda_driver")
+    }
     for stream in {e["id"] for e in added(trace, "C")}:
         changes = []
         for event in events:
             if event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset") and (
-                    event["tid"] == stream and event["args"]["correlation"] in launches):
+                event["tid"] == stream and event["args"]["correlation"] in launches
+            ):
                 changes.append((launches[event["args"]["correlation"]], -1))
                 changes.append((ns(event), 1))
         length, wanted = 0, []
         for at, sign in sorted(changes):
             length -= sign
             wanted.append((at, length))
-        found = [(ns(e), e["args"]["Queue Length"]) for e in added(trace, "C")
-                 if e["id"] == stream]
+        found = [(ns(e), e["args"]["Queue Length"]) for e in added(trace, "C") if e["id"] == stream]
         assert found == wanted and len(found) > 10
 
 
-@pytest.mark.parametrize(("words", "says"), [
-    ([], "Error: 3 ranks are chosen (0, 1, 2); choose one with --only-ranks\n"),
-    (["--only-ranks", "0,2"], "Error: 2 ranks are chosen (0, 2); choose one with --only-ranks\n"),
-    (["--only-ranks", "5"], "Error: job 'llama' has no rank 5; there is 0, 1, 2\n"),
-    (["--job", "x"], "Error: no job 'x' is in the archive; there is llama\n"),
-])
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([], "Error: 3 ranks are chosen (0, 1, 2); choose one with --only-ranks\n"),
+        (
+            ["--only-ranks", "0,2"],
+            "Error: 2 ranks are chosen (0, 2); choose one with --only-ranks\n",
+        ),
+        (["--only-ranks", "5"], "Error: job 'llama' has no rank 5; there is 0, 1, 2\n"),
+        (["--job", "x"], "Error: no job 'x' is in the archive; there is llama\n"),
+    ],
+)
 @pytest.mark.parametrize("command", ["counters", "sequences"])
 def test_one_rank_has_to_be_chosen(archive, tmp_path, command, words, says):
     more = ["--operator", "aten::"] if command == "sequences" else []
@@ -76,8 +91,20 @@ def test_one_rank_has_to_be_chosen(archive, tmp_path, command, words, says):
 def test_a_rank_without_a_device(tmp_path):
     """Nothing to count, and no device to show it at."""
     (tmp_path / "cpu").mkdir()
-    trace = {"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1,
-                              "ts": 5.25, "dur": 1, "args": {}}]}
+    trace = {
+        "traceEvents": [
+            {
+                "ph": "X",
+                "cat": "cpu_op",
+                "name": "a",
+                "pid": 1,
+                "tid": 1,
+                "ts": 5.25,
+                "dur": 1,
+                "args": {},
+            }
+        ]
+    }
     (tmp_path / "cpu/rank_0.json.gz").write_bytes(gzip.compress(orjson.dumps(trace)))
     hta_sql.ingest([tmp_path / "cpu"], tmp_path / "archive")
     for command in ("counters", "perfetto"):

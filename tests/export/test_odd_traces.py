@@ -16,10 +16,15 @@ KERNEL = {"stream": 7, "device": 0, "correlation": 5}
 
 def trace(*more: dict) -> str:
     """A call of an operator that launches a kernel, and more."""
-    return trace_text([
-        span("aten::mm", 10, 20), span("cudaLaunchKernel", 12, 2, "cuda_runtime", correlation=5),
-        span("gemm", 40, 10, "kernel", 0, 7, **KERNEL), *more,
-    ], before='"baseTimeNanoseconds": 1776115350000000000, ')  # fmt: skip
+    return trace_text(
+        [
+            span("aten::mm", 10, 20),
+            span("cudaLaunchKernel", 12, 2, "cuda_runtime", correlation=5),
+            span("gemm", 40, 10, "kernel", 0, 7, **KERNEL),
+            *more,
+        ],
+        before='"baseTimeNanoseconds": 1776115350000000000, ',
+    )
 
 
 def written(tmp_path, content: str, *words) -> list[dict]:
@@ -39,8 +44,10 @@ def test_keys_that_end_in_an_object(tmp_path):
 
 def test_arguments_that_are_no_object_or_no_json(tmp_path):
     odd = span("aten::add", 15, 1) | {"args": [1, 2]}
-    none = ('"correlation": 5, "v": NaN, "w": [-Infinity, NaN, 1.5, 18446744073709551617], '
-            '"said": "loss: NaN, then"')
+    none = (
+        '"correlation": 5, "v": NaN, "w": [-Infinity, NaN, 1.5, 18446744073709551617], '
+        '"said": "loss: NaN, then"'
+    )
     nan = trace(odd).replace('"correlation": 5', none, 1)
     events = written(tmp_path, nan, "sequences", "--operator", "mm", "--min-length", "1")
     by_name = {event["name"]: event for event in events}
@@ -61,8 +68,17 @@ def test_a_full_disk_is_told(archive):
 
 
 def test_standard_output_may_be_a_pipe(archive):
-    command = [sys.executable, "-m", "hta_sql.cli", "export", "perfetto", str(archive),
-               "/dev/stdout", "--only-ranks", "0"]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "hta_sql.cli",
+        "export",
+        "perfetto",
+        str(archive),
+        "/dev/stdout",
+        "--only-ranks",
+        "0",
+    ]
     done = subprocess.run(command, capture_output=True)
     assert done.returncode == 0, done.stderr
     assert orjson.loads(done.stdout)["traceEvents"]
@@ -70,10 +86,12 @@ def test_standard_output_may_be_a_pipe(archive):
 
 def test_a_cancelled_export_leaves_nothing(archive, tmp_path):
     out = tmp_path / "out.json"
-    program = ("import time\n"
-               "import hta_sql.export.perfetto as p\n"
-               "p._Export._rank = lambda *a: (print('begun', flush=True), time.sleep(60))\n"
-               "from hta_sql.cli import main; main()")  # fmt: skip
+    program = (
+        "import time\n"
+        "import hta_sql.export.perfetto as p\n"
+        "p._Export._rank = lambda *a: (print('begun', flush=True), time.sleep(60))\n"
+        "from hta_sql.cli import main; main()"
+    )
     command = [sys.executable, "-c", program, "export", "perfetto", str(archive), str(out)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:
         assert running.stdout.readline() == b"begun\n"

@@ -15,8 +15,12 @@ CALLS = ("cuda_runtime", "cuda_driver")
 
 def walked(events: list[dict], operator: str, min_length: int, top_k: int) -> dict[int, dict]:
     """The marks by place in the file; spans of the demo nest."""
-    spans = [(i, e) for i, e in enumerate(events) if e["ph"] == "X" and e.get("cat") in (
-        "cpu_op", "user_annotation", "python_function", *CALLS)]
+    spans = [
+        (i, e)
+        for i, e in enumerate(events)
+        if e["ph"] == "X"
+        and e.get("cat") in ("cpu_op", "user_annotation", "python_function", *CALLS)
+    ]
     kernels = defaultdict(list)
     for i, e in enumerate(events):
         if e.get("cat") in GPU_CATS:
@@ -35,8 +39,12 @@ def walked(events: list[dict], operator: str, min_length: int, top_k: int) -> di
                 calls.append((e["name"], members))
     sequences, found = Counter(), []
     for name, members in calls:
-        launched = sorted(kernel for _, e in members if e["cat"] in CALLS
-                          for kernel in kernels[e["args"]["correlation"]])
+        launched = sorted(
+            kernel
+            for _, e in members
+            if e["cat"] in CALLS
+            for kernel in kernels[e["args"]["correlation"]]
+        )
         if len(launched) >= min_length:
             sequence = " | ".join(kernel for *_, kernel in launched)
             sequences[name, sequence] += 1
@@ -44,22 +52,42 @@ def walked(events: list[dict], operator: str, min_length: int, top_k: int) -> di
     best = sorted(sequences, key=lambda key: (-sequences[key], key))[:top_k]
     return {
         i: {sequence: sequences[name, sequence]}
-        for name, sequence, places in found if (name, sequence) in best for i in places
+        for name, sequence, places in found
+        if (name, sequence) in best
+        for i in places
     }
 
 
-@pytest.mark.parametrize(("operator", "min_length", "top_k"), [
-    ("aten::", 3, 5), ("aten::", 1, 2), ("aten::linear", 1, 5), ("Backward", 1, 1), ("e", 2, 100),
-    ("aten::", 0, 3),
-])
+@pytest.mark.parametrize(
+    ("operator", "min_length", "top_k"),
+    [
+        ("aten::", 3, 5),
+        ("aten::", 1, 2),
+        ("aten::linear", 1, 5),
+        ("Backward", 1, 1),
+        ("e", 2, 100),
+        ("aten::", 0, 3),
+    ],
+)
 @pytest.mark.parametrize("rank", [0, 2])
 def test_marks(archive, source, tmp_path, rank, operator, min_length, top_k):
     trace = exported(
-        "sequences", archive, tmp_path / "s.json", "--operator", operator, "--only-ranks", rank,
-        "--min-length", min_length, "--top-k", top_k)
+        "sequences",
+        archive,
+        tmp_path / "s.json",
+        "--operator",
+        operator,
+        "--only-ranks",
+        rank,
+        "--min-length",
+        min_length,
+        "--top-k",
+        top_k,
+    )
     was, events = source[rank]["traceEvents"], trace["traceEvents"]
-    marks = {i: e["args"]["Patterns"] for i, e in enumerate(events)
-             if "Patterns" in e.get("args", {})}
+    marks = {
+        i: e["args"]["Patterns"] for i, e in enumerate(events) if "Patterns" in e.get("args", {})
+    }
     assert marks == walked(was, operator, min_length, top_k)
     assert marks
     for then, now in zip(was, events, strict=True):
@@ -70,8 +98,17 @@ def test_marks(archive, source, tmp_path, rank, operator, min_length, top_k):
 
 
 def test_marks_are_the_query(archive, tmp_path):
-    trace = exported("sequences", archive, tmp_path / "s.json.gz", "--operator", "aten::",
-                     "--only-ranks", 1, "--min-length", 1)
+    trace = exported(
+        "sequences",
+        archive,
+        tmp_path / "s.json.gz",
+        "--operator",
+        "aten::",
+        "--only-ranks",
+        1,
+        "--min-length",
+        1,
+    )
     with hta_sql.open(archive) as run:
         rows = run.kernel_sequences(operator="aten::", only_ranks=[1], min_length=1).to_pylist()[:5]
         ops = run.sql("SELECT event_id, name FROM host_ops WHERE rank = 1 AND cat = 'cpu_op'")
@@ -96,12 +133,14 @@ def test_marks_are_the_query(archive, tmp_path):
 
 
 def test_nothing_found(archive, tmp_path):
-    result = invoke("sequences", archive, tmp_path / "s.json", "--operator", "nowhere",
-                    "--only-ranks", 0)
+    result = invoke(
+        "sequences", archive, tmp_path / "s.json", "--operator", "nowhere", "--only-ranks", 0
+    )
     assert result.exit_code == 1
     assert result.stderr == (
         "Error: no operator of job 'llama', rank 0, with 'nowhere' in its name launches 3 GPU "
-        "activities or more; try --min-length 1, or a name from hta-sql run op_stats\n")
+        "activities or more; try --min-length 1, or a name from hta-sql run op_stats\n"
+    )
     assert list(tmp_path.iterdir()) == []
     result = invoke("sequences", archive, tmp_path / "s.json", "--only-ranks", 0)
     assert result.exit_code == 2 and "--operator" in result.stderr
@@ -110,8 +149,15 @@ def test_nothing_found(archive, tmp_path):
 def test_no_event_meets_every_operator(archive):
     with hta_sql.open(archive) as run:
         run._load()
-        with tables(run, "llama", 0, export_rank=0, export_operator="aten::", export_min_length=1,
-                    export_top_k=5):  # fmt: skip
+        with tables(
+            run,
+            "llama",
+            0,
+            export_rank=0,
+            export_operator="aten::",
+            export_min_length=1,
+            export_top_k=5,
+        ):
             for name in ("sequences", "sequence_operators", "sequence_calls"):
                 run._con.execute(text(name))
             found = bad_joins(run._con, text("sequence_members").split(" AS\n", 1)[1])

@@ -17,8 +17,11 @@ def lost_ticks(activities) -> int:
     """What members of collectives with a late rank waited with nothing computed meanwhile."""
     waits = brute_collectives.members(activities)
     dur = {(a["job"], a["rank"], a["event_id"]): a["end_ns"] - a["start_ns"] for a in activities}
-    waiting = [a for a in activities
-               if a.get("collective_name") in ("allreduce", "_allgather_base", "barrier")]
+    waiting = [
+        a
+        for a in activities
+        if a.get("collective_name") in ("allreduce", "_allgather_base", "barrier")
+    ]
     lost = 0
     for a in waiting:
         if key_of(a) not in waits:  # nobody else's
@@ -51,7 +54,8 @@ def job_summary(activities, ops, traces):
         for a in mine:
             if a["kind"] != "memory":
                 kernels[a["short_name"]] = (
-                    kernels.get(a["short_name"], 0) + a["end_ns"] - a["start_ns"])
+                    kernels.get(a["short_name"], 0) + a["end_ns"] - a["start_ns"]
+                )
         top = min(kernels, key=lambda name: (-kernels[name], name), default=None)
 
         def ns(column, rows=devices):
@@ -63,16 +67,21 @@ def job_summary(activities, ops, traces):
         yield {
             "job": job,
             "started_at": datetime.fromtimestamp(min(starts) // 1000 / 1e6, UTC).replace(
-                tzinfo=None) if starts else None,
+                tzinfo=None
+            )
+            if starts
+            else None,
             "rank_count": len(of_job),
             "world_size": max((t["world_size"] for t in of_job if t["world_size"]), default=None),
             "host_count": len({t["host"] for t in of_job} - {None}),
             "device_name": ", ".join(sorted(names)) or None,
             "step_count": len({step["step"] for step in steps}),
-            "step_mean_ns":
-                brute_force.rounded(NS * Fraction(sum(durs), len(durs))) if durs else None,
-            "step_p50_ns":
-                brute_force.rounded(NS * brute_force.percentile(durs, 50)) if durs else None,
+            "step_mean_ns": brute_force.rounded(NS * Fraction(sum(durs), len(durs)))
+            if durs
+            else None,
+            "step_p50_ns": brute_force.rounded(NS * brute_force.percentile(durs, 50))
+            if durs
+            else None,
             "gpu_span_ns": span,
             "busy_ns": ns("busy_ns"),
             "compute_ns": ns("compute_ns"),
@@ -88,13 +97,16 @@ def job_summary(activities, ops, traces):
             "busy_frac": brute_force.fraction(ns("busy_ns"), span),
             "compute_frac": brute_force.fraction(ns("compute_ns"), span),
             "overlap_frac": brute_force.fraction(
-                ns("overlap_ns", overlaps), ns("communication_ns")),
+                ns("overlap_ns", overlaps), ns("communication_ns")
+            ),
             "exposed_communication_frac": brute_force.fraction(
-                ns("exposed_communication_ns"), span),
+                ns("exposed_communication_ns"), span
+            ),
             "idle_frac": brute_force.fraction(ns("idle_ns"), span),
             "lost_gpu_frac": brute_force.fraction(lost, span),
             "top_kernel": top,
             "top_kernel_ns": NS * kernels[top] if top else None,
-            "top_kernel_frac":
-                brute_force.fraction(kernels[top], sum(kernels.values())) if top else None,
+            "top_kernel_frac": brute_force.fraction(kernels[top], sum(kernels.values()))
+            if top
+            else None,
         }

@@ -18,9 +18,17 @@ def fleet():
 def kernel(job, count, total_ns, tflops=None, **more):
     """A row of job_kernels: a matrix product on an H100 unless told."""
     return {
-        "job": job, "device_name": "H100", "kind": "computation", "name": "gemm",
-        "op_name": "aten::mm", "input_dims": "[[2,3],[3,4]]", "input_types": "[]",
-        "is_rest": False, "count": count, "total_ns": total_ns, "achieved_tflops": tflops,
+        "job": job,
+        "device_name": "H100",
+        "kind": "computation",
+        "name": "gemm",
+        "op_name": "aten::mm",
+        "input_dims": "[[2,3],[3,4]]",
+        "input_types": "[]",
+        "is_rest": False,
+        "count": count,
+        "total_ns": total_ns,
+        "achieved_tflops": tflops,
     } | more
 
 
@@ -41,16 +49,24 @@ def test_speeds_of_jobs_and_what_is_lost_by_them(fleet):
 
 
 def test_gpus_of_other_names_are_other_rows(fleet):
-    fleet.keep(job_kernels=[kernel("a", 1, 50), kernel("a", 1, 200, device_name="A100"),
-                            kernel("b", 1, 100), kernel("b", 1, 50, device_name=None)])
-    seen = [(row["device_name"], row["job_count"], row["total_frac"], row["saved_p10_ns"])
-            for row in fleet.result("fleet_kernels")]
+    fleet.keep(
+        job_kernels=[
+            kernel("a", 1, 50),
+            kernel("a", 1, 200, device_name="A100"),
+            kernel("b", 1, 100),
+            kernel("b", 1, 50, device_name=None),
+        ]
+    )
+    seen = [
+        (row["device_name"], row["job_count"], row["total_frac"], row["saved_p10_ns"])
+        for row in fleet.result("fleet_kernels")
+    ]
     assert seen == [("A100", 1, 0.5, 0), ("H100", 2, 0.375, 50), (None, 1, 0.125, 0)]
 
 
-@pytest.mark.parametrize("more", [
-    {"kind": "communication"}, {"input_dims": None}, {"op_name": None, "input_dims": None},
-])
+@pytest.mark.parametrize(
+    "more", [{"kind": "communication"}, {"input_dims": None}, {"op_name": None, "input_dims": None}]
+)
 def test_calls_of_any_size_and_waiting_ones_are_not_held_against_each_other(fleet, more):
     fleet.keep(job_kernels=[kernel("a", 1, 50, **more), kernel("b", 1, 100, **more)])
     [row] = fleet.result("fleet_kernels")
@@ -73,18 +89,29 @@ def counted(rows, only_jobs=None, top_k=100, min_jobs=1):
         n = len(means)
         p10, p50 = means[ceil(n / 10) - 1], means[ceil(n / 2) - 1]
         told = key[1] != "communication" and key[4] is not None
-        saved = [sum(max(0, row["total_ns"] - row["count"] * best) for row in of_jobs)
-                 if told else None for best in (p10, p50)]
+        saved = [
+            sum(max(0, row["total_ns"] - row["count"] * best) for row in of_jobs) if told else None
+            for best in (p10, p50)
+        ]
         total = sum(row["total_ns"] for row in of_jobs)
-        result.append(dict(zip(KEY, key, strict=True)) | {
-            "job_count": n, "count": sum(row["count"] for row in of_jobs), "total_ns": total,
-            "total_frac": total / everything if everything else None,
-            "mean_min_ns": means[0], "mean_p10_ns": p10, "mean_p50_ns": p50,
-            "mean_max_ns": means[-1], "tflops_min": min(speeds, default=None),
-            "tflops_p50": median(speeds) if speeds else None,
-            "tflops_max": max(speeds, default=None),
-            "saved_p10_ns": saved[0], "saved_p50_ns": saved[1],
-        })
+        result.append(
+            dict(zip(KEY, key, strict=True))
+            | {
+                "job_count": n,
+                "count": sum(row["count"] for row in of_jobs),
+                "total_ns": total,
+                "total_frac": total / everything if everything else None,
+                "mean_min_ns": means[0],
+                "mean_p10_ns": p10,
+                "mean_p50_ns": p50,
+                "mean_max_ns": means[-1],
+                "tflops_min": min(speeds, default=None),
+                "tflops_p50": median(speeds) if speeds else None,
+                "tflops_max": max(speeds, default=None),
+                "saved_p10_ns": saved[0],
+                "saved_p50_ns": saved[1],
+            }
+        )
     result = [row for row in result if row["job_count"] >= min_jobs]
     result.sort(key=lambda row: (-row["total_ns"], [(row[c] is None, row[c] or "") for c in KEY]))
     return [row | {"position": at} for at, row in enumerate(result[:top_k], start=1)]
@@ -96,10 +123,14 @@ def test_random_fleets(fleet, seed):
     rows, seen = [], set()
     for _ in range(rng.randint(0, 120)):
         row = kernel(
-            f"j{rng.randint(0, 25)}", count := rng.randint(1, 4), rng.choice([0, 7, 60]) * count,
-            rng.choice([None, 1.0, 2.5]), device_name=rng.choice(["H100", "A100", None]),
+            f"j{rng.randint(0, 25)}",
+            count := rng.randint(1, 4),
+            rng.choice([0, 7, 60]) * count,
+            rng.choice([None, 1.0, 2.5]),
+            device_name=rng.choice(["H100", "A100", None]),
             kind=rng.choice(["computation", "communication", "memory"]),
-            name=rng.choice(["gemm", None]), input_dims=rng.choice([None, "[]", "[[1]]"]),
+            name=rng.choice(["gemm", None]),
+            input_dims=rng.choice([None, "[]", "[[1]]"]),
             is_rest=rng.random() < 0.1,
         )
         if row["is_rest"]:

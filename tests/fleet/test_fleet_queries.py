@@ -10,8 +10,16 @@ from queries.made_job import Simulation
 from queries.small_tables import SmallTables, same
 
 SEEDS = range(6)
-SUMS = ("rank_count", "gpu_span_ns", "busy_ns", "compute_ns", "exposed_communication_ns",
-        "exposed_memory_ns", "idle_ns", "lost_gpu_ns")
+SUMS = (
+    "rank_count",
+    "gpu_span_ns",
+    "busy_ns",
+    "compute_ns",
+    "exposed_communication_ns",
+    "exposed_memory_ns",
+    "idle_ns",
+    "lost_gpu_ns",
+)
 DAY = 86_400 * 10**9
 MONDAY = 1_699_833_600 * 10**9  # 2023-11-13
 
@@ -30,8 +38,10 @@ def filled(fleet: SmallTables, seed: int) -> tuple[dict[str, str], list[dict]]:
     tables = in_ns(random_tables(rng))
     jobs = sorted({row["job"] for row in tables["traces"]})
     teams = {job: rng.choice(["red", "blue", None]) for job in jobs}
-    begins = {job: rng.choice([7, MONDAY - 1, MONDAY, MONDAY + 7 * DAY - 1, MONDAY + 7 * DAY])
-              for job in jobs}  # fmt: skip
+    begins = {
+        job: rng.choice([7, MONDAY - 1, MONDAY, MONDAY + 7 * DAY - 1, MONDAY + 7 * DAY])
+        for job in jobs
+    }
     for row in tables["traces"]:
         team = teams[row["job"]]
         row["tags"] = [("model", "m")] + ([("team", team)] if team else [])
@@ -58,10 +68,15 @@ def test_sums_of_jobs(fleet, seed):
         sums = {name: sum(other[name] for other in of_group) for name in SUMS}
         assert {name: row[name] for name in SUMS} == sums
         span = sums["gpu_span_ns"]
-        wanted = {f"{name}_frac": sums[f"{name}_ns"] / span if span else None
-                  for name in ("busy", "compute", "exposed_communication", "idle")}  # fmt: skip
-        wanted |= {"lost_gpu_frac": sums["lost_gpu_ns"] / span if span else None,
-                   "gpu_hours": span / 1e9 / 3600, "lost_gpu_hours": sums["lost_gpu_ns"] / 3.6e12}
+        wanted = {
+            f"{name}_frac": sums[f"{name}_ns"] / span if span else None
+            for name in ("busy", "compute", "exposed_communication", "idle")
+        }
+        wanted |= {
+            "lost_gpu_frac": sums["lost_gpu_ns"] / span if span else None,
+            "gpu_hours": span / 1e9 / 3600,
+            "lost_gpu_hours": sums["lost_gpu_ns"] / 3.6e12,
+        }
         assert same({name: row[name] for name in wanted}, wanted)
     assert fleet.broken_promises("fleet_summary") == []
     other = fleet.run("fleet_summary", by_tag="model")
@@ -73,17 +88,32 @@ def test_sums_of_jobs(fleet, seed):
 
 def test_what_was_lost_is_a_share_of_where_it_is_known():
     tables = KeptTables(["fleet_summary"], ["job_summary"])
-    tables.fill(traces=[{"job": job, "tags": [("team", team)]}
-                        for job, team in (("a", "x"), ("b", "x"), ("c", "y"))])  # fmt: skip
+    tables.fill(
+        traces=[
+            {"job": job, "tags": [("team", team)]}
+            for job, team in (("a", "x"), ("b", "x"), ("c", "y"))
+        ]
+    )
     zeros = dict.fromkeys(
-        ["busy_ns", "compute_ns", "exposed_communication_ns", "exposed_memory_ns"], 0)
-    tables.keep(job_summary=[
-        zeros | {"job": job, "rank_count": 1, "gpu_span_ns": span, "idle_ns": span,
-                 "lost_gpu_ns": lost}
-        for job, span, lost in (("a", 100, 25), ("b", 900, None), ("c", 50, None))
-    ])  # fmt: skip
-    found = {row["tag_value"]: (row["gpu_span_ns"], row["lost_gpu_ns"], row["lost_gpu_frac"])
-             for row in tables.result("fleet_summary")}  # fmt: skip
+        ["busy_ns", "compute_ns", "exposed_communication_ns", "exposed_memory_ns"], 0
+    )
+    tables.keep(
+        job_summary=[
+            zeros
+            | {
+                "job": job,
+                "rank_count": 1,
+                "gpu_span_ns": span,
+                "idle_ns": span,
+                "lost_gpu_ns": lost,
+            }
+            for job, span, lost in (("a", 100, 25), ("b", 900, None), ("c", 50, None))
+        ]
+    )
+    found = {
+        row["tag_value"]: (row["gpu_span_ns"], row["lost_gpu_ns"], row["lost_gpu_frac"])
+        for row in tables.result("fleet_summary")
+    }
     assert found == {"x": (1000, 25, 0.25), "y": (50, None, None)}
 
 
@@ -114,9 +144,16 @@ def test_reasons_and_ranks(fleet, seed):
         wanted.append((-without, row["job"], reason, parts[reason], parts))
     wanted.sort(key=lambda row: row[:2])
     found = fleet.run("low_utilisation_jobs", top_k=None)
-    assert [(-r["without_compute_ns"], r["job"], r["reason"], r["reason_ns"],
-             {name: r[f"{name}_ns"] for name in r_parts})
-            for r, (*_, r_parts) in zip(found, wanted, strict=True)] == wanted
+    assert [
+        (
+            -r["without_compute_ns"],
+            r["job"],
+            r["reason"],
+            r["reason_ns"],
+            {name: r[f"{name}_ns"] for name in r_parts},
+        )
+        for r, (*_, r_parts) in zip(found, wanted, strict=True)
+    ] == wanted
     assert [row["position"] for row in found] == list(range(1, len(found) + 1))
     assert fleet.broken_promises("low_utilisation_jobs") == []
     assert fleet.run("low_utilisation_jobs", top_k=1) == found[:1]
@@ -130,14 +167,23 @@ def test_equal_reasons_and_equal_jobs(fleet):
     fleet.fill(
         traces=[{"job": job} for job in ("b", "a")],
         gpu_activities=[
-            {"job": job, "name": name, "kind": kind, "start_ns": start, "end_ns": end,
-             "launch_start_ns": 0}
+            {
+                "job": job,
+                "name": name,
+                "kind": kind,
+                "start_ns": start,
+                "end_ns": end,
+                "launch_start_ns": 0,
+            }
             for job in ("b", "a")
             for name, kind, start, end in [
-                ("gemm", "computation", 0, 1000), ("nccl", "communication", 1000, 2000),
-                ("cp", "memory", 2000, 3000), ("gemm", "computation", 4000, 4500)]
+                ("gemm", "computation", 0, 1000),
+                ("nccl", "communication", 1000, 2000),
+                ("cp", "memory", 2000, 3000),
+                ("gemm", "computation", 4000, 4500),
+            ]
         ],
-    )  # fmt: skip
+    )
     assert [
         (row["job"], row["position"], row["reason"], row["reason_ns"], row["without_compute_ns"])
         for row in fleet.run("low_utilisation_jobs")

@@ -14,8 +14,14 @@ def jobs():
     return KeptTables(["job_kernels"], [])
 
 
-MM = {"name": "aten::mm", "input_dims": "[[2,3],[3,4]]", "input_types": '["float","float"]',
-      "concrete_inputs": '["",""]', "start_ns": 0, "dur_ns": 9}
+MM = {
+    "name": "aten::mm",
+    "input_dims": "[[2,3],[3,4]]",
+    "input_types": '["float","float"]',
+    "concrete_inputs": '["",""]',
+    "start_ns": 0,
+    "dur_ns": 9,
+}
 
 
 def shown(result, *columns):
@@ -39,8 +45,18 @@ def test_operations_of_a_call_are_those_of_its_longest_kernel(jobs):
         ],
         traces=[{"device_name": "H100"}],
     )
-    assert shown(jobs.result("job_kernels"), "name", "op_name", "count", "total_ns", "total_frac",
-                 "flops", "bytes", "costed_ns", "achieved_tflops") == [
+    assert shown(
+        jobs.result("job_kernels"),
+        "name",
+        "op_name",
+        "count",
+        "total_ns",
+        "total_frac",
+        "flops",
+        "bytes",
+        "costed_ns",
+        "achieved_tflops",
+    ) == [
         ("gemm", "aten::mm", 2, 60, 0.6, 48, 4 * (6 + 12 + 8), 80, 48 / 80 / 1e3),
         ("reduce", "aten::mm", 1, 20, 0.2, None, None, 0, None),
         ("bias", "aten::linear", 1, 10, 0.1, None, None, 0, None),
@@ -51,14 +67,30 @@ def test_operations_of_a_call_are_those_of_its_longest_kernel(jobs):
 def test_the_rest_is_kept_by_gpu_and_kind(jobs):
     jobs.fill(
         gpu_activities=[
-            {"rank": rank, "name": f"k{at}", "start_ns": 0, "dur_ns": 100 - at,
-             "kind": "memory" if at % 2 else "computation"}
-            for rank in (0, 1) for at in range(6)
+            {
+                "rank": rank,
+                "name": f"k{at}",
+                "start_ns": 0,
+                "dur_ns": 100 - at,
+                "kind": "memory" if at % 2 else "computation",
+            }
+            for rank in (0, 1)
+            for at in range(6)
         ],
         traces=[{"rank": 0, "device_name": "H100"}, {"rank": 1, "device_name": "A100"}],
     )
-    assert shown(jobs.result("job_kernels", top_k=3), "device_name", "kind", "name", "is_rest",
-                 "position", "count", "total_ns", "min_ns", "max_ns") == [
+    assert shown(
+        jobs.result("job_kernels", top_k=3),
+        "device_name",
+        "kind",
+        "name",
+        "is_rest",
+        "position",
+        "count",
+        "total_ns",
+        "min_ns",
+        "max_ns",
+    ) == [
         ("A100", "computation", "k0", False, 1, 1, 100, 100, 100),
         ("H100", "computation", "k0", False, 2, 1, 100, 100, 100),
         ("A100", "memory", "k1", False, 3, 1, 99, 99, 99),
@@ -84,12 +116,22 @@ def counted(activities, ops, traces, only_jobs):
         op = by_id.get(call or key, {})
         cost = nest.costs.get(call)
         concrete = op.get("concrete_inputs") if cost and cost.flops is not None else None
-        group = (row["job"], gpu.get((row["job"], row["rank"])), row["kind"], row["name"],
-                 op.get("name"), op.get("input_dims"), op.get("input_types"), concrete)
+        group = (
+            row["job"],
+            gpu.get((row["job"], row["rank"])),
+            row["kind"],
+            row["name"],
+            op.get("name"),
+            op.get("input_dims"),
+            op.get("input_types"),
+            concrete,
+        )
         rows.setdefault(group, []).append((row, call))
         of_jobs.setdefault(row["job"], []).append(row["dur_ns"])
-    longest = {call: max(of_call, key=lambda row: (row["dur_ns"], -row["event_id"]))
-               for call, of_call in launched.items()}
+    longest = {
+        call: max(of_call, key=lambda row: (row["dur_ns"], -row["event_id"]))
+        for call, of_call in launched.items()
+    }
     result = []
     for group, of_group in rows.items():
         times = [row["dur_ns"] for row, _ in of_group]
@@ -97,19 +139,56 @@ def counted(activities, ops, traces, only_jobs):
         flops = [f for call in mine if (f := nest.costs[call].flops) is not None]
         moved = [b for call in mine if (b := nest.costs[call].bytes) is not None]
         costed = sum(row["dur_ns"] for call in mine for row in launched[call])
-        result.append(dict(zip(
-            ("job", "device_name", "kind", "name", "op_name", "input_dims", "input_types",
-             "concrete_inputs"), group, strict=True)) | {
-            "count": len(times), "total_ns": sum(times), "min_ns": min(times),
-            "max_ns": max(times), "flops": sum(flops) if flops else None,
-            "bytes": sum(moved) if moved else None, "costed_ns": costed,
-            "achieved_tflops": sum(flops) / costed / 1e3 if flops and costed else None,
-            "achieved_gbps": sum(moved) / costed if moved and costed else None,
-            "total_frac": sum(times) / sum(of_jobs[group[0]]) if sum(of_jobs[group[0]]) else None,
-        })
-    result.sort(key=lambda row: (row["job"], -row["total_ns"], *(
-        (row[c] is None, row[c] or "") for c in ("device_name", "kind", "name", "op_name",
-                                                 "input_dims", "input_types", "concrete_inputs"))))
+        result.append(
+            dict(
+                zip(
+                    (
+                        "job",
+                        "device_name",
+                        "kind",
+                        "name",
+                        "op_name",
+                        "input_dims",
+                        "input_types",
+                        "concrete_inputs",
+                    ),
+                    group,
+                    strict=True,
+                )
+            )
+            | {
+                "count": len(times),
+                "total_ns": sum(times),
+                "min_ns": min(times),
+                "max_ns": max(times),
+                "flops": sum(flops) if flops else None,
+                "bytes": sum(moved) if moved else None,
+                "costed_ns": costed,
+                "achieved_tflops": sum(flops) / costed / 1e3 if flops and costed else None,
+                "achieved_gbps": sum(moved) / costed if moved and costed else None,
+                "total_frac": sum(times) / sum(of_jobs[group[0]])
+                if sum(of_jobs[group[0]])
+                else None,
+            }
+        )
+    result.sort(
+        key=lambda row: (
+            row["job"],
+            -row["total_ns"],
+            *(
+                (row[c] is None, row[c] or "")
+                for c in (
+                    "device_name",
+                    "kind",
+                    "name",
+                    "op_name",
+                    "input_dims",
+                    "input_types",
+                    "concrete_inputs",
+                )
+            ),
+        )
+    )
     placed = {}
     for row in result:
         row["position"] = placed[row["job"]] = placed.get(row["job"], 0) + 1
@@ -131,6 +210,7 @@ def test_random_jobs(jobs, seed):
     assert any(row["achieved_tflops"] for row in wanted)
     cut = jobs.result("job_kernels", short_names=False, top_k=4)
     for column in ("count", "total_ns", "flops", "bytes", "costed_ns"):
-        assert (sum(row[column] or 0 for row in cut)
-                == sum(row[column] or 0 for row in counted(*rows, None)))
+        assert sum(row[column] or 0 for row in cut) == sum(
+            row[column] or 0 for row in counted(*rows, None)
+        )
     assert max(row["position"] or 0 for row in cut) == 4 and any(row["is_rest"] for row in cut)

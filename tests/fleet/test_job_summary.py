@@ -20,41 +20,73 @@ def random_tables(rng: random.Random) -> dict[str, list[dict]]:
     for job in ("g", "h", "i", "j"):
         ranks = rng.choice([[0], [0, 1, 2]])
         for rank in ranks:
-            traces.append({
-                "job": job, "rank": rank, "world_size": rng.choice([None, 3]),
-                "host": rng.choice([None, "n1", "n2"]), "device_name": rng.choice(["A", "B", None]),
-                "start_ns": rng.choice([None, 5, 1_712_151_111_631_234_567, 10**18 + rank]),
-            })  # fmt: skip
+            traces.append(
+                {
+                    "job": job,
+                    "rank": rank,
+                    "world_size": rng.choice([None, 3]),
+                    "host": rng.choice([None, "n1", "n2"]),
+                    "device_name": rng.choice(["A", "B", None]),
+                    "start_ns": rng.choice([None, 5, 1_712_151_111_631_234_567, 10**18 + rank]),
+                }
+            )
         for _ in range(rng.choice([0, 0, 3, 12])):
             group, seq = rng.choice([*GROUPS]), rng.choice([1, 2, 3, 4, 4, 5])
             name = ["allreduce", "broadcast", "_allgather_base", "barrier"][seq % 4]
             for rank in set(eval(GROUPS[group])) & set(ranks):
                 start = rng.randrange(60)
-                activities.append({
-                    "job": job, "rank": rank, "device": rng.choice([0, 0, 1]), "stream": 20,
-                    "kind": "communication", "name": rng.choice(["nccl", "gemm"]),
-                    "collective_name": name, "dtype": "Float", "in_nelems": seq, "seq": seq,
-                    "out_nelems": seq, "process_group_name": group, "process_group_desc": group,
-                    "group_size": len(eval(GROUPS[group])), "process_group_ranks": GROUPS[group],
-                    "comms_id": seq, "step": None, "start_ns": start,
-                    "end_ns": start + rng.choice([0, 1, 5, 5, 9, 30]),
-                })  # fmt: skip
+                activities.append(
+                    {
+                        "job": job,
+                        "rank": rank,
+                        "device": rng.choice([0, 0, 1]),
+                        "stream": 20,
+                        "kind": "communication",
+                        "name": rng.choice(["nccl", "gemm"]),
+                        "collective_name": name,
+                        "dtype": "Float",
+                        "in_nelems": seq,
+                        "seq": seq,
+                        "out_nelems": seq,
+                        "process_group_name": group,
+                        "process_group_desc": group,
+                        "group_size": len(eval(GROUPS[group])),
+                        "process_group_ranks": GROUPS[group],
+                        "comms_id": seq,
+                        "step": None,
+                        "start_ns": start,
+                        "end_ns": start + rng.choice([0, 1, 5, 5, 9, 30]),
+                    }
+                )
         for _ in range(rng.choice([0, 1, 6, 30])):
             start = rng.randrange(100)
-            activities.append({
-                "job": job, "rank": rng.choice(ranks), "device": rng.choice([0, 0, 1, None]),
-                "kind": rng.choice(["computation", "computation", "memory"]),
-                "name": rng.choice(["gemm", "add", "copy"]), "collective_name": None,
-                "comms_id": None, "seq": None, "step": None, "start_ns": start,
-                "end_ns": start + rng.choice([0, 1, 3, 10]),
-            })  # fmt: skip
+            activities.append(
+                {
+                    "job": job,
+                    "rank": rng.choice(ranks),
+                    "device": rng.choice([0, 0, 1, None]),
+                    "kind": rng.choice(["computation", "computation", "memory"]),
+                    "name": rng.choice(["gemm", "add", "copy"]),
+                    "collective_name": None,
+                    "comms_id": None,
+                    "seq": None,
+                    "step": None,
+                    "start_ns": start,
+                    "end_ns": start + rng.choice([0, 1, 3, 10]),
+                }
+            )
         for _ in range(rng.choice([0, 0, 8])):
-            ops.append({
-                "job": job, "rank": rng.choice(ranks), "start_ns": rng.randrange(60),
-                "cat": rng.choice(["cpu_op", "user_annotation", "python_function"]),
-                "name": rng.choice(["aten::mm", "ProfilerStep#1", "ProfilerStep#2"]),
-                "dur_ns": rng.randrange(30), "step": None,
-            })  # fmt: skip
+            ops.append(
+                {
+                    "job": job,
+                    "rank": rng.choice(ranks),
+                    "start_ns": rng.randrange(60),
+                    "cat": rng.choice(["cpu_op", "user_annotation", "python_function"]),
+                    "name": rng.choice(["aten::mm", "ProfilerStep#1", "ProfilerStep#2"]),
+                    "dur_ns": rng.randrange(30),
+                    "step": None,
+                }
+            )
     for a in activities:
         a["launch_start_ns"] = rng.choice([None, a["start_ns"] - rng.randrange(20)])
     return {
@@ -68,11 +100,11 @@ def in_ns(tables: dict[str, list[dict]]) -> dict[str, list[dict]]:
     """The same with times in ns; those of traces are already."""
     times = ("start_ns", "end_ns", "dur_ns", "launch_start_ns")
     return {
-        table: rows if table == "traces" else [
-            row | {k: NS * row[k] for k in times if row.get(k) is not None} for row in rows
-        ]
+        table: rows
+        if table == "traces"
+        else [row | {k: NS * row[k] for k in times if row.get(k) is not None} for row in rows]
         for table, rows in tables.items()
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -97,11 +129,18 @@ def agrees_with_other_queries(summary, result) -> None:
     """Sums over other queries' rows are what a job's row says."""
     sums: dict[str, Counter] = {row["job"]: Counter() for row in result}
     for query, columns in {
-        "temporal_breakdown": ("span_ns", "busy_ns", "compute_ns", "exposed_communication_ns",
-                               "exposed_memory_ns", "idle_ns", "communication_ns"),
+        "temporal_breakdown": (
+            "span_ns",
+            "busy_ns",
+            "compute_ns",
+            "exposed_communication_ns",
+            "exposed_memory_ns",
+            "idle_ns",
+            "communication_ns",
+        ),
         "comm_comp_overlap": ("overlap_ns",),
         "lost_gpu_time": ("lost_gpu_ns",),
-    }.items():  # fmt: skip
+    }.items():
         for row in summary.run(query):
             for column in columns:
                 sums[row["job"]][column] += row[column]
@@ -120,7 +159,8 @@ def agrees_with_other_queries(summary, result) -> None:
         assert row["gpu_span_ns"] == sums[job].pop("span_ns", 0)
         assert {name: row[name] for name in sums[job]} == sums[job]
         assert [row[f"{cause}_wait_ns"] for cause in ("host", "kernel", "other")] == [
-            gaps[job][cause] for cause in ("host_wait", "kernel_wait", "other")]
+            gaps[job][cause] for cause in ("host_wait", "kernel_wait", "other")
+        ]
         assert row["top_kernel_ns"] == max(kernels[job].values(), default=None)
         lost = {rank: ns for rank, ns in by_rank[job].items() if ns > 0}
         worst = min(lost, key=lambda rank, lost=lost: (-lost[rank], rank), default=None)
@@ -129,11 +169,26 @@ def agrees_with_other_queries(summary, result) -> None:
 
 def test_random_jobs_are_worth_it():
     """They have jobs with and without each thing."""
-    rows = [row for seed in SEEDS for row in job_summary(
-        *(random_tables(random.Random(seed))[name]
-          for name in ("gpu_activities", "host_ops", "traces")))]
-    for column in ("lost_gpu_ns", "overlap_ns", "host_wait_ns", "kernel_wait_ns", "other_wait_ns",
-                   "exposed_memory_ns", "step_count", "gpu_span_ns"):
+    rows = [
+        row
+        for seed in SEEDS
+        for row in job_summary(
+            *(
+                random_tables(random.Random(seed))[name]
+                for name in ("gpu_activities", "host_ops", "traces")
+            )
+        )
+    ]
+    for column in (
+        "lost_gpu_ns",
+        "overlap_ns",
+        "host_wait_ns",
+        "kernel_wait_ns",
+        "other_wait_ns",
+        "exposed_memory_ns",
+        "step_count",
+        "gpu_span_ns",
+    ):
         some = sum(row[column] > 0 for row in rows)
         assert 4 < some < len(rows), column
 
@@ -141,58 +196,125 @@ def test_random_jobs_are_worth_it():
 def test_drawn(summary):
     """Two ranks; the second computes longer, so that the first waits for it in the collective.
 
-        ticks   0    5    10   15   20   25
-        rank 0  [gemm)[== nccl =====)   [add)
-        rank 1  [==== gemm ====)[ncc)[cp)
-        host 0                      |              the launch of add
+    ticks   0    5    10   15   20   25
+    rank 0  [gemm)[== nccl =====)   [add)
+    rank 1  [==== gemm ====)[ncc)[cp)
+    host 0                      |              the launch of add
     """
-    def activity(rank, name, start, end, kind="computation", **more):
-        return {"rank": rank, "name": name, "kind": kind, "start_ns": start * NS,
-                "end_ns": end * NS} | more
 
-    nccl = {"kind": "communication", "collective_name": "allreduce", "comms_id": 1, "seq": 1,
-            "process_group_name": "0", "process_group_desc": "0", "group_size": 2,
-            "process_group_ranks": "[0, 1]", "dtype": "Float", "in_nelems": 1, "out_nelems": 1}
+    def activity(rank, name, start, end, kind="computation", **more):
+        return {
+            "rank": rank,
+            "name": name,
+            "kind": kind,
+            "start_ns": start * NS,
+            "end_ns": end * NS,
+        } | more
+
+    nccl = {
+        "kind": "communication",
+        "collective_name": "allreduce",
+        "comms_id": 1,
+        "seq": 1,
+        "process_group_name": "0",
+        "process_group_desc": "0",
+        "group_size": 2,
+        "process_group_ranks": "[0, 1]",
+        "dtype": "Float",
+        "in_nelems": 1,
+        "out_nelems": 1,
+    }
     summary.fill(
         gpu_activities=[
-            activity(0, "gemm", 0, 5), activity(0, "nccl", 5, 19, **nccl),
+            activity(0, "gemm", 0, 5),
+            activity(0, "nccl", 5, 19, **nccl),
             activity(0, "add", 23, 27, launch_start_ns=20 * NS),
-            activity(1, "gemm", 0, 15), activity(1, "nccl", 15, 19, **nccl),
+            activity(1, "gemm", 0, 15),
+            activity(1, "nccl", 15, 19, **nccl),
             activity(1, "cp", 19, 21, kind="memory"),
         ],
         host_ops=[
-            {"rank": rank, "name": f"ProfilerStep#{step}", "cat": "user_annotation",
-             "start_ns": 30 * NS * step, "dur_ns": dur * NS}
+            {
+                "rank": rank,
+                "name": f"ProfilerStep#{step}",
+                "cat": "user_annotation",
+                "start_ns": 30 * NS * step,
+                "dur_ns": dur * NS,
+            }
             for rank, step, dur in [(0, 1, 10), (0, 2, 20), (1, 1, 30), (1, 2, 60)]
         ],
-        traces=[{"rank": rank, "host": f"n{rank}", "device_name": "H100", "world_size": 2,
-                 "start_ns": 1_700_000_000_000_000_000 + rank} for rank in (0, 1)],
-    )  # fmt: skip
+        traces=[
+            {
+                "rank": rank,
+                "host": f"n{rank}",
+                "device_name": "H100",
+                "world_size": 2,
+                "start_ns": 1_700_000_000_000_000_000 + rank,
+            }
+            for rank in (0, 1)
+        ],
+    )
     [row] = summary.run("job_summary")
     ticks = {name: ns / NS for name, ns in row.items() if name.endswith("_ns")}
     assert ticks == {
-        "step_mean_ns": 30, "step_p50_ns": 25, "gpu_span_ns": 27 + 21, "busy_ns": 23 + 21,
-        "compute_ns": 9 + 15, "communication_ns": 14 + 4, "overlap_ns": 0,
-        "exposed_communication_ns": 18, "exposed_memory_ns": 2, "idle_ns": 4, "host_wait_ns": 4,
-        "kernel_wait_ns": 0, "other_wait_ns": 0, "lost_gpu_ns": 10, "top_kernel_ns": 20,
+        "step_mean_ns": 30,
+        "step_p50_ns": 25,
+        "gpu_span_ns": 27 + 21,
+        "busy_ns": 23 + 21,
+        "compute_ns": 9 + 15,
+        "communication_ns": 14 + 4,
+        "overlap_ns": 0,
+        "exposed_communication_ns": 18,
+        "exposed_memory_ns": 2,
+        "idle_ns": 4,
+        "host_wait_ns": 4,
+        "kernel_wait_ns": 0,
+        "other_wait_ns": 0,
+        "lost_gpu_ns": 10,
+        "top_kernel_ns": 20,
         "worst_rank_lost_ns": 10,
-    }  # fmt: skip
+    }
     assert {name: value for name, value in row.items() if not name.endswith("_ns")} == {
-        "job": "j", "started_at": datetime(2023, 11, 14, 22, 13, 20),
-        "rank_count": 2, "world_size": 2, "host_count": 2, "device_name": "H100", "step_count": 2,
-        "busy_frac": 44 / 48, "compute_frac": 24 / 48, "overlap_frac": 0.0,
-        "exposed_communication_frac": 18 / 48, "idle_frac": 4 / 48, "lost_gpu_frac": 10 / 48,
-        "top_kernel": "gemm", "top_kernel_frac": 20 / 42, "worst_rank": 1, "worst_rank_host": "n1",
-    }  # fmt: skip
+        "job": "j",
+        "started_at": datetime(2023, 11, 14, 22, 13, 20),
+        "rank_count": 2,
+        "world_size": 2,
+        "host_count": 2,
+        "device_name": "H100",
+        "step_count": 2,
+        "busy_frac": 44 / 48,
+        "compute_frac": 24 / 48,
+        "overlap_frac": 0.0,
+        "exposed_communication_frac": 18 / 48,
+        "idle_frac": 4 / 48,
+        "lost_gpu_frac": 10 / 48,
+        "top_kernel": "gemm",
+        "top_kernel_frac": 20 / 42,
+        "worst_rank": 1,
+        "worst_rank_host": "n1",
+    }
 
 
 def test_without_gpus(summary):
     summary.fill(host_ops=[{"name": "aten::mm", "start_ns": 0, "dur_ns": 5}], traces=[{}])
     [row] = summary.run("job_summary")
     assert {name for name, value in row.items() if value is None} == {
-        "started_at", "world_size", "device_name", "step_mean_ns", "step_p50_ns", "busy_frac",
-        "compute_frac", "overlap_frac", "exposed_communication_frac", "idle_frac", "lost_gpu_frac",
-        "top_kernel", "top_kernel_ns", "top_kernel_frac", "worst_rank", "worst_rank_host",
+        "started_at",
+        "world_size",
+        "device_name",
+        "step_mean_ns",
+        "step_p50_ns",
+        "busy_frac",
+        "compute_frac",
+        "overlap_frac",
+        "exposed_communication_frac",
+        "idle_frac",
+        "lost_gpu_frac",
+        "top_kernel",
+        "top_kernel_ns",
+        "top_kernel_frac",
+        "worst_rank",
+        "worst_rank_host",
         "worst_rank_lost_ns",
     }
     assert {value for value in row.values() if isinstance(value, int)} == {0, 1}

@@ -12,7 +12,8 @@ def fleet():
     """When a run was is told with its stored row, as if by its traces."""
     tables = KeptTables(["job_trend"], ["job_summary"])
     tables.con.execute(
-        "CREATE OR REPLACE VIEW jobs AS SELECT job, started_at FROM kept_job_summary")
+        "CREATE OR REPLACE VIEW jobs AS SELECT job, started_at FROM kept_job_summary"
+    )
     return tables
 
 
@@ -21,11 +22,20 @@ START = datetime(2026, 3, 1)
 
 def runs(steps, name="run", **more):
     """Rows of job_summary, a run a day with these step times."""
-    return [{
-        "job": f"{name}-{at:04}", "started_at": START + timedelta(days=at), "device_name": "H100",
-        "rank_count": 8, "step_p50_ns": None if step is None else round(step), "busy_frac": 0.5,
-        "exposed_communication_frac": 0.1, "idle_frac": 0.5,
-    } | more for at, step in enumerate(steps)]
+    return [
+        {
+            "job": f"{name}-{at:04}",
+            "started_at": START + timedelta(days=at),
+            "device_name": "H100",
+            "rank_count": 8,
+            "step_p50_ns": None if step is None else round(step),
+            "busy_frac": 0.5,
+            "exposed_communication_frac": 0.1,
+            "idle_frac": 0.5,
+        }
+        | more
+        for at, step in enumerate(steps)
+    ]
 
 
 def changes(fleet, steps, **parameters):
@@ -35,8 +45,7 @@ def changes(fleet, steps, **parameters):
     result = fleet.result("job_trend", **parameters)
     assert [row["job"] for row in result] == [row["job"] for row in rows]
     assert [row["step_ns"] for row in result] == [row["step_p50_ns"] for row in rows]
-    return {at: round(100 * row["diff_ratio"]) for at, row in enumerate(result)
-            if row["is_change"]}
+    return {at: round(100 * row["diff_ratio"]) for at, row in enumerate(result) if row["is_change"]}
 
 
 def noisy(seed, *levels, scatter=0.01):
@@ -77,7 +86,8 @@ def test_drawn(fleet, case):
         fleet.keep(job_summary=runs(steps))
         found = [row for row in fleet.result("job_trend") if row["is_change"]]
         assert [(row["before_ns"], row["after_ns"], row["diff_ratio"]) for row in found] == [
-            (0, 10, None)]
+            (0, 10, None)
+        ]
         return
     assert changes(fleet, steps) == wanted
 
@@ -120,9 +130,13 @@ FALSE_ALARMS = {
 def test_noise_alone_is_hardly_ever_a_change(fleet, noise, length):
     """In at most 3 % of 200 series; measured with many more, it is 1 %."""
     rng = random.Random(f"{noise} {length}")
-    rows = [row for series in range(200)
-            for row in runs([1e7 * FALSE_ALARMS[noise](rng) for _ in range(length)],
-                            name=f"series{series:03}x")]
+    rows = [
+        row
+        for series in range(200)
+        for row in runs(
+            [1e7 * FALSE_ALARMS[noise](rng) for _ in range(length)], name=f"series{series:03}x"
+        )
+    ]
     fleet.keep(job_summary=rows)
     false = {row["run_of"] for row in fleet.result("job_trend") if row["is_change"]}
     assert len(false) <= 6
@@ -133,9 +147,14 @@ def test_changes_are_found_in_noise(fleet, length):
     """8 % in the middle, in noise of 1 %; and of half a per cent where there are six runs."""
     rng = random.Random(length)
     middle, scatter = length // 2, 0.005 if length == 6 else 0.01
-    rows = [row for series in range(100)
-            for row in runs([1e7 * rng.gauss(1, scatter) * (1 + 0.08 * (at >= middle))
-                             for at in range(length)], name=f"series{series:03}x")]
+    rows = [
+        row
+        for series in range(100)
+        for row in runs(
+            [1e7 * rng.gauss(1, scatter) * (1 + 0.08 * (at >= middle)) for at in range(length)],
+            name=f"series{series:03}x",
+        )
+    ]
     fleet.keep(job_summary=rows)
     found = [row["position"] - 1 for row in fleet.result("job_trend") if row["is_change"]]
     assert found.count(middle) >= 85
@@ -144,20 +163,35 @@ def test_changes_are_found_in_noise(fleet, length):
 
 def test_what_is_a_run_of_what(fleet):
     rows = [
-        *runs([1], "bert-2026-11", job="bert-2026-11-03"), *runs([2], job="bert-17"),
-        *runs([3], job="bert"), *runs([4], job="bert-17", rank_count=4),
-        *runs([5], job="other name"), *runs([6], job="123"), *runs([7], job="12", device_name=None),
-        *runs([8], job="bert_large-1"), *runs([9], job="tägï-9"),
+        *runs([1], "bert-2026-11", job="bert-2026-11-03"),
+        *runs([2], job="bert-17"),
+        *runs([3], job="bert"),
+        *runs([4], job="bert-17", rank_count=4),
+        *runs([5], job="other name"),
+        *runs([6], job="123"),
+        *runs([7], job="12", device_name=None),
+        *runs([8], job="bert_large-1"),
+        *runs([9], job="tägï-9"),
     ]
     rows[3]["job"] = "bert-18"
-    fleet.fill(traces=[{"job": "other name", "tags": {"model": "bert", "team": "x"}},
-                       {"job": "bert-17", "tags": {"team": "y"}}])
+    fleet.fill(
+        traces=[
+            {"job": "other name", "tags": {"model": "bert", "team": "x"}},
+            {"job": "bert-17", "tags": {"team": "y"}},
+        ]
+    )
     fleet.keep(job_summary=rows)
     seen = {row["job"]: (row["run_of"], row["rank_count"]) for row in fleet.result("job_trend")}
     assert seen == {
-        "bert-2026-11-03": ("bert", 8), "bert-17": ("bert", 8), "bert": ("bert", 8),
-        "bert-18": ("bert", 4), "other name": ("bert", 8), "123": ("123", 8), "12": ("12", 8),
-        "bert_large-1": ("bert_large", 8), "tägï-9": ("tägï", 8),
+        "bert-2026-11-03": ("bert", 8),
+        "bert-17": ("bert", 8),
+        "bert": ("bert", 8),
+        "bert-18": ("bert", 4),
+        "other name": ("bert", 8),
+        "123": ("123", 8),
+        "12": ("12", 8),
+        "bert_large-1": ("bert_large", 8),
+        "tägï-9": ("tägï", 8),
     }
     by_team = {row["job"]: row["run_of"] for row in fleet.run("job_trend", of_tag="team")}
     assert (by_team["bert-17"], by_team["other name"], by_team["bert"]) == ("y", "x", "bert")

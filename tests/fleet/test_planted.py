@@ -27,20 +27,27 @@ def fleet(tmp_path_factory):
     folder = tmp_path_factory.mktemp("fleet")
     jobs = {}
     for seed, hosts in enumerate(combinations(HOSTS, 3)):
-        jobs[f"on {' '.join(hosts)}"] = (hosts, {
-            "straggler": hosts.index(SLOW) if SLOW in hosts else None, "seed": seed})
+        jobs[f"on {' '.join(hosts)}"] = (
+            hosts,
+            {"straggler": hosts.index(SLOW) if SLOW in hosts else None, "seed": seed},
+        )
     for run in range(2 * CHANGED):
-        jobs[f"nightly-{run}"] = (("h5",), {
-            "seed": 100 + run, "bottleneck": "data_loading" if run >= CHANGED else None})
+        jobs[f"nightly-{run}"] = (
+            ("h5",),
+            {"seed": 100 + run, "bottleneck": "data_loading" if run >= CHANGED else None},
+        )
     for at, (job, (hosts, given)) in enumerate(jobs.items()):
         traces = write_job(folder / job, ranks=len(hosts), steps=2, layers=1, gzip=False, **given)
         base = int(traces[0].read_text().split('"baseTimeNanoseconds": ')[1].split(",")[0])
         for host, trace in zip(hosts, traces, strict=True):
             with_other_text(
-                trace, ('"host_name": "demo-node-0"', f'"host_name": "{host}"'),
-                (f'"baseTimeNanoseconds": {base}',
-                 f'"baseTimeNanoseconds": {base + at * 86_400_000_000_000}'),
-            )  # fmt: skip
+                trace,
+                ('"host_name": "demo-node-0"', f'"host_name": "{host}"'),
+                (
+                    f'"baseTimeNanoseconds": {base}',
+                    f'"baseTimeNanoseconds": {base + at * 86_400_000_000_000}',
+                ),
+            )
     hta_sql.ingest([folder / job for job in jobs], folder / "archive", workers=1)
     with hta_sql.open(folder / "archive") as archive:
         archive.materialize()
@@ -67,10 +74,13 @@ def test_the_run_that_became_slower_is_found_and_no_other(fleet):
 
 
 def test_kernels_of_the_fleet_are_those_of_its_jobs(fleet):
-    kept = fleet.sql("SELECT sum(count)::BIGINT AS n, sum(total_ns)::BIGINT AS ns "
-                     "FROM fleet_kernels(top_k := 1000000)").to_pylist()
-    seen = fleet.sql("SELECT count(*) AS n, sum(dur_ns)::BIGINT AS ns "
-                     "FROM gpu_activities").to_pylist()
+    kept = fleet.sql(
+        "SELECT sum(count)::BIGINT AS n, sum(total_ns)::BIGINT AS ns "
+        "FROM fleet_kernels(top_k := 1000000)"
+    ).to_pylist()
+    seen = fleet.sql(
+        "SELECT count(*) AS n, sum(dur_ns)::BIGINT AS ns FROM gpu_activities"
+    ).to_pylist()
     assert kept == seen
     for query in ("fleet_kernels", "host_outliers", "job_trend", "job_kernels", "job_ranks"):
         assert fleet.check(query) == []

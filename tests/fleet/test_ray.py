@@ -74,7 +74,8 @@ def traces(tmp_path_factory) -> Path:
         write_job(folder / f"job{number}", ranks=ranks, steps=2, layers=1 + number, seed=number)
     changes = [[-1, 1, 100, 0], [5, 2, 8, 4]]
     (folder / "job1/memory_rank_0.raw.json.gz").write_bytes(
-        gzip.compress(json.dumps(changes).encode()))  # fmt: skip
+        gzip.compress(json.dumps(changes).encode())
+    )
     return folder
 
 
@@ -226,19 +227,22 @@ def all_tables(archive: Path) -> dict[str, list[str]]:
         tables = [path.stem for path in Catalog.load().files("schema")]
         found = {table: run.sql(f"FROM {table}") for table in tables}
         return {
-            table: sorted(map(repr, rows.drop_columns(
-                [name for name in OWN_COLUMNS if name in rows.column_names]).to_pylist()
-            ))
+            table: sorted(
+                map(
+                    repr,
+                    rows.drop_columns(
+                        [name for name in OWN_COLUMNS if name in rows.column_names]
+                    ).to_pylist(),
+                )
+            )
             for table, rows in found.items()
-        }  # fmt: skip
+        }
 
 
 def different(one: dict[str, list[str]], other: dict[str, list[str]]) -> dict[str, tuple]:
     """By table, rows that only one of two archives has, a few of each: short enough to be read."""
     pairs = {table: (Counter(one[table]), Counter(other[table])) for table in one}
-    return {
-        table: ([*(a - b)][:2], [*(b - a)][:2]) for table, (a, b) in pairs.items() if a != b
-    }
+    return {table: ([*(a - b)][:2], [*(b - a)][:2]) for table, (a, b) in pairs.items() if a != b}
 
 
 def test_same_tables(engine, traces, archive, tmp_path):
@@ -248,9 +252,10 @@ def test_same_tables(engine, traces, archive, tmp_path):
     )
     assert [o.error for o in summary.outcomes if o.error] == []
     assert [(o.job, o.rank, o.status) for o in summary.traces] == [
-        (f"job{job}", rank, "ingested") for job, ranks in enumerate((2, 1, 3))
+        (f"job{job}", rank, "ingested")
+        for job, ranks in enumerate((2, 1, 3))
         for rank in range(ranks)
-    ]  # fmt: skip
+    ]
     total = sum(path.stat().st_size for path in traces.glob("*/rank_*.json.gz"))
     assert (total, total) in done and all(one[0] <= next[0] for one, next in pairwise(done[:6]))
     here, there = all_tables(archive), all_tables(tmp_path / "archive")
@@ -316,8 +321,11 @@ def test_two_ingests_at_once(cluster, traces, large, tmp_path):
     with hta_sql.open(archive) as run:
         found = run.sql("SELECT job, count(*) FROM traces GROUP BY job ORDER BY job").to_pylist()
         assert [tuple(row.values()) for row in found] == [
-            ("job0", 2), ("job1", 1), ("job2", 3), ("large", 4)
-        ]  # fmt: skip
+            ("job0", 2),
+            ("job1", 1),
+            ("job2", 3),
+            ("large", 4),
+        ]
         assert run.check_tables() == []
 
 
@@ -394,8 +402,10 @@ def test_batches():
     assert batches_of({}, 8) == [()]
     assert batches_of({"a": 5}, 8) == [("a",)]
     assert batches_of({"a": 1, "b": 1, "c": 9, "d": 1, "e": 0}, 3) == [
-        ("a", "b"), ("c",), ("d", "e")
-    ]  # fmt: skip
+        ("a", "b"),
+        ("c",),
+        ("d", "e"),
+    ]
     many = {f"{at:03}": 10 for at in range(250)}
     sizes = [len(batch) for batch in batches_of(many, 2)]
     assert sizes == [100, 100, 50] and sum(batches_of(many, 9), ()) == tuple(many)
@@ -407,9 +417,7 @@ HTA = [sys.executable, "-c", "from hta_sql.cli import main; main()"]
 
 
 def hta(*words) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [*HTA, *map(str, words)], capture_output=True, text=True, timeout=300
-    )
+    return subprocess.run([*HTA, *map(str, words)], capture_output=True, text=True, timeout=300)
 
 
 def test_on_a_cluster_of_its_own(archive, monkeypatch):
@@ -425,8 +433,9 @@ def test_ctrl_c(cluster, large, tmp_path):
     trace, archive = large / "rank_3.json", tmp_path / "archive"
     process = subprocess.Popen(
         [*HTA, "ingest", trace, archive, "--engine", "ray", "--address", cluster],
-        stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     while not list(archive.glob(".staging/*/*/*/events.parquet")):
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
@@ -456,8 +465,7 @@ def test_without_ray(archive, tmp_path, monkeypatch):
     result = hta(*words, "--engine", "ray")
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr == (
-        "Error: the engine 'ray' needs more: pip install 'hta-sql[fleet]' "
-        "(No module named 'ray')\n"
+        "Error: the engine 'ray' needs more: pip install 'hta-sql[fleet]' (No module named 'ray')\n"
     )
     result = hta(*words)
     assert result.returncode == 0 and len(result.stdout.splitlines()) == 7

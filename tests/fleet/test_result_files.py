@@ -19,16 +19,21 @@ from hta_sql.store.manifest import Manifest
 @pytest.fixture(params=["disk", "memory"])
 def root(request, tmp_path):
     """An archive of jobs a, b and c, each with a file of results of its own."""
-    root = (UPath(f"memory://{uuid.uuid4().hex}/archive") if request.param == "memory"
-            else tmp_path / "archive")
+    root = (
+        UPath(f"memory://{uuid.uuid4().hex}/archive")
+        if request.param == "memory"
+        else tmp_path / "archive"
+    )
     manifest = Manifest(root)
     manifest.make()
-    manifest.add([{"job": job, "rank": 0, "trace_id": f"t{job}", "path": f"{job}.json"}
-                  for job in "abc"])  # fmt: skip
+    manifest.add(
+        [{"job": job, "rank": 0, "trace_id": f"t{job}", "path": f"{job}.json"} for job in "abc"]
+    )
     for job in "abc":
         write_result(root, f"of_{job}", job)
-    Manifest(root, "kept_results").add([
-        {"job": job, "query": "job_summary_v1", "file_id": f"of_{job}"} for job in "abc"])
+    Manifest(root, "kept_results").add(
+        [{"job": job, "query": "job_summary_v1", "file_id": f"of_{job}"} for job in "abc"]
+    )
     return root
 
 
@@ -42,8 +47,10 @@ def write_result(root, file_id: str, job: str) -> None:
 
 def state(root) -> tuple[set[str], set[str]]:
     """The files that there are, and those that rows name."""
-    return ({file.stem for file in materialize.result_files(root)},
-            {row["file_id"] for row in Manifest(root, "kept_results").rows()})  # fmt: skip
+    return (
+        {file.stem for file in materialize.result_files(root)},
+        {row["file_id"] for row in Manifest(root, "kept_results").rows()},
+    )
 
 
 @pytest.fixture
@@ -86,8 +93,9 @@ def test_nothing_is_told_where_nothing_goes(root, told):
 def test_a_file_of_which_the_age_is_not_known_stays(root, monkeypatch):
     write_result(root, "fresh", "a")
     if is_remote(root):
-        monkeypatch.setattr(type(root.fs), "modified", lambda *_: (_ for _ in ()).throw(
-            NotImplementedError))
+        monkeypatch.setattr(
+            type(root.fs), "modified", lambda *_: (_ for _ in ()).throw(NotImplementedError)
+        )
     materialize.remove_unnamed(root)
     assert "fresh" in state(root)[0]
 

@@ -41,10 +41,16 @@ def test_a_table_of_stored_results_has_its_querys_columns(query):
 @pytest.fixture
 def archive(make_archive) -> Path:
     """Jobs a, b and c of two ranks, which differ in how long they take."""
-    return make_archive(gpu_activities=[
-        activity(job=job, rank=rank, event_id=i, start_ns=100 * i, dur_ns=10 * number + rank + i)
-        for number, job in enumerate("abc", start=1) for rank in (0, 1) for i in range(3)
-    ])  # fmt: skip
+    return make_archive(
+        gpu_activities=[
+            activity(
+                job=job, rank=rank, event_id=i, start_ns=100 * i, dur_ns=10 * number + rank + i
+            )
+            for number, job in enumerate("abc", start=1)
+            for rank in (0, 1)
+            for i in range(3)
+        ]
+    )
 
 
 def invoke(*words):
@@ -57,8 +63,12 @@ def rows_of(archive: Path, sql: str) -> list[tuple]:
 
 
 def stored_jobs(archive: Path, query: str = "job_summary_v1") -> list[str]:
-    return [job for (job,) in rows_of(
-        archive, f"SELECT job FROM kept_results WHERE query = '{query}' ORDER BY job")]
+    return [
+        job
+        for (job,) in rows_of(
+            archive, f"SELECT job FROM kept_results WHERE query = '{query}' ORDER BY job"
+        )
+    ]
 
 
 def differing(archive: Path) -> list[tuple]:
@@ -66,9 +76,14 @@ def differing(archive: Path) -> list[tuple]:
     found = []
     for query in KEPT:
         pair = f"FROM {query}()", f"FROM kept_{query.name}"
-        found += rows_of(archive, " UNION ALL ".join(
-            f"(FROM (SELECT x::VARCHAR FROM ({a}) AS x) EXCEPT ALL "
-            f"(SELECT x::VARCHAR FROM ({b}) AS x))" for a, b in (pair, pair[::-1])))
+        found += rows_of(
+            archive,
+            " UNION ALL ".join(
+                f"(FROM (SELECT x::VARCHAR FROM ({a}) AS x) EXCEPT ALL "
+                f"(SELECT x::VARCHAR FROM ({b}) AS x))"
+                for a, b in (pair, pair[::-1])
+            ),
+        )
     return found
 
 
@@ -80,8 +95,11 @@ def test_stored_is_what_was_computed(archive):
         assert run.sql("SELECT count(*) AS n FROM kept_job_summary")["n"].to_pylist() == [3]
         assert run.materialize().jobs == []
     assert differing(archive) == []
-    stored = rows_of(archive, "SELECT query, count(*), count(DISTINCT file_id) FROM kept_results "
-                              "GROUP BY query ORDER BY query")
+    stored = rows_of(
+        archive,
+        "SELECT query, count(*), count(DISTINCT file_id) FROM kept_results "
+        "GROUP BY query ORDER BY query",
+    )
     assert stored == [(str(query), 3, 1) for query in sorted(KEPT, key=str)]
 
 

@@ -44,9 +44,11 @@ def test_rank_from_the_file_beats_its_name(tmp_path):
     said = []
     hta_sql.ingest(tmp_path / "t", tmp_path / "a", report=said.append)
     assert ranks(tmp_path / "a") == [
-        ("t", 0, "order"), ("t", 2, "distributedInfo"), ("t", 5, "distributedInfo"),
+        ("t", 0, "order"),
+        ("t", 2, "distributedInfo"),
+        ("t", 5, "distributedInfo"),
         ("t", 12, "file name"),
-    ]  # fmt: skip
+    ]
     [warning] = said
     assert "frankly-9.json" in warning and "rank 0" in warning and "--rank" in warning
 
@@ -98,9 +100,7 @@ def test_folder_of_folders(tmp_path, monkeypatch):
     summary = hta_sql.ingest(".", "archive", report=said.append)
     assert said == ['skipped notes.json: not a Kineto trace: no "traceEvents" (found no key)']
     assert [path.name for path, _ in summary.skipped] == ["notes.json"]
-    assert [row[:2] for row in ranks(Path("archive"))] == [
-        ("one", 0), ("one", 1), ("two/deep", 0),
-    ]  # fmt: skip
+    assert [row[:2] for row in ranks(Path("archive"))] == [("one", 0), ("one", 1), ("two/deep", 0)]
     again = hta_sql.ingest(".", "archive")  # the archive inside the folder is no source
     assert {outcome.status for outcome in again.traces} == {"unchanged"}
 
@@ -129,8 +129,9 @@ def test_again(tmp_path):
     assert statuses(force=True) == ["replaced", "replaced"]
     with hta_sql.open(archive) as run:
         assert rows(run, "SELECT rank, count(*) FROM events GROUP BY rank ORDER BY rank") == [
-            (0, 5), (1, 3),
-        ]  # fmt: skip
+            (0, 5),
+            (1, 3),
+        ]
     assert len(list(archive.glob("events/*/*/*.parquet"))) == 2
     other.unlink()
     assert statuses() == ["unchanged"]
@@ -157,8 +158,10 @@ def test_a_different_file_of_equal_size_and_time(tmp_path):
     hta_sql.ingest(two, tmp_path / "archive", force=True)
     with hta_sql.open(tmp_path / "archive") as run:
         assert rows(run, "SELECT name FROM events ORDER BY event_id") == [
-            ("op0",), ("xx1",), ("op2",),
-        ]  # fmt: skip
+            ("op0",),
+            ("xx1",),
+            ("op2",),
+        ]
 
 
 def test_force_replaces_every_table(tmp_path):
@@ -469,8 +472,9 @@ def test_archive_outlives_its_traces_and_its_place(tmp_path):
 def test_errors_are_one_line(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "hta_sql.cli", "ingest", "nowhere", str(tmp_path / "a")],
-        capture_output=True, text=True,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 1
     assert done.stderr == "Error: nowhere: no such file or folder\n"
     with pytest.raises(HtaSqlError):

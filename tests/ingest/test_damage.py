@@ -60,9 +60,9 @@ def test_quotes_in_the_last_events_do_not_hide_the_end(tmp_path, quotes, behind)
     bad = '{"ph": "X", "name": "' + 'say " so' * quotes + '", "ts": 1, "dur": 1}'
     elements = [*EVENTS, bad, *EVENTS[:behind]]
     archive = ingested(tmp_path, trace_text(elements, after=f", {KEYS}"))
-    assert rows(
-        archive, "SELECT base_ns, status, event_count, quarantined_count FROM traces"
-    ) == [(BASE, "complete", 6 + behind, 1)]
+    assert rows(archive, "SELECT base_ns, status, event_count, quarantined_count FROM traces") == [
+        (BASE, "complete", 6 + behind, 1)
+    ]
     assert rows(archive, "SELECT bytes FROM quarantine") == [(bad.encode(),)]
 
 
@@ -71,9 +71,9 @@ def test_long_lists_behind_the_events(tmp_path, size):
     items = [{"id": at, "text": "x" * 20} for at in range(size // 35)]
     text = trace_text(EVENTS, after=f', "items": {json.dumps(items)}, {KEYS}')
     archive = ingested(tmp_path, text)
-    assert rows(
-        archive, "SELECT base_ns, status, event_count, quarantined_count FROM traces"
-    ) == [(BASE, "complete", 6, 0)]
+    assert rows(archive, "SELECT base_ns, status, event_count, quarantined_count FROM traces") == [
+        (BASE, "complete", 6, 0)
+    ]
     [(metadata,)] = rows(archive, "SELECT metadata FROM traces")
     assert json.loads(metadata)["items"] == items
 

@@ -27,8 +27,19 @@ def events(has_numbers: bool) -> Iterator[dict]:
         yield span("aten::mm", ts, 170, tid=1 + i % 2, **numbers)
         yield span("cudaLaunchKernel", ts + 10, 5, "cuda_runtime", tid=1 + i % 2, correlation=i + 1)
         kind = {"Collective name": "allreduce"} if i % 7 == 0 else {}
-        yield span("gemm", ts + 20, 150, "kernel", pid=0, tid=7, device=0, stream=7,
-                   correlation=i + 1, **numbers, **kind)  # fmt: skip
+        yield span(
+            "gemm",
+            ts + 20,
+            150,
+            "kernel",
+            pid=0,
+            tid=7,
+            device=0,
+            stream=7,
+            correlation=i + 1,
+            **numbers,
+            **kind,
+        )
         asked = {"Fwd thread id": 1 + i % 2} if has_numbers else {}
         yield span("MmBackward0", ts + 30, 150, tid=3, **asked, **numbers)
         yield span("autograd::engine::evaluate_function: MmBackward0", ts + 25, 160, tid=3)

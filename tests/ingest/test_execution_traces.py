@@ -25,34 +25,58 @@ TENSOR = [6, 7, 0, 65536, 4, "cuda:0"]
 
 def node(at: int, schema: str = OLD, **given) -> dict:
     """A node as PyTorch writes it: flat up to schema 1.0, with lists of attributes since 1.1."""
-    facts = {"rf_id": at, "fw_parent": 0, "seq_id": -1, "scope": 0, "tid": 1, "fw_tid": 0,
-             "op_schema": "aten::mm(Tensor self) -> Tensor"} | given  # fmt: skip
+    facts = {
+        "rf_id": at,
+        "fw_parent": 0,
+        "seq_id": -1,
+        "scope": 0,
+        "tid": 1,
+        "fw_tid": 0,
+        "op_schema": "aten::mm(Tensor self) -> Tensor",
+    } | given
     name, parent = facts.pop("name", f"op{at}"), facts.pop("parent", 1)
     values = facts.pop("inputs", [TENSOR, 1])
     shapes, types = [[256, 256], []], ["Tensor(float)", "Int"]
     if schema == OLD:
-        return {"name": name, "id": at, "parent": parent} | facts | {
-            "inputs": values, "input_shapes": shapes, "input_types": types,
-            "outputs": [TENSOR], "output_shapes": shapes[:1], "output_types": types[:1],
-        }  # fmt: skip
+        return (
+            {"name": name, "id": at, "parent": parent}
+            | facts
+            | {
+                "inputs": values,
+                "input_shapes": shapes,
+                "input_types": types,
+                "outputs": [TENSOR],
+                "output_shapes": shapes[:1],
+                "output_types": types[:1],
+            }
+        )
     facts |= {"kernel_backend": "", "kernel_file": ""} | facts
     return {
-        "id": at, "name": name, "ctrl_deps": parent,
+        "id": at,
+        "name": name,
+        "ctrl_deps": parent,
         "inputs": {"values": values, "shapes": shapes, "types": types, "strides": [[256, 1], []]},
-        "outputs": {"values": [TENSOR], "shapes": shapes[:1], "types": types[:1],
-                    "strides": [[256, 1]]},
-        "attrs": [{"name": key, "type": "string" if isinstance(value, str) else "uint64",
-                   "value": value} for key, value in facts.items()],
-    }  # fmt: skip
+        "outputs": {
+            "values": [TENSOR],
+            "shapes": shapes[:1],
+            "types": types[:1],
+            "strides": [[256, 1]],
+        },
+        "attrs": [
+            {"name": key, "type": "string" if isinstance(value, str) else "uint64", "value": value}
+            for key, value in facts.items()
+        ],
+    }
 
 
 def execution_trace(nodes, schema: str = OLD, pid: int = 7, behind: str = "") -> str:
     texts = [text if isinstance(text, str) else json.dumps(text) for text in nodes]
     return (
         f'{{\n  "schema": "{schema}", "pid": {pid}, "time": "2023-07-14 11:53:07", '
-        f'"start_ts": 5,\n  "nodes": [\n    ' + ",\n    ".join(texts)
+        f'"start_ts": 5,\n  "nodes": [\n    '
+        + ",\n    ".join(texts)
         + f'\n  ],\n  "finish_ts": 9{behind}\n}}'
-    )  # fmt: skip
+    )
 
 
 def write(path: Path, text: str | bytes) -> Path:
@@ -90,28 +114,53 @@ def test_a_node(tmp_path, schema):
         [file] = run.sql("FROM attachments").to_pylist()
     strides = None if shape == OLD else "[[256,1],[]]"
     assert row == {
-        "job": "job", "rank": 0, "position": 0, "node_id": 5, "parent_id": 4, "name": "op5",
-        "record_function_id": 5, "sequence_number": 3, "scope": 1, "thread_id": 2,
-        "forward_thread_id": 1, "forward_parent_id": 9,
-        "op_schema": "aten::mm(Tensor self) -> Tensor", "kernel_backend": None,
-        "kernel_file": None, "inputs": '[[6,7,0,65536,4,"cuda:0"],1]',
-        "input_shapes": "[[256,256],[]]", "input_types": '["Tensor(float)","Int"]',
-        "input_strides": strides, "outputs": '[[6,7,0,65536,4,"cuda:0"]]',
-        "output_shapes": "[[256,256]]", "output_types": '["Tensor(float)"]',
-        "output_strides": None if shape == OLD else "[[256,1]]", "attributes": None,
-    }  # fmt: skip
+        "job": "job",
+        "rank": 0,
+        "position": 0,
+        "node_id": 5,
+        "parent_id": 4,
+        "name": "op5",
+        "record_function_id": 5,
+        "sequence_number": 3,
+        "scope": 1,
+        "thread_id": 2,
+        "forward_thread_id": 1,
+        "forward_parent_id": 9,
+        "op_schema": "aten::mm(Tensor self) -> Tensor",
+        "kernel_backend": None,
+        "kernel_file": None,
+        "inputs": '[[6,7,0,65536,4,"cuda:0"],1]',
+        "input_shapes": "[[256,256],[]]",
+        "input_types": '["Tensor(float)","Int"]',
+        "input_strides": strides,
+        "outputs": '[[6,7,0,65536,4,"cuda:0"]]',
+        "output_shapes": "[[256,256]]",
+        "output_types": '["Tensor(float)"]',
+        "output_strides": None if shape == OLD else "[[256,1]]",
+        "attributes": None,
+    }
     assert (file["status"], file["row_count"], file["quarantined_count"]) == ("complete", 1, 0)
     assert (file["format"], file["pid"]) == (schema, "7")
     assert json.loads(file["metadata"]) == {
-        "schema": schema, "pid": 7, "time": "2023-07-14 11:53:07", "start_ts": 5, "finish_ts": 9,
-    }  # fmt: skip
+        "schema": schema,
+        "pid": 7,
+        "time": "2023-07-14 11:53:07",
+        "start_ts": 5,
+        "finish_ts": 9,
+    }
 
 
 @pytest.mark.parametrize("schema", [OLD, NEW])
 def test_numbers_that_mean_nothing_are_null(tmp_path, schema):
     """PyTorch writes 0 and -1 where there is no number; the root is its own parent."""
-    root = node(1, schema, name="[pytorch|profiler|execution_trace|process]", parent=1, rf_id=0,
-                op_schema="")  # fmt: skip
+    root = node(
+        1,
+        schema,
+        name="[pytorch|profiler|execution_trace|process]",
+        parent=1,
+        rf_id=0,
+        op_schema="",
+    )
     with ingested(tmp_path, execution_trace([root], schema)) as run:
         assert rows(
             run,
@@ -125,7 +174,7 @@ def test_attributes_beyond_the_usual(tmp_path):
     nodes = [
         node(2, NEW, pg_name="0", in_msg_nelems=5, in_split_size="[1, 2]"),
         node(3, NEW, kernel_backend="triton", kernel_file="k.py"),
-        node(4, NEW, debug="a \"quoted\" \\ word\n") | {"dur": 5, "cat": {"x": [1]}},
+        node(4, NEW, debug='a "quoted" \\ word\n') | {"dur": 5, "cat": {"x": [1]}},
         node(5, OLD) | {"dur": 5},
     ]
     with ingested(tmp_path, execution_trace(nodes, NEW)) as run:
@@ -133,12 +182,15 @@ def test_attributes_beyond_the_usual(tmp_path):
     assert [json.loads(row["attributes"] or "null") for row in found] == [
         {"pg_name": "0", "in_msg_nelems": 5, "in_split_size": "[1, 2]"},
         None,
-        {"debug": "a \"quoted\" \\ word\n", "dur": 5, "cat": {"x": [1]}},
+        {"debug": 'a "quoted" \\ word\n', "dur": 5, "cat": {"x": [1]}},
         {"dur": 5},
     ]
     assert [(row["kernel_backend"], row["kernel_file"]) for row in found] == [
-        (None, None), ("triton", "k.py"), (None, None), (None, None),
-    ]  # fmt: skip
+        (None, None),
+        ("triton", "k.py"),
+        (None, None),
+        (None, None),
+    ]
 
 
 @pytest.mark.parametrize("value", ["NaN", "nan", "-inf", "Infinity", "1e400"])
@@ -162,12 +214,32 @@ def test_odd_types_of_what_matters_less(tmp_path, schema):
             "SELECT node_id, parent_id, record_function_id, sequence_number, scope, thread_id, "
             "forward_thread_id, op_schema, inputs, outputs FROM execution_nodes ORDER BY position",
         ) == [
-            (2, 1, 17, None, None, None, None, "5", '[[6,7,0,65536,4,"cuda:0"],1]',
-             '[[6,7,0,65536,4,"cuda:0"]]'),
-            (3, None, None, None, 0, 1, None, "aten::mm(Tensor self) -> Tensor",
-             '[[6,7,0,65536,4,"cuda:0"],1]', '[[6,7,0,65536,4,"cuda:0"]]'),
+            (
+                2,
+                1,
+                17,
+                None,
+                None,
+                None,
+                None,
+                "5",
+                '[[6,7,0,65536,4,"cuda:0"],1]',
+                '[[6,7,0,65536,4,"cuda:0"]]',
+            ),
+            (
+                3,
+                None,
+                None,
+                None,
+                0,
+                1,
+                None,
+                "aten::mm(Tensor self) -> Tensor",
+                '[[6,7,0,65536,4,"cuda:0"],1]',
+                '[[6,7,0,65536,4,"cuda:0"]]',
+            ),
             (4, None, None, None, None, None, None, None, None, "5"),
-        ]  # fmt: skip
+        ]
 
 
 # Which files are execution traces.
@@ -181,8 +253,9 @@ def test_keys_in_any_order(tmp_path):
     hta_sql.ingest(tmp_path / "job", tmp_path / "archive")
     with hta_sql.open(tmp_path / "archive") as run:
         assert rows(run, "SELECT rank, format, row_count, status FROM attachments ORDER BY 1") == [
-            (0, OLD, 2, "complete"), (1, NEW, 2, "complete"),
-        ]  # fmt: skip
+            (0, OLD, 2, "complete"),
+            (1, NEW, 2, "complete"),
+        ]
         nodes = rows(
             run, "SELECT rank, node_id, record_function_id FROM execution_nodes ORDER BY ALL"
         )
@@ -242,10 +315,20 @@ def broken(kind: str, schema: str) -> str:
 
 
 BROKEN = (
-    "no closing brace", "no opening brace", "quote in a name", "cut in a list", "a key twice",
-    "a key twice beside nan", "no id", "no whole id", "an id that is no number", "a huge id",
-    "no object", "null", "bad UTF-8",
-)  # fmt: skip
+    "no closing brace",
+    "no opening brace",
+    "quote in a name",
+    "cut in a list",
+    "a key twice",
+    "a key twice beside nan",
+    "no id",
+    "no whole id",
+    "an id that is no number",
+    "a huge id",
+    "no object",
+    "null",
+    "bad UTF-8",
+)
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -260,8 +343,10 @@ def test_a_broken_node_costs_no_other(tmp_path, kind, schema, count):
     text = execution_trace(elements, schema).encode("utf-8", "surrogateescape")
     with ingested(tmp_path, text) as run:
         assert rows(run, "SELECT position, node_id FROM execution_nodes ORDER BY 1") == [
-            (0, 2), (count + 1, 3), (count + 2, 4),
-        ]  # fmt: skip
+            (0, 2),
+            (count + 1, 3),
+            (count + 2, 4),
+        ]
         bad = run.sql("FROM quarantine ORDER BY event_id").to_pylist()
         [file] = run.sql("FROM attachments").to_pylist()
         assert run.check_tables() == []
@@ -323,7 +408,8 @@ def test_a_file_that_ends_early(tmp_path, schema, packed):
         ids = [at for (at,) in rows(run, "SELECT node_id FROM execution_nodes ORDER BY 1")]
         [(status, bad)] = rows(run, "SELECT status, quarantined_count FROM attachments")
     assert status == (
-        "truncated: gzip data ends early" if packed
+        "truncated: gzip data ends early"
+        if packed
         else "truncated: the file ends before its list of nodes does"
     )
     assert ids == list(range(2, len(ids) + 2)) and 500 < len(ids) < 1500 and bad <= 1
@@ -372,8 +458,9 @@ def test_rank_as_told(tmp_path):
     write(tmp_path / "job/et-rank-3.json.gz", gzip.compress(execution_trace([node(2)]).encode()))
     hta_sql.ingest(tmp_path / "job", tmp_path / "archive", ranks={9: one})
     assert attached(tmp_path / "archive") == [
-        ("job", 3, "execution_trace", "file name"), ("job", 9, "execution_trace", "given"),
-    ]  # fmt: skip
+        ("job", 3, "execution_trace", "file name"),
+        ("job", 9, "execution_trace", "given"),
+    ]
 
 
 def test_several_files_told_to_be_of_one_rank(tmp_path):
@@ -405,8 +492,9 @@ def test_rank_by_the_process(tmp_path):
     said = []
     hta_sql.ingest(tmp_path / "job", tmp_path / "archive", report=said.append)
     assert attached(tmp_path / "archive") == [
-        ("job", 0, "execution_trace", "pid"), ("job", 1, "execution_trace", "order"),
-    ]  # fmt: skip
+        ("job", 0, "execution_trace", "pid"),
+        ("job", 1, "execution_trace", "order"),
+    ]
     [line] = said
     assert "et_b.json" in line and "rank 1" in line and "--rank" in line
 
@@ -424,9 +512,11 @@ def test_rank_by_the_process_after_compact(tmp_path):
         write(tmp_path / f"job/et_{name}.json", execution_trace([node(2)], pid=pid))
     summary = hta_sql.ingest(tmp_path / "job", archive)
     assert {o.path.name: (o.rank, o.status) for o in summary.attachments} == {
-        "et_a.json": (2, "ingested"), "et_b.json": (1, "ingested"), "et_c.json": (0, "ingested"),
+        "et_a.json": (2, "ingested"),
+        "et_b.json": (1, "ingested"),
+        "et_c.json": (0, "ingested"),
         "et_d.json": (3, "ingested"),
-    }  # fmt: skip
+    }
     assert [source for *_, source in attached(archive)] == ["pid"] * 3 + ["order"]
 
 
@@ -457,9 +547,11 @@ def test_processes_that_cannot_be_read(tmp_path, broken):
     summary = hta_sql.ingest(tmp_path / "t", archive)
     found = {(o.job, o.path.name): (o.rank, o.status) for o in summary.attachments}
     assert found == {
-        ("bad", "et.json"): (None, "failed"), ("bad", "et_rank_5.json"): (5, "ingested"),
-        ("good", "et.json"): (1, "ingested"), ("good", "et_rank_5.json"): (5, "ingested"),
-    }  # fmt: skip
+        ("bad", "et.json"): (None, "failed"),
+        ("bad", "et_rank_5.json"): (5, "ingested"),
+        ("good", "et.json"): (1, "ingested"),
+        ("good", "et_rank_5.json"): (5, "ingested"),
+    }
     [error] = [outcome.error for outcome in summary.attachments if outcome.error]
     assert error.startswith("its rank cannot be told by its process: ") and "--rank" in error
 
@@ -493,8 +585,9 @@ def test_rank_by_order(tmp_path):
     for _ in range(2):
         summary = hta_sql.ingest(tmp_path / "job", tmp_path / "archive", report=said.append)
         assert [(o.path.name, o.rank) for o in summary.attachments] == [
-            ("et_a.json", 0), ("et_b.json", 1),
-        ]  # fmt: skip
+            ("et_a.json", 0),
+            ("et_b.json", 1),
+        ]
     assert [o.status for o in summary.attachments] == ["unchanged"] * 2
     assert len(said) == 2 and "nothing tells the rank of this execution trace" in said[0]
     (tmp_path / "job/et_a.json").unlink()
@@ -519,8 +612,9 @@ def test_two_of_one_rank(tmp_path):
     summary = hta_sql.ingest(tmp_path / "job", tmp_path / "archive")
     assert summary.failed == 1
     assert [(o.path.name, o.status) for o in summary.attachments] == [
-        ("et_a.json", "ingested"), ("et_b.json", "failed"),
-    ]  # fmt: skip
+        ("et_a.json", "ingested"),
+        ("et_b.json", "failed"),
+    ]
     error = summary.attachments[1].error
     assert "et_a.json" in error and "rank 0" in error and "--rank" in error and "\n" not in error
     assert [o.status for o in summary.traces] == ["ingested"]
@@ -528,14 +622,18 @@ def test_two_of_one_rank(tmp_path):
     write(tmp_path / "job/et_0.json", execution_trace([node(2)]))
     summary = hta_sql.ingest(tmp_path / "job", tmp_path / "archive")
     assert {o.path.name: o.status for o in summary.attachments} == {
-        "et_0.json": "failed", "et_a.json": "unchanged", "et_b.json": "failed",
-    }  # fmt: skip
+        "et_0.json": "failed",
+        "et_a.json": "unchanged",
+        "et_b.json": "failed",
+    }
     (tmp_path / "job/et_0.json").unlink()
     write(tmp_path / "job/et_rank_0.json", execution_trace([node(2)]))
     summary = hta_sql.ingest(tmp_path / "job", tmp_path / "fresh")
     assert {o.path.name: o.status for o in summary.attachments} == {
-        "et_a.json": "failed", "et_b.json": "failed", "et_rank_0.json": "ingested",
-    }  # fmt: skip
+        "et_a.json": "failed",
+        "et_b.json": "failed",
+        "et_rank_0.json": "ingested",
+    }
 
 
 def test_same_rank_from_elsewhere(tmp_path):
@@ -614,8 +712,10 @@ def test_trace_and_attachment_do_not_disturb_each_other(tmp_path):
     def held() -> list[tuple]:
         with hta_sql.open(archive) as run:
             assert run.check_tables() == []
-            return rows(run, "SELECT parse_filename(path), count(*) FROM quarantine "
-                             "GROUP BY ALL ORDER BY ALL")  # fmt: skip
+            return rows(
+                run,
+                "SELECT parse_filename(path), count(*) FROM quarantine GROUP BY ALL ORDER BY ALL",
+            )
 
     expected = [("et.json", 2), ("rank_0.json", 1)]
     assert held() == expected
@@ -669,8 +769,10 @@ def test_killed_at_any_moment(tmp_path, seed):
     assert not hta_sql.ingest(traces, archive, workers=1).failed
     with hta_sql.open(archive) as run:
         assert rows(run, "SELECT rank, count(*) FROM execution_nodes GROUP BY ALL ORDER BY 1") == [
-            (0, 2998), (1, 2998), (2, 2998),
-        ]  # fmt: skip
+            (0, 2998),
+            (1, 2998),
+            (2, 2998),
+        ]
     assert len(list(archive.glob("execution_nodes/*/*/*.parquet"))) == 3
     assert not list((archive / ".staging").glob("*"))
 
@@ -693,8 +795,9 @@ def test_several_archives(tmp_path):
     for name in ("b", "c"):
         hta_sql.ingest(other, tmp_path / name)
     with hta_sql.open(tmp_path / "a", tmp_path / "b") as run:
-        assert rows(run, "SELECT (SELECT count(*) FROM execution_nodes), "
-                         "(SELECT count(*) FROM events)") == [(1, 3)]  # fmt: skip
+        assert rows(
+            run, "SELECT (SELECT count(*) FROM execution_nodes), (SELECT count(*) FROM events)"
+        ) == [(1, 3)]
     with pytest.raises(ArchiveError, match="the execution trace of job 'job' rank 0 is in"):
         hta_sql.open(tmp_path / "b", tmp_path / "c")
 
@@ -707,8 +810,9 @@ def test_an_archive_of_another_schema(tmp_path):
     pq.write_table(pq.read_table(file, partitioning=None).drop_columns(["op_schema"]), file)
     manifest = pq.read_table(archive / "attachments.parquet", partitioning=None)
     rows_now = [row | {"schema_version": 1} for row in manifest.to_pylist()]
-    pq.write_table(type(manifest).from_pylist(rows_now, manifest.schema),
-                   archive / "attachments.parquet")  # fmt: skip
+    pq.write_table(
+        type(manifest).from_pylist(rows_now, manifest.schema), archive / "attachments.parquet"
+    )
     with pytest.warns(UserWarning, match="by an earlier hta_sql"):
         run = hta_sql.open(archive)
     with run:
@@ -769,8 +873,14 @@ def test_real_execution_trace(tmp_path):
         assert row["sequence_number"] == (raw["seq_id"] if raw["seq_id"] >= 0 else None)
         assert (row["scope"], row["thread_id"]) == (raw["scope"], raw["tid"])
         assert row["op_schema"] == (raw["op_schema"] or None)
-        for column in ("inputs", "input_shapes", "input_types", "outputs", "output_shapes",
-                       "output_types"):  # fmt: skip
+        for column in (
+            "inputs",
+            "input_shapes",
+            "input_types",
+            "outputs",
+            "output_shapes",
+            "output_types",
+        ):
             assert json.loads(row[column]) == raw[column]
         assert row["attributes"] is None
     # By HTA's rule: the ids of the nodes lie within the trace's, so that each names one.
@@ -798,8 +908,6 @@ def test_a_rank_without_a_trace_is_told(tmp_path):
         "--force --rank N=et.json changes it"
     ]
     said.clear()
-    hta_sql.ingest(
-        et, tmp_path / "archive", job="j", ranks={5: et}, force=True, report=said.append
-    )
+    hta_sql.ingest(et, tmp_path / "archive", job="j", ranks={5: et}, force=True, report=said.append)
     assert said == []
     assert attached(tmp_path / "archive") == [("j", 5, "execution_trace", "given")]

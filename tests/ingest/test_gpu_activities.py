@@ -31,8 +31,19 @@ def test_order(tmp_path, monkeypatch, where, seed):
         device, ts, size = rng.randrange(3), rng.randrange(40), rng.randrange(10**6)
         ranks = None if rng.random() < 0.7 else json.dumps([rng.randrange(512)] * rng.randrange(99))
         given = {"bytes": size} | ({"Process Group Ranks": ranks} if ranks else {})
-        events.append(span(f"gemm {size}", ts, rng.randrange(9), "kernel", pid=device, tid=7,
-                           device=device, stream=7, **given))  # fmt: skip
+        events.append(
+            span(
+                f"gemm {size}",
+                ts,
+                rng.randrange(9),
+                "kernel",
+                pid=device,
+                tid=7,
+                device=device,
+                stream=7,
+                **given,
+            )
+        )
         expected.append((device, ts * 1000, event_id, f"gemm {size}", ranks, size))
     file = tmp_path / "rank_0.json"
     file.write_text(trace_text(events))
@@ -54,8 +65,9 @@ def test_lists_of_thousands_of_ranks(tmp_path, threads):
         out.write('{"schemaVersion": 1, "baseTimeNanoseconds": 0, "traceEvents": [')
         for i in range(count):
             given = {"Collective name": "allreduce", "Process Group Ranks": ranks}
-            event = span("ncclDevKernel_AllReduce", i, 1, "kernel", pid=0, tid=7, device=0,
-                         stream=7, **given)  # fmt: skip
+            event = span(
+                "ncclDevKernel_AllReduce", i, 1, "kernel", pid=0, tid=7, device=0, stream=7, **given
+            )
             out.write("," * (i > 0) + json.dumps(event))
         out.write("]}")
     staging = tmp_path / "staging"
@@ -74,20 +86,19 @@ def test_sizes_in_more_than_three_numbers(tmp_path, threads):
     kernels = [longer] * 1_000 + [
         {"grid": [1, 2, 3], "block": longer["grid"]},
         {"block": [4, 5, 6], "note": json.dumps(longer), "inside": {"grid": [7]}},
-        {"grid": [], "note": "n" * 5_000}, {"grid": 7, "note": "n" * 5_000},
-    ]  # fmt: skip
+        {"grid": [], "note": "n" * 5_000},
+        {"grid": 7, "note": "n" * 5_000},
+    ]
     file = tmp_path / "rank_0.json"
-    file.write_text(trace_text([
-        span("k", i, 1, "kernel", 0, 7, **given) for i, given in enumerate(kernels)
-    ]))  # fmt: skip
+    file.write_text(
+        trace_text([span("k", i, 1, "kernel", 0, 7, **given) for i, given in enumerate(kernels)])
+    )
     staging = tmp_path / "staging"
     assert trace.ingest_trace(file, staging, threads=threads).facts["quarantined_count"] == 0
     sizes = pq.read_table(staging / "gpu_activities.parquet", columns=["grid", "block"]).to_pylist()
     found = [(row["grid"], row["block"]) for row in sizes]
     assert found[:1_000] == [([5, 6, 7], [1, 2])] * 1_000
-    assert found[1_000:] == [
-        ([1, 2, 3], [5, 6, 7]), (None, [4, 5, 6]), ([], None), (None, None),
-    ]  # fmt: skip
+    assert found[1_000:] == [([1, 2, 3], [5, 6, 7]), (None, [4, 5, 6]), ([], None), (None, None)]
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -105,6 +116,9 @@ def test_thousands_of_long_names(tmp_path, threads):
     assert trace.ingest_trace(file, staging, threads=threads).facts["gpu_activity_count"] == count
     with pq.ParquetFile(staging / "gpu_activities.parquet") as rows:
         for column in ("name", "short_name"):
-            names = (name.as_py() for batch in rows.iter_batches(500, columns=[column])
-                     for name in batch.column(0))  # fmt: skip
+            names = (
+                name.as_py()
+                for batch in rows.iter_batches(500, columns=[column])
+                for name in batch.column(0)
+            )
             assert all(found == f"{i}{name}" for i, found in enumerate(names))

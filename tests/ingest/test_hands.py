@@ -16,7 +16,7 @@ def tasks(*sizes_mb: float) -> list[Task]:
     return [
         Task(Path(f"{at}.json.gz"), "j", at, "given", Path("a"), Path("s"), file_bytes=int(mb * MB))
         for at, mb in enumerate(sizes_mb)
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,11 @@ from hand_written import ingested, rows, span, trace_text
 
 from hta_sql.ingest import row_groups, stacks, stream, trace
 
-WORDS = {"Input Dims": "input_dims", "Input type": "input_types",
-         "Concrete Inputs": "concrete_inputs"}  # fmt: skip
+WORDS = {
+    "Input Dims": "input_dims",
+    "Input type": "input_types",
+    "Concrete Inputs": "concrete_inputs",
+}
 
 
 def table_file(folder: Path, table: str) -> pq.ParquetFile:
@@ -30,8 +33,15 @@ def calls(rng: random.Random, count: int) -> list[dict]:
         operator = span(f"op{rng.randrange(9)}", ts, 50, tid=thread, **words)
         launch = span("cudaLaunchKernel", ts + 10, 5, "cuda_runtime", tid=thread, correlation=i + 1)
         kernel = span(f"kernel{i}", ts + 20, 30, "kernel", 0, 7, stream=7, correlation=i + 1)
-        mark = {"ph": "i", "cat": "cpu_instant_event", "name": f"mark{i}", "pid": 1, "tid": 1,
-                "ts": ts, "s": "t"}  # fmt: skip
+        mark = {
+            "ph": "i",
+            "cat": "cpu_instant_event",
+            "name": f"mark{i}",
+            "pid": 1,
+            "tid": 1,
+            "ts": ts,
+            "s": "t",
+        }
         events += [operator, *rng.sample([launch, kernel, mark], rng.randrange(1, 4))]
     return events
 
@@ -58,20 +68,30 @@ def test_row_groups_and_chunks_of_a_few(tmp_path, seed, monkeypatch):
     with table_file(tmp_path, "host_ops") as file:
         ids = file.read(["event_id"])["event_id"].to_pylist()
         assert ids == [row["event_id"] for row in found]
-    host = {at: event for at, event in enumerate(events)
-            if event["cat"] in ("cpu_op", "cuda_runtime")}  # fmt: skip
+    host = {
+        at: event for at, event in enumerate(events) if event["cat"] in ("cpu_op", "cuda_runtime")
+    }
     starts = {(event["ts"], event["tid"]): at for at, event in host.items()}
     expected = []
     for at, event in host.items():
         caller = starts.get((event["ts"] - 10, event["tid"]))
         args = event["args"]
-        expected.append({
-            "event_id": at, "cat": event["cat"], "name": event["name"], "tid": str(event["tid"]),
-            "start_ns": event["ts"] * 1000, "dur_ns": event["dur"] * 1000, "parent_id": caller,
-            "root_id": at if caller is None else caller, "depth": int(caller is not None),
-            "op_id": caller, "correlation": args.get("correlation"),
-            **{column: args.get(name) for name, column in WORDS.items()},
-        })  # fmt: skip
+        expected.append(
+            {
+                "event_id": at,
+                "cat": event["cat"],
+                "name": event["name"],
+                "tid": str(event["tid"]),
+                "start_ns": event["ts"] * 1000,
+                "dur_ns": event["dur"] * 1000,
+                "parent_id": caller,
+                "root_id": at if caller is None else caller,
+                "depth": int(caller is not None),
+                "op_id": caller,
+                "correlation": args.get("correlation"),
+                **{column: args.get(name) for name, column in WORDS.items()},
+            }
+        )
     assert found == expected
 
 
@@ -89,8 +109,10 @@ def test_row_groups_end_by_bytes(tmp_path, monkeypatch):
 
 
 def test_words_of_others_are_not_written(tmp_path):
-    marks = [{"ph": "i", "name": f"a mark of its own name, {i}", "pid": 1, "tid": 1, "ts": i}
-             for i in range(3000)]  # fmt: skip
+    marks = [
+        {"ph": "i", "name": f"a mark of its own name, {i}", "pid": 1, "tid": 1, "ts": i}
+        for i in range(3000)
+    ]
     with ingested(tmp_path, trace_text([*marks, span("aten::add", 1, 2)])) as archive:
         assert rows(archive, "SELECT name FROM host_ops") == [("aten::add",)]
     with table_file(tmp_path, "host_ops") as file:
@@ -137,17 +159,21 @@ def test_long_names_are_cut_in_what_is_derived(tmp_path):
         whole = rows(archive, "SELECT name FROM events WHERE cat = 'kernel' ORDER BY event_id")
         host = rows(archive, "SELECT name, pid, tid, depth FROM host_ops ORDER BY start_ns")
         whole_threads = rows(archive, "SELECT DISTINCT tid FROM events WHERE cat = 'cpu_op'")
-        kernels = rows(archive, """
+        kernels = rows(
+            archive,
+            """
             SELECT name, short_name, launch_name, launch_pid, launch_tid
             FROM gpu_activities
             ORDER BY start_ns
-        """)
+        """,
+        )
     assert whole == [(name,) for name in names]
     assert sorted(whole_threads) == sorted((name,) for name in names)
     assert host == [
         (cut(called), cut(name), cut(name), depth)
-        for name in names for depth, called in enumerate((name, f"cuda{name}"))
-    ]  # fmt: skip
+        for name in names
+        for depth, called in enumerate((name, f"cuda{name}"))
+    ]
     assert kernels == [
         (cut(name), cut(name), cut(f"cuda{name}"), cut(name), cut(name)) for name in names
     ]
@@ -173,9 +199,10 @@ def test_long_names_tell_what_whole_ones_do(tmp_path):
         found = rows(archive, "SELECT name, short_name, kind FROM gpu_activities ORDER BY start_ns")
     assert host == [(0, 5, None), (1, 5, None), (2, 5, 0)]
     assert found == [
-        (cut(kernel), "cutlass::Kernel", "computation"), (cut(reduction), "f", "communication"),
+        (cut(kernel), "cutlass::Kernel", "computation"),
+        (cut(reduction), "f", "communication"),
         (cut(absurd), cut(absurd), "communication"),
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize("where", ["name", "pid", "tid"])
@@ -185,10 +212,15 @@ def test_many_long_names_fit_into_little_memory(tmp_path, monkeypatch, where):
     monkeypatch.setattr(trace, "database", lru_cache(trace.database.__wrapped__))
     long = "x" * 2_000_000
     file = tmp_path / "rank_0.json"
-    file.write_text(trace_text([
-        span(ts=10 * i, dur=5, cat=cat, device=0, stream=7) | {where: f"{long}{i}"}
-        for i in range(50) for cat in ("kernel", "cpu_op")
-    ]))  # fmt: skip
+    file.write_text(
+        trace_text(
+            [
+                span(ts=10 * i, dur=5, cat=cat, device=0, stream=7) | {where: f"{long}{i}"}
+                for i in range(50)
+                for cat in ("kernel", "cpu_op")
+            ]
+        )
+    )
     facts = trace.ingest_trace(file, tmp_path / "work/staging").facts
     counted = ("event_count", "gpu_activity_count", "host_op_count")
     assert [facts[name] for name in counted] == [100, 50, 50]

@@ -59,10 +59,20 @@ BETWEEN = {
 # Once in front of the repeated part; and how often that has to be a multiple.
 ONCE = {"objects in a broken event": r'{"ph":"X","bad":\q,"l":[0'}
 KEEPS_THE_LAST = {
-    "closing brackets", "numbers", "words", "empty objects", "broken events", "useless events",
-    "blanks", "commas", "zeros", "quotes", "beginnings of events", "keys that never end",
+    "closing brackets",
+    "numbers",
+    "words",
+    "empty objects",
+    "broken events",
+    "useless events",
+    "blanks",
+    "commas",
+    "zeros",
+    "quotes",
+    "beginnings of events",
+    "keys that never end",
     "brackets",
-}  # fmt: skip
+}
 
 
 def between(kind: str, size: int) -> str:
@@ -133,10 +143,13 @@ def names(archive) -> list[str]:
 
 def check_ids(archive) -> None:
     """Every element is an event or in quarantine, once."""
-    [(count, distinct, last)] = rows(archive, """
+    [(count, distinct, last)] = rows(
+        archive,
+        """
         SELECT count(*), count(DISTINCT event_id), max(event_id)
         FROM (SELECT event_id FROM events UNION ALL SELECT event_id FROM quarantine)
-    """)
+    """,
+    )
     assert count == distinct == last + 1
     [(told,)] = rows(archive, "SELECT event_count + quarantined_count FROM traces")
     assert told == count
@@ -174,8 +187,9 @@ def test_two_broken_events_are_two(tmp_path):
     archive = ingested(tmp_path, trace_text([FIRST, BROKEN, BROKEN, LAST]))
     assert names(archive) == ["first", "last"]
     assert rows(archive, "SELECT event_id, bytes FROM quarantine ORDER BY 1") == [
-        (1, BROKEN.encode()), (2, BROKEN.encode())
-    ]  # fmt: skip
+        (1, BROKEN.encode()),
+        (2, BROKEN.encode()),
+    ]
 
 
 def test_a_bracket_too_many_ends_no_list(tmp_path):
@@ -339,13 +353,16 @@ def test_what_unfolds_to_nothing(tmp_path, kind):
     """Half a gigabyte in half a megabyte: read in little memory, given up where it is a trap."""
     before, unit, behind, is_read = BOMBS[kind]
     file = tmp_path / "rank_0.json.gz"
-    file.write_bytes(bomb(
-        f'{{"traceEvents": [{FIRST}, {before}', unit, f"{behind}, {LAST}]}}", 500 * MB
-    ))  # fmt: skip
+    file.write_bytes(
+        bomb(f'{{"traceEvents": [{FIRST}, {before}', unit, f"{behind}, {LAST}]}}", 500 * MB)
+    )
     done = subprocess.run(
         [sys.executable, "-c", READ, file, tmp_path / "archive"],
-        capture_output=True, text=True, timeout=ALARM_S, env=os.environ,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=ALARM_S,
+        env=os.environ,
+    )
     assert done.returncode == 0, done.stderr
     error, status, peak_gb = json.loads(done.stdout.splitlines()[-1])
     assert error is None and peak_gb < 1
@@ -422,8 +439,10 @@ def test_where_a_value_ends(value, size):
 @pytest.mark.parametrize("size", [1, 40, 2000])
 @pytest.mark.parametrize("blanks", [b" ", b"\n" * 99])
 def test_a_key_is_found_in_bytes_that_become_more(size, blanks):
-    text = (b'{"a": {"traceEvents": [1]}, "b": "\\"traceEvents\\": [", "traceEvents": 1, '
-            b'"traceEvents"%b:%b[2]}' % (blanks, blanks))  # fmt: skip
+    text = (
+        b'{"a": {"traceEvents": [1]}, "b": "\\"traceEvents\\": [", "traceEvents": 1, '
+        b'"traceEvents"%b:%b[2]}' % (blanks, blanks)
+    )
     search = metadata.KeySearch()
     found = None
     for end in range(size, len(text) + size, size):
@@ -459,7 +478,9 @@ APART = {
     "appended, of one event": (in_object(ONE) + in_object(TWO) + in_object(THREE), 3, 2),
     "a line each": ("\n".join(in_object(list_of(2, 2 * at)) for at in range(50)), 100, 49),
     "long ones appended": (
-        "".join(in_object(list_of(9000, 9000 * at)) for at in range(3)), 27000, 2,
+        "".join(in_object(list_of(9000, 9000 * at)) for at in range(3)),
+        27000,
+        2,
     ),
     "bare lists appended": (f"[{list_of(2)}][{list_of(2, 2)}]", 4, 1),
     "lists in the list": (in_object(f"[{ONE}], [{TWO}], [{THREE}], [{FOUR}]"), 4, 5),
@@ -597,8 +618,10 @@ def test_more_behind_the_end(tmp_path, more):
 
 def with_stamps(stamps: list[str], before: str = ",") -> str:
     """A trace whose spans begin at these stamps, as they are written."""
-    events = (json.dumps(span(ts="STAMP", padding="x" * 100)).replace('"STAMP"', stamp)
-              for stamp in stamps)  # fmt: skip
+    events = (
+        json.dumps(span(ts="STAMP", padding="x" * 100)).replace('"STAMP"', stamp)
+        for stamp in stamps
+    )
     return in_object(before.join(events))
 
 
@@ -618,9 +641,15 @@ def test_unpadded_stamps_in_pieces(tmp_path, monkeypatch, before):
 
 def test_exponents_among_absolute_stamps(tmp_path):
     """As exact as the others, and none is lost."""
-    stamps = ["1710000000000001.123", "1710000000000002.125e0", "171000000000000.3127E+1",
-              "17100000000000041.29e-1"] * 500  # fmt: skip
+    stamps = [
+        "1710000000000001.123",
+        "1710000000000002.125e0",
+        "171000000000000.3127E+1",
+        "17100000000000041.29e-1",
+    ] * 500
     with ingested(tmp_path, with_stamps(stamps)) as run:
-        found = [ns - 1710000000000000000 for (ns,) in rows(
-            run, "SELECT start_ns FROM events ORDER BY event_id")]  # fmt: skip
+        found = [
+            ns - 1710000000000000000
+            for (ns,) in rows(run, "SELECT start_ns FROM events ORDER BY event_id")
+        ]
     assert found == [1123, 2125, 3127, 4129] * 500

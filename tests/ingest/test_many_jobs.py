@@ -42,8 +42,10 @@ def statuses(summary) -> dict[str, str]:
 
 def tags(archive: Path) -> dict[tuple, dict]:
     with hta_sql.open(archive) as run:
-        return {(job, rank): dict(told) for job, rank, told in
-                rows(run, "SELECT job, rank, tags FROM traces")}  # fmt: skip
+        return {
+            (job, rank): dict(told)
+            for job, rank, told in rows(run, "SELECT job, rank, tags FROM traces")
+        }
 
 
 def test_a_list_of_traces(tmp_path):
@@ -52,19 +54,28 @@ def test_a_list_of_traces(tmp_path):
     write(tmp_path / "t/one/rank_7.json")
     absolute = write(tmp_path / "elsewhere/b.json")
     listed = write_csv(
-        tmp_path / "t/list.csv", "path,job,rank,model,cost", "one/a.json,big,3,llama,007",
-        "one/rank_7.json,,,,", f"{absolute},big,4,,12", f"file://{absolute},big,4,,12",
-    )  # fmt: skip
+        tmp_path / "t/list.csv",
+        "path,job,rank,model,cost",
+        "one/a.json,big,3,llama,007",
+        "one/rank_7.json,,,,",
+        f"{absolute},big,4,,12",
+        f"file://{absolute},big,4,,12",
+    )
     summary = hta_sql.ingest(listed, tmp_path / "a", tags={"cost": "none", "team": "x"})
     assert not summary.failed
     with hta_sql.open(tmp_path / "a") as run:
         assert rows(run, "SELECT job, rank, rank_source FROM traces ORDER BY ALL") == [
-            ("big", 3, "given"), ("big", 4, "given"), ("one", 7, "file name"),
-        ]  # fmt: skip
+            ("big", 3, "given"),
+            ("big", 4, "given"),
+            ("one", 7, "file name"),
+        ]
         assert rows(run, "FROM job_tags ORDER BY job, tag") == [
-            ("big", "cost", "007"), ("big", "model", "llama"), ("big", "team", "x"),
-            ("one", "cost", "none"), ("one", "team", "x"),
-        ]  # fmt: skip
+            ("big", "cost", "007"),
+            ("big", "model", "llama"),
+            ("big", "team", "x"),
+            ("one", "cost", "none"),
+            ("one", "team", "x"),
+        ]
     assert tags(tmp_path / "a")["big", 4] == {"cost": "12", "team": "x"}
 
 
@@ -84,18 +95,32 @@ def test_bad_rows_of_a_list_stop_no_other(tmp_path):
         write(tmp_path / f"{name}.json")
     (tmp_path / "folder").mkdir()
     listed = write_csv(
-        tmp_path / "list.csv", "path,rank", "good.json,0", "gone.json,1", "other.json,one",
-        "folder,2", ",3", ",4", "same.json,6", "too.json,6", "good.json,9",
+        tmp_path / "list.csv",
+        "path,rank",
+        "good.json,0",
+        "gone.json,1",
+        "other.json,one",
+        "folder,2",
+        ",3",
+        ",4",
+        "same.json,6",
+        "too.json,6",
+        "good.json,9",
         f"other.json,{2**31}",
-    )  # fmt: skip
+    )
     summary = hta_sql.ingest(listed, tmp_path / "a")
     assert summary.failed == 9
     errors = [outcome.error for outcome in summary.traces if outcome.error]
     for said in (
-        "no such file (row 2 of list.csv)", "'one' is no rank", "not a file (row 4",
-        "no path (row 5", "no path (row 6", "listed before", f"'{2**31}' is no rank",
+        "no such file (row 2 of list.csv)",
+        "'one' is no rank",
+        "not a file (row 4",
+        "no path (row 5",
+        "no path (row 6",
+        "listed before",
+        f"'{2**31}' is no rank",
         "are of rank 6 (by given and given)",
-    ):  # fmt: skip
+    ):
         assert any(said in error for error in errors), said
     with hta_sql.open(tmp_path / "a") as run:
         assert rows(run, "SELECT rank FROM traces") == [(0,)]
@@ -170,9 +195,11 @@ def test_a_quarrel_about_ranks_is_that_job_s_alone(tmp_path):
     write(tmp_path / "t/bad/rank_0.json")
     summary = hta_sql.ingest(tmp_path / "t", tmp_path / "a")
     assert statuses(summary) == {
-        "bad/a.json": "failed", "bad/b.json": "failed", "bad/rank_0.json": "ingested",
+        "bad/a.json": "failed",
+        "bad/b.json": "failed",
+        "bad/rank_0.json": "ingested",
         "good/a.json": "ingested",
-    }  # fmt: skip
+    }
     write(tmp_path / "u/good/a.json", count=4, before=info)
     write(tmp_path / "u/new/a.json", before=info)
     summary = hta_sql.ingest(tmp_path / "u", tmp_path / "a")
@@ -188,8 +215,9 @@ def test_many_files_without_a_rank(tmp_path):
     write(tmp_path / "t/two/rank_2.json")
     hta_sql.ingest(tmp_path / "t", tmp_path / "a")
     with hta_sql.open(tmp_path / "a") as run:
-        assert rows(run, "SELECT job, list(rank ORDER BY rank) FROM traces GROUP BY 1 ORDER BY 1"
-                    ) == [("one", [0, 1, 2, 3]), ("two", [0, 1, 2, 3, 4])]  # fmt: skip
+        assert rows(
+            run, "SELECT job, list(rank ORDER BY rank) FROM traces GROUP BY 1 ORDER BY 1"
+        ) == [("one", [0, 1, 2, 3]), ("two", [0, 1, 2, 3, 4])]
 
 
 def test_jobs(tmp_path):
@@ -197,29 +225,54 @@ def test_jobs(tmp_path):
     epoch = '"baseTimeNanoseconds": 1700000000000000000,'
     old = '"baseTimeNanoseconds": 1000,'
     for name, before in {
-        "one/rank_0": epoch + '"host_name": "h2",', "one/rank_1": epoch + '"host_name": "h1",',
-        "two/rank_0": old, "three/rank_0": "", "four/rank_0": "",
-    }.items():  # fmt: skip
+        "one/rank_0": epoch + '"host_name": "h2",',
+        "one/rank_1": epoch + '"host_name": "h1",',
+        "two/rank_0": old,
+        "three/rank_0": "",
+        "four/rank_0": "",
+    }.items():
         write(tmp_path / f"{name}.json", before=before)
     listed = write_csv(
-        tmp_path / "list.csv", "path,model,team,time,host",
-        "one/rank_0.json,m,b,2001-01-01,", "one/rank_1.json,,a,,",
-        "two/rank_0.json,,,2025-06-07 08:09:10,node7", "three/rank_0.json,,,tuesday,",
+        tmp_path / "list.csv",
+        "path,model,team,time,host",
+        "one/rank_0.json,m,b,2001-01-01,",
+        "one/rank_1.json,,a,,",
+        "two/rank_0.json,,,2025-06-07 08:09:10,node7",
+        "three/rank_0.json,,,tuesday,",
         "four/rank_0.json,,,,",
-    )  # fmt: skip
+    )
     hta_sql.ingest(listed, tmp_path / "a")
     with hta_sql.open(tmp_path / "a") as run:
         assert rows(
-            run, "SELECT job, started_at, model, team, host, rank_count, host_count, event_count, "
-            "tags FROM jobs ORDER BY job"
+            run,
+            "SELECT job, started_at, model, team, host, rank_count, host_count, event_count, "
+            "tags FROM jobs ORDER BY job",
         ) == [
             ("four", None, None, None, None, 1, 0, 3, []),
-            ("one", datetime(2023, 11, 14, 22, 13, 20), "m", "a", "h1", 2, 2, 6,
-             [("model", "m"), ("team", "a"), ("time", "2001-01-01")]),
+            (
+                "one",
+                datetime(2023, 11, 14, 22, 13, 20),
+                "m",
+                "a",
+                "h1",
+                2,
+                2,
+                6,
+                [("model", "m"), ("team", "a"), ("time", "2001-01-01")],
+            ),
             ("three", None, None, None, None, 1, 0, 3, [("time", "tuesday")]),
-            ("two", datetime(2025, 6, 7, 8, 9, 10), None, None, "node7", 1, 0, 3,
-             [("host", "node7"), ("time", "2025-06-07 08:09:10")]),
-        ]  # fmt: skip
+            (
+                "two",
+                datetime(2025, 6, 7, 8, 9, 10),
+                None,
+                None,
+                "node7",
+                1,
+                0,
+                3,
+                [("host", "node7"), ("time", "2025-06-07 08:09:10")],
+            ),
+        ]
 
 
 def test_blanks_around_the_names_of_columns(tmp_path):
@@ -234,10 +287,13 @@ def test_a_name_too_long_costs_its_row(tmp_path):
     write(tmp_path / "t/rank_0.json")
     write(tmp_path / "t/rank_1.json")
     listed = write_csv(
-        tmp_path / "l.csv", "path,job", "t/rank_0.json,j", f"t/rank_1.json,{'x' * 300}")
+        tmp_path / "l.csv", "path,job", "t/rank_0.json,j", f"t/rank_1.json,{'x' * 300}"
+    )
     summary = hta_sql.ingest(listed, tmp_path / "a")
     assert sorted((o.status, o.path.name) for o in summary.traces) == [
-        ("failed", "rank_1.json"), ("ingested", "rank_0.json")]
+        ("failed", "rank_1.json"),
+        ("ingested", "rank_0.json"),
+    ]
     [why] = [o.error for o in summary.traces if o.error]
     assert "its name is too long for a folder" in why
 
@@ -273,15 +329,19 @@ def test_few_lines_about_many_files(tmp_path, monkeypatch):
     hta_sql.ingest(tmp_path / "t/c", archive, job="c")
     status, lines = run_cli(tmp_path / "t", archive, "--workers", 1)
     assert status == 1
-    assert sorted(lines[:-1]) == sorted([
-        f"{tmp_path}/t/b/rank_1.json: failed: not JSON: it begins with b'nonsense'",
-        "a: 2 ingested; 6 events", "b: 1 failed, 1 ingested; 3 events",
-    ])  # fmt: skip
+    assert sorted(lines[:-1]) == sorted(
+        [
+            f"{tmp_path}/t/b/rank_1.json: failed: not JSON: it begins with b'nonsense'",
+            "a: 2 ingested; 6 events",
+            "b: 1 failed, 1 ingested; 3 events",
+        ]
+    )
     assert lines[-1] == "5 traces: 3 ingested, 1 failed, 1 unchanged; N s"
     write(tmp_path / "t/b/rank_1.json")  # what failed is tried again
     assert run_cli(tmp_path / "t", archive, "--workers", 1) == (
-        0, ["b: 1 unchanged, 1 ingested; 6 events", "5 traces: 4 unchanged, 1 ingested; N s"]
-    )  # fmt: skip
+        0,
+        ["b: 1 unchanged, 1 ingested; 6 events", "5 traces: 4 unchanged, 1 ingested; N s"],
+    )
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "json"])
@@ -294,14 +354,24 @@ def test_outcomes(tmp_path, ending):
     assert status == 1
     if ending == "csv":
         with file.open() as text:
-            found = [row | {"rank": row["rank"] and int(row["rank"])}
-                     for row in csv.DictReader(text)]  # fmt: skip
+            found = [
+                row | {"rank": row["rank"] and int(row["rank"])} for row in csv.DictReader(text)
+            ]
     elif ending == "json":
         found = json.loads(file.read_text())
     else:
         found = pq.read_table(file).to_pylist()
-    assert list(found[0]) == ["path", "job", "rank", "kind", "status", "event_count",
-                              "quarantined_count", "seconds", "error"]  # fmt: skip
+    assert list(found[0]) == [
+        "path",
+        "job",
+        "rank",
+        "kind",
+        "status",
+        "event_count",
+        "quarantined_count",
+        "seconds",
+        "error",
+    ]
     seen = {Path(row["path"]).name: (row["status"], row["error"] or None) for row in found}
     assert seen == {
         "rank_0.json": ("ingested", None),
@@ -330,8 +400,16 @@ def test_killed_among_many_jobs(tmp_path):
     """The archive that is completed afterwards is the one that an undisturbed ingest makes."""
     for job in range(12):
         write(tmp_path / f"t/j{job:02}/rank_0.json", count=20 + job)
-    words = [sys.executable, "-m", "hta_sql.cli", "ingest", tmp_path / "t", tmp_path / "a",
-             "--workers", "2"]  # fmt: skip
+    words = [
+        sys.executable,
+        "-m",
+        "hta_sql.cli",
+        "ingest",
+        tmp_path / "t",
+        tmp_path / "a",
+        "--workers",
+        "2",
+    ]
     ingest = subprocess.Popen(list(map(str, words)), stderr=subprocess.PIPE, text=True)
     for _ in range(3):
         ingest.stderr.readline()
@@ -339,8 +417,9 @@ def test_killed_among_many_jobs(tmp_path):
     ingest.communicate()
     with hta_sql.open(tmp_path / "a") as run:
         [(there,)] = rows(run, "SELECT count(*) FROM traces")
-        assert rows(run, "SELECT count(*) FROM table_counts WHERE row_count <> written_count"
-                    ) == [(0,)]  # fmt: skip
+        assert rows(run, "SELECT count(*) FROM table_counts WHERE row_count <> written_count") == [
+            (0,)
+        ]
     assert there >= 3
     summary = hta_sql.ingest(tmp_path / "t", tmp_path / "a", workers=1)
     found = sorted(outcome.status for outcome in summary.traces)
@@ -413,12 +492,15 @@ def test_watch(tmp_path):
     assert (rest, watch.returncode) == ("stopped\n", 0)
     outcomes = pa.csv.read_csv(tmp_path / "o.csv").to_pylist()
     assert sorted((row["job"], row["status"]) for row in outcomes) == [
-        ("early", "replaced"), ("late", "failed"), ("late", "ingested"),
-    ]  # fmt: skip
+        ("early", "replaced"),
+        ("late", "failed"),
+        ("late", "ingested"),
+    ]
     with hta_sql.open(archive) as run:
         assert rows(run, "SELECT job, event_count FROM traces ORDER BY job") == [
-            ("early", 7), ("late", 50),
-        ]  # fmt: skip
+            ("early", 7),
+            ("late", 50),
+        ]
 
 
 def test_watch_a_list_that_grows(tmp_path):
@@ -494,10 +576,16 @@ def watched(inputs: Path, archive: Path, report=lambda line: None, looks: int = 
     with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(time, "sleep", sleep)
         watch(
-            [inputs], archive, seconds=1, report=report, passed=passed, workers=1,
-            planned=lambda files: None, finished=lambda outcome: None,
+            [inputs],
+            archive,
+            seconds=1,
+            report=report,
+            passed=passed,
+            workers=1,
+            planned=lambda files: None,
+            finished=lambda outcome: None,
             progress=lambda done, total: None,
-        )  # fmt: skip
+        )
     return found
 
 

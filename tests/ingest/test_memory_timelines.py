@@ -13,8 +13,13 @@ import hta_sql
 from hta_sql.ingest import memory_timeline, stream
 
 CHANGES = [
-    [-1, 1, 100, 0], [-1, 1, 20, 7], [5, 2, 8, 4], [5, 3, -8, 4], [5, 3, 8, 5], [9, 4, -20, 7]
-]  # fmt: skip
+    [-1, 1, 100, 0],
+    [-1, 1, 20, 7],
+    [5, 2, 8, 4],
+    [5, 3, -8, 4],
+    [5, 3, 8, 5],
+    [9, 4, -20, 7],
+]
 
 
 def ingested(folder: Path, content: str | bytes, name: str = "memory_rank_0.raw.json.gz"):
@@ -173,8 +178,10 @@ def test_many_broken_changes(tmp_path, bad):
 @pytest.mark.parametrize("size", [64, 100, 1000, 10**6])
 def test_pieces_of_any_size(tmp_path, monkeypatch, size):
     rng = random.Random(size)
-    changes = [[at, rng.randint(1, 4), rng.randint(-(10**18), 10**18), rng.randrange(8)]
-               for at in range(500)]  # fmt: skip
+    changes = [
+        [at, rng.randint(1, 4), rng.randint(-(10**18), 10**18), rng.randrange(8)]
+        for at in range(500)
+    ]
     bad = {50: '[1, "a, [b", 3, 4]', 200: "null", 300: "[1, 2, 3"}
     elements = [bad.get(at, json.dumps(change)) for at, change in enumerate(changes)]
     monkeypatch.setattr(memory_timeline, "PIECE_BYTES", size)
@@ -203,7 +210,8 @@ def test_a_file_that_ends_early(tmp_path, packed):
     assert 1000 < len(found) < 2000 and count <= 1
     assert found == [tuple(change) for change in changes[: len(found)]]
     assert status == (
-        "truncated: gzip data ends early" if packed
+        "truncated: gzip data ends early"
+        if packed
         else "truncated: the file ends before its list does"
     )
 
@@ -281,6 +289,13 @@ def test_real_timeline(tmp_path):
     ]
     assert len(found) == 7721
     assert found[744][4:12] == (
-        102440608, 102228128, 19395584, 0, 2618160128, 58417152, 41811968, 25494440
-    )  # fmt: skip
+        102440608,
+        102228128,
+        19395584,
+        0,
+        2618160128,
+        58417152,
+        41811968,
+        25494440,
+    )
     assert max(row[-1] for row in found) == 3082832104

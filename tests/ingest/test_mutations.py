@@ -19,19 +19,37 @@ import pyarrow.parquet as pq
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from raw_json import TRACE_FILES, TRACES, parse  # noqa: E402
+from raw_json import TRACE_FILES, TRACES, parse
 
-from hta_sql.ingest.stream import NotATrace  # noqa: E402
-from hta_sql.ingest.trace import IngestedTrace, ingest_trace  # noqa: E402
+from hta_sql.ingest.stream import NotATrace
+from hta_sql.ingest.trace import IngestedTrace, ingest_trace
 
 SEEDS = 10
 MUTATIONS_EACH = 20
 SEPARATORS = re.compile(r"[ \t\r\n,]*")
 # What means something to a reader of JSON, or of traces.
 TELLING = (
-    b"{", b"}", b"[", b"]", b'"', b",", b":", b"\\", b"\0", b"\xff", b"nul", b"NaN", b"1e999", b"-",
-    b"\n", b"}}", b"],", b'{"ph":"X"}', b'"traceEvents":[', b'],"a":',
-)  # fmt: skip
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b'"',
+    b",",
+    b":",
+    b"\\",
+    b"\0",
+    b"\xff",
+    b"nul",
+    b"NaN",
+    b"1e999",
+    b"-",
+    b"\n",
+    b"}}",
+    b"],",
+    b'{"ph":"X"}',
+    b'"traceEvents":[',
+    b'],"a":',
+)
 
 pytestmark = pytest.mark.skipif(not TRACES.is_dir(), reason="no shared/traces here")
 

@@ -40,6 +40,7 @@ def test_cleared_up_by_two_while_the_owner_begins(tmp_path, interrupted):
     lock_file = staging.with_suffix(".lock")
     lock_file.touch()
     with contextlib.ExitStack() as owner:
+
         def begin() -> None:
             lock_file.unlink()
             owner.enter_context(in_use(staging))

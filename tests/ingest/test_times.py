@@ -77,11 +77,19 @@ def test_the_nanoseconds_of_stamps_that_are_written_in_many_ways(seed):
     assert found.tolist() == exact.tolist()
 
 
-@pytest.mark.parametrize("text", [
-    '{"ts":1.712195495519689e15}', '{"ts":1712195495519689.0015}', '{"ts":-1712195495519689.5}',
-    '{"ts":1712195495519789.001}', '{"ts":171219549551968.9001}', '{"ts":1712195495519689.001',
-    '{"ts":1712195495519689.001,"args":{"ts":1}}', "{}",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"ts":1.712195495519689e15}',
+        '{"ts":1712195495519689.0015}',
+        '{"ts":-1712195495519689.5}',
+        '{"ts":1712195495519789.001}',
+        '{"ts":171219549551968.9001}',
+        '{"ts":1712195495519689.001',
+        '{"ts":1712195495519689.001,"args":{"ts":1}}',
+        "{}",
+    ],
+)
 def test_stamps_that_take_a_parser(text):
     """Written in another way, cut, not near to what was read, or of an argument."""
     rounded = np.array([1_712_195_495_519_689_125], np.int64)

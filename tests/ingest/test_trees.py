@@ -101,14 +101,14 @@ def test_two_runs_of_one_name_are_not_mixed(tmp_path):
     archive = tmp_path / "a"
     hta_sql.ingest(tmp_path / "one", archive)
     summary = hta_sql.ingest(tmp_path / "two", archive)
-    assert jobs(archive) == {
-        "only-one": [(0, 3)], "only-two": [(0, 3)], "run": [(0, 2), (1, 2)]
-    }
+    assert jobs(archive) == {"only-one": [(0, 3)], "only-two": [(0, 3)], "run": [(0, 2), (1, 2)]}
     errors = {outcome.rank: outcome.error for outcome in summary.traces if outcome.error}
     assert set(errors) == {0, 1, 2, 3}
     assert errors[0].startswith("the archive has rank 0 of job 'run' from ")
-    assert errors[3] == ("left out with rank 1 beside it, which job 'run' has from another folder: "
-                         "name another job with --job")  # fmt: skip
+    assert errors[3] == (
+        "left out with rank 1 beside it, which job 'run' has from another folder: "
+        "name another job with --job"
+    )
     hta_sql.ingest([tmp_path / "one", tmp_path / "two"], tmp_path / "b")
     assert jobs(tmp_path / "b") == {"only-one": [(0, 3)], "only-two": [(0, 3)]}
 
@@ -149,8 +149,8 @@ def test_many_that_are_skipped_are_one_line(tmp_path):
     hta_sql.ingest(tmp_path / "t", tmp_path / "a", report=said.append)
     why = 'not a Kineto trace: no "traceEvents"'
     assert sorted(said) == [
-        f"skipped 6 files, such as {tmp_path}/t/j0/meta.json: {why} (found \"lr\")",
-        f"skipped other.json: {why} (found \"x\")",
+        f'skipped 6 files, such as {tmp_path}/t/j0/meta.json: {why} (found "lr")',
+        f'skipped other.json: {why} (found "x")',
     ]
 
 

@@ -23,7 +23,9 @@ def fleet(_fleet: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def uploaded(bucket: str, fs) -> Callable[[Path, str], str]:
     """Copy an archive there: uploaded(folder, "archive") gives its URL."""
+
     def upload(archive: Path, name: str) -> str:
         fs.put(f"{archive}/", f"{bucket}/{name}/", recursive=True)
         return f"{bucket}/{name}"
+
     return upload

@@ -42,7 +42,8 @@ def test_ranks_of_a_job_share_files(fleet):
     assert (done.job_count, done.rank_count, done.written_count, done.left) == (2, 5, 6, [])
     folders = [name.rpartition("/")[0] for name in data_files(fleet)]
     assert folders == sorted(
-        f"{table}/{folder}" for table in TABLES
+        f"{table}/{folder}"
+        for table in TABLES
         for folder in ("job=bert/ranks", "job=llama 7b/ranks", "job=one/rank=0")
     )
     assert contents(fleet) == before
@@ -116,8 +117,10 @@ def test_columns_are_written_as_ingest_writes_them(tmp_path):
     def encodings(file: Path) -> dict:
         group = pq.ParquetFile(file).metadata.row_group(0)
         columns = [group.column(i) for i in range(group.num_columns)]
-        return {c.path_in_schema: (c.physical_type, set(c.encodings), c.compression,
-                                   c.is_stats_set) for c in columns}
+        return {
+            c.path_in_schema: (c.physical_type, set(c.encodings), c.compression, c.is_stats_set)
+            for c in columns
+        }
 
     before = encodings(one)
     hta_sql.compact(tmp_path / "a")
@@ -175,8 +178,10 @@ def test_a_compacted_and_a_plain_archive_as_one(demo, tmp_path):
 @pytest.mark.skipif(not _shell_program(), reason="no duckdb command line")
 def test_the_shell_reads_compacted_files(fleet, capfd):
     def ask() -> list[str]:
-        commands = ["SELECT job, rank, count(*), sum(dur_ns) FROM events GROUP BY ALL ORDER BY ALL",
-                    "FROM kernel_stats()"]
+        commands = [
+            "SELECT job, rank, count(*), sum(dur_ns) FROM events GROUP BY ALL ORDER BY ALL",
+            "FROM kernel_stats()",
+        ]
         assert run_shell(fleet, [".mode csv", *commands]) == 0
         return capfd.readouterr().out.splitlines()
 
@@ -241,7 +246,8 @@ def test_damaged_jobs_are_left_as_they_are(fleet):
     assert "0 ranks" in summary
     assert data_files(fleet) == files
     assert contents(fleet)["events"] == [
-        row for row in before if (row["job"], row["rank"]) != ("bert", 1)]
+        row for row in before if (row["job"], row["rank"]) != ("bert", 1)
+    ]
 
 
 def test_ranks_of_another_schema_do_not_share_their_file(fleet):
@@ -251,8 +257,9 @@ def test_ranks_of_another_schema_do_not_share_their_file(fleet):
     [file] = fleet.glob("events/job=llama*/rank=0/*.parquet")
     table = pq.read_table(file, partitioning=None)
     pq.write_table(table.drop_columns(["more"]), file)
-    manifest.change(lambda row: manifest.key(row) != manifest.key(old),
-                    [old | {"schema_version": 5}])
+    manifest.change(
+        lambda row: manifest.key(row) != manifest.key(old), [old | {"schema_version": 5}]
+    )
     with pytest.warns(UserWarning, match="earlier"):
         before = contents(fleet)
     assert hta_sql.compact(fleet).rank_count == 4
@@ -278,8 +285,15 @@ def test_what_killed_ingests_left_goes_after_a_day(fleet):
     os.utime(young, (now - DAY + 60, now - DAY + 60))
     done = hta_sql.compact(fleet, only_jobs=["one"])
     assert old.exists() and not done.unnamed_count
-    half = [fleet / f".{name}" for name in (
-        f"hta.duckdb.{'0a' * 16}", f"hta.duckdb.{'0a' * 16}.wal", "traces.parquet.17", "notes.17")]
+    half = [
+        fleet / f".{name}"
+        for name in (
+            f"hta.duckdb.{'0a' * 16}",
+            f"hta.duckdb.{'0a' * 16}.wal",
+            "traces.parquet.17",
+            "notes.17",
+        )
+    ]
     for file in half:
         file.write_bytes(b"12345")
         os.utime(file, (now - DAY - 60, now - DAY - 60))
@@ -296,8 +310,7 @@ class Midway:
 
     def __init__(self, run, action, times: int = 1):
         self.left, self._action = times, action
-        run.con.create_function("midway", self._call, ["BIGINT"], "BIGINT",
-                                side_effects=True)
+        run.con.create_function("midway", self._call, ["BIGINT"], "BIGINT", side_effects=True)
 
     def _call(self, value: int) -> int:
         if self.left:
@@ -341,8 +354,10 @@ def test_readers_while_files_are_shared_and_ranks_replaced(tmp_path, monkeypatch
     """Whatever is asked while compaction runs, the answer is that of before."""
     fleet = write_fleet(tmp_path / "a", {f"job {i}": 3 for i in range(12)})
     monkeypatch.setattr(compacting, "SECONDS_BETWEEN_MOVES", 0.2)
-    sql = ("SELECT job, rank, count(*) AS n, sum(e.dur_ns)::BIGINT AS t FROM events AS e "
-           "GROUP BY ALL ORDER BY ALL")
+    sql = (
+        "SELECT job, rank, count(*) AS n, sum(e.dur_ns)::BIGINT AS t FROM events AS e "
+        "GROUP BY ALL ORDER BY ALL"
+    )
     with hta_sql.open(fleet) as run:
         expected = run.sql(sql)
     stop = False
@@ -387,7 +402,8 @@ def test_compaction_beside_an_ingest(tmp_path):
     hta_sql.ingest(job, archive, workers=1)
     for rank in range(4):
         (job / f"rank_{rank}.json").write_text(
-            trace_text([span("new", ts=i) for i in range(rank + 2)]))
+            trace_text([span("new", ts=i) for i in range(rank + 2)])
+        )
     with ThreadPoolExecutor(1) as pool:
         ingest = pool.submit(hta_sql.ingest, job, archive, workers=1)
         while not ingest.done():
@@ -397,7 +413,8 @@ def test_compaction_beside_an_ingest(tmp_path):
     with hta_sql.open(archive) as run:
         found = run.sql("SELECT rank, name, count(*) AS n FROM events GROUP BY ALL ORDER BY ALL")
         assert [tuple(row.values()) for row in found.to_pylist()] == [
-            (rank, "new", rank + 2) for rank in range(4)]
+            (rank, "new", rank + 2) for rank in range(4)
+        ]
         assert run.check_tables() == []
     assert len(data_files(archive)) == 2  # of events and operators; there is no GPU
 
@@ -429,8 +446,10 @@ def test_killed_before_the_files_of_before_go(fleet, monkeypatch):
 def test_killed_at_any_moment(tmp_path, seed):
     fleet = write_fleet(tmp_path / "a", {f"job {i}": 3 for i in range(20)})
     before = contents(fleet)
-    code = ("import sys, hta_sql, hta_sql.keeping.compact as c\n"
-            "c.SECONDS_BETWEEN_MOVES = 0\nprint(flush=True)\nc.compact(sys.argv[1], workers=1)")
+    code = (
+        "import sys, hta_sql, hta_sql.keeping.compact as c\n"
+        "c.SECONDS_BETWEEN_MOVES = 0\nprint(flush=True)\nc.compact(sys.argv[1], workers=1)"
+    )
     drawn = random.Random(seed)
     for _ in range(2):
         running = subprocess.Popen([sys.executable, "-c", code, fleet], stdout=subprocess.PIPE)
@@ -463,8 +482,10 @@ def test_command(fleet):
 def test_archives_that_tell_no_counts(make_archive):
     spans = [{"rank": rank, "event_id": 1, "start_ns": 1, "dur_ns": 2} for rank in (0, 1)]
     archive = make_archive(
-        events=[row | {"ph": "X"} for row in spans], host_ops=spans,
-        gpu_activities=[activity(rank=0), activity(rank=1)])
+        events=[row | {"ph": "X"} for row in spans],
+        host_ops=spans,
+        gpu_activities=[activity(rank=0), activity(rank=1)],
+    )
     before = contents(archive)
     assert hta_sql.compact(archive).rank_count == 2
     assert contents(archive) == before
@@ -483,8 +504,9 @@ def test_object_storage(fleet, uploaded, monkeypatch):
         with hta_sql.open(fleet) as run:
             assert early.sql(total).to_pylist() == run.sql(total).to_pylist()
     assert contents(url) == before
-    names = [file.name for file in keeping_files.files_of(hta_sql.storage.place(url))
-             if file.file_id]
+    names = [
+        file.name for file in keeping_files.files_of(hta_sql.storage.place(url)) if file.file_id
+    ]
     assert len(names) == 9 and sum("/ranks/" in name for name in names) == 6
     stray = hta_sql.storage.place(url) / "events/job=bert/rank=9/feedfeedfeedfeed.parquet"
     stray.write_bytes(b"x")

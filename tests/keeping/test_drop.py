@@ -24,8 +24,7 @@ HOUR_NS = 3_600_000_000_000
 
 
 def without(found: dict, *jobs: str) -> dict:
-    return {table: [row for row in rows if row["job"] not in jobs]
-            for table, rows in found.items()}  # fmt: skip
+    return {table: [row for row in rows if row["job"] not in jobs] for table, rows in found.items()}
 
 
 @pytest.mark.parametrize("compacted", [False, True])
@@ -37,7 +36,11 @@ def test_a_job_goes_with_its_files_alone(fleet, compacted):
     of_job = [name for name in files if "/job=bert/" in name]
     [gone] = hta_sql.drop(fleet, jobs=["bert"]).to_pylist()
     assert (gone["job"], gone["rank_count"], gone["file_count"], gone["total_bytes"]) == (
-        "bert", 2, len(of_job), sum(bytes_of[name] for name in of_job))
+        "bert",
+        2,
+        len(of_job),
+        sum(bytes_of[name] for name in of_job),
+    )
     assert len(of_job) == (3 if compacted else 6)
     assert data_files(fleet) == [name for name in files if name not in of_job]
     assert not list(fleet.glob("*/job=bert"))
@@ -56,7 +59,8 @@ def test_an_unknown_job_drops_nothing(fleet):
     result = CliRunner().invoke(cli, ["drop", str(fleet), "--job", "bert", "--job", "nope"])
     assert result.exit_code == 1 and result.stdout == ""
     assert result.stderr == (
-        f"Error: {fleet}: no job 'nope'; there are 'bert', 'llama 7b', 'one'\n")
+        f"Error: {fleet}: no job 'nope'; there are 'bert', 'llama 7b', 'one'\n"
+    )
     assert contents(fleet) == before
 
 
@@ -80,16 +84,27 @@ def test_what_was_attached_and_computed_goes_too(fleet):
     [trace] = [r for r in Manifest(fleet).rows() if (r["job"], r["rank"]) == ("bert", 0)]
     paths = Manifest(fleet, "critical_paths")
     with paths.locked():
-        paths.change(lambda row: True, [
-            {"job": "bert", "path_window": "step 1", "path_id": "p", "ranks": [0],
-             "trace_ids": [trace["trace_id"]]}])
+        paths.change(
+            lambda row: True,
+            [
+                {
+                    "job": "bert",
+                    "path_window": "step 1",
+                    "path_id": "p",
+                    "ranks": [0],
+                    "trace_ids": [trace["trace_id"]],
+                }
+            ],
+        )
     edges = fleet / "path_edges/job=bert/rank=0/p.parquet"
     edges.parent.mkdir(parents=True)
     pq.write_table(pa.table({"position": [1]}), edges)
     kept = Manifest(fleet, "kept_results")
     with kept.locked():
-        kept.change(lambda row: True, [{"job": job, "query": "job_summary_v1", "file_id": "r"}
-                                       for job in ("bert", "one")])
+        kept.change(
+            lambda row: True,
+            [{"job": job, "query": "job_summary_v1", "file_id": "r"} for job in ("bert", "one")],
+        )
     assert hta_sql.drop(fleet, jobs=["bert"])["file_count"].to_pylist() == [8]
     assert [row["job"] for row in kept.rows()] == ["one"]
     assert [row["file_id"] for row in manifest.rows()] == ["def"] and paths.rows() == []
@@ -116,12 +131,18 @@ def test_older_than(tmp_path):
     now_ns = time.time_ns()
     now = datetime.now(UTC).replace(tzinfo=None)
     fleet = write_fleet(tmp_path / "a", {"old": 2, "mixed": 2, "new": 1, "dateless": 1, "late": 1})
-    set_times(fleet, {
-        ("old", 0): now_ns - 50 * HOUR_NS, ("old", 1): now_ns - 49 * HOUR_NS,
-        ("mixed", 0): now_ns - 50 * HOUR_NS, ("mixed", 1): now_ns - 47 * HOUR_NS,
-        ("new", 0): now_ns - HOUR_NS,
-        ("dateless", 0): now - timedelta(hours=49), ("late", 0): now - timedelta(hours=47),
-    })  # fmt: skip
+    set_times(
+        fleet,
+        {
+            ("old", 0): now_ns - 50 * HOUR_NS,
+            ("old", 1): now_ns - 49 * HOUR_NS,
+            ("mixed", 0): now_ns - 50 * HOUR_NS,
+            ("mixed", 1): now_ns - 47 * HOUR_NS,
+            ("new", 0): now_ns - HOUR_NS,
+            ("dateless", 0): now - timedelta(hours=49),
+            ("late", 0): now - timedelta(hours=47),
+        },
+    )
 
     def older(age: str) -> list[str]:
         return hta_sql.drop(fleet, older_than=age, dry_run=True)["job"].to_pylist()
@@ -138,10 +159,19 @@ def test_a_date_that_only_a_tag_tells(tmp_path):
     """It counts where the traces tell none, as in the view jobs."""
     now = datetime.now(UTC)
     fleet = write_fleet(tmp_path / "a", {"old": 1, "new": 1, "traced": 1})
-    tags = {"old": (now - timedelta(hours=49)).isoformat(), "new": "tuesday",
-            "traced": "2001-01-01"}
-    set_times(fleet, {("old", 0): now.replace(tzinfo=None), ("new", 0): now.replace(tzinfo=None),
-                      ("traced", 0): time.time_ns()})  # fmt: skip
+    tags = {
+        "old": (now - timedelta(hours=49)).isoformat(),
+        "new": "tuesday",
+        "traced": "2001-01-01",
+    }
+    set_times(
+        fleet,
+        {
+            ("old", 0): now.replace(tzinfo=None),
+            ("new", 0): now.replace(tzinfo=None),
+            ("traced", 0): time.time_ns(),
+        },
+    )
     manifest = Manifest(fleet)
     rows = [row | {"tags": [("time", tags[row["job"]])]} for row in manifest.rows()]
     with manifest.locked():
@@ -149,14 +179,19 @@ def test_a_date_that_only_a_tag_tells(tmp_path):
     assert hta_sql.drop(fleet, older_than="2d", dry_run=True)["job"].to_pylist() == ["old"]
 
 
-@pytest.mark.parametrize(("told", "started"), [
-    ("2020-01-05", datetime(2020, 1, 5)), ("2020-1-5", datetime(2020, 1, 5)),
-    ("2020-01-05 10:00:00 UTC", datetime(2020, 1, 5, 10)),
-    ("2020-01-05T10:00:00Z", datetime(2020, 1, 5, 10)),
-    ("2020-01-05 10:00+02", datetime(2020, 1, 5, 8)),
-    ("2020-01-05T10:00:00-0700", datetime(2020, 1, 5, 17)),
-    ("20200105", None), ("last week", None),
-])
+@pytest.mark.parametrize(
+    ("told", "started"),
+    [
+        ("2020-01-05", datetime(2020, 1, 5)),
+        ("2020-1-5", datetime(2020, 1, 5)),
+        ("2020-01-05 10:00:00 UTC", datetime(2020, 1, 5, 10)),
+        ("2020-01-05T10:00:00Z", datetime(2020, 1, 5, 10)),
+        ("2020-01-05 10:00+02", datetime(2020, 1, 5, 8)),
+        ("2020-01-05T10:00:00-0700", datetime(2020, 1, 5, 17)),
+        ("20200105", None),
+        ("last week", None),
+    ],
+)
 def test_the_view_jobs_reads_a_tag_alike(tmp_path, told, started):
     fleet = write_fleet(tmp_path / "a", {"job": 1})
     now = datetime.now(UTC).replace(tzinfo=None)
@@ -183,7 +218,8 @@ def test_a_dry_run_writes_nothing(fleet):
 def test_where_it_cannot_tell_what_went_nothing_goes(fleet, tmp_path):
     before = Manifest(fleet).rows()
     done = CliRunner().invoke(
-        cli, ["drop", str(fleet), "--job", "bert", "-o", str(tmp_path / "none/gone.csv")])
+        cli, ["drop", str(fleet), "--job", "bert", "-o", str(tmp_path / "none/gone.csv")]
+    )
     assert done.exit_code == 2 and "no such folder" in done.stderr
     assert Manifest(fleet).rows() == before
 
@@ -212,8 +248,10 @@ def test_command(fleet):
 
 def test_readers_see_it_go_as_a_whole(tmp_path):
     fleet = write_fleet(tmp_path / "a", {f"job {i}": 2 for i in range(8)})
-    sql = ("SELECT t.job, t.rank, t.event_count AS told, count(e.event_id) AS n FROM traces AS t "
-           "LEFT JOIN events AS e ON e.job = t.job AND e.rank = t.rank GROUP BY ALL ORDER BY ALL")
+    sql = (
+        "SELECT t.job, t.rank, t.event_count AS told, count(e.event_id) AS n FROM traces AS t "
+        "LEFT JOIN events AS e ON e.job = t.job AND e.rank = t.rank GROUP BY ALL ORDER BY ALL"
+    )
     stop = False
 
     def read() -> list[int]:
@@ -242,8 +280,10 @@ def test_killed_at_any_moment(tmp_path, seed):
     """Each job is there as a whole or not at all; what is left of files goes by compaction."""
     fleet = write_fleet(tmp_path / "a", {f"job {i}": 3 for i in range(30)})
     before = contents(fleet)
-    code = ("import sys, hta_sql\nhta_sql.drop\nprint(flush=True)\n"
-            "for i in range(20): hta_sql.drop(sys.argv[1], jobs=[f'job {i}'])")
+    code = (
+        "import sys, hta_sql\nhta_sql.drop\nprint(flush=True)\n"
+        "for i in range(20): hta_sql.drop(sys.argv[1], jobs=[f'job {i}'])"
+    )
     running = subprocess.Popen([sys.executable, "-c", code, fleet], stdout=subprocess.PIPE)
     running.stdout.readline()
     time.sleep(random.Random(seed).uniform(0.05, 2.5))

@@ -21,8 +21,10 @@ from hta_sql.store.manifest import Manifest
 
 
 def of_job(found: dict, job: str, name: str | None = None) -> dict:
-    return {table: [row | {"job": name or job} for row in rows if row["job"] == job]
-            for table, rows in found.items()}  # fmt: skip
+    return {
+        table: [row | {"job": name or job} for row in rows if row["job"] == job]
+        for table, rows in found.items()
+    }
 
 
 def both(one: dict, other: dict) -> dict:
@@ -62,7 +64,8 @@ def test_rows_say_what_they_said(fleet, tmp_path):
     after = Manifest(tmp_path / "out").rows()
     ids = {"trace_id", "file_id"}
     assert [{k: v for k, v in row.items() if k not in ids} for row in after] == [
-        {k: v for k, v in row.items() if k not in ids} for row in before]
+        {k: v for k, v in row.items() if k not in ids} for row in before
+    ]
 
 
 def test_a_job_that_is_there_is_refused(fleet, tmp_path):
@@ -71,7 +74,8 @@ def test_a_job_that_is_there_is_refused(fleet, tmp_path):
     result = CliRunner().invoke(cli, ["import", str(fleet), str(other)])
     assert result.exit_code == 1 and result.stderr == (
         f"Error: {other}: has a job 'bert' already; `hta-sql import` adds it under another name "
-        "with --job, or replaces it with --force\n")
+        "with --job, or replaces it with --force\n"
+    )
     with pytest.raises(ArchiveError, match="has a job 'bert' already"):
         hta_sql.export_job(fleet, other, job="bert")
     assert (contents(fleet), contents(other)) == before
@@ -87,8 +91,7 @@ def test_another_name(fleet, tmp_path):
     hta_sql.import_job(tmp_path / "out", fleet, job=name)
     assert contents(fleet) == both(before, of_job(before, "bert", name))
     hta_sql.drop(fleet, jobs=["bert"])
-    after = {table: [row for row in rows if row["job"] != "bert"]
-             for table, rows in before.items()}  # fmt: skip
+    after = {table: [row for row in rows if row["job"] != "bert"] for table, rows in before.items()}
     assert contents(fleet) == both(after, of_job(before, "bert", name))
     with pytest.raises(BadParameter, match="has 3 jobs; another name is for one alone"):
         hta_sql.import_job(fleet, tmp_path / "new", job="x")
@@ -118,7 +121,8 @@ def test_critical_paths_and_attachments_go_along(tmp_path):
         '{"schema": "1.1.0-chakra.0.0.4", "pid": 1, "time": "x", "start_ts": 1, "nodes": ['
         '{"id": 1, "name": "[pytorch|profiler|execution_trace|process]", "ctrl_deps": 1, '
         '"inputs": {"values": [], "shapes": [], "types": []}, '
-        '"outputs": {"values": [], "shapes": [], "types": []}, "attrs": []}]}')
+        '"outputs": {"values": [], "shapes": [], "types": []}, "attrs": []}]}'
+    )
     summary = hta_sql.ingest(tmp_path / "t", tmp_path / "a", workers=1)
     assert not summary.failed and len(summary.attachments) == 1
     with hta_sql.open(tmp_path / "a") as run:
@@ -170,8 +174,10 @@ def test_killed_at_any_moment(tmp_path, seed):
     fleet = write_fleet(tmp_path / "a", {f"job {i}": 6 for i in range(3)})
     target = write_fleet(tmp_path / "b", {"x": 1}, seed=1)
     before = contents(fleet), contents(target)
-    code = ("import sys, hta_sql\nhta_sql.import_job\nprint(flush=True)\n"
-            "hta_sql.import_job(sys.argv[1], sys.argv[2])")
+    code = (
+        "import sys, hta_sql\nhta_sql.import_job\nprint(flush=True)\n"
+        "hta_sql.import_job(sys.argv[1], sys.argv[2])"
+    )
     running = subprocess.Popen([sys.executable, "-c", code, fleet, target], stdout=subprocess.PIPE)
     running.stdout.readline()
     time.sleep(random.Random(seed).uniform(0.0, 0.6))

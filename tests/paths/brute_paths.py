@@ -18,19 +18,25 @@ class Window:
         self.start, self.end = start, end
         self.all_activities = activities
         launched = {a.get("launch_id") for a in activities}
-        loading = {o["event_id"] for o in ops
-                   if o["cat"] == "user_annotation" and LOADING in o["name"]}
+        loading = {
+            o["event_id"] for o in ops if o["cat"] == "user_annotation" and LOADING in o["name"]
+        }
         self.ops = [
-            o for o in ops
+            o
+            for o in ops
             if start <= o["start_ns"] < end
             and (o["cat"] in ("cpu_op", "cuda_runtime") or o["event_id"] in loading)
             and (o["dur_ns"] > 0 or o["event_id"] in launched)
         ]
-        self.loading = {o["event_id"] for o in ops
-                        if o["event_id"] in loading or o.get("annotation_id") in loading}
+        self.loading = {
+            o["event_id"]
+            for o in ops
+            if o["event_id"] in loading or o.get("annotation_id") in loading
+        }
         self.op = {o["event_id"]: o for o in self.ops}
         self.acts = [
-            a for a in activities
+            a
+            for a in activities
             if a.get("launch_id") in self.op
             or (a.get("launch_id") is None and start <= a["start_ns"] < end)
         ]
@@ -51,15 +57,27 @@ class Window:
         return row["start_ns"] if is_start else row["start_ns"] + row["dur_ns"]
 
     def add(self, source, target, edge, event=None, time=0, why=None):
-        self.edges.append({"source": source, "target": target, "edge": edge, "event_id": event,
-                           "time_ns": max(0, time), "why": why})
+        self.edges.append(
+            {
+                "source": source,
+                "target": target,
+                "edge": edge,
+                "event_id": event,
+                "time_ns": max(0, time),
+                "why": why,
+            }
+        )
 
     # The host
 
     def points(self, thread):
         """In order: ends before starts at one instant, spans of no length within what begins."""
-        nodes = [(o["event_id"], is_start) for o in self.ops if o["tid"] == thread
-                 for is_start in (True, False)]
+        nodes = [
+            (o["event_id"], is_start)
+            for o in self.ops
+            if o["tid"] == thread
+            for is_start in (True, False)
+        ]
 
         def compare(a, b):
             (one, one_starts), other = a, b[0]
@@ -77,8 +95,11 @@ class Window:
         return sorted(nodes, key=cmp_to_key(compare))
 
     def host_edges(self):
-        takes_nothing = {o["event_id"] for o in self.ops
-                         if o["cat"] == "cuda_runtime" and o["name"] in (*WAITS, "cudaEventQuery")}
+        takes_nothing = {
+            o["event_id"]
+            for o in self.ops
+            if o["cat"] == "cuda_runtime" and o["name"] in (*WAITS, "cudaEventQuery")
+        }
         takes_nothing |= {a["launch_id"] for a in self.acts if self.is_waited_for(a)}
         for thread in {o["tid"] for o in self.ops}:
             points, stack = self.points(thread), []
@@ -89,7 +110,7 @@ class Window:
                     if is_start and not stack:
                         self.add(before, after, "dependency")
                     else:
-                        whose = (before[0] if before[1] else event if not is_start else stack[-1])
+                        whose = before[0] if before[1] else event if not is_start else stack[-1]
                         if not is_start and event in takes_nothing:
                             time = 0
                         self.add(before, after, "operator", whose, time)
@@ -108,7 +129,8 @@ class Window:
 
     def handoffs(self):
         taking_part = {o["tid"] for o in self.ops if o.get("is_backward")} | {
-            self.training_thread()}
+            self.training_thread()
+        }
         outermost = []
         for thread in taking_part - {None}:
             level = 0
@@ -129,21 +151,33 @@ class Window:
     def previous(self, activity):
         key = activity["start_ns"], activity["event_id"]
         return max(
-            (a for a in self.all_activities
-             if a["stream"] == activity["stream"] and (a["start_ns"], a["event_id"]) < key),
-            key=lambda a: (a["start_ns"], a["event_id"]), default=None)
+            (
+                a
+                for a in self.all_activities
+                if a["stream"] == activity["stream"] and (a["start_ns"], a["event_id"]) < key
+            ),
+            key=lambda a: (a["start_ns"], a["event_id"]),
+            default=None,
+        )
 
     def is_waited_for(self, activity):
         """A copy into pageable memory behind other work of its stream."""
         previous = self.previous(activity)
-        return (activity.get("launch_id") is not None and "Pageable" in activity["name"]
-                and "DtoH" in activity["name"] and previous is not None
-                and self.end_of(previous) >= activity["launch_start_ns"]
-                and self.end_of(activity) - activity["launch_end_ns"] < 100_000)
+        return (
+            activity.get("launch_id") is not None
+            and "Pageable" in activity["name"]
+            and "DtoH" in activity["name"]
+            and previous is not None
+            and self.end_of(previous) >= activity["launch_start_ns"]
+            and self.end_of(activity) - activity["launch_end_ns"] < 100_000
+        )
 
     def given_before(self, stream, at):
-        given = [a for a in self.acts
-                 if a["stream"] == stream and a.get("launch_id") and a["launch_start_ns"] <= at]
+        given = [
+            a
+            for a in self.acts
+            if a["stream"] == stream and a.get("launch_id") and a["launch_start_ns"] <= at
+        ]
         return max(given, key=lambda a: (a["start_ns"], a["event_id"]), default=None)
 
     def waits(self):
@@ -172,8 +206,13 @@ class Window:
                     told.add(call["event_id"])
                     found.add((source["event_id"], call["event_id"], True))
                     continue
-                later = [a for a in self.acts if a["stream"] == sync["stream"]
-                         and a.get("launch_id") and a["launch_start_ns"] >= at]
+                later = [
+                    a
+                    for a in self.acts
+                    if a["stream"] == sync["stream"]
+                    and a.get("launch_id")
+                    and a["launch_start_ns"] >= at
+                ]
                 if later:
                     first = min(later, key=lambda a: (a["start_ns"], a["event_id"]))
                     if self.end_of(source) - first["start_ns"] < 100_000:
@@ -184,8 +223,9 @@ class Window:
             end = o["start_ns"] + o["dur_ns"]
             ended = [a for a in self.acts if self.end_of(a) <= end]
             last = max(ended, key=lambda a: (self.end_of(a), a["event_id"]), default=None)
-            given = last and (last["launch_start_ns"] if last.get("launch_id") else
-                              last["start_ns"])
+            given = last and (
+                last["launch_start_ns"] if last.get("launch_id") else last["start_ns"]
+            )
             if last and self.end_of(last) > o["start_ns"] and given <= o["start_ns"]:
                 found.add((last["event_id"], o["event_id"], True))
         for a in self.acts:
@@ -197,21 +237,30 @@ class Window:
         waits = self.waits()
         for source, target, is_call in waits:
             if target in self.op or target in self.act:
-                self.add((source, False), (target, not is_call), "sync_dependency",
-                         why=None if is_call else "stream")
+                self.add(
+                    (source, False),
+                    (target, not is_call),
+                    "sync_dependency",
+                    why=None if is_call else "stream",
+                )
         for a in self.acts:
             event, start = a["event_id"], a["start_ns"]
             self.add((event, True), (event, False), "operator", event, a["dur_ns"])
             previous = self.previous(a)
             launch = a.get("launch_id")
             launch_ns = a["launch_start_ns"] if launch is not None else None
-            waited = [self.end_of(self.act[s]) for s, t, is_call in waits
-                      if t == event and not is_call]
-            known = [ns for ns in (launch_ns, previous and self.end_of(previous), *waited)
-                     if ns is not None]
+            waited = [
+                self.end_of(self.act[s]) for s, t, is_call in waits if t == event and not is_call
+            ]
+            known = [
+                ns
+                for ns in (launch_ns, previous and self.end_of(previous), *waited)
+                if ns is not None
+            ]
             last = max(known, default=None)
-            explained = max([*known, *([a["launch_end_ns"]] if launch is not None else [])],
-                            default=None)
+            explained = max(
+                [*known, *([a["launch_end_ns"]] if launch is not None else [])], default=None
+            )
 
             def ended(of, start=start):
                 of = [o for o in of if self.end_of(o) <= start and o["dur_ns"]]
@@ -220,36 +269,66 @@ class Window:
             guess = None
             if known:
                 in_graph = "GraphLaunch" in (a.get("launch_name") or "") and ended(
-                    [o for o in self.acts if o.get("launch_id") == launch])
+                    [o for o in self.acts if o.get("launch_id") == launch]
+                )
                 on_device = ended(self.acts)
                 if in_graph and self.end_of(in_graph) > last:
                     guess = in_graph
-                elif start - explained >= 100_000 and on_device and (
-                    self.end_of(on_device) > explained):
+                elif (
+                    start - explained >= 100_000
+                    and on_device
+                    and (self.end_of(on_device) > explained)
+                ):
                     guess = on_device
             if guess:
                 self.add((guess["event_id"], False), (event, True), "sync_dependency", why="stream")
                 reason = "guess"
             elif known:
-                reason = ("wait" if last in waited else
-                          "previous" if previous and self.end_of(previous) == last else "launch")
+                reason = (
+                    "wait"
+                    if last in waited
+                    else "previous"
+                    if previous and self.end_of(previous) == last
+                    else "launch"
+                )
             else:
                 reason = None
             if launch is not None:
                 delay = start - launch_ns
-                edge = ("order" if reason != "launch" else
-                        "dependency" if delay >= 1_500_000 else "kernel_launch_delay")
+                edge = (
+                    "order"
+                    if reason != "launch"
+                    else "dependency"
+                    if delay >= 1_500_000
+                    else "kernel_launch_delay"
+                )
                 is_delay = edge == "kernel_launch_delay"
-                self.add((launch, True), (event, True), edge, event if is_delay else None,
-                         delay if is_delay else 0, "launch")
+                self.add(
+                    (launch, True),
+                    (event, True),
+                    edge,
+                    event if is_delay else None,
+                    delay if is_delay else 0,
+                    "launch",
+                )
             if previous and previous["event_id"] in self.act:
                 delay = start - self.end_of(previous)
-                edge = ("order" if reason != "previous" else
-                        "dependency" if delay >= 1_500_000 else "kernel_kernel_delay")
+                edge = (
+                    "order"
+                    if reason != "previous"
+                    else "dependency"
+                    if delay >= 1_500_000
+                    else "kernel_kernel_delay"
+                )
                 is_delay = edge == "kernel_kernel_delay"
-                self.add((previous["event_id"], False), (event, True), edge,
-                         previous["event_id"] if is_delay else None,
-                         delay if is_delay else 0, "stream")
+                self.add(
+                    (previous["event_id"], False),
+                    (event, True),
+                    edge,
+                    previous["event_id"] if is_delay else None,
+                    delay if is_delay else 0,
+                    "stream",
+                )
             elif reason == "previous":
                 self.add((None, True), (event, True), "order", why="outside")
 
@@ -268,10 +347,15 @@ class Window:
     def delays(self):
         launches = [e["time_ns"] for e in self.edges if e["edge"] == "kernel_launch_delay"]
         launch = lower_median(launches)
-        due = {e["target"]: self.at(e["source"]) + launch for e in self.edges
-               if e["why"] == "launch"}
-        streams = [e["time_ns"] for e in self.edges if e["edge"] == "kernel_kernel_delay"
-                   and due.get(e["target"], self.at(e["source"])) <= self.at(e["source"])]
+        due = {
+            e["target"]: self.at(e["source"]) + launch for e in self.edges if e["why"] == "launch"
+        }
+        streams = [
+            e["time_ns"]
+            for e in self.edges
+            if e["edge"] == "kernel_kernel_delay"
+            and due.get(e["target"], self.at(e["source"])) <= self.at(e["source"])
+        ]
         usual = {"launch": launch, "stream": lower_median(streams), None: 0}
         by_target = defaultdict(list)
         for e in self.edges:
@@ -285,8 +369,7 @@ class Window:
                 whole = self.at(target) - self.at(e["source"])
                 if e["why"] == "outside":
                     e["delay_ns"] = whole
-                elif not is_outside and (
-                    self.at(e["source"]) + usual[e["why"]] == max(expected)):
+                elif not is_outside and (self.at(e["source"]) + usual[e["why"]] == max(expected)):
                     e["delay_ns"] = whole
                 elif e["why"]:
                     e["delay_ns"] = min(whole, usual[e["why"]])
@@ -295,8 +378,10 @@ class Window:
 
     def bound_by(self, e):
         if e["edge"] in ("kernel_launch_delay", "kernel_kernel_delay"):
-            return {"kernel_launch_delay": "gpu_kernel_launch_overhead",
-                    "kernel_kernel_delay": "gpu_kernel_kernel_overhead"}[e["edge"]]
+            return {
+                "kernel_launch_delay": "gpu_kernel_launch_overhead",
+                "kernel_kernel_delay": "gpu_kernel_kernel_overhead",
+            }[e["edge"]]
         if e["edge"] != "operator":
             return None
         if e["event_id"] in self.act:
@@ -322,7 +407,8 @@ def most_taken(edges):
     def from_here(node):
         if node not in known:
             known[node] = max(
-                (e["time_ns"] + from_here(e["target"]) for e in by_source[node]), default=0)
+                (e["time_ns"] + from_here(e["target"]) for e in by_source[node]), default=0
+            )
         return known[node]
 
     return max((from_here(node) for node in list(by_source)), default=0)

@@ -22,9 +22,11 @@ def paths_of(tmp_path: Path) -> Callable:
 
         named = [{"event_id": 10_000, "ph": "M", "rank": rank} for rank in ranks]
         archive = write_archive(
-            tmp_path / f"archive{len(opened)}", host_ops=of_ranks(ops),
-            gpu_activities=of_ranks(activities), events=named + of_ranks(events),
-        )  # fmt: skip
+            tmp_path / f"archive{len(opened)}",
+            host_ops=of_ranks(ops),
+            gpu_activities=of_ranks(activities),
+            events=named + of_ranks(events),
+        )
         run = hta_sql.open(archive)
         opened.append(run)
         run.compute_critical_path(**window)
@@ -40,16 +42,29 @@ def ranks_of(row, ranks):
 
 
 def in_ns(row, rank):
-    times = {f"{key}_ns": row[key] * US
-             for key in ("start", "dur", "launch_start", "launch_end") if key in row}
-    plain = {key: value for key, value in row.items()
-             if key not in ("start", "dur", "launch_start", "launch_end")}
+    times = {
+        f"{key}_ns": row[key] * US
+        for key in ("start", "dur", "launch_start", "launch_end")
+        if key in row
+    }
+    plain = {
+        key: value
+        for key, value in row.items()
+        if key not in ("start", "dur", "launch_start", "launch_end")
+    }
     return {"rank": rank} | plain | times
 
 
 def op(event_id, name, start, dur, **more):
-    return {"event_id": event_id, "cat": "cpu_op", "name": name, "pid": "1", "tid": "1",
-            "start": start, "dur": dur} | more
+    return {
+        "event_id": event_id,
+        "cat": "cpu_op",
+        "name": name,
+        "pid": "1",
+        "tid": "1",
+        "start": start,
+        "dur": dur,
+    } | more
 
 
 def call(event_id, name, start, dur, **more):
@@ -58,16 +73,36 @@ def call(event_id, name, start, dur, **more):
 
 def kernel(event_id, start, dur, launch, stream=7, **more):
     """Launched by a call; None: by nothing in the trace."""
-    launched = {} if launch is None else {
-        "launch_id": launch["event_id"], "launch_name": launch["name"],
-        "launch_start": launch["start"], "launch_end": launch["start"] + launch["dur"],
-    }  # fmt: skip
-    return {"event_id": event_id, "device": 0, "stream": stream, "cat": "kernel", "name": "gemm",
-            "short_name": "gemm", "kind": "computation", "start": start, "dur": dur,
-            } | launched | more
+    launched = (
+        {}
+        if launch is None
+        else {
+            "launch_id": launch["event_id"],
+            "launch_name": launch["name"],
+            "launch_start": launch["start"],
+            "launch_end": launch["start"] + launch["dur"],
+        }
+    )
+    return (
+        {
+            "event_id": event_id,
+            "device": 0,
+            "stream": stream,
+            "cat": "kernel",
+            "name": "gemm",
+            "short_name": "gemm",
+            "kind": "computation",
+            "start": start,
+            "dur": dur,
+        }
+        | launched
+        | more
+    )
 
 
 def path_of(run, **chosen):
     """The path as (edge, event, us)."""
-    return [(row["edge"], row["event_id"], row["time_ns"] // US)
-            for row in run.critical_path(**chosen).to_pylist()]
+    return [
+        (row["edge"], row["event_id"], row["time_ns"] // US)
+        for row in run.critical_path(**chosen).to_pylist()
+    ]

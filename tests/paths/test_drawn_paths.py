@@ -9,11 +9,25 @@ import hta_sql
 
 
 def sync(event_id, of, name, stream, wait_on=None, record=None):
-    args = {"stream": stream, "wait_on_stream": wait_on,
-            "wait_on_cuda_event_record_corr_id": record and record["correlation"]}
-    return {"event_id": event_id, "ph": "X", "cat": "cuda_sync", "name": name, "pid": "0",
-            "tid": str(stream), "device": 0, "stream": stream, "correlation": of["correlation"],
-            "start": of["start"], "dur": of["dur"], "args": json.dumps(args)}
+    args = {
+        "stream": stream,
+        "wait_on_stream": wait_on,
+        "wait_on_cuda_event_record_corr_id": record and record["correlation"],
+    }
+    return {
+        "event_id": event_id,
+        "ph": "X",
+        "cat": "cuda_sync",
+        "name": name,
+        "pid": "0",
+        "tid": str(stream),
+        "device": 0,
+        "stream": stream,
+        "correlation": of["correlation"],
+        "start": of["start"],
+        "dur": of["dur"],
+        "args": json.dumps(args),
+    }
 
 
 def test_operators_and_what_is_in_them(paths_of):
@@ -25,8 +39,11 @@ def test_operators_and_what_is_in_them(paths_of):
     """
     run = paths_of([op(1, "linear", 0, 100), op(2, "addmm", 20, 40), op(3, "relu", 150, 30)])
     assert path_of(run) == [
-        ("operator", 1, 20), ("operator", 2, 40), ("operator", 1, 40),
-        ("dependency", None, 0), ("operator", 3, 30),
+        ("operator", 1, 20),
+        ("operator", 2, 40),
+        ("operator", 1, 40),
+        ("dependency", None, 0),
+        ("operator", 3, 30),
     ]
     [row] = run.critical_path_summary().to_pylist()
     assert (row["bound_by"], row["time_ns"], row["time_frac"]) == ("cpu_bound", 130_000, 1.0)
@@ -46,13 +63,20 @@ def test_gpu_bound(paths_of):
     for events in ([sync(20, wait, "Stream Sync", 7)], []):  # told, and found out
         run = paths_of([a, b, wait], activities, events)
         assert path_of(run) == [
-            ("kernel_launch_delay", 11, 10), ("operator", 11, 50), ("kernel_kernel_delay", 11, 2),
+            ("kernel_launch_delay", 11, 10),
+            ("operator", 11, 50),
+            ("kernel_kernel_delay", 11, 2),
             ("operator", 12, 100),
         ]
-        bounds = {row["bound_by"]: (row["time_ns"] // 1000, row["edge_count"])
-                  for row in run.critical_path_summary().to_pylist()}
-        assert bounds == {"gpu_compute_bound": (150, 2), "gpu_kernel_launch_overhead": (10, 1),
-                          "gpu_kernel_kernel_overhead": (2, 1)}
+        bounds = {
+            row["bound_by"]: (row["time_ns"] // 1000, row["edge_count"])
+            for row in run.critical_path_summary().to_pylist()
+        }
+        assert bounds == {
+            "gpu_compute_bound": (150, 2),
+            "gpu_kernel_launch_overhead": (10, 1),
+            "gpu_kernel_kernel_overhead": (2, 1),
+        }
 
 
 def test_launch_bound(paths_of):
@@ -81,7 +105,9 @@ def test_stream_waits(paths_of):
         [sync(20, wait, "Stream Wait Event", 20, wait_on=7, record=record)],
     )
     assert path_of(run) == [
-        ("kernel_launch_delay", 11, 10), ("operator", 11, 60), ("sync_dependency", None, 0),
+        ("kernel_launch_delay", 11, 10),
+        ("operator", 11, 60),
+        ("sync_dependency", None, 0),
         ("operator", 13, 50),
     ]
 
@@ -103,20 +129,31 @@ def test_all_kernels_of_a_graph_launch(paths_of):
     """Two branches: the last one waits for both, though they are on other streams."""
     launch = call(1, "cudaGraphLaunch", 0, 20)
     wait = call(2, "cudaStreamSynchronize", 30, 400)
-    run = paths_of([launch, wait], [
-        kernel(11, 25, 100, launch), kernel(12, 126, 50, launch, stream=8),
-        kernel(13, 126, 200, launch, stream=9), kernel(14, 327, 90, launch),
-    ])  # fmt: skip
+    run = paths_of(
+        [launch, wait],
+        [
+            kernel(11, 25, 100, launch),
+            kernel(12, 126, 50, launch, stream=8),
+            kernel(13, 126, 200, launch, stream=9),
+            kernel(14, 327, 90, launch),
+        ],
+    )
     assert path_of(run) == [
-        ("kernel_launch_delay", 11, 25), ("operator", 11, 100), ("sync_dependency", None, 0),
-        ("operator", 13, 200), ("sync_dependency", None, 0), ("operator", 14, 90),
+        ("kernel_launch_delay", 11, 25),
+        ("operator", 11, 100),
+        ("sync_dependency", None, 0),
+        ("operator", 13, 200),
+        ("sync_dependency", None, 0),
+        ("operator", 14, 90),
     ]
 
 
 def test_rocm_and_mtia_launches(paths_of):
-    for name, category in (("hipLaunchKernel", "cuda_runtime"),
-                           ("hipExtModuleLaunchKernel", "hip_runtime"),
-                           ("runFunction - job_prep_and_submit_for_execution", "mtia_runtime")):
+    for name, category in (
+        ("hipLaunchKernel", "cuda_runtime"),
+        ("hipExtModuleLaunchKernel", "hip_runtime"),
+        ("runFunction - job_prep_and_submit_for_execution", "mtia_runtime"),
+    ):
         launch = call(1, name, 0, 5) | {"cat": category}
         run = paths_of([launch], [kernel(11, 9, 50, launch, cat="mtia_ccp_events")])
         assert path_of(run) == [("kernel_launch_delay", 11, 9), ("operator", 11, 50)]
@@ -129,14 +166,21 @@ def test_blocking_copies(paths_of):
     behind = [kernel(11, 10, 100, launch), kernel(12, 111, 2, copy, **memcpy)]
     after = op(3, "aten::item", 120, 30)
     assert path_of(paths_of([launch, copy, after], behind)) == [
-        ("kernel_launch_delay", 11, 10), ("operator", 11, 100), ("kernel_kernel_delay", 11, 1),
-        ("operator", 12, 2), ("sync_dependency", None, 0), ("dependency", None, 0),
+        ("kernel_launch_delay", 11, 10),
+        ("operator", 11, 100),
+        ("kernel_kernel_delay", 11, 1),
+        ("operator", 12, 2),
+        ("sync_dependency", None, 0),
+        ("dependency", None, 0),
         ("operator", 3, 30),
     ]
     # Behind nothing, the time of its call is its own.
     alone = [kernel(12, 111, 2, copy, **memcpy)]
     assert path_of(paths_of([copy, after], alone)) == [
-        ("operator", 2, 110), ("dependency", None, 0), ("operator", 3, 30)]
+        ("operator", 2, 110),
+        ("dependency", None, 0),
+        ("operator", 3, 30),
+    ]
 
 
 def test_backward_passes_of_autograds_thread(paths_of):
@@ -144,8 +188,11 @@ def test_backward_passes_of_autograds_thread(paths_of):
     backward = op(2, "AddmmBackward0", 60, 100) | {"tid": "2", "is_backward": True}
     ops = [op(1, "forward", 0, 50), backward, op(3, "optimizer", 170, 20)]
     assert path_of(paths_of(ops)) == [
-        ("operator", 1, 50), ("dependency", None, 0), ("operator", 2, 100),
-        ("dependency", None, 0), ("operator", 3, 20),
+        ("operator", 1, 50),
+        ("dependency", None, 0),
+        ("operator", 2, 100),
+        ("dependency", None, 0),
+        ("operator", 3, 20),
     ]
     other = backward | {"is_backward": False}  # a thread of its own business
     assert path_of(paths_of([ops[0], other, ops[2]])) == [("operator", 2, 100)]
@@ -153,14 +200,21 @@ def test_backward_passes_of_autograds_thread(paths_of):
 
 def test_data_loading(paths_of):
     """What PyTorch's loader takes, with what is in it; and what the user calls loading."""
-    loader = op(1, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 0, 100,
-                cat="user_annotation")
+    loader = op(
+        1,
+        "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
+        0,
+        100,
+        cat="user_annotation",
+    )
     own = op(3, "fetch batch", 200, 40, cat="user_annotation")
     ops = [loader, op(2, "aten::stack", 20, 30, annotation_id=1), own, op(4, "aten::mm", 250, 5)]
 
     def bounds(run):
-        return {row["bound_by"]: row["time_ns"] // 1000
-                for row in run.critical_path_summary().to_pylist()}
+        return {
+            row["bound_by"]: row["time_ns"] // 1000
+            for row in run.critical_path_summary().to_pylist()
+        }
 
     assert bounds(paths_of(ops)) == {"data_loading": 100, "cpu_bound": 5}
     assert bounds(paths_of(ops, data_loading=["fetch"])) == {"data_loading": 140, "cpu_bound": 5}
@@ -170,32 +224,45 @@ def test_windows(paths_of):
     """Steps by number, annotations by name and turn, of what began in them."""
     ops = []
     for n in range(3):
-        ops += [op(10 * n, f"ProfilerStep#{n + 5}", 100 * n, 90, cat="user_annotation"),
-                op(10 * n + 1, "aten::mm", 100 * n + 5, 10 + n),
-                op(10 * n + 2, "inner", 100 * n + 40, 20, cat="user_annotation"),
-                op(10 * n + 3, "aten::add", 100 * n + 45, 30 + n)]
+        ops += [
+            op(10 * n, f"ProfilerStep#{n + 5}", 100 * n, 90, cat="user_annotation"),
+            op(10 * n + 1, "aten::mm", 100 * n + 5, 10 + n),
+            op(10 * n + 2, "inner", 100 * n + 40, 20, cat="user_annotation"),
+            op(10 * n + 3, "aten::add", 100 * n + 45, 30 + n),
+        ]
     run = paths_of(ops, step=6)
     run.compute_critical_path(annotation="inner", instance=2)
     run.compute_critical_path()
     windows = run.sql("SELECT path_window, node_count FROM critical_paths ORDER BY ALL").to_pylist()
     assert [tuple(row.values()) for row in windows] == [
-        ("inner #2", 4), ("step 6", 6), ("trace", 14)]
+        ("inner #2", 4),
+        ("step 6", 6),
+        ("trace", 14),
+    ]
     assert path_of(run, only_windows=["step 6"]) == [
-        ("operator", 11, 11), ("dependency", None, 0), ("operator", 13, 31)]
+        ("operator", 11, 11),
+        ("dependency", None, 0),
+        ("operator", 13, 31),
+    ]
     assert path_of(run, only_windows=["inner #2"]) == [("operator", 23, 32)]
     assert run.critical_path(only_windows=["no"]).num_rows == 0
 
 
 def test_work_of_an_earlier_window_is_not_on_the_path(paths_of):
     """b is launched in the step, but begins once a, of the step before, is done."""
-    steps = [op(1, "ProfilerStep#1", 0, 100, cat="user_annotation"),
-             op(2, "ProfilerStep#2", 100, 100, cat="user_annotation")]
+    steps = [
+        op(1, "ProfilerStep#1", 0, 100, cat="user_annotation"),
+        op(2, "ProfilerStep#2", 100, 100, cat="user_annotation"),
+    ]
     a, b = call(3, "cudaLaunchKernel", 10, 4), call(4, "cudaLaunchKernel", 110, 4)
     c = call(5, "cudaLaunchKernel", 120, 4)
     activities = [kernel(11, 20, 300, a), kernel(12, 321, 50, b), kernel(13, 372, 50, c)]
     run = paths_of([*steps, a, b, c], activities, step=2)
     assert path_of(run) == [
-        ("operator", 12, 50), ("kernel_kernel_delay", 12, 1), ("operator", 13, 50)]
+        ("operator", 12, 50),
+        ("kernel_kernel_delay", 12, 1),
+        ("operator", 13, 50),
+    ]
     # The devices take longer than the host here: 101 us, from b's start to c's end.
     assert {row["step_ns"] for row in run.what_if().to_pylist()} == {101_000}
     job = run.critical_path_ranks().to_pylist()
@@ -204,10 +271,15 @@ def test_work_of_an_earlier_window_is_not_on_the_path(paths_of):
     wait = call(6, "cudaDeviceSynchronize", 130, 295)
     steps[1] = op(2, "ProfilerStep#2", 100, 330, cat="user_annotation")
     run = paths_of([*steps, a, b, c, wait], activities, step=2)
-    times = {row["bound_by"]: row["time_ns"] // 1000
-             for row in run.critical_path_ranks().to_pylist()}
-    assert times == {"earlier_window": 221, "gpu_compute_bound": 100,
-                     "gpu_kernel_kernel_overhead": 1, "cpu_bound": 8}
+    times = {
+        row["bound_by"]: row["time_ns"] // 1000 for row in run.critical_path_ranks().to_pylist()
+    }
+    assert times == {
+        "earlier_window": 221,
+        "gpu_compute_bound": 100,
+        "gpu_kernel_kernel_overhead": 1,
+        "cpu_bound": 8,
+    }
 
 
 def test_nothing_to_see(paths_of):
@@ -227,10 +299,23 @@ def test_queries_without_paths(tiny_archive):
 
 def collective(event_id, start, dur, launch, rank, seq=1):
     return kernel(
-        event_id, start, dur, launch, rank=rank, kind="communication", name="nccl",
-        short_name="nccl", collective_name="allreduce", dtype="Float", in_nelems=64, out_nelems=64,
-        group_size=2, process_group_name="0", process_group_ranks="[0, 1]", seq=seq,
-    )  # fmt: skip
+        event_id,
+        start,
+        dur,
+        launch,
+        rank=rank,
+        kind="communication",
+        name="nccl",
+        short_name="nccl",
+        collective_name="allreduce",
+        dtype="Float",
+        in_nelems=64,
+        out_nelems=64,
+        group_size=2,
+        process_group_name="0",
+        process_group_ranks="[0, 1]",
+        seq=seq,
+    )
 
 
 def two_ranks(forward=(100, 300)):
@@ -251,7 +336,7 @@ def two_ranks(forward=(100, 300)):
             collective(12, 22 + forward[rank], done + 18 - forward[rank], launches[1], rank),
             kernel(13, done + 42, 60, launches[2], rank=rank, name="b", short_name="b"),
             collective(14, done + 103, 10, launches[3], rank, seq=2),
-        ]  # fmt: skip
+        ]
     return ops, activities
 
 
@@ -289,8 +374,11 @@ def test_ranks_that_are_not_all_there(paths_of):
     """Of one rank alone nobody knows for whom it waits: its all-reduces keep their durations."""
     ops, activities = two_ranks()
     run = paths_of(ops, activities, ranks=(0, 1), step=1, only_ranks=[0])
-    [communication] = [row for row in run.critical_path_ranks().to_pylist()
-                       if row["bound_by"] == "gpu_communication_bound"]
+    [communication] = [
+        row
+        for row in run.critical_path_ranks().to_pylist()
+        if row["bound_by"] == "gpu_communication_bound"
+    ]
     assert communication["rank"] == 0 and communication["time_ns"] // 1000 >= 218
     gains = {row["scenario"]: row["gain_ns"] // 1000 for row in run.what_if().to_pylist()}
     assert "rank_as_median" not in gains

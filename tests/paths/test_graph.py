@@ -5,13 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from hta_sql.paths.graph import (
-    Replay,
-    against_time,
-    in_order,
-    longest_path,
-    topological_order,
-)
+from hta_sql.paths.graph import Replay, against_time, in_order, longest_path, topological_order
 
 
 def arrays(edges):
@@ -26,9 +20,10 @@ def random_graph(rng):
     names = rng.sample(range(count), count)
     edges = [
         (names[i], names[j], rng.choice([0, 0, 1, 4, 9]))
-        for i in range(count) for j in range(i + 1, count)
+        for i in range(count)
+        for j in range(i + 1, count)
         for _ in range(rng.choice([0, 0, 1, 2]))
-    ]  # fmt: skip
+    ]
     at = [0] * count
     for place, name in enumerate(names):
         at[name] = place // 2
@@ -116,5 +111,6 @@ def by_recursion(edges, delays, starts, node):
         return starts[node]
     return max(
         by_recursion(edges, delays, starts, source) + delay
-        for (source, target, _), delay in zip(edges, delays, strict=True) if target == node
-    )  # fmt: skip
+        for (source, target, _), delay in zip(edges, delays, strict=True)
+        if target == node
+    )

@@ -19,9 +19,11 @@ PLANTS = {
 }
 # What names it, and what takes it away: by how much it was made worse is in hta_sql/demo.
 NAMED = {
-    "launch": "cpu_bound", "compute": "gpu_compute_bound",
-    "communication": "gpu_communication_bound", "data_loading": "data_loading",
-}  # fmt: skip
+    "launch": "cpu_bound",
+    "compute": "gpu_compute_bound",
+    "communication": "gpu_communication_bound",
+    "data_loading": "data_loading",
+}
 FLASH = "pytorch_flash::flash_fwd_kernel"
 TAKEN_AWAY = {
     "launch": [("launch_overhead_gone", None)],
@@ -55,8 +57,9 @@ def made(tmp_path_factory):
 
 def step_ns(run, job, step):
     """What a step takes on the host, on the slowest rank."""
-    return max(row["dur_ns"] for row in run.profiler_steps(
-        only_jobs=[job], only_steps=[step]).to_pylist())
+    return max(
+        row["dur_ns"] for row in run.profiler_steps(only_jobs=[job], only_steps=[step]).to_pylist()
+    )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -66,11 +69,13 @@ def test_the_summary_names_it(made, plant, step, seed):
     run = made(seed)
     for rank in range(4):
         first = run.critical_path_summary(
-            only_jobs=[plant], only_ranks=[rank], only_windows=[f"step {step}"]).to_pylist()[0]
+            only_jobs=[plant], only_ranks=[rank], only_windows=[f"step {step}"]
+        ).to_pylist()[0]
         assert (first["bound_by"], first["time_frac"] > 0.5) == (NAMED[plant], True)
     job = {}
     for row in run.critical_path_ranks(
-            only_jobs=[plant], only_windows=[f"step {step}"]).to_pylist():
+        only_jobs=[plant], only_windows=[f"step {step}"]
+    ).to_pylist():
         job[row["bound_by"]] = job.get(row["bound_by"], 0) + row["time_frac"]
     assert max(job, key=job.get) == NAMED[plant]
 
@@ -78,10 +83,17 @@ def test_the_summary_names_it(made, plant, step, seed):
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("step", STEPS)
 def test_the_job_names_the_straggler(made, step, seed):
-    [first, *others] = made(seed).sql(
-        "SELECT rank, sum(time_frac) AS frac FROM critical_path_ranks(only_jobs := ['straggler'], "
-        "only_windows := [$window]) WHERE bound_by <> 'data_loading' GROUP BY rank "
-        "ORDER BY frac DESC", {"window": f"step {step}"}).to_pylist()
+    [first, *others] = (
+        made(seed)
+        .sql(
+            "SELECT rank, sum(time_frac) AS frac FROM critical_path_ranks(only_jobs := "
+            "['straggler'], "
+            "only_windows := [$window]) WHERE bound_by <> 'data_loading' GROUP BY rank "
+            "ORDER BY frac DESC",
+            {"window": f"step {step}"},
+        )
+        .to_pylist()
+    )
     assert first["rank"] == 2 and first["frac"] > 0.6
     assert all(row["frac"] < 0.1 for row in others)
 
@@ -94,8 +106,11 @@ def test_the_job_names_the_straggler(made, step, seed):
 def test_what_if_it_were_not_there(made, plant, scenario, step, seed):
     """Within 5 % of the job that was made without it; the plants cost 10 to 300 %."""
     run = made(seed)
-    [row] = [row for row in run.what_if(only_jobs=[plant], only_windows=[f"step {step}"])
-             .to_pylist() if (row["scenario"], row["subject"]) == scenario]
+    [row] = [
+        row
+        for row in run.what_if(only_jobs=[plant], only_windows=[f"step {step}"]).to_pylist()
+        if (row["scenario"], row["subject"]) == scenario
+    ]
     healthy = step_ns(run, "healthy", step)
     assert row["step_ns"] > 1.1 * healthy
     assert abs(row["step_ns"] - step_ns(run, plant, step)) < 0.03 * row["step_ns"]

@@ -32,9 +32,10 @@ def grows_with_the_square(nodes) -> list[str]:
         conditions = [conditions] if isinstance(conditions, str) else conditions
         if "JOIN" in node["name"]:
             found += [
-                c for c in conditions
+                c
+                for c in conditions
                 if any(sign in c for sign in "<>!") and not any(few in c for few in FEW)
-            ]  # fmt: skip
+            ]
     return found
 
 
@@ -46,12 +47,20 @@ def statements(demo_archive):
         run._load()
         con = run._con
         [(start, end)] = con.execute(
-            "SELECT start_ns, end_ns FROM steps WHERE rank = 1 AND step = 1").fetchall()
+            "SELECT start_ns, end_ns FROM steps WHERE rank = 1 AND step = 1"
+        ).fetchall()
         set_variables(
-            con, path_job="traces", path_rank=1, path_start_ns=start, path_end_ns=end,
-            path_pid=None, path_tid=None, path_first_node=0, path_window="step 1",
+            con,
+            path_job="traces",
+            path_rank=1,
+            path_start_ns=start,
+            path_end_ns=end,
+            path_pid=None,
+            path_tid=None,
+            path_first_node=0,
+            path_window="step 1",
             path_loading=["enumerate(DataLoader)"],
-        )  # fmt: skip
+        )
         assert con.execute("SELECT DISTINCT job FROM traces").fetchall() == [("traces",)]
         run_folder(con, "archive")
         con.execute(text("output/begin_job"))
@@ -74,16 +83,20 @@ def test_no_join_grows_with_the_square(statements, name):
 
 def test_a_square_would_be_seen(demo_archive):
     with hta_sql.open(demo_archive) as run:
-        for sql in ("FROM host_ops AS a CROSS JOIN host_ops AS b",
-                    "FROM host_ops AS a JOIN host_ops AS b ON a.end_ns < b.start_ns",
-                    "FROM host_ops AS a JOIN host_ops AS b ON a.rank = b.rank AND a.step < b.step"):
+        for sql in (
+            "FROM host_ops AS a CROSS JOIN host_ops AS b",
+            "FROM host_ops AS a JOIN host_ops AS b ON a.end_ns < b.start_ns",
+            "FROM host_ops AS a JOIN host_ops AS b ON a.rank = b.rank AND a.step < b.step",
+        ):
             assert grows_with_the_square(plan(run.con, sql))
 
 
 def test_only_the_rank_is_read(statements):
     """Of the archive's two ranks one, of every table."""
     read = [
-        node["extra_info"]["Scanning Files"] for name in names("rank") for node in statements[name]
+        node["extra_info"]["Scanning Files"]
+        for name in names("rank")
+        for node in statements[name]
         if node["extra_info"].get("Scanning Files", "").endswith("/2")
-    ]  # fmt: skip
+    ]
     assert len(read) >= 6 and set(read) == {"1/2"}

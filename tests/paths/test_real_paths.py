@@ -26,14 +26,24 @@ JOBS = {"trace_diff_test": "trace_diff/test", "trace_diff_control": "trace_diff/
 
 # Folder of HTA's outputs, file, rank.
 SAME = [
-    ("alexnet", "full", 0), ("alexnet", "measure_forward_1", 0), ("amd_mi250", "full", 0),
-    ("amd_mi250", "ProfilerStep_0", 0), ("b200_eager", "full", 0), ("event_sync", "full", 0),
-    ("event_sync", "ProfilerStep_0", 0), ("event_sync_multi_stream", "full", 0),
-    ("nccl", "full", 0), ("nccl", "ProfilerStep_0", 0), ("nccl", "ProfilerStep_1", 0),
-    ("simple_add", "full", 0), ("simple_add", "measure_forward_1", 0), ("triton", "full", 0),
-    ("triton", "ProfilerStep_0", 0), ("two_ranks", "ProfilerStep_0", 0),
+    ("alexnet", "full", 0),
+    ("alexnet", "measure_forward_1", 0),
+    ("amd_mi250", "full", 0),
+    ("amd_mi250", "ProfilerStep_0", 0),
+    ("b200_eager", "full", 0),
+    ("event_sync", "full", 0),
+    ("event_sync", "ProfilerStep_0", 0),
+    ("event_sync_multi_stream", "full", 0),
+    ("nccl", "full", 0),
+    ("nccl", "ProfilerStep_0", 0),
+    ("nccl", "ProfilerStep_1", 0),
+    ("simple_add", "full", 0),
+    ("simple_add", "measure_forward_1", 0),
+    ("triton", "full", 0),
+    ("triton", "ProfilerStep_0", 0),
+    ("two_ranks", "ProfilerStep_0", 0),
     ("two_ranks", "ProfilerStep_0", 1),
-]  # fmt: skip
+]
 DIFFERENT = {
     ("amd_mi250", "ProfilerStep_1", 0): OTHER_INSTANCES,
     ("h100_bert", "full", 0): NOT_ROUNDED,
@@ -81,7 +91,8 @@ def summary(real_paths_run):
             [computed] = real_paths_run.compute_critical_path(only_jobs=[job], **window)
             found = defaultdict(dict)
             rows = real_paths_run.critical_path_summary(
-                only_jobs=[job], only_windows=[computed.path_window]).to_pylist()
+                only_jobs=[job], only_windows=[computed.path_window]
+            ).to_pylist()
             for row in rows:
                 found[row["rank"]][row["bound_by"]] = 100 * row["time_frac"]
             done[job, file] = found
@@ -128,11 +139,14 @@ def test_a_summary_adds_up_to_1_everywhere(real_paths_run):
     for name in ("critical_path", "critical_path_summary", "critical_path_ranks", "what_if"):
         assert real_paths_run.check(name) == []
     # The job's path leaves out no instant of what the window lasts.
-    lasts = {(row["job"], row["path_window"]): row["step_ns"]
-             for row in real_paths_run.what_if().to_pylist()}
+    lasts = {
+        (row["job"], row["path_window"]): row["step_ns"]
+        for row in real_paths_run.what_if().to_pylist()
+    }
     path = real_paths_run.sql(
         "SELECT job, path_window, sum(time_ns)::BIGINT AS time_ns, min(time_ns) AS least "
-        "FROM job_path_edges GROUP BY ALL").to_pylist()
+        "FROM job_path_edges GROUP BY ALL"
+    ).to_pylist()
     assert {(row["job"], row["path_window"]): row["time_ns"] for row in path} == lasts
     assert min(row["least"] for row in path) >= 0
     assert real_paths_run.sql("FROM critical_paths WHERE left_out_count > 0").num_rows == 0
@@ -140,13 +154,17 @@ def test_a_summary_adds_up_to_1_everywhere(real_paths_run):
 
 # What HTA's own tests assert, and what it gave for graphs; counts of ours but for order edges.
 
-@pytest.mark.parametrize(("job", "window", "nodes", "edges", "path_nodes", "path_us"), [
-    ("simple_add", {"annotation": FORWARD, "instance": 1}, 414, 415, 315, 241_724),
-    ("alexnet", {"annotation": FORWARD, "instance": 1}, 418, 421, 149, 35_834),
-    ("event_sync", {"annotation": STEP}, 54, 57, 40, 2_411),
-    # HTA has no edge to a memset from its launch: the queue is never 1 long there.
-    ("event_sync_multi_stream", {}, 78, 83, 59, 1_178),
-])  # fmt: skip
+
+@pytest.mark.parametrize(
+    ("job", "window", "nodes", "edges", "path_nodes", "path_us"),
+    [
+        ("simple_add", {"annotation": FORWARD, "instance": 1}, 414, 415, 315, 241_724),
+        ("alexnet", {"annotation": FORWARD, "instance": 1}, 418, 421, 149, 35_834),
+        ("event_sync", {"annotation": STEP}, 54, 57, 40, 2_411),
+        # HTA has no edge to a memset from its launch: the queue is never 1 long there.
+        ("event_sync_multi_stream", {}, 78, 83, 59, 1_178),
+    ],
+)
 def test_graphs(real_paths_run, job, window, nodes, edges, path_nodes, path_us):
     [computed] = real_paths_run.compute_critical_path(only_jobs=[job], **window)
     rows = real_paths_run.sql(
@@ -162,17 +180,20 @@ def test_graphs(real_paths_run, job, window, nodes, edges, path_nodes, path_us):
 
 def test_what_hta_asserts_of_simple_add(real_paths_run):
     [computed] = real_paths_run.compute_critical_path(
-        only_jobs=["simple_add"], annotation=FORWARD, instance=1)
+        only_jobs=["simple_add"], annotation=FORWARD, instance=1
+    )
     rows = real_paths_run.sql(
         "FROM path_edges WHERE job = 'simple_add' AND path_window = $window",
         {"window": computed.path_window},
     ).to_pylist()
     edges = {
-        ((row["source_event_id"], row["is_source_start"]),
-         (row["target_event_id"], row["is_target_start"])):
-        (row["edge"], row["event_id"], row["time_ns"] // 1000)
-        for row in rows if row["edge"] != "order"
-    }  # fmt: skip
+        (
+            (row["source_event_id"], row["is_source_start"]),
+            (row["target_event_id"], row["is_target_start"]),
+        ): (row["edge"], row["event_id"], row["time_ns"] // 1000)
+        for row in rows
+        if row["edge"] != "order"
+    }
     relu, clamp, launch = 286, 287, 1005
     assert edges[(relu, True), (clamp, True)] == ("operator", relu, 15)
     assert edges[(clamp, True), (launch, True)] == ("operator", clamp, 14)
@@ -180,8 +201,11 @@ def test_what_hta_asserts_of_simple_add(real_paths_run):
     assert edges[(launch, False), (clamp, False)] == ("operator", clamp, 15)
     assert edges[(clamp, False), (relu, False)] == ("operator", relu, 32)
     # From its launch to kernel 1051, from there to the next, and from the last to who waits.
-    [launched] = [edge for (_, to), edge in edges.items()
-                  if to == (1051, True) and edge[0] == "kernel_launch_delay"]
+    [launched] = [
+        edge
+        for (_, to), edge in edges.items()
+        if to == (1051, True) and edge[0] == "kernel_launch_delay"
+    ]
     assert launched == ("kernel_launch_delay", 1051, 27)
     assert edges[(1051, False), (1067, True)] == ("kernel_kernel_delay", 1051, 7)
     assert edges[(1275, False), (1281, False)] == ("sync_dependency", None, 0)
@@ -190,7 +214,8 @@ def test_what_hta_asserts_of_simple_add(real_paths_run):
 def test_what_hta_asserts_of_its_overlay(real_paths_run, tmp_path):
     """159 events marked, and 21 arrows."""
     [computed] = real_paths_run.compute_critical_path(
-        only_jobs=["simple_add"], annotation=FORWARD, instance=1)
+        only_jobs=["simple_add"], annotation=FORWARD, instance=1
+    )
     out = tmp_path / "simple_add.json"
     export_critical_path(real_paths_run, out, ["simple_add"], [0], [computed.path_window])
     events = json.loads(out.read_text())["traceEvents"]

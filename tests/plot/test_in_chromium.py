@@ -11,8 +11,12 @@ from hta_sql import plot
 from hta_sql.cli import cli
 from hta_sql.demo import write_job
 
-OTHER_QUERIES = {"kernel_pies": "kernel_stats", "roofline": "op_flops", "diff": "kernel_diff",
-                 "flame_graph": "folded_stacks"}  # fmt: skip
+OTHER_QUERIES = {
+    "kernel_pies": "kernel_stats",
+    "roofline": "op_flops",
+    "diff": "kernel_diff",
+    "flame_graph": "folded_stacks",
+}
 
 
 @pytest.fixture(scope="module")
@@ -25,10 +29,11 @@ def figures(tmp_path_factory):
     assert CliRunner().invoke(cli, ["critical-path", str(folder / "archive")]).exit_code == 0
     with hta_sql.open(folder / "archive") as run:
         tables = {
-            chart: run.query(OTHER_QUERIES.get(chart, chart),
-                             **({} if chart == "diff" else {"only_jobs": ["b"]}))
+            chart: run.query(
+                OTHER_QUERIES.get(chart, chart), **({} if chart == "diff" else {"only_jobs": ["b"]})
+            )
             for chart in plot.__all__
-        }  # fmt: skip
+        }
     yield {chart: getattr(plot, chart)(tables[chart]) for chart in plot.__all__}
     shutil.rmtree(folder)
 
@@ -78,8 +83,12 @@ def test_texts_can_be_read(page):
     assert [(names[chart], *pair) for chart, *pair in page.overlaps()] == []
     shown = dict(zip(names, page.texts(), strict=True))
     assert all(shown.values())
-    assert {chart: text["text"] for chart, texts in shown.items() for text in texts
-            if text["size"] < 8.9 or not text["inside"]} == {}  # fmt: skip
+    assert {
+        chart: text["text"]
+        for chart, texts in shown.items()
+        for text in texts
+        if text["size"] < 8.9 or not text["inside"]
+    } == {}
 
 
 def test_titles_are_shown(page, figures):

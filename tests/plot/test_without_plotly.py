@@ -16,14 +16,18 @@ def run(tmp_path_factory):
     for name in ("plotly", "nbformat"):
         (folder / "site" / name).mkdir(parents=True)
         (folder / "site" / name / "__init__.py").write_text(
-            f'raise ImportError("No module named {name!r}")')  # fmt: skip
+            f'raise ImportError("No module named {name!r}")'
+        )
 
     def run(*words) -> subprocess.CompletedProcess:
         return subprocess.run(
-            [sys.executable, "-W", "error", *map(str, words)], cwd=folder, capture_output=True,
-            text=True, timeout=120,
+            [sys.executable, "-W", "error", *map(str, words)],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=120,
             env=os.environ | {"PYTHONPATH": str(folder / "site"), "COLUMNS": "100"},
-        )  # fmt: skip
+        )
 
     run.folder = folder
     assert "No module named 'plotly'" in run("-c", "import plotly").stderr
@@ -31,9 +35,11 @@ def run(tmp_path_factory):
 
 
 def test_queries_work(run, demo_archive):
-    program = ("import hta_sql\n"
-               f"with hta_sql.open({str(demo_archive)!r}) as run:\n"
-               "    print(run.temporal_breakdown().num_rows, run._repr_html_()[:6])")
+    program = (
+        "import hta_sql\n"
+        f"with hta_sql.open({str(demo_archive)!r}) as run:\n"
+        "    print(run.temporal_breakdown().num_rows, run._repr_html_()[:6])"
+    )
     result = run("-c", program)
     assert (result.stdout, result.stderr, result.returncode) == ("2 <table\n", "", 0)
 
@@ -46,14 +52,15 @@ def test_commands_work(run, demo_archive):
     assert result.returncode == 0 and result.stdout.startswith("job ")
 
 
-@pytest.mark.parametrize("program", [
-    "import hta_sql; hta_sql.plot",
-    "from hta_sql import plot",
-    "import hta_sql.plot",
-])
+@pytest.mark.parametrize(
+    "program", ["import hta_sql; hta_sql.plot", "from hta_sql import plot", "import hta_sql.plot"]
+)
 def test_charts_say_what_they_need(run, program):
-    result = run("-c", f"from hta_sql.errors import HtaSqlError\ntry:\n    {program}\n"
-                       "except HtaSqlError as error:\n    print(error)")
+    result = run(
+        "-c",
+        f"from hta_sql.errors import HtaSqlError\ntry:\n    {program}\n"
+        "except HtaSqlError as error:\n    print(error)",
+    )
     assert result.stdout.count("\n") == 1 and ADVICE in result.stdout, result.stderr
     assert result.stderr == ""
 

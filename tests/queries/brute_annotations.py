@@ -32,7 +32,8 @@ def covered(rows) -> int:
 def host_annotations(ops) -> dict:
     return {
         (row["job"], row["rank"], row["event_id"]): row
-        for row in ops if row["cat"] == "user_annotation"
+        for row in ops
+        if row["cat"] == "user_annotation"
     }
 
 
@@ -80,8 +81,7 @@ def annotation_stats(
                 for host in hosts.values()
                 if host["external_id"] is not None and host["step"] in only_steps
             }
-            rows = [row for row in rows
-                    if (row["job"], row["rank"], row["external_id"]) in origins]
+            rows = [row for row in rows if (row["job"], row["rank"], row["external_id"]) in origins]
     if name_contains is not None:
         rows = [row for row in rows if name_contains in row["name"]]
 
@@ -96,18 +96,19 @@ def annotation_stats(
     result = []
     for key, calls in grouped(rows, "job", "rank", "name"):
         times = [row["dur_ns"] for row in calls]
-        result.append(dict(zip(("job", "rank", "name"), key, strict=True)) | {
-            "count": len(times),
-            "total_ns": sum(times),
-            "mean_ns": rounded(Fraction(sum(times), len(times))),
-            "min_ns": min(times),
-            "max_ns": max(times),
-            "stddev_ns": rounded_root(variance(map(Fraction, times))) if len(times) > 1 else 0,
-            "gpu_busy_ns": covered(launched[key]) if source == "host" else None,
-        })
-    return sorted(
-        result, key=lambda row: (row["job"], row["rank"], -row["total_ns"], row["name"])
-    )
+        result.append(
+            dict(zip(("job", "rank", "name"), key, strict=True))
+            | {
+                "count": len(times),
+                "total_ns": sum(times),
+                "mean_ns": rounded(Fraction(sum(times), len(times))),
+                "min_ns": min(times),
+                "max_ns": max(times),
+                "stddev_ns": rounded_root(variance(map(Fraction, times))) if len(times) > 1 else 0,
+                "gpu_busy_ns": covered(launched[key]) if source == "host" else None,
+            }
+        )
+    return sorted(result, key=lambda row: (row["job"], row["rank"], -row["total_ns"], row["name"]))
 
 
 def over(annotation, row) -> bool:
@@ -139,7 +140,8 @@ def annotated_kernels(activities, ops, events, name_contains=None, **only):
     for row in gpu_annotations(events):
         by_place[place(row)].append(row)
     rows = [
-        row for row in selected(activities, **only)
+        row
+        for row in selected(activities, **only)
         if name_contains is None or name_contains in row["name"]
     ]
     for row in sorted(rows, key=lambda row: (row["job"], row["rank"], row["event_id"])):
@@ -148,8 +150,18 @@ def annotated_kernels(activities, ops, events, name_contains=None, **only):
         if not path:
             path = over_on_stream(by_place, row)
             source = "gpu" if path else None
-        columns = ("job", "rank", "event_id", "device", "stream", "kind", "name", "start_ns",
-                   "dur_ns", "step")
+        columns = (
+            "job",
+            "rank",
+            "event_id",
+            "device",
+            "stream",
+            "kind",
+            "name",
+            "start_ns",
+            "dur_ns",
+            "step",
+        )
         yield {column: row[column] for column in columns} | {
             "annotation": path[-1]["name"] if path else None,
             "annotation_path": ";".join(one["name"] for one in path) if path else None,

@@ -14,12 +14,17 @@ class Sides:
 
     def __init__(self, tables: dict[str, list[Row]], chosen: Row) -> None:
         jobs = sorted({row["job"] for row in tables["traces"]})
-        self.job = {"base": chosen.get("base_job") or (jobs[0] if jobs else None),
-                    "test": chosen.get("test_job") or (jobs[-1] if jobs else None)}
+        self.job = {
+            "base": chosen.get("base_job") or (jobs[0] if jobs else None),
+            "test": chosen.get("test_job") or (jobs[-1] if jobs else None),
+        }
         self.ranks = {side: chosen.get(f"{side}_ranks") for side in SIDES}
         self.numbers = {side: chosen.get(f"{side}_steps") for side in SIDES}
-        marks = [row | {"step": int(row["name"].partition("#")[2])} for row in tables["host_ops"]
-                 if row["cat"] == "user_annotation" and row["name"].startswith("ProfilerStep#")]
+        marks = [
+            row | {"step": int(row["name"].partition("#")[2])}
+            for row in tables["host_ops"]
+            if row["cat"] == "user_annotation" and row["name"].startswith("ProfilerStep#")
+        ]
         self.steps: dict[str, dict[tuple, int]] = {}  # (rank, step) to its duration
         self.units: dict[str, int] = {}
         for side in SIDES:
@@ -31,8 +36,12 @@ class Sides:
                 key: max(row["end_ns"] for row in rows) - min(row["start_ns"] for row in rows)
                 for key, rows in spans.items()
             }
-            ranks = {row["rank"] for row in tables["traces"] if row["job"] == self.job[side]
-                     and (self.ranks[side] is None or row["rank"] in self.ranks[side])}
+            ranks = {
+                row["rank"]
+                for row in tables["traces"]
+                if row["job"] == self.job[side]
+                and (self.ranks[side] is None or row["rank"] in self.ranks[side])
+            }
             whole = len(ranks) if self.numbers[side] is None else 0
             self.units[side] = len(spans) or whole
 
@@ -66,8 +75,12 @@ def totals(sides: Sides, groups: dict[Any, dict[str, list[Row]]], names: list[st
         total = {side: sum(one["dur_ns"] for one in rows[side]) for side in SIDES}
         mean = {side: rounded(total[side], count[side]) if count[side] else None for side in SIDES}
         step = {side: sides.per_step(side, rows[side], total[side]) for side in SIDES}
-        for what, values in (("count", count), ("total_ns", total), ("mean_ns", mean),
-                             ("per_step_ns", step)):
+        for what, values in (
+            ("count", count),
+            ("total_ns", total),
+            ("mean_ns", mean),
+            ("per_step_ns", step),
+        ):
             row |= {f"{side}_{what}": values[side] for side in SIDES}
             row[f"diff_{what}"] = minus(values["test"], values["base"])
         row["change"] = change(count["base"], count["test"])
@@ -76,11 +89,14 @@ def totals(sides: Sides, groups: dict[Any, dict[str, list[Row]]], names: list[st
     for row in found:
         step = row["diff_per_step_ns"]
         row["diff_frac"] = abs(step) / whole if whole and step is not None else None
-    return sorted(found, key=lambda row: (
-        -abs(row["diff_per_step_ns"]) if row["diff_per_step_ns"] is not None else inf,
-        -abs(row["diff_total_ns"]),
-        *((row[name] is None, row[name] or "") for name in names),
-    ))
+    return sorted(
+        found,
+        key=lambda row: (
+            -abs(row["diff_per_step_ns"]) if row["diff_per_step_ns"] is not None else inf,
+            -abs(row["diff_total_ns"]),
+            *((row[name] is None, row[name] or "") for name in names),
+        ),
+    )
 
 
 def minus(one: int | None, other: int | None) -> int | None:
@@ -108,10 +124,13 @@ def kernel_diff(tables: dict[str, list[Row]], **chosen: Any) -> list[Row]:
     sides = Sides(tables, chosen)
     name = "short_name" if chosen.get("short_names") else "name"
     groups = grouped(sides, tables["gpu_activities"], lambda row: (row[name],))
-    kinds = {key: min(row["kind"] for rows in of.values() for row in rows)
-             for key, of in groups.items()}
-    return [row | {"grid": None, "block": None, "kind": kinds[(row["name"],)]}
-            for row in totals(sides, groups, ["name"])]
+    kinds = {
+        key: min(row["kind"] for rows in of.values() for row in rows) for key, of in groups.items()
+    }
+    return [
+        row | {"grid": None, "block": None, "kind": kinds[(row["name"],)]}
+        for row in totals(sides, groups, ["name"])
+    ]
 
 
 def op_diff(tables: dict[str, list[Row]], **chosen: Any) -> list[Row]:
@@ -124,8 +143,11 @@ def op_diff(tables: dict[str, list[Row]], **chosen: Any) -> list[Row]:
         launched[row["job"], row["rank"], row["op_id"]].append(row["dur_ns"])
     cats = chosen.get("only_cats")
     dims = "input_dims" if chosen.get("by_shape") else None
-    groups = grouped(sides, [row for row in ops if cats is None or row["cat"] in cats],
-                     lambda row: (row["name"], row[dims] if dims else None))
+    groups = grouped(
+        sides,
+        [row for row in ops if cats is None or row["cat"] in cats],
+        lambda row: (row["name"], row[dims] if dims else None),
+    )
     found = totals(sides, groups, ["name", "input_dims"])
     for row in found:
         of = groups[row["name"], row["input_dims"]]
@@ -153,8 +175,11 @@ def annotation_diff(tables: dict[str, list[Row]], **chosen: Any) -> list[Row]:
         next_id = row[key] if row[key] is not None else top["caller_id"]
         return None if next_id is None else by_id[row["job"], row["rank"], next_id]
 
-    groups = grouped(sides, [row for row in by_id.values() if row["cat"] == "user_annotation"],
-                     lambda row: (stage(row),))
+    groups = grouped(
+        sides,
+        [row for row in by_id.values() if row["cat"] == "user_annotation"],
+        lambda row: (stage(row),),
+    )
     inside: dict[tuple, list[int]] = defaultdict(list)
     for row in tables["gpu_activities"]:
         if row["annotation_id"] is not None:
@@ -180,8 +205,17 @@ def annotation_diff(tables: dict[str, list[Row]], **chosen: Any) -> list[Row]:
 
 
 PARTS = ("idle", "compute", "exposed_communication", "exposed_memory")
-ORDER = ("span", "busy", "idle", "compute", "non_compute", "exposed_communication",
-         "exposed_memory", "communication", "memory")
+ORDER = (
+    "span",
+    "busy",
+    "idle",
+    "compute",
+    "non_compute",
+    "exposed_communication",
+    "exposed_memory",
+    "communication",
+    "memory",
+)
 
 
 def split(rows: list[Row]) -> dict[str, int]:
@@ -211,8 +245,10 @@ def by_device(rows: list[Row]) -> list[dict[str, int]]:
 
 def temporal_diff(tables: dict[str, list[Row]], **chosen: Any) -> list[Row]:
     sides = Sides(tables, chosen)
-    times = {side: by_device([row for row in tables["gpu_activities"] if sides.has(side, row)])
-             for side in SIDES}
+    times = {
+        side: by_device([row for row in tables["gpu_activities"] if sides.has(side, row)])
+        for side in SIDES
+    }
     if not any(times.values()):
         return []
     found = []
@@ -222,10 +258,13 @@ def temporal_diff(tables: dict[str, list[Row]], **chosen: Any) -> list[Row]:
             total = sum(time[name] for time in times[side])
             span = sum(time["span"] for time in times[side])
             count, units = len(times[side]), sides.units[side]
-            row |= {f"{side}_count": count, f"{side}_total_ns": total,
-                    f"{side}_mean_ns": rounded(total, count) if count else None,
-                    f"{side}_frac": total / span if span else None,
-                    f"{side}_per_step_ns": rounded(total, units) if units else None}
+            row |= {
+                f"{side}_count": count,
+                f"{side}_total_ns": total,
+                f"{side}_mean_ns": rounded(total, count) if count else None,
+                f"{side}_frac": total / span if span else None,
+                f"{side}_per_step_ns": rounded(total, units) if units else None,
+            }
         for what in ("count", "total_ns", "mean_ns", "per_step_ns"):
             row[f"diff_{what}"] = minus(row[f"test_{what}"], row[f"base_{what}"])
         row["change"] = change(row["base_total_ns"], row["test_total_ns"])
@@ -239,29 +278,48 @@ def temporal_diff(tables: dict[str, list[Row]], **chosen: Any) -> list[Row]:
 
 def step_diff(tables: dict[str, list[Row]], **chosen: Any) -> list[Row]:
     sides = Sides(tables, chosen)
-    values: dict[str, dict[str, list[int]]] = {name: {"base": [], "test": []} for name in (
-        "step_time", "gpu_span", "gpu_busy", "idle", "compute", "exposed_communication",
-        "exposed_memory", "communication", "memory", "kernel_sum")}
+    values: dict[str, dict[str, list[int]]] = {
+        name: {"base": [], "test": []}
+        for name in (
+            "step_time",
+            "gpu_span",
+            "gpu_busy",
+            "idle",
+            "compute",
+            "exposed_communication",
+            "exposed_memory",
+            "communication",
+            "memory",
+            "kernel_sum",
+        )
+    }
     for side in SIDES:
         numbers = sorted({step for _, step in sides.steps[side]})
         for number in numbers or ([None] if sides.units[side] else []):
             if number is None:
-                ranks = {row["rank"] for row in tables["traces"] if sides.has(
-                    side, {"job": row["job"], "rank": row["rank"], "step": None})}
+                ranks = {
+                    row["rank"]
+                    for row in tables["traces"]
+                    if sides.has(side, {"job": row["job"], "rank": row["rank"], "step": None})
+                }
             else:
                 ranks = {rank for rank, step in sides.steps[side] if step == number}
                 times = [sides.steps[side][rank, number] for rank in ranks]
                 values["step_time"][side].append(rounded(sum(times), len(times)))
             sums: dict[str, int] = defaultdict(int)
             for rank in ranks:
-                rows = [row for row in tables["gpu_activities"]
-                        if (row["job"], row["rank"], row["step"]) == (sides.job[side], rank,
-                                                                      number)]
+                rows = [
+                    row
+                    for row in tables["gpu_activities"]
+                    if (row["job"], row["rank"], row["step"]) == (sides.job[side], rank, number)
+                ]
                 sums["kernel_sum"] += sum(row["dur_ns"] for row in rows)
                 for time in by_device(rows) if rows else []:
-                    for name, ours in (("span", "gpu_span"), ("busy", "gpu_busy"),
-                                       *((name, name) for name in (*PARTS, "communication",
-                                                                   "memory"))):
+                    for name, ours in (
+                        ("span", "gpu_span"),
+                        ("busy", "gpu_busy"),
+                        *((name, name) for name in (*PARTS, "communication", "memory")),
+                    ):
                         sums[ours] += time[name]
             for name in values:
                 if name != "step_time":
@@ -294,7 +352,7 @@ def near(value: float) -> int:
 
 def trimmed(values: list[int]) -> float | None:
     cut = len(values) // 5
-    kept = values[cut:len(values) - cut]
+    kept = values[cut : len(values) - cut]
     return sum(kept) / len(kept) if kept else None
 
 
@@ -334,8 +392,9 @@ def quantile_of_t(freedom: int) -> float:
             x = t / u
             return scale * (1 + x * x / freedom) ** (-(freedom + 1) / 2) * t / u**2
 
-        weights = ((1 if i in (0, pieces) else 4 if i % 2 else 2, i / pieces)
-                   for i in range(pieces + 1))
+        weights = (
+            (1 if i in (0, pieces) else 4 if i % 2 else 2, i / pieces) for i in range(pieces + 1)
+        )
         return sum(weight * density(u) for weight, u in weights) / (3 * pieces)
 
     low, high = 1.0, 1000.0

@@ -26,95 +26,130 @@ SIGNATURES = {
     "linear": "self mat2 bias",
     "convolution": "input weight bias stride padding dilation transposed output_padding groups",
     "_convolution": "input weight bias stride padding dilation transposed output_padding groups "
-                    "benchmark deterministic cudnn_enabled allow_tf32",
-    "convolution_overrideable":
-        "input weight bias stride padding dilation transposed output_padding groups",
-    "cudnn_convolution":
-        "input weight padding stride dilation groups benchmark deterministic allow_tf32",
+    "benchmark deterministic cudnn_enabled allow_tf32",
+    "convolution_overrideable": "input weight bias stride padding dilation transposed "
+    "output_padding groups",
+    "cudnn_convolution": "input weight padding stride dilation groups benchmark deterministic "
+    "allow_tf32",
     "cudnn_convolution_relu": "input weight bias stride padding dilation groups",
     "cudnn_convolution_transpose": "input weight padding output_padding stride dilation groups "
-                                   "benchmark deterministic allow_tf32",
-    "miopen_convolution":
-        "input weight bias padding stride dilation groups benchmark deterministic",
-    "miopen_depthwise_convolution":
-        "input weight bias padding stride dilation groups benchmark deterministic",
+    "benchmark deterministic allow_tf32",
+    "miopen_convolution": "input weight bias padding stride dilation groups benchmark "
+    "deterministic",
+    "miopen_depthwise_convolution": "input weight bias padding stride dilation groups "
+    "benchmark deterministic",
     "miopen_convolution_transpose": "input weight bias padding output_padding stride dilation "
-                                    "groups benchmark deterministic",
+    "groups benchmark deterministic",
     "convolution_backward": "grad_output input weight bias_sizes stride padding dilation "
-                            "transposed output_padding groups output_mask",
+    "transposed output_padding groups output_mask",
     "scaled_dot_product_attention": f"{SDPA} scale enable_gqa",
     "_scaled_dot_product_attention_math": f"{SDPA} dropout_mask scale enable_gqa",
-    "_scaled_dot_product_flash_attention":
-        "query key value dropout_p is_causal return_debug_mask scale",
-    "_scaled_dot_product_flash_attention_for_cpu":
-        "query key value dropout_p is_causal attn_mask_of_cpu scale",
-    "_scaled_dot_product_efficient_attention":
-        "query key value attn_mask compute_log_sumexp dropout_p is_causal scale",
+    "_scaled_dot_product_flash_attention": "query key value dropout_p is_causal "
+    "return_debug_mask scale",
+    "_scaled_dot_product_flash_attention_for_cpu": "query key value dropout_p is_causal "
+    "attn_mask_of_cpu scale",
+    "_scaled_dot_product_efficient_attention": "query key value attn_mask compute_log_sumexp "
+    "dropout_p is_causal scale",
     "_scaled_dot_product_cudnn_attention": "query key value attn_mask compute_log_sumexp "
-                                           "dropout_p is_causal return_debug_mask scale",
-    "_scaled_dot_product_fused_attention_overrideable":
-        f"{SDPA} return_debug_mask scale",
-    "_flash_attention_forward":
-        "query key value cum_seq_q cum_seq_k max_q max_k dropout_p is_causal return_debug_mask "
-        "scale window_size_left window_size_right seqused_k alibi_slopes",
-    "_efficient_attention_forward":
-        "query key value attn_mask cum_seq_q cum_seq_k max_q max_k dropout_p custom_mask_type "
-        "compute_log_sumexp scale seqlen_k window_size",
-    "_cudnn_attention_forward":
-        "query key value attn_mask cum_seq_q cum_seq_k max_q max_k compute_log_sumexp dropout_p "
-        "is_causal return_debug_mask scale",
-    "_scaled_dot_product_flash_attention_backward":
-        "grad_out query key value out logsumexp cum_seq_q cum_seq_k max_q max_k dropout_p "
-        "is_causal philox_seed philox_offset scale",
-    "_scaled_dot_product_flash_attention_for_cpu_backward":
-        "grad_out query key value out logsumexp dropout_p is_causal attn_mask_of_cpu scale",
-    "_scaled_dot_product_efficient_attention_backward":
-        "grad_out query key value attn_mask out logsumexp philox_seed philox_offset dropout_p "
-        "grad_input_mask is_causal scale",
-    "_scaled_dot_product_cudnn_attention_backward":
-        "grad_out query key value out logsumexp philox_seed philox_offset attn_mask cum_seq_q "
-        "cum_seq_k max_q max_k dropout_p is_causal scale",
-    "_scaled_dot_product_fused_attention_overrideable_backward":
-        "grad_out query key value attn_mask grad_input_mask out logsumexp cum_seq_q cum_seq_k "
-        "max_q max_k dropout_p is_causal philox_seed philox_offset scale",
-    "_flash_attention_backward":
-        "grad_out query key value out logsumexp cum_seq_q cum_seq_k max_q max_k dropout_p "
-        "is_causal rng_state unused scale window_size_left window_size_right",
-    "_efficient_attention_backward":
-        "grad_out query key value attn_mask out cum_seq_q cum_seq_k max_q max_k logsumexp "
-        "dropout_p philox_seed philox_offset custom_mask_type bias_requires_grad scale "
-        "num_splits_key window_size shared_storage_dqdkdv",
+    "dropout_p is_causal return_debug_mask scale",
+    "_scaled_dot_product_fused_attention_overrideable": f"{SDPA} return_debug_mask scale",
+    "_flash_attention_forward": "query key value cum_seq_q cum_seq_k max_q max_k dropout_p "
+    "is_causal return_debug_mask "
+    "scale window_size_left window_size_right seqused_k alibi_slopes",
+    "_efficient_attention_forward": "query key value attn_mask cum_seq_q cum_seq_k max_q "
+    "max_k dropout_p custom_mask_type "
+    "compute_log_sumexp scale seqlen_k window_size",
+    "_cudnn_attention_forward": "query key value attn_mask cum_seq_q cum_seq_k max_q max_k "
+    "compute_log_sumexp dropout_p "
+    "is_causal return_debug_mask scale",
+    "_scaled_dot_product_flash_attention_backward": "grad_out query key value out logsumexp "
+    "cum_seq_q cum_seq_k max_q max_k dropout_p "
+    "is_causal philox_seed philox_offset scale",
+    "_scaled_dot_product_flash_attention_for_cpu_backward": "grad_out query key value out "
+    "logsumexp dropout_p is_causal attn_mask_of_cpu scale",
+    "_scaled_dot_product_efficient_attention_backward": "grad_out query key value attn_mask "
+    "out logsumexp philox_seed philox_offset dropout_p "
+    "grad_input_mask is_causal scale",
+    "_scaled_dot_product_cudnn_attention_backward": "grad_out query key value out logsumexp "
+    "philox_seed philox_offset attn_mask cum_seq_q "
+    "cum_seq_k max_q max_k dropout_p is_causal scale",
+    "_scaled_dot_product_fused_attention_overrideable_backward": "grad_out query key value "
+    "attn_mask grad_input_mask out logsumexp cum_seq_q cum_seq_k "
+    "max_q max_k dropout_p is_causal philox_seed philox_offset scale",
+    "_flash_attention_backward": "grad_out query key value out logsumexp cum_seq_q cum_seq_k "
+    "max_q max_k dropout_p "
+    "is_causal rng_state unused scale window_size_left window_size_right",
+    "_efficient_attention_backward": "grad_out query key value attn_mask out cum_seq_q "
+    "cum_seq_k max_q max_k logsumexp "
+    "dropout_p philox_seed philox_offset custom_mask_type bias_requires_grad scale "
+    "num_splits_key window_size shared_storage_dqdkdv",
 }
 
-ONE = ("abs neg exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal square sin cos tanh "
-       "sigmoid erf floor ceil round trunc sign relu silu bitwise_not").split()
+ONE = (
+    "abs neg exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal square sin cos tanh "
+    "sigmoid erf floor ceil round trunc sign relu silu bitwise_not"
+).split()
 # (arguments, of which tensors, in place too?)
 ELEMENTWISE = dict.fromkeys(ONE, (1, 1, True)) | {
-    "gelu": (2, 1, True), "leaky_relu": (2, 1, True), "clamp_min": (2, 1, True),
-    "clamp_max": (2, 1, True), "hardtanh": (3, 1, True), "clamp": (3, 1, True),
-    "nan_to_num": (4, 1, True), "mul": (2, 2, True), "div": (2, 2, True), "pow": (2, 2, True),
-    "bitwise_and": (2, 2, True), "bitwise_or": (2, 2, True), "add": (3, 2, True),
-    "sub": (3, 2, True), "addcmul": (4, 3, True), "addcdiv": (4, 3, True), "rsub": (3, 2, False),
-    "maximum": (2, 2, False), "minimum": (2, 2, False), "sigmoid_backward": (2, 2, False),
-    "tanh_backward": (2, 2, False), "silu_backward": (2, 2, False),
-    "threshold_backward": (3, 2, False), "gelu_backward": (3, 2, False),
-    "_softmax": (3, 1, False), "_log_softmax": (3, 1, False),
-    "_softmax_backward_data": (4, 2, False), "_log_softmax_backward_data": (4, 2, False),
+    "gelu": (2, 1, True),
+    "leaky_relu": (2, 1, True),
+    "clamp_min": (2, 1, True),
+    "clamp_max": (2, 1, True),
+    "hardtanh": (3, 1, True),
+    "clamp": (3, 1, True),
+    "nan_to_num": (4, 1, True),
+    "mul": (2, 2, True),
+    "div": (2, 2, True),
+    "pow": (2, 2, True),
+    "bitwise_and": (2, 2, True),
+    "bitwise_or": (2, 2, True),
+    "add": (3, 2, True),
+    "sub": (3, 2, True),
+    "addcmul": (4, 3, True),
+    "addcdiv": (4, 3, True),
+    "rsub": (3, 2, False),
+    "maximum": (2, 2, False),
+    "minimum": (2, 2, False),
+    "sigmoid_backward": (2, 2, False),
+    "tanh_backward": (2, 2, False),
+    "silu_backward": (2, 2, False),
+    "threshold_backward": (3, 2, False),
+    "gelu_backward": (3, 2, False),
+    "_softmax": (3, 1, False),
+    "_log_softmax": (3, 1, False),
+    "_softmax_backward_data": (4, 2, False),
+    "_log_softmax_backward_data": (4, 2, False),
 }
 TO_BOOL = {
-    "logical_not": (1, 1, True), "isnan": (1, 1, False), "isinf": (1, 1, False),
-} | dict.fromkeys(
-    "eq ne lt le gt ge logical_and logical_or".split(), (2, 2, True)
-)
+    "logical_not": (1, 1, True),
+    "isnan": (1, 1, False),
+    "isinf": (1, 1, False),
+} | dict.fromkeys("eq ne lt le gt ge logical_and logical_or".split(), (2, 2, True))
 TYPE_BYTES = {
-    "bool": 1, "signed char": 1, "unsigned char": 1, "c10::Float8_e4m3fn": 1,
-    "c10::Float8_e5m2": 1, "c10::Float4_e2m1fn_x2": 1, "c10::Half": 2, "c10::BFloat16": 2,
-    "float": 4, "int": 4, "double": 8, "long": 8, "long int": 8,
+    "bool": 1,
+    "signed char": 1,
+    "unsigned char": 1,
+    "c10::Float8_e4m3fn": 1,
+    "c10::Float8_e5m2": 1,
+    "c10::Float4_e2m1fn_x2": 1,
+    "c10::Half": 2,
+    "c10::BFloat16": 2,
+    "float": 4,
+    "int": 4,
+    "double": 8,
+    "long": 8,
+    "long int": 8,
 }
 FORMATS = {
-    "double": "float64", "float": "float32", "c10::Half": "float16", "c10::BFloat16": "bfloat16",
-    "c10::Float8_e4m3fn": "float8", "c10::Float8_e5m2": "float8",
-    "c10::Float4_e2m1fn_x2": "float4", "signed char": "int8", "unsigned char": "int8",
+    "double": "float64",
+    "float": "float32",
+    "c10::Half": "float16",
+    "c10::BFloat16": "bfloat16",
+    "c10::Float8_e4m3fn": "float8",
+    "c10::Float8_e5m2": "float8",
+    "c10::Float4_e2m1fn_x2": "float4",
+    "signed char": "int8",
+    "unsigned char": "int8",
 }
 SCALAR_TYPES = {"3": "int", "5": "c10::Half", "6": "float", "7": "double", "15": "c10::BFloat16"}
 NO_TENSOR = {"", "Scalar", "ScalarList", "None"}
@@ -244,9 +279,16 @@ def product(short, a):
     if multiplications >= 2**62:
         raise Unknown
     return Cost(
-        "matrix product", 2 * multiplications * per_element,
-        moved([(m_k, left.type), (k_n, right.type), (summand.dims, summand.type),
-               ([*m_k[:-1], n], result)]),
+        "matrix product",
+        2 * multiplications * per_element,
+        moved(
+            [
+                (m_k, left.type),
+                (k_n, right.type),
+                (summand.dims, summand.type),
+                ([*m_k[:-1], n], result),
+            ]
+        ),
         format_of(left.type, right.type),
     )
 
@@ -291,8 +333,12 @@ def convolution(short, a):
             tensors += [(x, a["input"].type), (w, a["weight"].type)]
         if mask[2]:
             tensors += [([channels], a["weight"].type)]
-        return Cost("convolution backward", once * (mask[0] + mask[1]), moved(tensors),
-                    format_of(a["input"].type, a["weight"].type))
+        return Cost(
+            "convolution backward",
+            once * (mask[0] + mask[1]),
+            moved(tensors),
+            format_of(a["input"].type, a["weight"].type),
+        )
     settings = [each(a[word].integers(), count) for word in ("stride", "padding", "dilation")]
     extra = each(a["output_padding"].integers(), count) if "output_padding" in a else [0] * count
     out = []
@@ -302,8 +348,9 @@ def convolution(short, a):
             raise Unknown
         if transposed:
             # The last place's end, without the padding on both sides.
-            out.append((x[2 + i] - 1) * stride + dilation * (w[2 + i] - 1) + 1
-                       - 2 * padding + extra[i])
+            out.append(
+                (x[2 + i] - 1) * stride + dilation * (w[2 + i] - 1) + 1 - 2 * padding + extra[i]
+            )
         else:
             fitting = places(x[2 + i], w[2 + i], stride, padding, dilation)
             if not fitting:
@@ -312,9 +359,16 @@ def convolution(short, a):
     at = x[2:] if transposed else out
     bias = a.get("bias", ABSENT)
     return Cost(
-        "convolution", 2 * x[0] * prod(w) * prod(at),
-        moved([(x, a["input"].type), (w, a["weight"].type), (bias.dims, bias.type),
-               ([x[0], channels, *out], a["input"].type)]),
+        "convolution",
+        2 * x[0] * prod(w) * prod(at),
+        moved(
+            [
+                (x, a["input"].type),
+                (w, a["weight"].type),
+                (bias.dims, bias.type),
+                ([x[0], channels, *out], a["input"].type),
+            ]
+        ),
         format_of(a["input"].type, a["weight"].type),
     )
 
@@ -352,8 +406,10 @@ def attention(short, a):
         q, k, v = ([*d[:-3], d[-2], d[-3], d[-1]] for d in (q, k, v))
     if q[-1] != k[-1] or k[:-1] != v[:-1]:
         raise Unknown
-    if any(mine != other and (not other or mine % other)
-           for mine, other in zip(q[:-2], k[:-2], strict=True)):
+    if any(
+        mine != other and (not other or mine % other)
+        for mine, other in zip(q[:-2], k[:-2], strict=True)
+    ):
         raise Unknown
     if packed:
         try:
@@ -363,7 +419,8 @@ def attention(short, a):
     else:
         if "custom_mask_type" in a:
             causal = {"0": "none", "1": "top left", "2": "bottom right"}.get(
-                a["custom_mask_type"].text)
+                a["custom_mask_type"].text
+            )
         elif "is_causal" not in a:
             raise Unknown
         elif not a["is_causal"].truth():
@@ -374,15 +431,15 @@ def attention(short, a):
             raise Unknown
         met = pairs(q[-2], k[-2], causal)
     windows = ["window_size_left", "window_size_right", "window_size"]
-    windowed = any(
-        (a.get(word, ABSENT).text or "").isdigit() for word in windows
-    )
+    windowed = any((a.get(word, ABSENT).text or "").isdigit() for word in windows)
     backward = short.endswith("_backward")
     d, dv = q[-1], v[-1]
     products = 2 * d + dv + dv + d if backward else d + dv
     out = [*q[:-1], dv]
-    tensors = [(dims, a[word].type)
-               for dims, word in ((q, "query"), (k, "key"), (v, "value"), (out, "query"))]
+    tensors = [
+        (dims, a[word].type)
+        for dims, word in ((q, "query"), (k, "key"), (v, "value"), (out, "query"))
+    ]
     tensors *= 2 if backward else 1
     mask = a.get("attn_mask", ABSENT)
     return Cost(
@@ -469,29 +526,42 @@ def elementwise(read, dims, result):
 
 cached_cost = cache(cost)
 SPEEDS = {  # 1e12 dense operations a second, and GB/s of memory, as the vendors' data sheets say
-    "A100": ({"float64": 19.5, "float32": 19.5, "tf32": 156.0, "float16": 312.0,
-              "bfloat16": 312.0}, 1555.0),
+    "A100": (
+        {"float64": 19.5, "float32": 19.5, "tf32": 156.0, "float16": 312.0, "bfloat16": 312.0},
+        1555.0,
+    ),
     "V100": ({"float64": 7.8, "float32": 15.7, "float16": 125.0}, 900.0),
-    "H100": ({"float64": 66.9, "float32": 66.9, "tf32": 494.7, "float16": 989.4,
-              "bfloat16": 989.4}, 3352.0),
+    "H100": (
+        {"float64": 66.9, "float32": 66.9, "tf32": 494.7, "float16": 989.4, "bfloat16": 989.4},
+        3352.0,
+    ),
     "B200": ({"float32": 75.0, "tf32": 1125.0, "float16": 2250.0, "bfloat16": 2250.0}, 8000.0),
     "MI300X": ({"float32": 163.4, "float16": 1307.4, "bfloat16": 1307.4}, 5300.0),
 }
 DEVICES = {
-    "NVIDIA A100-SXM4-40GB": "A100", "NVIDIA A100-PG509-200": "A100",
-    "Tesla V100-SXM2-16GB": "V100", "Tesla V100-SXM2-32GB": "V100",
-    "NVIDIA H100 80GB HBM3": "H100", "NVIDIA B200": "B200", "AMD Instinct MI300X": "MI300X",
+    "NVIDIA A100-SXM4-40GB": "A100",
+    "NVIDIA A100-PG509-200": "A100",
+    "Tesla V100-SXM2-16GB": "V100",
+    "Tesla V100-SXM2-32GB": "V100",
+    "NVIDIA H100 80GB HBM3": "H100",
+    "NVIDIA B200": "B200",
+    "AMD Instinct MI300X": "MI300X",
     "AMD Instinct MI300X VF": "MI300X",
 }
-PEAKS = {(device, dtype): peak for device, model in DEVICES.items()
-         for dtype, peak in SPEEDS[model][0].items()}
+PEAKS = {
+    (device, dtype): peak
+    for device, model in DEVICES.items()
+    for dtype, peak in SPEEDS[model][0].items()
+}
 BANDWIDTHS = {device: SPEEDS[model][1] for device, model in DEVICES.items()}
 
 
 def wanted(row, only_jobs, only_ranks, only_steps=None):
-    return ((only_jobs is None or row["job"] in only_jobs)
-            and (only_ranks is None or row["rank"] in only_ranks)
-            and (only_steps is None or row["step"] in only_steps))
+    return (
+        (only_jobs is None or row["job"] in only_jobs)
+        and (only_ranks is None or row["rank"] in only_ranks)
+        and (only_steps is None or row["step"] in only_steps)
+    )
 
 
 class Nest:
@@ -499,14 +569,16 @@ class Nest:
 
     def __init__(self, ops, only_jobs, only_ranks, only_steps, with_bytes=True):
         self.ops = {
-            (row["job"], row["rank"], row["event_id"]): row for row in ops
+            (row["job"], row["rank"], row["event_id"]): row
+            for row in ops
             if row["cat"] in ("cpu_op", "Operator") and wanted(row, only_jobs, only_ranks)
         }
         self.costs = {}
         for key, row in self.ops.items():
             if row["input_dims"] is not None and wanted(row, None, None, only_steps):
-                found = cached_cost(row["name"], row["input_dims"], row["input_types"],
-                                    row["concrete_inputs"])
+                found = cached_cost(
+                    row["name"], row["input_dims"], row["input_types"], row["concrete_inputs"]
+                )
                 if found and (with_bytes or found.flops is not None):
                     self.costs[key] = found
         self.has_call_inside, self.has_flops_inside = set(), set()
@@ -535,14 +607,15 @@ class Nest:
         if self.costs[key].flops is not None:
             return key not in self.has_flops_inside
         return key not in self.has_call_inside and not any(
-            self.costs[outer].flops is not None and self.counts(outer)
-            for outer in self.around(key)
+            self.costs[outer].flops is not None and self.counts(outer) for outer in self.around(key)
         )
 
     def is_rerun(self, key):
         return any(
-            row["is_backward"] and row["sequence_number"] is not None
-            and row["sequence_number"] >= 0 and not row["fwd_thread_id"]
+            row["is_backward"]
+            and row["sequence_number"] is not None
+            and row["sequence_number"] >= 0
+            and not row["fwd_thread_id"]
             for row in (self.ops[at] for at in self.chain(key))
         )
 
@@ -552,8 +625,17 @@ def on_tensor_cores(name):
     return name is not None and ("tensorop" in name or "s1688gemm" in name)
 
 
-def op_flops(activities, ops, traces, only_jobs=None, only_ranks=None, only_steps=None,
-             peak_tflops=None, peak_gbps=None, on_cores=on_tensor_cores):
+def op_flops(
+    activities,
+    ops,
+    traces,
+    only_jobs=None,
+    only_ranks=None,
+    only_steps=None,
+    peak_tflops=None,
+    peak_gbps=None,
+    on_cores=on_tensor_cores,
+):
     nest = Nest(ops, only_jobs, only_ranks, only_steps)
     launched = defaultdict(list)
     for row in activities:
@@ -564,8 +646,16 @@ def op_flops(activities, ops, traces, only_jobs=None, only_ranks=None, only_step
     for key, mine in nest.costs.items():
         row = nest.ops[key]
         concrete = None if mine.family == "elementwise" else row["concrete_inputs"]
-        groups[(*key[:2], row["name"], row["input_dims"], row["input_types"], concrete,
-                nest.counts(key))].append(key)
+        groups[
+            (
+                *key[:2],
+                row["name"],
+                row["input_dims"],
+                row["input_types"],
+                concrete,
+                nest.counts(key),
+            )
+        ].append(key)
     device = {(row["job"], row["rank"]): row["device_name"] for row in traces}
     result = []
     for group, calls in groups.items():
@@ -588,31 +678,52 @@ def op_flops(activities, ops, traces, only_jobs=None, only_ranks=None, only_step
         if times:
             bound = max(times, key=lambda way: (times[way], way == "memory"))
         per_ns = None if not ns else Fraction(len(run), ns)
-        result.append(dict(zip(
-            ("job", "rank", "name", "input_dims", "input_types", "concrete_inputs",
-             "is_counted"), group, strict=True,
-        )) | {
-            "family": mine.family,
-            "dtype": dtype,
-            "is_estimated": mine.is_estimated,
-            "count": len(calls),
-            "flops": times_of(mine.flops, len(calls)),
-            "bytes": times_of(mine.bytes, len(calls)),
-            "launching_call_count": len(run),
-            "kernel_count": len(kernels),
-            "kernel_ns": ns,
-            "achieved_tflops": times_of(mine.flops, per_ns, 1000),
-            "achieved_gbps": times_of(mine.bytes, per_ns),
-            "arithmetic_intensity": None if mine.flops is None or not mine.bytes
-            else mine.flops / mine.bytes,
-            "bound": bound,
-            "roofline_frac": float(max(times.values()) * per_ns) if times and per_ns else None,
-        })
-    return sorted(result, key=lambda row: (
-        row["job"], row["rank"], -row["kernel_ns"], row["name"],
-        *((row[c] is None, row[c]) for c in ("input_dims", "input_types", "concrete_inputs")),
-        row["is_counted"],
-    ))
+        result.append(
+            dict(
+                zip(
+                    (
+                        "job",
+                        "rank",
+                        "name",
+                        "input_dims",
+                        "input_types",
+                        "concrete_inputs",
+                        "is_counted",
+                    ),
+                    group,
+                    strict=True,
+                )
+            )
+            | {
+                "family": mine.family,
+                "dtype": dtype,
+                "is_estimated": mine.is_estimated,
+                "count": len(calls),
+                "flops": times_of(mine.flops, len(calls)),
+                "bytes": times_of(mine.bytes, len(calls)),
+                "launching_call_count": len(run),
+                "kernel_count": len(kernels),
+                "kernel_ns": ns,
+                "achieved_tflops": times_of(mine.flops, per_ns, 1000),
+                "achieved_gbps": times_of(mine.bytes, per_ns),
+                "arithmetic_intensity": None
+                if mine.flops is None or not mine.bytes
+                else mine.flops / mine.bytes,
+                "bound": bound,
+                "roofline_frac": float(max(times.values()) * per_ns) if times and per_ns else None,
+            }
+        )
+    return sorted(
+        result,
+        key=lambda row: (
+            row["job"],
+            row["rank"],
+            -row["kernel_ns"],
+            row["name"],
+            *((row[c] is None, row[c]) for c in ("input_dims", "input_types", "concrete_inputs")),
+            row["is_counted"],
+        ),
+    )
 
 
 def times_of(amount, by, part=1):
@@ -621,12 +732,23 @@ def times_of(amount, by, part=1):
     return amount * by if type(by) is int else float(amount * by / part)
 
 
-def step_mfu(activities, ops, traces, only_jobs=None, only_ranks=None, only_steps=None,
-             peak_tflops=None, on_cores=on_tensor_cores):
+def step_mfu(
+    activities,
+    ops,
+    traces,
+    only_jobs=None,
+    only_ranks=None,
+    only_steps=None,
+    peak_tflops=None,
+    on_cores=on_tensor_cores,
+):
     marks = defaultdict(list)
     for row in ops:
-        if (row["name"].startswith("ProfilerStep#") and row["cat"] != "python_function"
-                and wanted(row, only_jobs, only_ranks)):
+        if (
+            row["name"].startswith("ProfilerStep#")
+            and row["cat"] != "python_function"
+            and wanted(row, only_jobs, only_ranks)
+        ):
             marks[row["job"], row["rank"], int(row["name"][13:])].append(row)
     with_steps = {key[:2] for key in marks}
     nest = Nest(ops, only_jobs, only_ranks, only_steps, with_bytes=False)
@@ -666,24 +788,51 @@ def step_mfu(activities, ops, traces, only_jobs=None, only_ranks=None, only_step
         computation = sum(r["dur_ns"] for r, _ in computing)
         modelled = sum(r["dur_ns"] for r, call in computing if call)
         formats = {dtype: both for dtype, both in work[period].items() if any(both)}
-        peaks = {dtype: peak_tflops or PEAKS.get((device.get((job, rank)), dtype))
-                 for dtype in formats}
+        peaks = {
+            dtype: peak_tflops or PEAKS.get((device.get((job, rank)), dtype)) for dtype in formats
+        }
         mfu = hfu = None
         if formats and all(peaks.values()) and time:
-            mfu = float(sum(Fraction(once) / (1000 * Fraction(peaks[dtype]))
-                            for dtype, (once, _) in formats.items()) / time)
-            hfu = float(sum(Fraction(sum(both)) / (1000 * Fraction(peaks[dtype]))
-                            for dtype, both in formats.items()) / time)
+            mfu = float(
+                sum(
+                    Fraction(once) / (1000 * Fraction(peaks[dtype]))
+                    for dtype, (once, _) in formats.items()
+                )
+                / time
+            )
+            hfu = float(
+                sum(
+                    Fraction(sum(both)) / (1000 * Fraction(peaks[dtype]))
+                    for dtype, both in formats.items()
+                )
+                / time
+            )
         flops = sum(once for once, _ in formats.values())
-        result.append({
-            "job": job, "rank": rank, "device": dev, "step": step, "time_ns": time,
-            "computation_ns": computation, "modelled_ns": modelled,
-            "coverage_frac": modelled / computation if computation else None,
-            "flops": flops, "recomputed_flops": sum(again for _, again in formats.values()),
-            "achieved_tflops": flops / (1000 * time) if time else None,
-            "mfu_frac": mfu, "hfu_frac": hfu,
-        })
-    return sorted(result, key=lambda row: (
-        row["job"], row["rank"], row["device"] is None, row["device"] or 0,
-        row["step"] is None, row["step"] or 0,
-    ))
+        result.append(
+            {
+                "job": job,
+                "rank": rank,
+                "device": dev,
+                "step": step,
+                "time_ns": time,
+                "computation_ns": computation,
+                "modelled_ns": modelled,
+                "coverage_frac": modelled / computation if computation else None,
+                "flops": flops,
+                "recomputed_flops": sum(again for _, again in formats.values()),
+                "achieved_tflops": flops / (1000 * time) if time else None,
+                "mfu_frac": mfu,
+                "hfu_frac": hfu,
+            }
+        )
+    return sorted(
+        result,
+        key=lambda row: (
+            row["job"],
+            row["rank"],
+            row["device"] is None,
+            row["device"] or 0,
+            row["step"] is None,
+            row["step"] or 0,
+        ),
+    )

@@ -16,7 +16,8 @@ KINDS = ("communication", "computation", "memory")
 
 def selected(rows, only_jobs=None, only_ranks=None, only_steps=None):
     return [
-        row for row in rows
+        row
+        for row in rows
         if (only_jobs is None or row["job"] in only_jobs)
         and (only_ranks is None or row["rank"] in only_ranks)
         and (only_steps is None or row["step"] in only_steps)
@@ -35,7 +36,8 @@ def instants(rows, *kinds) -> set[int]:
     """When an activity of these kinds runs; of any kind unless told."""
     return {
         at
-        for row in rows if not kinds or row["kind"] in kinds
+        for row in rows
+        if not kinds or row["kind"] in kinds
         for at in range(row["start_ns"], row["end_ns"])
     }
 
@@ -128,7 +130,8 @@ def named(activities, top_k, name_contains, short_names, grain):
     """The rows with their names as shown, and (name, position) of each; `others` for the rest."""
     rows = [
         row | {"name": row["short_name"] if short_names else row["name"]}
-        for row in activities if name_contains is None or name_contains in row["name"]
+        for row in activities
+        if name_contains is None or name_contains in row["name"]
     ]
     for _, of_kind in grouped(rows, *grain):
         totals = defaultdict(int)
@@ -167,8 +170,7 @@ def kernel_stats(activities, ops, top_k=None, name_contains=None, short_names=Fa
             "p50_ns": rounded(median([Fraction(time) for time in times])),
             "p95_ns": rounded(percentile(times, 95)),
             "max_ns": max(times),
-            "stddev_ns":
-                rounded_root(variance(map(Fraction, times))) if len(times) > 1 else 0,
+            "stddev_ns": rounded_root(variance(map(Fraction, times))) if len(times) > 1 else 0,
             "total_frac": fraction(sum(times), of_kind[tuple(kind_key)]),
             "position": position,
         }
@@ -206,10 +208,12 @@ def kernel_distribution(activities, ops, top_k=None, name_contains=None, short_n
 
 def profiler_steps(activities, ops, **only):
     marks = [
-        row | {"step": int(row["name"].partition("#")[2])} for row in ops
+        row | {"step": int(row["name"].partition("#")[2])}
+        for row in ops
         if row["name"].startswith("ProfilerStep#") and row["cat"] != "python_function"
     ]
     for (job, rank, step), group in grouped(selected(marks, **only), "job", "rank", "step"):
+
         def of_step(rows, key=(job, rank, step)):
             return [row for row in rows if (row["job"], row["rank"], row["step"]) == key]
 

@@ -11,7 +11,8 @@ from queries.brute_force import grouped, percentile, rounded, selected
 
 def launched(activities, include_memory=True, **only):
     return [
-        row for row in selected(activities, **only)
+        row
+        for row in selected(activities, **only)
         if row["launch_id"] is not None and (include_memory or row["kind"] != "memory")
     ]
 
@@ -21,9 +22,13 @@ def delay_ns(row) -> int:
 
 
 def launch_stats(
-    activities, ops, runtime_cutoff_ns=50_000, launch_delay_cutoff_ns=100_000,
-    include_memory=True, **only,
-):  # fmt: skip
+    activities,
+    ops,
+    runtime_cutoff_ns=50_000,
+    launch_delay_cutoff_ns=100_000,
+    include_memory=True,
+    **only,
+):
     rows = launched(activities, include_memory, **only)
     for row in sorted(rows, key=lambda row: (row["job"], row["rank"], row["event_id"])):
         cpu_ns = row["launch_end_ns"] - row["launch_start_ns"]
@@ -48,9 +53,13 @@ def launch_stats(
 
 
 def launch_summary(
-    activities, ops, runtime_cutoff_ns=50_000, launch_delay_cutoff_ns=100_000,
-    include_memory=True, **only,
-):  # fmt: skip
+    activities,
+    ops,
+    runtime_cutoff_ns=50_000,
+    launch_delay_cutoff_ns=100_000,
+    include_memory=True,
+    **only,
+):
     rows = launched(activities, include_memory, **only)
     for (job, rank), of_rank in grouped(rows, "job", "rank"):
         cpu, gpu, delays = [], [], []
@@ -97,7 +106,8 @@ def rounded_mean(values: list[int]) -> int:
 def op_launch_delay(activities, ops, **only):
     op_of = {
         (op["job"], op["rank"], op["event_id"]): op
-        for op in ops if op["cat"] in ("cpu_op", "Operator")
+        for op in ops
+        if op["cat"] in ("cpu_op", "Operator")
     }
     calls = defaultdict(list)
     for row in launched(activities, **only):
@@ -112,13 +122,13 @@ def op_launch_delay(activities, ops, **only):
         first = min(
             of_call, key=lambda row: (row["launch_start_ns"], row["launch_id"], row["start_ns"])
         )
-        delays[job, rank, op["name"], sequence].append((
-            first["launch_start_ns"] - op["start_ns"],
-            first["start_ns"] - first["launch_start_ns"],
-        ))
-    in_order = sorted(
-        delays.items(), key=lambda item: (*item[0][:2], -len(item[1]), *item[0][2:])
-    )
+        delays[job, rank, op["name"], sequence].append(
+            (
+                first["launch_start_ns"] - op["start_ns"],
+                first["start_ns"] - first["launch_start_ns"],
+            )
+        )
+    in_order = sorted(delays.items(), key=lambda item: (*item[0][:2], -len(item[1]), *item[0][2:]))
     for (job, rank, operator, sequence), of_calls in in_order:
         yield {
             "job": job,

@@ -39,21 +39,23 @@ def instants(events, steps, only_steps=None, **only):
         allocated = number(args.get("Total Allocated"))
         reserved = number(args.get("Total Reserved"))
         known = None not in (allocated, reserved) and 0 < reserved >= allocated
-        rows.append({
-            "job": event["job"],
-            "rank": event["rank"],
-            "device": -1 if kind == 0 else number(args.get("Device Id")),
-            "device_type": kind,
-            "event_id": event["event_id"],
-            "pid": event["pid"],
-            "tid": event["tid"],
-            "at_ns": event["start_ns"],
-            "bytes": number(args.get("Bytes")),
-            "allocated": allocated,
-            "reserved": reserved,
-            "unallocated": reserved - allocated if known else None,
-            "step": step_at(event["start_ns"], marks.get((event["job"], event["rank"]), [])),
-        })
+        rows.append(
+            {
+                "job": event["job"],
+                "rank": event["rank"],
+                "device": -1 if kind == 0 else number(args.get("Device Id")),
+                "device_type": kind,
+                "event_id": event["event_id"],
+                "pid": event["pid"],
+                "tid": event["tid"],
+                "at_ns": event["start_ns"],
+                "bytes": number(args.get("Bytes")),
+                "allocated": allocated,
+                "reserved": reserved,
+                "unallocated": reserved - allocated if known else None,
+                "step": step_at(event["start_ns"], marks.get((event["job"], event["rank"]), [])),
+            }
+        )
     return selected(rows, only_steps=only_steps)
 
 
@@ -75,9 +77,9 @@ def memory_timeline(events, steps, bucket_ns=None, **only):
         changes = known(group, "bytes")
         yield dict(zip((*DEVICE, "at_ns"), key, strict=True)) | {
             "allocated_bytes": (max(allocated) if in_buckets else allocated[-1])
-            if allocated else None,
-            "reserved_bytes": (max(reserved) if in_buckets else reserved[-1])
-            if reserved else None,
+            if allocated
+            else None,
+            "reserved_bytes": (max(reserved) if in_buckets else reserved[-1]) if reserved else None,
             "change_bytes": sum(changes) if changes else None,
             "change_count": len(group),
         }
@@ -92,8 +94,7 @@ def growth(rows, marks, only_steps):
         return None
     held = []
     for step in (min(ends), max(ends)):
-        before = [row for row in rows
-                  if row["allocated"] is not None and row["at_ns"] < ends[step]]
+        before = [row for row in rows if row["allocated"] is not None and row["at_ns"] < ends[step]]
         last = max(before, key=lambda row: (row["at_ns"], row["event_id"]), default=None)
         held.append(last and last["allocated"])
     if None in held:
@@ -105,23 +106,26 @@ def growth(rows, marks, only_steps):
 def memory_peak(events, ops, steps, only_steps=None, **only):
     marks = {rank: rows for rank, rows in grouped(steps, "job", "rank")}
     threads = dict(grouped(ops, "job", "rank", "pid", "tid"))
-    for key, rows in grouped(
-        instants(events, steps, only_steps=only_steps, **only), *DEVICE
-    ):
+    for key, rows in grouped(instants(events, steps, only_steps=only_steps, **only), *DEVICE):
         told = [row for row in rows if row["allocated"] is not None]
         peak = min(
-            told, key=lambda row: (-row["allocated"], row["at_ns"], row["event_id"]),
+            told,
+            key=lambda row: (-row["allocated"], row["at_ns"], row["event_id"]),
             default=dict.fromkeys(
                 ("allocated", "at_ns", "step", "event_id", "unallocated", "pid", "tid")
             ),
         )
-        thread = [] if None in (peak["pid"], peak["tid"]) else threads.get(
-            (*key[:2], peak["pid"], peak["tid"]), []
+        thread = (
+            []
+            if None in (peak["pid"], peak["tid"])
+            else threads.get((*key[:2], peak["pid"], peak["tid"]), [])
         )
         stack = sorted(
             (
-                op for op in thread
-                if op["start_ns"] <= peak["at_ns"]
+                op
+                for op in thread
+                if op["start_ns"]
+                <= peak["at_ns"]
                 < (op["end_ns"] if op["cut_ns"] is None else op["cut_ns"])
             ),
             key=lambda op: (op["start_ns"], -op["end_ns"], op["event_id"]),

@@ -12,14 +12,25 @@ from queries.brute_force import grouped, percentile, selected
 
 GRAIN = ("job", "rank", "device", "copy_kind")
 WAYS = {
-    "CopyHostToHost": "HtoH", "CopyHostToDevice": "HtoD",
-    "CopyDeviceToHost": "DtoH", "CopyDeviceToDevice": "DtoD",
-    "hipMemcpyHtoD": "HtoD", "hipMemcpyDtoH": "DtoH", "hipMemcpyDtoD": "DtoD",
-    "zeCommandListAppendMemoryCopy(M2D)": "HtoD", "zeCommandListAppendMemoryCopy(H2D)": "HtoD",
-    "zeCommandListAppendMemoryCopy(D2M)": "DtoH", "zeCommandListAppendMemoryCopy(D2D)": "DtoD",
-}  # fmt: skip
-MEMSETS = ("Memset", "hipMemset", "__amd_rocclr_fillBuffer", "FillBuffer",
-           "zeCommandListAppendMemoryFill")  # fmt: skip
+    "CopyHostToHost": "HtoH",
+    "CopyHostToDevice": "HtoD",
+    "CopyDeviceToHost": "DtoH",
+    "CopyDeviceToDevice": "DtoD",
+    "hipMemcpyHtoD": "HtoD",
+    "hipMemcpyDtoH": "DtoH",
+    "hipMemcpyDtoD": "DtoD",
+    "zeCommandListAppendMemoryCopy(M2D)": "HtoD",
+    "zeCommandListAppendMemoryCopy(H2D)": "HtoD",
+    "zeCommandListAppendMemoryCopy(D2M)": "DtoH",
+    "zeCommandListAppendMemoryCopy(D2D)": "DtoD",
+}
+MEMSETS = (
+    "Memset",
+    "hipMemset",
+    "__amd_rocclr_fillBuffer",
+    "FillBuffer",
+    "zeCommandListAppendMemoryFill",
+)
 
 
 def copy_kind(name: str) -> str:
@@ -27,8 +38,9 @@ def copy_kind(name: str) -> str:
         return "Memset"
     if name.startswith("Memcpy ") and name[7].isalnum():
         return "Memcpy " + name.split()[1]
-    return "Memcpy " + next((way for begin, way in WAYS.items() if name.startswith(begin)),
-                            "Unknown")
+    return "Memcpy " + next(
+        (way for begin, way in WAYS.items() if name.startswith(begin)), "Unknown"
+    )
 
 
 def usable(value) -> bool:
@@ -53,7 +65,8 @@ def copies(activities, **only):
     return grouped(
         [
             row | {"copy_kind": copy_kind(row["name"])}
-            for row in selected(activities, **only) if row["kind"] == "memory"
+            for row in selected(activities, **only)
+            if row["kind"] == "memory"
         ],
         *GRAIN,
     )
@@ -87,9 +100,7 @@ def time_of(rows) -> int:
 def memory_bandwidth_series(activities, **only):
     for key, rows in copies(activities, **only):
         for at, value in points(rows):
-            yield dict(zip(GRAIN, key, strict=True)) | {
-                "at_ns": at, "bandwidth_gbps": float(value),
-            }
+            yield dict(zip(GRAIN, key, strict=True)) | {"at_ns": at, "bandwidth_gbps": float(value)}
 
 
 def memory_bandwidth_summary(activities, **only):

@@ -38,8 +38,11 @@ class Model:
             call = self.ops[event_id]
             around_id = call["module_id"]
             if around_id is None and call["is_backward"]:
-                before = [one for one in self.by_name[call["name"]]
-                          if in_order(one) < in_order(call) and not one["is_backward"]]
+                before = [
+                    one
+                    for one in self.by_name[call["name"]]
+                    if in_order(one) < in_order(call) and not one["is_backward"]
+                ]
                 around_id = before[-1]["module_id"] if before else None
             self.known[event_id] = (*self.path(around_id), call["name"].removeprefix(PREFIX))
         return self.known[event_id]
@@ -87,8 +90,7 @@ def module_stats(activities, ops, only_steps=None, **only):
                 "count": len(picked),
                 "host_total_ns": sum(call["dur_ns"] for call in picked),
                 "host_self_ns": sum(
-                    call["dur_ns"] - covered(children.get(call["event_id"], []))
-                    for call in picked
+                    call["dur_ns"] - covered(children.get(call["event_id"], [])) for call in picked
                 ),
             }
             for name, is_backward in (("forward", False), ("backward", True)):

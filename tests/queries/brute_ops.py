@@ -39,7 +39,8 @@ def launched_in(calls, activities) -> dict[tuple, list[dict]]:
 
 def matching(calls, name_contains, **only) -> list[dict]:
     return [
-        row for row in selected(calls.values(), **only)
+        row
+        for row in selected(calls.values(), **only)
         if name_contains is None or name_contains in (row["name"] or "")
     ]
 
@@ -61,28 +62,33 @@ def op_stats(activities, ops, by_shape=False, name_contains=None, **only):
     result = []
     for of_group, group in grouped(measured, *GROUP):
         in_group = {key(row) for row in group}
-        outermost = [row for row in group
-                     if not in_group & {key(one) for one in with_all_around(calls, row)}]
+        outermost = [
+            row for row in group if not in_group & {key(one) for one in with_all_around(calls, row)}
+        ]
         kernels = list({key(row): row for one in group for row in launched[key(one)]}.values())
         kernel_ns = total(kernels)
         span_ns = sum(span(launched[key(one)]) for one in outermost if launched[key(one)])
-        result.append(dict(zip(GROUP, of_group, strict=True)) | {
-            "count": len(group),
-            "host_total_ns": total(group),
-            "host_self_ns": sum(row["dur_ns"] - called_ns[key(row)] for row in group),
-            "kernel_count": len(kernels),
-            "kernel_ns": kernel_ns,
-            "kernel_busy_ns": covered(kernels),
-            "kernel_span_ns": span_ns,
-            "self_kernel_ns": total(
-                row for row in kernels if (row["job"], row["rank"], row["op_id"]) in in_group
-            ),
-            "gpu_utilization_frac": fraction(kernel_ns, span_ns),
-            "example_event_id": min(row["event_id"] for row in group),
-        })
+        result.append(
+            dict(zip(GROUP, of_group, strict=True))
+            | {
+                "count": len(group),
+                "host_total_ns": total(group),
+                "host_self_ns": sum(row["dur_ns"] - called_ns[key(row)] for row in group),
+                "kernel_count": len(kernels),
+                "kernel_ns": kernel_ns,
+                "kernel_busy_ns": covered(kernels),
+                "kernel_span_ns": span_ns,
+                "self_kernel_ns": total(
+                    row for row in kernels if (row["job"], row["rank"], row["op_id"]) in in_group
+                ),
+                "gpu_utilization_frac": fraction(kernel_ns, span_ns),
+                "example_event_id": min(row["event_id"] for row in group),
+            }
+        )
     # Stable: of equal times in the order of names, shapes and types, none last.
-    return sorted(result, key=lambda row: (
-        row["job"], row["rank"], -row["kernel_ns"], -row["host_total_ns"]))
+    return sorted(
+        result, key=lambda row: (row["job"], row["rank"], -row["kernel_ns"], -row["host_total_ns"])
+    )
 
 
 def op_calls(activities, ops, name_contains=None, min_kernels=0, **only):
@@ -93,9 +99,20 @@ def op_calls(activities, ops, name_contains=None, min_kernels=0, **only):
         if len(kernels) < min_kernels:
             continue
         span_ns = span(kernels) if kernels else 0
-        yield {column: row[column] for column in (
-            "job", "rank", "event_id", "name", "step", "start_ns", "dur_ns", "depth", "parent_id"
-        )} | {
+        yield {
+            column: row[column]
+            for column in (
+                "job",
+                "rank",
+                "event_id",
+                "name",
+                "step",
+                "start_ns",
+                "dur_ns",
+                "depth",
+                "parent_id",
+            )
+        } | {
             "num_kernels": len(kernels),
             "kernel_dur_sum_ns": total(kernels),
             "kernel_span_ns": span_ns,

@@ -71,14 +71,16 @@ def queue_length_summary(activities, **only):
 def queue_full_time(activities, traces, max_queue_length=1024, **only):
     lengths = {
         (trace["job"], trace["rank"]): trace["end_ns"] - trace["start_ns"]
-        for trace in traces if trace["end_ns"] is not None
+        for trace in traces
+        if trace["end_ns"] is not None
     }
     for key, rows in streams(activities, only):
         launches = sorted(row["launch_start_ns"] for row in rows)
         starts = sorted(row["start_ns"] for row in rows)
         instants = sorted({*launches, *starts})
         full = sum(
-            until - at for at, until in zip(instants, instants[1:], strict=False)
+            until - at
+            for at, until in zip(instants, instants[1:], strict=False)
             if bisect_right(launches, at) - bisect_right(starts, at) >= max_queue_length
         )
         yield key | {

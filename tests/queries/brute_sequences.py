@@ -44,7 +44,8 @@ def kernel_sequences(
     activities, ops, operator, min_length=3, only_jobs=None, only_ranks=None, only_steps=None
 ):
     matching = {
-        key_of(row) for row in selected(ops, only_jobs, only_ranks, only_steps)
+        key_of(row)
+        for row in selected(ops, only_jobs, only_ranks, only_steps)
         if is_op(row) and operator and operator in row["name"]
     }
     # The outermost matching operator that a row is or is inside of; callers come before.
@@ -59,16 +60,23 @@ def kernel_sequences(
         if op := outermost.get(launch):
             launched[key_of(op)].append(activity)
     calls = [
-        {"job": op["job"], "rank": op["rank"], "operator": op["name"], "op": op,
-         "activities": sorted(launched[key], key=lambda a: (a["start_ns"], a["event_id"]))}
-        for key, op in outermost.items() if op and key == key_of(op)
+        {
+            "job": op["job"],
+            "rank": op["rank"],
+            "operator": op["name"],
+            "op": op,
+            "activities": sorted(launched[key], key=lambda a: (a["start_ns"], a["event_id"])),
+        }
+        for key, op in outermost.items()
+        if op and key == key_of(op)
     ]
     for call in calls:
         call["sequence"] = " | ".join(a["name"] or "" for a in call["activities"])
     calls = [c for c in calls if len(c["activities"]) >= min_length]
     grain = ("job", "rank", "operator", "sequence")
     rows = [
-        dict(zip(grain, key, strict=True)) | {
+        dict(zip(grain, key, strict=True))
+        | {
             "count": len(alike),
             "kernel_count": max(len(call["activities"]) for call in alike),
             "gpu_ns": sum(a["dur_ns"] for call in alike for a in call["activities"]),
@@ -77,9 +85,16 @@ def kernel_sequences(
         }
         for key, alike in grouped(calls, *grain)
     ]
-    return sorted(rows, key=lambda r: (
-        r["job"], r["rank"], -r["count"], r["operator"].encode(), r["sequence"].encode()
-    ))
+    return sorted(
+        rows,
+        key=lambda r: (
+            r["job"],
+            r["rank"],
+            -r["count"],
+            r["operator"].encode(),
+            r["sequence"].encode(),
+        ),
+    )
 
 
 def numbers(args) -> dict[str, float]:
@@ -107,8 +122,11 @@ def hardware_counters(events, ops, only_jobs=None, only_ranks=None, only_steps=N
         rank: sorted(of_rank, key=lambda row: (row["start_ns"], row["event_id"]))
         for rank, of_rank in grouped([row for row in ops if launches_kernel(row)], "job", "rank")
     }
-    ranges = [row for row in selected(events, only_jobs, only_ranks)
-              if row["ph"] == "X" and row["cat"] == "cuda_profiler_range"]
+    ranges = [
+        row
+        for row in selected(events, only_jobs, only_ranks)
+        if row["ph"] == "X" and row["cat"] == "cuda_profiler_range"
+    ]
     for rank, of_rank in grouped(ranges, "job", "rank"):
         of_rank = sorted(of_rank, key=lambda row: (row["start_ns"], row["event_id"]))
         calls = launches.get(rank, [])
@@ -118,26 +136,31 @@ def hardware_counters(events, ops, only_jobs=None, only_ranks=None, only_steps=N
             step = call and call["step"]
             if only_steps is not None and step not in only_steps:
                 continue
-            names = [op["name"] or "" for op in stacks.around(*key_of(call)) if is_op(op)] \
-                if call else []
+            names = (
+                [op["name"] or "" for op in stacks.around(*key_of(call)) if is_op(op)]
+                if call
+                else []
+            )
             for counter, value in sorted(
                 numbers(row["args"]).items(), key=lambda item: item[0].encode()
             ):
-                rows.append({
-                    "job": row["job"],
-                    "rank": row["rank"],
-                    "event_id": row["event_id"],
-                    "counter": counter,
-                    "value": value,
-                    "kernel": row["name"],
-                    "start_ns": row["start_ns"],
-                    "dur_ns": row["dur_ns"],
-                    "launch_id": call and call["event_id"],
-                    "step": step,
-                    "top_op": names[-1] if names else None,
-                    "bottom_op": names[0] if names else None,
-                    "op_stack": ";".join(reversed(names)) if names else None,
-                })
+                rows.append(
+                    {
+                        "job": row["job"],
+                        "rank": row["rank"],
+                        "event_id": row["event_id"],
+                        "counter": counter,
+                        "value": value,
+                        "kernel": row["name"],
+                        "start_ns": row["start_ns"],
+                        "dur_ns": row["dur_ns"],
+                        "launch_id": call and call["event_id"],
+                        "step": step,
+                        "top_op": names[-1] if names else None,
+                        "bottom_op": names[0] if names else None,
+                        "op_stack": ";".join(reversed(names)) if names else None,
+                    }
+                )
     return rows
 
 

@@ -22,10 +22,15 @@ class Rank:
             self.launched[row["launch_id"]].append(row["event_id"])
         # In the order in which they come in a stack: those of the same thread, then others.
         self.callees = defaultdict(list)
-        for row in sorted(ops, key=lambda row: (
-            row["parent_id"] is None, row["start_ns"],
-            -row["end_ns"] if row["parent_id"] is not None else 0, row["event_id"],
-        )):
+        for row in sorted(
+            ops,
+            key=lambda row: (
+                row["parent_id"] is None,
+                row["start_ns"],
+                -row["end_ns"] if row["parent_id"] is not None else 0,
+                row["event_id"],
+            ),
+        ):
             self.callees[self.caller(row)].append(row["event_id"])
         # Levels of callees, activities and their time of each operation and all that it called.
         self.heights, self.counts, self.times = {}, {}, {}
@@ -139,7 +144,8 @@ class Rank:
         called = [self.ops[at] for at in self.callees[op_id]]
         return self.ops[op_id]["dur_ns"] - sum(
             (op["end_ns"] if op["cut_ns"] is None else op["cut_ns"]) - op["start_ns"]
-            for op in called if op["parent_id"] == op_id
+            for op in called
+            if op["parent_id"] == op_id
         )
 
 
@@ -147,7 +153,8 @@ class Rank:
 def frame(name) -> str:
     """As in a folded stack."""
     plain = "".join(
-        ":" if c == ";" else " " if unicodedata.category(c) == "Cc" else c for c in name or "")
+        ":" if c == ";" else " " if unicodedata.category(c) == "Cc" else c for c in name or ""
+    )
     return plain or "[unknown]"
 
 

@@ -20,9 +20,11 @@ KINDS = ("operator", "annotation", "python", "runtime", "sync", "data_loading")
 
 def category(op) -> str:
     return {
-        "cpu_op": "operator", "Operator": "operator", "user_annotation": "annotation",
+        "cpu_op": "operator",
+        "Operator": "operator",
+        "user_annotation": "annotation",
         "python_function": "python",
-    }.get(op["cat"], "runtime")  # fmt: skip
+    }.get(op["cat"], "runtime")
 
 
 def in_order(op) -> tuple:
@@ -36,7 +38,8 @@ def is_loader(op) -> bool:
 
 def is_step(op) -> bool:
     return category(op) != "python" and bool(
-        re.fullmatch(r"ProfilerStep\s*#\s*\d+\D*", op["name"] or ""))
+        re.fullmatch(r"ProfilerStep\s*#\s*\d+\D*", op["name"] or "")
+    )
 
 
 def is_autograd(op) -> bool:
@@ -111,25 +114,29 @@ def thread_stats(activities, ops, events, only_steps=None, **only):
             for name in ("operator", "annotation", "python", "runtime")
         }
         start_ns = min(op["start_ns"] for op in picked)
-        found.append({
-            "job": job,
-            "rank": rank,
-            "pid": pid,
-            "tid": tid,
-            "thread_name": names.get(key),
-            "role": role,
-            "start_ns": start_ns,
-            "span_ns": max(op["end_ns"] for op in picked) - start_ns,
-            "busy_ns": sum(times.values()),
-        } | {f"{name}_ns": ns for name, ns in times.items()} | {
-            "op_count": counts["operator"],
-            "annotation_count": counts["annotation"],
-            "python_count": counts["python"],
-            "runtime_count": counts["runtime"],
-            "launch_count": len({row["launch_id"] for row in kernels}),
-            "kernel_count": len(kernels),
-            "kernel_ns": sum(row["dur_ns"] for row in kernels),
-            "kernel_busy_ns": covered(kernels),
-        })
+        found.append(
+            {
+                "job": job,
+                "rank": rank,
+                "pid": pid,
+                "tid": tid,
+                "thread_name": names.get(key),
+                "role": role,
+                "start_ns": start_ns,
+                "span_ns": max(op["end_ns"] for op in picked) - start_ns,
+                "busy_ns": sum(times.values()),
+            }
+            | {f"{name}_ns": ns for name, ns in times.items()}
+            | {
+                "op_count": counts["operator"],
+                "annotation_count": counts["annotation"],
+                "python_count": counts["python"],
+                "runtime_count": counts["runtime"],
+                "launch_count": len({row["launch_id"] for row in kernels}),
+                "kernel_count": len(kernels),
+                "kernel_ns": sum(row["dur_ns"] for row in kernels),
+                "kernel_busy_ns": covered(kernels),
+            }
+        )
     # Python's sort keeps the order of threads that are as busy.
     return sorted(found, key=lambda row: (row["job"], row["rank"], -row["busy_ns"]))

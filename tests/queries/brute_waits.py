@@ -142,9 +142,7 @@ def points_of_rank(activities, ops, waits, synchronous, only_steps):
         for point in thread:
             cut = point.get("cut_ns")
             point["stack_end_ns"] = point["end_ns"] if cut is None else cut
-        waited = Union(
-            (p["start_ns"], p["end_ns"]) for p in thread if p["kind"] != "operator"
-        )
+        waited = Union((p["start_ns"], p["end_ns"]) for p in thread if p["kind"] != "operator")
         alone = self_times(thread)
         for point in thread:
             parts = list(waited.within(point["start_ns"], point["end_ns"]))
@@ -163,37 +161,45 @@ def sync_points(activities, ops, waits, synchronous, only_steps=None, **only):
         of_rank[row["job"], row["rank"]].append(row)
     rows = []
     for (job, rank), group in grouped(selected(ops, **only), "job", "rank"):
-        points = list(
-            points_of_rank(of_rank[job, rank], group, waits, synchronous, only_steps)
-        )
+        points = list(points_of_rank(of_rank[job, rank], group, waits, synchronous, only_steps))
         for (name,), calls in grouped(points, "name"):
             callers = defaultdict(list)
             for call in calls:
                 if call["caller"] is not None:
                     callers[call["caller"]].append(call["dur_ns"])
             first = min(
-                callers, key=lambda name: (-sum(callers[name]), -len(callers[name]), name),
+                callers,
+                key=lambda name: (-sum(callers[name]), -len(callers[name]), name),
                 default=None,
             )
             longest = min(calls, key=lambda call: (-call["dur_ns"], call["event_id"]))
             kinds = {call["kind"] for call in calls}
-            rows.append({
-                "job": job,
-                "rank": rank,
-                "name": name,
-                "kind": "operator" if "operator" in kinds else min(kinds),
-                "count": len(calls),
-                "host_ns": sum(call["dur_ns"] for call in calls),
-                "self_ns": sum(call["self_ns"] for call in calls),
-                "wait_ns": sum(call["wait_ns"] for call in calls),
-                "gpu_busy_ns": sum(call["gpu_busy_ns"] for call in calls),
-                "max_ns": longest["dur_ns"],
-                "caller": first,
-                "caller_ns": None if first is None else sum(callers[first]),
-                "caller_count": len(callers),
-                "example_event_id": longest["event_id"],
-            })
-    return sorted(rows, key=lambda row: (
-        row["job"], row["rank"], -row["wait_ns"], -row["host_ns"], row["name"] is None,
-        row["name"] or "",
-    ))
+            rows.append(
+                {
+                    "job": job,
+                    "rank": rank,
+                    "name": name,
+                    "kind": "operator" if "operator" in kinds else min(kinds),
+                    "count": len(calls),
+                    "host_ns": sum(call["dur_ns"] for call in calls),
+                    "self_ns": sum(call["self_ns"] for call in calls),
+                    "wait_ns": sum(call["wait_ns"] for call in calls),
+                    "gpu_busy_ns": sum(call["gpu_busy_ns"] for call in calls),
+                    "max_ns": longest["dur_ns"],
+                    "caller": first,
+                    "caller_ns": None if first is None else sum(callers[first]),
+                    "caller_count": len(callers),
+                    "example_event_id": longest["event_id"],
+                }
+            )
+    return sorted(
+        rows,
+        key=lambda row: (
+            row["job"],
+            row["rank"],
+            -row["wait_ns"],
+            -row["host_ns"],
+            row["name"] is None,
+            row["name"] or "",
+        ),
+    )

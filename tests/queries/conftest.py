@@ -35,5 +35,7 @@ def comm() -> SmallTables:
 def compare() -> SmallTables:
     """The queries of two jobs and more over small tables."""
     return SmallTables(
-        name for name in COMPARE_QUERIES if name != "op_alignment"  # has a module of its own
+        name
+        for name in COMPARE_QUERIES
+        if name != "op_alignment"  # has a module of its own
     )

@@ -29,9 +29,22 @@ class Made:
 
 
 class Simulation:
-    def __init__(self, ranks=8, steps=3, layers=3, *, seed=0, ids="comms_id", clocks=True,
-                 jitter_ns=1500, straggler=None, cause="computation", slow_ns=300_000,
-                 with_steps=True, messages=False):  # fmt: skip
+    def __init__(
+        self,
+        ranks=8,
+        steps=3,
+        layers=3,
+        *,
+        seed=0,
+        ids="comms_id",
+        clocks=True,
+        jitter_ns=1500,
+        straggler=None,
+        cause="computation",
+        slow_ns=300_000,
+        with_steps=True,
+        messages=False,
+    ):
         self.rng = random.Random(seed)
         self.ranks, self.ids, self.jitter_ns = ranks, ids, jitter_ns
         self.straggler, self.cause, self.slow_ns = straggler, cause, slow_ns
@@ -58,10 +71,14 @@ class Simulation:
             if messages:
                 self.pass_on()
         for rank in range(ranks):
-            self.made.traces.append({
-                "rank": rank, "host": f"node-{rank // 8}", "world_size": ranks,
-                "start_ns": self.read(rank, T0),
-            })  # fmt: skip
+            self.made.traces.append(
+                {
+                    "rank": rank,
+                    "host": f"node-{rank // 8}",
+                    "world_size": ranks,
+                    "start_ns": self.read(rank, T0),
+                }
+            )
 
     def layer(self, layer: int) -> None:
         for rank in range(self.ranks):
@@ -89,20 +106,37 @@ class Simulation:
         self.next_id[rank] += 3
         step = self.step if self.with_steps else None
         launch = {
-            "rank": rank, "event_id": event_id + 1, "cat": "cuda_runtime", "step": step,
-            "name": "cudaLaunchKernel", "start_ns": self.read(rank, self.host[rank]),
-            "end_ns": self.read(rank, self.host[rank] + 4_000), "op_id": event_id + 2,
-        }  # fmt: skip
-        op = launch | {"event_id": event_id + 2, "cat": "cpu_op", "op_id": None,
-                       "name": f"aten::{given['name'].split('_')[0]}"}
+            "rank": rank,
+            "event_id": event_id + 1,
+            "cat": "cuda_runtime",
+            "step": step,
+            "name": "cudaLaunchKernel",
+            "start_ns": self.read(rank, self.host[rank]),
+            "end_ns": self.read(rank, self.host[rank] + 4_000),
+            "op_id": event_id + 2,
+        }
+        op = launch | {
+            "event_id": event_id + 2,
+            "cat": "cpu_op",
+            "op_id": None,
+            "name": f"aten::{given['name'].split('_')[0]}",
+        }
         self.made.ops += [launch, op]
         row = {
-            "rank": rank, "event_id": event_id, "stream": stream, "device": 0, "step": step,
-            "start_ns": self.read(rank, start), "end_ns": self.read(rank, end),
-            "launch_id": event_id + 1, "launch_pid": "1", "launch_tid": "1",
-            "launch_start_ns": launch["start_ns"], "launch_end_ns": launch["end_ns"],
+            "rank": rank,
+            "event_id": event_id,
+            "stream": stream,
+            "device": 0,
+            "step": step,
+            "start_ns": self.read(rank, start),
+            "end_ns": self.read(rank, end),
+            "launch_id": event_id + 1,
+            "launch_pid": "1",
+            "launch_tid": "1",
+            "launch_start_ns": launch["start_ns"],
+            "launch_end_ns": launch["end_ns"],
             "op_id": event_id + 2,
-        } | given  # fmt: skip
+        } | given
         self.made.activities.append(row)
         self.host[rank] += 10_000
         self.free[rank][stream] = end
@@ -123,15 +157,31 @@ class Simulation:
         begin = max(max(self.free[rank].values()), self.host[rank])
         event_id = self.next_id[rank]
         self.next_id[rank] += 1
-        self.made.ops.append({
-            "rank": rank, "event_id": event_id, "cat": "user_annotation", "step": None,
-            "name": "enumerate(DataLoader)#next", "start_ns": self.read(rank, begin),
-            "end_ns": self.read(rank, begin + dur),
-        })  # fmt: skip
+        self.made.ops.append(
+            {
+                "rank": rank,
+                "event_id": event_id,
+                "cat": "user_annotation",
+                "step": None,
+                "name": "enumerate(DataLoader)#next",
+                "start_ns": self.read(rank, begin),
+                "end_ns": self.read(rank, begin + dur),
+            }
+        )
         self.host[rank] = begin + dur
 
-    def meet(self, name, groups, stream, group_name, desc, nelems, dtype="BFloat16",
-             size_in=False, size_out=False):  # fmt: skip
+    def meet(
+        self,
+        name,
+        groups,
+        stream,
+        group_name,
+        desc,
+        nelems,
+        dtype="BFloat16",
+        size_in=False,
+        size_out=False,
+    ):
         for group in groups:
             seq = self.seqs[group] = self.seqs.get(group, 0) + 1
             starts = {
@@ -141,19 +191,32 @@ class Simulation:
             }
             end = max(starts.values()) + 60_000 + self.rng.randint(0, 9_000)
             n = len(group)
-            ids = {"comms_id": {"seq": seq, "comms_id": hash_of(group, seq)},
-                   "seq": {"seq": seq}, "none": {}}[self.ids]  # fmt: skip
+            ids = {
+                "comms_id": {"seq": seq, "comms_id": hash_of(group, seq)},
+                "seq": {"seq": seq},
+                "none": {},
+            }[self.ids]
             events = {}
             for rank, start in starts.items():
                 row = self.add(
-                    rank, stream, start, end + self.rng.randint(0, self.jitter_ns),
-                    name=f"nccl_{name}", kind="communication", collective_name=name, dtype=dtype,
+                    rank,
+                    stream,
+                    start,
+                    end + self.rng.randint(0, self.jitter_ns),
+                    name=f"nccl_{name}",
+                    kind="communication",
+                    collective_name=name,
+                    dtype=dtype,
                     in_nelems=nelems // n if size_in else nelems,
                     out_nelems=nelems // n if size_out else nelems,
-                    process_group_name=group_name, process_group_desc=desc, group_size=n,
-                    process_group_ranks=ranks_text(group), in_split_sizes="[]",
-                    out_split_sizes="[]", **ids,
-                )  # fmt: skip
+                    process_group_name=group_name,
+                    process_group_desc=desc,
+                    group_size=n,
+                    process_group_ranks=ranks_text(group),
+                    in_split_sizes="[]",
+                    out_split_sizes="[]",
+                    **ids,
+                )
                 events[rank] = row["event_id"]
                 self.host[rank] = max(self.host[rank], start - 40_000)
             self.made.collectives.append(events)
@@ -171,14 +234,35 @@ class Simulation:
         end = max(starts.values()) + 30_000
         group = tuple(range(src % TP, self.ranks, TP))
         given = {
-            "kind": "communication", "dtype": "BFloat16", "in_nelems": 512, "out_nelems": 512,
-            "process_group_name": f"pp{src % TP}", "group_size": len(group),
-            "process_group_desc": "mesh_pp", "process_group_ranks": ranks_text(group),
-        }  # fmt: skip
-        sent = self.add(src, 23, starts[src], end, name="nccl_send", collective_name="send",
-                        dst_rank=dst, **given)  # fmt: skip
-        got = self.add(dst, 23, starts[dst], end, name="nccl_recv", collective_name="recv",
-                       src_rank=src, **given)  # fmt: skip
+            "kind": "communication",
+            "dtype": "BFloat16",
+            "in_nelems": 512,
+            "out_nelems": 512,
+            "process_group_name": f"pp{src % TP}",
+            "group_size": len(group),
+            "process_group_desc": "mesh_pp",
+            "process_group_ranks": ranks_text(group),
+        }
+        sent = self.add(
+            src,
+            23,
+            starts[src],
+            end,
+            name="nccl_send",
+            collective_name="send",
+            dst_rank=dst,
+            **given,
+        )
+        got = self.add(
+            dst,
+            23,
+            starts[dst],
+            end,
+            name="nccl_recv",
+            collective_name="recv",
+            src_rank=src,
+            **given,
+        )
         self.made.messages.append((src, sent["event_id"], dst, got["event_id"]))
 
 

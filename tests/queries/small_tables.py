@@ -14,10 +14,23 @@ from hta_sql.catalog import Catalog, Query
 
 Rows = list[dict[str, Any]]
 DEFAULTS = {
-    "gpu_activities": {"job": "j", "rank": 0, "device": 0, "stream": 7, "cat": "kernel",
-                       "kind": "computation", "name": "k"},
-    "host_ops": {"job": "j", "rank": 0, "cat": "cpu_op", "name": "aten::mm", "pid": "1",
-                 "tid": "1"},
+    "gpu_activities": {
+        "job": "j",
+        "rank": 0,
+        "device": 0,
+        "stream": 7,
+        "cat": "kernel",
+        "kind": "computation",
+        "name": "k",
+    },
+    "host_ops": {
+        "job": "j",
+        "rank": 0,
+        "cat": "cpu_op",
+        "name": "aten::mm",
+        "pid": "1",
+        "tid": "1",
+    },
     "events": {"job": "j", "rank": 0, "ph": "X"},
     "traces": {"job": "j", "rank": 0, "status": "complete"},
 }
@@ -35,8 +48,7 @@ class SmallTables:
         for name in queries:
             self.con.execute(self.query(name).sql)
         self.schemas = {
-            name: self.con.sql(f"FROM {name}_schema()").to_arrow_table().schema
-            for name in DEFAULTS
+            name: self.con.sql(f"FROM {name}_schema()").to_arrow_table().schema for name in DEFAULTS
         }
         for name in DEFAULTS:
             self.con.execute(f"CREATE TABLE given_{name} AS FROM {name}_schema()")
@@ -53,8 +65,12 @@ class SmallTables:
         traces: str | Rows = "",
     ) -> None:
         """Replace all tables. Of a span's end and duration, one follows from the other."""
-        given = {"gpu_activities": gpu_activities, "host_ops": host_ops, "events": events,
-                 "traces": traces}
+        given = {
+            "gpu_activities": gpu_activities,
+            "host_ops": host_ops,
+            "events": events,
+            "traces": traces,
+        }
         for name, rows in given.items():
             if isinstance(rows, str):
                 rows = parsed(rows, types={f.name: f.type for f in self.schemas[name]})
@@ -136,7 +152,8 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
         return False
     return all(
         math.isclose(a, b, rel_tol=1e-12)
-        if isinstance(a, float) and isinstance(b, float) else a == b and type(a) is type(b)
+        if isinstance(a, float) and isinstance(b, float)
+        else a == b and type(a) is type(b)
         for a, b in ((one[column], other[column]) for column in one)
     )
 

@@ -60,8 +60,11 @@ def test_by_record_function_id(joined):
         70       7                   c
         10       -                   a
         """,
-    ) == [(0, 1, 50, "record_function_id"), (0, 2, 60, "record_function_id"),
-          (0, 7, 70, "record_function_id")]  # fmt: skip
+    ) == [
+        (0, 1, 50, "record_function_id"),
+        (0, 2, 60, "record_function_id"),
+        (0, 7, 70, "record_function_id"),
+    ]
 
 
 def test_by_external_id(joined):
@@ -83,8 +86,10 @@ def test_by_external_id(joined):
         1     61       6                   b
     """
     assert joined(ops, nodes) == [
-        (0, 1, 50, "external_id"), (0, 2, 60, "external_id"), (1, 5, 61, "record_function_id"),
-    ]  # fmt: skip
+        (0, 1, 50, "external_id"),
+        (0, 2, 60, "external_id"),
+        (1, 5, 61, "record_function_id"),
+    ]
     assert joined(ops, nodes, only_ranks=[1]) == [(1, 5, 61, "record_function_id")]
     assert joined(ops, nodes, only_jobs=["k"]) == []
 
@@ -92,8 +97,9 @@ def test_by_external_id(joined):
 @pytest.mark.parametrize(("names", "count"), [("aab", 2), ("abb", 0), ("ab-", 0), ("aaa", 3)])
 def test_external_ids_that_count_something_else(joined, names, count):
     """Half or fewer of those that meet agree in name: then those that do agree by chance."""
-    ops = "event_id name external_id\n" + "\n".join(f"{at} {name} {at}" for at, name in
-                                                    enumerate(names, start=1))  # fmt: skip
+    ops = "event_id name external_id\n" + "\n".join(
+        f"{at} {name} {at}" for at, name in enumerate(names, start=1)
+    )
     nodes = "node_id record_function_id name\n" + "\n".join(f"1{at} {at} a" for at in (1, 2, 3))
     assert len(joined(ops, nodes)) == count
 
@@ -118,7 +124,10 @@ def test_categories(host):
     #    5  -4 temporary +4 of category 9  row 1
     #    7  +1 gradient                    row 2
     #    5  -10 parameter                  row 3: a time again, but not behind its like
-    fill(host, "memory_events", """
+    fill(
+        host,
+        "memory_events",
+        """
         at_ns  bytes  category
         -1     10     parameter
         -1     5      unknown
@@ -127,7 +136,8 @@ def test_categories(host):
         5      4      -
         7      1      gradient
         5      -10    parameter
-    """)
+    """,
+    )
     wanted = """
         position  at_ns  parameter_bytes  temporary_bytes  gradient_bytes  total_bytes
         0         5      10               0                0               15
@@ -148,8 +158,9 @@ def test_categories(host):
 def test_odd_times_and_sizes(host):
     fill(host, "memory_events", f"at_ns bytes category\n-1 {2**62} input\n-5 {2**62} input\n-5 1 -")
     rows = host.run("memory_categories")
-    found = [(row["position"], row["at_ns"], row["input_bytes"], row["total_bytes"])
-             for row in rows]  # fmt: skip
+    found = [
+        (row["position"], row["at_ns"], row["input_bytes"], row["total_bytes"]) for row in rows
+    ]
     assert found == [(0, None, 2**62, 2**62), (1, None, None, None)]
     assert host.broken_promises("memory_categories") == []
     fill(host, "memory_events", "")
@@ -168,8 +179,12 @@ def brute_categories(rows: list[dict]) -> list[tuple]:
                 steps.append(None)
                 last = row["at_ns"]
             sums[row["category"]] += row["bytes"]
-            steps[-1] = (last if last >= 0 else first, sums["input"], sums["gradient"],
-                         sum(sums.values()))  # fmt: skip
+            steps[-1] = (
+                last if last >= 0 else first,
+                sums["input"],
+                sums["gradient"],
+                sum(sums.values()),
+            )
         found += [(rank, at, *step) for at, step in enumerate(steps)]
     return found
 
@@ -178,16 +193,29 @@ def brute_categories(rows: list[dict]) -> list[tuple]:
 def test_categories_of_random_changes(host, seed):
     rng = random.Random(seed)
     rows = [
-        {"rank": rank, "position": at, "at_ns": rng.choice([-1, -1, 3, 3, 4, 9]),
-         "bytes": rng.randint(-9, 9), "category": rng.choice(["input", "gradient", "unknown"])}
-        for rank in (0, 2) for at in range(rng.randint(0, 12))
-    ]  # fmt: skip
+        {
+            "rank": rank,
+            "position": at,
+            "at_ns": rng.choice([-1, -1, 3, 3, 4, 9]),
+            "bytes": rng.randint(-9, 9),
+            "category": rng.choice(["input", "gradient", "unknown"]),
+        }
+        for rank in (0, 2)
+        for at in range(rng.randint(0, 12))
+    ]
     rng.shuffle(rows)
     fill(host, "memory_events", rows)
     assert [
-        (r["rank"], r["position"], r["at_ns"], r["input_bytes"], r["gradient_bytes"],
-         r["total_bytes"]) for r in host.run("memory_categories")
-    ] == brute_categories(rows)  # fmt: skip
+        (
+            r["rank"],
+            r["position"],
+            r["at_ns"],
+            r["input_bytes"],
+            r["gradient_bytes"],
+            r["total_bytes"],
+        )
+        for r in host.run("memory_categories")
+    ] == brute_categories(rows)
     fill(host, "memory_events", "")
 
 
@@ -221,8 +249,11 @@ def test_joins(host):
     host.con.execute("CREATE OR REPLACE VIEW memory_events AS FROM given_memory_events")
     assert len(host.run("execution_node_ops")) == 99_999
     assert len(host.run("memory_categories")) == 66_667
-    calls = [f"FROM {query}_v1({given})" for query in ("execution_node_ops", "memory_categories")
-             for given in ("", "only_ranks := [1]", "only_jobs := ['j']")]  # fmt: skip
+    calls = [
+        f"FROM {query}_v1({given})"
+        for query in ("execution_node_ops", "memory_categories")
+        for given in ("", "only_ranks := [1]", "only_jobs := ['j']")
+    ]
     assert [call for call in calls if bad_joins(host.con, call)] == []
     host.fill()
     for table in ("execution_nodes", "memory_events"):
@@ -231,8 +262,11 @@ def test_joins(host):
 
 
 def test_only_files_of_selected_ranks_are_read(tmp_path):
-    rows = [{"rank": rank, "event_id": at, "name": "k", "start_ns": at, "dur_ns": 1}
-            for rank in range(4) for at in range(10)]  # fmt: skip
+    rows = [
+        {"rank": rank, "event_id": at, "name": "k", "start_ns": at, "dur_ns": 1}
+        for rank in range(4)
+        for at in range(10)
+    ]
     with Archive(write_archive(tmp_path / "archive", host_ops=rows)) as archive:
         call = "FROM execution_node_ops_v1(only_ranks := [1, 2])"
         read = [node["extra_info"].get("Scanning Files") for node in plan(archive.con, call)]

@@ -24,24 +24,46 @@ def random_rows(rng: random.Random) -> list[dict]:
                 if rng.random() < 0.1:
                     continue
                 start = rng.randrange(60)
-                rows.append({
-                    "job": job, "rank": rank, "device": rng.choice([0, 0, 1]), "stream": 20,
-                    "kind": "communication", "name": "nccl", "collective_name": name,
-                    "dtype": dtype, "in_nelems": 10 * seq, "out_nelems": 20 * seq,
-                    "process_group_name": group, "process_group_desc": group,
-                    "group_size": len(eval(GROUPS[group])), "process_group_ranks": GROUPS[group],
-                    "in_split_sizes": "[]", "out_split_sizes": "[]", "seq": seq,
-                    "comms_id": 2**64 - seq if with_ids[group] else None,
-                    "start_ns": start, "end_ns": start + rng.choice([0, 1, 5, 5, 9, 30]),
-                })  # fmt: skip
+                rows.append(
+                    {
+                        "job": job,
+                        "rank": rank,
+                        "device": rng.choice([0, 0, 1]),
+                        "stream": 20,
+                        "kind": "communication",
+                        "name": "nccl",
+                        "collective_name": name,
+                        "dtype": dtype,
+                        "in_nelems": 10 * seq,
+                        "out_nelems": 20 * seq,
+                        "process_group_name": group,
+                        "process_group_desc": group,
+                        "group_size": len(eval(GROUPS[group])),
+                        "process_group_ranks": GROUPS[group],
+                        "in_split_sizes": "[]",
+                        "out_split_sizes": "[]",
+                        "seq": seq,
+                        "comms_id": 2**64 - seq if with_ids[group] else None,
+                        "start_ns": start,
+                        "end_ns": start + rng.choice([0, 1, 5, 5, 9, 30]),
+                    }
+                )
         for _ in range(rng.choice([0, 5, 40])):
             start = rng.randrange(80)
-            rows.append({
-                "job": job, "rank": rng.randrange(4), "device": rng.choice([0, 0, 1, None]),
-                "kind": rng.choice(["computation", "computation", "memory"]), "name": "k",
-                "collective_name": None, "comms_id": None, "seq": None, "start_ns": start,
-                "end_ns": start + rng.choice([0, 1, 3, 10, 25]),
-            })  # fmt: skip
+            rows.append(
+                {
+                    "job": job,
+                    "rank": rng.randrange(4),
+                    "device": rng.choice([0, 0, 1, None]),
+                    "kind": rng.choice(["computation", "computation", "memory"]),
+                    "name": "k",
+                    "collective_name": None,
+                    "comms_id": None,
+                    "seq": None,
+                    "start_ns": start,
+                    "end_ns": start + rng.choice([0, 1, 3, 10, 25]),
+                }
+            )
     for event_id, row in enumerate(rows):
         row["event_id"] = event_id
     return rows
@@ -73,15 +95,25 @@ def test_random_rows(comm, seed):
     last_ranks = {(row["job"], row["collective_id"]): row["last_rank"] for row in results}
     last_of = {key: last_ranks[row["job"], row["collective_id"]] for key, row in found.items()}
     lasts = {
-        (row["job"], row["rank"]):
-            [row["last_count"], row["caused_wait_ns"], row["caused_exposed_wait_ns"]]
-        for row in comm.run("stragglers") if row["last_count"]
-    }  # fmt: skip
+        (row["job"], row["rank"]): [
+            row["last_count"],
+            row["caused_wait_ns"],
+            row["caused_exposed_wait_ns"],
+        ]
+        for row in comm.run("stragglers")
+        if row["last_count"]
+    }
     assert lasts == caused(rows, last_of)
     busy = {
-        key[:-1]: len(set().union(*(range(a["start_ns"], a["end_ns"]) for a in rows
-                                    if (a["job"], a["rank"]) == key[:2]
-                                    and key[2] in (a["kind"], "busy"))))
+        key[:-1]: len(
+            set().union(
+                *(
+                    range(a["start_ns"], a["end_ns"])
+                    for a in rows
+                    if (a["job"], a["rank"]) == key[:2] and key[2] in (a["kind"], "busy")
+                )
+            )
+        )
         for key in {(a["job"], a["rank"], kind, 0) for a in rows for kind in (a["kind"], "busy")}
     }
     summed: Counter = Counter()
@@ -90,9 +122,20 @@ def test_random_rows(comm, seed):
     # A rank whose clock is moved by clocks that do not fit keeps what it did.
     for key, ns in busy.items():
         assert summed[key] == ns
-    for query in ("collectives", "collective_members", "stragglers", "collective_audit",
-                  "collective_bandwidth", "clock_offsets", "heatmap", "kernel_timeline",
-                  "process_groups", "straggler_blame", "lost_gpu_time", "rank_imbalance"):
+    for query in (
+        "collectives",
+        "collective_members",
+        "stragglers",
+        "collective_audit",
+        "collective_bandwidth",
+        "clock_offsets",
+        "heatmap",
+        "kernel_timeline",
+        "process_groups",
+        "straggler_blame",
+        "lost_gpu_time",
+        "rank_imbalance",
+    ):
         given = {"min_late_ns": 0} if query in ("straggler_blame", "lost_gpu_time") else {}
         assert comm.broken_promises(query, **given) == [], query
         result = comm.run(query, **given)
@@ -126,12 +169,21 @@ def test_who_is_last_of_equal_ones(comm):
         last_together.append(shortest)
         for rank in range(6):
             wait = 0 if rank in shortest else 3000
-            rows.append({
-                "rank": rank, "event_id": c, "kind": "communication", "name": "nccl",
-                "collective_name": "allreduce", "process_group_name": "0", "group_size": 6,
-                "process_group_ranks": "[0, 1, 2, 3, 4, 5]", "comms_id": c,
-                "start_ns": 10_000 * c + 5000 - wait, "dur_ns": 2000 + wait,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "rank": rank,
+                    "event_id": c,
+                    "kind": "communication",
+                    "name": "nccl",
+                    "collective_name": "allreduce",
+                    "process_group_name": "0",
+                    "group_size": 6,
+                    "process_group_ranks": "[0, 1, 2, 3, 4, 5]",
+                    "comms_id": c,
+                    "start_ns": 10_000 * c + 5000 - wait,
+                    "dur_ns": 2000 + wait,
+                }
+            )
     comm.fill(rows)
     lasts = [row["last_rank"] for row in comm.run("collectives")]
     assert all(last in of for last, of in zip(lasts, last_together, strict=True))

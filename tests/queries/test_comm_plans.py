@@ -14,10 +14,21 @@ RANKS = 8
 # Tests of rows that an equality has brought together, few for each row, whatever grows: one row for
 # each device, rank, lane, job or bucket of time. A shift of bits is no comparison.
 FEW = (
-    "first_ns", "reference_rank < reference_rank", "long_count", "rank_count != rank_count",
-    "first_start_ns", "<< 40", "bucket = greatest(first_bucket, begun_bucket)", "_apart_ns",
-    "start_ns <= at_ns", "start_ns < until_ns", "end_ns > from_ns", "at_ns < end_ns",
-    "at_ns >= start_ns", "until_ns > start_ns", "from_ns < end_ns",
+    "first_ns",
+    "reference_rank < reference_rank",
+    "long_count",
+    "rank_count != rank_count",
+    "first_start_ns",
+    "<< 40",
+    "bucket = greatest(first_bucket, begun_bucket)",
+    "_apart_ns",
+    "start_ns <= at_ns",
+    "start_ns < until_ns",
+    "end_ns > from_ns",
+    "at_ns < end_ns",
+    "at_ns >= start_ns",
+    "until_ns > start_ns",
+    "from_ns < end_ns",
     "middle_dur_ns",
 )
 ALL = {"straggler_blame": "min_late_ns := 0", "lost_gpu_time": "min_late_ns := 0"}
@@ -116,8 +127,12 @@ def test_joins_where_few_rows_are_expected(comm, query):
 def files(tmp_path_factory):
     """An archive of two jobs of two ranks."""
     root = tmp_path_factory.mktemp("jobs") / "archive"
-    rows = [{"job": job, "rank": rank, "event_id": at, "name": "k", "start_ns": at, "dur_ns": 1}
-            for job in "ij" for rank in range(2) for at in range(10)]
+    rows = [
+        {"job": job, "rank": rank, "event_id": at, "name": "k", "start_ns": at, "dur_ns": 1}
+        for job in "ij"
+        for rank in range(2)
+        for at in range(10)
+    ]
     with Archive(write_archive(root, gpu_activities=rows, host_ops=rows)) as archive:
         yield archive.con
 
@@ -127,20 +142,42 @@ def steps_of_ranks(request, tmp_path_factory):
     """An archive of eight ranks with 400 all-reduces each, in 40 steps; with ids or without."""
     rows = [
         {
-            "rank": rank, "event_id": c, "stream": 20, "name": "nccl", "kind": "communication",
-            "step": c // 10, "start_ns": 1000 * c + 40 * rank, "dur_ns": 900 - 40 * rank,
-            "hidden_ns": 10, "computed_before_ns": 30 * c, "collective_name": "allreduce",
-            "dtype": "Float", "in_nelems": 8, "out_nelems": 8, "group_size": RANKS,
-            "process_group_name": "0", "process_group_ranks": "[0, 1, 2, 3, 4, 5, 6, 7]",
+            "rank": rank,
+            "event_id": c,
+            "stream": 20,
+            "name": "nccl",
+            "kind": "communication",
+            "step": c // 10,
+            "start_ns": 1000 * c + 40 * rank,
+            "dur_ns": 900 - 40 * rank,
+            "hidden_ns": 10,
+            "computed_before_ns": 30 * c,
+            "collective_name": "allreduce",
+            "dtype": "Float",
+            "in_nelems": 8,
+            "out_nelems": 8,
+            "group_size": RANKS,
+            "process_group_name": "0",
+            "process_group_ranks": "[0, 1, 2, 3, 4, 5, 6, 7]",
             "comms_id": c if request.param == "comms_id" else None,
         }
-        for rank in range(RANKS) for c in range(400)
+        for rank in range(RANKS)
+        for c in range(400)
         if (rank, c % 10, request.param) != (3, 4, "one lacks some")
     ] + [
-        {"rank": rank, "event_id": 1000 + c, "name": f"k{c % 7}", "step": c // 10,
-         "kind": "computation", "start_ns": 1000 * c, "dur_ns": 30, "computed_before_ns": 30 * c}
-        for rank in range(RANKS) for c in range(400)
-    ]  # fmt: skip
+        {
+            "rank": rank,
+            "event_id": 1000 + c,
+            "name": f"k{c % 7}",
+            "step": c // 10,
+            "kind": "computation",
+            "start_ns": 1000 * c,
+            "dur_ns": 30,
+            "computed_before_ns": 30 * c,
+        }
+        for rank in range(RANKS)
+        for c in range(400)
+    ]
     root = tmp_path_factory.mktemp("steps") / "archive"
     with Archive(write_archive(root, gpu_activities=rows)) as archive:
         yield archive.con

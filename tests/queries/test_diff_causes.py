@@ -1,5 +1,4 @@
-"""What changed first between two small jobs, a cause at a time; the arithmetic of noise in Python.
-"""
+"""What changed first between two small jobs, one at a time; the arithmetic of noise in Python."""
 
 import json
 import random
@@ -50,8 +49,18 @@ class Made:
     and a step how many times as long the kernels take.
     """
 
-    def __init__(self, job, program, *, steps=STEPS, ranks=1, seed=0, noise=0.02,
-                 factor=lambda rank, step: 1, marked=True):  # fmt: skip
+    def __init__(
+        self,
+        job,
+        program,
+        *,
+        steps=STEPS,
+        ranks=1,
+        seed=0,
+        noise=0.02,
+        factor=lambda rank, step: 1,
+        marked=True,
+    ):
         self.job, self.noise, self.factor, self.marked = job, noise, factor, marked
         self.rng, self.ids = random.Random(f"{seed} {job}"), count()
         self.host_ops, self.gpu_activities = [], []
@@ -83,26 +92,51 @@ class Made:
             self.now += self.about(operator.launch_ns)
             self.add_host("cuda_runtime", "cudaLaunchKernel", launched_ns, op_id=event_id)
             self.launch(name, dur_ns, event_id)
-        self.add_host("cpu_op", operator.name, start_ns, event_id=event_id, op_id=op_id,
-                      parent_id=op_id, input_dims=operator.dims,
-                      is_backward=forward_id is not None, forward_id=forward_id)  # fmt: skip
+        self.add_host(
+            "cpu_op",
+            operator.name,
+            start_ns,
+            event_id=event_id,
+            op_id=op_id,
+            parent_id=op_id,
+            input_dims=operator.dims,
+            is_backward=forward_id is not None,
+            forward_id=forward_id,
+        )
         if operator.backward:
             waiting.append((operator.backward, event_id))
 
     def launch(self, name, dur_ns, op_id=None) -> None:
         start_ns = max(self.now, self.free)
         self.free = start_ns + self.about(dur_ns * self.factor(self.rank, self.step))
-        self.gpu_activities.append({
-            "job": self.job, "rank": self.rank, "event_id": next(self.ids), "name": name,
-            "short_name": name.split("<")[0], "step": self.of_step(), "op_id": op_id,
-            "start_ns": start_ns, "end_ns": self.free,
-        })  # fmt: skip
+        self.gpu_activities.append(
+            {
+                "job": self.job,
+                "rank": self.rank,
+                "event_id": next(self.ids),
+                "name": name,
+                "short_name": name.split("<")[0],
+                "step": self.of_step(),
+                "op_id": op_id,
+                "start_ns": start_ns,
+                "end_ns": self.free,
+            }
+        )
 
     def add_host(self, cat, name, start_ns, **given) -> None:
-        self.host_ops.append({
-            "job": self.job, "rank": self.rank, "event_id": next(self.ids), "cat": cat,
-            "name": name, "step": self.of_step(), "start_ns": start_ns, "end_ns": self.now,
-        } | given)  # fmt: skip
+        self.host_ops.append(
+            {
+                "job": self.job,
+                "rank": self.rank,
+                "event_id": next(self.ids),
+                "cat": cat,
+                "name": name,
+                "step": self.of_step(),
+                "start_ns": start_ns,
+                "end_ns": self.now,
+            }
+            | given
+        )
 
     def of_step(self):
         return self.step if self.marked else None
@@ -135,10 +169,17 @@ def columns(rows, *names) -> list[tuple]:
 
 
 MM = op("aten::mm", kernels=(("gemm<128>", 50_000),))
-LINEAR = op("aten::linear", op("aten::t"), MM, backward=op(
-    "autograd: MmBackward0", op("MmBackward0", MM, replace(MM, dims="[[8,9]]"))))  # fmt: skip
-RELU = op("aten::relu", kernels=(("elementwise<relu>", 20_000),),
-          backward=op("autograd: ReluBackward0", kernels=(("elementwise<drelu>", 20_000),)))
+LINEAR = op(
+    "aten::linear",
+    op("aten::t"),
+    MM,
+    backward=op("autograd: MmBackward0", op("MmBackward0", MM, replace(MM, dims="[[8,9]]"))),
+)
+RELU = op(
+    "aten::relu",
+    kernels=(("elementwise<relu>", 20_000),),
+    backward=op("autograd: ReluBackward0", kernels=(("elementwise<drelu>", 20_000),)),
+)
 COPY = op("aten::copy_", kernels=(("copy<1>", 30_000),))
 CLONE = op("aten::clone", op("aten::empty_like", op("aten::empty")), COPY)
 NORM = op("aten::norm", COPY, kernels=(("reduce<1>", 15_000),))
@@ -170,10 +211,22 @@ def slower(operator: Op, times: float, own=1.0) -> Op:
 def test_what_the_header_promises(small, seed):
     """Of programs with all kinds of changes; the order of the tables' rows plays no part."""
     rng = random.Random(seed)
-    changed = [rng.choice([
-        operator, RESHAPED, CLONE, slower(operator, 1.4), replace(operator, own_ns=90_000),
-        replace(operator, kernels=(("other", 9_000),)), op("wrap", operator), op("aten::view"),
-    ]) for operator in BLOCK for _ in range(2)]  # fmt: skip
+    changed = [
+        rng.choice(
+            [
+                operator,
+                RESHAPED,
+                CLONE,
+                slower(operator, 1.4),
+                replace(operator, own_ns=90_000),
+                replace(operator, kernels=(("other", 9_000),)),
+                op("wrap", operator),
+                op("aten::view"),
+            ]
+        )
+        for operator in BLOCK
+        for _ in range(2)
+    ]
     base, test = exchanges("a", seed=seed), exchanges("b", transfer_ns=150_000)
     test.run_steps(step(*changed), steps=STEPS, ranks=2)
     base.run_steps(step(*BLOCK, *BLOCK), steps=STEPS, ranks=2)
@@ -218,12 +271,22 @@ def test_an_operator_is_inserted(small):
     """It is named where it is new, not where it always was; what is in it is not named."""
     rows = causes(small, Made("a", BASE), Made("b", step(LINEAR, CLONE, RELU, NORM)))
     assert named(rows) == [("calls", "aten::clone")]
-    assert columns(rows, "inside", "base_calls", "test_calls", "time_of", "diff_ratio",
-                   "base_detail", "test_detail", "diff_frac") == [
-        ("block", 0, 3, "gpu", None, None, None, 1)]  # fmt: skip
+    assert columns(
+        rows,
+        "inside",
+        "base_calls",
+        "test_calls",
+        "time_of",
+        "diff_ratio",
+        "base_detail",
+        "test_detail",
+        "diff_frac",
+    ) == [("block", 0, 3, "gpu", None, None, None, 1)]
     [row] = rows
     assert (row["base_per_step_ns"], row["test_per_step_ns"]) == (
-        0, pytest.approx(3 * 30_000, rel=0.02))  # fmt: skip
+        0,
+        pytest.approx(3 * 30_000, rel=0.02),
+    )
     assert row["diff_per_step_ns"] == row["test_per_step_ns"]
 
 
@@ -238,7 +301,8 @@ def test_an_operator_without_kernels(small):
     """Then its time is that of the host, with what it calls."""
     rows = causes(small, Made("a", BASE), Made("b", step(*BLOCK, op("check", op("aten::t")))))
     assert columns(rows, "cause", "name", "time_of", "test_calls") == [
-        ("calls", "check", "host", 3)]
+        ("calls", "check", "host", 3)
+    ]
     assert rows[0]["diff_per_step_ns"] == pytest.approx(3 * 2 * 10_000, rel=0.02)
 
 
@@ -246,7 +310,8 @@ def test_called_less(small):
     base = Made("a", step(LINEAR, RELU, RELU, NORM))
     rows = causes(small, base, Made("b", BASE))
     assert columns(rows, "cause", "name", "base_calls", "test_calls") == [
-        ("calls", "aten::relu", 6, 3)]
+        ("calls", "aten::relu", 6, 3)
+    ]
     # And the other way round.
     rows = causes(small, base, Made("b", BASE), base_job="b", test_job="a")
     assert columns(rows, "name", "base_calls", "test_calls") == [("aten::relu", 3, 6)]
@@ -257,7 +322,8 @@ def test_the_outermost_is_called_more(small):
     """Not what is in it, and no kernels."""
     rows = causes(small, Made("a", BASE), Made("b", step(*BLOCK, times=4)))
     assert columns(rows, "cause", "name", "inside", "base_calls", "test_calls") == [
-        ("calls", "block", None, 3, 4)]
+        ("calls", "block", None, 3, 4)
+    ]
     assert rows[0]["diff_frac"] == 1
 
 
@@ -265,7 +331,9 @@ def test_a_new_operator_around_another(small):
     """The inner one is called in its old place no more. What it calls is not named."""
     rows = causes(small, Made("a", BASE), Made("b", step(op("wrap", LINEAR), RELU, NORM)))
     assert {(row["name"], row["base_calls"], row["test_calls"], row["inside"]) for row in rows} == {
-        ("wrap", 0, 3, "block"), ("aten::linear", 3, 0, "block")}  # fmt: skip
+        ("wrap", 0, 3, "block"),
+        ("aten::linear", 3, 0, "block"),
+    }
     assert {row["cause"] for row in rows} == {"calls"}
     gained, lost = sorted(row["diff_per_step_ns"] for row in rows)
     assert gained == pytest.approx(-lost, rel=0.02)
@@ -274,12 +342,18 @@ def test_a_new_operator_around_another(small):
 def test_calls_that_differ_from_step_to_step(small):
     """Any difference of what is the same in every step is one; of other things it has to be beyond
     their noise."""
+
     def program(counts):
         return lambda step: [op("block", LINEAR, *[RELU] * counts[step])]
 
     def of(base, test):
-        return named(causes(small, Made("a", program(base), steps=len(base)),
-                            Made("b", program(test), steps=len(test))))
+        return named(
+            causes(
+                small,
+                Made("a", program(base), steps=len(base)),
+                Made("b", program(test), steps=len(test)),
+            )
+        )
 
     assert of([4, 4, 4], [5, 5, 5]) == [("calls", "aten::relu")]
     assert of([2, 5, 8, 3], [5, 7, 2, 6]) == []
@@ -293,9 +367,16 @@ def test_jobs_of_other_sizes(small):
     assert causes(small, base, Made("b", BASE, steps=5, ranks=1)) == []
     rows = causes(small, base, Made("b", step(*BLOCK, CLONE), steps=5, ranks=3))
     assert columns(rows, "cause", "name", "base_calls", "test_calls") == [
-        ("calls", "aten::clone", 0, 3)]
-    rows = causes(small, base, Made("b", step(*BLOCK, CLONE), steps=5, ranks=3), base_ranks=[1],
-                  test_ranks=[0, 2], test_steps=[4])  # fmt: skip
+        ("calls", "aten::clone", 0, 3)
+    ]
+    rows = causes(
+        small,
+        base,
+        Made("b", step(*BLOCK, CLONE), steps=5, ranks=3),
+        base_ranks=[1],
+        test_ranks=[0, 2],
+        test_steps=[4],
+    )
     assert columns(rows, "name", "base_calls", "test_calls") == [("aten::clone", 0, 3)]
 
 
@@ -307,10 +388,18 @@ OTHER = "[[16,8]]"
 def reshaped(dims_of_gradient) -> Op:
     """Twice as large, and so is what it calls; its backward pass gets a gradient of these."""
     larger = slower(MM, 2)
-    node = op("MmBackward0", replace(larger, dims=OTHER), replace(larger, dims="[[16,9]]"),
-              dims=dims_of_gradient)  # fmt: skip
-    return replace(LINEAR, dims=OTHER, inside=(op("aten::t"), replace(larger, dims=OTHER)),
-                   backward=op("autograd: MmBackward0", node))  # fmt: skip
+    node = op(
+        "MmBackward0",
+        replace(larger, dims=OTHER),
+        replace(larger, dims="[[16,9]]"),
+        dims=dims_of_gradient,
+    )
+    return replace(
+        LINEAR,
+        dims=OTHER,
+        inside=(op("aten::t"), replace(larger, dims=OTHER)),
+        backward=op("autograd: MmBackward0", node),
+    )
 
 
 RESHAPED = reshaped(OTHER)
@@ -320,9 +409,11 @@ def test_other_shapes(small):
     """Only the outermost one is named: not what it calls, its backward pass, or slower kernels."""
     rows = causes(small, Made("a", BASE), Made("b", step(RESHAPED, RELU, NORM)))
     assert columns(rows, "cause", "name", "inside", "base_detail", "test_detail") == [
-        ("shapes", "aten::linear", "block", "[[8,8]]", OTHER)]
+        ("shapes", "aten::linear", "block", "[[8,8]]", OTHER)
+    ]
     assert columns(rows, "base_calls", "test_calls", "time_of", "diff_ratio", "diff_frac") == [
-        (3, 3, "gpu", None, 1)]  # fmt: skip
+        (3, 3, "gpu", None, 1)
+    ]
     assert rows[0]["diff_per_step_ns"] == pytest.approx(3 * 3 * 50_000, rel=0.05)
 
 
@@ -335,6 +426,7 @@ def test_other_shapes_and_a_gradient_of_the_same_shape(small):
 @pytest.mark.parametrize("levels", [1, 2])
 def test_other_shapes_below_operators_that_have_none(small, levels):
     """As of those that are given a size instead of a tensor."""
+
     def program(dims):
         inner = replace(MM, dims=dims)
         for level in range(levels):
@@ -347,6 +439,7 @@ def test_other_shapes_below_operators_that_have_none(small, levels):
 
 def test_other_shapes_in_an_operator_of_the_same_name(small):
     """The outer one's are the same."""
+
     def program(dims):
         inner = op("aten::mul", dims=dims, kernels=(("mul", 20_000),))
         return [op("block", op("aten::mul", inner), RELU)] * 3
@@ -361,12 +454,17 @@ def test_other_shapes_of_some_calls(small):
     test = [op("block", LINEAR, replace(LINEAR, dims="[[5]]"), replace(LINEAR, dims="[[7]]"))] * 2
     rows = causes(small, Made("a", base), Made("b", test))
     assert columns(rows, "cause", "name", "base_detail", "test_detail", "base_calls") == [
-        ("shapes", "aten::linear", "[[8,8]]", "[[7]]", 6)]
+        ("shapes", "aten::linear", "[[8,8]]", "[[7]]", 6)
+    ]
 
 
 def without_shapes(operator: Op) -> Op:
-    return replace(operator, dims=None, inside=tuple(map(without_shapes, operator.inside)),
-                   backward=operator.backward and without_shapes(operator.backward))
+    return replace(
+        operator,
+        dims=None,
+        inside=tuple(map(without_shapes, operator.inside)),
+        backward=operator.backward and without_shapes(operator.backward),
+    )
 
 
 def test_no_shapes_recorded(small):
@@ -376,8 +474,9 @@ def test_no_shapes_recorded(small):
     assert causes(small, base, test, base_job="b", test_job="a") == []
     # Of neither: kernels are compared without.
     other = replace(RELU, kernels=(("vectorized<relu>", 20_000),))
-    base, test = (list(map(without_shapes, program)) for program in (BASE, step(
-        LINEAR, other, NORM)))
+    base, test = (
+        list(map(without_shapes, program)) for program in (BASE, step(LINEAR, other, NORM))
+    )
     assert causes(small, Made("a", base), Made("b", base)) == []
     assert named(causes(small, Made("a", base), Made("b", test))) == [("kernels", "aten::relu")]
 
@@ -388,9 +487,18 @@ def test_no_shapes_recorded(small):
 def test_other_kernels_on_the_same_shapes(small):
     other = replace(RELU, kernels=(("vectorized<relu>", 30_000), ("vectorized<more>", 1_000)))
     rows = causes(small, Made("a", BASE), Made("b", step(LINEAR, other, NORM)))
-    assert columns(rows, "cause", "name", "inside", "base_detail", "test_detail", "base_calls",
-                   "test_calls", "time_of", "diff_ratio") == [
-        ("kernels", "aten::relu", "block", "elementwise", "vectorized", 3, 6, "gpu", None)]
+    assert columns(
+        rows,
+        "cause",
+        "name",
+        "inside",
+        "base_detail",
+        "test_detail",
+        "base_calls",
+        "test_calls",
+        "time_of",
+        "diff_ratio",
+    ) == [("kernels", "aten::relu", "block", "elementwise", "vectorized", 3, 6, "gpu", None)]
     assert rows[0]["base_per_step_ns"] == pytest.approx(3 * 20_000, rel=0.02)
     assert rows[0]["diff_per_step_ns"] == pytest.approx(3 * 11_000, rel=0.1)
 
@@ -398,9 +506,9 @@ def test_other_kernels_on_the_same_shapes(small):
 def test_a_kernel_more(small):
     other = replace(RELU, kernels=RELU.kernels * 2)
     rows = causes(small, Made("a", BASE), Made("b", step(LINEAR, other, NORM)))
-    assert columns(rows, "cause", "name", "base_detail", "test_detail", "base_calls",
-                   "test_calls") == [
-        ("kernels", "aten::relu", None, "elementwise", 3, 6)]  # fmt: skip
+    assert columns(
+        rows, "cause", "name", "base_detail", "test_detail", "base_calls", "test_calls"
+    ) == [("kernels", "aten::relu", None, "elementwise", 3, 6)]
 
 
 class Kernels(Made):
@@ -417,6 +525,7 @@ KERNELS = [("gemm", 50_000), ("gemm", 50_000), ("relu", 20_000)] * 10
 @pytest.mark.parametrize("marked", [True, False])
 def test_kernels_of_no_operator(small, marked):
     """They are named themselves. `marked`: steps are known of activities alone."""
+
     def made(job, kernels):
         return Kernels(job, kernels, marked=marked, steps=1)
 
@@ -426,18 +535,22 @@ def test_kernels_of_no_operator(small, marked):
         return
     replaced = [("fused", 30_000) if name == "relu" else (name, ns) for name, ns in KERNELS]
     rows = causes(small, base, made("b", replaced))
-    assert columns(rows, "cause", "name", "base_detail", "test_detail", "base_calls", "test_calls",
-                   "inside") == [
+    assert columns(
+        rows, "cause", "name", "base_detail", "test_detail", "base_calls", "test_calls", "inside"
+    ) == [
         ("kernels", "fused", None, "fused", 0, 10, None),
         ("kernels", "relu", "relu", None, 10, 0, None),
-    ]  # fmt: skip
+    ]
     rows = causes(small, base, made("b", KERNELS * 2))
     assert columns(rows, "cause", "name", "test_calls") == [
-        ("kernels", "gemm", 40), ("kernels", "relu", 20)]
+        ("kernels", "gemm", 40),
+        ("kernels", "relu", 20),
+    ]
     slow = [(name, ns * 1.2 if name == "gemm" else ns) for name, ns in KERNELS]
     rows = causes(small, base, made("b", slow))
     assert columns(rows, "cause", "name", "inside", "base_calls") == [
-        ("kernel_time", "gemm", None, 20)]
+        ("kernel_time", "gemm", None, 20)
+    ]
     assert rows[0]["diff_ratio"] == pytest.approx(0.2, abs=0.03)
 
 
@@ -446,13 +559,15 @@ def test_kernels_of_no_operator(small, marked):
 
 def test_a_slower_kernel(small):
     """It is named by its whole name, for all the operators that launch it."""
-    test = [slower(operator, 1.2) if operator.name == "aten::save" else operator
-            for operator in step(LINEAR, RELU, slower(NORM, 1.2))]  # fmt: skip
+    test = [
+        slower(operator, 1.2) if operator.name == "aten::save" else operator
+        for operator in step(LINEAR, RELU, slower(NORM, 1.2))
+    ]
     rows = causes(small, Made("a", BASE), Made("b", test))
     assert columns(rows, "cause", "name", "inside", "base_calls", "test_calls", "time_of") == [
         ("kernel_time", "copy<1>", "aten::copy_", 4, 4, "gpu"),
         ("kernel_time", "reduce<1>", "aten::norm", 3, 3, "gpu"),
-    ]  # fmt: skip
+    ]
     for row, ns in zip(rows, (4 * 30_000, 3 * 15_000), strict=True):
         assert row["diff_ratio"] == pytest.approx(0.2, abs=0.03)
         assert row["diff_per_step_ns"] == pytest.approx(0.2 * ns, rel=0.15)
@@ -483,6 +598,7 @@ def test_a_small_kernel(small):
 def test_one_call_a_step(small):
     """5 % more where steps scatter by 1 %: Student's t of three and three would have to be 8.6, and
     is 6.1. Of the kernels of a step, such a one is found every now and then by chance."""
+
     def program(*durations):
         return lambda number: [*BASE, op("aten::sum", kernels=(("sum", durations[number]),))]
 
@@ -500,8 +616,9 @@ def test_all_kernels_go_up_and_down_together(small, seed):
     clocks = {job: [rng.uniform(0.8, 1.2) for _ in range(STEPS)] for job in "ab"}
 
     def made(job, program):
-        return Made(job, program, seed=seed, noise=0.005,
-                    factor=lambda rank, step: clocks[job][step])  # fmt: skip
+        return Made(
+            job, program, seed=seed, noise=0.005, factor=lambda rank, step: clocks[job][step]
+        )
 
     assert causes(small, made("a", BASE), made("b", BASE)) == []
 
@@ -510,10 +627,13 @@ def test_one_of_them_is_slower_beside_the_others(small):
     """All go up and down by up to 5 %, and one takes 1.6 times as long."""
     rng = random.Random(0)
     clocks = {job: [rng.uniform(0.95, 1.05) for _ in range(STEPS)] for job in "ab"}
-    rows = causes(small, *(
-        Made(job, program, factor=lambda rank, step, job=job: clocks[job][step])
-        for job, program in (("a", BASE), ("b", step(LINEAR, slower(RELU, 1.6), NORM)))
-    ))
+    rows = causes(
+        small,
+        *(
+            Made(job, program, factor=lambda rank, step, job=job: clocks[job][step])
+            for job, program in (("a", BASE), ("b", step(LINEAR, slower(RELU, 1.6), NORM)))
+        ),
+    )
     # Its backward pass launches another kernel.
     assert named(rows) == [("kernel_time", "elementwise<relu>")]
     assert rows[0]["diff_ratio"] == pytest.approx(0.6, abs=0.1)
@@ -527,8 +647,9 @@ def test_a_straggler_on_both_sides(small):
     """A rank's kernels are compared with those of the rank in its place."""
     base = Made("a", BASE, ranks=2, factor=straggling)
     assert causes(small, base, Made("b", BASE, ranks=2, factor=straggling)) == []
-    rows = causes(small, base, Made("b", step(LINEAR, slower(RELU, 1.2), NORM), ranks=2,
-                                    factor=straggling))  # fmt: skip
+    rows = causes(
+        small, base, Made("b", step(LINEAR, slower(RELU, 1.2), NORM), ranks=2, factor=straggling)
+    )
     assert columns(rows, "cause", "name", "base_calls") == [("kernel_time", "elementwise<relu>", 3)]
     assert rows[0]["diff_ratio"] == pytest.approx(0.2, abs=0.03)
 
@@ -537,12 +658,17 @@ def test_ranks_of_one_job(small):
     """Against the others, a straggler's kernels are slower, all of them."""
     job = Made("a", BASE, ranks=3, factor=straggling)
     kernels = {name for row in job.gpu_activities for name in [row["name"]]}
-    rows = causes(small, job, Made("b", BASE), base_job="a", test_job="a", base_ranks=[0],
-                  test_ranks=[1])  # fmt: skip
+    rows = causes(
+        small, job, Made("b", BASE), base_job="a", test_job="a", base_ranks=[0], test_ranks=[1]
+    )
     assert {row["cause"] for row in rows} == {"kernel_time"}
     assert {row["name"] for row in rows} == kernels
-    assert causes(small, job, Made("b", BASE), base_job="a", test_job="a", base_ranks=[0],
-                  test_ranks=[2]) == []  # fmt: skip
+    assert (
+        causes(
+            small, job, Made("b", BASE), base_job="a", test_job="a", base_ranks=[0], test_ranks=[2]
+        )
+        == []
+    )
 
 
 def test_steps_of_one_job(small):
@@ -553,7 +679,8 @@ def test_steps_of_one_job(small):
     given = {"base_job": "a", "test_job": "a", "base_steps": [0, 1, 2, 3]}
     other = Made("b", BASE)
     assert named(causes(small, job, other, **given, test_steps=[4, 5, 6, 7])) == [
-        ("kernel_time", "elementwise<relu>")]
+        ("kernel_time", "elementwise<relu>")
+    ]
     assert causes(small, job, other, **given, test_steps=[2, 3]) == []
 
 
@@ -563,18 +690,28 @@ def test_steps_of_one_job(small):
 def exchanges(job, *, transfer_ns=100_000, late_ns=0, seed=0, steps=STEPS) -> Made:
     """Two ranks with three all-reduces a step; rank 1 comes up to so much too late."""
     made = Made(job, [op("block", RELU, own_ns=500_000)], ranks=2, steps=steps, seed=seed)
-    first = {row["step"]: row["start_ns"] for row in made.host_ops
-             if row["cat"] == "user_annotation" and row["rank"] == 0}
+    first = {
+        row["step"]: row["start_ns"]
+        for row in made.host_ops
+        if row["cat"] == "user_annotation" and row["rank"] == 0
+    }
     rng = random.Random(f"late {seed} {job}")
     for number, start_ns in first.items():
         for i in range(3):
             starts = [start_ns + 150_000 * i, start_ns + 150_000 * i + rng.randint(0, late_ns)]
             end_ns = max(starts) + made.about(transfer_ns)
             made.gpu_activities += [
-                call(rank, starts[rank], end_ns, job=job, step=number, seq=10 * number + i + 1,
-                     event_id=10 * number + i)
+                call(
+                    rank,
+                    starts[rank],
+                    end_ns,
+                    job=job,
+                    step=number,
+                    seq=10 * number + i + 1,
+                    event_id=10 * number + i,
+                )
                 for rank in (0, 1)
-            ]  # fmt: skip
+            ]
     return made
 
 
@@ -583,7 +720,8 @@ def test_a_slower_transfer(small, seed):
     base = exchanges("a", seed=seed, late_ns=20_000)
     rows = causes(small, base, exchanges("b", seed=seed, late_ns=20_000, transfer_ns=120_000))
     assert columns(rows, "cause", "name", "time_of", "inside") == [
-        ("transfer", "allreduce 1000 Float of 2 ranks", "gpu", None)]
+        ("transfer", "allreduce 1000 Float of 2 ranks", "gpu", None)
+    ]
     assert rows[0]["diff_ratio"] == pytest.approx(0.2, abs=0.03)
 
 
@@ -598,10 +736,12 @@ def test_waiting_is_no_transfer(small):
 
 def test_a_slower_operator_on_the_host(small):
     """Its own time, wherever it is called; not that of what is around it or in it."""
-    rows = causes(small, Made("a", BASE), Made("b", step(
-        LINEAR, RELU, replace(NORM, own_ns=25_000))))  # fmt: skip
+    rows = causes(
+        small, Made("a", BASE), Made("b", step(LINEAR, RELU, replace(NORM, own_ns=25_000)))
+    )
     assert columns(rows, "cause", "name", "time_of", "inside", "base_calls", "test_calls") == [
-        ("host_time", "aten::norm", "host", None, 3, 3)]
+        ("host_time", "aten::norm", "host", None, 3, 3)
+    ]
     [row] = rows
     assert row["diff_ratio"] == pytest.approx(1.5, abs=0.1)
     assert row["diff_per_step_ns"] == pytest.approx(3 * 15_000, rel=0.1)
@@ -615,12 +755,15 @@ def test_slower_calls_of_the_runtime_are_not_the_operators(small):
     assert causes(small, Made("a", BASE), Made("b", step(LINEAR, slow, NORM))) == []
 
 
-@pytest.mark.parametrize(("own_ns", "more_ns", "found"), [
-    (100_000, 8_000, []),  # 8 %
-    (100_000, 12_000, [("host_time", "aten::norm")]),
-    (2_000, 500, []),  # 25 %, but of a step of 600 us
-    (2_000, 4_000, [("host_time", "aten::norm")]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("own_ns", "more_ns", "found"),
+    [
+        (100_000, 8_000, []),  # 8 %
+        (100_000, 12_000, [("host_time", "aten::norm")]),
+        (2_000, 500, []),  # 25 %, but of a step of 600 us
+        (2_000, 4_000, [("host_time", "aten::norm")]),
+    ],
+)
 def test_how_much_slower_on_the_host(small, own_ns, more_ns, found):
     def made(job, own_ns):
         return Made(job, step(LINEAR, RELU, replace(NORM, own_ns=own_ns)), noise=0.001)
@@ -635,8 +778,9 @@ def test_noise_of_the_host(small):
     times["b"] = [t * 1.3 * mean(times["a"]) / mean(times["b"]) for t in times["b"]]
 
     def program(job):
-        return lambda number: step(LINEAR, RELU, replace(
-            NORM, own_ns=round(10_000 * times[job][number])))  # fmt: skip
+        return lambda number: step(
+            LINEAR, RELU, replace(NORM, own_ns=round(10_000 * times[job][number]))
+        )
 
     assert causes(small, Made("a", program("a")), Made("b", program("b"))) == []
 
@@ -656,11 +800,22 @@ def with_fetches(made: Made, *durations) -> Made:
 def test_data_loading(small):
     base = with_fetches(Made("a", BASE), 98_000, 100_000, 103_000, 99_000)
     rows = causes(small, base, with_fetches(Made("b", BASE), 150_000, 151_000, 147_000, 152_000))
-    assert columns(rows, "cause", "name", "time_of", "inside", "base_calls", "test_calls",
-                   "base_per_step_ns", "test_per_step_ns", "diff_per_step_ns", "diff_ratio") == [
-        ("data_loading", FETCH, "host", None, 1, 1, 100_000, 150_000, 50_000, 0.5)]
-    assert causes(small, base, with_fetches(
-        Made("b", BASE), 105_000, 104_000, 107_000, 108_000)) == []  # fmt: skip
+    assert columns(
+        rows,
+        "cause",
+        "name",
+        "time_of",
+        "inside",
+        "base_calls",
+        "test_calls",
+        "base_per_step_ns",
+        "test_per_step_ns",
+        "diff_per_step_ns",
+        "diff_ratio",
+    ) == [("data_loading", FETCH, "host", None, 1, 1, 100_000, 150_000, 50_000, 0.5)]
+    assert (
+        causes(small, base, with_fetches(Made("b", BASE), 105_000, 104_000, 107_000, 108_000)) == []
+    )
 
 
 def test_noise_of_data_loading(small):
@@ -677,21 +832,28 @@ def test_several_causes_by_their_size(small):
     rows = causes(small, Made("a", BASE), Made("b", test))
     assert named(rows) == [("calls", "aten::clone"), ("kernel_time", "elementwise<relu>")]
     assert sum(row["diff_frac"] for row in rows) == pytest.approx(1)
-    assert rows[0]["diff_frac"] == pytest.approx(
-        90_000 / (90_000 + 3 * 10_000), abs=0.03)  # fmt: skip
+    assert rows[0]["diff_frac"] == pytest.approx(90_000 / (90_000 + 3 * 10_000), abs=0.03)
 
 
-CHANGED = step(RESHAPED, replace(RELU, kernels=(("vectorized", 20_000),)), CLONE,
-               replace(NORM, kernels=(("reduce<1>", 20_000),)), times=8)  # fmt: skip
-FOUND = {("shapes", "aten::linear"), ("kernels", "aten::relu"), ("calls", "aten::clone"),
-         ("kernel_time", "reduce<1>")}  # fmt: skip
+CHANGED = step(
+    RESHAPED,
+    replace(RELU, kernels=(("vectorized", 20_000),)),
+    CLONE,
+    replace(NORM, kernels=(("reduce<1>", 20_000),)),
+    times=8,
+)
+FOUND = {
+    ("shapes", "aten::linear"),
+    ("kernels", "aten::relu"),
+    ("calls", "aten::clone"),
+    ("kernel_time", "reduce<1>"),
+}
 
 
 @pytest.mark.parametrize("marked", [True, False])
 @pytest.mark.parametrize("steps", [1, STEPS])
 def test_one_step_or_none(small, marked, steps):
-    """A rank without steps has one sample, of all there is; its calls tell of noise all the same.
-    """
+    """A rank without steps has one sample, of all there is; its calls tell of noise too."""
     given = {"marked": marked, "steps": steps, "noise": 0.005}
     base = step(*BLOCK, times=8)
     assert causes(small, Made("a", base, **given), Made("b", base, **given)) == []
@@ -730,7 +892,13 @@ def within(t: float, freedom: int) -> float:
 def test_quantiles(small):
     """As in the tables, or a hundredth above."""
     assert [round(quantile(freedom), 2) for freedom in (1, 2, 3, 10, 30, 120)] == [
-        636.62, 31.60, 12.92, 4.59, 3.65, 3.37]  # fmt: skip
+        636.62,
+        31.60,
+        12.92,
+        4.59,
+        3.65,
+        3.37,
+    ]
     rows = small.con.execute("SELECT i, student_t(i) FROM range(1, 1000) AS t (i)").fetchall()
     for freedom, found in rows:
         exact = quantile(freedom)
@@ -829,10 +997,12 @@ RATE_SEEDS = range(40)
 @pytest.mark.parametrize("seed", RATE_SEEDS)
 def test_changed_rates(small, seed):
     parts, wholes = drawn_rates(random.Random(seed))
-    table(small.con, "drawn_parts", "whole BIGINT, part VARCHAR, sample BIGINT, times BIGINT",
-          parts)  # fmt: skip
-    table(small.con, "drawn_wholes", "whole BIGINT, side VARCHAR, sample BIGINT, times BIGINT",
-          wholes)  # fmt: skip
+    table(
+        small.con, "drawn_parts", "whole BIGINT, part VARCHAR, sample BIGINT, times BIGINT", parts
+    )
+    table(
+        small.con, "drawn_wholes", "whole BIGINT, side VARCHAR, sample BIGINT, times BIGINT", wholes
+    )
     rows = small.con.execute(
         "SELECT whole, part, base_rate, test_rate FROM changed_rates(drawn_parts, drawn_wholes)"
     ).fetchall()
@@ -847,9 +1017,10 @@ def test_changed_rates(small, seed):
 
 def test_drawn_rates_are_worth_it():
     found = Counter(
-        changed for seed in RATE_SEEDS
+        changed
+        for seed in RATE_SEEDS
         for changed, *_ in changed_rates(*drawn_rates(random.Random(seed))).values()
-    )  # fmt: skip
+    )
     assert found[True] > 100 and found[False] > 100 and found[None] < 50, found
 
 
@@ -859,28 +1030,41 @@ def changed_times(calls, step_counts) -> dict[str, tuple]:
     strata = defaultdict(lambda: {"base": [], "test": []})
     for thing, stratum, side, _, durations in calls:
         strata[thing, stratum][side] += durations
-    usual = {key: mean(sides["base"]) for key, sides in strata.items()
-             if sides["base"] and sides["test"]}  # fmt: skip
+    usual = {
+        key: mean(sides["base"]) for key, sides in strata.items() if sides["base"] and sides["test"]
+    }
     of_things = defaultdict(lambda: {"base": defaultdict(list), "test": defaultdict(list)})
     for thing, stratum, side, sample, durations in calls:
         if (thing, stratum) in usual:
             of_things[thing][side][sample] += [(ns, usual[thing, stratum]) for ns in durations]
     ratios = {
         (thing, sample): sum(ns for ns, _ in step) / sum(mean_ns for _, mean_ns in step)
-        for thing, sides in of_things.items() for of_side in sides.values()
+        for thing, sides in of_things.items()
+        for of_side in sides.values()
         for sample, step in of_side.items()
     }
-    most = {sample: median(ratio for (_, other), ratio in ratios.items() if other == sample)
-            for _, sample in ratios}
+    most = {
+        sample: median(ratio for (_, other), ratio in ratios.items() if other == sample)
+        for _, sample in ratios
+    }
     measured = {}
     for thing, sides in of_things.items():
-        beside = [[ratios[thing, sample] / most[sample] for sample in sides[side]]
-                  for side in ("base", "test")]
+        beside = [
+            [ratios[thing, sample] / most[sample] for sample in sides[side]]
+            for side in ("base", "test")
+        ]
         # Of a step: how many times as long as by the base's means its calls took.
-        base, test = ([sum(ns for ns, _ in step) / sum(mean_ns for _, mean_ns in step)
-                       for step in sides[side].values()] for side in ("base", "test"))
-        single = [[ns / mean_ns for step in sides[side].values() for ns, mean_ns in step]
-                  for side in ("base", "test")]  # fmt: skip
+        base, test = (
+            [
+                sum(ns for ns, _ in step) / sum(mean_ns for _, mean_ns in step)
+                for step in sides[side].values()
+            ]
+            for side in ("base", "test")
+        )
+        single = [
+            [ns / mean_ns for step in sides[side].values() for ns, mean_ns in step]
+            for side in ("base", "test")
+        ]
         freedom = len(single[0]) + len(single[1]) - 2
         squares = sum((one - mean(of_side)) ** 2 for of_side in single for one in of_side)
         call_error = None
@@ -940,10 +1124,23 @@ def drawn_times(rng, known=True):
                 if side not in sides or rng.random() < 0.1:
                     continue
                 times = effect if side == "test" else 1
-                calls.append((f"t{number}", stratum, side, sample, [
-                    round(usual_ns * times * clocks[sample] * rng.uniform(1 - noise, 1 + noise))
-                    for _ in range(rng.choice([1, 2, 6, 20]))
-                ]))  # fmt: skip
+                calls.append(
+                    (
+                        f"t{number}",
+                        stratum,
+                        side,
+                        sample,
+                        [
+                            round(
+                                usual_ns
+                                * times
+                                * clocks[sample]
+                                * rng.uniform(1 - noise, 1 + noise)
+                            )
+                            for _ in range(rng.choice([1, 2, 6, 20]))
+                        ],
+                    )
+                )
     return calls, (rng.randint(1, 9), rng.randint(1, 9))
 
 
@@ -964,15 +1161,23 @@ def test_changed_times_without_squares(small):
 def compare_times(small, seed, known) -> None:
     calls, step_counts = drawn_times(random.Random(seed))
     table(
-        small.con, "drawn_calls",
+        small.con,
+        "drawn_calls",
         "thing VARCHAR, stratum UBIGINT, side VARCHAR, sample BIGINT, times BIGINT, total_ns "
         "HUGEINT, square_ns DOUBLE",
-        [(*place, len(durations), sum(durations),
-          float(sum(ns * ns for ns in durations)) if known else None)
-         for *place, durations in calls],
-    )  # fmt: skip
-    table(small.con, "drawn_steps", "base_steps_count BIGINT, test_steps_count BIGINT",
-          [step_counts])  # fmt: skip
+        [
+            (
+                *place,
+                len(durations),
+                sum(durations),
+                float(sum(ns * ns for ns in durations)) if known else None,
+            )
+            for *place, durations in calls
+        ],
+    )
+    table(
+        small.con, "drawn_steps", "base_steps_count BIGINT, test_steps_count BIGINT", [step_counts]
+    )
     rows = small.con.execute(
         f"SELECT thing, {', '.join(GIVEN)} FROM changed_times(drawn_calls, drawn_steps)"
     ).fetchall()
@@ -1084,11 +1289,18 @@ def nodes(root) -> list[dict]:
 def grown_joins(root) -> list[str]:
     """Joins that compare every row with every other, unless with the two sides or a single row."""
     return [
-        node["type"] for node in nodes(root)
-        if node["type"] in ("CROSS_PRODUCT", "NESTED_LOOP_JOIN", "BLOCKWISE_NL_JOIN", "IE_JOIN",
-                            "PIECEWISE_MERGE_JOIN")
+        node["type"]
+        for node in nodes(root)
+        if node["type"]
+        in (
+            "CROSS_PRODUCT",
+            "NESTED_LOOP_JOIN",
+            "BLOCKWISE_NL_JOIN",
+            "IE_JOIN",
+            "PIECEWISE_MERGE_JOIN",
+        )
         and min(child["intermediate_rows"] for child in node["children"]) > 2
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize("given", ["", "base_job := 'a', test_job := 'b', base_steps := [3, 4, 5]"])

@@ -37,25 +37,31 @@ def random_tables(rng):
         for _ in range(rng.choice([0, 1, 2, 6, 15, 40])):
             kind = rng.choice(rng.choice([["computation"], brute_force.KINDS]))
             name = rng.choice(NAMES[kind])
-            activities.append(common | {
-                "rank": rng.choice(ranks),
-                "device": rng.choice(devices),
-                "step": rng.choice([None, 1, 2, 12]),
-                "kind": kind,
-                "name": name,
-                "short_name": name.removeprefix("void ").partition("<")[0],
-                "start_ns": base + rng.randint(0, 40),
-                "dur_ns": rng.randint(0, longest),
-            })
+            activities.append(
+                common
+                | {
+                    "rank": rng.choice(ranks),
+                    "device": rng.choice(devices),
+                    "step": rng.choice([None, 1, 2, 12]),
+                    "kind": kind,
+                    "name": name,
+                    "short_name": name.removeprefix("void ").partition("<")[0],
+                    "start_ns": base + rng.randint(0, 40),
+                    "dur_ns": rng.randint(0, longest),
+                }
+            )
         for _ in range(rng.choice([0, 1, 12])):
-            ops.append(common | {
-                "rank": rng.choice(ranks),
-                "cat": rng.choice(["cpu_op", "Operator", "user_annotation", "python_function"]),
-                "name": rng.choice(["aten::mm", "ProfilerStep#1", "ProfilerStep#2"]),
-                "step": rng.choice([None, 1, 2]),
-                "start_ns": base + rng.randint(0, 40),
-                "dur_ns": rng.randint(0, 20),
-            })
+            ops.append(
+                common
+                | {
+                    "rank": rng.choice(ranks),
+                    "cat": rng.choice(["cpu_op", "Operator", "user_annotation", "python_function"]),
+                    "name": rng.choice(["aten::mm", "ProfilerStep#1", "ProfilerStep#2"]),
+                    "step": rng.choice([None, 1, 2]),
+                    "start_ns": base + rng.randint(0, 40),
+                    "dur_ns": rng.randint(0, 20),
+                }
+            )
     return (
         [completed("gpu_activities", row, i) for i, row in enumerate(activities)],
         [completed("host_ops", row, i) for i, row in enumerate(ops)],
@@ -96,6 +102,12 @@ def test_random_jobs_are_worth_it():
     assert any(not brute_force.instants(group) for group in by_device)
     assert {row["step"] for row in activities} == {None, 1, 2, 12}
     assert {kinds["kinds"] for kinds in brute_force.kernel_kind_breakdown(activities, [])} == {
-        "communication", "computation", "memory", "communication+computation",
-        "communication+memory", "computation+memory", "communication+computation+memory"}
+        "communication",
+        "computation",
+        "memory",
+        "communication+computation",
+        "communication+memory",
+        "computation+memory",
+        "communication+computation+memory",
+    }
     assert any(row["name"] == "others" for row in brute_force.kernel_stats(activities, [], top_k=2))

@@ -12,102 +12,154 @@ JOBS = 25  # in one table, so that a few hundred small cases cost a few dozen ca
 
 # Each rule of tensor_core_use with names of its kernels.
 ON_TENSOR_CORES = [
-    ("cuBLAS and cuDNN, xmma", [
-        "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize64x64x64_warpgroupsize1x1x1"
-        "_execute_segment_k_off_kernel__5x_cublas",
-        "sm80_xmma_fprop_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckrsc_nchw"
-        "_tilesize128x128x16_stage4_warpsize2x2x1_g1_tensor16x8x8_alignc4_execute_kernel_cudnn",
-        "sm89_xmma_gemm_e4m3bf16_e4m3f32_f32_tn_n_tilesize64x64x64_stage3_warpsize2x2x1"
-        "_tensor16x8x32_execute_kernel__5x_cublas",
-    ]),
-    ("tile shape", [
-        "volta_h884gemm_128x64_ldg8_nn",
-        "volta_fp16_s884gemm_fp16_128x64_ldg8_f2f_nn",
-        "volta_s884cudnn_fp16_128x128_ldg8_wgrad_idx_exp_interior_nhwc_nt_v1",
-        "turing_fp16_s1688cudnn_fp16_256x64_ldg8_relu_f2f_exp_small_nhwc2nchw_tn_v1",
-        "turing_h1688gemm_256x64_ldg8_tn",
-        "turing_int8_i8816gemm_int8_128x64_ldg16_relu_tn",
-        "ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_32x6_nn",
-        "ampere_bf16_s16816gemm_bf16_64x64_sliced1x2_ldg8_f2f_stages_64x5_tn",
-        "ampere_cf32_c1688gemm_64x64_nt",
-        "ampere_d884gemm_64x64_16x4_tn",
-        "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_128x128_16x4_nn_align4>(int)",
-        "void cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2>(int)",
-        "void cutlass_cudnn_infer::Kernel<cutlass_tensorop_s1688dgrad_optimized_tf32_128>(int)",
-        "cutlass_80_tensorop_s16832spgemm_f16_128x128",
-    ]),
-    ("cuBLAS, nvjet", [
-        "nvjet_tst_192x8_64x8_4x1_v_bz_TNT",
-        "nvjet_sm100_tst_64x16_64x16_2x4_2cta_h_bz_splitK_TNT",
-        "nvjet_hsh_128x256_64x4_2x1_v_bz_coopA_NNT",
-    ]),
-    ("instruction", [
-        "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x64_4x1x1",
-        "cudnn_generated_fort_native_sdpa_sm80_flash_fprop_wmma_f16_knob_7_64x64x64_4x1x1",
-        "hmma_gemm", "my_imma_kernel", "fp8_qgmma_kernel", "f64_dmma_kernel",
-        "gemm_tcgen05_kernel", "bf16_utchmma_kernel", "fp8_UTCQMMA",
-        "void simple_wmma_gemm<16>(float*)",
-    ]),
-    ("CUTLASS, tensor op", [
-        "void cutlass::device_kernel<cutlass3x_sm90_tensorop_h64x128x16_f16>(int)",
-        "void cutlass::Kernel<cutlass::gemm::kernel::Gemm<cutlass::arch::OpClassTensorOp> >(int)",
-        "_ZN19cutlass_cudnn_train6KernelINS_4conv6kernel23ImplicitGemmConvolution4warp11"
-        "MmaTensorOpINS7_ILi64ELi64ELi32EEE",
-    ]),
-    ("CUTLASS, matrix instruction", [
-        "void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cutlass::gemm::"
-        "MainloopSm90TmaGmmaWarpSpecialized<4> > >(int)",
-        "void f<cute::TiledMMA<cute::MMA_Atom<cute::SM80_16x8x16_F32BF16BF16F32_TN> > >(int)",
-        "void f<cute::MMA_Atom<cute::SM90_64x128x16_F32F16F16_SS> >(int)",
-        "void f<cute::MMA_Atom<cute::SM100_MMA_F16BF16_SS<cutlass::bfloat16_t> > >(int)",
-        "void f<cutlass::gemm::MainloopSm100TmaUmmaWarpSpecialized<3> >(int)",
-    ]),
-    ("flash attention", [
-        "void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<64> >(int)",
-        "void flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits<128, 64> >(Flash_fwd_params)",
-        "void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<pytorch_flash::"
-        "Flash_bwd_kernel_traits<128> >(int)",
-        "void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<1> > >()",
-    ]),
-    ("memory-efficient attention", [
-        "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(PyTorchMemEffAttention::Params)",
-        "fmha_cutlassF_f16_aligned_32x128_gmem_sm75(PyTorchMemEffAttention::Params)",
-        "fmha_cutlassB_f32_aligned_64x64_k32_sm80(PyTorchMemEffAttention::Params)",
-    ]),
-    ("TensorRT-LLM", [
-        "fmhaSm100aKernel_QkvE4m3OBfloat16H64PagedKvCausalP16VarSeqQ128Kv128PersistentContext",
-        "fmha_v2_flash_attention_fp16_S_40_sm80_kernel",
-        "bmm_Bfloat16_MxE2m1MxE4m3_Fp32_t128x16x256u2_s3_et128x16_m128x16x32_cga1x1x1_sm100f",
-        "gemm_Bfloat16_E4m3E4m3_Fp32_t128x8x128_s7_et128x8_m128x8x32_cga1x1x1_sm100a",
-    ]),
-    ("FlashInfer", [
-        "void flashinfer::BatchPrefillWithPagedKVCacheKernel<(flashinfer::MaskMode)1>(int)",
-    ]),
-    ("Marlin", [
-        "void Marlin<256, 4, 16, 4, 4, false, 4, 8>(int4 const*)",
-        "void marlin::Marlin<__nv_bfloat16, 1125899906843648l, 256>(int4 const*)",
-    ]),
-    ("DeepGEMM", [
-        "void deep_gemm::fp8_gemm_kernel<4096u, 7168u>(float*)",
-        "void deep_gemm::sm90_fp8_gemm_1d2d_impl<0u, 4096u>(float*)",
-        "void deep_gemm::sm90_bf16_gemm_impl<0u, 4096u>(float*)",
-    ]),
-    ("AMD, matrix instruction", [
-        "void ck::kernel_gemm_xdl_cshuffle_v3<ck::GridwiseGemm_xdl_cshuffle_v3<1> >(int)",
-        "gridwise_convolution_implicit_gemm_v4r4_xdlops_nchw_kcyx_nkhw",
-        "void ck_tile::kentry<ck_tile::GemmKernel<ck_tile::WarpGemmAttributeMfma<1> > >(int)",
-    ]),
-    ("rocBLAS and hipBLASLt", [
-        "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x192x64_MI16x16x1_SN_LDSB1_AFC1",
-        "Custom_Cijk_Alik_Bljk_F8BS_BH_Bias_MT256x256x128_MI16x16x1_SN",
-        "Cijk_Ailk_Bljk_SB_MT64x64x16_MI32x32x2x1_SE_1LDSB0",
-    ]),
+    (
+        "cuBLAS and cuDNN, xmma",
+        [
+            "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize64x64x64_warpgroupsize1x1x1"
+            "_execute_segment_k_off_kernel__5x_cublas",
+            "sm80_xmma_fprop_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckrsc_nchw"
+            "_tilesize128x128x16_stage4_warpsize2x2x1_g1_tensor16x8x8_alignc4_execute_kernel_cudnn",
+            "sm89_xmma_gemm_e4m3bf16_e4m3f32_f32_tn_n_tilesize64x64x64_stage3_warpsize2x2x1"
+            "_tensor16x8x32_execute_kernel__5x_cublas",
+        ],
+    ),
+    (
+        "tile shape",
+        [
+            "volta_h884gemm_128x64_ldg8_nn",
+            "volta_fp16_s884gemm_fp16_128x64_ldg8_f2f_nn",
+            "volta_s884cudnn_fp16_128x128_ldg8_wgrad_idx_exp_interior_nhwc_nt_v1",
+            "turing_fp16_s1688cudnn_fp16_256x64_ldg8_relu_f2f_exp_small_nhwc2nchw_tn_v1",
+            "turing_h1688gemm_256x64_ldg8_tn",
+            "turing_int8_i8816gemm_int8_128x64_ldg16_relu_tn",
+            "ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_32x6_nn",
+            "ampere_bf16_s16816gemm_bf16_64x64_sliced1x2_ldg8_f2f_stages_64x5_tn",
+            "ampere_cf32_c1688gemm_64x64_nt",
+            "ampere_d884gemm_64x64_16x4_tn",
+            "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_128x128_16x4_nn_align4>(int)",
+            "void "
+            "cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_128x2>(int)",
+            "void cutlass_cudnn_infer::Kernel<cutlass_tensorop_s1688dgrad_optimized_tf32_128>(int)",
+            "cutlass_80_tensorop_s16832spgemm_f16_128x128",
+        ],
+    ),
+    (
+        "cuBLAS, nvjet",
+        [
+            "nvjet_tst_192x8_64x8_4x1_v_bz_TNT",
+            "nvjet_sm100_tst_64x16_64x16_2x4_2cta_h_bz_splitK_TNT",
+            "nvjet_hsh_128x256_64x4_2x1_v_bz_coopA_NNT",
+        ],
+    ),
+    (
+        "instruction",
+        [
+            "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x64_4x1x1",
+            "cudnn_generated_fort_native_sdpa_sm80_flash_fprop_wmma_f16_knob_7_64x64x64_4x1x1",
+            "hmma_gemm",
+            "my_imma_kernel",
+            "fp8_qgmma_kernel",
+            "f64_dmma_kernel",
+            "gemm_tcgen05_kernel",
+            "bf16_utchmma_kernel",
+            "fp8_UTCQMMA",
+            "void simple_wmma_gemm<16>(float*)",
+        ],
+    ),
+    (
+        "CUTLASS, tensor op",
+        [
+            "void cutlass::device_kernel<cutlass3x_sm90_tensorop_h64x128x16_f16>(int)",
+            "void cutlass::Kernel<cutlass::gemm::kernel::Gemm<cutlass::arch::OpClassTensorOp> "
+            ">(int)",
+            "_ZN19cutlass_cudnn_train6KernelINS_4conv6kernel23ImplicitGemmConvolution4warp11"
+            "MmaTensorOpINS7_ILi64ELi64ELi32EEE",
+        ],
+    ),
+    (
+        "CUTLASS, matrix instruction",
+        [
+            "void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cutlass::gemm::"
+            "MainloopSm90TmaGmmaWarpSpecialized<4> > >(int)",
+            "void f<cute::TiledMMA<cute::MMA_Atom<cute::SM80_16x8x16_F32BF16BF16F32_TN> > >(int)",
+            "void f<cute::MMA_Atom<cute::SM90_64x128x16_F32F16F16_SS> >(int)",
+            "void f<cute::MMA_Atom<cute::SM100_MMA_F16BF16_SS<cutlass::bfloat16_t> > >(int)",
+            "void f<cutlass::gemm::MainloopSm100TmaUmmaWarpSpecialized<3> >(int)",
+        ],
+    ),
+    (
+        "flash attention",
+        [
+            "void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<64> "
+            ">(int)",
+            "void flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits<128, 64> >(Flash_fwd_params)",
+            "void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<pytorch_flash::"
+            "Flash_bwd_kernel_traits<128> >(int)",
+            "void "
+            "cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<1> > >()",
+        ],
+    ),
+    (
+        "memory-efficient attention",
+        [
+            "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(PyTorchMemEffAttention::Params)",
+            "fmha_cutlassF_f16_aligned_32x128_gmem_sm75(PyTorchMemEffAttention::Params)",
+            "fmha_cutlassB_f32_aligned_64x64_k32_sm80(PyTorchMemEffAttention::Params)",
+        ],
+    ),
+    (
+        "TensorRT-LLM",
+        [
+            "fmhaSm100aKernel_QkvE4m3OBfloat16H64PagedKvCausalP16VarSeqQ128Kv128PersistentContext",
+            "fmha_v2_flash_attention_fp16_S_40_sm80_kernel",
+            "bmm_Bfloat16_MxE2m1MxE4m3_Fp32_t128x16x256u2_s3_et128x16_m128x16x32_cga1x1x1_sm100f",
+            "gemm_Bfloat16_E4m3E4m3_Fp32_t128x8x128_s7_et128x8_m128x8x32_cga1x1x1_sm100a",
+        ],
+    ),
+    (
+        "FlashInfer",
+        ["void flashinfer::BatchPrefillWithPagedKVCacheKernel<(flashinfer::MaskMode)1>(int)"],
+    ),
+    (
+        "Marlin",
+        [
+            "void Marlin<256, 4, 16, 4, 4, false, 4, 8>(int4 const*)",
+            "void marlin::Marlin<__nv_bfloat16, 1125899906843648l, 256>(int4 const*)",
+        ],
+    ),
+    (
+        "DeepGEMM",
+        [
+            "void deep_gemm::fp8_gemm_kernel<4096u, 7168u>(float*)",
+            "void deep_gemm::sm90_fp8_gemm_1d2d_impl<0u, 4096u>(float*)",
+            "void deep_gemm::sm90_bf16_gemm_impl<0u, 4096u>(float*)",
+        ],
+    ),
+    (
+        "AMD, matrix instruction",
+        [
+            "void ck::kernel_gemm_xdl_cshuffle_v3<ck::GridwiseGemm_xdl_cshuffle_v3<1> >(int)",
+            "gridwise_convolution_implicit_gemm_v4r4_xdlops_nchw_kcyx_nkhw",
+            "void ck_tile::kentry<ck_tile::GemmKernel<ck_tile::WarpGemmAttributeMfma<1> > >(int)",
+        ],
+    ),
+    (
+        "rocBLAS and hipBLASLt",
+        [
+            "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x192x64_MI16x16x1_SN_LDSB1_AFC1",
+            "Custom_Cijk_Alik_Bljk_F8BS_BH_Bias_MT256x256x128_MI16x16x1_SN",
+            "Cijk_Ailk_Bljk_SB_MT64x64x16_MI32x32x2x1_SE_1LDSB0",
+        ],
+    ),
     ("MIOpen", ["igemm_fwd_gtcx2_nhwc_bf16_bx0_ex1_bt128x128x32_wt32x32x8_ws1x1_wr2x2"]),
-    ("Composable Kernel attention", [
-        "void ck_tile::kentry<256, 2, ck_tile::FmhaFwdKernel<ck_tile::BlockFmha<1> > >(int)",
-        "void ck_tile::kentry<256, 2, ck_tile::FmhaBwdDQDKDVKernel<1> >(int)",
-    ]),
-]  # fmt: skip
+    (
+        "Composable Kernel attention",
+        [
+            "void ck_tile::kentry<256, 2, ck_tile::FmhaFwdKernel<ck_tile::BlockFmha<1> > >(int)",
+            "void ck_tile::kentry<256, 2, ck_tile::FmhaBwdDQDKDVKernel<1> >(int)",
+        ],
+    ),
+]
 # On CUDA cores, helpers of the above, or without a word about it.
 NOT_SAID = [
     None,
@@ -177,72 +229,92 @@ def test_long_kernels_count_more(gpu):
     # 0         10        20        30        40
     # [=============================)              on tensor cores, half of the SMs
     #                           [=========)        not, on another stream: both count in full
-    gpu.expect("gpu_efficiency", """
+    gpu.expect(
+        "gpu_efficiency",
+        """
         job  rank  device  occupancy_frac  sm_efficiency_frac  tensor_core_frac  kernel_ns
         j    0     0       0.4             0.625               0.75              40
-    """, activities="""
+    """,
+        activities="""
         stream  name               start_ns  end_ns  occupancy_frac  blocks_per_sm
         7       sm90_xmma_gemm_tn  0         30      0.2             0.5
         8       relu               26        36      1               4
-    """)
+    """,
+    )
 
 
 def test_copies_are_no_kernels_but_collectives_are(gpu):
-    gpu.expect("gpu_efficiency", """
+    gpu.expect(
+        "gpu_efficiency",
+        """
         occupancy_frac  sm_efficiency_frac  tensor_core_frac  kernel_ns  tensor_core_ns
         0.5             0.5                 0.5               20         10
-    """, activities="""
+    """,
+        activities="""
         kind           name               start_ns  end_ns  occupancy_frac  blocks_per_sm
         computation    sm90_xmma_gemm_tn  0         10      0.75            0.9
         communication  nccl               10        20      0.25            0.1
         memory         Memcpy~DtoD        20        90      1               1
         memory         sm90_xmma_gemm_tn  20        90      1               1
-    """)
+    """,
+    )
 
 
 def test_kernels_without_the_arguments_do_not_count_in_them(gpu):
     # occupancy (10 * 0.2 + 30 * 0.6) / 40, blocks per SM (10 * 0.5 + 20 * 1) / 30
-    gpu.expect("gpu_efficiency", f"""
+    gpu.expect(
+        "gpu_efficiency",
+        f"""
         occupancy_frac  sm_efficiency_frac  tensor_core_frac  kernel_ns
         0.5             {25 / 30}           0                 60
-    """, activities="""
+    """,
+        activities="""
         name  start_ns  end_ns  occupancy_frac  blocks_per_sm
         a     0         10      0.2             0.5
         b     10        30      -               1
         c     30        60      0.6             -
-    """)
+    """,
+    )
 
 
-@pytest.mark.parametrize(("occupancy", "blocks"), [
-    ("1.01", "-0.5"), ("-0.01", "inf"), ("nan", "nan"), ("inf", "-inf"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("occupancy", "blocks"), [("1.01", "-0.5"), ("-0.01", "inf"), ("nan", "nan"), ("inf", "-inf")]
+)
 def test_impossible_arguments_are_as_good_as_none(gpu, occupancy, blocks):
-    gpu.expect("gpu_efficiency", """
+    gpu.expect(
+        "gpu_efficiency",
+        """
         occupancy_frac  sm_efficiency_frac  kernel_ns
         0.25            0.5                 110
-    """, activities=f"""
+    """,
+        activities=f"""
         name  start_ns  end_ns  occupancy_frac  blocks_per_sm
         a     0         10      0.25            0.5
         b     10        110     {occupancy}     {blocks}
-    """)
+    """,
+    )
 
 
 def test_neither_arguments_nor_time(gpu):
     # device 0: no arguments, as on AMD; 1: only copies; 2: kernels of no length; -: not known
-    gpu.expect("gpu_efficiency", """
+    gpu.expect(
+        "gpu_efficiency",
+        """
         device  occupancy_frac  sm_efficiency_frac  tensor_core_frac  kernel_ns  tensor_core_ns
         0       -               -                   0.25              40         10
         1       -               -                   -                 0          0
         2       -               -                   -                 0          0
         -       0               0                   0                 10         0
-    """, activities="""
+    """,
+        activities="""
         device  kind         name                start_ns  end_ns  occupancy_frac  blocks_per_sm
         0       computation  Cijk_A_MI16x16x1_S  0         10      -               -
         0       computation  relu                10        40      -               -
         1       memory       Memcpy~DtoD         0         10      -               -
         2       computation  relu                5         5       0.5             0.5
         -       computation  relu                5         15      0               0
-    """)
+    """,
+    )
 
 
 def test_sums_do_not_lose_small_figures(gpu):
@@ -260,14 +332,18 @@ def test_sums_do_not_lose_small_figures(gpu):
 
 def test_odd_rows_are_no_error(gpu):
     # ten years in kernels of which the trace tells no name
-    gpu.expect("gpu_efficiency", """
+    gpu.expect(
+        "gpu_efficiency",
+        """
         occupancy_frac  sm_efficiency_frac  tensor_core_frac  kernel_ns
         0.5             1                   0                 300000000000000000
-    """, activities="""
+    """,
+        activities="""
         name  start_ns  end_ns              occupancy_frac  blocks_per_sm
         -     0         100000000000000000  0.25            1
         -     0         200000000000000000  0.625           1
-    """)
+    """,
+    )
 
 
 def test_selection_comes_before_the_measuring(gpu):
@@ -279,16 +355,27 @@ def test_selection_comes_before_the_measuring(gpu):
         a    2     2     relu        4         8       0.5
         a    2     -     relu        8         16      0.9
     """
-    gpu.expect("gpu_efficiency", f"""
+    gpu.expect(
+        "gpu_efficiency",
+        f"""
         job  rank  occupancy_frac              tensor_core_frac
         a    2     {(4 * 3 + 4 * 5 + 8 * 9) / 160}  0.25
         a    10    0.2                         0
         b    0     0.1                         1
-    """, activities=activities)
-    gpu.expect("gpu_efficiency", """
+    """,
+        activities=activities,
+    )
+    gpu.expect(
+        "gpu_efficiency",
+        """
         job  rank  occupancy_frac  tensor_core_frac
         a    2     0.4             0.5
-    """, activities=activities, only_jobs=["a"], only_ranks=[2, 3], only_steps=[1, 2])
+    """,
+        activities=activities,
+        only_jobs=["a"],
+        only_ranks=[2, 3],
+        only_steps=[1, 2],
+    )
 
 
 def test_nothing_at_all(gpu):
@@ -307,19 +394,21 @@ def random_activities(rng):
         blocks = rng.choice([[None], [0.009259259, 1.0, 896.2963], [None, 0.3, -1.0, math.inf]])
         longest = rng.choice([0, 3, 1_000_000])
         for _ in range(rng.choice([0, 1, 2, 6, 15, 40])):
-            rows.append({
-                "job": f"job{number}",
-                "rank": rng.choice(ranks),
-                "device": rng.choice(devices),
-                "stream": rng.choice([None, 0, 7]),
-                "step": rng.choice([None, 1, 2, 12]),
-                "kind": rng.choice(["computation", "communication", "memory"]),
-                "name": rng.choice(names),
-                "start_ns": rng.randint(0, 40),
-                "dur_ns": rng.randint(0, longest),
-                "occupancy_frac": rng.choice(occupancies),
-                "blocks_per_sm": rng.choice(blocks),
-            })
+            rows.append(
+                {
+                    "job": f"job{number}",
+                    "rank": rng.choice(ranks),
+                    "device": rng.choice(devices),
+                    "stream": rng.choice([None, 0, 7]),
+                    "step": rng.choice([None, 1, 2, 12]),
+                    "kind": rng.choice(["computation", "communication", "memory"]),
+                    "name": rng.choice(names),
+                    "start_ns": rng.randint(0, 40),
+                    "dur_ns": rng.randint(0, longest),
+                    "occupancy_frac": rng.choice(occupancies),
+                    "blocks_per_sm": rng.choice(blocks),
+                }
+            )
     return [completed("gpu_activities", row, i) for i, row in enumerate(rows)]
 
 
@@ -343,7 +432,8 @@ def test_random_kernels(gpu, seed):
 
 def test_random_kernels_are_worth_it():
     rows = [
-        row for seed in SEEDS
+        row
+        for seed in SEEDS
         for row in gpu_efficiency(random_activities(random.Random(seed)), is_fast)
     ]
     for column in ("occupancy_frac", "sm_efficiency_frac", "tensor_core_frac"):

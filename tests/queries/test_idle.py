@@ -29,20 +29,30 @@ CAUSES = """
 
 def test_causes(gpu):
     """A launch at the very end is in time; a gap of kernel_gap_ns is no kernel_wait."""
-    gpu.expect(BREAKDOWN, f"""
+    gpu.expect(
+        BREAKDOWN,
+        f"""
         job  rank  device  stream  cause        gap_count  idle_ns  idle_frac
         j    0     0       7       other        2          50       {50 / 70}
         j    0     0       7       kernel_wait  2          14       {14 / 70}
         j    0     0       7       host_wait    1          6        {6 / 70}
-    """, activities=CAUSES, kernel_gap_ns=20)
-    gpu.expect(GAPS, """
+    """,
+        activities=CAUSES,
+        kernel_gap_ns=20,
+    )
+    gpu.expect(
+        GAPS,
+        """
         job  rank  device  start_ns  gap_ns  cause        next_event_id
         j    0     0       10        4       kernel_wait  2
         j    0     0       20        6       host_wait    3
         j    0     0       30        20      other        4
         j    0     0       60        10      kernel_wait  5
         j    0     0       71        30      other        6
-    """, activities=CAUSES, kernel_gap_ns=20)
+    """,
+        activities=CAUSES,
+        kernel_gap_ns=20,
+    )
 
 
 @pytest.mark.parametrize(("gap", "cause"), [(29_999, "kernel_wait"), (30_000, "other")])
@@ -52,45 +62,61 @@ def test_from_30_us_on_a_gap_is_not_between_kernels(gpu, gap, cause):
         0           1           1          -9
         {1 + gap}   {2 + gap}   2          1
     """
-    gpu.expect(BREAKDOWN, f"""
+    gpu.expect(
+        BREAKDOWN,
+        f"""
         cause    idle_ns
         {cause}  {gap}
-    """, activities=activities)
-    gpu.expect(GAPS, f"""
+    """,
+        activities=activities,
+    )
+    gpu.expect(
+        GAPS,
+        f"""
         cause    gap_ns
         {cause}  {gap}
-    """, activities=activities)
+    """,
+        activities=activities,
+    )
 
 
 def test_statistics(gpu):
     # gaps 1, 2, 2 and 5: mean 2.5, median 2, at 95 % 2 + 0.85 · 3 = 4.55, variance 9 / 3
-    gpu.expect(BREAKDOWN, """
+    gpu.expect(
+        BREAKDOWN,
+        """
         gap_count  idle_ns  idle_frac  mean_ns  min_ns  p50_ns  p95_ns  max_ns  stddev_ns
         4          10       1.0        3        1       2       5       5       2
-    """, activities="""
+    """,
+        activities="""
         start_ns  end_ns
         0         10
         11        20
         22        30
         32        40
         45        50
-    """)
+    """,
+    )
 
 
 def test_one_gap_and_a_half(gpu):
     # stream 1: one gap of 7; stream 2: 2 and 3, mean and median 2.5, the deviation 0.7
-    gpu.expect(BREAKDOWN, """
+    gpu.expect(
+        BREAKDOWN,
+        """
         stream  gap_count  mean_ns  p50_ns  p95_ns  stddev_ns
         1       1          7        7       7       0
         2       2          3        3       3       1
-    """, activities="""
+    """,
+        activities="""
         stream  start_ns  end_ns
         1       0         1
         1       8         9
         2       0         1
         2       3         4
         2       7         8
-    """)
+    """,
+    )
 
 
 def test_the_latest_end_counts(gpu):
@@ -100,16 +126,20 @@ def test_the_latest_end_counts(gpu):
     #         [==)                3, in 1: no gap after 2
     #                 [==)        4: a gap since the end of 1
     #              |              launch of 4: not after that end, though after 3's
-    gpu.expect(BREAKDOWN, """
+    gpu.expect(
+        BREAKDOWN,
+        """
         cause        gap_count  idle_ns
         kernel_wait  1          3
-    """, activities="""
+    """,
+        activities="""
         event_id  start_ns  end_ns  launch_id  launch_start_ns
         1         0         13      11         -1
         2         2         5       12         0
         3         8         11      13         6
         4         16        19      14         13
-    """)
+    """,
+    )
 
 
 def test_touching_is_no_gap_and_no_length_splits_one(gpu):
@@ -125,28 +155,40 @@ def test_touching_is_no_gap_and_no_length_splits_one(gpu):
         3         13        13
         4         18        19
     """
-    gpu.expect(BREAKDOWN, """
+    gpu.expect(
+        BREAKDOWN,
+        """
         gap_count  idle_ns  min_ns  max_ns
         2          9        4       5
-    """, activities=activities)
-    gpu.expect(GAPS, """
+    """,
+        activities=activities,
+    )
+    gpu.expect(
+        GAPS,
+        """
         start_ns  gap_ns  next_event_id
         9         4       3
         13        5       4
-    """, activities=activities)
+    """,
+        activities=activities,
+    )
 
 
 def test_of_equal_starts_the_lower_id_ends_the_gap(gpu):
     # Launched in time is only 3, which is in the table first.
-    gpu.expect(GAPS, """
+    gpu.expect(
+        GAPS,
+        """
         start_ns  gap_ns  cause      next_event_id  next_name  stream  step
         5         5       host_wait  2              b          8       -
-    """, activities="""
+    """,
+        activities="""
         event_id  stream  name  start_ns  end_ns  launch_id  launch_start_ns  step
         3         7       c     10        12      13         1                4
         2         8       b     10        11      12         6                -
         1         7       a     0         5       11         0                4
-    """)
+    """,
+    )
 
 
 STREAMS = """
@@ -170,22 +212,30 @@ STREAMS = """
 
 
 def test_streams_and_devices(gpu):
-    gpu.expect(BREAKDOWN, """
+    gpu.expect(
+        BREAKDOWN,
+        """
         device  stream  gap_count  idle_ns  idle_frac
         0       7       1          7        1.0
         0       8       1          5        1.0
         0       -       1          1        1.0
         1       7       1          28       1.0
         -       7       1          4        1.0
-    """, activities=STREAMS)
-    gpu.expect(GAPS, """
+    """,
+        activities=STREAMS,
+    )
+    gpu.expect(
+        GAPS,
+        """
         job  rank  device  start_ns  gap_ns  stream  next_event_id
         j    0     0       9         3       7       3
         j    0     0       16        4       -       5
         j    0     0       21        1       -       6
         j    0     1       2         28      7       8
         j    0     -       1         4       7       10
-    """, activities=STREAMS)
+    """,
+        activities=STREAMS,
+    )
 
 
 def test_jobs_and_ranks_in_order(gpu):
@@ -199,22 +249,32 @@ def test_jobs_and_ranks_in_order(gpu):
         a    2     9         10
         a    2     7         8
     """
-    gpu.expect(BREAKDOWN, """
+    gpu.expect(
+        BREAKDOWN,
+        """
         job  rank  idle_ns
         a    2     7
         a    10    4
         b    0     2
-    """, activities=activities)
-    gpu.expect(GAPS, """
+    """,
+        activities=activities,
+    )
+    gpu.expect(
+        GAPS,
+        """
         job  rank  start_ns  gap_ns
         a    2     1         6
         a    2     8         1
         a    10    1         4
         b    0     1         2
-    """, activities=activities)
+    """,
+        activities=activities,
+    )
     for query in (BREAKDOWN, GAPS):
         assert {(row["job"], row["rank"]) for row in gpu.run(query, only_jobs=["a"])} == {
-            ("a", 2), ("a", 10)}
+            ("a", 2),
+            ("a", 10),
+        }
         assert {(row["job"], row["rank"]) for row in gpu.run(query, only_ranks=[0])} == {("b", 0)}
 
 
@@ -227,14 +287,24 @@ def test_steps_are_selected_before_measuring(gpu):
         2     8         11
         1     16        19
     """
-    gpu.expect(BREAKDOWN, """
+    gpu.expect(
+        BREAKDOWN,
+        """
         gap_count  idle_ns
         1          13
-    """, activities=activities, only_steps=[1])
-    gpu.expect(GAPS, """
+    """,
+        activities=activities,
+        only_steps=[1],
+    )
+    gpu.expect(
+        GAPS,
+        """
         start_ns  gap_ns  step
         3         13      1
-    """, activities=activities, only_steps=[1])
+    """,
+        activities=activities,
+        only_steps=[1],
+    )
     assert gpu.run(GAPS, only_steps=[2]) == gpu.run(BREAKDOWN, only_steps=[9]) == []
 
 
@@ -259,28 +329,43 @@ def test_unix_nanoseconds_are_exact(gpu):
         1712151111631234567  1       -          -                    -           -
         1712151111631234571  1       9          1712151111631234569  1           1
     """
-    gpu.expect(GAPS, """
+    gpu.expect(
+        GAPS,
+        """
         start_ns             gap_ns  cause      host_event_id
         1712151111631234568  3       host_wait  2
-    """, activities=activities, ops="""
+    """,
+        activities=activities,
+        ops="""
         event_id  start_ns             end_ns               depth  parent_id
         1         1712151111631234568  1712151111631234571  0      -
         2         1712151111631234569  1712151111631234570  1      1
-    """)
-    gpu.expect(BREAKDOWN, """
+    """,
+    )
+    gpu.expect(
+        BREAKDOWN,
+        """
         cause      idle_ns
         host_wait  3
-    """, activities=activities)
+    """,
+        activities=activities,
+    )
 
 
 def host_at(gpu, ops, instants, launch="9 0 1 1"):
     """event_id of what the host does at each instant: each is the middle of a device's gap."""
-    gpu.fill("\n".join(
-        ["device start_ns end_ns launch_id launch_start_ns launch_pid launch_tid", *(
-            f"{device} {at - 100} {at - 2} - - - - \n {device} {at + 2} {at + 3} {launch}"
-            for device, at in enumerate(instants)
-        )]
-    ), ops)
+    gpu.fill(
+        "\n".join(
+            [
+                "device start_ns end_ns launch_id launch_start_ns launch_pid launch_tid",
+                *(
+                    f"{device} {at - 100} {at - 2} - - - - \n {device} {at + 2} {at + 3} {launch}"
+                    for device, at in enumerate(instants)
+                ),
+            ]
+        ),
+        ops,
+    )
     rows = gpu.run(GAPS)
     assert [row["start_ns"] + row["gap_ns"] // 2 for row in rows] == list(instants)
     names = {op["event_id"]: op["name"] for op in ops} | {None: None}
@@ -290,6 +375,7 @@ def host_at(gpu, ops, instants, launch="9 0 1 1"):
 
 def placed(ops):
     """Host operations with their places in the stack of their thread, as the tables have them."""
+
     def thread(op):
         return str([op["job"], op["rank"], op["pid"], op["tid"]])
 
@@ -321,11 +407,18 @@ def drawn(text, scale=1, offset=0, **more):
     ops = []
     for line in text.strip("\n").splitlines():
         start, end = line.index("["), line.index(")")
-        ops.append(completed("host_ops", {
-            "name": line[end + 1:].strip(),
-            "start_ns": offset + scale * start,
-            "end_ns": offset + scale * end,
-        } | more, len(ops)))
+        ops.append(
+            completed(
+                "host_ops",
+                {
+                    "name": line[end + 1 :].strip(),
+                    "start_ns": offset + scale * start,
+                    "end_ns": offset + scale * end,
+                }
+                | more,
+                len(ops),
+            )
+        )
     return placed(ops)
 
 
@@ -343,26 +436,32 @@ def answers(gpu, ops, until, scale=1, offset=0):
 
 
 # The query tells spans up to 2^16 ns long from others, and where 2^16 divides time.
-SCALES = pytest.mark.parametrize(("scale", "offset"), [
-    (1, 0), (1, 65_530), (20_000, 3), (70_000, 1_712_151_111_631_234_567)])
+SCALES = pytest.mark.parametrize(
+    ("scale", "offset"), [(1, 0), (1, 65_530), (20_000, 3), (70_000, 1_712_151_111_631_234_567)]
+)
 
 
 @SCALES
 def test_innermost(gpu, scale, offset):
     """Half-open; after a child's end it is the caller, not the child's child or neighbour."""
-    ops = drawn("""
+    ops = drawn(
+        """
  [=============)  a
   [====)          b
    [==)           c
          [===)    d
-""", scale, offset)
+""",
+        scale,
+        offset,
+    )
     assert answers(gpu, ops, 17, scale, offset) == ".abcccbaaddddaa.."
 
 
 @SCALES
 def test_ends_and_begins_at_one_instant(gpu, scale, offset):
     """The outermost end and the innermost begin count, in whatever order the ids are."""
-    ops = drawn("""
+    ops = drawn(
+        """
      [==)                    f
    [====)                    e
    [====)                    d
@@ -374,41 +473,57 @@ def test_ends_and_begins_at_one_instant(gpu, scale, offset):
                  [===)       i
                      [=)     j
                      [===)   k
-""", scale, offset)
+""",
+        scale,
+        offset,
+    )
     assert answers(gpu, ops, 27, scale, offset) == "abcddfffccccbbgghiiiijjkk.."
 
 
 @SCALES
 def test_spans_that_cross(gpu, scale, offset):
     """x crosses b and c, y crosses x: who was crossed does not come back, nor its callers end."""
-    ops = drawn("""
+    ops = drawn(
+        """
 [=====================)     a
  [=======)                  b
   [=====)                   c
      [=======)              x
            [=======)        y
-""", scale, offset)
+""",
+        scale,
+        offset,
+    )
     assert [op["cut_ns"] is not None for op in ops] == [False, True, True, True, False]
     assert answers(gpu, ops, 24, scale, offset) == "abcccxxxxxxyyyyyyyyaaa.."
 
 
 def test_of_no_length_is_never_open(gpu):
-    ops = placed([
-        completed("host_ops", {"name": name, "start_ns": start, "dur_ns": dur}, at)
-        for at, (name, start, dur) in enumerate([("a", 1, 4), ("b", 3, 0), ("c", 5, 0)])
-    ])
+    ops = placed(
+        [
+            completed("host_ops", {"name": name, "start_ns": start, "dur_ns": dur}, at)
+            for at, (name, start, dur) in enumerate([("a", 1, 4), ("b", 3, 0), ("c", 5, 0)])
+        ]
+    )
     assert answers(gpu, ops, 7) == ".aaaa.."
 
 
 def test_only_the_launching_thread(gpu):
     ops = [
         op | {"event_id": at, "pid": pid, "tid": tid, "rank": rank, "job": job}
-        for at, (pid, tid, rank, job) in enumerate([
-            ("1", "1", 0, "j"), ("1", "2", 0, "j"), ("2", "1", 0, "j"), (None, "1", 0, "j"),
-            (None, None, 0, "j"), ("1", "1", 1, "j"), ("1", "1", 0, "other"),
-        ])
+        for at, (pid, tid, rank, job) in enumerate(
+            [
+                ("1", "1", 0, "j"),
+                ("1", "2", 0, "j"),
+                ("2", "1", 0, "j"),
+                (None, "1", 0, "j"),
+                (None, None, 0, "j"),
+                ("1", "1", 1, "j"),
+                ("1", "1", 0, "other"),
+            ]
+        )
         for op in drawn("[====)  a")
-    ]  # fmt: skip
+    ]
     for at, launch in enumerate(["9 0 1 1", "9 0 1 2", "9 0 2 1", "9 0 - 1", "9 0 - -"]):
         assert host_at(gpu, ops, [3], launch=launch) == [at]
     assert host_at(gpu, ops, [3], launch="9 0 5 1") == [None]
@@ -423,12 +538,16 @@ def test_ids_of_other_ranks_give_no_names(gpu):
         j    1     1         b     0         9       0
         k    1     1         c     0         9       0
     """
-    gpu.expect(GAPS, """
+    gpu.expect(
+        GAPS,
+        """
         job  rank  host_event_id  host_name
         j    0     1              a
         j    1     1              b
         k    1     1              c
-    """, ops=ops, activities="""
+    """,
+        ops=ops,
+        activities="""
         job  rank  event_id  start_ns  end_ns  launch_id  launch_start_ns  launch_pid  launch_tid
         j    0     8         0         1       -          -                -           -
         j    0     9         4         5       1          3                1           1
@@ -436,7 +555,8 @@ def test_ids_of_other_ranks_give_no_names(gpu):
         j    1     9         4         5       1          3                1           1
         k    1     8         0         1       -          -                -           -
         k    1     9         4         5       1          3                1           1
-    """)
+    """,
+    )
 
 
 def test_any_host_operation_and_the_middle_rounded_down(gpu):
@@ -444,18 +564,23 @@ def test_any_host_operation_and_the_middle_rounded_down(gpu):
     # 0    5
     #     [)       cudaEventSynchronize
     #      [)      python
-    gpu.expect(GAPS, """
+    gpu.expect(
+        GAPS,
+        """
         start_ns  gap_ns  host_event_id  host_name
         3         5       21             loader.py
-    """, activities="""
+    """,
+        activities="""
         start_ns  end_ns  launch_id  launch_start_ns  launch_pid  launch_tid
         0         3       -          -                -           -
         8         9       9          1                1           1
-    """, ops="""
+    """,
+        ops="""
         event_id  cat              name                  start_ns  end_ns  depth
         20        cuda_runtime     cudaEventSynchronize  4         5       0
         21        python_function  loader.py             5         6       0
-    """)
+    """,
+    )
 
 
 # Random jobs.
@@ -482,25 +607,32 @@ def random_tables(rng):
                 "launch_pid": rng.choice(pids),
                 "launch_tid": rng.choice(tids),
             }
-            activities.append(common | {
-                "rank": rng.choice(ranks),
-                "device": rng.choice(devices),
-                "stream": rng.choice(streams),
-                "step": rng.choice([None, 1, 2]),
-                "name": rng.choice(["gemm", "relu", "add"]),
-                "start_ns": base + scale * start,
-                "dur_ns": scale * rng.randint(0, longest),
-            } | (launch if is_launched else dict.fromkeys(launch)))
+            activities.append(
+                common
+                | {
+                    "rank": rng.choice(ranks),
+                    "device": rng.choice(devices),
+                    "stream": rng.choice(streams),
+                    "step": rng.choice([None, 1, 2]),
+                    "name": rng.choice(["gemm", "relu", "add"]),
+                    "start_ns": base + scale * start,
+                    "dur_ns": scale * rng.randint(0, longest),
+                }
+                | (launch if is_launched else dict.fromkeys(launch))
+            )
         for _ in range(rng.choice([0, 3, 20, 60])):
-            ops.append(common | {
-                "rank": rng.choice(ranks),
-                "pid": rng.choice(pids),
-                "tid": rng.choice(tids),
-                "cat": rng.choice(["cpu_op", "user_annotation", "cuda_runtime"]),
-                "name": rng.choice(["aten::mm", "aten::add", "step", "cudaLaunchKernel"]),
-                "start_ns": base + scale * rng.randint(0, 60),
-                "dur_ns": scale * rng.choice([0, 1, 2, 3, 5, 8, 13, 40]),
-            })
+            ops.append(
+                common
+                | {
+                    "rank": rng.choice(ranks),
+                    "pid": rng.choice(pids),
+                    "tid": rng.choice(tids),
+                    "cat": rng.choice(["cpu_op", "user_annotation", "cuda_runtime"]),
+                    "name": rng.choice(["aten::mm", "aten::add", "step", "cudaLaunchKernel"]),
+                    "start_ns": base + scale * rng.randint(0, 60),
+                    "dur_ns": scale * rng.choice([0, 1, 2, 3, 5, 8, 13, 40]),
+                }
+            )
     return (
         [completed("gpu_activities", row, i) for i, row in enumerate(activities)],
         placed([completed("host_ops", row, i) for i, row in enumerate(ops)]),
@@ -546,16 +678,24 @@ def test_random_jobs_are_worth_it():
             if op:
                 middle = row["start_ns"] + row["gap_ns"] // 2
                 found += 1
-                told.add(("after a cut", any(
-                    other["cut_ns"] is not None and other["cut_ns"] <= middle < other["end_ns"]
-                    and all(other[c] == op[c] for c in ("job", "rank", "pid", "tid"))
-                    for other in ops)))
+                told.add(
+                    (
+                        "after a cut",
+                        any(
+                            other["cut_ns"] is not None
+                            and other["cut_ns"] <= middle < other["end_ns"]
+                            and all(other[c] == op[c] for c in ("job", "rank", "pid", "tid"))
+                            for other in ops
+                        ),
+                    )
+                )
                 told.add(("in another", op["depth"] > 0))
                 told.add(("long", op["end_ns"] - op["start_ns"] > 65_536))
                 told.add(("at its start", op["start_ns"] == middle))
     assert found > 100
-    assert told == set(product(["after a cut", "in another", "long", "at its start"],
-                               [True, False]))
+    assert told == set(
+        product(["after a cut", "in another", "long", "at its start"], [True, False])
+    )
     streams = [row for pair in tables for row in brute_idle.idle_time_breakdown(*pair)]
     assert max(row["gap_count"] for row in streams) > 5
     assert any(row["stddev_ns"] > 0 for row in streams)

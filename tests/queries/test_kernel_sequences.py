@@ -30,16 +30,23 @@ ACTIVITIES = """
 
 def test_activities_of_outermost_operators_by_start(gpu):
     # The copy is launched last but runs first; the inner operator is no row.
-    gpu.expect("kernel_sequences", """
+    gpu.expect(
+        "kernel_sequences",
+        """
         job  rank  operator      sequence                        count  kernel_count  gpu_ns  host_ns
         j    0     aten::linear  copy~|~add~|~relu~|~gemm        1      4             26      28
         j    0     aten::linear  gemm                            1      1             9       14
-    """, activities=ACTIVITIES, ops=OPS, operator="linear", min_length=1)  # noqa: E501
+    """,  # noqa: E501
+        activities=ACTIVITIES,
+        ops=OPS,
+        operator="linear",
+        min_length=1,
+    )
 
 
-@pytest.mark.parametrize(("min_length", "lengths"), [
-    (-1, [4, 1]), (0, [4, 1]), (1, [4, 1]), (2, [4]), (4, [4]), (5, []),
-])
+@pytest.mark.parametrize(
+    ("min_length", "lengths"), [(-1, [4, 1]), (0, [4, 1]), (1, [4, 1]), (2, [4]), (4, [4]), (5, [])]
+)
 def test_min_length(gpu, min_length, lengths):
     gpu.fill(ACTIVITIES, OPS)
     rows = gpu.run("kernel_sequences", operator="aten::linear", min_length=min_length)
@@ -56,9 +63,16 @@ def test_operators_that_launch_nothing(gpu, min_length):
     gpu.fill(ACTIVITIES, OPS)
     [row] = gpu.run("kernel_sequences", operator="relu", min_length=min_length)
     assert row == {
-        "job": "j", "rank": 0, "operator": "aten::relu", "sequence": "", "count": 1,
-        "kernel_count": 0, "gpu_ns": 0, "host_ns": 10, "example_event_id": 30,
-    }  # fmt: skip
+        "job": "j",
+        "rank": 0,
+        "operator": "aten::relu",
+        "sequence": "",
+        "count": 1,
+        "kernel_count": 0,
+        "gpu_ns": 0,
+        "host_ns": 10,
+        "example_event_id": 30,
+    }
 
 
 @pytest.mark.parametrize("operator", ["", None, "LINEAR", "aten::linear ", "cudaLaunch", "%"])
@@ -80,63 +94,86 @@ def test_an_operator_is_whole_where_what_is_around_it_does_not_match(gpu):
         k     10        5       1          6                8              1           1
     """
     for operator, found in [("relu", "aten::relu"), ("mm", "aten::mm"), ("aten", "aten::mm")]:
-        gpu.expect("kernel_sequences", f"""
+        gpu.expect(
+            "kernel_sequences",
+            f"""
             operator  sequence  count
             {found}   k         1
-        """, activities=activities, ops=ops, operator=operator, min_length=1)
+        """,
+            activities=activities,
+            ops=ops,
+            operator=operator,
+            min_length=1,
+        )
 
 
 def test_only_operators(gpu):
     """Annotations and Python functions of that name are none, and hide none."""
-    gpu.expect("kernel_sequences", """
+    gpu.expect(
+        "kernel_sequences",
+        """
         operator  sequence  count  host_ns  example_event_id
         linear    k         1      10       3
-    """, activities="""
+    """,
+        activities="""
         name  start_ns  dur_ns  launch_id  launch_start_ns  launch_end_ns  launch_pid  launch_tid
         k     10        5       9          4                6              1           1
-    """, ops="""
+    """,
+        ops="""
         event_id  cat              name    start_ns  end_ns
         1         user_annotation  linear  0         50
         2         python_function  linear  1         40
         3         cpu_op           linear  2         12
         4         cuda_runtime     linear  4         6
-    """, operator="linear", min_length=1)
+    """,
+        operator="linear",
+        min_length=1,
+    )
 
 
-@pytest.mark.parametrize(("launch_id", "start_ns", "end_ns", "is_inside"), [
-    (5, 10, 20, False),   # the same span with a lower id: the launch is around
-    (15, 10, 20, True),   # with a higher one
-    (15, 9, 12, False),
-    (5, 10, 12, True),    # of equal starts the longer is the outer
-    (15, 10, 21, False),
-    (15, 18, 20, True),
-    (15, 18, 21, False),  # outlives it
-    (5, 10, 10, True),
-    (5, 20, 20, False),   # half-open: what is empty at the end lies behind it
-    (15, 20, 22, False),
-])
+@pytest.mark.parametrize(
+    ("launch_id", "start_ns", "end_ns", "is_inside"),
+    [
+        (5, 10, 20, False),  # the same span with a lower id: the launch is around
+        (15, 10, 20, True),  # with a higher one
+        (15, 9, 12, False),
+        (5, 10, 12, True),  # of equal starts the longer is the outer
+        (15, 10, 21, False),
+        (15, 18, 20, True),
+        (15, 18, 21, False),  # outlives it
+        (5, 10, 10, True),
+        (5, 20, 20, False),  # half-open: what is empty at the end lies behind it
+        (15, 20, 22, False),
+    ],
+)
 def test_which_launches_lie_in_an_operator(gpu, launch_id, start_ns, end_ns, is_inside):
     activities = f"""
         event_id  name  start_ns  dur_ns  launch_id    launch_start_ns  launch_end_ns  launch_pid  launch_tid
         100       k     30        5       {launch_id}  {start_ns}       {end_ns}       1           1
     """  # noqa: E501
-    gpu.fill(activities, """
+    gpu.fill(
+        activities,
+        """
         event_id  name    start_ns  end_ns
         10        linear  10        20
-    """)
+    """,
+    )
     found = gpu.run("kernel_sequences", operator="linear", min_length=1)
     assert len(found) == is_inside
 
 
 @pytest.mark.parametrize(("op_id", "launch_id", "is_inside"), [(1, 2, True), (2, 1, False)])
 def test_a_launch_and_an_operator_of_no_length(gpu, op_id, launch_id, is_inside):
-    gpu.fill(f"""
+    gpu.fill(
+        f"""
         event_id  name  start_ns  dur_ns  launch_id    launch_start_ns  launch_end_ns  launch_pid  launch_tid
         100       k     30        5       {launch_id}  10               10             1           1
-    """, f"""
+    """,  # noqa: E501
+        f"""
         event_id  name    start_ns  end_ns
         {op_id}   linear  10        10
-    """)  # noqa: E501
+    """,
+    )
     found = gpu.run("kernel_sequences", operator="linear", min_length=1)
     assert len(found) == is_inside
 
@@ -145,30 +182,40 @@ def test_crossed_operators(gpu):
     # a [=======|....)         left the stack where b began
     # b         [==========)
     #       [1)  [2)   [3)     1 in a, 2 and 3 in b
-    gpu.expect("kernel_sequences", """
+    gpu.expect(
+        "kernel_sequences",
+        """
         operator  sequence  count  gpu_ns  host_ns
         aten::a   k1        1      1       13
         aten::b   k2~|~k3   1      5       12
-    """, activities="""
+    """,
+        activities="""
         name  start_ns  dur_ns  launch_id  launch_start_ns  launch_end_ns  launch_pid  launch_tid
         k1    30        1       1          4                6              1           1
         k2    40        2       2          9                11             1           1
         k3    50        3       3          15               17             1           1
-    """, ops="""
+    """,
+        ops="""
         event_id  name     start_ns  end_ns  cut_ns
         10        aten::a  0         13      8
         20        aten::b  8         20      -
-    """, operator="aten", min_length=1)
+    """,
+        operator="aten",
+        min_length=1,
+    )
 
 
 def test_operators_that_begin_together(gpu):
     # The longer is the outer one; of equal ones that with the lower id.
-    gpu.expect("kernel_sequences", """
+    gpu.expect(
+        "kernel_sequences",
+        """
         operator  count  host_ns  example_event_id
         op-long   1      9        2
         op-same1  1      5        8
         op-void1  1      0        5
-    """, ops="""
+    """,
+        ops="""
         event_id  name      start_ns  end_ns
         1         op-short  0         4
         2         op-long   0         9
@@ -176,46 +223,62 @@ def test_operators_that_begin_together(gpu):
         8         op-same1  20        25
         6         op-void2  30        30
         5         op-void1  30        30
-    """, operator="op-", min_length=0)
+    """,
+        operator="op-",
+        min_length=0,
+    )
 
 
 def test_threads_are_apart(gpu):
     # One operator on each of three threads at the same time; one has no ids at all.
-    gpu.expect("kernel_sequences", """
+    gpu.expect(
+        "kernel_sequences",
+        """
         operator  sequence  count  example_event_id
         linear    none      1      3
         linear    one       1      1
         linear    two       1      2
-    """, activities="""
+    """,
+        activities="""
         name  start_ns  dur_ns  launch_id  launch_start_ns  launch_end_ns  launch_pid  launch_tid
         one   30        5       11         5                6              1           1
         two   31        5       12         5                6              1           2
         none  32        5       13         5                6              -           -
         lost  33        5       14         5                6              2           1
-    """, ops="""
+    """,
+        ops="""
         event_id  name    start_ns  end_ns  pid  tid
         1         linear  0         10      1    1
         2         linear  0         10      1    2
         3         linear  0         10      -    -
-    """, operator="linear", min_length=1)
+    """,
+        operator="linear",
+        min_length=1,
+    )
 
 
 def test_order_of_activities(gpu):
     # By start and then by id, over devices and streams, known or not.
-    gpu.expect("kernel_sequences", """
+    gpu.expect(
+        "kernel_sequences",
+        """
         sequence             kernel_count  gpu_ns
         d~|~b~|~a~|~c        4             10
-    """, activities="""
+    """,
+        activities="""
         event_id  name  device  stream  start_ns  dur_ns  launch_id  launch_start_ns  launch_end_ns  launch_pid  launch_tid
         53        c     0       7       30        1       7          5                6              1           1
         52        a     1       0       30        2       7          5                6              1           1
         51        b     -       -       30        3       7          5                6              1           1
         54        d     0       20      29        4       7          5                6              1           1
         50        e     0       7       1         5       -          -                -              -           -
-    """, ops="""
+    """,  # noqa: E501
+        ops="""
         event_id  name    start_ns  end_ns
         1         linear  0         10
-    """, operator="linear")  # noqa: E501
+    """,
+        operator="linear",
+    )
 
 
 SAME_IDS = {
@@ -236,15 +299,18 @@ SAME_IDS = {
 }
 
 
-@pytest.mark.parametrize(("only", "kept"), [
-    ({}, ["j 0 a 2 3 1", "j 1 b 1 3 1", "k 0 c 1 4 1"]),
-    ({"only_jobs": ["k"]}, ["k 0 c 1 4 1"]),
-    ({"only_ranks": [1]}, ["j 1 b 1 3 1"]),
-    # The operator's own step counts, not those of what it launched.
-    ({"only_steps": [2]}, ["j 0 a 1 2 2"]),
-    ({"only_steps": [9]}, []),
-    ({"only_steps": []}, []),
-])
+@pytest.mark.parametrize(
+    ("only", "kept"),
+    [
+        ({}, ["j 0 a 2 3 1", "j 1 b 1 3 1", "k 0 c 1 4 1"]),
+        ({"only_jobs": ["k"]}, ["k 0 c 1 4 1"]),
+        ({"only_ranks": [1]}, ["j 1 b 1 3 1"]),
+        # The operator's own step counts, not those of what it launched.
+        ({"only_steps": [2]}, ["j 0 a 1 2 2"]),
+        ({"only_steps": [9]}, []),
+        ({"only_steps": []}, []),
+    ],
+)
 def test_selection(gpu, only, kept):
     gpu.fill(SAME_IDS["activities"], SAME_IDS["ops"])
     rows = gpu.run("kernel_sequences", operator="linear", min_length=1, **only)
@@ -259,19 +325,37 @@ def test_an_operator_in_one_of_another_step_counts_where_only_its_step_is_select
         2         linear  20        30      2
     """
     for only, found in [(None, 1), ([1], 1), ([2], 2), ([1, 2], 1)]:
-        gpu.expect("kernel_sequences", f"""
+        gpu.expect(
+            "kernel_sequences",
+            f"""
             operator  count  example_event_id
             linear    1      {found}
-        """, ops=ops, operator="linear", min_length=0, only_steps=only)
+        """,
+            ops=ops,
+            operator="linear",
+            min_length=0,
+            only_steps=only,
+        )
 
 
 def test_frequent_ones_first(gpu):
     # a once, c and b twice: of equal counts by text
     calls = [("a", 0), ("c", 100), ("b", 200), ("c", 300), ("b", 400)]
     gpu.fill(
-        [{"event_id": 50 + at, "name": name, "start_ns": at, "dur_ns": 1, "launch_id": at + 5,
-          "launch_start_ns": at + 5, "launch_end_ns": at + 6, "launch_pid": "1", "launch_tid": "1"}
-         for name, at in calls],
+        [
+            {
+                "event_id": 50 + at,
+                "name": name,
+                "start_ns": at,
+                "dur_ns": 1,
+                "launch_id": at + 5,
+                "launch_start_ns": at + 5,
+                "launch_end_ns": at + 6,
+                "launch_pid": "1",
+                "launch_tid": "1",
+            }
+            for name, at in calls
+        ],
         [{"event_id": at, "name": "linear", "start_ns": at, "dur_ns": 10} for _, at in calls],
     )
     rows = gpu.run("kernel_sequences", operator="linear", min_length=1)
@@ -283,8 +367,18 @@ def test_names_with_the_separator_or_none_at_all(gpu):
     launch = {"launch_pid": "1", "launch_tid": "1", "dur_ns": 2}
     launched = [("x", 1), ("y", 2), ("x | y", 11), (None, 21), ("z", 22)]
     gpu.fill(
-        [launch | {"event_id": 50 + at, "name": name, "start_ns": 40 + at, "launch_id": 60 + at,
-                   "launch_start_ns": at, "launch_end_ns": at + 1} for name, at in launched],
+        [
+            launch
+            | {
+                "event_id": 50 + at,
+                "name": name,
+                "start_ns": 40 + at,
+                "launch_id": 60 + at,
+                "launch_start_ns": at,
+                "launch_end_ns": at + 1,
+            }
+            for name, at in launched
+        ],
         [{"event_id": at, "name": "linear", "start_ns": at, "dur_ns": 9} for at in (0, 10, 20)],
     )
     rows = gpu.run("kernel_sequences", operator="linear", min_length=1)
@@ -319,6 +413,10 @@ def test_one_operator_with_very_many_activities(gpu):
 
 
 def test_nothing(gpu):
-    gpu.expect("kernel_sequences", """
+    gpu.expect(
+        "kernel_sequences",
+        """
         job  rank  operator  sequence
-    """, operator="linear")
+    """,
+        operator="linear",
+    )

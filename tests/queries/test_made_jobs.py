@@ -22,14 +22,24 @@ def pairs_made(made) -> set[frozenset]:
 
 
 def promises(comm) -> None:
-    for name in ("collectives", "collective_members", "collective_audit", "clock_offsets",
-                 "stragglers", "straggler_blame", "lost_gpu_time", "process_groups"):  # fmt: skip
+    for name in (
+        "collectives",
+        "collective_members",
+        "collective_audit",
+        "clock_offsets",
+        "stragglers",
+        "straggler_blame",
+        "lost_gpu_time",
+        "process_groups",
+    ):
         assert comm.broken_promises(name) == [], name
 
 
 def audit(comm) -> list[tuple]:
-    return [(row["reason"], row["rank"], row["collective_count"])
-            for row in comm.run("collective_audit")]
+    return [
+        (row["reason"], row["rank"], row["collective_count"])
+        for row in comm.run("collective_audit")
+    ]
 
 
 @pytest.mark.parametrize("ids", ["comms_id", "seq", "none"])
@@ -40,13 +50,16 @@ def test_clean_windows(comm, ranks, ids):
     assert pairs_found(comm) == pairs_made(made)
     assert audit(comm) == []
     assert {row["paired_by"] for row in comm.run("collectives")} == {
-        {"none": "order"}.get(ids, ids)}
+        {"none": "order"}.get(ids, ids)
+    }
     promises(comm)
 
 
 def missing_first(made, rank: int, stream: int):
-    first = min((a for a in made.activities if a["rank"] == rank and a["stream"] == stream),
-                key=lambda a: a["start_ns"])
+    first = min(
+        (a for a in made.activities if a["rank"] == rank and a["stream"] == stream),
+        key=lambda a: a["start_ns"],
+    )
     return without(made, lambda a: a is first)
 
 
@@ -72,8 +85,9 @@ def test_partial_window(comm, ids, cut, side, ranks):
     partial = without(made, lambda a: a["rank"] == 5 and (a["start_ns"] < at) == (cut == "start"))
     comm.fill(**partial.tables())
     assert pairs_found(comm) == pairs_made(partial)
-    lost = sum(c.keys() != d.keys()
-               for c, d in zip(made.collectives, partial.collectives, strict=True))
+    lost = sum(
+        c.keys() != d.keys() for c, d in zip(made.collectives, partial.collectives, strict=True)
+    )
     assert lost > 3
     assert audit(comm) == [("cut_by_window", 5, lost)]
     promises(comm)
@@ -98,12 +112,13 @@ def test_one_call_too_many(comm, ids, new):
 def test_one_call_too_many_while_another_rank_was_not_recorded(comm):
     made = make(ranks=8)
     times = sorted(a["start_ns"] for a in made.activities if a["rank"] == 6)
-    made = without(
-        made, lambda a: a["rank"] == 6 and a["start_ns"] >= times[int(0.6 * len(times))])
+    made = without(made, lambda a: a["rank"] == 6 and a["start_ns"] >= times[int(0.6 * len(times))])
     comm.fill(**made.tables())
     [cut] = audit(comm)
-    last = max((a for a in made.activities if a["rank"] == 2 and a["stream"] == 22),
-               key=lambda a: a["start_ns"])
+    last = max(
+        (a for a in made.activities if a["rank"] == 2 and a["stream"] == 22),
+        key=lambda a: a["start_ns"],
+    )
     before = {"start_ns": last["start_ns"] - 5000, "end_ns": last["start_ns"] - 1000}
     made.activities.append(last | before | {"event_id": 10**6, "comms_id": 900})
     comm.fill(**made.tables())
@@ -119,14 +134,20 @@ def test_several_faults_each_named_once(comm):
             row["collective_name"] = "broadcast"
         if row["rank"] == 7 and row.get("seq") == 4 and row["stream"] == 20:
             row["in_nelems"] = 77
-    swapped = [a for a in made.activities if a["rank"] == 12 and a["stream"] == 21
-               and a.get("seq") in (5, 6)]
+    swapped = [
+        a
+        for a in made.activities
+        if a["rank"] == 12 and a["stream"] == 21 and a.get("seq") in (5, 6)
+    ]
     one, two = sorted(swapped, key=lambda a: a["start_ns"])
     for key in ("seq", "comms_id", "collective_name", "in_nelems", "out_nelems"):
         one[key], two[key] = two[key], one[key]
     comm.fill(**made.tables())
     assert audit(comm) == [
-        ("missing_rank", 9, 1), ("other_dtype", 3, 1), ("other_name", 6, 1), ("other_size", 7, 1),
+        ("missing_rank", 9, 1),
+        ("other_dtype", 3, 1),
+        ("other_name", 6, 1),
+        ("other_size", 7, 1),
         ("out_of_order", 12, 1),
     ]
     details = {row["reason"]: row["detail"] for row in comm.run("collective_audit")}
@@ -199,8 +220,12 @@ def test_waits_do_not_move_with_clocks(comm):
     for clocks in (False, True):
         made = make(ranks=8, seed=3, clocks=clocks, jitter_ns=0)
         comm.fill(**made.tables())
-        waits.append([(row["rank"], row["event_id"], row["wait_ns"], row["exposed_wait_ns"])
-                      for row in comm.run("collective_members")])
+        waits.append(
+            [
+                (row["rank"], row["event_id"], row["wait_ns"], row["exposed_wait_ns"])
+                for row in comm.run("collective_members")
+            ]
+        )
         ends = {(row["rank"], row["event_id"]): row for row in made.activities}
         for row in comm.run("collective_members"):
             activity = ends[row["rank"], row["event_id"]]
@@ -240,14 +265,18 @@ def test_straggler_and_its_cause(comm, cause, ranks, straggler):
     assert {(row["rank"], row["cause"]) for row in roots} == {(straggler, cause)}
     # Ranks that it held up in one group came late to another.
     assert {row["hop"] for row in roots} >= {0, 1}
-    assert all(row["rank"] != straggler and row["cause"] == "waiting"
-               for row in blame if not row["is_root"])
+    assert all(
+        row["rank"] != straggler and row["cause"] == "waiting"
+        for row in blame
+        if not row["is_root"]
+    )
     firsts = {}
     for row in comm.run("collectives"):
         firsts.setdefault(row["group_id"], row["collective_id"])
     # Of the first ones of a group nobody knows when its members were last together.
     assert {row["collective_id"] for row in blame if row["cause"] == "unexplained"} <= {
-        *firsts.values()}
+        *firsts.values()
+    }
     promises(comm)
 
 
@@ -278,12 +307,18 @@ def test_who_waited_for_a_message_is_no_straggler(comm):
         times = {0: slow, 1: at + 100_000 + i % 7, 2: at + 50_000 + i % 5, 3: at + 60_000}
         end = slow + 50_000
         rows += [member(rank, times[rank], end, i, "a", "[0, 1]") for rank in (0, 1)]
-        rows.append(member(1, end + 1_000, end + 31_000, i, "p", "[1, 2]", collective_name="send",
-                           dst_rank=2))
-        rows.append(member(2, times[2], end + 31_000, i, "p", "[1, 2]", collective_name="recv",
-                           src_rank=1))
-        rows += [member(2, end + 40_000, end + 90_000, i, "b", "[2, 3]"),
-                 member(3, times[3], end + 90_000, i, "b", "[2, 3]")]
+        rows.append(
+            member(
+                1, end + 1_000, end + 31_000, i, "p", "[1, 2]", collective_name="send", dst_rank=2
+            )
+        )
+        rows.append(
+            member(2, times[2], end + 31_000, i, "p", "[1, 2]", collective_name="recv", src_rank=1)
+        )
+        rows += [
+            member(2, end + 40_000, end + 90_000, i, "b", "[2, 3]"),
+            member(3, times[3], end + 90_000, i, "b", "[2, 3]"),
+        ]
     for event_id, row in enumerate(rows):
         row["event_id"] = event_id
     comm.fill(rows, traces=[{"rank": rank} for rank in range(4)])
@@ -293,11 +328,21 @@ def test_who_waited_for_a_message_is_no_straggler(comm):
 
 def member(rank, start, end, seq, group, ranks, **given):
     return {
-        "rank": rank, "start_ns": start, "end_ns": end, "seq": seq, "stream": 20,
-        "kind": "communication", "name": "nccl", "collective_name": "allreduce", "dtype": "Half",
-        "in_nelems": 64, "out_nelems": 64, "process_group_name": group, "group_size": 2,
+        "rank": rank,
+        "start_ns": start,
+        "end_ns": end,
+        "seq": seq,
+        "stream": 20,
+        "kind": "communication",
+        "name": "nccl",
+        "collective_name": "allreduce",
+        "dtype": "Half",
+        "in_nelems": 64,
+        "out_nelems": 64,
+        "process_group_name": group,
+        "group_size": 2,
         "process_group_ranks": ranks,
-    } | given  # fmt: skip
+    } | given
 
 
 def test_messages(comm):

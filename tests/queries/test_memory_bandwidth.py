@@ -66,25 +66,28 @@ def test_copy_kind(gpu, name, kind):
     assert gpu.con.execute("SELECT copy_kind($1)", [name]).fetchall() == [(kind,)]
 
 
-@pytest.mark.parametrize(("said_gbps", "bytes_moved", "dur_ns", "gbps"), [
-    (2.5, 1000, 10, 2.5),  # the profiler's word before one's own reckoning
-    (0.0, 1000, 10, 0.0),
-    (None, 1000, 8, 125.0),
-    (None, 0, 8, 0.0),
-    (None, 1, 3, 0.333333333333333),
-    (-1.0, 1000, 8, 125.0),
-    (math.nan, 1000, 8, 125.0),
-    (math.inf, 1000, 8, 125.0),
-    (1e9, 1000, 8, 125.0),
-    (1e300, None, 8, None),
-    (None, -1000, 8, None),
-    (None, 2**63 - 1, 1, None),
-    (None, None, 8, None),
-    (2.5, 1000, 0, None),
-    (2.5, 1000, -1, None),
-    (1e-16, None, 8, 0.0),
-    (999_999_999.5, None, 8, 999_999_999.5),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("said_gbps", "bytes_moved", "dur_ns", "gbps"),
+    [
+        (2.5, 1000, 10, 2.5),  # the profiler's word before one's own reckoning
+        (0.0, 1000, 10, 0.0),
+        (None, 1000, 8, 125.0),
+        (None, 0, 8, 0.0),
+        (None, 1, 3, 0.333333333333333),
+        (-1.0, 1000, 8, 125.0),
+        (math.nan, 1000, 8, 125.0),
+        (math.inf, 1000, 8, 125.0),
+        (1e9, 1000, 8, 125.0),
+        (1e300, None, 8, None),
+        (None, -1000, 8, None),
+        (None, 2**63 - 1, 1, None),
+        (None, None, 8, None),
+        (2.5, 1000, 0, None),
+        (2.5, 1000, -1, None),
+        (1e-16, None, 8, 0.0),
+        (999_999_999.5, None, 8, 999_999_999.5),
+    ],
+)
 def test_bandwidth_of_a_copy(gpu, said_gbps, bytes_moved, dur_ns, gbps):
     found = gpu.con.execute(
         "SELECT copy_bandwidth($1::DOUBLE, $2::BIGINT, $3::BIGINT)::DOUBLE",
@@ -107,7 +110,9 @@ OVERLAPS = """
 
 
 def test_copies_that_overlap_add_up(gpu):
-    gpu.expect("memory_bandwidth_series", """
+    gpu.expect(
+        "memory_bandwidth_series",
+        """
         job  rank  device  copy_kind    at_ns  bandwidth_gbps
         j    0     0       Memcpy~HtoD  0      2
         j    0     0       Memcpy~HtoD  4      5
@@ -116,53 +121,78 @@ def test_copies_that_overlap_add_up(gpu):
         j    0     0       Memcpy~HtoD  17     2
         j    0     0       Memcpy~HtoD  25     3
         j    0     0       Memcpy~HtoD  29     0
-    """, activities=OVERLAPS)
+    """,
+        activities=OVERLAPS,
+    )
 
 
 def test_summary_of_points(gpu):
     # of 2 2 3 3 5: mean 3, squares of differences 1 1 0 0 4
-    gpu.expect("memory_bandwidth_summary", f"""
+    gpu.expect(
+        "memory_bandwidth_summary",
+        f"""
         job  rank  device  copy_kind    count  mean  stddev            min  p25  p50  p75  max
-        j    0     0       Memcpy~HtoD  5      3     {math.sqrt(6/4)}  2    2    3    3    5
-    """, activities=OVERLAPS)
-    gpu.expect("memory_bandwidth_summary", """
+        j    0     0       Memcpy~HtoD  5      3     {math.sqrt(6 / 4)}  2    2    3    3    5
+    """,
+        activities=OVERLAPS,
+    )
+    gpu.expect(
+        "memory_bandwidth_summary",
+        """
         bytes  copy_count  time_ns
         68     4           24
-    """, activities=OVERLAPS)
+    """,
+        activities=OVERLAPS,
+    )
 
 
 def test_quartiles_interpolate(gpu):
-    gpu.expect("memory_bandwidth_summary", """
+    gpu.expect(
+        "memory_bandwidth_summary",
+        """
         count  mean  min  p25   p50  p75   max
         4      5.25  1    1.75  4.5  8     11
-    """, activities="""
+    """,
+        activities="""
         name    kind    start_ns  end_ns  bandwidth_gbps
         Memset  memory  0         1       11
         Memset  memory  2         3       1
         Memset  memory  4         5       7
         Memset  memory  6         9       2
-    """)
+    """,
+    )
 
 
 def test_one_point(gpu):
-    gpu.expect("memory_bandwidth_summary", """
+    gpu.expect(
+        "memory_bandwidth_summary",
+        """
         count  mean  stddev  min  p25  p50  p75  max  bytes  copy_count  time_ns
         1      2.5   0       2.5  2.5  2.5  2.5  2.5  10     1           4
-    """, activities="""
+    """,
+        activities="""
         name         kind    start_ns  end_ns  bytes
         Memcpy~DtoH  memory  3         7       10
-    """)
+    """,
+    )
 
 
 def test_deviation_does_not_depend_on_the_order_of_points(gpu):
     gbps = [7_654_321.25, *(0.1 * i for i in range(1, 40)), 1 / 3, 98_765.4321]
     deviations = set()
     for values in (gbps, gbps[::-1], gbps[20:] + gbps[:20]):
-        gpu.fill([
-            {"kind": "memory", "name": "Memset", "start_ns": at, "dur_ns": 1,
-             "bandwidth_gbps": value}
-            for at, value in enumerate(values)
-        ])  # fmt: skip
+        gpu.fill(
+            [
+                {
+                    "kind": "memory",
+                    "name": "Memset",
+                    "start_ns": at,
+                    "dur_ns": 1,
+                    "bandwidth_gbps": value,
+                }
+                for at, value in enumerate(values)
+            ]
+        )
         [row] = gpu.run("memory_bandwidth_summary")
         deviations.add(row["stddev"])
     [deviation] = deviations
@@ -174,19 +204,23 @@ def test_nothing_is_left_when_all_have_ended(gpu):
     # [=========)      0.1, of which as double 0.1 + 0.2 - 0.1 - 0.2 leaves 2.8e-17
     #    [====)        0.2
     #         [=====)  0.7
-    gpu.expect("memory_bandwidth_series", """
+    gpu.expect(
+        "memory_bandwidth_series",
+        """
         at_ns  bandwidth_gbps
         0      0.1
         3      0.3
         8      0.8
         10     0.7
         14     0
-    """, activities="""
+    """,
+        activities="""
         name         kind    start_ns  end_ns  bandwidth_gbps
         Memcpy~DtoD  memory  0         10      0.1
         Memcpy~DtoD  memory  3         8       0.2
         Memcpy~DtoD  memory  8         14      0.7
-    """)
+    """,
+    )
 
 
 def test_several_at_one_instant_are_one_point(gpu):
@@ -200,32 +234,44 @@ def test_several_at_one_instant_are_one_point(gpu):
         Memset  memory  0         5       3
         Memset  memory  5         8       4
     """
-    gpu.expect("memory_bandwidth_series", """
+    gpu.expect(
+        "memory_bandwidth_series",
+        """
         at_ns  bandwidth_gbps
         0      5
         5      4
         8      0
-    """, activities=activities)
-    gpu.expect("memory_bandwidth_summary", """
+    """,
+        activities=activities,
+    )
+    gpu.expect(
+        "memory_bandwidth_summary",
+        """
         count  max  time_ns
         2      5    8
-    """, activities=activities)
+    """,
+        activities=activities,
+    )
 
 
 def test_a_step_of_nothing_is_a_point(gpu):
     # 0    5    10
     # [====)        2 GB/s; the next goes on as fast
     #      [====)
-    gpu.expect("memory_bandwidth_series", """
+    gpu.expect(
+        "memory_bandwidth_series",
+        """
         at_ns  bandwidth_gbps
         0      2
         5      2
         10     0
-    """, activities="""
+    """,
+        activities="""
         name    kind    start_ns  end_ns  bandwidth_gbps
         Memset  memory  0         5       2
         Memset  memory  5         10      2
-    """)
+    """,
+    )
 
 
 def test_no_length_is_never_under_way(gpu):
@@ -238,15 +284,23 @@ def test_no_length_is_never_under_way(gpu):
         Memset  memory  2         2       8      30
         Memset  memory  9         9       9      40
     """
-    gpu.expect("memory_bandwidth_series", """
+    gpu.expect(
+        "memory_bandwidth_series",
+        """
         at_ns  bandwidth_gbps
         0      2
         5      0
-    """, activities=activities)
-    gpu.expect("memory_bandwidth_summary", """
+    """,
+        activities=activities,
+    )
+    gpu.expect(
+        "memory_bandwidth_summary",
+        """
         count  mean  max  bytes  copy_count  time_ns
         1      2     2    24     3           5
-    """, activities=activities)
+    """,
+        activities=activities,
+    )
 
 
 def test_nothing_but_no_length(gpu):
@@ -255,10 +309,14 @@ def test_nothing_but_no_length(gpu):
         Memset  memory  2         2       30
     """
     gpu.expect("memory_bandwidth_series", "\n at_ns \n", activities=activities)
-    gpu.expect("memory_bandwidth_summary", """
+    gpu.expect(
+        "memory_bandwidth_summary",
+        """
         count  mean  stddev  min  p25  p50  p75  max  bytes  copy_count  time_ns
         0      -     -       -    -    -    -    -    -      1           0
-    """, activities=activities)
+    """,
+        activities=activities,
+    )
 
 
 def test_unknown_bandwidth_takes_time_but_has_no_points(gpu):
@@ -271,16 +329,24 @@ def test_unknown_bandwidth_takes_time_but_has_no_points(gpu):
         Memset  memory  5         10      -      -
         dma     memory  0         4       -      -
     """
-    gpu.expect("memory_bandwidth_series", """
+    gpu.expect(
+        "memory_bandwidth_series",
+        """
         copy_kind  at_ns  bandwidth_gbps
         Memset     0      2
         Memset     8      0
-    """, activities=activities)
-    gpu.expect("memory_bandwidth_summary", """
+    """,
+        activities=activities,
+    )
+    gpu.expect(
+        "memory_bandwidth_summary",
+        """
         copy_kind       count  mean  bytes  copy_count  time_ns
         Memcpy~Unknown  0      -     -      1           4
         Memset          1      2     -      2           10
-    """, activities=activities)
+    """,
+        activities=activities,
+    )
 
 
 def test_bandwidth_of_nothing_is_a_point_of_the_series_only(gpu):
@@ -288,15 +354,23 @@ def test_bandwidth_of_nothing_is_a_point_of_the_series_only(gpu):
         name    kind    start_ns  end_ns  bytes  bandwidth_gbps
         Memset  memory  0         8       0      -
     """
-    gpu.expect("memory_bandwidth_series", """
+    gpu.expect(
+        "memory_bandwidth_series",
+        """
         at_ns  bandwidth_gbps
         0      0
         8      0
-    """, activities=activities)
-    gpu.expect("memory_bandwidth_summary", """
+    """,
+        activities=activities,
+    )
+    gpu.expect(
+        "memory_bandwidth_summary",
+        """
         count  mean  bytes  copy_count  time_ns
         0      -     0      1           8
-    """, activities=activities)
+    """,
+        activities=activities,
+    )
 
 
 def test_each_kind_and_device_by_itself_on_all_streams(gpu):
@@ -307,7 +381,9 @@ def test_each_kind_and_device_by_itself_on_all_streams(gpu):
     #   [====)     HtoD, device 1
     #   [====)     HtoD, no device known, no stream known
     #   [====)     a kernel
-    gpu.expect("memory_bandwidth_series", """
+    gpu.expect(
+        "memory_bandwidth_series",
+        """
         job  rank  device  copy_kind    at_ns  bandwidth_gbps
         j    0     0       Memcpy~DtoH  2      3
         j    0     0       Memcpy~DtoH  7      0
@@ -319,7 +395,8 @@ def test_each_kind_and_device_by_itself_on_all_streams(gpu):
         j    0     1       Memcpy~HtoD  7      0
         j    0     -       Memcpy~HtoD  2      5
         j    0     -       Memcpy~HtoD  7      0
-    """, activities="""
+    """,
+        activities="""
         device  stream  name                  kind         start_ns  end_ns  bandwidth_gbps
         0       7       Memcpy~HtoD~(Pinned)  memory       0         5       1
         0       8       Memcpy~HtoD~(Pageab)  memory       2         7       2
@@ -327,7 +404,8 @@ def test_each_kind_and_device_by_itself_on_all_streams(gpu):
         1       7       Memcpy~HtoD           memory       2         7       4
         -       -       Memcpy~HtoD           memory       2         7       5
         0       7       Memcpy~HtoD~kernel    computation  2         7       6
-    """)
+    """,
+    )
 
 
 SELECTION = """
@@ -341,22 +419,36 @@ SELECTION = """
 
 
 def test_selection_comes_before_the_measuring(gpu):
-    gpu.expect("memory_bandwidth_summary", """
+    gpu.expect(
+        "memory_bandwidth_summary",
+        """
         job  rank  count  max  time_ns
         a    2     5      9    9
         a    10    1      2    4
         b    0     1      1    4
-    """, activities=SELECTION)
+    """,
+        activities=SELECTION,
+    )
     only = {"only_jobs": ["a"], "only_ranks": [2, 3], "only_steps": [1, 7]}
-    gpu.expect("memory_bandwidth_series", """
+    gpu.expect(
+        "memory_bandwidth_series",
+        """
         job  rank  at_ns  bandwidth_gbps
         a    2     0      3
         a    2     4      0
-    """, activities=SELECTION, **only)
-    gpu.expect("memory_bandwidth_summary", """
+    """,
+        activities=SELECTION,
+        **only,
+    )
+    gpu.expect(
+        "memory_bandwidth_summary",
+        """
         job  rank  count  max  time_ns
         a    2     1      3    4
-    """, activities=SELECTION, **only)
+    """,
+        activities=SELECTION,
+        **only,
+    )
 
 
 def test_nothing_at_all(gpu):
@@ -393,19 +485,21 @@ def random_activities(rng):
         bandwidths = rng.choice([[0.1, 0.2, 0.3, 0.7], [None], [2.5, None, 0.0, 671.25, -1.0]])
         longest = rng.choice([0, 3, 8, 30])
         for _ in range(rng.choice([0, 1, 2, 6, 15, 40])):
-            rows.append({
-                "job": f"job{number}",
-                "rank": rng.choice(ranks),
-                "device": rng.choice(devices),
-                "stream": rng.choice([None, 0, 7, 20]),
-                "step": rng.choice([None, 1, 2, 12]),
-                "kind": rng.choice(["memory", "memory", "memory", "computation"]),
-                "name": rng.choice(names),
-                "start_ns": base + rng.randint(0, 40),
-                "dur_ns": rng.randint(0, longest),
-                "bytes": rng.choice([None, 0, 1, 1000, 123_456_789_012]),
-                "bandwidth_gbps": rng.choice(bandwidths),
-            })
+            rows.append(
+                {
+                    "job": f"job{number}",
+                    "rank": rng.choice(ranks),
+                    "device": rng.choice(devices),
+                    "stream": rng.choice([None, 0, 7, 20]),
+                    "step": rng.choice([None, 1, 2, 12]),
+                    "kind": rng.choice(["memory", "memory", "memory", "computation"]),
+                    "name": rng.choice(names),
+                    "start_ns": base + rng.randint(0, 40),
+                    "dur_ns": rng.randint(0, longest),
+                    "bytes": rng.choice([None, 0, 1, 1000, 123_456_789_012]),
+                    "bandwidth_gbps": rng.choice(bandwidths),
+                }
+            )
     return [completed("gpu_activities", row, i) for i, row in enumerate(rows)]
 
 
@@ -451,11 +545,15 @@ def test_random_copies_are_worth_it():
 
 
 def test_bytes_below_zero_are_not_known(gpu):
-    gpu.expect("memory_bandwidth_summary", """
+    gpu.expect(
+        "memory_bandwidth_summary",
+        """
         count  mean  bytes  copy_count
         1      10    100    2
-    """, activities="""
+    """,
+        activities="""
         name         kind    start_ns  end_ns  bytes
         Memcpy~HtoD  memory  0         10      100
         Memcpy~HtoD  memory  20        30      -5
-    """)
+    """,
+    )

@@ -24,15 +24,19 @@ ACTIVITIES = """
 """
 
 EXAMPLES = {
-    "name": ("""
+    "name": (
+        """
         -- The longest calls whose name has a word in it.
         SELECT rank, event_id, name, input_dims, dur_ns
         FROM host_ops
         WHERE cat = 'cpu_op' AND contains(name, 'addmm')
         ORDER BY dur_ns DESC, rank, event_id
         LIMIT 5;
-    """, [(0, 2, "aten::addmm", "[[8],[64,32],[32,8]]", 40)]),
-    "pattern": (r"""
+    """,
+        [(0, 2, "aten::addmm", "[[8],[64,32],[32,8]]", 40)],
+    ),
+    "pattern": (
+        r"""
         -- Which shapes matrix products have: a pattern, since comms has an mm in it, too.
         SELECT name, input_dims, count(*) AS count, sum(dur_ns)::BIGINT AS total_ns
         FROM host_ops
@@ -40,12 +44,15 @@ EXAMPLES = {
         GROUP BY name, input_dims
         ORDER BY total_ns DESC, name, input_dims
         LIMIT 3;
-    """, [
-        ("aten::addmm", "[[8],[64,32],[32,8]]", 1, 40),
-        ("aten::mm", "[[128,32],[32,8]]", 1, 30),
-        ("aten::mm", "[[64,32],[32,8]]", 1, 20),
-    ]),
-    "shape and duration": ("""
+    """,
+        [
+            ("aten::addmm", "[[8],[64,32],[32,8]]", 1, 40),
+            ("aten::mm", "[[128,32],[32,8]]", 1, 30),
+            ("aten::mm", "[[64,32],[32,8]]", 1, 20),
+        ],
+    ),
+    "shape and duration": (
+        """
         -- Those of a size and a duration: input_dims is JSON, here the rows of the first argument.
         SELECT rank, event_id, name, input_dims, dur_ns
         FROM host_ops
@@ -54,8 +61,11 @@ EXAMPLES = {
           AND TRY_CAST(input_dims ->> '$[0][0]' AS BIGINT) >= 64
           AND dur_ns BETWEEN 10 AND 25
         ORDER BY rank, start_ns, event_id;
-    """, [(1, 6, "aten::mm", "[[64,32],[32,8]]", 20)]),
-    "kernels": ("""
+    """,
+        [(1, 6, "aten::mm", "[[64,32],[32,8]]", 20)],
+    ),
+    "kernels": (
+        """
         -- With the kernels that they launched themselves.
         SELECT o.rank, o.event_id, o.name, a.short_name AS kernel, a.stream, a.dur_ns
         FROM host_ops AS o
@@ -64,11 +74,13 @@ EXAMPLES = {
         WHERE o.cat = 'cpu_op' AND regexp_matches(o.name, '^aten::(add)?mm$')
         ORDER BY a.dur_ns DESC, a.rank, a.event_id
         LIMIT 5;
-    """, [
-        (0, 2, "aten::addmm", "gemm", 7, 400),
-        (1, 5, "aten::mm", "gemm", 7, 300),
-        (0, 2, "aten::addmm", "copy", 8, 100),
-    ]),
+    """,
+        [
+            (0, 2, "aten::addmm", "gemm", 7, 400),
+            (1, 5, "aten::mm", "gemm", 7, 300),
+            (0, 2, "aten::addmm", "copy", 8, 100),
+        ],
+    ),
 }
 
 

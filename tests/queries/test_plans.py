@@ -162,11 +162,14 @@ def test_joins_where_few_rows_are_expected(gpu, host, query):
     assert bad_joins(tables.con, call_of(query, "only_jobs := ['j']")) == []
 
 
-@pytest.mark.parametrize("condition", [
-    "true",
-    "a.start_ns < b.end_ns",
-    "a.rank = b.rank AND a.start_ns < b.end_ns AND b.start_ns < a.end_ns",
-])
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "true",
+        "a.start_ns < b.end_ns",
+        "a.rank = b.rank AND a.start_ns < b.end_ns AND b.start_ns < a.end_ns",
+    ],
+)
 def test_bad_joins_are_noticed(large, condition):
     assert bad_joins(
         large.con,
@@ -179,8 +182,11 @@ def test_bad_joins_are_noticed(large, condition):
 def files(tmp_path_factory):
     """An archive of four ranks; its path looks as if it told ranks, too."""
     root = tmp_path_factory.mktemp("ranks") / "job=other" / "rank=1" / "archive"
-    rows = [{"rank": rank, "event_id": at, "name": "k", "start_ns": at, "dur_ns": 1}
-            for rank in range(4) for at in range(10)]
+    rows = [
+        {"rank": rank, "event_id": at, "name": "k", "start_ns": at, "dur_ns": 1}
+        for rank in range(4)
+        for at in range(10)
+    ]
     with Archive(write_archive(root, gpu_activities=rows, host_ops=rows)) as archive:
         yield archive.con
 

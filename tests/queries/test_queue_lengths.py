@@ -26,7 +26,9 @@ QUEUE = """
 
 
 def test_series(gpu):
-    gpu.expect("queue_length_series", """
+    gpu.expect(
+        "queue_length_series",
+        """
         job  rank  device  stream  at_ns  event_id  change  queue_length  launch_id  is_early_start
         j    0     0       7       0      5         1       1             10         false
         j    0     0       7       3      6         1       2             11         false
@@ -36,7 +38,9 @@ def test_series(gpu):
         j    0     0       7       15     7         -1      0             12         false
         j    0     0       7       17     8         1       1             13         false
         j    0     0       7       22     8         -1      0             13         false
-    """, activities=QUEUE)
+    """,
+        activities=QUEUE,
+    )
 
 
 BURST = """
@@ -52,36 +56,52 @@ BURST = """
 
 
 def test_summary(gpu):
-    gpu.expect("queue_length_summary", f"""
+    gpu.expect(
+        "queue_length_summary",
+        f"""
         job  rank  device  stream  count  mean  stddev        min  p25  p50  p75
-        j    0     0       7       6      1.5   {1.1 ** 0.5}  0    1.0  1.5  2.0
-    """, activities=BURST)
+        j    0     0       7       6      1.5   {1.1**0.5}  0    1.0  1.5  2.0
+    """,
+        activities=BURST,
+    )
     weighted = 1 * 1 + 2 * 1 + 3 * 2 + 2 * 12 + 1 * 10
-    gpu.expect("queue_length_summary", f"""
+    gpu.expect(
+        "queue_length_summary",
+        f"""
         max  time_weighted_mean  early_start_count
         3    {weighted / 26}     0
-    """, activities=BURST)
+    """,
+        activities=BURST,
+    )
 
 
-@pytest.mark.parametrize(("limit", "full_ns"), [
-    (0, 26), (1, 26), (2, 15), (3, 2), (4, 0), (1024, 0), (-1, 26),
-])
+@pytest.mark.parametrize(
+    ("limit", "full_ns"), [(0, 26), (1, 26), (2, 15), (3, 2), (4, 0), (1024, 0), (-1, 26)]
+)
 def test_full_time(gpu, limit, full_ns):
-    gpu.expect("queue_full_time", f"""
+    gpu.expect(
+        "queue_full_time",
+        f"""
         job  rank  device  stream  full_ns     full_frac
         j    0     0       7       {full_ns}   {full_ns / 50}
-    """, activities=BURST, traces="""
+    """,
+        activities=BURST,
+        traces="""
         start_ns  end_ns
         -10       40
-    """, max_queue_length=limit)
+    """,
+        max_queue_length=limit,
+    )
 
 
 def test_full_at_1024_unless_told(gpu):
     """1025 launches, one each nanosecond, then as many starts."""
-    gpu.fill(gpu_activities=[
-        {"launch_id": 5000 + i, "launch_start_ns": i, "start_ns": 1025 + i, "dur_ns": 1}
-        for i in range(1025)
-    ])
+    gpu.fill(
+        gpu_activities=[
+            {"launch_id": 5000 + i, "launch_start_ns": i, "start_ns": 1025 + i, "dur_ns": 1}
+            for i in range(1025)
+        ]
+    )
     # at            1022  1023  1024  1025  1026
     # queue_length  1023  1024  1025  1024  1023
     [row] = gpu.run("queue_full_time")
@@ -93,54 +113,72 @@ def test_full_twice(gpu):
     # ab      cd            launches
     #    [a=)   [b=[c=[d=)  activities
     # 12 1    232  1  0     full from 1 to 3 and from 8 to 13
-    gpu.expect("queue_full_time", """
+    gpu.expect(
+        "queue_full_time",
+        """
         full_ns
         7
-    """, activities="""
+    """,
+        activities="""
         launch_id  launch_start_ns  start_ns  dur_ns
         10         0                3         3
         11         1                10        3
         12         8                13        3
         13         9                16        3
-    """, max_queue_length=2)
+    """,
+        max_queue_length=2,
+    )
 
 
-@pytest.mark.parametrize(("start_ns", "end_ns", "full_frac"), [
-    ("0", "8", "0.25"), ("0", "-", "-"), ("-", "8", "-"), ("2", "2", "-"),
-])
+@pytest.mark.parametrize(
+    ("start_ns", "end_ns", "full_frac"),
+    [("0", "8", "0.25"), ("0", "-", "-"), ("-", "8", "-"), ("2", "2", "-")],
+)
 def test_fraction_of_the_trace(gpu, start_ns, end_ns, full_frac):
-    gpu.expect("queue_full_time", f"""
+    gpu.expect(
+        "queue_full_time",
+        f"""
         full_ns  full_frac
         2        {full_frac}
-    """, activities="""
+    """,
+        activities="""
         launch_id  launch_start_ns  start_ns  dur_ns
         10         0                2         3
-    """, traces=f"""
+    """,
+        traces=f"""
         start_ns    end_ns
         {start_ns}  {end_ns}
-    """, max_queue_length=1)
+    """,
+        max_queue_length=1,
+    )
 
 
 def test_trace_of_the_same_rank_of_the_same_job(gpu):
-    gpu.expect("queue_full_time", """
+    gpu.expect(
+        "queue_full_time",
+        """
         job  rank  full_ns  full_frac
         a    0     2        0.5
         a    1     2        0.25
         b    0     2        0.2
         b    1     2        -
-    """, activities="""
+    """,
+        activities="""
         job  rank  launch_id  launch_start_ns  start_ns  dur_ns
         b    1     10         0                2         1
         b    0     10         0                2         1
         a    1     10         0                2         1
         a    0     10         0                2         1
-    """, traces="""
+    """,
+        traces="""
         job  rank  start_ns  end_ns
         a    0     0         4
         a    1     0         8
         b    0     0         10
         c    1     0         3
-    """, max_queue_length=1)
+    """,
+        max_queue_length=1,
+    )
 
 
 def test_launch_comes_before_start_at_one_instant(gpu):
@@ -151,29 +189,45 @@ def test_launch_comes_before_start_at_one_instant(gpu):
         event_id  launch_id  launch_start_ns  start_ns  dur_ns
         5         10         0                0         7
     """
-    gpu.expect("queue_length_series", """
+    gpu.expect(
+        "queue_length_series",
+        """
         at_ns  event_id  change  queue_length  is_early_start
         0      5         1       1             false
         0      5         -1      0             false
-    """, activities=activities)
-    gpu.expect("queue_length_summary", f"""
+    """,
+        activities=activities,
+    )
+    gpu.expect(
+        "queue_length_summary",
+        f"""
         count  mean  stddev        min  p25   p50  p75   max  time_weighted_mean  early_start_count
         2      0.5   {0.5**0.5}  0    0.25  0.5  0.75  1    -                   0
-    """, activities=activities)
-    gpu.expect("queue_full_time", """
+    """,
+        activities=activities,
+    )
+    gpu.expect(
+        "queue_full_time",
+        """
         full_ns  full_frac
         0        0.0
-    """, activities=activities, traces="""
+    """,
+        activities=activities,
+        traces="""
         start_ns  end_ns
         0         7
-    """, max_queue_length=1)
+    """,
+        max_queue_length=1,
+    )
 
 
 def test_then_the_lower_event_id(gpu):
     # 0     6
     # 68    95       launches
     #       86       starts
-    gpu.expect("queue_length_series", """
+    gpu.expect(
+        "queue_length_series",
+        """
         at_ns  event_id  change  queue_length
         0      6         1       1
         0      8         1       2
@@ -183,13 +237,15 @@ def test_then_the_lower_event_id(gpu):
         6      8         -1      2
         8      5         -1      1
         8      9         -1      0
-    """, activities="""
+    """,
+        activities="""
         event_id  launch_id  launch_start_ns  start_ns  dur_ns
         9         3          6                8         1
         8         4          0                6         1
         6         2          0                6         1
         5         1          6                8         1
-    """)
+    """,
+    )
 
 
 def test_one_launch_of_several(gpu):
@@ -204,7 +260,9 @@ def test_one_launch_of_several(gpu):
         2         10         cudaGraphLaunch   0                7         3
         3         10         cudaGraphLaunch   0                11        3
     """
-    gpu.expect("queue_length_series", """
+    gpu.expect(
+        "queue_length_series",
+        """
         at_ns  event_id  change  queue_length  launch_id
         0      1         1       1             10
         0      2         1       2             10
@@ -212,11 +270,17 @@ def test_one_launch_of_several(gpu):
         3      1         -1      2             10
         7      2         -1      1             10
         11     3         -1      0             10
-    """, activities=graph)
-    gpu.expect("queue_length_summary", f"""
+    """,
+        activities=graph,
+    )
+    gpu.expect(
+        "queue_length_summary",
+        f"""
         count  max  time_weighted_mean
         6      3    {(3 * 3 + 2 * 4 + 1 * 4) / 11}
-    """, activities=graph)
+    """,
+        activities=graph,
+    )
 
 
 EARLY = """
@@ -232,21 +296,34 @@ EARLY = """
 
 def test_start_before_launch(gpu):
     """The only way to a queue below 0; it is counted."""
-    gpu.expect("queue_length_series", """
+    gpu.expect(
+        "queue_length_series",
+        """
         at_ns  event_id  change  queue_length  is_early_start
         2      5         -1      -1            true
         6      5         1       0             true
         8      6         1       1             false
         12     6         -1      0             false
-    """, activities=EARLY)
-    gpu.expect("queue_length_summary", """
+    """,
+        activities=EARLY,
+    )
+    gpu.expect(
+        "queue_length_summary",
+        """
         count  mean  min  p25    p50  p75   max  time_weighted_mean  early_start_count
         4      0.0   -1   -0.25  0.0  0.25  1    0.0                 1
-    """, activities=EARLY)
-    gpu.expect("queue_full_time", """
+    """,
+        activities=EARLY,
+    )
+    gpu.expect(
+        "queue_full_time",
+        """
         full_ns
         4
-    """, activities=EARLY, max_queue_length=1)
+    """,
+        activities=EARLY,
+        max_queue_length=1,
+    )
 
 
 def test_start_before_launch_hidden_by_others(gpu):
@@ -254,14 +331,18 @@ def test_start_before_launch_hidden_by_others(gpu):
     # 5     6         launches
     #     [6==[5=)    6 starts before its launch, 5 waits: never below 0
     # 1   0 1 0
-    gpu.expect("queue_length_summary", """
+    gpu.expect(
+        "queue_length_summary",
+        """
         count  min  max  early_start_count
         4      0    1    1
-    """, activities="""
+    """,
+        activities="""
         event_id  launch_id  launch_start_ns  start_ns  dur_ns
         5         10         0                8         3
         6         11         6                4         4
-    """)
+    """,
+    )
 
 
 def test_without_launch_counts_nowhere(gpu):
@@ -275,16 +356,24 @@ def test_without_launch_counts_nowhere(gpu):
         7       -          -                2         2
         8       -          -                2         2
     """
-    gpu.expect("queue_length_series", """
+    gpu.expect(
+        "queue_length_series",
+        """
         stream  at_ns  change  queue_length
         7       0      1       1
         7       5      -1      0
-    """, activities=activities)
+    """,
+        activities=activities,
+    )
     for query in QUERIES[1:]:
-        gpu.expect(query, """
+        gpu.expect(
+            query,
+            """
             stream
             7
-        """, activities=activities)
+        """,
+            activities=activities,
+        )
 
 
 def test_each_stream_by_itself(gpu):
@@ -301,7 +390,9 @@ def test_each_stream_by_itself(gpu):
         a    2     -       -       5         14         7                9         1
         a    2     -       -       6         15         8                9         1
     """
-    gpu.expect("queue_length_summary", """
+    gpu.expect(
+        "queue_length_summary",
+        """
         job  rank  device  stream  count  max  time_weighted_mean
         a    2     0       0       2      1    1.0
         a    2     0       7       2      1    1.0
@@ -311,8 +402,12 @@ def test_each_stream_by_itself(gpu):
         a    2     -       -       4      2    1.5
         a    10    0       7       2      1    1.0
         b    0     0       7       2      1    1.0
-    """, activities=activities)
-    gpu.expect("queue_full_time", """
+    """,
+        activities=activities,
+    )
+    gpu.expect(
+        "queue_full_time",
+        """
         job  rank  device  stream  full_ns
         a    2     0       0       5
         a    2     0       7       6
@@ -322,8 +417,13 @@ def test_each_stream_by_itself(gpu):
         a    2     -       -       2
         a    10    0       7       8
         b    0     0       7       9
-    """, activities=activities, max_queue_length=1)
-    gpu.expect("queue_length_series", """
+    """,
+        activities=activities,
+        max_queue_length=1,
+    )
+    gpu.expect(
+        "queue_length_series",
+        """
         job  rank  device  stream  at_ns  change  queue_length
         a    2     0       0       4      1       1
         a    2     0       0       9      -1      0
@@ -339,7 +439,11 @@ def test_each_stream_by_itself(gpu):
         a    2     -       -       8      1       2
         a    2     -       -       9      -1      1
         a    2     -       -       9      -1      0
-    """, activities=activities, only_jobs=["a"], only_ranks=[2, 3])
+    """,
+        activities=activities,
+        only_jobs=["a"],
+        only_ranks=[2, 3],
+    )
 
 
 def test_selected_before_measured(gpu):
@@ -356,24 +460,44 @@ def test_selected_before_measured(gpu):
         -     13         20               30        3
     """
     for steps, longest, mean in [
-        ([2], 1, 1.0), ([1], 2, 1.0), ([1, 2], 2, (11 + 7) / 14), (None, 2, (11 + 7 + 10) / 30),
+        ([2], 1, 1.0),
+        ([1], 2, 1.0),
+        ([1, 2], 2, (11 + 7) / 14),
+        (None, 2, (11 + 7 + 10) / 30),
     ]:
-        gpu.expect("queue_length_summary", f"""
+        gpu.expect(
+            "queue_length_summary",
+            f"""
             max        time_weighted_mean
             {longest}  {mean}
-        """, activities=activities, only_steps=steps)
-    gpu.expect("queue_length_series", """
+        """,
+            activities=activities,
+            only_steps=steps,
+        )
+    gpu.expect(
+        "queue_length_series",
+        """
         at_ns  queue_length
         7      1
         14     0
-    """, activities=activities, only_steps=[2])
-    gpu.expect("queue_full_time", """
+    """,
+        activities=activities,
+        only_steps=[2],
+    )
+    gpu.expect(
+        "queue_full_time",
+        """
         full_ns  full_frac
         7        0.07
-    """, activities=activities, only_steps=[2], max_queue_length=1, traces="""
+    """,
+        activities=activities,
+        only_steps=[2],
+        max_queue_length=1,
+        traces="""
         start_ns  end_ns
         0         100
-    """)
+    """,
+    )
 
 
 def test_nothing_at_all(gpu):
@@ -385,9 +509,12 @@ def test_nothing_at_all(gpu):
 def test_unix_nanoseconds_and_long_queues_are_exact(gpu):
     """The time-weighted sum is beyond 64 bits: 3000 that wait for ten years."""
     now, ten_years = 1_712_151_111_631_234_567, 10 * 365 * 86_400 * 10**9
-    gpu.fill(gpu_activities=[
-        {"launch_id": 5000, "launch_start_ns": now - ten_years, "start_ns": now, "dur_ns": 1}
-    ] * 3000)
+    gpu.fill(
+        gpu_activities=[
+            {"launch_id": 5000, "launch_start_ns": now - ten_years, "start_ns": now, "dur_ns": 1}
+        ]
+        * 3000
+    )
     [row] = gpu.run("queue_length_summary")
     assert (row["max"], row["time_weighted_mean"]) == (3000, 3000.0)
     [row] = gpu.run("queue_full_time")
@@ -414,22 +541,29 @@ def random_tables(rng):
             row = {"start_ns": start_ns, "launch_id": None, "launch_start_ns": None}
             if rng.random() < has_launch:
                 row |= {"launch_id": 1000 + launch, "launch_start_ns": launches[launch]}
-            activities.append(row | {
-                "job": job,
-                "rank": rng.choice(ranks),
-                "device": rng.choice(devices),
-                "stream": rng.choice(streams),
-                "step": rng.choice([None, 1, 2, 12]),
-                "dur_ns": rng.randint(0, 8),
-            })
+            activities.append(
+                row
+                | {
+                    "job": job,
+                    "rank": rng.choice(ranks),
+                    "device": rng.choice(devices),
+                    "stream": rng.choice(streams),
+                    "step": rng.choice([None, 1, 2, 12]),
+                    "dur_ns": rng.randint(0, 8),
+                }
+            )
         traces += [
-            {"job": job, "rank": rank, "start_ns": base - 5,
-             "end_ns": rng.choice([None, base + 200])}
-            for rank in ranks if rng.random() < 0.9
+            {
+                "job": job,
+                "rank": rank,
+                "start_ns": base - 5,
+                "end_ns": rng.choice([None, base + 200]),
+            }
+            for rank in ranks
+            if rng.random() < 0.9
         ]
     return {
-        "gpu_activities":
-            [completed("gpu_activities", row, i) for i, row in enumerate(activities)],
+        "gpu_activities": [completed("gpu_activities", row, i) for i, row in enumerate(activities)],
         "traces": traces,
     }
 
@@ -479,8 +613,9 @@ def test_random_jobs_are_worth_it():
         {(row["at_ns"], row["change"]) for row in rows}
         for _, rows in grouped(rows_of("queue_length_series"), *brute_force.STREAM)
     ]
-    assert any((at_ns, -change) in of_stream
-               for of_stream in by_instant for at_ns, change in of_stream)
+    assert any(
+        (at_ns, -change) in of_stream for of_stream in by_instant for at_ns, change in of_stream
+    )
     launched = [row for tables in all_tables for row in tables["gpu_activities"]]
     assert any(row["launch_id"] is None for row in launched)
     of_launches = grouped(

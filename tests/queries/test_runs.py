@@ -41,8 +41,9 @@ def fill(compare, text, host_ops=(), **traces):
         start_ns = 0
         for row in rows:
             if (dur_ns := value_of(row[at], "BIGINT")) is not None:
-                activities.append({"job": job, "name": row[0], "start_ns": start_ns,
-                                   "dur_ns": dur_ns})
+                activities.append(
+                    {"job": job, "name": row[0], "start_ns": start_ns, "dur_ns": dur_ns}
+                )
                 start_ns += dur_ns
     told = [{"job": job, "start_ns": 100 * at} | traces.get(job, {}) for at, job in enumerate(jobs)]
     compare.fill(gpu_activities=activities, traces=told, host_ops=list(host_ops))
@@ -68,8 +69,10 @@ def changes(compare, **parameters):
 
 def earlier(compare, **parameters):
     """The first and the last run before the newest, and how many, by both queries."""
-    of_baseline = {(row["first_job"], row["last_job"], row["run_count"])
-                   for row in rows_of(compare, "baseline", **parameters)}
+    of_baseline = {
+        (row["first_job"], row["last_job"], row["run_count"])
+        for row in rows_of(compare, "baseline", **parameters)
+    }
     of_newest = {row["run_count"] for row in rows_of(compare, "regressions", **parameters)}
     [(first, last, count)] = of_baseline
     assert of_newest == {count}
@@ -79,7 +82,10 @@ def earlier(compare, **parameters):
 def test_three_runs_and_a_newest(compare):
     fill(compare, RUNS)
     # t of two degrees of freedom is 31.6: slower has 31.6 * 2 * sqrt(4/3) = 73 to either side.
-    expect(compare, "regressions", """
+    expect(
+        compare,
+        "regressions",
+        """
         name    change     test_ns  mean_ns  diff_ns  low_ns  high_ns  run_count  job
         slower  increased  1200     1002     198      929     1075     3          newest
         faster  decreased  400      500      -100     500     500      3          newest
@@ -90,7 +96,8 @@ def test_three_runs_and_a_newest(compare):
         close   unchanged  1009     1000     9        1000    1000     3          newest
         rare    unchanged  0        3        -3       -166    171      3          newest
         same    unchanged  40       40       0        40      40       3          newest
-    """)
+    """,
+    )
     ratios = {row["name"]: row["diff_ratio"] for row in rows_of(compare, "regressions")}
     assert (ratios["faster"], ratios["far"], ratios["gone"]) == (-0.2, 0.01, -1.0)
     assert ratios["new"] is None
@@ -99,7 +106,10 @@ def test_three_runs_and_a_newest(compare):
 def test_what_to_expect(compare):
     fill(compare, RUNS)
     # No row for what only the newest has. rare: 0, 0, 8.
-    expect(compare, "baseline", """
+    expect(
+        compare,
+        "baseline",
+        """
         name    run_count  mean_ns  median_ns  mad_ns  low_ns  high_ns  min_ns  max_ns
         slower  3          1002     1002       2       929     1075     1000    1004
         close   3          1000     1000       0       1000    1000     1000    1000
@@ -109,7 +119,8 @@ def test_what_to_expect(compare):
         gone    3          50       50         0       50      50       50      50
         same    3          40       40         0       40      40       40      40
         rare    3          3        0          0       -166    171      0       8
-    """)
+    """,
+    )
     assert earlier(compare) == ("a", "c", 3)
 
 
@@ -124,69 +135,104 @@ def test_positions_are_of_all_kinds(compare):
 
 
 def test_a_fifth_at_either_end_does_not_count(compare):
-    fill(compare, """
+    fill(
+        compare,
+        """
         name  a    b    c    d     newest
         k     100  102  104  9000  5000
-    """)
+    """,
+    )
     assert changes(compare) == {"k": "unchanged"}  # of four, all count
-    fill(compare, """
+    fill(
+        compare,
+        """
         name  a    b    c    d    e     newest
         k     100  102  104  106  9000  5000
         once  -    7    -    -    -     -
-    """)
+    """,
+    )
     # 102, 104 and 106 count; with the ends drawn in there are two of 102 and of 106, the squares
     # about the mean 16 in sum: 31.6 * sqrt(16 / 2) * sqrt(4/3) = 103.2
-    expect(compare, "regressions", """
+    expect(
+        compare,
+        "regressions",
+        """
         name  change     mean_ns  low_ns  high_ns  run_count
         k     increased  104      1       207      5
         once  unchanged  0        0       0        5
-    """)
-    expect(compare, "baseline", """
+    """,
+    )
+    expect(
+        compare,
+        "baseline",
+        """
         name  mean_ns  median_ns  mad_ns  min_ns  max_ns
         k     104      104        2       100     9000
         once  0        0          0       0       7
-    """)
+    """,
+    )
 
 
 def test_one_run_before(compare):
-    fill(compare, """
+    fill(
+        compare,
+        """
         name  a     newest
         more  1000  2000
         same  40    40
-    """)
-    expect(compare, "regressions", """
+    """,
+    )
+    expect(
+        compare,
+        "regressions",
+        """
         name  change     test_ns  mean_ns  diff_ns  low_ns  high_ns  run_count
         more  -          2000     1000     1000     -       -        1
         same  unchanged  40       40       0        -       -        1
-    """)
-    expect(compare, "baseline", """
+    """,
+    )
+    expect(
+        compare,
+        "baseline",
+        """
         name  run_count  mean_ns  low_ns  high_ns  first_job  last_job
         more  1          1000     -       -        a          a
         same  1          40       -       -        a          a
-    """)
+    """,
+    )
 
 
 def test_no_run_before(compare):
-    fill(compare, """
+    fill(
+        compare,
+        """
         name  newest
         k     10
-    """)
+    """,
+    )
     for query in ("baseline", "regressions"):
         assert compare.run(query) == compare.run(query, newest_job="newest") == []
 
 
 def test_two_runs_before(compare):
-    fill(compare, """
+    fill(
+        compare,
+        """
         name  a     b     newest
         k     1000  1001  1800
         l     1000  1000  1800
-    """)
+    """,
+    )
     # 636.62 * sqrt(1/2) * sqrt(3/2) = 551.3
-    expect(compare, "regressions", """
+    expect(
+        compare,
+        "regressions",
+        """
         name  change     mean_ns  low_ns  high_ns
         l     increased  1000     1000    1000
         k     increased  1001     449     1552
-    """)
+    """,
+    )
 
 
 def test_other_gpus_and_numbers_of_ranks_are_left_out(compare):
@@ -211,30 +257,54 @@ def test_other_gpus_and_numbers_of_ranks_are_left_out(compare):
 
 
 def test_gpus_of_all_ranks(compare):
-    gpus = {"a": ["H100", "A100"], "b": ["A100", "H100"], "c": ["H100", "H100"],
-            "newest": ["A100", "H100"]}
+    gpus = {
+        "a": ["H100", "A100"],
+        "b": ["A100", "H100"],
+        "c": ["H100", "H100"],
+        "newest": ["A100", "H100"],
+    }
     compare.fill(
         gpu_activities=[{"job": job, "name": "k", "start_ns": 0, "dur_ns": 4} for job in gpus],
-        traces=[{"job": job, "rank": rank, "device_name": gpus[job][rank],
-                 "start_ns": 100 * at - 99 * rank}
-                for at, job in enumerate(gpus) for rank in (0, 1)],
+        traces=[
+            {
+                "job": job,
+                "rank": rank,
+                "device_name": gpus[job][rank],
+                "start_ns": 100 * at - 99 * rank,
+            }
+            for at, job in enumerate(gpus)
+            for rank in (0, 1)
+        ],
     )
     assert earlier(compare) == ("a", "b", 2)
 
 
 def test_job_contains(compare):
-    fill(compare, """
+    fill(
+        compare,
+        """
         name  train-1  eval-1  train-2  eval-2  train-3  eval-3
         k     10       90      10       90      20       91
-    """)
-    expect(compare, "regressions", """
+    """,
+    )
+    expect(
+        compare,
+        "regressions",
+        """
         name  change     test_ns  mean_ns  run_count  job
         k     increased  20       10       2          train-3
-    """, job_contains="train")
-    expect(compare, "regressions", """
+    """,
+        job_contains="train",
+    )
+    expect(
+        compare,
+        "regressions",
+        """
         name  change     test_ns  mean_ns  run_count  job
         k     increased  91       90       2          eval-3
-    """, job_contains="eval-")
+    """,
+        job_contains="eval-",
+    )
     assert earlier(compare, job_contains="train") == ("train-1", "train-2", 2)
     assert earlier(compare, job_contains="1", newest_job="eval-1") == ("train-1", "train-1", 1)
     assert earlier(compare, newest_job="eval-2") == ("train-1", "train-2", 3)
@@ -255,42 +325,64 @@ def test_run_limit_takes_the_last_ones(compare):
 
 
 def test_runs_after_the_newest_do_not_count(compare):
-    fill(compare, """
+    fill(
+        compare,
+        """
         name  a    b    c    d    e    f
         k     100  100  100  120  900  900
         new   -    -    -    -    5    5
-    """)
+    """,
+    )
     # Nor does a kernel that only they have.
-    expect(compare, "regressions", """
+    expect(
+        compare,
+        "regressions",
+        """
         name  change     test_ns  mean_ns  run_count  job
         k     increased  120      100      3          d
-    """, newest_job="d")
+    """,
+        newest_job="d",
+    )
     assert earlier(compare, newest_job="d") == ("a", "c", 3)
 
 
 def test_order_is_that_of_the_beginnings(compare):
     """Not of the names, but for those that began at once."""
-    fill(compare, """
+    fill(
+        compare,
+        """
         name  d  c  b  a
         k     1  2  3  4
-    """)
+    """,
+    )
     assert earlier(compare) == ("d", "b", 3)
     assert earlier(compare, newest_job="b") == ("d", "c", 2)
     assert compare.run("regressions")[0]["job"] == "a"
-    fill(compare, """
+    fill(
+        compare,
+        """
         name  a  b  c  d
         k     1  2  3  4
-    """, c={"start_ns": 5}, d={"start_ns": 5}, b={"start_ns": 5})
+    """,
+        c={"start_ns": 5},
+        d={"start_ns": 5},
+        b={"start_ns": 5},
+    )
     assert earlier(compare) == ("a", "c", 3)
     assert compare.run("regressions")[0]["job"] == "d"
 
 
 def test_runs_of_unknown_beginnings(compare):
     """They go by their names, and first."""
-    fill(compare, """
+    fill(
+        compare,
+        """
         name  z  a  b  m
         k     1  2  3  4
-    """, a={"start_ns": None}, b={"start_ns": None})
+    """,
+        a={"start_ns": None},
+        b={"start_ns": None},
+    )
     assert earlier(compare) == ("a", "z", 3)
     assert earlier(compare, run_limit=2) == ("b", "z", 2)
     assert earlier(compare, newest_job="b") == ("a", "a", 1)
@@ -300,26 +392,46 @@ def test_short_names(compare):
     runs = [("a", 10), ("b", 10), ("c", 12)]
     compare.fill(
         gpu_activities=[
-            {"job": job, "name": f"gemm<{kind}>(int)", "short_name": "gemm", "start_ns": at,
-             "dur_ns": dur_ns}
-            for job, dur_ns in runs for at, kind in enumerate(["float", "half"])
+            {
+                "job": job,
+                "name": f"gemm<{kind}>(int)",
+                "short_name": "gemm",
+                "start_ns": at,
+                "dur_ns": dur_ns,
+            }
+            for job, dur_ns in runs
+            for at, kind in enumerate(["float", "half"])
         ],
         traces=[{"job": job, "start_ns": at} for at, (job, _) in enumerate(runs)],
     )
-    expect(compare, "regressions", """
+    expect(
+        compare,
+        "regressions",
+        """
         name  change     test_ns  mean_ns
         gemm  increased  24       20
-    """)
-    expect(compare, "regressions", """
+    """,
+    )
+    expect(
+        compare,
+        "regressions",
+        """
         name              change     test_ns  mean_ns
         gemm<float>(int)  increased  12       10
         gemm<half>(int)   increased  12       10
-    """, short_names=False)
-    expect(compare, "baseline", """
+    """,
+        short_names=False,
+    )
+    expect(
+        compare,
+        "baseline",
+        """
         name              mean_ns
         gemm<float>(int)  10
         gemm<half>(int)   10
-    """, short_names=False)
+    """,
+        short_names=False,
+    )
 
 
 def test_a_kernel_without_a_name(compare):
@@ -329,22 +441,41 @@ def test_a_kernel_without_a_name(compare):
         traces=[{"job": job, "start_ns": at} for at, job in enumerate("abc")],
     )
     for short_names in (False, True):
-        expect(compare, "regressions", """
+        expect(
+            compare,
+            "regressions",
+            """
             name  change     test_ns  mean_ns
             -     unchanged  10       10
-        """, short_names=short_names)
-        expect(compare, "baseline", """
+        """,
+            short_names=short_names,
+        )
+        expect(
+            compare,
+            "baseline",
+            """
             name  mean_ns  min_ns
             -     10       10
-        """, short_names=short_names)
+        """,
+            short_names=short_names,
+        )
 
 
 def steps_of(job, rank, *lengths):
     """One after another, from 1000 on."""
     start_ns, rows = 1000, []
     for step, dur_ns in enumerate(lengths, start=1):
-        rows.append({"job": job, "rank": rank, "cat": "user_annotation", "step": step,
-                     "name": f"ProfilerStep#{step}", "start_ns": start_ns, "dur_ns": dur_ns})
+        rows.append(
+            {
+                "job": job,
+                "rank": rank,
+                "cat": "user_annotation",
+                "step": step,
+                "name": f"ProfilerStep#{step}",
+                "start_ns": start_ns,
+                "dur_ns": dur_ns,
+            }
+        )
         start_ns += dur_ns
     return rows
 
@@ -352,22 +483,33 @@ def steps_of(job, rank, *lengths):
 def test_a_step_is_the_mean_over_its_ranks_and_a_run_the_median_over_its_steps(compare):
     # a: (20 + 22)/2, (30 + 32)/2, (90 + 10)/2; b: 41, 31, and 99 of rank 0 alone
     compare.fill(
-        host_ops=[*steps_of("a", 0, 20, 30, 90), *steps_of("a", 1, 22, 32, 10),
-                  *steps_of("b", 0, 40, 30, 99), *steps_of("b", 1, 42, 32),
-                  *steps_of("c", 0, 60), *steps_of("c", 1, 71)],
-        traces=[{"job": job, "rank": rank, "start_ns": at}
-                for at, job in enumerate("abc") for rank in (0, 1)],
+        host_ops=[
+            *steps_of("a", 0, 20, 30, 90),
+            *steps_of("a", 1, 22, 32, 10),
+            *steps_of("b", 0, 40, 30, 99),
+            *steps_of("b", 1, 42, 32),
+            *steps_of("c", 0, 60),
+            *steps_of("c", 1, 71),
+        ],
+        traces=[
+            {"job": job, "rank": rank, "start_ns": at}
+            for at, job in enumerate("abc")
+            for rank in (0, 1)
+        ],
     )
     for query, wanted in (("baseline", [(36, 31, 41)]), ("regressions", [(36, 66)])):
-        found = [tuple(row[name] for name in ("mean_ns", "min_ns", "max_ns", "test_ns")
-                       if name in row)
-                 for row in compare.run(query) if row["name"] == "step_time"]
+        found = [
+            tuple(row[name] for name in ("mean_ns", "min_ns", "max_ns", "test_ns") if name in row)
+            for row in compare.run(query)
+            if row["name"] == "step_time"
+        ]
         assert found == wanted
 
 
 def test_kernels_in_steps(compare):
     # a: (10 + 20 + 3)/3 steps of ranks; its warm-up is in no step, nor is outside
-    compare.fill("""
+    compare.fill(
+        """
         job  rank  step  name     start_ns  dur_ns
         a    0     -     k        0         900
         a    0     1     k        1000      10
@@ -378,25 +520,39 @@ def test_kernels_in_steps(compare):
         b    0     -     outside  1900      50
         c    0     1     k        1000      300
         c    0     1     outside  1300      5
-    """, host_ops=[*steps_of("a", 0, 100, 100), *steps_of("a", 1, 100), *steps_of("b", 0, 100, 99),
-                   *steps_of("c", 0, 400)],
+    """,
+        host_ops=[
+            *steps_of("a", 0, 100, 100),
+            *steps_of("a", 1, 100),
+            *steps_of("b", 0, 100, 99),
+            *steps_of("c", 0, 400),
+        ],
         traces="""
         job  rank  start_ns
         a    0     1
         a    1     2
         b    0     3
         c    0     4
-    """)
-    expect(compare, "baseline", """
+    """,
+    )
+    expect(
+        compare,
+        "baseline",
+        """
         name     mean_ns  min_ns  max_ns
         k        11       11      11
         outside  0        0       0
-    """)
-    expect(compare, "regressions", """
+    """,
+    )
+    expect(
+        compare,
+        "regressions",
+        """
         name     change     test_ns  mean_ns
         k        increased  300      11
         outside  increased  5        0
-    """)
+    """,
+    )
 
 
 def test_what_a_step_spends_time_with(compare):
@@ -409,13 +565,26 @@ def test_what_a_step_spends_time_with(compare):
     for at, (job, late_ns) in enumerate([("a", 0), ("b", 0), ("c", 4)]):
         ops += steps_of(job, 0, 45 + late_ns)
         traces.append({"job": job, "start_ns": at})
-        for name, kind, start_ns, end_ns in [("gemm", "computation", 1002, 1018),
-                                             ("nccl", "communication", 1010, 1028 + late_ns),
-                                             ("copy", "memory", 1032 + late_ns, 1038 + late_ns)]:
-            activities.append({"job": job, "name": name, "kind": kind, "step": 1,
-                               "start_ns": start_ns, "end_ns": end_ns})
+        for name, kind, start_ns, end_ns in [
+            ("gemm", "computation", 1002, 1018),
+            ("nccl", "communication", 1010, 1028 + late_ns),
+            ("copy", "memory", 1032 + late_ns, 1038 + late_ns),
+        ]:
+            activities.append(
+                {
+                    "job": job,
+                    "name": name,
+                    "kind": kind,
+                    "step": 1,
+                    "start_ns": start_ns,
+                    "end_ns": end_ns,
+                }
+            )
     compare.fill(activities, ops, traces=traces)
-    expect(compare, "regressions", """
+    expect(
+        compare,
+        "regressions",
+        """
         name                   change     test_ns  mean_ns  low_ns  high_ns
         communication          increased  22       18       18      18
         exposed_communication  increased  14       10       10      10
@@ -427,11 +596,25 @@ def test_what_a_step_spends_time_with(compare):
         exposed_memory         unchanged  6        6        6       6
         idle                   unchanged  4        4        4       4
         memory                 unchanged  6        6        6       6
-    """, kind="step")
+    """,
+        kind="step",
+    )
     found = [row["name"] for row in compare.run("baseline")]
-    assert found == ["step_time", "kernel_sum", "gpu_span", "gpu_busy", "communication", "compute",
-                     "exposed_communication", "exposed_memory", "memory", "idle",
-                     "nccl", "gemm", "copy"]
+    assert found == [
+        "step_time",
+        "kernel_sum",
+        "gpu_span",
+        "gpu_busy",
+        "communication",
+        "compute",
+        "exposed_communication",
+        "exposed_memory",
+        "memory",
+        "idle",
+        "nccl",
+        "gemm",
+        "copy",
+    ]
 
 
 def test_runs_without_steps(compare):
@@ -442,20 +625,33 @@ def test_runs_without_steps(compare):
     """
     fill(compare, runs)
     assert "step_time" not in {row["name"] for row in compare.run("regressions")}
-    expect(compare, "regressions", """
+    expect(
+        compare,
+        "regressions",
+        """
         name  change     test_ns  mean_ns
         k     increased  12       10
-    """)
+    """,
+    )
     # Of the two before, one has steps and nothing in them.
     fill(compare, runs, host_ops=[*steps_of("b", 0, 30), *steps_of("newest", 0, 40)])
-    step_times = [row for query in ("baseline", "regressions") for row in compare.run(query)
-                  if row["name"] == "step_time"]
+    step_times = [
+        row
+        for query in ("baseline", "regressions")
+        for row in compare.run(query)
+        if row["name"] == "step_time"
+    ]
     assert [(row["run_count"], row["mean_ns"], row["low_ns"]) for row in step_times] == [
-        (1, 30, None)] * 2
-    expect(compare, "baseline", """
+        (1, 30, None)
+    ] * 2
+    expect(
+        compare,
+        "baseline",
+        """
         name  run_count  mean_ns  median_ns  min_ns  max_ns
         k     3          7        10         0       10
-    """)
+    """,
+    )
     # Of a newest run without steps there is no step_time to judge.
     fill(compare, runs, host_ops=steps_of("b", 0, 30))
     assert "step_time" not in {row["name"] for row in compare.run("regressions")}
@@ -471,9 +667,12 @@ def test_nothing_at_all(compare):
 # Student's t
 
 # As the query has them, so that whole nanoseconds can be compared; by degrees of freedom.
-QUANTILES = dict(enumerate([
-    636.62, 31.6, 12.925, 8.611, 6.869, 5.959, 5.408, 5.042, 4.781, 4.587, 4.437, 4.318,
-], start=1))  # fmt: skip
+QUANTILES = dict(
+    enumerate(
+        [636.62, 31.6, 12.925, 8.611, 6.869, 5.959, 5.408, 5.042, 4.781, 4.587, 4.437, 4.318],
+        start=1,
+    )
+)
 
 
 @cache
@@ -482,11 +681,15 @@ def exceeded_by_chance(freedom: int, chance: float = 0.001) -> float:
 
     With t = sqrt(freedom) * tan(angle), its density is that of cos(angle) ** (freedom - 1).
     """
+
     def area(start, end, pieces=600):
         width = (end - start) / pieces
         heights = [math.cos(start + at * width) ** (freedom - 1) for at in range(pieces + 1)]
-        return width / 3 * (heights[0] + heights[-1] + 4 * sum(heights[1:-1:2])
-                            + 2 * sum(heights[2:-1:2]))
+        return (
+            width
+            / 3
+            * (heights[0] + heights[-1] + 4 * sum(heights[1:-1:2]) + 2 * sum(heights[2:-1:2]))
+        )
 
     whole, low, high = area(0, math.pi / 2), 0.0, math.pi / 2
     for _ in range(60):
@@ -517,10 +720,15 @@ def test_quantiles(compare):
 # In plain Python
 
 OF_BREAKDOWN = {
-    "gpu_span": "span_ns", "gpu_busy": "busy_ns", "idle": "idle_ns", "compute": "compute_ns",
-    "communication": "communication_ns", "memory": "memory_ns",
-    "exposed_communication": "exposed_communication_ns", "exposed_memory": "exposed_memory_ns",
-}  # fmt: skip
+    "gpu_span": "span_ns",
+    "gpu_busy": "busy_ns",
+    "idle": "idle_ns",
+    "compute": "compute_ns",
+    "communication": "communication_ns",
+    "memory": "memory_ns",
+    "exposed_communication": "exposed_communication_ns",
+    "exposed_memory": "exposed_memory_ns",
+}
 
 
 def in_order(start_ns, job):
@@ -550,23 +758,32 @@ def comparable(traces, newest_job, job_contains, run_limit):
             return job < newest_job
         return (start, job) < (newest_start, newest_job)
 
-    before = [job for job, (start, other) in jobs.items() if other == ran_on
-              and job != newest_job and is_before(start, job)]
+    before = [
+        job
+        for job, (start, other) in jobs.items()
+        if other == ran_on and job != newest_job and is_before(start, job)
+    ]
     before.sort(key=lambda job: in_order(jobs[job][0], job))
-    return newest_job, before[max(0, len(before) - run_limit):]
+    return newest_job, before[max(0, len(before) - run_limit) :]
 
 
 def values_of(job, gpu_activities, host_ops, traces, short_names):
     """What is compared of a run: its value by kind and name."""
     activities = [row for row in gpu_activities if row["job"] == job]
-    spans = [row for row in host_ops if row["job"] == job
-             and row["name"].startswith("ProfilerStep#") and row["cat"] == "user_annotation"]
+    spans = [
+        row
+        for row in host_ops
+        if row["job"] == job
+        and row["name"].startswith("ProfilerStep#")
+        and row["cat"] == "user_annotation"
+    ]
     # Ranks' steps, and what was launched in each; without any, the ranks, and all of them.
     marked = dict(grouped(spans, "rank", "step"))
     if not marked:
         marked = {(row["rank"], None): [] for row in traces if row["job"] == job}
-    in_steps = {key: [row for row in activities if (row["rank"], row["step"]) == key]
-                for key in marked}
+    in_steps = {
+        key: [row for row in activities if (row["rank"], row["step"]) == key] for key in marked
+    }
 
     of_steps = {}  # by name and step, of each rank
     for (rank, step), rows in in_steps.items():
@@ -577,13 +794,16 @@ def values_of(job, gpu_activities, host_ops, traces, short_names):
         found["kernel_sum"] = sum(row["dur_ns"] for row in rows)
         if spans:
             own = marked[rank, step]
-            found["step_time"] = (
-                max(row["end_ns"] for row in own) - min(row["start_ns"] for row in own))
+            found["step_time"] = max(row["end_ns"] for row in own) - min(
+                row["start_ns"] for row in own
+            )
         for name, value in found.items():
             of_steps.setdefault(name, {}).setdefault(step, []).append(value)
     values = {
-        ("step", name): rounded(median(rounded(Fraction(sum(ranks), len(ranks)))
-                                       for ranks in by_step.values()) + Fraction(0))
+        ("step", name): rounded(
+            median(rounded(Fraction(sum(ranks), len(ranks))) for ranks in by_step.values())
+            + Fraction(0)
+        )
         for name, by_step in of_steps.items()
     }
     for (name,), rows in grouped(activities, "short_name" if short_names else "name"):
@@ -595,7 +815,7 @@ def values_of(job, gpu_activities, host_ops, traces, short_names):
 def expected_of(values):
     """Mean, and the lower and upper end of where one more is expected."""
     values, out = sorted(values), len(values) // 5
-    kept = values[out:len(values) - out]
+    kept = values[out : len(values) - out]
     mean = Fraction(sum(kept), len(kept))
     if len(kept) < 2:
         return rounded(mean), None, None
@@ -609,8 +829,10 @@ def expected_of(values):
 def runs_and_values(tables, newest_job, job_contains, run_limit, short_names):
     """The newest run, those before it, and what each has; then all that any of some has."""
     newest, before = comparable(tables["traces"], newest_job, job_contains, run_limit)
-    values = {job: values_of(job, **tables, short_names=short_names)
-              for job in ([newest, *before] if newest else [])}
+    values = {
+        job: values_of(job, **tables, short_names=short_names)
+        for job in ([newest, *before] if newest else [])
+    }
 
     def of_runs(kind, name):
         """Kernels that are not there take no time; steps' times that are not there are none."""
@@ -626,26 +848,38 @@ def by_name(name):
 
 def baseline(tables, newest_job=None, job_contains=None, run_limit=10, short_names=True):
     _, before, values, of_runs = runs_and_values(
-        tables, newest_job, job_contains, run_limit, short_names)
+        tables, newest_job, job_contains, run_limit, short_names
+    )
     rows = []
     for kind, name in {key for job in before for key in values[job]}:
         have = of_runs(kind, name)
         middle = Fraction(median(have))
         mean, low, high = expected_of(have)
-        rows.append({
-            "kind": kind, "name": name, "run_count": len(have), "mean_ns": mean,
-            "median_ns": rounded(middle),
-            "mad_ns": rounded(Fraction(median(abs(value - middle) for value in have))),
-            "low_ns": low, "high_ns": high, "min_ns": min(have), "max_ns": max(have),
-            "first_job": before[0], "last_job": before[-1],
-        })  # fmt: skip
-    return sorted(rows, key=lambda row: (
-        row["kind"] == "kernel", -row["mean_ns"], by_name(row["name"])))
+        rows.append(
+            {
+                "kind": kind,
+                "name": name,
+                "run_count": len(have),
+                "mean_ns": mean,
+                "median_ns": rounded(middle),
+                "mad_ns": rounded(Fraction(median(abs(value - middle) for value in have))),
+                "low_ns": low,
+                "high_ns": high,
+                "min_ns": min(have),
+                "max_ns": max(have),
+                "first_job": before[0],
+                "last_job": before[-1],
+            }
+        )
+    return sorted(
+        rows, key=lambda row: (row["kind"] == "kernel", -row["mean_ns"], by_name(row["name"]))
+    )
 
 
 def regressions(tables, newest_job=None, job_contains=None, run_limit=10, short_names=True):
     newest, before, values, of_runs = runs_and_values(
-        tables, newest_job, job_contains, run_limit, short_names)
+        tables, newest_job, job_contains, run_limit, short_names
+    )
     rows = []
     for kind, name in {key for of_job in values.values() for key in of_job}:
         have = of_runs(kind, name)
@@ -653,19 +887,37 @@ def regressions(tables, newest_job=None, job_contains=None, run_limit=10, short_
         if not have or test is None:
             continue
         mean, low, high = expected_of(have)
-        rows.append({
-            "kind": kind, "name": name, "position": None,
-            "change": change_of(
-                test, mean, low, high,
-                was_there=any((kind, name) in values[job] for job in before),
-                is_there=(kind, name) in values[newest],
-            ),
-            "test_ns": test, "mean_ns": mean, "diff_ns": test - mean,
-            "diff_ratio": (test - mean) / mean if mean else None,
-            "low_ns": low, "high_ns": high, "run_count": len(have), "job": newest,
-        })  # fmt: skip
-    rows.sort(key=lambda row: (row["change"] in (None, "unchanged"), -abs(row["diff_ns"]),
-                               row["kind"] == "kernel", by_name(row["name"])))
+        rows.append(
+            {
+                "kind": kind,
+                "name": name,
+                "position": None,
+                "change": change_of(
+                    test,
+                    mean,
+                    low,
+                    high,
+                    was_there=any((kind, name) in values[job] for job in before),
+                    is_there=(kind, name) in values[newest],
+                ),
+                "test_ns": test,
+                "mean_ns": mean,
+                "diff_ns": test - mean,
+                "diff_ratio": (test - mean) / mean if mean else None,
+                "low_ns": low,
+                "high_ns": high,
+                "run_count": len(have),
+                "job": newest,
+            }
+        )
+    rows.sort(
+        key=lambda row: (
+            row["change"] in (None, "unchanged"),
+            -abs(row["diff_ns"]),
+            row["kind"] == "kernel",
+            by_name(row["name"]),
+        )
+    )
     for position, row in enumerate(rows, start=1):
         row["position"] = position
     return rows
@@ -703,7 +955,8 @@ def random_tables(rng):
     noise_ns = rng.choice([0, 0, 0, 1, 4])
     has_steps = rng.choice([True, True, False, None])
     usual = dict.fromkeys(KERNELS, 0) | {
-        kernel: rng.randint(1, 2) for kernel in rng.sample(list(KERNELS), 4)}
+        kernel: rng.randint(1, 2) for kernel in rng.sample(list(KERNELS), 4)
+    }
     devices = {kernel: rng.choice([0, 0, 0, 1, None]) for kernel in KERNELS}
     job_count = rng.choice([4, 6, 8, 14])
     starts = rng.sample(range(100), job_count)
@@ -714,8 +967,10 @@ def random_tables(rng):
         job = f"{'eval' if rng.random() < 0.2 and not is_last else 'train'}-{number}"
         base = rng.choice([0, UNIX])
         began = None if rng.random() < 0.03 else starts[number if rng.random() < 0.9 else 0]
-        machine = {"device_name": rng.choice(["H100"] * 16 + ["A100", None]),
-                   "world_size": rng.choice([8] * 16 + [4, None])}
+        machine = {
+            "device_name": rng.choice(["H100"] * 16 + ["A100", None]),
+            "world_size": rng.choice([8] * 16 + [4, None]),
+        }
         ranks = rng.choice([[0], [0], [0, 3]])
         steps = rng.choice([1, 2, 4])
         if has_steps is False or (has_steps is None and rng.random() < 0.3):
@@ -741,25 +996,37 @@ def random_tables(rng):
                 elif steps and rng.random() < 0.7:
                     continue
                 tables["gpu_activities"] += [
-                    common | {
-                        "name": name, "short_name": short_name, "kind": kind, "step": step,
+                    common
+                    | {
+                        "name": name,
+                        "short_name": short_name,
+                        "kind": kind,
+                        "step": step,
                         "device": devices[name, short_name],
                         "start_ns": at_ns + 50 * place + rng.randint(0, noise_ns),
-                        "dur_ns": max(0, dur_ns + longer[name, short_name]
-                                      + rng.randint(-noise_ns, noise_ns)),
+                        "dur_ns": max(
+                            0, dur_ns + longer[name, short_name] + rng.randint(-noise_ns, noise_ns)
+                        ),
                     }
                     for place, ((name, short_name), (kind, dur_ns)) in enumerate(KERNELS.items())
                     for _ in range(times[name, short_name])
                 ]
-    return {table: [completed(table, row, at) for at, row in enumerate(rows)]
-            for table, rows in tables.items()}
+    return {
+        table: [completed(table, row, at) for at, row in enumerate(rows)]
+        for table, rows in tables.items()
+    }
 
 
 def random_step(rng, common, step, start_ns, noise_ns):
     """Its annotation, perhaps on two threads; and an operator, which is none."""
     dur_ns = 800 + rng.randint(-noise_ns, noise_ns)
-    row = common | {"cat": "user_annotation", "name": f"ProfilerStep#{step}", "step": step,
-                    "start_ns": start_ns, "dur_ns": dur_ns}
+    row = common | {
+        "cat": "user_annotation",
+        "name": f"ProfilerStep#{step}",
+        "step": step,
+        "start_ns": start_ns,
+        "dur_ns": dur_ns,
+    }
     yield row
     if rng.random() < 0.2:
         yield row | {"tid": "2", "start_ns": start_ns + 30}
@@ -794,11 +1061,25 @@ def test_random_rows(compare, seed):
 
 def test_random_rows_are_worth_it():
     """Every case that the queries have to tell apart comes up, and more than once."""
-    found = dict.fromkeys((
-        "added", "deleted", "increased", "decreased", "unchanged", None, "less than 1 %", "noisy",
-        "some do not count", "a kernel that a run has not", "no step_time", "nothing",
-        "step", "kernel",
-    ), 0)  # fmt: skip
+    found = dict.fromkeys(
+        (
+            "added",
+            "deleted",
+            "increased",
+            "decreased",
+            "unchanged",
+            None,
+            "less than 1 %",
+            "noisy",
+            "some do not count",
+            "a kernel that a run has not",
+            "no step_time",
+            "nothing",
+            "step",
+            "kernel",
+        ),
+        0,
+    )
     for seed in SEEDS:
         for tables, given in random_cases(seed):
             rows = regressions(tables, **given)
@@ -814,7 +1095,8 @@ def test_random_rows_are_worth_it():
                     found[row["kind"]] += 1
             found["a kernel that a run has not"] += sum(
                 row["kind"] == "kernel" and row["min_ns"] == 0 < row["max_ns"]
-                for row in baseline(tables, **given))
+                for row in baseline(tables, **given)
+            )
     assert min(found.values()) >= 5, found
 
 
@@ -836,12 +1118,15 @@ def rows_of_programs(compare, noise, slower=1, programs=60):
                 dur_ns = round(usual_ns * rng.gauss(1, noise))
                 if run == 8 and name == SLOW:
                     dur_ns = round(dur_ns * slower)
-                activities.append({"job": job, "name": name, "start_ns": start_ns,
-                                   "dur_ns": dur_ns})
+                activities.append(
+                    {"job": job, "name": name, "start_ns": start_ns, "dur_ns": dur_ns}
+                )
                 start_ns += dur_ns
     compare.fill(activities, traces=traces)
-    return [compare.run("regressions", job_contains=f"program{program:02}-")
-            for program in range(programs)]
+    return [
+        compare.run("regressions", job_contains=f"program{program:02}-")
+        for program in range(programs)
+    ]
 
 
 def test_noise_is_no_change(compare):
@@ -857,6 +1142,8 @@ def test_a_slower_kernel_is_the_first_of_the_kernels(compare):
         first, *others = [row for row in rows if row["kind"] == "kernel"]
         assert (first["name"], first["change"]) == (SLOW, "increased")
         assert 0.14 < first["diff_ratio"] < 0.26
-        assert all(row["kind"] == "step" and row["change"] == "increased"
-                   for row in rows[:first["position"] - 1])
+        assert all(
+            row["kind"] == "step" and row["change"] == "increased"
+            for row in rows[: first["position"] - 1]
+        )
         assert sum(row["change"] != "unchanged" for row in others) <= 1

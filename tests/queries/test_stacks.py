@@ -63,7 +63,9 @@ def folded(host, **given):
 
 
 def test_of_a_kernel_of_the_backward_pass(host):
-    host.expect("call_stack", """
+    host.expect(
+        "call_stack",
+        """
         job  rank  event_id  relation          depth  height  parent_id  tid  kernel_count  kernel_ns
         j    0     1         ancestor          0      5       -          1    3             22
         j    0     5         ancestor          1      4       1          1    2             12
@@ -73,11 +75,17 @@ def test_of_a_kernel_of_the_backward_pass(host):
         j    0     109       self              5      0       9          -    1             7
         j    0     2         forward_ancestor  1      3       1          1    1             10
         j    0     3         forward           2      2       2          1    1             10
-    """, activities=THREE, ops=STEP, of_event=109)  # noqa: E501
+    """,  # noqa: E501
+        activities=THREE,
+        ops=STEP,
+        of_event=109,
+    )
 
 
 def test_all_that_a_step_called(host):
-    host.expect("call_stack", """
+    host.expect(
+        "call_stack",
+        """
         event_id  relation    depth  height  parent_id  kernel_count  kernel_ns
         1         self        0      5       -          3             22
         2         descendant  1      3       1          1             10
@@ -92,11 +100,17 @@ def test_all_that_a_step_called(host):
         109       activity    5      0       9          1             7
         10        descendant  4      1       8          1             5
         110       activity    5      0       10         1             5
-    """, activities=THREE, ops=STEP, of_event=1)
+    """,
+        activities=THREE,
+        ops=STEP,
+        of_event=1,
+    )
 
 
 def test_of_an_operator_of_the_backward_pass(host):
-    host.expect("call_stack", """
+    host.expect(
+        "call_stack",
+        """
         event_id  relation          depth  name
         1         ancestor          0      step
         5         ancestor          1      ##~backward~##
@@ -108,28 +122,58 @@ def test_of_an_operator_of_the_backward_pass(host):
         110       activity          5      k<1>
         2         forward_ancestor  1      linear
         3         forward           2      addmm
-    """, activities=THREE, ops=STEP, of_event=8)
+    """,
+        activities=THREE,
+        ops=STEP,
+        of_event=8,
+    )
 
 
 def test_of_a_forward_operator(host):
-    host.expect("call_stack", """
+    host.expect(
+        "call_stack",
+        """
         event_id  relation
         1         ancestor
         2         ancestor
         3         self
         4         descendant
         104       activity
-    """, activities=THREE, ops=STEP, of_event=3)
+    """,
+        activities=THREE,
+        ops=STEP,
+        of_event=3,
+    )
 
 
 def test_what_others_tell(host):
-    host.fill([{
-        "event_id": 20, "launch_id": 1, "name": "gemm", "device": 1, "stream": 9, "start_ns": 5,
-        "dur_ns": 3, "cat": "kernel",
-    }], [{
-        "event_id": 1, "root_id": 1, "depth": 0, "cat": "cuda_runtime", "name": "launch",
-        "pid": "7", "tid": "8", "start_ns": 1, "dur_ns": 2,
-    }])
+    host.fill(
+        [
+            {
+                "event_id": 20,
+                "launch_id": 1,
+                "name": "gemm",
+                "device": 1,
+                "stream": 9,
+                "start_ns": 5,
+                "dur_ns": 3,
+                "cat": "kernel",
+            }
+        ],
+        [
+            {
+                "event_id": 1,
+                "root_id": 1,
+                "depth": 0,
+                "cat": "cuda_runtime",
+                "name": "launch",
+                "pid": "7",
+                "tid": "8",
+                "start_ns": 1,
+                "dur_ns": 2,
+            }
+        ],
+    )
     told = ("cat", "name", "pid", "tid", "device", "stream", "start_ns", "dur_ns")
     assert [tuple(row[name] for name in told) for row in host.run("call_stack", of_event=1)] == [
         ("cuda_runtime", "launch", "7", "8", None, None, 1, 2),
@@ -138,10 +182,16 @@ def test_what_others_tell(host):
 
 
 def test_of_an_activity_without_a_launch(host):
-    host.expect("call_stack", """
+    host.expect(
+        "call_stack",
+        """
         event_id  relation  depth  height  parent_id  kernel_count  kernel_ns
         111       self      0      0       -          1             2
-    """, activities=THREE, ops=STEP, of_event=111)
+    """,
+        activities=THREE,
+        ops=STEP,
+        of_event=111,
+    )
 
 
 @pytest.mark.parametrize("of_event", [0, 12, -1, None])
@@ -152,17 +202,19 @@ def test_of_no_event(host, of_event):
 
 def test_several_activities_of_a_launch(host):
     """Of one of them, the others are none of its business; they come by their starts."""
-    host.fill("""
+    host.fill(
+        """
         event_id  start_ns  dur_ns  launch_id
         21        9         1       1
         22        5         2       1
         23        5         3       1
-    """, """
+    """,
+        """
         event_id  start_ns  dur_ns  depth  root_id
         1         0         3       0      1
-    """)
-    assert related(host, 1) == [
-        ("self", 1), ("activity", 22), ("activity", 23), ("activity", 21)]
+    """,
+    )
+    assert related(host, 1) == [("self", 1), ("activity", 22), ("activity", 23), ("activity", 21)]
     assert related(host, 22) == [("ancestor", 1), ("self", 22)]
     assert host.run("call_stack", of_event=22)[0]["kernel_count"] == 3
 
@@ -173,7 +225,9 @@ def test_other_threads_come_last(host):
     #  [5)   [6)              another thread
     #     [7=)                a third one
     #                  [8)   not in 1
-    host.expect("call_stack", """
+    host.expect(
+        "call_stack",
+        """
         event_id  depth
         1         0
         2         1
@@ -182,7 +236,8 @@ def test_other_threads_come_last(host):
         5         1
         7         1
         6         1
-    """, ops="""
+    """,
+        ops="""
         event_id  tid  start_ns  end_ns  depth  root_id  parent_id  caller_id
         1         1    0         18      0      1        -          -
         2         1    3         5       1      1        1          -
@@ -192,7 +247,9 @@ def test_other_threads_come_last(host):
         6         2    7         9       0      6        -          1
         7         3    4         8       0      7        -          1
         8         1    18        20      0      8        -          -
-    """, of_event=1)
+    """,
+        of_event=1,
+    )
 
 
 def test_callers_that_end_at_once(host):
@@ -201,7 +258,9 @@ def test_callers_that_end_at_once(host):
     #    [4)           called by 2
     #  [5)             called by 1
     #          [3)     next to them
-    host.expect("call_stack", """
+    host.expect(
+        "call_stack",
+        """
         event_id  depth  parent_id
         9         0      -
         1         1      9
@@ -209,7 +268,8 @@ def test_callers_that_end_at_once(host):
         4         3      2
         5         2      1
         3         1      9
-    """, ops="""
+    """,
+        ops="""
         event_id  tid  start_ns  end_ns  depth  root_id  parent_id  caller_id
         9         1    0         20      0      9        -          -
         1         1    0         10      1      9        9          -
@@ -217,7 +277,9 @@ def test_callers_that_end_at_once(host):
         3         1    10        12      1      9        9          -
         4         2    3         5       0      4        -          2
         5         2    1         3       0      5        -          1
-    """, of_event=9)
+    """,
+        of_event=9,
+    )
 
 
 def test_a_caller_that_was_crossed(host):
@@ -225,46 +287,58 @@ def test_a_caller_that_was_crossed(host):
     #  [= 2 ===)          left the stack where 3 began
     #    [4)              called by 2
     #      [= 3 ===)
-    host.expect("call_stack", """
+    host.expect(
+        "call_stack",
+        """
         event_id  depth  parent_id
         1         0      -
         2         1      1
         4         2      2
         3         1      1
-    """, ops="""
+    """,
+        ops="""
         event_id  tid  start_ns  end_ns  depth  root_id  parent_id  caller_id  cut_ns
         1         1    0         16      0      1        -          -          -
         2         1    1         9       1      1        1          -          5
         3         1    5         13      1      1        1          -          -
         4         2    3         5       0      4        -          2          -
-    """, of_event=1)
+    """,
+        of_event=1,
+    )
 
 
 def test_a_forward_operator_among_the_ancestors_is_one(host):
     """A forward pass that is run again inside of the backward pass."""
-    host.fill(host_ops="""
+    host.fill(
+        host_ops="""
         event_id  start_ns  end_ns  depth  root_id  parent_id  forward_id
         1         0         9       0      1        -          -
         2         1         8       1      1        1          1
-    """)
+    """
+    )
     assert related(host, 2) == [("ancestor", 1), ("self", 2)]
 
 
 def test_a_forward_pass_under_another_root(host):
     # [1 = [2 ==) )   [3 = [4 = ) )
-    host.expect("call_stack", """
+    host.expect(
+        "call_stack",
+        """
         event_id  relation          depth
         3         ancestor          0
         4         self              1
         1         forward_ancestor  0
         2         forward           1
-    """, ops="""
+    """,
+        ops="""
         event_id  start_ns  end_ns  depth  root_id  parent_id  forward_id
         1         0         9       0      1        -          -
         2         1         8       1      1        1          -
         3         10        19      0      3        -          -
         4         11        18      1      3        3          2
-    """, of_event=4)
+    """,
+        of_event=4,
+    )
 
 
 SAME_IN_ALL = """
@@ -276,20 +350,26 @@ SAME_IN_ALL = """
 """
 
 
-@pytest.mark.parametrize(("given", "found"), [
-    ({}, [("j", 0), ("j", 1), ("k", 0)]),
-    ({"of_rank": 0}, [("j", 0), ("k", 0)]),
-    ({"of_rank": 1}, [("j", 1)]),
-    ({"only_jobs": ["k"]}, [("k", 0)]),
-    ({"of_rank": 1, "only_jobs": ["k"]}, []),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ({}, [("j", 0), ("j", 1), ("k", 0)]),
+        ({"of_rank": 0}, [("j", 0), ("k", 0)]),
+        ({"of_rank": 1}, [("j", 1)]),
+        ({"only_jobs": ["k"]}, [("k", 0)]),
+        ({"of_rank": 1, "only_jobs": ["k"]}, []),
+    ],
+)
 def test_ranks_of_a_call_stack(host, given, found):
-    host.fill(host_ops=SAME_IN_ALL, gpu_activities="""
+    host.fill(
+        host_ops=SAME_IN_ALL,
+        gpu_activities="""
         job  rank  event_id  start_ns  dur_ns  launch_id
         j    0     9         0         3       1
         j    1     9         0         3       1
         k    0     9         0         3       1
-    """)
+    """,
+    )
     rows = host.run("call_stack", of_event=1, **given)
     assert [(row["job"], row["rank"]) for row in rows if row["relation"] == "self"] == found
     assert [(row["job"], row["rank"]) for row in rows if row["relation"] == "activity"] == found
@@ -341,18 +421,25 @@ def test_deep_folded_stacks(deep):
 
 
 def test_time_of_the_gpu(host):
-    host.expect("folded_stacks", """
+    host.expect(
+        "folded_stacks",
+        """
         job  rank  stack                                        weight_ns
         j    0     step;linear;addmm;launch;gemm                10
         j    0     step;##~backward~##;evaluate;mm;launch;gemm  7
         j    0     step;##~backward~##;evaluate;mm;launch;k     5
         j    0     alone                                        2
-    """, activities=THREE, ops=STEP)
+    """,
+        activities=THREE,
+        ops=STEP,
+    )
 
 
 def test_time_of_the_host(host):
     # step: 44 - 12 - 28; backward: 28 - 3, as evaluate is of another thread
-    host.expect("folded_stacks", """
+    host.expect(
+        "folded_stacks",
+        """
         stack                                   weight_ns
         step;##~backward~##                     25
         step;##~backward~##;evaluate;mm         8
@@ -364,7 +451,11 @@ def test_time_of_the_host(host):
         step;##~backward~##;ones                3
         step;linear                             3
         step;linear;addmm;launch                3
-    """, activities=THREE, ops=STEP, weight="host")
+    """,
+        activities=THREE,
+        ops=STEP,
+        weight="host",
+    )
 
 
 def test_selected_steps(host):
@@ -375,11 +466,13 @@ def test_selected_steps(host):
 
 
 def test_what_was_called_in_another_step_is_not_own_time(host):
-    host.fill(host_ops="""
+    host.fill(
+        host_ops="""
         event_id  name  start_ns  end_ns  step  depth  root_id  parent_id  stack_hash
         1         a     0         9       1     0      1        -          1
         2         b     5         8       2     1      1        1          12
-    """)
+    """
+    )
     assert folded(host, only_steps=[1], weight="host") == {"a": 6}
     assert folded(host, only_steps=[2], weight="host") == {"a;b": 3}
 
@@ -388,50 +481,77 @@ def test_crossing_operations(host):
     # [= 1 =====)           left the stack at 6, where 3 began in it
     #   [2 )
     #       [= 3 ====)
-    host.expect("folded_stacks", """
+    host.expect(
+        "folded_stacks",
+        """
         stack  weight_ns
         o;c    9
         o;a    7
         o      5
         o;a;b  3
-    """, ops="""
+    """,
+        ops="""
         event_id  name  start_ns  end_ns  depth  root_id  parent_id  cut_ns  stack_hash
         0         o     0         20      0      0        -          -       1
         1         a     1         11      1      0        0          7       2
         2         b     3         6       2      0        1          -       3
         3         c     7         16      1      0        0          -       4
-    """, weight="host")
+    """,
+        weight="host",
+    )
 
 
 def test_ranks_and_jobs_of_folded_stacks(host):
-    host.expect("folded_stacks", """
+    host.expect(
+        "folded_stacks",
+        """
         job  rank  stack  weight_ns
         i    0     c;k    4
         j    0     a;k    1
         j    1     b;k    2
-    """, activities="""
+    """,
+        activities="""
         job  rank  name  start_ns  dur_ns  launch_id
         j    0     k     0         1       1
         j    1     k     0         2       1
         i    0     k     0         4       1
-    """, ops="""
+    """,
+        ops="""
         job  rank  event_id  cat           name  start_ns  dur_ns  depth  root_id  stack_hash
         j    0     1         cuda_runtime  a     0         1       0      1        5
         j    1     1         cuda_runtime  b     0         1       0      1        5
         i    0     1         cuda_runtime  c     0         1       0      1        5
-    """)
+    """,
+    )
     assert folded(host, only_jobs=["i"]) == {"c;k": 4}
     assert folded(host, only_ranks=[1]) == {"b;k": 2}
     assert folded(host, only_ranks=[1], weight="host") == {"b": 1}
 
 
-@pytest.mark.parametrize(("name", "shown"), [
-    ("a;b", "a:b"), ("a\nb\r\tc", "a b  c"), ("a\u0085b", "a b"), ("", "[unknown]"),
-    (None, "[unknown]"), (" ", " "), ("a b 5", "a b 5"), ('"a", é', '"a", é'),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("a;b", "a:b"),
+        ("a\nb\r\tc", "a b  c"),
+        ("a\u0085b", "a b"),
+        ("", "[unknown]"),
+        (None, "[unknown]"),
+        (" ", " "),
+        ("a b 5", "a b 5"),
+        ('"a", é', '"a", é'),
+    ],
+)
 def test_names_in_folded_stacks(host, name, shown):
-    op = {"event_id": 1, "cat": "cuda_runtime", "name": name, "start_ns": 0, "dur_ns": 3,
-          "depth": 0, "root_id": 1, "stack_hash": 1}
+    op = {
+        "event_id": 1,
+        "cat": "cuda_runtime",
+        "name": name,
+        "start_ns": 0,
+        "dur_ns": 3,
+        "depth": 0,
+        "root_id": 1,
+        "stack_hash": 1,
+    }
     host.fill([{"name": name, "start_ns": 0, "dur_ns": 1, "launch_id": 1}], [op])
     assert folded(host) == {f"{shown};{shown}": 1}
     assert folded(host, weight="host") == {shown: 3}
@@ -439,14 +559,19 @@ def test_names_in_folded_stacks(host, name, shown):
 
 
 def test_stacks_that_names_make_equal(host):
-    host.expect("folded_stacks", """
+    host.expect(
+        "folded_stacks",
+        """
         stack  weight_ns
         a:b    5
-    """, ops="""
+    """,
+        ops="""
         event_id  name  start_ns  dur_ns  depth  root_id  stack_hash
         1         a;b   0         2       0      1        1
         2         a:b   9         3       0      2        2
-    """, weight="host")
+    """,
+        weight="host",
+    )
 
 
 @pytest.mark.parametrize(("given", "says"), [("cpu", "'cpu'"), ("", "''"), (None, "NULL")])
@@ -457,7 +582,7 @@ def test_unknown_weight(host, given, says):
 
 
 # What the documentation tells to turn the rows into the lines that flame graphs are made of.
-TO_LINES = r'''1d; s/^"([^"]|"")*",[^,]*,"(.*)",([0-9]+)$/\2 \3/; s/""/"/g'''
+TO_LINES = r"""1d; s/^"([^"]|"")*",[^,]*,"(.*)",([0-9]+)$/\2 \3/; s/""/"/g"""
 
 
 @pytest.mark.skipif(not shutil.which("sed"), reason="no sed")
@@ -520,22 +645,38 @@ def random_rank(rng, job, rank):
         spans = []
         for _ in range(rng.randrange(15)):
             start = rng.choice((0, 1, 2, 3, rng.randrange(20)))
-            spans.append({
-                "job": job, "rank": rank, "event_id": next(ids), "cat": rng.choice(CATS),
-                "name": rng.choice(NAMES), "pid": "1", "tid": tid, "start_ns": start,
-                "end_ns": start + rng.choice((0, 1, 3, 9, 20, 25 - start)), "cut_ns": None,
-                "caller_id": None, "step": rng.choice((None, 1, 2)),
-            })  # fmt: skip
+            spans.append(
+                {
+                    "job": job,
+                    "rank": rank,
+                    "event_id": next(ids),
+                    "cat": rng.choice(CATS),
+                    "name": rng.choice(NAMES),
+                    "pid": "1",
+                    "tid": tid,
+                    "start_ns": start,
+                    "end_ns": start + rng.choice((0, 1, 3, 9, 20, 25 - start)),
+                    "cut_ns": None,
+                    "caller_id": None,
+                    "step": rng.choice((None, 1, 2)),
+                }
+            )
             spans[-1]["dur_ns"] = spans[-1]["end_ns"] - start
         placed(spans)
         ops += spans
     for op in ops:
         if op["depth"] == 0 and op["tid"] in (AUTOGRAD, SECOND_AUTOGRAD):
             # Of the main thread, whenever: the queries go by the link alone.
-            op["caller_id"] = rng.choice([None, *(
-                outer["event_id"] for outer in ops
-                if outer["cat"] == "user_annotation" and outer["tid"] == MAIN
-            )])
+            op["caller_id"] = rng.choice(
+                [
+                    None,
+                    *(
+                        outer["event_id"]
+                        for outer in ops
+                        if outer["cat"] == "user_annotation" and outer["tid"] == MAIN
+                    ),
+                ]
+            )
         op["forward_id"] = rng.choice([None, *(other["event_id"] for other in ops)])
         del op["names"]
     launches = [op["event_id"] for op in ops if op["cat"] == "cuda_runtime"]
@@ -543,13 +684,23 @@ def random_rank(rng, job, rank):
     for _ in range(rng.randrange(8)):
         start, dur = rng.randrange(40), rng.choice((0, 1, 5))
         name = rng.choice(NAMES)
-        activities.append({
-            "job": job, "rank": rank, "event_id": next(ids), "cat": "kernel", "name": name,
-            "short_name": name, "device": rng.choice((None, 0, 1)),
-            "stream": rng.choice((None, 0, 7)), "start_ns": start, "dur_ns": dur,
-            "end_ns": start + dur, "launch_id": rng.choice([None, *launches]),
-            "step": rng.choice((None, 1, 2)),
-        })  # fmt: skip
+        activities.append(
+            {
+                "job": job,
+                "rank": rank,
+                "event_id": next(ids),
+                "cat": "kernel",
+                "name": name,
+                "short_name": name,
+                "device": rng.choice((None, 0, 1)),
+                "stream": rng.choice((None, 0, 7)),
+                "start_ns": start,
+                "dur_ns": dur,
+                "end_ns": start + dur,
+                "launch_id": rng.choice([None, *launches]),
+                "step": rng.choice((None, 1, 2)),
+            }
+        )
     return activities, ops
 
 
@@ -564,9 +715,12 @@ def random_rows(seed):
 
 
 SELECTIONS = (
-    {}, {"only_ranks": [1]}, {"only_jobs": ["k"]}, {"only_steps": [1]},
+    {},
+    {"only_ranks": [1]},
+    {"only_jobs": ["k"]},
+    {"only_steps": [1]},
     {"only_steps": [2], "only_ranks": [0]},
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -621,10 +775,12 @@ def test_random_rows_are_worth_it():
                 relations = Counter(row["relation"] for row in rank.call_stack(event))
                 seen.update(relations)
                 seen["forward pass and activities"] += (
-                    relations["forward"] and relations["activity"] > 0)
+                    relations["forward"] and relations["activity"] > 0
+                )
         stacks = Counter(
             (row["job"], row["rank"], row["stack"])
-            for row in brute_stacks.folded_stacks(activities, ops))
+            for row in brute_stacks.folded_stacks(activities, ops)
+        )
         seen["stacks"] += len(stacks)
         seen["of several activities"] += len(activities) - len(stacks)
     rare = {"caller is empty": 1, "of several activities": 5, "caller was cut": 5}

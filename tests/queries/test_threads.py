@@ -14,24 +14,31 @@ def test_drawn_in_the_header(host):
     # operator          [========)
     # runtime             [==)  [=====)
     #               aaaaoorrrooorrrrrraaaa           aaaaaa
-    host.expect("thread_stats", """
+    host.expect(
+        "thread_stats",
+        """
         start_ns  span_ns  busy_ns  annotation_ns  operator_ns  runtime_ns  python_ns  sync_ns
         100       39       28       14             5            9           0          0
-    """, ops="""
+    """,
+        ops="""
         event_id  cat              name   start_ns  end_ns  parent_id  cut_ns
         1         user_annotation  step   100       122     -          -
         2         cpu_op           op     104       113     1          112
         3         cuda_runtime     call   106       109     2          -
         4         cuda_runtime     call   112       118     1          -
         5         user_annotation  other  133       139     -          -
-    """)
+    """,
+    )
 
 
 def test_kinds(host):
-    host.expect("thread_stats", """
+    host.expect(
+        "thread_stats",
+        """
         tid  busy_ns  operator_ns  annotation_ns  python_ns  runtime_ns  sync_ns  data_loading_ns
         1    96       3            4              8          16          64       1
-    """, ops="""
+    """,
+        ops="""
         cat              name                         start_ns  dur_ns
         cpu_op           aten::mm                     0         1
         Operator         aten::mm                     10        2
@@ -45,11 +52,15 @@ def test_kinds(host):
         mtia_runtime     synchronizeStream            200       32
         cuda_driver      cuStreamSynchronize          300       16
         user_annotation  enumerate(DataLoader)#It.x   400       1
-    """)
-    host.expect("thread_stats", """
+    """,
+    )
+    host.expect(
+        "thread_stats",
+        """
         op_count  annotation_count  python_count  runtime_count  launch_count
         2         1                 1             2              0
-    """, ops="""
+    """,
+        ops="""
         cat              name                  start_ns  dur_ns
         cpu_op           enumerate(DataLoader)#A 0       1
         Operator         aten::mm              10        2
@@ -57,7 +68,8 @@ def test_kinds(host):
         python_function  model.py              30        8
         cuda_runtime     cudaLaunchKernel      40        1
         cuda_runtime     cudaEventSynchronize  50        2
-    """)
+    """,
+    )
 
 
 def test_what_lies_in_a_loader_is_loading(host):
@@ -66,76 +78,97 @@ def test_what_lies_in_a_loader_is_loading(host):
     # runtime            [ sync )                      in it
     # python                             [ after )     crosses it
     # op                                  [)           in both
-    host.expect("thread_stats", """
+    host.expect(
+        "thread_stats",
+        """
         busy_ns  data_loading_ns  operator_ns  python_ns  sync_ns
         32       25               0            7          0
-    """, ops="""
+    """,
+        ops="""
         event_id  cat              name                         start_ns  end_ns  parent_id  cut_ns
         1         user_annotation  enumerate(DataLoader)#It.n   0         26      -          22
         2         cpu_op           aten::stack                  3         12      1          -
         3         cuda_runtime     cudaStreamSynchronize        6         12      2          -
         4         python_function  after                        22        32      -          -
         5         cpu_op           aten::item                   23        26      4          -
-    """)
+    """,
+    )
 
 
-@pytest.mark.parametrize(("cat", "name", "loading_ns"), [
-    ("cpu_op", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 9),
-    ("Operator", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 9),
-    ("user_annotation", "enumerate(DataPipe)#x", 0),
-    ("python_function", "enumerate(DataLoader)#x", 0),
-    ("cuda_runtime", "enumerate(DataLoader)#x", 0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("cat", "name", "loading_ns"),
+    [
+        ("cpu_op", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 9),
+        ("Operator", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 9),
+        ("user_annotation", "enumerate(DataPipe)#x", 0),
+        ("python_function", "enumerate(DataLoader)#x", 0),
+        ("cuda_runtime", "enumerate(DataLoader)#x", 0),
+    ],
+)
 def test_loaders(host, cat, name, loading_ns):
     # [ loader )
     #  [ a )
     #   [b)
     #           [c)
-    host.expect("thread_stats", f"""
+    host.expect(
+        "thread_stats",
+        f"""
         busy_ns  data_loading_ns
         12       {loading_ns}
-    """, ops=f"""
+    """,
+        ops=f"""
         event_id  cat              name    start_ns  end_ns  parent_id
         1         {cat}            {name}  0         9       -
         2         user_annotation  a       1         5       1
         3         python_function  b       2         5       2
         4         python_function  c       10        13      -
-    """)
+    """,
+    )
 
 
 def test_a_loader_is_of_its_thread(host):
     # Of equal spans the one with the lower event_id is the outer one.
-    host.expect("thread_stats", """
+    host.expect(
+        "thread_stats",
+        """
         tid  busy_ns  data_loading_ns  operator_ns
         1    9        9                0
         3    9        0                9
         2    7        0                7
-    """, ops="""
+    """,
+        ops="""
         event_id  tid  cat     name                     start_ns  end_ns  parent_id
         1         1    cpu_op  enumerate(DataLoader)#I  0         9       -
         2         1    cpu_op  aten::stack              0         9       1
         3         2    cpu_op  aten::mm                 1         8       -
         4         3    cpu_op  aten::mm                 0         9       -
         5         3    cpu_op  enumerate(DataLoader)#I  9         9       -
-    """)
+    """,
+    )
 
 
 def test_spans_of_no_length(host):
-    host.expect("thread_stats", """
+    host.expect(
+        "thread_stats",
+        """
         tid  start_ns  span_ns  busy_ns  op_count
         1    5         15       4        3
         2    7         0        0        1
-    """, ops="""
+    """,
+        ops="""
         event_id  tid  start_ns  end_ns  parent_id
         1         1    5         5       -
         2         1    10        14      -
         3         1    20        20      -
         4         2    7         7       -
-    """)
+    """,
+    )
 
 
 def test_roles(host):
-    host.expect("thread_stats", """
+    host.expect(
+        "thread_stats",
+        """
         rank  pid  tid  role
         0     5    5    -
         0     5    6    main
@@ -150,7 +183,8 @@ def test_roles(host):
         2     5    6    main
         3     5    6    -
         4     5    5    main
-    """, ops="""
+    """,
+        ops="""
         rank  pid  tid  start_ns  dur_ns  cat              name
         0     5    6    0         0       user_annotation  ProfilerStep#3
         0     5    6    0         1       cpu_op           autograd::engine::evaluate_function:~A
@@ -166,22 +200,28 @@ def test_roles(host):
         2     5    6    0         1       Operator         ProfilerStep~#~4
         3     5    6    0         1       cpu_op           -
         4     5    5    0         1       cuda_runtime     -
-    """)
+    """,
+    )
 
 
 def test_roles_do_not_depend_on_the_selected_steps(host):
-    host.expect("thread_stats", """
+    host.expect(
+        "thread_stats",
+        """
         tid  role      op_count
         2    main      1
         3    autograd  1
-    """, ops="""
+    """,
+        ops="""
         pid  tid  step  cat              name            start_ns  dur_ns
         1    1    -     cpu_op           op              0         9
         1    2    1     user_annotation  ProfilerStep#1  10        9
         1    2    2     cpu_op           op              21        1
         1    3    1     cpu_op           autograd::x     15        1
         1    3    2     cpu_op           op              25        1
-    """, only_steps=[2])
+    """,
+        only_steps=[2],
+    )
 
 
 def test_names(host):
@@ -197,26 +237,41 @@ def test_names(host):
             1     1    -    0         4
         """,
         events=[
-            {"rank": rank, "event_id": at, "ph": ph, "name": name, "pid": pid, "tid": tid,
-             "args": args}
-            for at, (rank, ph, name, pid, tid, args) in enumerate([
-                (0, "M", "thread_name", "1", "2", '{"name": "thread 2 (python3)"}'),
-                (0, "M", "thread_name", "1", "2", '{"name": "thread 2 (pt_autograd_0)"}'),
-                (0, "M", "thread_sort_index", "1", "2", '{"name": "no"}'),
-                (0, "X", "thread_name", "1", "2", '{"name": "no"}'),
-                (0, "M", "thread_name", "1", "2", None),
-                (0, "M", "thread_name", "1", "2", "no JSON"),
-                (0, "M", "thread_name", "1", "2", "{}"),
-                (0, "M", "process_name", "1", "3", '{"name": "no"}'),
-                (0, "M", "thread_name", "1", None, '{"name": "no"}'),
-                (1, "M", "thread_name", "1", "2", '{"name": "other"}'),
-                (1, "M", "thread_name", None, "2", '{"name": "of no process"}'),
-                (1, "M", "thread_name", "1", None, '{"name": "of no thread"}'),
-            ])
+            {
+                "rank": rank,
+                "event_id": at,
+                "ph": ph,
+                "name": name,
+                "pid": pid,
+                "tid": tid,
+                "args": args,
+            }
+            for at, (rank, ph, name, pid, tid, args) in enumerate(
+                [
+                    (0, "M", "thread_name", "1", "2", '{"name": "thread 2 (python3)"}'),
+                    (0, "M", "thread_name", "1", "2", '{"name": "thread 2 (pt_autograd_0)"}'),
+                    (0, "M", "thread_sort_index", "1", "2", '{"name": "no"}'),
+                    (0, "X", "thread_name", "1", "2", '{"name": "no"}'),
+                    (0, "M", "thread_name", "1", "2", None),
+                    (0, "M", "thread_name", "1", "2", "no JSON"),
+                    (0, "M", "thread_name", "1", "2", "{}"),
+                    (0, "M", "process_name", "1", "3", '{"name": "no"}'),
+                    (0, "M", "thread_name", "1", None, '{"name": "no"}'),
+                    (1, "M", "thread_name", "1", "2", '{"name": "other"}'),
+                    (1, "M", "thread_name", None, "2", '{"name": "of no process"}'),
+                    (1, "M", "thread_name", "1", None, '{"name": "of no thread"}'),
+                ]
+            )
         ],
     )
     assert [row["thread_name"] for row in host.run("thread_stats")] == [
-        "thread 2 (pt_autograd_0)", None, None, "other", "of no process", "of no thread"]
+        "thread 2 (pt_autograd_0)",
+        None,
+        None,
+        "other",
+        "of no process",
+        "of no thread",
+    ]
 
 
 def test_what_threads_launched(host):
@@ -225,13 +280,16 @@ def test_what_threads_launched(host):
     #    [========)             device 1, of the same launch
     #      |                    no length
     #                 [==)     no device known
-    host.expect("thread_stats", """
+    host.expect(
+        "thread_stats",
+        """
         pid  tid  runtime_count  launch_count  kernel_count  kernel_ns  kernel_busy_ns
         1    1    3              3             4             19         15
         1    2    1              1             1             9          9
         2    1    1              0             0             0          0
         -    1    1              1             1             5          5
-    """, ops="""
+    """,
+        ops="""
         event_id  pid  tid  cat           start_ns  dur_ns
         1         1    1    cuda_runtime  0         4
         2         1    1    cuda_driver   10        4
@@ -239,7 +297,8 @@ def test_what_threads_launched(host):
         4         1    2    cuda_runtime  0         3
         5         2    1    cuda_runtime  0         2
         6         -    1    cuda_runtime  0         2
-    """, activities="""
+    """,
+        activities="""
         launch_id  launch_pid  launch_tid  device  stream  start_ns  end_ns
         1          1           1           0       7       0         7
         1          1           1           1       7       3         12
@@ -249,7 +308,8 @@ def test_what_threads_launched(host):
         6          -           1           0       7       0         5
         -          -           -           0       7       0         30
         -          1           1           0       7       0         30
-    """)
+    """,
+    )
 
 
 def test_time_of_steps(host):
@@ -274,18 +334,35 @@ def test_time_of_steps(host):
         6          1           1           2     5         2
         7          1           1           3     9         4
     """
-    host.expect("thread_stats", """
+    host.expect(
+        "thread_stats",
+        """
         start_ns  span_ns  busy_ns  annotation_ns  operator_ns  python_ns  op_count  kernel_ns
         3         27       17       3              14           0          2         1
-    """, ops=ops, activities=activities, only_steps=[1])
-    host.expect("thread_stats", """
+    """,
+        ops=ops,
+        activities=activities,
+        only_steps=[1],
+    )
+    host.expect(
+        "thread_stats",
+        """
         start_ns  span_ns  busy_ns  annotation_ns  operator_ns  runtime_ns  op_count  kernel_ns
         20        25       25       18             3            4           1         6
-    """, ops=ops, activities=activities, only_steps=[2, 3])
-    host.expect("thread_stats", """
+    """,
+        ops=ops,
+        activities=activities,
+        only_steps=[2, 3],
+    )
+    host.expect(
+        "thread_stats",
+        """
         start_ns  span_ns  busy_ns  annotation_ns  operator_ns  python_ns  op_count  kernel_ns
         0         60       60       21             17           18         3         7
-    """, ops=ops, activities=activities)
+    """,
+        ops=ops,
+        activities=activities,
+    )
 
 
 def test_a_thread_without_spans_in_the_steps_has_no_row(host):
@@ -295,13 +372,23 @@ def test_a_thread_without_spans_in_the_steps_has_no_row(host):
         2    2     0         4
         3    -     0         8
     """
-    host.expect("thread_stats", """
+    host.expect(
+        "thread_stats",
+        """
         tid  busy_ns
         2    4
-    """, ops=ops, only_steps=[2])
-    host.expect("thread_stats", """
+    """,
+        ops=ops,
+        only_steps=[2],
+    )
+    host.expect(
+        "thread_stats",
+        """
         tid  busy_ns
-    """, ops=ops, only_steps=[4])
+    """,
+        ops=ops,
+        only_steps=[4],
+    )
 
 
 def test_the_busiest_thread_comes_first(host):
@@ -316,7 +403,9 @@ def test_the_busiest_thread_comes_first(host):
         i    1     2    1    1         0         2       -
         i    1     2    2    4         0         3       -
     """
-    host.expect("thread_stats", """
+    host.expect(
+        "thread_stats",
+        """
         job  rank  pid  tid  busy_ns
         i    1     2    2    3
         i    1     2    1    2
@@ -325,11 +414,19 @@ def test_the_busiest_thread_comes_first(host):
         j    1     1    10   5
         j    1     1    2    5
         j    1     1    -    5
-    """, ops=ops)
-    host.expect("thread_stats", """
+    """,
+        ops=ops,
+    )
+    host.expect(
+        "thread_stats",
+        """
         job  rank  tid
         j    0     1
-    """, ops=ops, only_jobs=["j"], only_ranks=[0, 7])
+    """,
+        ops=ops,
+        only_jobs=["j"],
+        only_ranks=[0, 7],
+    )
 
 
 def test_nothing_at_all(host):
@@ -346,8 +443,14 @@ def test_nothing_at_all(host):
 
 SEEDS = range(24)
 CATS = ["cpu_op", "Operator", "user_annotation", "python_function", "cuda_runtime", "cuda_driver"]
-NAMES = [None, "aten::mm", "cudaStreamSynchronize", "autograd::x", "ProfilerStep#1",
-         "enumerate(DataLoader)#It.__next__"]
+NAMES = [
+    None,
+    "aten::mm",
+    "cudaStreamSynchronize",
+    "autograd::x",
+    "ProfilerStep#1",
+    "enumerate(DataLoader)#It.__next__",
+]
 THREADS = [("1", "1"), ("1", "2"), ("2", "1"), (None, "2"), ("1", None)]
 
 
@@ -358,31 +461,55 @@ def random_tables(rng: random.Random) -> dict[str, list[dict]]:
         for pid, tid in rng.sample(THREADS, rng.choice([1, 3])):
             for _ in range(rng.choice([1, 4, 12, 18])):
                 start = rng.randrange(40)
-                ops.append({
-                    "job": job, "rank": rank, "event_id": ids.pop(), "pid": pid, "tid": tid,
-                    "cat": rng.choice(CATS), "name": rng.choice(NAMES),
-                    "step": rng.choice([None, 1, 1, 2]), "start_ns": start,
-                    "end_ns": start + rng.choice([0, 1, 2, 5, 9, 20, 40]),
-                })
-        launches = [op for op in ops if (op["job"], op["rank"]) == (job, rank)
-                    and category(op) == "runtime"]
+                ops.append(
+                    {
+                        "job": job,
+                        "rank": rank,
+                        "event_id": ids.pop(),
+                        "pid": pid,
+                        "tid": tid,
+                        "cat": rng.choice(CATS),
+                        "name": rng.choice(NAMES),
+                        "step": rng.choice([None, 1, 1, 2]),
+                        "start_ns": start,
+                        "end_ns": start + rng.choice([0, 1, 2, 5, 9, 20, 40]),
+                    }
+                )
+        launches = [
+            op for op in ops if (op["job"], op["rank"]) == (job, rank) and category(op) == "runtime"
+        ]
         for _ in range(rng.choice([0, 5, 20])):
             launch = rng.choice([None, *launches])
             start = rng.randrange(60)
-            activities.append({
-                "job": job, "rank": rank, "event_id": 100 + len(activities),
-                "device": rng.choice([None, 0, 1]), "stream": rng.choice([None, 7]),
-                "launch_id": launch and launch["event_id"], "step": launch and launch["step"],
-                "launch_pid": launch and launch["pid"], "launch_tid": launch and launch["tid"],
-                "start_ns": start, "end_ns": start + rng.choice([0, 1, 2, 5, 20]),
-            })
+            activities.append(
+                {
+                    "job": job,
+                    "rank": rank,
+                    "event_id": 100 + len(activities),
+                    "device": rng.choice([None, 0, 1]),
+                    "stream": rng.choice([None, 7]),
+                    "launch_id": launch and launch["event_id"],
+                    "step": launch and launch["step"],
+                    "launch_pid": launch and launch["pid"],
+                    "launch_tid": launch and launch["tid"],
+                    "start_ns": start,
+                    "end_ns": start + rng.choice([0, 1, 2, 5, 20]),
+                }
+            )
         for _ in range(rng.choice([0, 4])):
             pid, tid = rng.choice(THREADS)
-            events.append({
-                "job": job, "rank": rank, "event_id": 200 + len(events), "pid": pid, "tid": tid,
-                "ph": rng.choice(["M", "M", "M", "X"]), "name": rng.choice(["thread_name", "x"]),
-                "args": rng.choice([None, "{", '{"name": "one"}', '{"name": "two"}']),
-            })
+            events.append(
+                {
+                    "job": job,
+                    "rank": rank,
+                    "event_id": 200 + len(events),
+                    "pid": pid,
+                    "tid": tid,
+                    "ph": rng.choice(["M", "M", "M", "X"]),
+                    "name": rng.choice(["thread_name", "x"]),
+                    "args": rng.choice([None, "{", '{"name": "one"}', '{"name": "two"}']),
+                }
+            )
     for row in ops + activities:
         row["dur_ns"] = row["end_ns"] - row["start_ns"]
     with_places(ops)
@@ -421,7 +548,10 @@ def test_random_rows_are_worth_it():
         seen["thread without the step"] += len(of_step) < len(found)
         seen["loaders"] += sum(map(is_loader, tables["host_ops"]))
         seen["crossed"] += sum("cut_ns" in op for op in tables["host_ops"])
-        seen["equal spans"] += len(tables["host_ops"]) - len({
-            (op["job"], op["rank"], op["pid"], op["tid"], op["start_ns"], op["end_ns"])
-            for op in tables["host_ops"]})
+        seen["equal spans"] += len(tables["host_ops"]) - len(
+            {
+                (op["job"], op["rank"], op["pid"], op["tid"], op["start_ns"], op["end_ns"])
+                for op in tables["host_ops"]
+            }
+        )
     assert min(seen.values()) > 4, seen

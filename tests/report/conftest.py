@@ -19,8 +19,11 @@ ODD_HOST = "<script>hacked=3</script>-host"
 
 
 def host_ops() -> list[dict]:
-    return [span("ProfilerStep#1", 0, 100, "user_annotation"),
-            span("aten::mm", 10, 50), span("aten::add", 70, 20)]  # fmt: skip
+    return [
+        span("ProfilerStep#1", 0, 100, "user_annotation"),
+        span("aten::mm", 10, 50),
+        span("aten::add", 70, 20),
+    ]
 
 
 def kernel(name: str, ts: int, dur: int, correlation: int) -> list[dict]:
@@ -39,14 +42,20 @@ HAND_WRITTEN = {
     "cpu_only": trace_text(host_ops()),
     "eventless": trace_text([]),
     # Two elements that are no events, and the file breaks off in a third.
-    "quarantined": trace_text([
-        *few_kernels(), '{"ph": "X", "name": "a", "ts": , "dur": 1}', "null",
-    ])[:-8] + ',\n{"ph": "X", "name": "cut',
-    ODD: trace_text([
-        span("ProfilerStep#1", 0, 100, "user_annotation"), span(ODD_KERNEL + "op", 10, 60),
-        *kernel(ODD_KERNEL, 20, 30, 1), *kernel("relu", 60, 10, 2),
-    ], before=f'"host_name": "{ODD_HOST}",\n'),
-}  # fmt: skip
+    "quarantined": trace_text(
+        [*few_kernels(), '{"ph": "X", "name": "a", "ts": , "dur": 1}', "null"]
+    )[:-8]
+    + ',\n{"ph": "X", "name": "cut',
+    ODD: trace_text(
+        [
+            span("ProfilerStep#1", 0, 100, "user_annotation"),
+            span(ODD_KERNEL + "op", 10, 60),
+            *kernel(ODD_KERNEL, 20, 30, 1),
+            *kernel("relu", 60, 10, 2),
+        ],
+        before=f'"host_name": "{ODD_HOST}",\n',
+    ),
+}
 
 
 @pytest.fixture(scope="session")

@@ -41,8 +41,10 @@ def test_it_is_small(page):
 
 
 def test_legends_are_short(page):
-    figures = [json.loads(data) for data in
-               re.findall(r'<script type="application/json">(.*?)</script>', page)]  # fmt: skip
+    figures = [
+        json.loads(data)
+        for data in re.findall(r'<script type="application/json">(.*?)</script>', page)
+    ]
     assert len(figures) > 10
     for figure in figures:
         shown = [trace for trace in figure["data"] if trace.get("showlegend", True)]

@@ -5,9 +5,16 @@ from browser import contrast, visited
 from report.conftest import ODD, ODD_HOST, ODD_KERNEL
 
 DRAWN = "document.documentElement.dataset.drawn !== undefined"
-LOOKS = [("four", 1280, "light"), ("four", 390, "dark"), ("two", 390, "light"),
-         ("two", 1280, "dark"), ("cpu_only", 390, "light"), ("eventless", 1280, "light"),
-         ("quarantined", 390, "dark"), (ODD, 390, "light")]  # fmt: skip
+LOOKS = [
+    ("four", 1280, "light"),
+    ("four", 390, "dark"),
+    ("two", 390, "light"),
+    ("two", 1280, "dark"),
+    ("cpu_only", 390, "light"),
+    ("eventless", 1280, "light"),
+    ("quarantined", 390, "dark"),
+    (ODD, 390, "light"),
+]
 CHARTS = {"four": 18, "two": 18, "cpu_only": 1, "eventless": 0}
 
 
@@ -20,16 +27,27 @@ def test_it_can_be_read(chromium, reports, tmp_path, name, width, theme):
         assert charts == CHARTS.get(name, charts)
         assert page.evaluate("document.documentElement.dataset.drawn") == str(charts)
         captions = page.locator("figure:has(.chart) > figcaption").all_text_contents()
-        assert {caption for caption, marks in zip(captions, visit.marks(), strict=True)
-                if not marks} == set()  # fmt: skip
+        assert {
+            caption for caption, marks in zip(captions, visit.marks(), strict=True) if not marks
+        } == set()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         # Boxes of chart, table, text: none reaches beyond the window, but by scrolling inside.
-        assert page.evaluate("""(width) => [...document.querySelectorAll(
+        assert (
+            page.evaluate(
+                """(width) => [...document.querySelectorAll(
             'main > *, figure, .chart, .scroll, p, pre, dl, h1, h2, figcaption'
-        )].filter((part) => part.getBoundingClientRect().right > width + 1).length""", width) == 0
+        )].filter((part) => part.getBoundingClientRect().right > width + 1).length""",
+                width,
+            )
+            == 0
+        )
         assert [(captions[chart], *pair) for chart, *pair in visit.overlaps()] == []
-        assert [(captions[chart], text["text"]) for chart, texts in enumerate(visit.texts())
-                for text in texts if text["size"] < 8.9 or not text["inside"]] == []  # fmt: skip
+        assert [
+            (captions[chart], text["text"])
+            for chart, texts in enumerate(visit.texts())
+            for text in texts
+            if text["size"] < 8.9 or not text["inside"]
+        ] == []
         small = page.evaluate("""() => [...document.querySelectorAll('body *')].filter((part) => (
             part.innerText && parseFloat(getComputedStyle(part).fontSize) < 11
         )).length""")
@@ -40,10 +58,12 @@ def test_it_can_be_read(chromium, reports, tmp_path, name, width, theme):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_colours_have_contrast(chromium, reports, theme):
     with visited(chromium, reports["eventless"], theme=theme) as visit:
-        for ink, grounds in (("--ink", ("--ground", "--raised")),
-                             ("--faint", ("--ground", "--raised")),
-                             ("--link", ("--ground", "--raised")),
-                             ("--warning-ink", ("--warning",))):  # fmt: skip
+        for ink, grounds in (
+            ("--ink", ("--ground", "--raised")),
+            ("--faint", ("--ground", "--raised")),
+            ("--link", ("--ground", "--raised")),
+            ("--warning-ink", ("--warning",)),
+        ):
             for ground in grounds:
                 assert contrast(visit.colour(ink), visit.colour(ground)) >= 4.5, (ink, ground)
     assert contrast("#000000", "#ffffff") == 21
@@ -111,9 +131,15 @@ def test_what_is_unknown_comes_last(four):
 def test_links_lead_somewhere(four):
     goals = four.evaluate("[...document.querySelectorAll('a')].map((a) => a.getAttribute('href'))")
     assert len(goals) > 30 and all(goal.startswith("#") for goal in goals)
-    assert four.evaluate("""(goals) => goals.filter(
+    assert (
+        four.evaluate(
+            """(goals) => goals.filter(
         (goal) => document.querySelectorAll(`[id="${goal.slice(1)}"]`).length !== 1
-    )""", goals) == []
+    )""",
+            goals,
+        )
+        == []
+    )
     titles = four.locator("h2").all_text_contents()
     assert four.locator("nav a").all_text_contents() == [*titles[:-1], "SQL"]
 
@@ -131,13 +157,15 @@ def test_links_in_sql_open_it(four):
 
 def test_the_theme_can_be_chosen(chromium, reports):
     with visited(chromium, reports["quarantined"], theme="light", until=DRAWN) as visit:
+
         def ground() -> str:
             return visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
 
         def ink() -> str:
             """Of the first text in a chart."""
             return visit.page.evaluate(
-                "getComputedStyle(document.querySelector('.xtick text')).fill")
+                "getComputedStyle(document.querySelector('.xtick text')).fill"
+            )
 
         light = ground(), ink()
         visit.page.click("#theme")

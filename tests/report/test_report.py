@@ -109,11 +109,16 @@ def test_shares_of_gpu_time(page, truth):
     def total(name: str) -> int:
         return sum(device[name] for device in devices)
 
-    for fact, column in (("computing", "compute_ns"), ("idle", "idle_ns"),
-                         ("exposed communication", "exposed_communication_ns"),
-                         ("exposed copies", "exposed_memory_ns")):  # fmt: skip
+    for fact, column in (
+        ("computing", "compute_ns"),
+        ("idle", "idle_ns"),
+        ("exposed communication", "exposed_communication_ns"),
+        ("exposed copies", "exposed_memory_ns"),
+    ):
         assert page.facts[fact] == (
-            percent(total(column), total("span_ns")), "from first to last activity")
+            percent(total(column), total("span_ns")),
+            "from first to last activity",
+        )
     hidden = total("overlap_ns")
     assert page.facts["overlap"][0] == percent(hidden, total("communication_ns"))
 
@@ -124,12 +129,16 @@ def test_counts_and_steps(page, truth):
     steps = [step["dur_ns"] / 1e6 for rank in truth["ranks"] for step in rank["steps"]]
     value, word = page.facts["step"]
     assert value.endswith(" ms") and float(value[:-3]) == pytest.approx(
-        sum(steps) / len(steps), rel=0.005)
+        sum(steps) / len(steps), rel=0.005
+    )
     assert word == "mean of 2 steps on 4 ranks, on the host"
     busy = sum(step["busy_ns"] for rank in truth["ranks"] for step in rank["steps"])
     assert page.facts["GPU busy"][0] == percent(busy / 1e6, sum(steps))
-    ns, rank, step = max((step["dur_ns"], -rank["rank"], -step["step"])
-                         for rank in truth["ranks"] for step in rank["steps"])  # fmt: skip
+    ns, rank, step = max(
+        (step["dur_ns"], -rank["rank"], -step["step"])
+        for rank in truth["ranks"]
+        for step in rank["steps"]
+    )
     value, word = page.facts["longest step"]
     assert float(value[:-3]) == pytest.approx(ns / 1e6, rel=0.005)
     assert word == f"step {-step} of rank {-rank}"
@@ -145,11 +154,15 @@ def test_sentences(page, truth):
     least = min(share, key=share.get)
     assert f"rank {least} least, {percent(share[least], 1)}." in told
     # The plan has one long gap a step, that of the loading of data.
-    [(name, idle)] = re.findall(r"the host had launched nothing, mostly in (\S+): .* (\S+) % of "
-                                "their time", told)
+    [(name, idle)] = re.findall(
+        r"the host had launched nothing, mostly in (\S+): .* (\S+) % of "
+        "their time",
+        told,
+    )
     assert name.startswith("enumerate(DataLoader)")
     of_all = sum(d["idle_ns"] for d in devices.values()) / sum(
-        d["span_ns"] for d in devices.values())
+        d["span_ns"] for d in devices.values()
+    )
     assert 0.5 * of_all < float(idle) / 100 < of_all
 
 
@@ -168,13 +181,21 @@ def test_the_longest_kernel(page, truth):
 def test_the_chart_of_devices(page, truth):
     drawn = page.figure("Each device, from")["drawn"]["data"]
     assert [bar["name"] for bar in drawn] == [
-        "computing", "exposed communication", "exposed copies", "idle"]
-    for bar, column in zip(drawn, ("compute_ns", "exposed_communication_ns", "exposed_memory_ns",
-                                   "idle_ns"), strict=True):  # fmt: skip
+        "computing",
+        "exposed communication",
+        "exposed copies",
+        "idle",
+    ]
+    for bar, column in zip(
+        drawn,
+        ("compute_ns", "exposed_communication_ns", "exposed_memory_ns", "idle_ns"),
+        strict=True,
+    ):
         assert bar["x"] == [f"rank {rank}" for rank in range(4)]
-        assert bar["y"] == pytest.approx([
-            100 * rank["device"][column] / rank["device"]["span_ns"] for rank in truth["ranks"]
-        ], abs=0.001)
+        assert bar["y"] == pytest.approx(
+            [100 * rank["device"][column] / rank["device"]["span_ns"] for rank in truth["ranks"]],
+            abs=0.001,
+        )
 
 
 def test_of_two_jobs_the_change_is_told(two):
@@ -196,8 +217,11 @@ def rows_of_command(command: str) -> list[dict]:
 
 @pytest.mark.parametrize("archive", ["four", "two"])
 def test_sql_and_commands_give_what_is_shown(folder, page, two, archive):
-    figures = page.figures if archive == "four" else [
-        figure for figure in two.figures if figure["section"] == "What changed"]
+    figures = (
+        page.figures
+        if archive == "four"
+        else [figure for figure in two.figures if figure["section"] == "What changed"]
+    )
     assert len(figures) > (25 if archive == "four" else 3)
     asked: dict[str, list[dict]] = {}
     with hta_sql.open(folder / archive) as run:
@@ -237,9 +261,9 @@ def test_cut_tables_say_so(page, folder):
 def test_all_queries_are_there_whole(reports, page):
     """Each query that the SQL of a figure names stands at the end, as its file has it."""
     text = unescape(reports["four"].read_text(encoding="utf-8"))
-    asked = {name for figure in page.figures
-             for name in re.findall(r"\b(\w+)\(", figure["pre"][0])} & set(
-                 Catalog.load().newest)  # fmt: skip
+    asked = {
+        name for figure in page.figures for name in re.findall(r"\b(\w+)\(", figure["pre"][0])
+    } & set(Catalog.load().newest)
     assert len(asked) > 15
     for name in asked:
         assert f'<details id="sql-{name}">' in text
@@ -311,8 +335,12 @@ def test_a_file_is_a_section(folder, tmp_path, monkeypatch):
     assert result.exit_code == 0
     assert result.stderr.splitlines()[0] == "Warning: Extra <b>: it <did> not work"
     found = Page(out)
-    assert found.titles[:4] == ["At a glance", "Where the time goes", "Extra <b>",
-                                "Ranks side by side"]  # fmt: skip
+    assert found.titles[:4] == [
+        "At a glance",
+        "Where the time goes",
+        "Extra <b>",
+        "Ranks side by side",
+    ]
     assert "of before" in found.paragraphs
     assert "This could not be told: it <did> not work" in found.paragraphs
     assert found.figure("Own")["rows"][1] == [("1 ns", "1")]
@@ -352,19 +380,38 @@ def test_the_second_job_is_compared_with_the_first(in_folder, tmp_path):
     assert any(text.startswith("before, compared with now. ") for text in told)
 
 
-@pytest.mark.parametrize(("words", "code", "told"), [
-    (["two", "--job", "x"], 1, "no job 'x' in the archive; there is before, now"),
-    (["two", "--job", "now", "--job", "x"], 1, "no job 'x' in the archive; there is before, now"),
-    (["two", "--job", "x", "--job", "now"], 1, "no job 'x' in the archive; there is before, now"),
-    (["four", "--step", "7"], 1, "job 'before' has no step 7 with GPU work; it has 0 to 1"),
-    (["four", "-o", "none/report.html"], 1, "none/report.html: No such file or directory"),
-    (["gone"], 1, "gone: no such folder; `hta-sql ingest TRACES ARCHIVE` makes one"),
-    (["two", *["--job", "now"] * 2], 2, "Invalid value for --job: one job, or two to be compared"),
-    (["two", *["--job", "now"] * 3], 2, "Invalid value for --job: one job, or two to be compared"),
-    (["four", "--step", "-1"], 2, "Invalid value for '--step': -1 is not in the range x>=0."),
-    (["four", "-o", "."], 2, "Invalid value for '-o' / '--output': File '.' is a directory."),
-    ([], 2, "Missing argument 'ARCHIVE...'."),
-])
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["two", "--job", "x"], 1, "no job 'x' in the archive; there is before, now"),
+        (
+            ["two", "--job", "now", "--job", "x"],
+            1,
+            "no job 'x' in the archive; there is before, now",
+        ),
+        (
+            ["two", "--job", "x", "--job", "now"],
+            1,
+            "no job 'x' in the archive; there is before, now",
+        ),
+        (["four", "--step", "7"], 1, "job 'before' has no step 7 with GPU work; it has 0 to 1"),
+        (["four", "-o", "none/report.html"], 1, "none/report.html: No such file or directory"),
+        (["gone"], 1, "gone: no such folder; `hta-sql ingest TRACES ARCHIVE` makes one"),
+        (
+            ["two", *["--job", "now"] * 2],
+            2,
+            "Invalid value for --job: one job, or two to be compared",
+        ),
+        (
+            ["two", *["--job", "now"] * 3],
+            2,
+            "Invalid value for --job: one job, or two to be compared",
+        ),
+        (["four", "--step", "-1"], 2, "Invalid value for '--step': -1 is not in the range x>=0."),
+        (["four", "-o", "."], 2, "Invalid value for '-o' / '--output': File '.' is a directory."),
+        ([], 2, "Missing argument 'ARCHIVE...'."),
+    ],
+)
 def test_what_cannot_be_done_is_said_in_a_line(in_folder, words, code, told):
     result, files = in_folder(*words)
     assert (result.exit_code, result.stdout, files) == (code, "", set())
@@ -377,17 +424,20 @@ def test_one_of_many_jobs_has_to_be_chosen(in_folder, make_archive):
     spans = [{"job": job, "ph": "X", "event_id": 0, "start_ns": 0, "dur_ns": 1} for job in "abc"]
     result, files = in_folder(str(make_archive("archive", events=spans)))
     assert (result.exit_code, files) == (1, {"archive"})
-    assert result.stderr == ("Error: the archive has 3 jobs (a, b, c): choose one with --job, or "
-                             "two to compare them\n")  # fmt: skip
+    assert result.stderr == (
+        "Error: the archive has 3 jobs (a, b, c): choose one with --job, or two to compare them\n"
+    )
 
 
 def test_progress_on_terminals_alone(folder, tmp_path):
     """A line about each section, in place of the one before; in a pipe there is none."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
-        [sys.executable, "-m", "hta_sql.cli", "report", folder / "four"], cwd=tmp_path,
-        stdout=subprocess.PIPE, stderr=theirs,
-    ) as process:  # fmt: skip
+        [sys.executable, "-m", "hta_sql.cli", "report", folder / "four"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+    ) as process:
         os.close(theirs)
         said = b""
         try:
@@ -425,6 +475,7 @@ def test_names_with_line_ends_can_be_asked_for(tmp_path):
         answer = Subject.of(run, None, None, None).ask("temporal_breakdown")
     result = CliRunner().invoke(cli, [*shlex.split(answer.command)[1:], "--format", "json"])
     assert json.loads(result.stdout) == answer.rows and answer.rows
-    broken = CliRunner().invoke(cli, ["run", "temporal_breakdown", str(tmp_path / "archive"),
-                                      "--only-jobs", "a\nb"])  # fmt: skip
+    broken = CliRunner().invoke(
+        cli, ["run", "temporal_breakdown", str(tmp_path / "archive"), "--only-jobs", "a\nb"]
+    )
     assert broken.exit_code == 2 and "double quotes" in broken.stderr

@@ -55,10 +55,11 @@ def tables_of(*archives) -> dict[str, list]:
     varying = "EXCLUDE (trace_id, file_id, path, modified_ns, ingested_at)"
     with hta_sql.open(*archives) as run:
         return {
-            table: run.sql(f"SELECT * {varying if table == 'traces' else ''} FROM {table} "
-                           "ORDER BY ALL").to_pylist()
+            table: run.sql(
+                f"SELECT * {varying if table == 'traces' else ''} FROM {table} ORDER BY ALL"
+            ).to_pylist()
             for table in TABLES
-        }  # fmt: skip
+        }
 
 
 def statuses(summary) -> list[str]:
@@ -92,13 +93,21 @@ def test_objects_patterns_folders_and_files_together(traces, bucket, fs, tmp_pat
     fs.put_file(str(traces / "job/rank_0.json.gz"), f"{bucket}/in/x/odd job/rank_0.json.gz")
     shutil.copytree(traces / "job", tmp_path / "local")
     archive = f"{bucket}/archive"
-    hta_sql.ingest([f"{bucket}/in/job/rank_*.json.gz", f"{bucket}/in/x/", tmp_path / "local"],
-                   archive, workers=1)  # fmt: skip
+    hta_sql.ingest(
+        [f"{bucket}/in/job/rank_*.json.gz", f"{bucket}/in/x/", tmp_path / "local"],
+        archive,
+        workers=1,
+    )
     with hta_sql.open(archive) as run:
         found = run.sql("SELECT DISTINCT job, rank FROM gpu_activities ORDER BY ALL").to_pylist()
         one = run.temporal_breakdown(only_jobs=["odd job"])
     assert [tuple(row.values()) for row in found] == [
-        ("job", 0), ("job", 1), ("local", 0), ("local", 1), ("odd job", 0)]
+        ("job", 0),
+        ("job", 1),
+        ("local", 0),
+        ("local", 1),
+        ("odd job", 0),
+    ]
     assert one["job"].to_pylist() == ["odd job"]
     summary = hta_sql.ingest(f"{bucket}/in/job/rank_1.json.gz", f"{bucket}/second", workers=1)
     assert [(outcome.job, outcome.rank) for outcome in summary.traces] == [("job", 1)]
@@ -192,7 +201,10 @@ def test_a_reader_finds_what_was_replaced_and_by_reload_what_was_added(traces, b
         # The files that it knew of are gone; those in their place are found.
         found = run.sql("SELECT DISTINCT job, rank FROM events WHERE args <> '' ORDER BY ALL")
         assert list(zip(*found.to_pydict().values(), strict=True)) == [
-            ("job", 0), ("job", 1), ("new", 0)]
+            ("job", 0),
+            ("job", 1),
+            ("new", 0),
+        ]
         hta_sql.ingest(traces / "job/rank_1.json.gz", archive, job="new", workers=1)
         run.reload()
         assert run.temporal_breakdown()["job"].to_pylist() == ["job", "job", "new", "new"]
@@ -274,11 +286,18 @@ def start_ingest(s3, tmp_path):
 
     def start(*args: str) -> subprocess.Popen:
         (tmp_path / "scratch").mkdir(exist_ok=True)
-        environ = os.environ | {"PYTHONPATH": str(Path(hta_sql.__file__).parents[1]),
-                                "TMPDIR": str(tmp_path / "scratch")}  # fmt: skip
-        started.append(subprocess.Popen(
-            [sys.executable, "-c", INGEST, *map(str, args)], env=environ, stdout=subprocess.PIPE,
-            text=True))  # fmt: skip
+        environ = os.environ | {
+            "PYTHONPATH": str(Path(hta_sql.__file__).parents[1]),
+            "TMPDIR": str(tmp_path / "scratch"),
+        }
+        started.append(
+            subprocess.Popen(
+                [sys.executable, "-c", INGEST, *map(str, args)],
+                env=environ,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        )
         return started[-1]
 
     yield start
@@ -306,14 +325,18 @@ def test_killed_before_the_row_nothing_shows_and_it_can_go_on(
     assert list(staging.iterdir()) == []  # also what the killed one has left
 
 
-def test_a_reader_sees_whole_ranks_while_two_ingest(traces, on_disk, bucket, start_ingest,
-                                                    tmp_path):  # fmt: skip
+def test_a_reader_sees_whole_ranks_while_two_ingest(
+    traces, on_disk, bucket, start_ingest, tmp_path
+):
     """Different traces at once are all there; of the same ones, each rank once."""
     archive = f"{bucket}/archive"
     write_job(tmp_path / "other", ranks=2, steps=1, layers=1, seed=5)
     Manifest(place(archive)).make()
-    processes = [start_ingest(traces, archive), start_ingest(traces, archive, "force"),
-                 start_ingest(tmp_path / "other", archive)]  # fmt: skip
+    processes = [
+        start_ingest(traces, archive),
+        start_ingest(traces, archive, "force"),
+        start_ingest(tmp_path / "other", archive),
+    ]
     both = """SELECT event_count, n FROM traces AS t FULL JOIN (
         SELECT job, rank, count(*) AS n FROM events GROUP BY ALL
     ) AS e ON e.job = t.job AND e.rank = t.rank"""
@@ -326,7 +349,11 @@ def test_a_reader_sees_whole_ranks_while_two_ingest(traces, on_disk, bucket, sta
     found = tables_of(archive)
     expected = tables_of(on_disk)
     assert {(row["job"], row["rank"]) for row in found["traces"]} == {
-        ("job", 0), ("job", 1), ("other", 0), ("other", 1)}
+        ("job", 0),
+        ("job", 1),
+        ("other", 0),
+        ("other", 1),
+    }
     for table in TABLES:
         assert [row for row in found[table] if row["job"] == "job"] == expected[table]
 
@@ -396,10 +423,15 @@ def test_a_watch_waits_for_the_first_object(bucket, fs, monkeypatch):
     monkeypatch.setattr(time, "sleep", sleep)
     with pytest.raises(KeyboardInterrupt):
         watch(
-            [f"{bucket}/t"], f"{bucket}/a", seconds=1, passed=passed, workers=1,
-            planned=lambda files: None, finished=lambda outcome: None,
+            [f"{bucket}/t"],
+            f"{bucket}/a",
+            seconds=1,
+            passed=passed,
+            workers=1,
+            planned=lambda files: None,
+            finished=lambda outcome: None,
             progress=lambda done, total: None,
-        )  # fmt: skip
+        )
     assert statuses == ["ingested"] and len(looks) == 4
 
 

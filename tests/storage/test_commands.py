@@ -66,7 +66,8 @@ def test_jobs_are_compared_wherever_they_are(archive, jobs, bucket, fs, tmp_path
         (archive, f"{bucket}/traces/after"),
     ]:
         result = CliRunner().invoke(
-            cli, ["diff", str(base), str(test), "--format", "json"], catch_exceptions=False)
+            cli, ["diff", str(base), str(test), "--format", "json"], catch_exceptions=False
+        )
         assert result.exit_code == 0, result.output
         assert json.loads(result.stdout) == json.loads(expected)
     run("ingest", jobs / "after", archive, "--job", "later", "--workers", 1)

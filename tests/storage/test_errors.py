@@ -41,13 +41,15 @@ def trace(tmp_path) -> Path:
 
 def test_no_such_bucket_archive_or_traces(s3, bucket, trace):
     assert "s3://no-such/archive: The specified bucket does not exist" in refused(
-        "run", "temporal_breakdown", "s3://no-such/archive")
+        "run", "temporal_breakdown", "s3://no-such/archive"
+    )
     assert "The specified bucket does not exist" in refused("ingest", trace, "s3://no-such/a")
     assert "The specified bucket does not exist" in refused("ingest", "s3://no-such/t", bucket)
     assert f"{bucket}/a: no archive there; `hta-sql ingest" in refused("check", f"{bucket}/a")
     assert f"{bucket}/t: no such object" in refused("ingest", f"{bucket}/t", f"{bucket}/a")
     assert f"{bucket}/*.json: no object matches that" in refused(
-        "ingest", f"{bucket}/*.json", f"{bucket}/a")
+        "ingest", f"{bucket}/*.json", f"{bucket}/a"
+    )
 
 
 def test_a_list_of_objects_that_are_not_there(bucket, trace, tmp_path):
@@ -55,19 +57,24 @@ def test_a_list_of_objects_that_are_not_there(bucket, trace, tmp_path):
     listed.write_text(f"path,job\n{trace},here\n{bucket}/gone/rank_0.json,gone\n")
     summary = hta_sql.ingest(listed, tmp_path / "a")
     assert [(o.job, o.error) for o in summary.traces] == [
-        ("gone", "no such object"), ("here", None)]
+        ("gone", "no such object"),
+        ("here", None),
+    ]
 
 
 def test_an_archive_is_not_put_among_other_objects(bucket, fs, trace):
     fs.pipe_file(f"{bucket}/things/a.txt", b"mine")
     assert "holds files but is no archive (a.txt, …)" in refused(
-        "ingest", trace, f"{bucket}/things")
+        "ingest", trace, f"{bucket}/things"
+    )
 
 
 def test_access_denied(s3, bucket, trace):
-    for args in (["sql", "s3://forbidden/archive", "FROM traces"],
-                 ["ingest", "s3://forbidden/traces", bucket + "/a"],
-                 ["ingest", trace, "s3://forbidden/archive"]):  # fmt: skip
+    for args in (
+        ["sql", "s3://forbidden/archive", "FROM traces"],
+        ["ingest", "s3://forbidden/traces", bucket + "/a"],
+        ["ingest", trace, "s3://forbidden/archive"],
+    ):
         line = refused(*args)
         assert "s3://forbidden/" in line and "do the credentials" in line
 
@@ -93,11 +100,14 @@ def test_nobody_at_the_endpoint(fresh, s3):
     assert time.monotonic() - began < 30
 
 
-@pytest.mark.parametrize(("url", "says"), [
-    ("odd://x/y", "Unsupported filesystem: 'odd'"),
-    ("gs://x/y", "gcsfs"),
-    ("s3://Not A Bucket/y", "bucket"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("odd://x/y", "Unsupported filesystem: 'odd'"),
+        ("gs://x/y", "gcsfs"),
+        ("s3://Not A Bucket/y", "bucket"),
+    ],
+)
 def test_addresses_that_lead_nowhere(s3, url, says):
     line = refused("sql", url, "FROM traces")
     assert url in line and says in line
@@ -108,8 +118,10 @@ def test_without_the_packages(missing):
     script = f"import sys; sys.modules[{missing!r}] = None\nfrom hta_sql.cli import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", script, "sql", "s3://bucket/a", "FROM traces"],
-        capture_output=True, text=True, cwd=Path(hta_sql.__file__).parents[1],
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        cwd=Path(hta_sql.__file__).parents[1],
+    )
     assert done.returncode == 1
     assert done.stderr.startswith("Error: s3://bucket/a: ") and done.stderr.count("\n") == 1
     assert "s3fs" in done.stderr or "pip install 'hta-sql[s3]'" in done.stderr
@@ -123,7 +135,10 @@ def test_what_is_no_trace_stops_no_other(bucket, fs, trace):
     said = []
     summary = hta_sql.ingest(f"{bucket}/t", f"{bucket}/a", workers=1, report=said.append)
     assert {outcome.path.name: outcome.status for outcome in summary.traces} == {
-        "rank_0.json.gz": "ingested", "rank_1.json": "failed", "rank_2.json": "failed"}
+        "rank_0.json.gz": "ingested",
+        "rank_1.json": "failed",
+        "rank_2.json": "failed",
+    }
     assert said == ['skipped config.json: not a Kineto trace: no "traceEvents" (found "lr")']
 
 
@@ -138,7 +153,11 @@ def test_an_object_that_goes_while_it_is_looked_for(bucket, fs, trace, monkeypat
         return plain(*args)
 
     monkeypatch.setattr(ingest, "run_tasks", late)
-    summary = hta_sql.ingest(f"{bucket}/t", f"{bucket}/a", job="j", workers=1,
-                             ranks={0: f"{bucket}/t/rank_0.json.gz",
-                                    1: f"{bucket}/t/rank_1.json.gz"})  # fmt: skip
+    summary = hta_sql.ingest(
+        f"{bucket}/t",
+        f"{bucket}/a",
+        job="j",
+        workers=1,
+        ranks={0: f"{bucket}/t/rank_0.json.gz", 1: f"{bucket}/t/rank_1.json.gz"},
+    )
     assert [outcome.status for outcome in summary.traces] == ["ingested", "failed"]

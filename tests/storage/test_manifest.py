@@ -20,13 +20,20 @@ def archive():
 
 
 def trace(rank: int, trace_id: str, job: str = "j", file_id: str | None = None) -> dict:
-    return {"job": job, "rank": rank, "trace_id": trace_id, "file_id": file_id or trace_id,
-            "path": f"{job}/{rank}.json"}  # fmt: skip
+    return {
+        "job": job,
+        "rank": rank,
+        "trace_id": trace_id,
+        "file_id": file_id or trace_id,
+        "path": f"{job}/{rank}.json",
+    }
 
 
 def held(archive) -> dict[tuple, tuple]:
-    return {(row["job"], row["rank"]): (row["trace_id"], row["file_id"])
-            for row in Manifest(archive).rows()}  # fmt: skip
+    return {
+        (row["job"], row["rank"]): (row["trace_id"], row["file_id"])
+        for row in Manifest(archive).rows()
+    }
 
 
 def test_an_archive_is_there_from_the_first_moment(archive):
@@ -175,6 +182,7 @@ def test_what_two_do_at_once_is_all_there(archive, pair, at, monkeypatch):
             if left == -1:
                 second(archive, files)
             return request(*given)
+
         return call
 
     for name in ("contents", "put_bytes", "remove"):
@@ -227,9 +235,7 @@ def test_two_that_have_seen_the_same_have_other_times(archive, monkeypatch):
 
 
 @pytest.mark.parametrize("is_uploaded", [False, True])
-def test_a_merge_that_is_killed_brings_nothing_back(
-    archive, is_uploaded, tmp_path, monkeypatch
-):
+def test_a_merge_that_is_killed_brings_nothing_back(archive, is_uploaded, tmp_path, monkeypatch):
     """Whichever of the objects it had deleted by then."""
     rows = Manifest(archive)
     first = Manifest(tmp_path / "archive") if is_uploaded else rows
@@ -302,8 +308,11 @@ def test_any_order_of_changes_merges_and_clocks(archive, seed, monkeypatch):
             for key in there:
                 del model[key]
         elif doing == "move":
-            moves = [(trace(rank, model["j", rank][0], file_id=model["j", rank][1]),
-                      f"p{next(ids)}") for rank in ranks if ("j", rank) in model]  # fmt: skip
+            moves = [
+                (trace(rank, model["j", rank][0], file_id=model["j", rank][1]), f"p{next(ids)}")
+                for rank in ranks
+                if ("j", rank) in model
+            ]
             rows.move(moves)
             model |= {("j", row["rank"]): (row["trace_id"], file_id) for row, file_id in moves}
         else:

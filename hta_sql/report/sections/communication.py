@@ -18,28 +18,73 @@ PLACE = 70
 def parts(subject: Subject) -> Iterator[Part]:
     overlap = subject.ask("comm_comp_overlap")
     if any(row["communication_ns"] for row in overlap.rows):
-        yield Chart("Time with communication on each device, and what of it computation hides.",
-                    overlap, plot.comm_comp_overlap(overlap.table))  # fmt: skip
+        yield Chart(
+            "Time with communication on each device, and what of it computation hides.",
+            overlap,
+            plot.comm_comp_overlap(overlap.table),
+        )
     waits = subject.ask("stragglers")
     if waits:
-        yield Chart("Time that ranks make others wait, and wait themselves, in collectives.", waits,
-                    plot.stragglers(waits.table))  # fmt: skip
-        yield Table("Ranks by what they make the others lose", waits, [
-            "rank", "host", "is_straggler", "collective_count", "last_count", "last_frac",
-            "caused_wait_ns", "wait_ns", "own_delay_ns", "score",
-        ], most=512)  # fmt: skip
+        yield Chart(
+            "Time that ranks make others wait, and wait themselves, in collectives.",
+            waits,
+            plot.stragglers(waits.table),
+        )
+        yield Table(
+            "Ranks by what they make the others lose",
+            waits,
+            [
+                "rank",
+                "host",
+                "is_straggler",
+                "collective_count",
+                "last_count",
+                "last_frac",
+                "caused_wait_ns",
+                "wait_ns",
+                "own_delay_ns",
+                "score",
+            ],
+            most=512,
+        )
     lost = subject.ask("lost_gpu_time")
     if lost:
-        yield Table("GPU time lost by waiting, charged to where it began", lost, [
-            "rank", "cause", "op_name", "kernel_name", "host_name", "late_count", "late_ns",
-            "wait_ns", "lost_gpu_ns", "lost_gpu_frac",
-        ], most=30)  # fmt: skip
+        yield Table(
+            "GPU time lost by waiting, charged to where it began",
+            lost,
+            [
+                "rank",
+                "cause",
+                "op_name",
+                "kernel_name",
+                "host_name",
+                "late_count",
+                "late_ns",
+                "wait_ns",
+                "lost_gpu_ns",
+                "lost_gpu_frac",
+            ],
+            most=30,
+        )
     speeds = subject.ask("collective_bandwidth")
     if speeds:
         chart = plot.collective_bandwidth(speeds.table)
         if chart.data:
             yield Chart("Bus bandwidth by size of the message, without waiting.", speeds, chart)
-        yield Table("Collectives by size", speeds, [
-            "name", "process_group", "group_size", "dtype", "bytes", "count", "transfer_ns",
-            "busbw_gbps", "p01_busbw_gbps", "p50_busbw_gbps", "p99_busbw_gbps",
-        ])  # fmt: skip
+        yield Table(
+            "Collectives by size",
+            speeds,
+            [
+                "name",
+                "process_group",
+                "group_size",
+                "dtype",
+                "bytes",
+                "count",
+                "transfer_ns",
+                "busbw_gbps",
+                "p01_busbw_gbps",
+                "p50_busbw_gbps",
+                "p99_busbw_gbps",
+            ],
+        )

@@ -14,8 +14,15 @@ if TYPE_CHECKING:
 
 TITLE = "What changed"
 PLACE = 15
-_BEFORE_AND_NOW = ("base_count", "test_count", "base_mean_ns", "test_mean_ns", "base_per_step_ns",
-                   "test_per_step_ns", "diff_per_step_ns")
+_BEFORE_AND_NOW = (
+    "base_count",
+    "test_count",
+    "base_mean_ns",
+    "test_mean_ns",
+    "base_per_step_ns",
+    "test_per_step_ns",
+    "diff_per_step_ns",
+)
 
 
 def parts(subject: Subject) -> Iterator[Part]:
@@ -33,15 +40,30 @@ def parts(subject: Subject) -> Iterator[Part]:
         yield Text([f"{compared} {found.headline}", *_causes(found)])
     steps = subject.ask("step_diff", **two)
     if steps and not found.reasons["prevents"]:
-        yield Table("What a step spends time with", steps, [
-            "name", "base_mean_ns", "test_mean_ns", "diff_mean_ns", "diff_ratio", "is_significant",
-        ])  # fmt: skip
+        yield Table(
+            "What a step spends time with",
+            steps,
+            [
+                "name",
+                "base_mean_ns",
+                "test_mean_ns",
+                "diff_mean_ns",
+                "diff_ratio",
+                "is_significant",
+            ],
+        )
     kernels = subject.ask("kernel_diff", **two, short_names=True)
     if kernels:
-        yield Chart("Kernels that take longer (to the right) or shorter than before.", kernels,
-                    plot.diff(kernels.table))  # fmt: skip
-        yield Table("Kernels before and now: calls in all, time of a call and of a rank's step",
-                    kernels, ["kind", "name", *_BEFORE_AND_NOW])  # fmt: skip
+        yield Chart(
+            "Kernels that take longer (to the right) or shorter than before.",
+            kernels,
+            plot.diff(kernels.table),
+        )
+        yield Table(
+            "Kernels before and now: calls in all, time of a call and of a rank's step",
+            kernels,
+            ["kind", "name", *_BEFORE_AND_NOW],
+        )
     operators = subject.ask("op_diff", **two, only_cats=["cpu_op", "Operator"])
     if operators:
         yield Table("Operators before and now, on the host", operators, ["name", *_BEFORE_AND_NOW])

@@ -19,8 +19,11 @@ def parts(subject: Subject) -> Iterator[Part]:
     shares = subject.ask("critical_path_summary")
     if not shares:
         return
-    yield Chart("What each rank's critical path is bound by.", shares,
-                plot.critical_path_summary(shares.table))  # fmt: skip
+    yield Chart(
+        "What each rank's critical path is bound by.",
+        shares,
+        plot.critical_path_summary(shares.table),
+    )
     answers = subject.ask("what_if")
     if answers:
         yield Table("What if something were faster or gone", answers, most=30)

@@ -78,8 +78,11 @@ def _of_steps(steps: list[dict]) -> Iterator[tuple[str, str, str]]:
     total = sum(row["dur_ns"] for row in steps)
     longest = max(steps, key=lambda row: (row["dur_ns"], -row["rank"], -row["step"]))
     yield "step", humane("t_ns", total / len(steps)), f"{of}, on the host"
-    yield ("longest step", humane("t_ns", longest["dur_ns"]),
-           f"step {longest['step']} of rank {longest['rank']}")  # fmt: skip
+    yield (
+        "longest step",
+        humane("t_ns", longest["dur_ns"]),
+        f"step {longest['step']} of rank {longest['rank']}",
+    )
     if total:
         busy = sum(row["gpu_busy_ns"] or 0 for row in steps)
         yield "GPU busy", _percent(busy / total), "time with GPU work of a step / the step's"
@@ -88,8 +91,11 @@ def _of_steps(steps: list[dict]) -> Iterator[tuple[str, str, str]]:
 def _of_devices(devices: list[dict]) -> Iterator[tuple[str, str, str]]:
     span = sum(row["span_ns"] for row in devices)
     for name, column in _PARTS if span else ():
-        yield (name, _percent(sum(row[column] for row in devices) / span),
-               "from first to last activity")  # fmt: skip
+        yield (
+            name,
+            _percent(sum(row[column] for row in devices) / span),
+            "from first to last activity",
+        )
     communication = sum(row["communication_ns"] for row in devices)
     if communication:
         exposed = sum(row["exposed_communication_ns"] for row in devices)
@@ -111,8 +117,10 @@ def _idle(subject: Subject, devices: list[dict]) -> str | None:
     name = next(row["host_name"] for row in gaps if row["cause"] == cause)  # that of most time
     meanwhile = f", mostly in {name}" if name and cause == "host_wait" else ""
     together = " of all GPUs together" if len(devices) > 1 else ""
-    return (f"The GPUs stood idle most while {_IDLE[cause]}{meanwhile}: "
-            f"{humane('t_ns', idle_ns)}{together}, {_percent(idle_ns / span)} of their time.")
+    return (
+        f"The GPUs stood idle most while {_IDLE[cause]}{meanwhile}: "
+        f"{humane('t_ns', idle_ns)}{together}, {_percent(idle_ns / span)} of their time."
+    )
 
 
 def _uneven(devices: list[dict]) -> str | None:
@@ -125,25 +133,31 @@ def _uneven(devices: list[dict]) -> str | None:
         return None
     several = len({row["rank"] for row in told}) < len(told)
     one, other = (f"{row['rank']}" + f" GPU {row['device']}" * several for row in (most, least))
-    return (f"Rank {one} computes most, {_percent(most['compute_frac'])} of its span; rank {other} "
-            f"least, {_percent(least['compute_frac'])}.")
+    return (
+        f"Rank {one} computes most, {_percent(most['compute_frac'])} of its span; rank {other} "
+        f"least, {_percent(least['compute_frac'])}."
+    )
 
 
 def _waiting(subject: Subject) -> Iterator[str]:
     late = [row for row in subject.ask("stragglers").rows if row["is_straggler"]]
     for row in late[:3]:
-        yield (f"Rank {row['rank']} seems to be a straggler: last in {_percent(row['last_frac'])} "
-               f"of its collectives; the others waited {humane('t_ns', row['caused_wait_ns'])} for "
-               "it, all of them together.")
+        yield (
+            f"Rank {row['rank']} seems to be a straggler: last in {_percent(row['last_frac'])} "
+            f"of its collectives; the others waited {humane('t_ns', row['caused_wait_ns'])} for "
+            "it, all of them together."
+        )
     lost = subject.ask("lost_gpu_time").rows
     if lost and (lost[0]["lost_gpu_frac"] or 0) >= _SHARE:
         row = lost[0]
         names = [row["op_name"], row["kernel_name"]]
         what = row["host_name"] if row["cause"] == "host" else next(filter(None, names), None)
-        yield (f"Of the time lost by waiting for other ranks, most began with {_LATE[row['cause']]}"
-               f" on rank {row['rank']}{f' ({what})' if what else ''}: "
-               f"{humane('t_ns', row['lost_gpu_ns'])} of all GPUs together, "
-               f"{_percent(row['lost_gpu_frac'])} of their time.")
+        yield (
+            f"Of the time lost by waiting for other ranks, most began with {_LATE[row['cause']]}"
+            f" on rank {row['rank']}{f' ({what})' if what else ''}: "
+            f"{humane('t_ns', row['lost_gpu_ns'])} of all GPUs together, "
+            f"{_percent(row['lost_gpu_frac'])} of their time."
+        )
 
 
 def _longest(subject: Subject) -> str | None:
@@ -154,14 +168,18 @@ def _longest(subject: Subject) -> str | None:
     top = max(rows, key=lambda row: row["total_ns"])
     name = top["name"] or "-"
     told = name if len(name) < 80 else f"{name[:79]}…"
-    return (f"{told} runs longest of all kernels and copies: {_percent(top['total_ns'] / total)} "
-            "of their summed time.")
+    return (
+        f"{told} runs longest of all kernels and copies: {_percent(top['total_ns'] / total)} "
+        "of their summed time."
+    )
 
 
 def _warnings(job: dict, ranks: list[int], devices: list[dict]) -> Iterator[str]:
     if job["lost"] or job["damaged"]:
-        yield (f"{job['lost']:,} elements of the traces could not be used, and {job['damaged']} of "
-               f"{job['ranks']} files are damaged or cut off: see Traces.")
+        yield (
+            f"{job['lost']:,} elements of the traces could not be used, and {job['damaged']} of "
+            f"{job['ranks']} files are damaged or cut off: see Traces."
+        )
     if (job["world"] or 0) > job["ranks"]:
         yield f"The job has {job['world']:,} ranks; the archive has traces of {job['ranks']:,}."
     without = [rank for rank in ranks if rank not in {row["rank"] for row in devices}]

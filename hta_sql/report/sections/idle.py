@@ -24,13 +24,16 @@ def parts(subject: Subject) -> Iterator[Part]:
         yield Chart(
             "Gaps on each stream by cause: the host had not launched yet; kernels follow one "
             "another; other, what was launched waited longer. A stream that is seldom used is no "
-            f"loss. {subject.says_ranks}", causes,
-            plot.idle_time_breakdown(causes.table))  # fmt: skip
+            f"loss. {subject.says_ranks}",
+            causes,
+            plot.idle_time_breakdown(causes.table),
+        )
 
 
 def idle_gaps_by_cause(subject: Subject) -> Answer:
     """Why whole devices stood idle, and what the host did; the most time first."""
-    return subject.sql("""\
+    return subject.sql(
+        """\
 SELECT
     cause,
     host_name,
@@ -40,4 +43,6 @@ SELECT
     count(DISTINCT rank) AS rank_count
 FROM idle_gaps(only_jobs := [{job}])
 GROUP BY ALL
-ORDER BY idle_ns DESC, cause, host_name""", "idle_gaps")
+ORDER BY idle_ns DESC, cause, host_name""",
+        "idle_gaps",
+    )

@@ -17,7 +17,8 @@ PLACE = 50
 
 def parts(subject: Subject) -> Iterator[Part]:
     # A table row a kernel, however many ranks there are.
-    kernels = subject.sql("""\
+    kernels = subject.sql(
+        """\
 SELECT
     kind,
     name,
@@ -29,24 +30,45 @@ SELECT
     sum(total_ns) / nullif(sum(sum(total_ns)) OVER (), 0) AS total_frac
 FROM kernel_stats(only_jobs := [{job}], short_names := true)
 GROUP BY ALL
-ORDER BY total_ns DESC, kind, name""", "kernel_stats")
+ORDER BY total_ns DESC, kind, name""",
+        "kernel_stats",
+    )
     if not kernels:
         return
     yield Chart("Kernels by their time on all ranks.", kernels, plot.kernel_stats(kernels.table))
     spread = subject.ask("kernel_distribution", short_names=True)
     if len(subject.ranks) > 1:
-        yield Chart("Mean time a call; bars to the fastest and the slowest rank's mean.", spread,
-                    plot.kernel_distribution(spread.table))  # fmt: skip
+        yield Chart(
+            "Mean time a call; bars to the fastest and the slowest rank's mean.",
+            spread,
+            plot.kernel_distribution(spread.table),
+        )
     yield Table("Kernels, copies and memsets", kernels)
     launches = subject.ask("launch_stats", only_ranks=[subject.one_rank])
     chart = plot.launch_stats(launches.table)
     if chart.data:
-        yield Chart(f"Launches of rank {subject.one_rank} that stand out, of "
-                    f"{launches.table.num_rows:,}. Behind a full queue activities start late, "
-                    "which is no harm.", launches, chart)  # fmt: skip
+        yield Chart(
+            f"Launches of rank {subject.one_rank} that stand out, of "
+            f"{launches.table.num_rows:,}. Behind a full queue activities start late, "
+            "which is no harm.",
+            launches,
+            chart,
+        )
     summary = subject.ask("launch_summary")
     if summary:
-        yield Table("Launches, rank by rank", summary, [
-            "rank", "launch_count", "short_count", "runtime_outlier_count", "delay_outlier_count",
-            "mean_cpu_ns", "mean_gpu_ns", "p50_launch_delay_ns", "max_launch_delay_ns",
-        ], most=512)  # fmt: skip
+        yield Table(
+            "Launches, rank by rank",
+            summary,
+            [
+                "rank",
+                "launch_count",
+                "short_count",
+                "runtime_outlier_count",
+                "delay_outlier_count",
+                "mean_cpu_ns",
+                "mean_gpu_ns",
+                "p50_launch_delay_ns",
+                "max_launch_delay_ns",
+            ],
+            most=512,
+        )

@@ -17,7 +17,8 @@ PLACE = 60
 
 def parts(subject: Subject) -> Iterator[Part]:
     ranks = "[" + ", ".join(map(str, subject.shown_ranks)) + "]"
-    operators = subject.sql(f"""\
+    operators = subject.sql(
+        f"""\
 SELECT
     name,
     sum(count)::BIGINT AS count,
@@ -28,20 +29,28 @@ SELECT
     sum(self_kernel_ns)::BIGINT AS self_kernel_ns
 FROM op_stats(only_jobs := [{{job}}], only_ranks := {ranks})
 GROUP BY ALL
-ORDER BY self_kernel_ns DESC, host_self_ns DESC, name""", "op_stats")
+ORDER BY self_kernel_ns DESC, host_self_ns DESC, name""",
+        "op_stats",
+    )
     if operators:
         yield Table(
             "Operators: time on the host with and without what they call, and of the GPU work "
-            f"launched in them and by themselves. {subject.says_ranks}", operators)  # fmt: skip
+            f"launched in them and by themselves. {subject.says_ranks}",
+            operators,
+        )
     whose, stacks = "GPU", subject.ask("folded_stacks", only_ranks=[subject.one_rank])
     if not stacks:  # of a trace without a GPU
         whose = "Host"
         stacks = subject.ask("folded_stacks", only_ranks=[subject.one_rank], weight="host")
     if stacks:
-        yield Chart(f"{whose} time by call stack, rank {subject.one_rank}: click to zoom in.",
-                    stacks, plot.flame_graph(stacks.table))  # fmt: skip
+        yield Chart(
+            f"{whose} time by call stack, rank {subject.one_rank}: click to zoom in.",
+            stacks,
+            plot.flame_graph(stacks.table),
+        )
     flops = subject.ask("op_flops", only_ranks=[subject.one_rank])
     chart = plot.roofline(flops.table)
     if chart.data:
-        yield Chart(f"Operators against the roof of the device, rank {subject.one_rank}.", flops,
-                    chart)  # fmt: skip
+        yield Chart(
+            f"Operators against the roof of the device, rank {subject.one_rank}.", flops, chart
+        )

@@ -19,19 +19,36 @@ def parts(subject: Subject) -> Iterator[Part]:
     rank = subject.one_rank
     queues = subject.ask("queue_length_series", only_ranks=[rank])
     if queues:
-        yield Chart(f"Activities launched and not yet begun, rank {rank}.", queues,
-                    plot.queue_length_series(queues.table))  # fmt: skip
+        yield Chart(
+            f"Activities launched and not yet begun, rank {rank}.",
+            queues,
+            plot.queue_length_series(queues.table),
+        )
     copies = subject.ask("memory_bandwidth_series", only_ranks=[rank])
     if copies:
-        yield Chart(f"Speed of copies and memsets under way, rank {rank}.", copies,
-                    plot.memory_bandwidth_series(copies.table))  # fmt: skip
+        yield Chart(
+            f"Speed of copies and memsets under way, rank {rank}.",
+            copies,
+            plot.memory_bandwidth_series(copies.table),
+        )
     memory = subject.ask("memory_timeline", only_ranks=[rank])
     chart = plot.memory_timeline(memory.table)
     if chart.data:
         yield Chart(f"Memory that the allocators hold, rank {rank}.", memory, chart)
     peaks = subject.ask("memory_peak")
     if peaks:
-        yield Table("Most memory in use, device by device", peaks, [
-            "rank", "device", "peak_allocated_bytes", "step", "op", "peak_reserved_bytes",
-            "max_unallocated_bytes", "growth_per_step_bytes",
-        ], most=512)  # fmt: skip
+        yield Table(
+            "Most memory in use, device by device",
+            peaks,
+            [
+                "rank",
+                "device",
+                "peak_allocated_bytes",
+                "step",
+                "op",
+                "peak_reserved_bytes",
+                "max_unallocated_bytes",
+                "growth_per_step_bytes",
+            ],
+            most=512,
+        )

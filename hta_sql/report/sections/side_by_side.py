@@ -21,8 +21,11 @@ def parts(subject: Subject) -> Iterator[Part]:
     busy = subject.ask("heatmap", bucket_count=buckets)
     if not busy:
         return
-    yield Chart("Share of each slice of time with any activity, on aligned clocks.", busy,
-                plot.heatmap(busy.table))  # fmt: skip
+    yield Chart(
+        "Share of each slice of time with any activity, on aligned clocks.",
+        busy,
+        plot.heatmap(busy.table),
+    )
     imbalance = subject.ask("rank_imbalance")
     if imbalance:
         yield Table("How uneven the ranks are: 1 is even.", imbalance)

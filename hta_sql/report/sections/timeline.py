@@ -33,7 +33,12 @@ def parts(subject: Subject) -> Iterator[Part]:
         shortest = 1 + int(durations[-_MOST - 1])
         count = activities.table.num_rows
         activities = subject.ask("kernel_timeline", **chosen, min_dur_ns=shortest)
-        told += (f" The {activities.table.num_rows:,} longest of {count:,} activities: "
-                 "hta-sql export perfetto has all.")
-    yield Chart(f"{told} {subject.says_ranks} Drag to zoom in, double-click to zoom out.",
-                activities, plot.kernel_timeline(activities.table))  # fmt: skip
+        told += (
+            f" The {activities.table.num_rows:,} longest of {count:,} activities: "
+            "hta-sql export perfetto has all."
+        )
+    yield Chart(
+        f"{told} {subject.says_ranks} Drag to zoom in, double-click to zoom out.",
+        activities,
+        plot.kernel_timeline(activities.table),
+    )
