@@ -32,8 +32,18 @@ def load_base(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
 
 
 def load_layer(con: duckdb.DuckDBPyConnection, catalog: Catalog, layer: str) -> None:
-    for path in catalog.files(layer):
-        run_file(con, catalog, path, path.read_text(encoding="utf-8"))
+    """Run a layer's files; what reads a macro of a later file is run again after that one."""
+    waiting = catalog.files(layer)
+    while waiting:
+        again = []
+        for path in waiting:
+            try:
+                run_file(con, catalog, path, path.read_text(encoding="utf-8"))
+            except CatalogError:
+                again.append(path)
+                if len(again) == len(waiting):
+                    raise
+        waiting = again
 
 
 def load_queries(
