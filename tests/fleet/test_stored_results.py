@@ -29,7 +29,7 @@ kept_queries = pytest.mark.parametrize("query", KEPT, ids=str)
 @kept_queries
 def test_a_table_of_stored_results_has_its_querys_columns(query):
     with closing(duckdb.connect()) as con:
-        con.execute((sql_root() / f"schema/kept_{query.name}.sql").read_text(encoding="utf-8"))
+        con.execute((sql_root() / f"tables/kept_{query.name}.sql").read_text(encoding="utf-8"))
         seen = con.execute(f"DESCRIBE kept_{query.name}").fetchall()
     assert [(name, kind) for name, kind, *_ in seen] == [(c.name, c.type) for c in query.columns]
     source = (sql_root() / f"sources/kept_{query.name}.sql").read_text(encoding="utf-8")
