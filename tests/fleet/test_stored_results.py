@@ -16,10 +16,10 @@ from conftest import activity
 from hand_written import span, trace_text
 
 import hta_sql
-from hta_sql import materialize
-from hta_sql.catalog import Catalog, sql_root
+from hta_sql.catalogue.catalog import Catalog, sql_root
 from hta_sql.cli import cli
 from hta_sql.errors import HtaSqlError
+from hta_sql.fleet import materialize
 from hta_sql.store.manifest import Manifest
 
 KEPT = Catalog.load().kept
@@ -197,7 +197,7 @@ def test_an_archive_that_cannot_be_written(archive):
 
 KILLED = """
 import os, sys
-from hta_sql import materialize
+from hta_sql.fleet import materialize
 materialize.MOST_JOBS = 1
 publish, seen = materialize.publish, []
 def publish_once(root, rows):

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from hta_sql.catalog import Catalog, Query
+from hta_sql.catalogue.catalog import Catalog, Query
 
 Rows = list[dict[str, Any]]
 DEFAULTS = {

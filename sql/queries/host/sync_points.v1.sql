@@ -222,7 +222,7 @@ points AS MATERIALIZED (
     WHERE kind <> 'operator'
        OR (prefix(name, 'aten::') AND (only_steps IS NULL OR list_contains(only_steps, step)))
 ),
--- What is inside what, as in sql/enrich/call_stack.sql, of the few that count here.
+-- What is inside what, as in sql/ingest/call_stack.sql, of the few that count here.
 boundaries AS (
     SELECT
         thread,
