@@ -10,8 +10,8 @@ def write_archive(out: str, ranks: int, collectives: int) -> None:
     import duckdb
 
     from hta_sql import SCHEMA_VERSION, __version__
-    from hta_sql.catalog import Catalog
-    from hta_sql.layers import load_base
+    from hta_sql.catalogue.catalog import Catalog
+    from hta_sql.database.layers import load_base
 
     root = Path(out)
     shutil.rmtree(root, ignore_errors=True)

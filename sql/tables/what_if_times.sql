@@ -3,7 +3,7 @@ CREATE OR REPLACE MACRO what_if_times_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
     NULL::VARCHAR AS path_window,
-    NULL::VARCHAR AS scenario,           -- name of the file in sql/paths/what_if
+    NULL::VARCHAR AS scenario,           -- name of the file in sql/critical_path/what_if
     NULL::VARCHAR AS subject,            -- name or rank that is changed; NULL: all
     NULL::DOUBLE AS factor,              -- by which it is faster
     NULL::BIGINT AS edge_count,          -- edges of the graph that change
