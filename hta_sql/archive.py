@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from hta_sql.catalogue.catalog import Catalog, Query
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.catalogue.query import Query
 from hta_sql.database.attach import (
     ATTEMPTS,
     NO_LOOP_JOINS,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hta_sql.catalogue.catalog import Catalog, Parameter, Query
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.catalogue.query import Parameter, Query
 from hta_sql.engines.engine import ENGINES
 from hta_sql.show.output import FORMATS, write
 

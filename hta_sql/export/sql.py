@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from hta_sql.catalogue.catalog import sql_root
+from hta_sql.catalogue.root import sql_root
 from hta_sql.critical_path.sql import set_variables
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from hta_sql.catalogue.catalog import Query
+from hta_sql.catalogue.query import Query
 from hta_sql.engines.engine import Engine, Share, WorkerDied
 from hta_sql.errors import BadParameter, HtaSqlError, one_line
 

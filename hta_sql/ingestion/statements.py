@@ -6,7 +6,7 @@ from functools import cache
 
 import duckdb
 
-from hta_sql.catalogue.catalog import sql_root
+from hta_sql.catalogue.root import sql_root
 
 
 @cache
