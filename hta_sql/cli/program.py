@@ -189,7 +189,7 @@ def shell(archive: str, commands: tuple[str, ...]) -> None:
       hta-sql shell archive
       hta-sql shell archive -c "FROM hta_queries" -c "FROM temporal_breakdown()"
     """
-    from hta_sql.database.attach import run_shell
+    from hta_sql.database.shell import run_shell
 
     raise click.exceptions.Exit(run_shell(archive, commands))
 
