@@ -30,7 +30,7 @@ from hta_sql.ingestion.pool import run_anywhere
 from hta_sql.ingestion.tasks import Task
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'hta-sql[fleet]'")
-from hta_sql.engines.engine import on_ray  # noqa: E402
+from hta_sql.engines import on_ray  # noqa: E402
 
 TESTS = Path(engine_work.__file__).parent
 # Of ingest itself, not of the trace.
