@@ -95,7 +95,7 @@ def critical_path(
             {"window": window, "names": list(times)},
         )["subject"].to_pylist():
             click.echo(f"Warning: --faster: nothing there is named {name!r}", err=True)
-        relation = archive._query_relation(
+        relation = archive.relation_of(
             Catalog.load().find("critical_path_summary"),
             {"only_jobs": [path.job for path in found], "only_windows": [window]},
         )

@@ -97,7 +97,7 @@ def diff(
             _write(_as_json(found, verdicts), output)
         else:
             query, sides = found.call(table or "diff_causes")
-            relation = found.archive._query_relation(query, sides)
+            relation = found.archive.relation_of(query, sides)
             write_result(found.archive, relation, form, output)
         _exit(found, verdicts)
 

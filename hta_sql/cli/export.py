@@ -84,7 +84,7 @@ def _write(archives: tuple[str, ...], out: Path, export: Callable[..., int]) -> 
 
     with open_archives(archives) as archive:
         refuse_inside(archive, out)
-        with archive._unmoved():
+        with archive.session.unmoved():
             count = export(archive, out)
     click.echo(f"{count:,} events in {out}", err=True)
 

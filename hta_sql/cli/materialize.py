@@ -35,7 +35,9 @@ def materialize(
         if sys.stderr.isatty():
             click.echo(f"{CLEAR_LINE}{done:,} of {total:,} jobs", err=True, nl=False)
 
-    done = run(archive, only_jobs, force, progress, engine, address)
+    done = run(
+        archive, only_jobs=only_jobs, force=force, engine=engine, address=address, progress=progress
+    )
     if sys.stderr.isatty():
         click.echo(CLEAR_LINE, err=True, nl=False)
     for job, reason in done.failed:

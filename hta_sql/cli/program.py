@@ -25,6 +25,7 @@ from hta_sql.cli.queries import (
     QueryGroup,
     archives_argument,
     open_archives,
+    tell_lacking_results,
     with_output,
     write_result,
 )
@@ -136,9 +137,8 @@ def sql(archives: tuple[str, ...], sql: str, format: str | None, output: Path | 
         raise click.UsageError("Missing ARCHIVE or SQL: hta-sql sql ARCHIVE... SQL")
     statement = sys.stdin.read() if sql == "-" else sql
     with open_archives(archives) as archive:
-        relation = archive._sql_relation(statement)
-        if lacking := archive._lacking_results(archive._called_in(statement)):
-            click.echo(lacking, err=True)
+        relation = archive.relation(statement)
+        tell_lacking_results(archive, archive.called_in(statement))
         write_result(archive, relation, format, output)
 
 

@@ -2,13 +2,14 @@
 
 import csv
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+import hta_sql
 from hta_sql.catalogue.catalog import Catalog, Parameter, Query
 from hta_sql.engines.engine import ENGINES
 from hta_sql.show.output import FORMATS, write
@@ -65,11 +66,9 @@ archives_argument = click.argument("archives", nargs=-1, required=True, metavar=
 def open_archives(
     archives: tuple[str, ...], engine: str = "local", address: str | None = None
 ) -> "Archive":
-    from hta_sql.archive import Archive
-
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        archive = Archive(*archives, engine=engine, address=address)
+        archive = hta_sql.open(*archives, engine=engine, address=address)
     for warning in found:
         click.echo(f"Warning: {warning.message}", err=True)
     return archive
@@ -79,13 +78,21 @@ def write_result(
     archive: "Archive", relation: Any, format: str | None, output: Path | None
 ) -> None:
     """Write a result from another thread, since Arrow waits for DuckDB deaf to Ctrl-C."""
-    with archive._unmoved(), ThreadPoolExecutor(1) as pool:
+    with archive.session.unmoved(), ThreadPoolExecutor(1) as pool:
         writing = pool.submit(lambda: write(relation, format, output))
         try:
             writing.result()
         except KeyboardInterrupt:
-            archive._con.interrupt()
+            archive.session.con.interrupt()
             raise
+
+
+def tell_lacking_results(archive: "Archive", queries: Iterable[str]) -> None:
+    """Say of queries that read stored results where some of their jobs have none."""
+    from hta_sql.database.stored_results import lacking_results
+
+    if lacking := lacking_results(archive.session, queries):
+        click.echo(lacking, err=True)
 
 
 def query_command(name: str, versions: list[Query]) -> click.Command:
@@ -112,9 +119,8 @@ def query_command(name: str, versions: list[Query]) -> click.Command:
         given = {key: value for key, value in options.items() if value is not None}
         query.call(given)  # a wrong option is told before the archive is opened
         with open_archives(archives, engine, address) as archive:
-            relation = archive._query_relation(query, given)
-            if lacking := archive._lacking_results([query.macro]):
-                click.echo(lacking, err=True)
+            relation = archive.relation_of(query, given)
+            tell_lacking_results(archive, [query.macro])
             write_result(archive, relation, format, output)
 
     paragraphs = [newest.summary, *filter(None, newest.text.split("\n\n"))]

@@ -44,40 +44,57 @@ class ComputedPath(NamedTuple):
 
 
 def compute_critical_path(
-    run: Archive,
+    archive: Archive,
     *,
-    step: int | None,
-    annotation: str | None,
-    instance: int,
-    only_jobs: Iterable[str] | None,
-    only_ranks: Iterable[int] | None,
-    data_loading: Iterable[str],
-    faster: Mapping[str, float],
-    progress: Callable[[str, int, int], None],
+    step: int | None = None,
+    annotation: str | None = None,
+    instance: int = 0,
+    only_jobs: Iterable[str] | None = None,
+    only_ranks: Iterable[int] | None = None,
+    data_loading: Iterable[str] = (),
+    faster: Mapping[str, float] | None = None,
+    progress: Callable[[str, int, int], None] = lambda job, done, total: None,
 ) -> list[ComputedPath]:
-    """See Archive.compute_critical_path."""
-    label = path_window(step, annotation, instance)
-    loading = [*DATA_LOADING, *_names("data_loading", data_loading)]
-    _check_faster(faster)
-    # Of the same types, and in the same words, as those of the queries.
-    _, chosen = (
-        Catalog.load()
-        .find("critical_path")
-        .call({"only_jobs": only_jobs, "only_ranks": only_ranks})
-    )
-    jobs = find_windows(
-        run, step, annotation, instance, chosen.get("only_jobs"), chosen.get("only_ranks")
-    )
-    set_variables(run._con, path_window=label, path_loading=loading)
-    try:
-        run_folder(run._con, "archive")
-        return [
-            _compute_job(run, job, windows, label, loading, faster, progress)
-            for job, windows in jobs.items()
-        ]
-    finally:
-        drop_tables(run._con)
-        run.reload()
+    """Find what bounds a step, an annotation or whole traces, and keep it in the archive.
+
+    The window is the step `ProfilerStep#<step>`; or, of the host annotations of a rank whose
+    name contains `annotation`, number `instance` in time, from 0; or all of the traces. It is
+    sought on all ranks of all jobs unless told. Annotations with a name in `data_loading` are
+    taken for loading of data, beside those of PyTorch's DataLoader. `faster` maps names of
+    kernels, operators and calls, or what things are bound by, to how many times faster they
+    shall be in `what_if`. `progress` gets a job, its ranks done and its ranks.
+
+    The queries critical_path, critical_path_summary, critical_path_ranks and what_if read the
+    result, until the window is computed again or one of its traces is ingested anew.
+    HtaSqlError where there is no such window, ArchiveError where the archive cannot be written.
+    """
+    archive.session.look_anew()
+    if only_jobs is not None:
+        only_jobs = [only_jobs] if isinstance(only_jobs, str) else list(only_jobs)
+    with archive.narrowed(only_jobs):
+        label = path_window(step, annotation, instance)
+        loading = [*DATA_LOADING, *_names("data_loading", data_loading)]
+        faster = _checked(faster or {})
+        # Of the same types, and in the same words, as those of the queries.
+        _, chosen = (
+            Catalog.load()
+            .find("critical_path")
+            .call({"only_jobs": only_jobs, "only_ranks": only_ranks})
+        )
+        jobs = find_windows(
+            archive, step, annotation, instance, chosen.get("only_jobs"), chosen.get("only_ranks")
+        )
+        con = archive.session.con
+        set_variables(con, path_window=label, path_loading=loading)
+        try:
+            run_folder(con, "archive")
+            return [
+                _compute_job(archive, job, windows, label, loading, faster, progress)
+                for job, windows in jobs.items()
+            ]
+        finally:
+            drop_tables(con)
+            archive.reload()
 
 
 def _names(what: str, given: Iterable[str]) -> list[str]:
@@ -87,7 +104,7 @@ def _names(what: str, given: Iterable[str]) -> list[str]:
     return names
 
 
-def _check_faster(faster: Mapping[str, float]) -> None:
+def _checked(faster: Mapping[str, float]) -> Mapping[str, float]:
     """BadParameter unless it maps names to how many times faster they shall be."""
     is_mapping = isinstance(faster, Mapping)
     if is_mapping:
@@ -98,10 +115,11 @@ def _check_faster(faster: Mapping[str, float]) -> None:
         raise BadParameter(
             f"faster is {faster!r}; it maps names to how many times faster, more than 1"
         )
+    return faster
 
 
 def _compute_job(
-    run: Archive,
+    archive: Archive,
     job: str,
     windows: list[Window],
     label: str,
@@ -110,9 +128,9 @@ def _compute_job(
     progress: Callable[[str, int, int], None],
 ) -> ComputedPath:
     """Find and publish the paths of a job's window."""
-    run._look_anew(run._sources)  # the paths of the job before may have taken the place of others
-    run._load()
-    set_variables(run._con, path_job=job)
+    archive.session.look_anew()  # the paths of the job before may have taken the place of others
+    archive.session.load()
+    set_variables(archive.session.con, path_job=job)
     row = {
         "path_window": label,
         "ranks": [window.rank for window in windows],
@@ -121,9 +139,9 @@ def _compute_job(
         "hta_sql_version": __version__,
         "computed_at": datetime.now(UTC).replace(tzinfo=None),
     }
-    with draft(run.root_of(job), job) as new:
-        with run._unmoved():
-            row |= _write_job(run._con, new, windows, label, faster, progress)
+    with draft(archive.session.root_of(job), job) as new:
+        with archive.session.unmoved():
+            row |= _write_job(archive.session.con, new, windows, label, faster, progress)
         new.publish(row)
     return ComputedPath(job, *(row[name] for name in ComputedPath._fields[1:]))
 

@@ -10,19 +10,17 @@ import duckdb
 
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.database.layers import at_line, comment_on_views, literal
+from hta_sql.database.roots import archive_root
 from hta_sql.database.template import maker, new_database, template
 from hta_sql.errors import ArchiveError, one_line
-from hta_sql.places.storage import absolute, holds_archive, is_remote
 from hta_sql.store.sources import PATTERNS, Source, whereabouts
 from hta_sql.version import SCHEMA_VERSION
 
 if TYPE_CHECKING:
-    from hta_sql.places.storage import Place
+    pass
 
 # A question is asked so often before it is given up, where files keep changing.
 ATTEMPTS = 5
-# In a path, DuckDB takes these for patterns or a list of paths.
-UNSEARCHABLE = "*?[],\\"
 
 
 # Where DuckDB expects few rows, it plans an ASOF join that is quadratic; it is often wrong.
@@ -35,39 +33,6 @@ def without_progress_bar(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConne
     if con.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
         con.execute("SET enable_progress_bar = false")
     return con
-
-
-def archive_root(archive: "str | os.PathLike[str] | Place") -> "Place":
-    """Where an archive is, from anywhere; ArchiveError if there is none."""
-    root = absolute(archive)
-    if is_remote(root):
-        if not holds_archive(root):
-            raise ArchiveError(
-                f"{archive}: no archive there; `hta-sql ingest TRACES ARCHIVE` makes one"
-            )
-        check_searchable(root)
-        return root
-    if not root.exists():
-        raise ArchiveError(f"{archive}: no such folder; `hta-sql ingest TRACES ARCHIVE` makes one")
-    if not (root / "traces.parquet").is_file() and not (root / "traces").is_dir():
-        what = "holds no traces.parquet" if root.is_dir() else "is a file"
-        raise ArchiveError(
-            f"{archive}: not an archive, it {what}; `hta-sql ingest TRACES ARCHIVE` makes one"
-        )
-    check_searchable(root)
-    return root
-
-
-def check_searchable(root: "Place") -> None:
-    """ArchiveError for a path in which DuckDB finds no files."""
-    text = os.fsencode(str(root)).decode(errors="backslashreplace")
-    if text != str(root):
-        raise ArchiveError(f"{text}: an archive's path has to be UTF-8; rename the folder")
-    if bad := sorted(set(text) & set(UNSEARCHABLE)):
-        raise ArchiveError(
-            f"{text}: DuckDB cannot search a path with {' '.join(bad)} in it; "
-            "move the archive or rename the folder"
-        )
 
 
 def schemas(con: duckdb.DuckDBPyConnection, sources: Sequence[Source]) -> tuple[set[str], int]:

@@ -13,8 +13,9 @@ from pathlib import Path
 import duckdb
 
 from hta_sql.catalogue.catalog import Catalog
-from hta_sql.database.attach import NO_LOOP_JOINS, archive_root, write_database, write_database_to
+from hta_sql.database.attach import NO_LOOP_JOINS, write_database, write_database_to
 from hta_sql.database.layers import literal
+from hta_sql.database.roots import archive_root
 from hta_sql.database.template import maker
 from hta_sql.errors import HtaSqlError
 from hta_sql.places.storage import is_remote

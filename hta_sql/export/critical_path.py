@@ -31,7 +31,7 @@ def export_critical_path(
     """
     check_name(out)
     job, rank, window = _chosen(run, only_jobs, only_ranks, only_windows)
-    con = run._con
+    con = run.session.con
     head, base_ns = head_of(run, job, rank)
     with tables(run, job, base_ns, export_all=not only_critical):
         set_variables(con, path_job=job, path_rank=rank, path_window=window)

@@ -27,8 +27,8 @@ def export_sequences(
     """Write a rank's trace; the number of events. HtaSqlError where there is no such sequence."""
     check_name(out)
     job, rank = chosen_rank(run, job, only_ranks)
-    run._load()
-    con = run._con
+    run.session.load()
+    con = run.session.con
     head, base_ns = head_of(run, job, rank)
     with tables(
         run,

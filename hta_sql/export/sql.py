@@ -34,7 +34,7 @@ def text(name: str) -> str:
 def tables(run: Archive, job: str, base_ns: int, **values: object) -> Iterator[None]:
     """The tables that the files read, empty for a start, and what they read by getvariable()."""
     with run.narrowed([job]):
-        yield from _tables(run._con, {"export_job": job, "export_base_ns": base_ns} | values)
+        yield from _tables(run.session.con, {"export_job": job, "export_base_ns": base_ns} | values)
 
 
 def _tables(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> Iterator[None]:

@@ -16,17 +16,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hta_sql.ingestion.row_groups import (
+from hta_sql.ingestion.side_by_side import Aside
+from hta_sql.ingestion.spool import Spool
+from hta_sql.ingestion.statements import enrichment
+from hta_sql.ingestion.temporary import make_table
+from hta_sql.store.row_groups import (
     ROW_GROUP_BYTES,
     ROW_GROUP_ROWS,
     VECTOR_BYTES,
     VECTOR_ROWS,
     RowGroups,
 )
-from hta_sql.ingestion.side_by_side import Aside
-from hta_sql.ingestion.spool import Spool
-from hta_sql.ingestion.statements import enrichment
-from hta_sql.ingestion.temporary import make_table
 
 # More than this waits in a file.
 MOST_BYTES = ROW_GROUP_BYTES

@@ -13,7 +13,7 @@ from hta_sql.ingestion.ranks import TRACE
 from hta_sql.ingestion.tasks import Outcome, Task, failure
 from hta_sql.ingestion.trace import IngestedTrace, describe, place
 from hta_sql.places.storage import Place, is_remote, remove
-from hta_sql.store.layout import folder_for, partition
+from hta_sql.store.layout import FILE_NAMES, TRACE_TABLES, folder_for, partition
 from hta_sql.store.manifest import Manifest
 from hta_sql.version import __version__
 
@@ -21,20 +21,6 @@ from hta_sql.version import __version__
 SHARE = 20
 # Each change is an object there.
 REMOTE_SECONDS = 5.0
-DATA_TABLES = (
-    "events",
-    "host_ops",
-    "gpu_activities",
-    "quarantine",
-    "execution_nodes",
-    "memory_events",
-)
-# Columns of manifests that name files in folders of ranks.
-FILE_NAMES = {
-    "traces": ("trace_id", "file_id"),
-    "attachments": ("file_id",),
-    "critical_paths": ("path_id",),
-}
 
 
 class Publisher:
@@ -138,7 +124,7 @@ def remove_unnamed(archive: Place, rows: Iterable[dict], gone: Iterable[dict]) -
 def remote_files(archive: Place, row: dict) -> Iterator[Place]:
     """Where files of a row in object storage may be."""
     where = partition(row["job"], row["rank"])
-    for table in DATA_TABLES:
+    for table in TRACE_TABLES:
         yield archive / table / where / f"{row['file_id']}.parquet"
         yield archive / table / folder_for(row["job"]) / "ranks" / f"{row['file_id']}.parquet"
     if "trace_id" in row:

@@ -29,11 +29,11 @@ from hta_sql.ingestion.long_names import any_long
 from hta_sql.ingestion.metadata import LONGEST_KEYS_BYTES
 from hta_sql.ingestion.parse import Parser, paired
 from hta_sql.ingestion.quarantine import Quarantine
-from hta_sql.ingestion.row_groups import RowGroups
 from hta_sql.ingestion.side_by_side import Aside
 from hta_sql.ingestion.stream import TraceStream
 from hta_sql.places.storage import Place, put, stamp
 from hta_sql.store.layout import partition
+from hta_sql.store.row_groups import RowGroups
 from hta_sql.version import SCHEMA_VERSION
 
 # Of DuckDB's own memory; what it needs beyond, it spills. Sorts and joins may take half, or those

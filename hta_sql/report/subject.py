@@ -114,7 +114,7 @@ class Subject:
 
     @property
     def _archives(self) -> list[str]:
-        return [str(root) for root in self.run._roots]
+        return [str(root) for root in self.run.session.roots]
 
     @cached_property
     def shown_ranks(self) -> list[int]:

@@ -801,7 +801,7 @@ def test_events_of_a_rank_are_read_from_its_file_alone(archive, tmp_path, monkey
         )
         scans = [
             node
-            for node in plan(run._con, text("events"))
+            for node in plan(run.session.con, text("events"))
             if "events/" in str(node["extra_info"].get("Filename(s)", ""))
             or "event_id" in str(node["extra_info"].get("Filters", ""))
         ]
@@ -813,6 +813,8 @@ def test_events_of_a_rank_are_read_from_its_file_alone(archive, tmp_path, monkey
         for name in ("of_step", "in_window", "lanes"):
             query = text(name).split(" AS\n", 1)[1]
             found = [
-                join for join in bad_joins(run._con, query) if "hash(parse_filename" not in join
+                join
+                for join in bad_joins(run.session.con, query)
+                if "hash(parse_filename" not in join
             ]
             assert [j for j in found if "start_ns" not in j and "NL_JOIN" not in j] == [], name

@@ -44,8 +44,8 @@ def statements(demo_archive):
     """Each statement of a graph, with its plan; made in order, as each reads those before it."""
     found = {}
     with hta_sql.open(demo_archive) as run:
-        run._load()
-        con = run._con
+        run.session.load()
+        con = run.session.con
         [(start, end)] = con.execute(
             "SELECT start_ns, end_ns FROM steps WHERE rank = 1 AND step = 1"
         ).fetchall()
