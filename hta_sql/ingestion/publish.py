@@ -14,11 +14,9 @@ from hta_sql.ingestion.tasks import Outcome, Task, failure
 from hta_sql.ingestion.trace import IngestedTrace, describe, place
 from hta_sql.places.storage import Place, is_remote, remove
 from hta_sql.store.layout import FILE_NAMES, TRACE_TABLES, folder_for, partition
-from hta_sql.store.manifest import Manifest
+from hta_sql.store.manifest import CHANGES_SHARE, Manifest
 from hta_sql.version import __version__
 
-# Of the time, at most one part in as many goes to changes of manifests.
-SHARE = 20
 # Each change is an object there.
 REMOTE_SECONDS = 5.0
 
@@ -50,7 +48,7 @@ class Publisher:
             if of_table:
                 self._publish(Manifest(self.archive, table), of_table)
         took = time.monotonic() - began
-        wait = SHARE * took
+        wait = CHANGES_SHARE * took
         self._next = time.monotonic() + (
             max(wait, REMOTE_SECONDS) if is_remote(self.archive) else wait
         )
