@@ -1,6 +1,5 @@
 """Every file under sql/ keeps the rules; and what is said of files that do not."""
 
-import random
 import re
 import shutil
 import time
@@ -158,21 +157,6 @@ def test_sql_is_tidy(path):
     assert "\t" not in text
     assert text.endswith("\n") and not text.endswith("\n\n")
     assert [line for line in text.splitlines() if len(line) > 100 or line != line.rstrip()] == []
-
-
-@pytest.mark.parametrize("layer", ["schema", "macros", "views"])
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_files_of_a_layer_read_only_layers_above(monkeypatch, layer, seed):
-    in_order = Catalog.files
-
-    def shuffled(self, name):
-        files = in_order(self, name)
-        random.Random(seed).shuffle(files)
-        return files if name == layer else in_order(self, name)
-
-    monkeypatch.setattr(Catalog, "files", shuffled)
-    with closing(duckdb.connect()) as con:
-        load_base(con, CATALOG)
 
 
 @queries

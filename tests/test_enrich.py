@@ -13,7 +13,7 @@ from hta_sql.catalogue.catalog import sql_root
 def con():
     con = duckdb.connect()
     for name in ("categories", "kernel_kind", "short_name"):
-        con.execute((sql_root() / "macros" / f"{name}.sql").read_text())
+        con.execute((sql_root() / "relations/names" / f"{name}.sql").read_text())
     return con
 
 

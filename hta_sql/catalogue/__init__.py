@@ -1,1 +1,1 @@
-"""The files under sql/ as queries: their headers, and the documentation made of them."""
+"""The files under sql/: what they say of themselves, and what they read."""

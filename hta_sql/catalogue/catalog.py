@@ -4,9 +4,10 @@ One query is one file, ``queries/<theme>/<name>.v<N>.sql``: a comment block (sum
 ``since``, ``grain``, ``returns``, ``check`` …) above one ``CREATE OR REPLACE MACRO``. Whatever
 does not keep that form is a CatalogError that starts with ``path:line``.
 
-The layers are loaded in the order schema, macros, views, queries, sources; a file reads only layers
-before its own. Sources take the place of the stubs of schema. Ingest alone reads enrich, critical
-paths alone paths, exports alone exports.
+Tables, relations and queries may read each other, in no circle; they are loaded in that order
+(see catalogue/reads.py). A query reads no query. A table begins as an empty stub; its views that
+read files take the stub's place when an archive has such files. Ingest alone reads enrich,
+critical paths alone paths, exports alone exports.
 """
 
 import difflib
@@ -20,10 +21,11 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
+from hta_sql.catalogue.statements import definition, statements
 from hta_sql.errors import BadParameter, CatalogError, UnknownQuery
 
 _FILE = re.compile(r"([a-z][a-z0-9_]*)\.v([1-9][0-9]*)\.sql")
-_KEY = re.compile(r"-- (since|grain|returns|check|needs|deprecated):(?: +(.*))?")
+_KEY = re.compile(r"-- (since|grain|returns|check|needs|deprecated|reads):(?: +(.*))?")
 _COLUMN = re.compile(r"(\w+) +(\S+) +(\S+) +(\S.*)")
 _MACRO = re.compile(r"CREATE OR REPLACE MACRO (\w+)\((\) AS TABLE)?")
 _PARAMETER = re.compile(r"    (\w+) ([A-Z]+(?:\[\])?)(?: := ('[^']*'|[\w.-]+))?,?(?: +-- (.*\S))?")
@@ -138,21 +140,18 @@ class Query:
 
 
 @dataclass(frozen=True)
-class SourceFile:
-    """A file of sql/sources: its view reads the files of `table` that `macro` tells."""
+class FileView:
+    """A view of sql/tables that reads the files of `table` which `macro` tells."""
 
     path: Path
     sql: str = field(repr=False)
     macro: str
     table: str
 
-    @staticmethod
-    def read(path: Path) -> "SourceFile":
-        sql = path.read_text(encoding="utf-8")
-        told = _FILES_ASKED_FOR.search(sql)
-        if not told:
-            raise CatalogError(f"{path.parent.name}/{path.name}:1: reads no files of the archive")
-        return SourceFile(path, sql, *told.groups())
+    @property
+    def stub(self) -> str:
+        """What stands in the view's place where there are no files."""
+        return f"CREATE OR REPLACE VIEW {definition(self.sql)[0]} AS FROM {self.table}_schema();"
 
 
 @dataclass(frozen=True)
@@ -182,9 +181,15 @@ class Catalog:
         ordered = sorted(queries.values(), key=lambda q: (q.theme, q.name, q.version))
         return Catalog(root, tuple(ordered))
 
-    def files(self, layer: str) -> list[Path]:
-        """The SQL files of a layer other than queries."""
-        return sorted((self.root / layer).glob("*.sql"))
+    @cached_property
+    def tables(self) -> list[Path]:
+        """The files of sql/tables, one for each table."""
+        return sorted((self.root / "tables").glob("*.sql"))
+
+    @cached_property
+    def relations(self) -> list[Path]:
+        """The files of sql/relations, by concept."""
+        return sorted((self.root / "relations").rglob("*.sql"))
 
     @cached_property
     def newest(self) -> dict[str, Query]:
@@ -201,9 +206,20 @@ class Catalog:
         return numbered | {name: (query, query.alias) for name, query in self.newest.items()}
 
     @cached_property
-    def sources(self) -> dict[str, SourceFile]:
-        """The files of sql/sources, by the views that they make."""
-        return {path.stem: SourceFile.read(path) for path in self.files("sources")}
+    def published(self) -> list[Path]:
+        """The files of what people read by name: tables, and relations that are views."""
+        views = [p for p in self.relations if f"VIEW {p.stem} AS" in p.read_text(encoding="utf-8")]
+        return [*self.tables, *sorted(views, key=lambda path: path.stem)]
+
+    @cached_property
+    def sources(self) -> dict[str, FileView]:
+        """The statements of sql/tables that read files, by the views that they make."""
+        return {
+            definition(statement)[0]: FileView(path, statement, *asked.groups())
+            for path in self.tables
+            for statement in statements(path.read_text(encoding="utf-8"))
+            if (asked := _FILES_ASKED_FOR.search(statement))
+        }
 
     @cached_property
     def digest(self) -> str:
@@ -224,11 +240,11 @@ class Catalog:
     @cached_property
     def kept(self) -> tuple[Query, ...]:
         """The queries whose results archives store, job by job: those with a table kept_<name>."""
-        names = [path.stem.removeprefix("kept_") for path in self.files("schema")]
+        names = [path.stem.removeprefix("kept_") for path in self.tables]
         return tuple(
             self.newest[name]
             for name in names
-            if name in self.newest and (self.root / "schema" / f"kept_{name}.sql").exists()
+            if name in self.newest and (self.root / "tables" / f"kept_{name}.sql").exists()
         )
 
     def versions(self, name: str) -> list[Query]:

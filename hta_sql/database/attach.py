@@ -118,7 +118,7 @@ def load_sources(
 def _whereabouts(
     catalog: Catalog, sources: Sequence[Source], only_jobs: Collection[str] | None
 ) -> dict[str, dict[str, list[str]]]:
-    return whereabouts(sources, [path.stem for path in catalog.files("schema")], only_jobs)
+    return whereabouts(sources, [path.stem for path in catalog.tables], only_jobs)
 
 
 def _put_sources(
@@ -130,7 +130,7 @@ def _put_sources(
     reading: set[str],
     where: str,
 ) -> None:
-    """Run the files of sql/sources whose tables have files: a view is bound when it is made."""
+    """Make the views of sql/tables that have files: a view is bound when it is made."""
     chosen = None if only_jobs is None else list(only_jobs)
     con.execute(
         f"CREATE OR REPLACE MACRO archive_is_mixed() AS {literal(mixed)};"
@@ -149,7 +149,7 @@ def _put_sources(
                 if "No files found" not in str(error):
                     raise ArchiveError(f"{where}: {one_line(error)}") from error
         if view in reading:
-            con.execute(f"CREATE OR REPLACE VIEW {view} AS FROM {source.table}_schema()")
+            con.execute(source.stub)
             reading.remove(view)
 
 

@@ -13,7 +13,7 @@ from hta_sql.database.layers import load_base, load_queries
 
 def page(catalog: Catalog) -> str:
     """docs/queries.md."""
-    tables = [*catalog.files("schema"), *catalog.files("views")]
+    tables = catalog.published
     with closing(duckdb.connect()) as con:
         load_base(con, catalog)
         load_queries(con, catalog)

@@ -1,4 +1,4 @@
-"""The files under sql/ into a DuckDB connection, layer by layer."""
+"""The files under sql/ into a DuckDB connection, each behind what it reads."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from hta_sql.catalogue.catalog import column_comments, comment_of
+from hta_sql.catalogue.statements import definition, statements
 from hta_sql.errors import CatalogError, one_line
 
 if TYPE_CHECKING:
@@ -17,9 +18,16 @@ if TYPE_CHECKING:
 
 
 def load_base(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
-    """Schema, macros and views: the published tables as empty stubs and what reads them."""
-    for layer in ("schema", "macros", "views"):
-        load_layer(con, catalog, layer)
+    """Tables, as empty stubs, and relations, each behind what it reads."""
+    from hta_sql.catalogue.reads import in_order  # not at the top: opening does without
+
+    files = {
+        path: path.read_text(encoding="utf-8") for path in [*catalog.tables, *catalog.relations]
+    }
+    for path in in_order(con, files):
+        for statement in statements(files[path]):
+            source = catalog.sources.get(definition(statement)[0])
+            run_file(con, catalog, path, source.stub if source else statement)
     rows = [
         (q.name, q.version, q.theme, q.summary, ", ".join(map(str, q.parameters)))
         for q in catalog.queries
@@ -29,21 +37,6 @@ def load_base(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
         f"CREATE OR REPLACE VIEW hta_queries AS FROM (VALUES {', '.join(values)}) "
         f"AS queries (name, version, theme, summary, parameters) LIMIT {len(rows)}"
     )
-
-
-def load_layer(con: duckdb.DuckDBPyConnection, catalog: Catalog, layer: str) -> None:
-    """Run a layer's files; what reads a macro of a later file is run again after that one."""
-    waiting = catalog.files(layer)
-    while waiting:
-        again = []
-        for path in waiting:
-            try:
-                run_file(con, catalog, path, path.read_text(encoding="utf-8"))
-            except CatalogError:
-                again.append(path)
-                if len(again) == len(waiting):
-                    raise
-        waiting = again
 
 
 def load_queries(
@@ -88,7 +81,7 @@ def comment_on_views(
 ) -> None:
     """What the files say of their tables: of all, or of `only` these, whose views are new."""
     comments = []
-    for path in [*catalog.files("schema"), *catalog.files("views")]:
+    for path in catalog.published:
         if only is not None and path.stem not in only:
             continue
         comments.append(f"COMMENT ON VIEW {path.stem} IS {literal(comment_of(path))};")

@@ -1,6 +1,6 @@
 """Results of queries on single jobs, stored in the archive for queries on all jobs.
 
-A query is stored where sql/schema has a table `kept_<query>`. Jobs are taken several at a time:
+A query is stored where sql/tables has a table `kept_<query>`. Jobs are taken several at a time:
 each batch makes one Parquet file a query, and then the rows of kept_results that make it count.
 """
 

@@ -46,8 +46,8 @@ JOINS_AS_WRITTEN = "SET GLOBAL disabled_optimizers = 'join_order,build_side_prob
 # With any stamp added, a time still fits 64 bits.
 LATEST_BASE_NS = 2**62
 TABLES = ("events", "host_ops", "gpu_activities", "quarantine")
-# Of sql/macros, those that ingest needs: all of them would take 0.1 s a trace.
-MACROS = ("categories", "kernel_kind", "short_name", "step_number")
+# Of sql/relations, those that ingest needs: all of them would take 0.1 s a trace.
+MACROS = ("names/categories", "names/kernel_kind", "names/short_name", "steps/step_number")
 
 
 @dataclass
@@ -141,7 +141,7 @@ def database(spill: Path) -> duckdb.DuckDBPyConnection:
     )
     con.execute(NO_LOOP_JOINS)
     con.execute(JOINS_AS_WRITTEN)
-    files = [sql_root() / "macros" / f"{name}.sql" for name in MACROS]
+    files = [sql_root() / "relations" / f"{name}.sql" for name in MACROS]
     for file in [*files, *sorted((sql_root() / "ingest/macros").glob("*.sql"))]:
         con.execute(file.read_text())
     return con

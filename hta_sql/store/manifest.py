@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hta_sql.catalogue.catalog import sql_root
+from hta_sql.catalogue.statements import statements
 from hta_sql.places.storage import (
     contents,
     holds_archive,
@@ -47,9 +48,9 @@ GONE_KEPT_NS = 7 * 86_400 * 1_000_000_000
 
 @cache
 def schema(table: str) -> pa.Schema:
-    """The columns of a manifest, from sql/schema."""
+    """The columns of a manifest, from sql/tables."""
     con = duckdb.connect()
-    con.execute((sql_root() / "schema" / f"{table}.sql").read_text())
+    con.execute(statements((sql_root() / "tables" / f"{table}.sql").read_text())[0])
     return con.sql(f"FROM {table}_schema()").to_arrow_table().schema
 
 

@@ -1,4 +1,4 @@
-"""Where the files of archives are: what the macros of sql/sources ask for.
+"""Where the files of archives are: what the views of sql/tables ask for.
 
 A connection of ours is told them by name, from those jobs alone that are asked for: with thousands
 of jobs, or in object storage, looking through all folders would take most of a query's time. In

@@ -224,7 +224,7 @@ def large(tmp_path_factory) -> Path:
 def all_tables(archive: Path) -> dict[str, list[str]]:
     """Every row of every table as text, sorted."""
     with hta_sql.open(archive) as run:
-        tables = [path.stem for path in Catalog.load().files("schema")]
+        tables = [path.stem for path in Catalog.load().tables]
         found = {table: run.sql(f"FROM {table}") for table in tables}
         return {
             table: sorted(

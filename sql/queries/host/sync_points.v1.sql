@@ -2,7 +2,7 @@
 --
 -- A row of kind `wait` is a runtime or driver call that waits for a device, stream or event, by its
 -- name: cudaDeviceSynchronize, cudaStreamSynchronize, cudaEventSynchronize, cuCtxSynchronize, and
--- those of HIP, SYCL, Level Zero, MTIA, ... (sql/macros/blocking_calls.sql has the rules). A call
+-- those of HIP, SYCL, Level Zero, MTIA, ... (blocking_calls.sql has the rules). A call
 -- that makes a stream wait (cudaStreamWaitEvent) or only asks (cudaEventQuery) does not hold up the
 -- host. cudaMalloc, cudaFree and others may, beside their real work; they are not here.
 --
