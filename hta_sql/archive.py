@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import duckdb
 
 from hta_sql.catalogue.catalog import Catalog, Query
-from hta_sql.catalogue.methods import method_of
+from hta_sql.catalogue.signatures import method_of
 from hta_sql.database.attach import ATTEMPTS
 from hta_sql.database.hints import hint_of
 from hta_sql.database.promises import broken_promises

@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.critical_path.graph import against_time, longest_path
-from hta_sql.critical_path.job import JobGraph, write_job_path, write_what_ifs
-from hta_sql.critical_path.sql import drop_tables, run_folder, set_variables, text
+from hta_sql.critical_path.job import FILES, JobGraph, write_job_path, write_what_ifs
 from hta_sql.critical_path.store import Draft, draft
 from hta_sql.critical_path.windows import Window, find_windows, path_window
+from hta_sql.database.sql_files import set_variables
 from hta_sql.errors import BadParameter
 from hta_sql.version import __version__
 
@@ -87,13 +87,13 @@ def compute_critical_path(
         con = archive.session.con
         set_variables(con, path_window=label, path_loading=loading)
         try:
-            run_folder(con, "archive")
+            FILES.run_all(con, "archive")
             return [
                 _compute_job(archive, job, windows, label, loading, faster, progress)
                 for job, windows in jobs.items()
             ]
         finally:
-            drop_tables(con)
+            FILES.drop_tables(con, "archive", "rank", "job", "output")
             archive.reload()
 
 
@@ -155,7 +155,7 @@ def _write_job(
     progress: Callable[[str, int, int], None],
 ) -> dict[str, int]:
     """Write the graphs and paths of a window's ranks, and of the job; the graph's size."""
-    con.execute(text("output/begin_job"))
+    FILES.run(con, "output/begin_job")
     node_count = edge_count = left_out_count = 0
     for done, window in enumerate(windows):
         progress(new.job, done, len(windows))
@@ -168,16 +168,16 @@ def _write_job(
             path_tid=window.tid,
             path_first_node=node_count,
         )
-        run_folder(con, "rank")
+        FILES.run_all(con, "rank")
         left_out_count += leave_out_circles(con, "path_edge_rows", "path_nodes")
         _write_path(con, new.file("path_edges", window.rank))
-        con.execute(text("output/add_rank"))
+        FILES.run(con, "output/add_rank")
         [(nodes, edges)] = con.execute(
             "SELECT (SELECT count(*) FROM path_nodes), (SELECT count(*) FROM path_edge_rows)"
         ).fetchall()
         node_count, edge_count = node_count + nodes, edge_count + edges
     progress(new.job, len(windows), len(windows))
-    run_folder(con, "job")
+    FILES.run_all(con, "job")
     left_out_count += leave_out_circles(con, "job_edges", "job_graph_nodes")
     first = windows[0].rank
     graph = JobGraph(con)
@@ -206,5 +206,5 @@ def _write_path(con: duckdb.DuckDBPyConnection, file: Path) -> None:
     way = longest_path(edges["source"], edges["target"], edges["time_ns"], at)
     positions = {"number": edges["number"][way], "position": np.arange(1, len(way) + 1)}
     con.register("path_positions", pa.table(positions))
-    con.sql(text("output/path_edges")).write_parquet(str(file), compression="zstd")
+    con.sql(FILES.text("output/path_edges")).write_parquet(str(file), compression="zstd")
     con.unregister("path_positions")

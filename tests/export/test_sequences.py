@@ -7,7 +7,7 @@ from export.conftest import exported, invoke, ns
 from queries.plans import bad_joins
 
 import hta_sql
-from hta_sql.export.sql import tables, text
+from hta_sql.export.sql import FILES, tables
 
 GPU_CATS = ("kernel", "gpu_memcpy", "gpu_memset")
 CALLS = ("cuda_runtime", "cuda_driver")
@@ -159,8 +159,8 @@ def test_no_event_meets_every_operator(archive):
             export_top_k=5,
         ):
             for name in ("sequences", "sequence_operators", "sequence_calls"):
-                run.session.con.execute(text(name))
-            found = bad_joins(run.session.con, text("sequence_members").split(" AS\n", 1)[1])
-            run.session.con.execute(text("sequence_members"))
-            found += bad_joins(run.session.con, text("marks_of_sequences"))
+                run.session.con.execute(FILES.text(name))
+            found = bad_joins(run.session.con, FILES.text("sequence_members").split(" AS\n", 1)[1])
+            run.session.con.execute(FILES.text("sequence_members"))
+            found += bad_joins(run.session.con, FILES.text("marks_of_sequences"))
             assert not [join for join in found if "start_ns" in join or "end_ns" in join]
