@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
-from hta_sql.cli.queries import list_option, with_output, write_result
+from hta_sql.cli.options import list_option, with_output
+from hta_sql.cli.results import write_result
 from hta_sql.errors import BadParameter, HtaSqlError
 from hta_sql.show.output import format_of
 

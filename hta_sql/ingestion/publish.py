@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from hta_sql.ingestion.ranks import TRACE
 from hta_sql.ingestion.tasks import Outcome, Task, failure
-from hta_sql.ingestion.trace import IngestedTrace, describe, place
+from hta_sql.ingestion.trace import IngestedTrace, describe, put_in_place
 from hta_sql.places.storage import Place, is_remote, remove
 from hta_sql.store.layout import FILE_NAMES, TRACE_TABLES, folder_for, partition
 from hta_sql.store.manifest import CHANGES_SHARE, Manifest
@@ -60,7 +60,7 @@ class Publisher:
         with manifest.locked():
             if not is_remote(self.archive):  # there, workers have put them in place
                 for task, result, _ in finished:
-                    place(result, self.archive, task.job, task.rank, task.file_id)
+                    put_in_place(result, self.archive, task.job, task.rank, task.file_id)
             displaced = manifest.add(rows)
             remove_unnamed(self.archive, rows, displaced)
         keys = {manifest.key(row) for row in displaced}

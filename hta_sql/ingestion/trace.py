@@ -291,7 +291,7 @@ def keys_as_json(keys: dict) -> str:
         return "{" + ",".join(parts) + "}"
 
 
-def place(trace: IngestedTrace, archive: Place, job: str, rank: int, file_id: str) -> None:
+def put_in_place(trace: IngestedTrace, archive: Place, job: str, rank: int, file_id: str) -> None:
     """Move a trace's files to their final names, where nothing reads them yet."""
     for table, file in trace.files.items():
         put(file, archive / table / partition(job, rank) / f"{file_id}.parquet")

@@ -23,7 +23,7 @@ Look = tuple[Candidate, tuple[int, int] | None]
 Key = tuple[Place, str | None]
 
 
-def watch(
+def keep_up(
     inputs: Iterable[str | Path],
     archive: str | Path,
     *,

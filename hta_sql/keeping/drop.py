@@ -142,7 +142,7 @@ def told_instant(told: str | None) -> datetime | None:
 @cache
 def _database() -> duckdb.DuckDBPyConnection:
     con = duckdb.connect()
-    con.execute((sql_root() / "macros/told_instant.sql").read_text())
+    con.execute((sql_root() / "relations/time/told_instant.sql").read_text())
     return con
 
 

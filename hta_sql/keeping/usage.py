@@ -71,10 +71,10 @@ def usage(archive: str | os.PathLike[str] | Place) -> pa.Table:
         if row["source_bytes"]:
             row["of_source_frac"] = row["total_bytes"] / row["source_bytes"]
 
-    def place(row: dict) -> tuple:
+    def order(row: dict) -> tuple:
         return row["part"] != "job", -row["total_bytes"], row["job"] or ""
 
-    return pa.Table.from_pylist(sorted(rows.values(), key=place), schema=SCHEMA)
+    return pa.Table.from_pylist(sorted(rows.values(), key=order), schema=SCHEMA)
 
 
 def _empty(part: str, job: str | None) -> dict:
