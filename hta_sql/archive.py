@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import duckdb
 
-from hta_sql.catalogue.catalog import Catalog, Query
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.catalogue.query import Query
 from hta_sql.catalogue.signatures import method_of
 from hta_sql.database.attach import ATTEMPTS
 from hta_sql.database.hints import hint_of

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 from hand_written import ingested, rows, span, trace_text
 
-from hta_sql.catalogue.catalog import sql_root
+from hta_sql.catalogue.root import sql_root
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from hta_sql.catalogue.catalog import Query
+from hta_sql.catalogue.query import Query
 from hta_sql.errors import BadParameter
 
 if TYPE_CHECKING:

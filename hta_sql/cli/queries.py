@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from hta_sql.catalogue.catalog import Catalog, Parameter, Query
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.catalogue.query import Parameter, Query
 from hta_sql.cli.options import archives_argument, list_option, with_engine, with_output
 from hta_sql.cli.results import open_archives, tell_lacking_results, write_result
 

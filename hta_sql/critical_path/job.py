@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hta_sql.catalogue.catalog import comment_of, sql_root
+from hta_sql.catalogue.header import comment_of
+from hta_sql.catalogue.root import sql_root
 from hta_sql.critical_path.graph import NONE, Replay, way_to
 from hta_sql.database.sql_files import SqlFiles, set_variables
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from hta_sql.catalogue.catalog import column_comments, comment_of
+from hta_sql.catalogue.header import column_comments, comment_of
 from hta_sql.catalogue.statements import definition, statements
 from hta_sql.errors import CatalogError, one_line
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import duckdb
 
-from hta_sql.catalogue.catalog import Query
+from hta_sql.catalogue.query import Query
 from hta_sql.errors import from_duckdb
 
 

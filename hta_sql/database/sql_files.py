@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from hta_sql.catalogue.catalog import sql_root
+from hta_sql.catalogue.root import sql_root
 
 if TYPE_CHECKING:
     import duckdb

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from hta_sql.catalogue.catalog import Query
+from hta_sql.catalogue.query import Query
 from hta_sql.errors import from_duckdb
 
 if TYPE_CHECKING:

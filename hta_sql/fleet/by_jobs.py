@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from hta_sql.archive import Archive
-from hta_sql.catalogue.catalog import Query
+from hta_sql.catalogue.query import Query
 from hta_sql.engines.engine import Engine, Share, WorkerDied, start
 from hta_sql.errors import BadParameter, HtaSqlError, one_line
 

@@ -21,7 +21,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hta_sql.catalogue.catalog import sql_root
+from hta_sql.catalogue.root import sql_root
 from hta_sql.database.attach import NO_LOOP_JOINS, without_progress_bar
 from hta_sql.ingestion.enrich import enrich
 from hta_sql.ingestion.find import shown

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow as pa
 
-from hta_sql.catalogue.catalog import sql_root
+from hta_sql.catalogue.root import sql_root
 from hta_sql.database.attach import write_database
 from hta_sql.database.roots import archive_root
 from hta_sql.errors import BadParameter

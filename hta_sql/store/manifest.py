@@ -22,7 +22,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hta_sql.catalogue.catalog import sql_root
+from hta_sql.catalogue.root import sql_root
 from hta_sql.catalogue.statements import statements
 from hta_sql.places.storage import (
     contents,

@@ -10,7 +10,7 @@ import pytest
 from hand_written import span, trace_text
 from queries.plans import plan
 
-from hta_sql.catalogue.catalog import sql_root
+from hta_sql.catalogue.root import sql_root
 from hta_sql.ingestion import enrich, trace
 
 CALLS = 4000
