@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from hta_sql.engines.engine import ENGINES
+from hta_sql.engines.start import ENGINES
 from hta_sql.show.output import FORMATS
 
 

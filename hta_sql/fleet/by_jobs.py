@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from hta_sql.archive import Archive
 from hta_sql.catalogue.query import Query
-from hta_sql.engines.engine import Engine, Share, WorkerDied, start
+from hta_sql.engines.engine import Engine, Share, WorkerDied
+from hta_sql.engines.start import start
 from hta_sql.errors import BadParameter, HtaSqlError, one_line
 
 if TYPE_CHECKING:

@@ -26,7 +26,8 @@ from hta_sql.catalogue.catalog import Catalog
 from hta_sql.database.attach import write_database
 from hta_sql.database.roots import archive_root
 from hta_sql.database.stored_results import jobs_without_results
-from hta_sql.engines.engine import Engine, Share, start
+from hta_sql.engines.engine import Engine, Share
+from hta_sql.engines.start import start
 from hta_sql.errors import ArchiveError, HtaSqlError, one_line
 from hta_sql.keeping.files import check_jobs
 from hta_sql.places.storage import (

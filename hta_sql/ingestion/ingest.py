@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from hta_sql.database.attach import write_database
 from hta_sql.database.roots import new_or_old_root
-from hta_sql.engines.engine import Engine, start
+from hta_sql.engines.engine import Engine
+from hta_sql.engines.start import start
 from hta_sql.errors import IngestError
 from hta_sql.ingestion.find import Candidate, NothingThere, find_candidates, shown
 from hta_sql.ingestion.plan import (

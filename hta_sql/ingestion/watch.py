@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hta_sql.database.roots import new_or_old_root
-from hta_sql.engines.engine import start
+from hta_sql.engines.start import start
 from hta_sql.errors import HtaSqlError
 from hta_sql.ingestion.find import Candidate, NothingThere, find_candidates, matches
 from hta_sql.ingestion.ingest import IngestSummary, take

@@ -23,7 +23,8 @@ import pytest
 import hta_sql
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.demo import write_job
-from hta_sql.engines.engine import Share, WorkerDied, start
+from hta_sql.engines.engine import Share, WorkerDied
+from hta_sql.engines.start import start
 from hta_sql.errors import BadParameter, IngestError
 from hta_sql.fleet.by_jobs import batches_of, is_by_job
 from hta_sql.ingestion.pool import run_anywhere
