@@ -32,6 +32,7 @@ test: $(BIN)/hta-sql  ## Run every test
 lint: $(BIN)/hta-sql
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo
 
 check: lint test  ## Lint and test
 

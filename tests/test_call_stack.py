@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from hta_sql.ingestion import nesting, stacks
-from hta_sql.ingestion.enrich import run_file
+from hta_sql.ingestion.enrich import FILES
 from hta_sql.ingestion.stacks import build_stacks
 from hta_sql.ingestion.trace import connect
 
@@ -85,7 +85,7 @@ def given(con: duckdb.DuckDBPyConnection, spans: list[tuple]) -> None:
     con.execute("INSERT INTO whole_events FROM given")
     con.executemany("INSERT INTO step_segments VALUES (?, ?)", STEPS)
     for name in ("trace_events", "threads", "host_spans"):
-        run_file(con, name)
+        FILES.run(con, name)
 
 
 def found_stacks(

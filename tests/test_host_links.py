@@ -4,7 +4,7 @@ import duckdb
 import pytest
 from hand_written import ingested, rows, span, trace_text
 
-from hta_sql.ingestion.enrich import enrichment
+from hta_sql.ingestion.enrich import FILES
 
 ENGINE = "autograd::engine::evaluate_function: "
 
@@ -341,7 +341,7 @@ def pairs(numbered: str, flows: str) -> int:
     con = duckdb.connect()
     con.execute(f"CREATE TABLE numbered_ops AS {numbered}")
     con.execute(f"CREATE TABLE flow_ends AS {flows}")
-    return len(con.sql(enrichment("forward_pairs")).fetchall())
+    return len(con.sql(FILES.text("forward_pairs")).fetchall())
 
 
 NO_FLOWS = "SELECT 1 AS id, 's' AS ph, 1 AS start_ns, 1 AS thread WHERE false"
@@ -378,6 +378,6 @@ def test_flows_to_very_many_at_one_instant_tell_nothing():
             SELECT 0, i, i, 100_000 FROM range(1, {numbers} + 1) AS _ (i)
         """)
         con.execute(f"CREATE OR REPLACE TABLE flow_ends AS {ALL_FLOWS}")
-        found = con.sql(enrichment("forward_pairs")).fetchall()
+        found = con.sql(FILES.text("forward_pairs")).fetchall()
         assert len(found) == numbers
         assert {flow_count for _, _, flow_count, _ in found} == {expected}

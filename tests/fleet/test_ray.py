@@ -23,14 +23,15 @@ import pytest
 import hta_sql
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.demo import write_job
-from hta_sql.engines.engine import Share, WorkerDied, start
+from hta_sql.engines.engine import Share, WorkerDied
+from hta_sql.engines.start import start
 from hta_sql.errors import BadParameter, IngestError
 from hta_sql.fleet.by_jobs import batches_of, is_by_job
 from hta_sql.ingestion.pool import run_anywhere
 from hta_sql.ingestion.tasks import Task
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'hta-sql[fleet]'")
-from hta_sql.engines.engine import on_ray  # noqa: E402
+from hta_sql.engines import on_ray  # noqa: E402
 
 TESTS = Path(engine_work.__file__).parent
 # Of ingest itself, not of the trace.
