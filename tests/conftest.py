@@ -3,7 +3,7 @@
 import shutil
 import signal
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, lru_cache
 from itertools import groupby
 from pathlib import Path
 
@@ -11,7 +11,11 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import raw_json
+from hta_cases import Case
+from raw_json import TRACE_FILES, TRACES, RawTrace, TraceFile
 from s3 import bucket, fs, s3, s3_server  # noqa: F401 - fixtures
+from shared import made_once
 
 from hta_sql import SCHEMA_VERSION, __version__
 from hta_sql.catalog import Catalog, sql_root
@@ -209,10 +213,20 @@ def demo_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from hta_sql.demo import write_job
     from hta_sql.ingest import ingest
 
-    folder = tmp_path_factory.mktemp("demo")
-    write_job(folder / "traces", ranks=2, steps=2, layers=2)
-    ingest([folder / "traces"], folder / "archive")
-    return folder / "archive"
+    def make(folder: Path) -> None:
+        write_job(folder / "traces", ranks=2, steps=2, layers=2)
+        ingest([folder / "traces"], folder / "archive")
+
+    return made_once(tmp_path_factory, "demo", make) / "archive"
+
+
+@pytest.fixture(scope="session")
+def demo_run(demo_archive: Path):
+    """The archive of the made-up job, open."""
+    import hta_sql
+
+    with hta_sql.open(demo_archive) as run:
+        yield run
 
 
 @pytest.fixture
@@ -226,16 +240,28 @@ def use_library(library: Path, monkeypatch: pytest.MonkeyPatch) -> Catalog:
 @pytest.fixture(scope="session")
 def real_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The real traces, ingested; skips where there are none."""
-    from raw_json import TRACES
-
     import hta_sql
 
     if not TRACES.is_dir():
         pytest.skip(f"no real traces: {TRACES} is no folder")
-    archive = tmp_path_factory.mktemp("real") / "archive"
-    summary = hta_sql.ingest([TRACES], archive)
-    assert not summary.failed, [outcome.error for outcome in summary.traces]
-    return archive
+
+    def make(folder: Path) -> None:
+        summary = hta_sql.ingest([TRACES], folder / "archive")
+        assert not summary.failed, [outcome.error for outcome in summary.traces]
+
+    return made_once(tmp_path_factory, "real", make) / "archive"
+
+
+@pytest.fixture(scope="session", params=TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}")
+def trace_file(request: pytest.FixtureRequest) -> TraceFile:
+    """Each real trace; all tests of one are in a row."""
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def raw_trace(trace_file: TraceFile) -> RawTrace:
+    """Its JSON."""
+    return raw_json.read(trace_file)
 
 
 @pytest.fixture(scope="session")
@@ -262,7 +288,8 @@ def real_paths_run(real_archive: Path, tmp_path_factory: pytest.TempPathFactory)
 def real_rows(real_run) -> Callable[..., list[dict]]:
     """Call it with a table, job and rank for these rows; test_real_traces shows they are right."""
 
-    @cache
+    # Few: tests are in the order of traces, and all rows of all of them take 3 GB.
+    @lru_cache(maxsize=6)
     def rows_of(table: str, job: str, rank: int) -> list[dict]:
         return real_run.sql(
             f"FROM {table} WHERE job = $job AND rank = $rank ORDER BY event_id",
@@ -279,3 +306,20 @@ def chromium():
 
     with browser.chromium() as started:
         yield started
+
+
+# Fixtures that make a test slow, and what it is then marked with.
+SLOW_FIXTURES = {"s3_server": "s3", "chromium": "browser"}
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark tests by their fixtures, and those of most real traces."""
+    for fixture, mark in SLOW_FIXTURES.items():
+        if fixture in item.fixturenames:
+            item.add_marker(mark)
+    given = item.callspec.params if hasattr(item, "callspec") else {}
+    jobs = {value.job for value in given.values() if isinstance(value, TraceFile | Case)}
+    if "real_archive" in item.fixturenames and "job" in given:
+        jobs.add(given["job"])
+    if jobs - raw_json.QUICK:
+        item.add_marker("real")

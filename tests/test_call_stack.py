@@ -8,6 +8,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
+from seeds import seeds
 
 from hta_sql.ingest import nesting, stacks
 from hta_sql.ingest.enrich import run_file
@@ -249,7 +250,7 @@ def any_chunks(seed, monkeypatch) -> None:
     monkeypatch.setattr(nesting, "WORTHWHILE", [1, 32, 1_000_000][seed % 3])
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 @pytest.mark.usefixtures("any_chunks")
 def test_random_spans(con, folder, seed):
     """Anything goes: crossing, touching, equal, empty, on several threads."""
@@ -263,7 +264,7 @@ def test_random_spans(con, folder, seed):
     assert found_stacks(con, folder, spans) == walk(spans)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 @pytest.mark.usefixtures("any_chunks")
 def test_random_nesting(con, folder, seed):
     """Well nested, as programs are: children back to back, some of them empty."""
@@ -300,7 +301,7 @@ def test_times_since_1970_beside_zero(con, folder):
     assert found_stacks(con, folder, spans) == walk(spans)
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", seeds(24))
 @pytest.mark.usefixtures("any_chunks")
 def test_threads_decades_long(con, folder, seed):
     """One behind the other they need more than 64 bits; what crosses is found all the same."""
@@ -368,7 +369,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.usefixtures("any_chunks")
 def test_shapes(con, folder, shape, seed):
@@ -412,7 +413,7 @@ def test_work_grows_with_the_spans(shape, monkeypatch):
     assert work(40_000) <= 5 * work(10_000)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_last_around(seed):
     rng = random.Random(seed)
     reach = rng.choice([5, 30])

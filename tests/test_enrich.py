@@ -5,6 +5,7 @@ import random
 import duckdb
 import pytest
 from hand_written import ingested, rows, span, trace_text
+from seeds import seeds
 
 from hta_sql.catalog import sql_root
 
@@ -160,7 +161,7 @@ def test_computation_before_and_behind(tmp_path):
     ]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_random_computation(tmp_path, seed):
     """Beside sets of whole microseconds."""
     rng = random.Random(seed)

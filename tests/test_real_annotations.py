@@ -10,7 +10,7 @@ import pytest
 from hta_cases import CASES, Case, close, needs_hta_outputs
 from queries import brute_annotations
 from queries.brute_annotations import over_on_stream, place
-from raw_json import HTA_OUTPUTS, TRACE_FILES, TRACES
+from raw_json import HTA_OUTPUTS, TRACES, TraceFile
 
 import hta_sql
 
@@ -32,9 +32,9 @@ ANNOTATED_ON_GPU = {
 }
 
 
-@pytest.fixture(params=TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}")
-def trace(request):
-    return request.param
+@pytest.fixture(scope="session")
+def trace(trace_file: TraceFile) -> TraceFile:
+    return trace_file
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 from hta_cases import CASES, HTA_OUTPUTS, Case, needs_hta_outputs, raw_trace
 from queries import brute_launches
 from queries.small_tables import same
-from raw_json import TRACE_FILES, TRACES
+from raw_json import TRACE_FILES, TRACES, TraceFile
 
 import hta_sql
 
@@ -31,7 +31,11 @@ GIVEN = (
 )
 
 
-@pytest.mark.parametrize("file", TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}")
+@pytest.fixture(scope="session")
+def file(trace_file: TraceFile) -> TraceFile:
+    return trace_file
+
+
 def test_plain_python_says_the_same(real_run, real_rows, file):
     of_trace = {"only_jobs": [file.job], "only_ranks": [file.rank]}
     activities = real_rows("gpu_activities", file.job, file.rank)

@@ -5,19 +5,20 @@ HTA's figures are facts to compare with, not truth; see test_hta_figures.
 
 import json
 from collections import Counter, defaultdict
-from functools import cache, cmp_to_key
+from functools import cmp_to_key, lru_cache
 
 import pytest
 from queries import brute_ops
 from raw_json import (
     TRACE_FILES,
     TRACES,
-    RawTrace,
+    TraceFile,
     in_order,
     is_activity,
     is_host_op,
     is_over,
     nanoseconds,
+    read,
     whole_number,
 )
 
@@ -37,19 +38,14 @@ CROSSED = {
 KERNEL_COLUMNS = ("num_kernels", "kernel_dur_sum_ns", "kernel_span_ns")
 
 
-@pytest.fixture(params=TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}")
-def trace(request):
-    return request.param
+@pytest.fixture(scope="session")
+def trace(trace_file: TraceFile) -> TraceFile:
+    return trace_file
 
 
 def rows_of(run, query, trace, **given) -> list[dict]:
     only = {"only_jobs": [trace.job], "only_ranks": [trace.rank]}
     return run.query(query, **only, **given).to_pylist()
-
-
-@cache
-def raw(file) -> RawTrace:
-    return RawTrace(file)
 
 
 def cuts(spans) -> dict[int, int]:
@@ -72,10 +68,10 @@ def as_json(value) -> str | None:
 @pytest.mark.parametrize(("query", "given"), QUERIES)
 def test_the_trace_itself_says_the_same(real_run, trace, query, given):
     """From its JSON, without our tables."""
-    read = raw(trace)
+    raw = read(trace)
     place = {"job": trace.job, "rank": trace.rank}
-    args = {span.event_id: span.args for span in read.spans}
-    cut_ns = cuts(read.spans)
+    args = {span.event_id: span.args for span in raw.spans}
+    cut_ns = cuts(raw.spans)
     assert len(cut_ns) == CROSSED.get(trace.job, 0)
     ops = [
         row
@@ -86,9 +82,9 @@ def test_the_trace_itself_says_the_same(real_run, trace, query, given):
             "input_dims": as_json(args[row["event_id"]].get("Input Dims")),
             "input_types": as_json(args[row["event_id"]].get("Input type")),
         }
-        for row in read.host_ops
+        for row in raw.host_ops
     ]
-    activities = [row | place for row in read.activities]
+    activities = [row | place for row in raw.activities]
     wanted = list(getattr(brute_ops, query)(activities, ops, **given))
     assert rows_of(real_run, query, trace, **given) == wanted
 
@@ -220,7 +216,7 @@ def build_stack(nodes: list[Node]) -> None:
             stack.append(node)
 
 
-@cache
+@lru_cache(maxsize=2)
 def by_hta(file, mended=False) -> dict[int, Node]:
     """HTA's call graph: the operators with the kernels under them, by event_id.
 
@@ -228,7 +224,7 @@ def by_hta(file, mended=False) -> dict[int, Node]:
     """
     nodes = [
         Node(index, event, mended)
-        for index, event in enumerate(raw(file).events)
+        for index, event in enumerate(read(file).events)
         if "dur" in event and event.get("cat") not in (None, "Trace")
     ]
     threads = defaultdict(list)

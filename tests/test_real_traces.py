@@ -32,9 +32,9 @@ BRUTE_FORCE = [
 QUERIES = [(query.name, query.version) for query in Catalog.load().queries if not query.required]
 
 
-@pytest.fixture(scope="module", params=TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}")
-def trace(request) -> RawTrace:
-    return RawTrace(request.param)
+@pytest.fixture(scope="session")
+def trace(raw_trace: RawTrace) -> RawTrace:
+    return raw_trace
 
 
 def rows_of(run, table: str, file: TraceFile, columns: list[str]) -> list[dict]:
@@ -46,7 +46,7 @@ def rows_of(run, table: str, file: TraceFile, columns: list[str]) -> list[dict]:
     ).to_pylist()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def results(real_run) -> dict:
     """What queries say of the whole archive: rows by query and then (job, rank)."""
     found = {}
@@ -314,6 +314,7 @@ def test_queries_have_rows_of_no_other_trace(results):
     assert all(found.keys() <= traces for found in results.values())
 
 
+@pytest.mark.real
 @pytest.mark.parametrize(("query", "version"), QUERIES)
 def test_promises_of_the_header(real_archive, query, version):
     with hta_sql.open(real_archive) as run:
@@ -351,6 +352,7 @@ def test_two_ranks_are_one_job(real_run):
     assert {row["rank_count"] for row in distribution} == {1, 2}
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("given_as", ["file", "input"])
 def test_a_plain_script_can_ingest(tmp_path, given_as):
     """Two worker processes, from a script that does not ask whether it is __main__."""

@@ -45,6 +45,7 @@ def test_it_is_made_once(cache, archive, use_library):
     assert files(cache) == [name] and (cache / name).stat().st_ino == first
 
 
+@pytest.mark.processes
 def test_processes_at_once_make_one(cache, archive):
     """All wait for the first; each then has the whole of it."""
     count = """

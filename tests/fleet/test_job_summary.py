@@ -9,6 +9,7 @@ from fleet.brute_summary import NS, job_summary
 from queries.made_job import Simulation
 from queries.plans import bad_joins
 from queries.small_tables import completed, same
+from seeds import seeds
 
 SEEDS = range(12)
 GROUPS = {"a": "[0, 1, 2]", "b": "[0, 2]"}
@@ -107,7 +108,7 @@ def in_ns(tables: dict[str, list[dict]]) -> dict[str, list[dict]]:
     }
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_random_jobs(summary, seed):
     rng = random.Random(seed)
     tables = random_tables(rng)

@@ -32,6 +32,8 @@ from hta_sql.ingest.tasks import Task
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'hta-sql[fleet]'")
 from hta_sql.engines import on_ray  # noqa: E402
 
+pytestmark = pytest.mark.ray
+
 TESTS = Path(engine_work.__file__).parent
 # Of ingest itself, not of the trace.
 OWN_COLUMNS = ["trace_id", "file_id", "ingested_at"]

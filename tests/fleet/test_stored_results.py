@@ -210,6 +210,7 @@ materialize.materialize(sys.argv[1])
 """
 
 
+@pytest.mark.processes
 def test_killed_between_files_and_rows(archive):
     """What was published stays, what was not is as if it had never been; the next run goes on."""
     killed = subprocess.run([sys.executable, "-c", KILLED, str(archive)])
@@ -222,6 +223,7 @@ def test_killed_between_files_and_rows(archive):
     assert differing(archive) == []
 
 
+@pytest.mark.processes
 def test_two_at_once(archive):
     words = [sys.executable, "-m", "hta_sql.cli", "materialize", str(archive)]
     both = [subprocess.Popen(words, stderr=subprocess.PIPE, text=True) for _ in range(2)]
@@ -231,6 +233,7 @@ def test_two_at_once(archive):
     assert differing(archive) == []
 
 
+@pytest.mark.s3
 def test_in_object_storage(archive):
     upath = pytest.importorskip("upath")
     remote = upath.UPath("memory://stored-results/archive")

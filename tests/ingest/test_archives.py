@@ -14,6 +14,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from hand_written import rows, span, trace_text
+from seeds import seeds
 
 import hta_sql
 from hta_sql.demo import write_job
@@ -355,7 +356,8 @@ def test_a_rank_is_there_as_a_whole_or_not_at_all(tmp_path):
         assert rows(run, "SELECT rank, count(*) FROM host_ops GROUP BY ALL") == [(0, 3)]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.processes
+@pytest.mark.parametrize("seed", seeds(8))
 def test_killed_at_any_moment(tmp_path, seed):
     """The archive opens with the ranks it names, whole; running again completes it."""
     traces, archive = tmp_path / "t", tmp_path / "a"
@@ -384,6 +386,7 @@ def test_killed_at_any_moment(tmp_path, seed):
     assert len(list(archive.glob("events/*/*/*.parquet"))) == 3
 
 
+@pytest.mark.processes
 def test_two_ingests_of_one_rank_at_once(tmp_path):
     """One of them is the last; the archive has its trace, whole."""
     archive = tmp_path / "a"
@@ -402,6 +405,7 @@ def test_two_ingests_of_one_rank_at_once(tmp_path):
         assert rows(run, "SELECT count(*) FROM host_ops") == [(count,)]
 
 
+@pytest.mark.processes
 def test_two_ingests_at_once(tmp_path):
     archive = tmp_path / "a"
     code = "import sys, hta_sql; hta_sql.ingest(sys.argv[1], sys.argv[2], workers=1)"
@@ -414,6 +418,7 @@ def test_two_ingests_at_once(tmp_path):
     assert len(ranks(archive)) == 8
 
 
+@pytest.mark.processes
 def test_killed_worker_is_one_failed_trace(tmp_path, monkeypatch):
     """Its neighbours are read again; the batch goes on and says which one is missing."""
     for rank in range(3):
@@ -435,6 +440,7 @@ def test_killed_worker_is_one_failed_trace(tmp_path, monkeypatch):
     assert [row[1] for row in ranks(tmp_path / "a")] == [0, 2]
 
 
+@pytest.mark.processes
 def test_workers_end_with_a_killed_parent(tmp_path):
     # So many that two are read at once again, should both workers not start together.
     write_job(tmp_path / "t", ranks=8, steps=30, layers=8)

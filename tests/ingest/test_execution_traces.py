@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from hand_written import rows, span, trace_text
 from raw_json import TRACES
+from seeds import seeds
 
 import hta_sql
 from hta_sql.errors import ArchiveError, IngestError
@@ -373,7 +374,7 @@ def test_a_broken_node_at_either_end(tmp_path, kind, place, schema):
 
 
 @pytest.mark.parametrize("schema", [OLD, NEW])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_random_damage(tmp_path, monkeypatch, seed, schema):
     """Whatever is done to some nodes, all others are there."""
     rng = random.Random(seed)
@@ -747,7 +748,8 @@ def test_a_file_is_there_as_a_whole_or_not_at_all(tmp_path):
         assert rows(run, "SELECT count(*) FROM execution_nodes") == [(0,)]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.processes
+@pytest.mark.parametrize("seed", seeds(4))
 def test_killed_at_any_moment(tmp_path, seed):
     traces, archive = tmp_path / "job", tmp_path / "archive"
     for rank in range(3):

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 from hand_written import ingested, rows, span, trace_text
+from seeds import seeds
 
 from hta_sql.ingest import brackets, elements, metadata, parse, stream, trace
 from hta_sql.ingest.brackets import Brackets, ValueEnd
@@ -254,6 +255,7 @@ def test_a_giant_costs_no_other_event(tmp_path, kind):
     assert rows(archive, "SELECT status FROM traces") == [("complete",)]
 
 
+@pytest.mark.big
 def test_events_of_many_megabytes(tmp_path):
     """Each fits into the memory of ingest, but not beside another one."""
     file = tmp_path / "rank_0.json.gz"
@@ -266,6 +268,7 @@ def test_events_of_many_megabytes(tmp_path):
     assert (facts["event_count"], facts["quarantined_count"]) == (20, 0)
 
 
+@pytest.mark.big
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_event_with_millions_of_numbers(tmp_path, threads):
     """It takes more memory than other events may; those beside it do not pay for it."""
@@ -277,6 +280,7 @@ def test_an_event_with_millions_of_numbers(tmp_path, threads):
     assert limit == "381.4 MiB"  # 400 MB again
 
 
+@pytest.mark.big
 @pytest.mark.parametrize("threads", [1, 2])
 def test_pieces_of_millions_of_numbers(tmp_path, decoded, threads):
     """A piece that takes too much memory is parsed by halves: none of its events is looked at by
@@ -347,6 +351,7 @@ print(json.dumps([outcome.error, outcome.row and outcome.row["status"], int(peak
 """
 
 
+@pytest.mark.big
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is measured as Linux tells it")
 @pytest.mark.parametrize("kind", BOMBS)
 def test_what_unfolds_to_nothing(tmp_path, kind):
@@ -409,7 +414,7 @@ def plain_marks(data: bytes) -> list[tuple[int, int, bool]]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_brackets(monkeypatch, seed):
     rng = random.Random(seed)
     data = bytes(rng.choices(b'{}[]"\\\\a,', k=rng.randrange(300)))
@@ -513,7 +518,7 @@ def test_lists_of_one_name_in_pieces(tmp_path, monkeypatch):
         assert rows(run, "SELECT count(DISTINCT name), count(*) FROM events") == [(3000, 3000)]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_blanks_around_lists_in_pieces(tmp_path, monkeypatch, seed):
     """Wherever a piece ends between two lists: all events are read, and nothing beside them."""
     rng = random.Random(seed)

@@ -396,6 +396,7 @@ def test_options_that_are_no_good(tmp_path):
     assert not (tmp_path / "a").exists()
 
 
+@pytest.mark.processes
 def test_killed_among_many_jobs(tmp_path):
     """The archive that is completed afterwards is the one that an undisturbed ingest makes."""
     for job in range(12):
@@ -434,6 +435,7 @@ def test_killed_among_many_jobs(tmp_path):
     assert not list((tmp_path / "a/.staging").glob("*"))
 
 
+@pytest.mark.processes
 def test_a_dead_worker_is_followed_by_others(tmp_path, monkeypatch):
     """Those that shared its pool are read alone, and the rest by several again."""
     for rank in range(9):
@@ -458,6 +460,7 @@ def started(words: list, **more) -> subprocess.Popen:
     return subprocess.Popen(words, stderr=subprocess.PIPE, text=True, **more)
 
 
+@pytest.mark.processes
 def test_watch(tmp_path):
     """A file is taken when it is whole; nothing is said of a look that finds nothing new."""
     folder, archive = tmp_path / "t", tmp_path / "a"
@@ -503,6 +506,7 @@ def test_watch(tmp_path):
         ]
 
 
+@pytest.mark.processes
 def test_watch_a_list_that_grows(tmp_path):
     """From an empty one on; a row that is of no use is told once."""
     listed = write_csv(tmp_path / "list.csv", "path,team")
@@ -523,6 +527,7 @@ def test_watch_a_list_that_grows(tmp_path):
     assert "gone" not in rest
 
 
+@pytest.mark.processes
 def test_watch_a_file_that_is_listed_twice(tmp_path):
     """It is taken as it is told first."""
     write(tmp_path / "t/rank_0.json")
@@ -539,6 +544,7 @@ def test_watch_a_file_that_is_listed_twice(tmp_path):
     assert [row["status"] for row in outcomes] == ["failed", "ingested"]
 
 
+@pytest.mark.processes
 def test_ctrl_c_keeps_what_is_finished(tmp_path):
     """It ends at once, workers and all, and what was finished counts."""
     for job in range(300):  # for so long that a busy machine is not done before it is told

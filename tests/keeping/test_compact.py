@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from conftest import activity
 from fleets import TABLES, contents, data_files, write_fleet
 from hand_written import span, trace_text
+from seeds import seeds
 
 import hta_sql
 from hta_sql.catalog import Catalog
@@ -350,6 +351,7 @@ def test_a_question_during_which_files_always_move_fails(fleet):
             run.sql(QUESTION)
 
 
+@pytest.mark.processes
 def test_readers_while_files_are_shared_and_ranks_replaced(tmp_path, monkeypatch):
     """Whatever is asked while compaction runs, the answer is that of before."""
     fleet = write_fleet(tmp_path / "a", {f"job {i}": 3 for i in range(12)})
@@ -382,6 +384,7 @@ def test_readers_while_files_are_shared_and_ranks_replaced(tmp_path, monkeypatch
     assert not list(fleet.glob("*/*/rank=*"))
 
 
+@pytest.mark.processes
 def test_two_compactions_at_once(tmp_path):
     fleet = write_fleet(tmp_path / "a", {f"job {i}": 3 for i in range(8)})
     before = contents(fleet)
@@ -442,7 +445,8 @@ def test_killed_before_the_files_of_before_go(fleet, monkeypatch):
     assert contents(fleet) == before
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.processes
+@pytest.mark.parametrize("seed", seeds(4))
 def test_killed_at_any_moment(tmp_path, seed):
     fleet = write_fleet(tmp_path / "a", {f"job {i}": 3 for i in range(20)})
     before = contents(fleet)

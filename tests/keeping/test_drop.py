@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from fleets import contents, data_files, write_fleet
+from seeds import seeds
 
 import hta_sql
 from hta_sql.cli import cli
@@ -275,7 +276,8 @@ def test_readers_see_it_go_as_a_whole(tmp_path):
     assert seen == sorted(seen, reverse=True) and all(count % 2 == 0 for count in seen)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.processes
+@pytest.mark.parametrize("seed", seeds(3))
 def test_killed_at_any_moment(tmp_path, seed):
     """Each job is there as a whole or not at all; what is left of files goes by compaction."""
     fleet = write_fleet(tmp_path / "a", {f"job {i}": 3 for i in range(30)})

@@ -7,6 +7,7 @@ import random
 import pytest
 from conftest import write_archive
 from paths.brute_paths import LOADING, WAITS, Window, most_taken
+from seeds import seeds
 
 import hta_sql
 
@@ -190,7 +191,7 @@ def shown(edges):
     )
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_random_ranks(tmp_path, seed):
     ops, activities, syncs = random_rank(seed)
     step = {

@@ -783,6 +783,7 @@ def test_thinned_keeps_every_peak():
             assert {max(values[p] for p in places), min(values[p] for p in places)} <= drawn
 
 
+@pytest.mark.real
 def test_of_every_real_trace(real_run):
     drawn = dict.fromkeys(plot.__all__, 0)
     for chart, query in QUERIES.items():

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from queries import brute_annotations
 from queries.brute_annotations import from_outer_to_inner, gpu_annotations, over, place
 from queries.small_tables import DEFAULTS
+from seeds import seeds
 
 import hta_sql
 from hta_sql.cli import cli
@@ -782,7 +783,7 @@ def random_parameters(rng, query):
     return {name: value for name, value in parameters.items() if rng.random() < 0.4}
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_random_rows(gpu, seed):
     rng = random.Random(seed)
     tables = random_tables(rng)

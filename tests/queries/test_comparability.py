@@ -4,7 +4,6 @@ import random
 
 import duckdb
 import pytest
-from queries.small_tables import SmallTables
 
 # What is compared, in order, of two jobs that do the same.
 ALIKE = [
@@ -22,11 +21,6 @@ FEW_STEPS = "less than three steps hardly tell how much a step varies"
 ONE_WITH_STEPS = "only one of them has steps (ProfilerStep annotations)"
 ONE_WITH_SHAPES = "only one of them has the shapes of inputs (record_shapes)"
 LOST = "some of the traces could not be read whole"
-
-
-@pytest.fixture(scope="module")
-def compare() -> SmallTables:
-    return SmallTables(["comparability"])
 
 
 def tables_of(

@@ -12,13 +12,14 @@ from statistics import mean, median
 import pytest
 from queries.small_tables import SmallTables, same
 from queries.test_collectives import call
+from seeds import seeds
 
 STEPS = 4
 
 
 @pytest.fixture(scope="module")
 def small():
-    return SmallTables(["diff_causes"])
+    return SmallTables()
 
 
 # Made-up jobs
@@ -207,7 +208,7 @@ def slower(operator: Op, times: float, own=1.0) -> Op:
 # Nothing, and everything
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", seeds(5))
 def test_what_the_header_promises(small, seed):
     """Of programs with all kinds of changes; the order of the tables' rows plays no part."""
     rng = random.Random(seed)
@@ -240,7 +241,7 @@ def test_what_the_header_promises(small, seed):
         assert len(again) == len(rows) and all(map(same, rows, again))
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", seeds(5))
 def test_the_same_program_again(small, seed):
     assert causes(small, Made("a", BASE, seed=seed), Made("b", BASE, seed=seed)) == []
 
@@ -609,7 +610,7 @@ def test_one_call_a_step(small):
     assert causes(small, base, test) == []
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_all_kernels_go_up_and_down_together(small, seed):
     """With the clock of the GPU, say, from step to step: that is no reason to name any."""
     rng = random.Random(seed)
@@ -715,7 +716,7 @@ def exchanges(job, *, transfer_ns=100_000, late_ns=0, seed=0, steps=STEPS) -> Ma
     return made
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_a_slower_transfer(small, seed):
     base = exchanges("a", seed=seed, late_ns=20_000)
     rows = causes(small, base, exchanges("b", seed=seed, late_ns=20_000, transfer_ns=120_000))
@@ -994,7 +995,7 @@ def drawn_rates(rng):
 RATE_SEEDS = range(40)
 
 
-@pytest.mark.parametrize("seed", RATE_SEEDS)
+@pytest.mark.parametrize("seed", seeds(RATE_SEEDS))
 def test_changed_rates(small, seed):
     parts, wholes = drawn_rates(random.Random(seed))
     table(
@@ -1148,7 +1149,7 @@ TIME_SEEDS = range(60)
 GIVEN = ("ratio", "base_calls", "test_calls", "base_ns", "test_ns", "slower_ns")
 
 
-@pytest.mark.parametrize("seed", TIME_SEEDS)
+@pytest.mark.parametrize("seed", seeds(TIME_SEEDS))
 def test_changed_times(small, seed):
     compare_times(small, seed, known=True)
 
@@ -1216,7 +1217,7 @@ def test_drawn_times_are_worth_it():
 @pytest.fixture(scope="module")
 def large():
     """Of two jobs of two ranks 80,000 operators with kernels in 20 steps, and collectives."""
-    tables = SmallTables(["diff_causes"])
+    tables = SmallTables()
     fill_large(tables.con)
     return tables
 

@@ -8,6 +8,7 @@ import duckdb
 import pytest
 from queries import brute_diffs
 from queries.small_tables import SmallTables, same
+from seeds import seeds
 
 Rows = list[dict[str, Any]]
 TWO = """
@@ -616,7 +617,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_random_rows(compare: SmallTables, seed: int):
     tables = random_tables(seed)
     compare.fill(**tables)
@@ -636,7 +637,7 @@ def completed(tables: SmallTables, name: str) -> Rows:
     return [dict(zip(columns, row, strict=True)) for row in result.fetchall()]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_random_steps(compare: SmallTables, seed: int):
     tables = random_tables(seed)
     compare.fill(**tables)
@@ -659,7 +660,7 @@ def test_random_steps(compare: SmallTables, seed: int):
         assert compare.broken_promises("step_diff", **chosen) == []
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_the_same_on_both_sides_is_unchanged(compare: SmallTables, seed: int):
     compare.fill(**random_tables(seed))
     for query in (

@@ -8,6 +8,7 @@ import duckdb
 import pytest
 from queries import brute_flops
 from queries.small_tables import completed
+from seeds import seeds
 
 A100 = [{"device_name": "NVIDIA A100-SXM4-40GB"}]
 
@@ -629,7 +630,7 @@ def multiplications(x, w, stride, padding, dilation, groups, transposed):
     )
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_convolutions_counted_one_by_one(host, seed):
     rng = random.Random(seed)
     rows, counted = [], []
@@ -1171,7 +1172,7 @@ def random_parameters(rng):
 SEEDS = range(3)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_random_jobs(host, seed):
     rng = random.Random(seed)
     tables = random_tables(rng)

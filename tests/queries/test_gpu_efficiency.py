@@ -6,6 +6,7 @@ import random
 import pytest
 from queries.brute_gpu_efficiency import gpu_efficiency
 from queries.small_tables import completed
+from seeds import seeds
 
 SEEDS = range(5)
 JOBS = 25  # in one table, so that a few hundred small cases cost a few dozen calls
@@ -416,7 +417,7 @@ def is_fast(name):
     return any(name in names for _, names in ON_TENSOR_CORES)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_random_kernels(gpu, seed):
     rng = random.Random(seed)
     activities = random_activities(rng)

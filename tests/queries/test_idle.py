@@ -9,6 +9,7 @@ from itertools import groupby, product
 import pytest
 from queries import brute_idle
 from queries.small_tables import completed
+from seeds import seeds
 
 BREAKDOWN, GAPS = "idle_time_breakdown", "idle_gaps"
 
@@ -651,7 +652,7 @@ def random_parameters(rng, query):
     return {name: value for name, value in parameters.items() if rng.random() < 0.5}
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_random_jobs(gpu, seed):
     rng = random.Random(seed)
     activities, ops = random_tables(rng)

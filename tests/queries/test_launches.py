@@ -6,6 +6,7 @@ import pytest
 from queries import brute_launches
 from queries.plans import plan
 from queries.small_tables import completed
+from seeds import seeds
 
 from hta_sql.archive import Archive
 
@@ -601,7 +602,7 @@ def random_parameters(rng, query):
     return {name: value for name, value in parameters.items() if rng.random() < 0.5}
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_random_launches(gpu, seed):
     rng = random.Random(seed)
     tables = random_tables(rng)

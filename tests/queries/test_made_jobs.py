@@ -5,6 +5,7 @@ from collections import defaultdict
 
 import pytest
 from queries.made_job import CAUSES, T0, make, without
+from seeds import seeds
 
 SIZES = [8, 16, 64]
 
@@ -158,7 +159,7 @@ def test_several_faults_each_named_once(comm):
 
 
 @pytest.mark.parametrize("ranks", SIZES)
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", seeds([1, 2]))
 @pytest.mark.parametrize("ids", ["comms_id", "none"])
 def test_clock_offsets(comm, ranks, seed, ids):
     made = make(ranks=ranks, seed=seed, ids=ids, steps=4, layers=1 if ranks == 64 else 3)

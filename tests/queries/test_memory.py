@@ -7,6 +7,7 @@ import pytest
 from queries import brute_memory
 from queries.brute_sequences import place
 from queries.small_tables import completed
+from seeds import seeds
 
 TIMELINE, PEAK = "memory_timeline", "memory_peak"
 SEEDS = range(4)
@@ -542,7 +543,7 @@ def marks_of(ops):
     ]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_random_instants(host, seed):
     rng = random.Random(seed)
     events, ops = random_tables(rng)

@@ -8,13 +8,14 @@ import duckdb
 import pytest
 from queries.small_tables import SmallTables, completed
 from queries.test_diff_causes import fill_large, grown_joins, nodes, profile
+from seeds import seeds
 
 from hta_sql import alignment
 
 
 @pytest.fixture(scope="module")
 def small():
-    tables = SmallTables(["op_alignment"])
+    tables = SmallTables()
     alignment.register(tables.con)
     return tables
 
@@ -368,7 +369,7 @@ def test_which_ranks_and_steps(small):
 
 def test_a_shell_says_that_it_cannot():
     """But of lists without anything in common it knows."""
-    con = SmallTables(["op_alignment"]).con
+    con = SmallTables().con
 
     def found(base, test):
         return con.execute(
@@ -629,7 +630,7 @@ GIVEN = [
 ]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_random_rows(small, seed):
     rng = random.Random(seed)
     seen = Counter()
@@ -647,7 +648,7 @@ def test_random_rows(small, seed):
 
 @pytest.fixture(scope="module")
 def large():
-    tables = SmallTables(["op_alignment"])
+    tables = SmallTables()
     alignment.register(tables.con)
     fill_large(tables.con)
     return tables

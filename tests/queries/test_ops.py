@@ -7,6 +7,7 @@ from queries import brute_ops, brute_sequences
 from queries.brute_force import grouped
 from queries.brute_ops import key, with_all_around
 from queries.small_tables import completed
+from seeds import seeds
 
 # 0         10        20        30        40
 # [=======================================)          1 aten::linear
@@ -661,7 +662,7 @@ def random_parameters(rng):
 
 
 @pytest.mark.parametrize("deep_level", [512, 0, 3], ids=["shallow", "deep", "both"])
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_random_rows(host, seed, deep_level):
     """Climbing from call to caller, and in the order in which operators begin."""
     rng = random.Random(seed)

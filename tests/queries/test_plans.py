@@ -47,7 +47,7 @@ FILES_READ = {
 def large():
     """Of two ranks 100,000 activities, their launches, operators and annotations, modules,
     counters, waits and memory."""
-    tables = SmallTables(QUERIES)
+    tables = SmallTables()
     tables.con.execute("""
         INSERT INTO given_gpu_activities BY NAME
         SELECT

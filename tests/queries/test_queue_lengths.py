@@ -9,6 +9,7 @@ import pytest
 from queries import brute_queue_lengths as brute_force
 from queries.brute_force import grouped
 from queries.small_tables import completed
+from seeds import seeds
 
 QUERIES = ("queue_length_series", "queue_length_summary", "queue_full_time")
 
@@ -585,7 +586,7 @@ def wanted_of(query, tables, given):
     return list(getattr(brute_force, query)(*rows, **given))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_random_jobs(gpu, seed):
     rng = random.Random(seed)
     tables = random_tables(rng)

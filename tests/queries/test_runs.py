@@ -8,13 +8,8 @@ from statistics import median
 
 import pytest
 from queries.brute_force import breakdown, grouped, rounded
-from queries.small_tables import SmallTables, completed, parsed, value_of
-
-
-@pytest.fixture(scope="module")
-def compare() -> SmallTables:
-    return SmallTables(["baseline", "regressions"])
-
+from queries.small_tables import completed, parsed, value_of
+from seeds import seeds
 
 # Cases. Runs are columns, in the order in which they began; a row has a kernel's time in each.
 
@@ -1052,7 +1047,7 @@ def random_cases(seed):
             yield tables, given
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_random_rows(compare, seed):
     for tables, given in random_cases(seed):
         compare.compare("baseline", baseline(tables, **given), tables, seed, **given)

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from queries import brute_stacks
 from queries.plans import bad_joins
+from seeds import seeds
 
 import hta_sql
 from hta_sql.cli import cli
@@ -723,7 +724,7 @@ SELECTIONS = (
 )
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_random_folded_stacks(host, seed):
     tables = random_rows(seed)
     given = {"weight": ("gpu", "host")[seed % 2]} | SELECTIONS[seed % len(SELECTIONS)]
@@ -732,7 +733,7 @@ def test_random_folded_stacks(host, seed):
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_random_folded_stacks_that_are_too_deep(host, seed, most):
     tables = random_rows(seed)
     given = {"weight": ("gpu", "host")[seed % 2]}
@@ -741,7 +742,7 @@ def test_random_folded_stacks_that_are_too_deep(host, seed, most):
         host.compare("folded_stacks", wanted, tables, seed, **given)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_random_call_stacks(host, seed):
     tables = random_rows(seed)
     rng = random.Random(seed)

@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 from queries.brute_threads import KINDS, category, is_loader, thread_stats
 from queries.stacked import with_places
+from seeds import seeds
 
 
 def test_drawn_in_the_header(host):
@@ -521,7 +522,7 @@ def random_selection(rng: random.Random) -> dict:
     return {name: value for name, value in given.items() if rng.random() < 0.4}
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_random_rows(host, seed):
     rng = random.Random(seed)
     tables = random_tables(rng)

@@ -7,6 +7,7 @@ from queries.brute_sequences import place
 from queries.brute_waits import sync_points
 from queries.plans import plan
 from queries.small_tables import completed
+from seeds import seeds
 
 QUERY = "sync_points"
 SEEDS = range(4)
@@ -720,7 +721,7 @@ def random_tables(rng):
     return [completed("gpu_activities", row, i) for i, row in enumerate(activities)], ops
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_random_calls(host, seed):
     rng = random.Random(seed)
     activities, ops = random_tables(rng)
@@ -772,7 +773,7 @@ def random_intervals(rng, count):
     return [(group, start, start + length) for group, start, length in rows]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_covered_until(host, seed):
     """Time is a set of instants here."""
     rng = random.Random(seed)

@@ -7,6 +7,7 @@ import uuid
 from itertools import combinations, count, permutations
 
 import pytest
+from seeds import seeds
 from upath import UPath
 
 from hta_sql import moves
@@ -285,7 +286,7 @@ def test_readers_are_told_before_rows_go_or_move_and_afterwards(tmp_path, monkey
     assert told == [[("a", "a")], packed, packed, new, new, []]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_any_order_of_changes_merges_and_clocks(archive, seed, monkeypatch):
     """Against a dict: each change builds on the last one, by writers with clocks apart."""
     chance, ids = random.Random(seed), count()
@@ -325,7 +326,7 @@ class Stop(Exception):
     pass
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_a_merge_beside_writers_loses_and_revives_nothing(archive, seed, monkeypatch):
     """Writers change rows between any two requests of a merge, which may die there."""
     chance, ids = random.Random(seed), count()
