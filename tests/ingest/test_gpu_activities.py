@@ -9,7 +9,7 @@ import pytest
 from hand_written import span, trace_text
 from seeds import seeds
 
-from hta_sql.ingest import gpu_activities, trace
+from hta_sql.ingestion import gpu_activities, trace
 
 COLUMNS = ["device", "start_ns", "event_id", "name", "process_group_ranks", "bytes"]
 

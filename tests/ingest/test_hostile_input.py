@@ -19,8 +19,8 @@ import pytest
 from hand_written import ingested, rows, span, trace_text
 from seeds import seeds
 
-from hta_sql.ingest import brackets, elements, metadata, parse, stream, trace
-from hta_sql.ingest.brackets import Brackets, ValueEnd
+from hta_sql.ingestion import brackets, elements, metadata, parse, stream, trace
+from hta_sql.ingestion.brackets import Brackets, ValueEnd
 
 MB = 1 << 20
 FIRST, LAST = json.dumps(span("first", ts=1)), json.dumps(span("last", ts=2))

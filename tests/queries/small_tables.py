@@ -10,8 +10,8 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from hta_sql.catalog import Catalog, Query
-from hta_sql.template import copy_template
+from hta_sql.catalogue.catalog import Catalog, Query
+from hta_sql.database.template import copy_template
 
 Rows = list[dict[str, Any]]
 DEFAULTS = {

@@ -10,8 +10,8 @@ import pytest
 from seeds import seeds
 from upath import UPath
 
-from hta_sql import moves
 from hta_sql.store import manifest as module
+from hta_sql.store import moves
 from hta_sql.store.manifest import GONE_KEPT_NS, Manifest
 
 
