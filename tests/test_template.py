@@ -10,7 +10,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from conftest import activity, write_query
+from own_queries import write_query
+from written_archives import activity
 
 import hta_sql
 from hta_sql.archive import Archive

@@ -1,8 +1,5 @@
 import pytest
-
-pytest.register_assert_rewrite("queries.small_tables")
-
-from queries.small_tables import SmallTables  # noqa: E402
+from queries.small_tables import SmallTables
 
 
 @pytest.fixture(scope="session")

@@ -4,8 +4,8 @@ import random
 from datetime import timedelta
 
 import pytest
+from fleet.jobs import in_ns, random_tables
 from fleet.kept_tables import KeptTables
-from fleet.test_job_summary import in_ns, random_tables
 from queries.made_job import Simulation
 from queries.small_tables import SmallTables, same
 from seeds import seeds

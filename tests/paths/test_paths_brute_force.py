@@ -5,9 +5,9 @@ import json
 import random
 
 import pytest
-from conftest import write_archive
 from paths.brute_paths import LOADING, WAITS, Window, most_taken
 from seeds import seeds
+from written_archives import write_archive
 
 import hta_sql
 

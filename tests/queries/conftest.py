@@ -1,10 +1,7 @@
 import pytest
+from queries.small_tables import SmallTables
 
-pytest.register_assert_rewrite("queries.small_tables")
-
-from queries.small_tables import SmallTables  # noqa: E402 - after the line above
-
-from hta_sql.catalogue.catalog import Catalog  # noqa: E402
+from hta_sql.catalogue.catalog import Catalog
 
 NEWEST = Catalog.load().newest
 GPU_QUERIES = tuple(name for name, query in NEWEST.items() if query.theme == "gpu")

@@ -5,10 +5,10 @@ from collections import Counter
 
 import pyarrow as pa
 import pytest
-from conftest import write_archive
 from queries.plans import bad_joins, plan
 from queries.small_tables import SmallTables, parsed
 from seeds import seeds
+from written_archives import write_archive
 
 from hta_sql.archive import Archive
 

@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from conftest import write_archive
 from queries.conftest import COMM_QUERIES
 from queries.plans import bad_joins, plan
 from queries.small_tables import SmallTables
+from written_archives import write_archive
 
 from hta_sql.archive import Archive
 
