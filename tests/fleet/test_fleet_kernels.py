@@ -13,7 +13,7 @@ KEY = ("device_name", "kind", "name", "op_name", "input_dims", "input_types", "c
 
 @pytest.fixture(scope="module")
 def fleet():
-    return KeptTables(["fleet_kernels"], ["job_kernels"])
+    return KeptTables("job_kernels")
 
 
 def kernel(job, count, total_ns, tflops=None, **more):

@@ -88,7 +88,7 @@ def test_sums_of_jobs(fleet, seed):
 
 
 def test_what_was_lost_is_a_share_of_where_it_is_known():
-    tables = KeptTables(["fleet_summary"], ["job_summary"])
+    tables = KeptTables("job_summary")
     tables.fill(
         traces=[
             {"job": job, "tags": [("team", team)]}

@@ -10,7 +10,7 @@ from seeds import seeds
 
 @pytest.fixture(scope="module")
 def fleet():
-    return KeptTables(["host_outliers"], ["job_ranks"])
+    return KeptTables("job_ranks")
 
 
 def rank(job, host, ratio, number=0, **more):

@@ -4,15 +4,15 @@ import random
 
 import pytest
 from fleet.kept_tables import KeptTables
-from queries.brute_flops import Nest
+from queries.brute_flop_nests import Nest
+from queries.flops.random_calls import random_tables
 from queries.small_tables import same
-from queries.test_flops import random_tables
 from seeds import seeds
 
 
 @pytest.fixture(scope="module")
 def jobs():
-    return KeptTables(["job_kernels"], [])
+    return KeptTables()
 
 
 MM = {

@@ -14,7 +14,7 @@ from seeds import seeds
 
 @pytest.fixture(scope="module")
 def jobs():
-    return KeptTables(["job_ranks", "lost_gpu_time"], [])
+    return KeptTables()
 
 
 def kernels(rank, *durations, **more):
