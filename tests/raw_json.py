@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,6 +65,19 @@ TRACE_FILES = (
         "vllm_decode_capture/graph_capture_rank_0.1773709742341309550.pt.trace.json.gz",
     ),
 )
+# The jobs of a quick run: small ones, of each vendor, with and without a GPU, of one rank and two.
+QUICK = {
+    "amd_mi250",
+    "backward_thread",
+    "cpu_only",
+    "cupti_counters",
+    "event_sync_multi_stream",
+    "h100_bert",
+    "torch_compile_triton",
+    "trace_compare/base",
+    "trace_compare/test",
+    "two_ranks",
+}
 # Found beside them, but no traces.
 OTHER_FILES = {"execution_trace/et/simple_add_et.json.gz"}
 
@@ -360,6 +373,12 @@ class RawTrace:
     @cached_property
     def places(self) -> dict[int, dict]:
         return {row["event_id"]: row for row in self.host_ops}
+
+
+# Two: the largest take half a GB, and tests are in the order of traces.
+@lru_cache(maxsize=2)
+def read(file: TraceFile) -> RawTrace:
+    return RawTrace(file)
 
 
 def in_order(span: Span) -> tuple:

@@ -25,6 +25,6 @@ def test_the_example_works(tmp_path, monkeypatch):
     monkeypatch.setattr(Catalog, "load", staticmethod(lambda: catalog))
     of_page: dict = {}
     exec(block("python"), of_page)
-    gpu = SmallTables(["copy_times"])
+    gpu = SmallTables()
     of_page["test_copies_at_one_time_each_count"](gpu)
     assert gpu.broken_promises("copy_times") == []

@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from click.testing import CliRunner
-from conftest import activity
+from written_archives import activity
 
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli import cli

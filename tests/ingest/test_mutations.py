@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import pyarrow.parquet as pq
 import pytest
+from seeds import seeds
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from raw_json import TRACE_FILES, TRACES, parse
@@ -152,7 +153,7 @@ def run(folder: Path, seed: int, count: int) -> int:
     return read
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_mutations(tmp_path, seed):
     assert run(tmp_path, seed, MUTATIONS_EACH) > MUTATIONS_EACH / 2
 

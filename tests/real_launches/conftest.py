@@ -1,0 +1,9 @@
+"""Fixtures of these tests."""
+
+import pytest
+from raw_json import TraceFile
+
+
+@pytest.fixture(scope="session")
+def file(trace_file: TraceFile) -> TraceFile:
+    return trace_file
