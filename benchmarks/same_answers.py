@@ -56,11 +56,11 @@ def record(
                 archive = code.ask("make", name=name, folder=str(out))
                 say(f"{name} is made", begin)
             asked = code.ask("calls", archive=archive, with_each_job=with_each_job)
-            for call in asked:
+            for number, call in enumerate(asked):
                 call["archive"] = name
                 if only not in same_compare.title(call):
                     continue
-                file = answers / f"{name}-{asked.index(call)}.parquet"
+                file = answers / f"{name}-{number}.parquet"
                 try:
                     said = code.ask(
                         "answer", archive=archive, call=call, file=str(file), limit_s=limit_s
@@ -80,7 +80,7 @@ def commits(options: argparse.Namespace) -> int:
         record(outs[0], old, None, options.only, options.each_job)
         archives = None if options.own_archives else outs[0]
         record(outs[1], new, archives, options.only, options.each_job)
-        differing = same_compare.report(*outs)
+        differing = same_compare.report(*outs, options.only)
         slower = 0
         if not options.no_times:
             slower = same_times.report(old, new, outs[0], options.rounds, options.only)
@@ -127,7 +127,7 @@ def parsed() -> argparse.Namespace:
     command.add_argument("--archives", type=Path, metavar="OUT", help="of another recording")
     command.add_argument("--limit", type=float, default=60, metavar="S", help="of a call")
 
-    command = commands.add_parser("compare")
+    command = commands.add_parser("compare", parents=[only])
     command.add_argument("before", type=Path)
     command.add_argument("after", type=Path)
 
@@ -158,7 +158,7 @@ def main() -> int:
         )
         return 0
     if options.command == "compare":
-        return 1 if same_compare.report(options.before, options.after) else 0
+        return 1 if same_compare.report(options.before, options.after, options.only) else 0
     if options.command == "time":
         slower = same_times.report(
             options.before, options.after, options.archives, options.rounds, options.only

@@ -17,10 +17,11 @@ SHOWN_ROWS = 3
 SHOWN_CHARS = 300
 
 
-def recorded(folder: Path) -> dict[str, dict[str, Any]]:
-    """The answers of a recording by what was asked."""
+def recorded(folder: Path, only: str = "") -> dict[str, dict[str, Any]]:
+    """The answers of a recording by what was asked, those with `only` in their title."""
     with (folder / "answers.jsonl").open() as lines:
-        return {title(answer): answer for answer in map(json.loads, lines)}
+        answers = {title(answer): answer for answer in map(json.loads, lines)}
+    return {name: answer for name, answer in answers.items() if only in name}
 
 
 def title(call: dict[str, Any]) -> str:
@@ -30,9 +31,9 @@ def title(call: dict[str, Any]) -> str:
     return " ".join([f"{call['archive']}: {asked}", *given])
 
 
-def differences(before: Path, after: Path) -> Iterator[str]:
+def differences(before: Path, after: Path, only: str = "") -> Iterator[str]:
     """What is otherwise, a text for each call; calls that are new make no difference."""
-    old, new = recorded(before), recorded(after)
+    old, new = recorded(before, only), recorded(after, only)
     for name, answer in old.items():
         if name not in new:
             yield f"{name}: is not answered any more"
@@ -109,12 +110,13 @@ def shown(row: str) -> str:
     return row if len(row) <= SHOWN_CHARS else f"{row[:SHOWN_CHARS]} …"
 
 
-def report(before: Path, after: Path) -> int:
+def report(before: Path, after: Path, only: str = "") -> int:
     """Print all differences; how many there are."""
     count = 0
-    for count, line in enumerate(differences(before, after), start=1):  # noqa: B007
+    for line in differences(before, after, only):
+        count += 1
         print(line, flush=True)
-    old, new = recorded(before), recorded(after)
+    old, new = recorded(before, only), recorded(after, only)
     added = [name for name in new if name not in old]
     print(f"{len(old):,} calls compared, {count:,} answered otherwise; {len(added):,} new calls")
     for name, answers in (("before", old), ("after", new)):

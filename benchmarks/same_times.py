@@ -1,6 +1,5 @@
 """How long queries take with the code of two commits, in turns, so that noise hits both alike."""
 
-import json
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -97,8 +96,3 @@ def measure(found: Times, call: dict[str, Any], both: list[tuple[Code, str]], ro
             if at:
                 seconds.append(said["s"])
     return True
-
-
-def kept(times: list[Times], file: Path) -> None:
-    rows = [{"call": t.name, "before_s": min(t.old), "after_s": min(t.new)} for t in times]
-    file.write_text(json.dumps(rows, indent=1) + "\n")
