@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 # Of the demo's own run; `make clean` removes them.
 DEMO := demo
 
-.PHONY: help demo test test-all check lint docs bench clean
+.PHONY: help demo test test-all check lint docs bench same clean
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 10
@@ -49,6 +49,9 @@ docs: $(BIN)/hta-sql  ## Write docs/queries.md from the headers of the queries
 
 bench: $(BIN)/hta-sql  ## Measure against HTA and plain JSON loading; takes about 20 minutes
 	$(BIN)/python benchmarks/run.py
+
+same: $(BIN)/hta-sql  ## Compare every query's answer and time with those of a commit: make same BASE=v1
+	$(BIN)/python benchmarks/same_answers.py commits $(BASE) .
 
 clean:  ## Remove what the other targets made
 	rm -rf $(VENV) .venv-hta $(DEMO) bench-data
