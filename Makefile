@@ -40,6 +40,7 @@ test-all: $(BIN)/hta-sql  ## Run every test
 lint: $(BIN)/hta-sql
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo
 
 check: lint test-all  ## Lint and run every test
 

@@ -15,7 +15,8 @@ from s3 import bucket, fs, s3, s3_server  # noqa: F401 - fixtures
 from shared import made_once
 from written_archives import activity, write_archive
 
-from hta_sql.catalogue.catalog import Catalog, sql_root
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.catalogue.root import sql_root
 
 # The modules beside the tests, whose asserts say as much as those of tests.
 pytest.register_assert_rewrite(

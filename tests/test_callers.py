@@ -5,7 +5,7 @@ import pytest
 from hand_written import ingested, rows, span, trace_text
 from host_links import ENGINE, links
 
-from hta_sql.ingestion.enrich import enrichment
+from hta_sql.ingestion.enrich import FILES
 
 
 def test_modules(tmp_path):
@@ -120,7 +120,7 @@ def pairs(numbered: str, flows: str) -> int:
     con = duckdb.connect()
     con.execute(f"CREATE TABLE numbered_ops AS {numbered}")
     con.execute(f"CREATE TABLE flow_ends AS {flows}")
-    return len(con.sql(enrichment("forward_pairs")).fetchall())
+    return len(con.sql(FILES.text("forward_pairs")).fetchall())
 
 
 NO_FLOWS = "SELECT 1 AS id, 's' AS ph, 1 AS start_ns, 1 AS thread WHERE false"
@@ -161,6 +161,6 @@ def test_flows_to_very_many_at_one_instant_tell_nothing():
             SELECT 0, i, i, 100_000 FROM range(1, {numbers} + 1) AS _ (i)
         """)
         con.execute(f"CREATE OR REPLACE TABLE flow_ends AS {ALL_FLOWS}")
-        found = con.sql(enrichment("forward_pairs")).fetchall()
+        found = con.sql(FILES.text("forward_pairs")).fetchall()
         assert len(found) == numbers
         assert {flow_count for _, _, flow_count, _ in found} == {expected}

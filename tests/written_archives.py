@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 from s3 import bucket, fs, s3, s3_server  # noqa: F401 - fixtures
 
 from hta_sql import SCHEMA_VERSION, __version__
-from hta_sql.catalogue.catalog import Catalog, sql_root
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.catalogue.root import sql_root
 from hta_sql.database.layers import load_base
 
 Rows = Iterable[dict]

@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from hta_sql.ingestion.enrich import run_file
+from hta_sql.ingestion.enrich import FILES
 from hta_sql.ingestion.stacks import build_stacks
 
 STEPS = [(5, 1), (12, None), (40, 2), (90, None)]  # (start_ns, step): until the next one starts
@@ -69,7 +69,7 @@ def given(con: duckdb.DuckDBPyConnection, spans: list[tuple]) -> None:
     con.execute("INSERT INTO whole_events FROM given")
     con.executemany("INSERT INTO step_segments VALUES (?, ?)", STEPS)
     for name in ("trace_events", "threads", "host_spans"):
-        run_file(con, name)
+        FILES.run(con, name)
 
 
 def found_stacks(

@@ -8,7 +8,9 @@ import pytest
 from catalogue.sql_files import CATALOG
 
 from hta_sql.archive import Archive
-from hta_sql.catalogue.catalog import Catalog, Query, sql_root
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.catalogue.query import Query
+from hta_sql.catalogue.root import sql_root
 from hta_sql.cli import cli
 from hta_sql.database.docs import tables_read
 from hta_sql.database.layers import load_base

@@ -9,7 +9,8 @@ import duckdb
 import pytest
 from own_queries import GOOD_QUERY, write_query
 
-from hta_sql.catalogue.catalog import Catalog, sql_root
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.catalogue.root import sql_root
 from hta_sql.database.layers import load_base, load_queries
 from hta_sql.errors import BadParameter, CatalogError, UnknownQuery
 
@@ -195,5 +196,5 @@ def test_sql_error_names_the_line(library):
 def test_sql_of_a_wheel_is_inside_the_package(tmp_path, monkeypatch):
     package = tmp_path / "hta_sql"
     shutil.copytree(Path(sql_root()), package / "_sql")
-    monkeypatch.setattr("hta_sql.catalogue.catalog.__file__", str(package / "catalogue/catalog.py"))
+    monkeypatch.setattr("hta_sql.catalogue.root.__file__", str(package / "catalogue/root.py"))
     assert sql_root() == package / "_sql"

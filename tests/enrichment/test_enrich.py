@@ -8,7 +8,7 @@ from enrichment.rows import activity
 from hand_written import ingested, rows, span, trace_text
 from seeds import seeds
 
-from hta_sql.catalogue.catalog import sql_root
+from hta_sql.catalogue.root import sql_root
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 
-from hta_sql.catalogue.catalog import Catalog, Query
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.catalogue.query import Query
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -10,7 +10,8 @@ import pytest
 from hand_written import ingested, rows, span, trace_text
 from seeds import seeds
 
-from hta_sql.ingestion import row_groups, stacks, stream, trace
+from hta_sql.ingestion import stacks, stream, trace
+from hta_sql.store import row_groups
 
 WORDS = {
     "Input Dims": "input_dims",

@@ -17,7 +17,7 @@ from ingest.job_lists import write, write_csv
 
 import hta_sql
 from hta_sql.errors import HtaSqlError
-from hta_sql.ingestion.watch import watch
+from hta_sql.ingestion.watch import keep_up
 
 
 @pytest.mark.processes
@@ -205,7 +205,7 @@ def watched(inputs: Path, archive: Path, report=lambda line: None, looks: int = 
 
     with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(time, "sleep", sleep)
-        watch(
+        keep_up(
             [inputs],
             archive,
             seconds=1,
@@ -246,4 +246,4 @@ def test_a_watch_looks_into_other_json_once(tmp_path):
 
 def test_a_watch_of_nothing(tmp_path):
     with pytest.raises(HtaSqlError, match="no such file or folder"):
-        watch([tmp_path / "none"], tmp_path / "a", seconds=1)
+        keep_up([tmp_path / "none"], tmp_path / "a", seconds=1)

@@ -11,7 +11,7 @@ from keeping.compaction import traces
 
 import hta_sql
 from hta_sql.catalogue.catalog import Catalog
-from hta_sql.database.attach import _shell_program, run_shell
+from hta_sql.database.shell import run_shell, shell_program
 from hta_sql.demo import write_job
 from hta_sql.errors import ArchiveError
 from hta_sql.fleet.materialize import materialize
@@ -157,7 +157,7 @@ def test_a_compacted_and_a_plain_archive_as_one(demo, tmp_path):
         assert set(stats["job"].to_pylist()) == {"y"}
 
 
-@pytest.mark.skipif(not _shell_program(), reason="no duckdb command line")
+@pytest.mark.skipif(not shell_program(), reason="no duckdb command line")
 def test_the_shell_reads_compacted_files(fleet, capfd):
     def ask() -> list[str]:
         commands = [

@@ -171,9 +171,9 @@ def test_check_names_the_broken_promise(make_archive, library, old, new, says):
 def test_files_are_seen_when_something_is_asked(run):
     """Until then no view reads them, and of those without files none ever does."""
     reading = "SELECT view_name FROM duckdb_views() WHERE sql LIKE '%read_parquet%' ORDER BY ALL"
-    assert run._con.execute(reading).fetchall() == []
+    assert run.session.con.execute(reading).fetchall() == []
     run.total_time()
-    assert run._con.execute(reading).fetchall() == [
+    assert run.session.con.execute(reading).fetchall() == [
         ("events_by_rank",),
         ("gpu_activities_by_rank",),
         ("traces",),

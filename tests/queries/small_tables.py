@@ -10,7 +10,8 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from hta_sql.catalogue.catalog import Catalog, Query
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.catalogue.query import Query
 from hta_sql.database.template import copy_template
 
 Rows = list[dict[str, Any]]

@@ -7,8 +7,9 @@ from export.conftest import RANKS, added, exported, invoke, ns
 from queries.plans import bad_joins, plan
 
 import hta_sql
+from hta_sql.database.sql_files import SqlFiles
 from hta_sql.export import perfetto
-from hta_sql.export.sql import text
+from hta_sql.export.sql import FILES
 
 
 def series(run, name, **given):
@@ -155,14 +156,14 @@ def test_nothing_stays_in_the_archive(archive, tmp_path):
 
 
 def test_events_of_a_rank_are_read_from_its_file_alone(archive, tmp_path, monkeypatch):
-    monkeypatch.setattr("hta_sql.export.sql.drop_tables", lambda con: None)
+    monkeypatch.setattr(SqlFiles, "drop_tables", lambda *_: None)
     with hta_sql.open(archive) as run:
         perfetto.export_perfetto(
             run, tmp_path / "a.json", part=perfetto.Part(step=1), only_ranks=[0, 1]
         )
         scans = [
             node
-            for node in plan(run._con, text("events"))
+            for node in plan(run.session.con, FILES.text("events"))
             if "events/" in str(node["extra_info"].get("Filename(s)", ""))
             or "event_id" in str(node["extra_info"].get("Filters", ""))
         ]
@@ -172,8 +173,10 @@ def test_events_of_a_rank_are_read_from_its_file_alone(archive, tmp_path, monkey
             assert told["Scanning Files"] == f"1/{RANKS}"
             assert "event_id>=" in str(told["Filters"]).replace(" ", "")
         for name in ("of_step", "in_window", "lanes"):
-            query = text(name).split(" AS\n", 1)[1]
+            query = FILES.text(name).split(" AS\n", 1)[1]
             found = [
-                join for join in bad_joins(run._con, query) if "hash(parse_filename" not in join
+                join
+                for join in bad_joins(run.session.con, query)
+                if "hash(parse_filename" not in join
             ]
             assert [j for j in found if "start_ns" not in j and "NL_JOIN" not in j] == [], name

@@ -12,7 +12,7 @@ from fleet.ray_cluster.clusters import TESTS
 
 import hta_sql
 from hta_sql.demo import write_job
-from hta_sql.engines.engine import start
+from hta_sql.engines.start import start
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,8 @@ from pathlib import Path
 import engine_work
 import pytest
 
-from hta_sql.engines.engine import Share, WorkerDied, start
+from hta_sql.engines.engine import Share, WorkerDied
+from hta_sql.engines.start import start
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'hta-sql[fleet]'")
 from hta_sql.engines import on_ray  # noqa: E402

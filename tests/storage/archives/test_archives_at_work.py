@@ -163,7 +163,7 @@ def test_what_tasks_spill_lies_in_one_folder_of_the_process(traces, bucket, tmp_
 
 def test_a_watch_waits_for_the_first_object(bucket, fs, monkeypatch):
     """Where none is, there is no folder either."""
-    from hta_sql.ingestion.watch import watch
+    from hta_sql.ingestion.watch import keep_up
 
     looks, statuses = [], []
 
@@ -180,7 +180,7 @@ def test_a_watch_waits_for_the_first_object(bucket, fs, monkeypatch):
 
     monkeypatch.setattr(time, "sleep", sleep)
     with pytest.raises(KeyboardInterrupt):
-        watch(
+        keep_up(
             [f"{bucket}/t"],
             f"{bucket}/a",
             seconds=1,

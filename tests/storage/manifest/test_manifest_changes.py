@@ -108,7 +108,7 @@ def test_two_that_have_seen_the_same_have_other_times(archive, monkeypatch):
         late = Manifest(archive)
         late._changes = lambda: seen
         late.add([trace(0, name)])
-    assert len({module._time_of(part) for part in Manifest(archive).parts()}) == 3
+    assert len({module.time_of(part) for part in Manifest(archive).parts()}) == 3
 
 
 @pytest.mark.parametrize("is_uploaded", [False, True])
