@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 import raw_json
+import real_files
 from hta_cases import Case
 from own_queries import GOOD_QUERY, NAMED_QUERY, write_query
-from raw_json import TRACE_FILES, TRACES, RawTrace, TraceFile
+from raw_json import RawTrace
+from real_files import TRACE_FILES, TRACES, TraceFile
 from s3 import bucket, fs, s3, s3_server  # noqa: F401 - fixtures
 from shared import made_once
 from written_archives import activity, write_archive
@@ -209,5 +211,5 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     jobs = {value.job for value in given.values() if isinstance(value, TraceFile | Case)}
     if "real_archive" in item.fixturenames and "job" in given:
         jobs.add(given["job"])
-    if jobs - raw_json.QUICK:
+    if jobs - real_files.QUICK:
         item.add_marker("real")

@@ -8,7 +8,8 @@ import re
 from typing import NamedTuple
 
 import pytest
-from raw_json import HTA_OUTPUTS, TRACE_FILES, TRACES, RawTrace, read
+from raw_json import RawTrace, read
+from real_files import HTA_OUTPUTS, TRACE_FILES, TRACES
 
 needs_hta_outputs = pytest.mark.skipif(
     not (TRACES.is_dir() and HTA_OUTPUTS.is_dir()),

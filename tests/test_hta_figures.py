@@ -5,7 +5,7 @@ from itertools import groupby
 
 import pyarrow as pa
 import pytest
-import raw_json
+import raw_queries
 from hta_cases import (
     CASES,
     Case,
@@ -16,7 +16,7 @@ from hta_cases import (
     percentage,
     raw_trace,
 )
-from raw_json import HTA_OUTPUTS
+from real_files import HTA_OUTPUTS
 
 import hta_sql
 
@@ -136,7 +136,7 @@ def kernel_kind_breakdown(
 def cut_to_us(activities: list[dict]) -> dict[str, int]:
     """By kinds: what is lost where each stretch of them is cut to whole us."""
     cut: dict[str, int] = {}
-    for kinds, same in groupby(raw_json.stretches(activities), key=lambda stretch: stretch[0]):
+    for kinds, same in groupby(raw_queries.stretches(activities), key=lambda stretch: stretch[0]):
         name = "+".join(sorted(kinds))
         cut[name] = cut.get(name, 0) + sum(ns for _, ns in same) % 1000
     return cut

@@ -5,7 +5,8 @@ import json
 import pytest
 from queries import brute_flops
 from queries.small_tables import same
-from raw_json import TRACES, RawTrace
+from raw_json import RawTrace
+from real_files import TRACES
 
 pytestmark = pytest.mark.skipif(
     not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"

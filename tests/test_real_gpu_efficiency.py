@@ -5,7 +5,7 @@ from collections import defaultdict
 
 import pytest
 from queries.brute_gpu_efficiency import gpu_efficiency
-from raw_json import TRACES, TraceFile
+from real_files import TRACES, TraceFile
 
 pytestmark = pytest.mark.skipif(
     not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"

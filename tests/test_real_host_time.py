@@ -10,7 +10,9 @@ from collections import Counter
 import pytest
 from queries.brute_modules import is_call, module_stats
 from queries.brute_threads import thread_stats
-from raw_json import TRACES, RawTrace, is_host_op
+from raw_events import is_host_op
+from raw_json import RawTrace
+from real_files import TRACES
 
 pytestmark = pytest.mark.skipif(
     not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"

@@ -13,7 +13,7 @@ import pytest
 from hta_cases import CASES, Case, close, needs_hta_outputs, ours, percentage
 from queries import brute_idle
 from queries.brute_force import grouped, selected
-from raw_json import TRACES, TraceFile
+from real_files import TRACES, TraceFile
 
 needs_traces = pytest.mark.skipif(
     not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"

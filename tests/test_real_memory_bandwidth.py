@@ -9,13 +9,14 @@ from collections import defaultdict
 from itertools import pairwise
 
 import pytest
-import raw_json
+import real_files
 from hta_cases import CASES, needs_hta_outputs, ours, raw_trace
 from queries import brute_memory_bandwidth as brute
-from raw_json import HTA_OUTPUTS, TRACE_FILES, RawTrace, TraceFile
+from raw_json import RawTrace
+from real_files import HTA_OUTPUTS, TRACE_FILES, TraceFile
 
 pytestmark = pytest.mark.skipif(
-    not raw_json.TRACES.is_dir(), reason=f"no real traces: {raw_json.TRACES} is no folder"
+    not real_files.TRACES.is_dir(), reason=f"no real traces: {real_files.TRACES} is no folder"
 )
 
 FIGURES = {  # ours: HTA's

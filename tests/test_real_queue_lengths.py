@@ -14,7 +14,7 @@ import pytest
 from hta_cases import CASES, close, needs_hta_outputs, ours
 from queries import brute_queue_lengths as brute_force
 from queries.small_tables import same
-from raw_json import TraceFile
+from real_files import TraceFile
 
 import hta_sql
 

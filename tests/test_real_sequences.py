@@ -14,7 +14,9 @@ from functools import cache
 import pytest
 from hta_cases import CASES, needs_hta_outputs
 from queries import brute_sequences
-from raw_json import HTA_OUTPUTS, TRACE_FILES, RawTrace, TraceFile, whole_number
+from raw_events import whole_number
+from raw_json import RawTrace
+from real_files import HTA_OUTPUTS, TRACE_FILES, TraceFile
 
 OPERATORS = ("aten::", "Backward", "e")
 

@@ -11,7 +11,9 @@ from functools import lru_cache
 
 import pytest
 from queries import brute_stacks
-from raw_json import TRACES, TraceFile, is_host_op, is_over, read, walked
+from raw_events import is_host_op, is_over, walked
+from raw_json import read
+from real_files import TRACES, TraceFile
 
 import hta_sql
 

@@ -11,7 +11,9 @@ from functools import cache
 import pytest
 from queries.brute_memory import memory_peak, memory_timeline
 from queries.brute_waits import sync_points
-from raw_json import TRACES, RawTrace, is_host_op, is_over, walked
+from raw_events import is_host_op, is_over, walked
+from raw_json import RawTrace
+from real_files import TRACES
 
 pytestmark = pytest.mark.skipif(
     not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"

@@ -96,7 +96,7 @@ class _Export:
         progress: Progress,
         warn: Callable[[str], None],
     ):
-        self._run, self._con = run, run._con
+        self._run, self._con = run, run.session.con
         self._job, self._ranks, self._part = job, ranks, part
         self._counters = [name for name in COUNTERS if name in counters]
         self._progress, self._warn = progress, warn

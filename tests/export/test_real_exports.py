@@ -5,7 +5,7 @@ import shutil
 import orjson
 import pytest
 from export.conftest import exported, own
-from raw_json import TraceFile
+from real_files import TraceFile
 
 import hta_sql
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hta_cases import CASES
 from hta_docs.documents import Number, Ours
-from raw_json import HTA_OUTPUTS
+from real_files import HTA_OUTPUTS
 
 
 def hta(folder: str, method: str, kind: str = "") -> list[dict[str, str]]:

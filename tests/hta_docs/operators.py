@@ -6,7 +6,7 @@ from pathlib import Path
 from hta_cases import raw_trace
 from hta_docs.documents import Number, Ours
 from hta_docs.entries import UNROUNDED, entry, hta, one, raises, steps, us
-from raw_json import TRACE_FILES
+from real_files import TRACE_FILES
 from real_ops.hta_call_graph import HTA_FIGURES, KNOWN_DIFFERENCES, by_hta, figures
 
 from hta_sql.export.sequences import export_sequences

@@ -17,7 +17,7 @@ from hta_docs.documents import (
     sections,
     tables,
 )
-from raw_json import HTA_OUTPUTS, TRACE_FILES
+from real_files import HTA_OUTPUTS, TRACE_FILES
 
 import hta_sql
 from hta_sql.catalogue.catalog import Catalog

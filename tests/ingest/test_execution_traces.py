@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from hand_written import rows, span, trace_text
 from ingest.execution_traces import NEW, attached, execution_trace, node, write, write_trace
-from raw_json import TRACES
+from real_files import TRACES
 from seeds import seeds
 
 import hta_sql

@@ -7,7 +7,7 @@ import random
 import pytest
 from hand_written import rows, span, trace_text
 from ingest.memory_timelines import CHANGES, held, ingested
-from raw_json import TRACES
+from real_files import TRACES
 
 import hta_sql
 from hta_sql.ingestion import memory_timeline, stream

@@ -20,7 +20,8 @@ import pytest
 from seeds import seeds
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from raw_json import TRACE_FILES, TRACES, parse
+from raw_events import parse
+from real_files import TRACE_FILES, TRACES
 
 from hta_sql.ingestion.stream import NotATrace
 from hta_sql.ingestion.trace import IngestedTrace, ingest_trace

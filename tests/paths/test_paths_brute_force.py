@@ -5,7 +5,8 @@ import json
 import random
 
 import pytest
-from paths.brute_paths import LOADING, WAITS, Window, most_taken
+from paths.brute_hosts import LOADING, WAITS
+from paths.brute_paths import Window, most_taken
 from seeds import seeds
 from written_archives import write_archive
 

@@ -1,7 +1,7 @@
 """Rows of annotations of real traces."""
 
 from hta_cases import Case
-from raw_json import HTA_OUTPUTS
+from real_files import HTA_OUTPUTS
 
 GPU_ANNOTATIONS = "(FROM events WHERE cat = 'gpu_user_annotation')"
 

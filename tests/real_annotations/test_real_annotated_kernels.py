@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 import pytest
 from hta_cases import CASES, needs_hta_outputs
 from queries.brute_annotations import over_on_stream, place
-from raw_json import TRACES
 from real_annotations.rows import GPU_ANNOTATIONS, KEPT_BY_HTA, has, rows_of, rows_of_case
+from real_files import TRACES
 
 pytestmark = pytest.mark.skipif(
     not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"

@@ -3,8 +3,8 @@
 import pytest
 from hta_cases import CASES, Case, close, needs_hta_outputs
 from queries import brute_annotations
-from raw_json import HTA_OUTPUTS, TRACES, TraceFile
 from real_annotations.rows import GPU_ANNOTATIONS, KEPT_BY_HTA, has, rows_of, rows_of_case
+from real_files import HTA_OUTPUTS, TRACES, TraceFile
 
 pytestmark = pytest.mark.skipif(
     not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"

@@ -9,7 +9,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 from hta_cases import CASES, HTA_OUTPUTS, Case, needs_hta_outputs, raw_trace
-from raw_json import TRACE_FILES, TRACES
+from real_files import TRACE_FILES, TRACES
 
 import hta_sql
 

@@ -6,7 +6,7 @@ import pytest
 from hta_cases import CASES, HTA_OUTPUTS, Case, needs_hta_outputs
 from queries import brute_launches
 from queries.small_tables import same
-from raw_json import TRACES
+from real_files import TRACES
 
 pytestmark = pytest.mark.skipif(
     not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"

@@ -1,7 +1,7 @@
 """Fixtures of these tests."""
 
 import pytest
-from raw_json import TraceFile
+from real_files import TraceFile
 
 
 @pytest.fixture(scope="session")

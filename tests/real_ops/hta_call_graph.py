@@ -3,7 +3,8 @@
 from collections import defaultdict
 from functools import cmp_to_key, lru_cache
 
-from raw_json import is_activity, is_host_op, nanoseconds, read, whole_number
+from raw_events import is_activity, is_host_op, nanoseconds, whole_number
+from raw_json import read
 
 # Of operators: those with kernels, and the sums of num_kernels, kernel_dur_sum, kernel_span in us.
 # Written by HTA 0.5.0.

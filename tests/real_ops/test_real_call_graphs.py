@@ -1,7 +1,7 @@
 """op_calls on real traces, against HTA's call graph."""
 
 import pytest
-from raw_json import TRACE_FILES, TRACES
+from real_files import TRACE_FILES, TRACES
 from real_ops.hta_call_graph import HTA_FIGURES, KNOWN_DIFFERENCES, Node, by_hta, figures, totals
 from real_ops.rows import KERNEL_COLUMNS, rows_of
 

@@ -5,7 +5,9 @@ from collections import Counter, defaultdict
 
 import pytest
 from queries import brute_ops
-from raw_json import TRACES, in_order, is_host_op, is_over, read
+from raw_events import in_order, is_host_op, is_over
+from raw_json import read
+from real_files import TRACES
 from real_ops.rows import rows_of
 
 pytestmark = pytest.mark.skipif(

@@ -1,6 +1,6 @@
 """Rows of a real trace."""
 
-from raw_json import TraceFile
+from real_files import TraceFile
 
 from hta_sql.catalogue.catalog import Catalog
 

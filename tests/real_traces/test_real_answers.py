@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-import raw_json
-from raw_json import TRACE_FILES, TRACES
+import raw_queries
+from real_files import TRACE_FILES, TRACES
 from real_traces.rows import BRUTE_FORCE, QUERIES
 
 import hta_sql
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.mark.parametrize("query", BRUTE_FORCE)
 def test_query(results, trace, query):
-    wanted = getattr(raw_json, query)(trace)
+    wanted = getattr(raw_queries, query)(trace)
     found = results[query][trace.file[:2]]
     columns = list(wanted[0]) if wanted else []
     assert [{column: row[column] for column in columns} for row in found] == wanted

@@ -1,8 +1,9 @@
 """Host operations of real traces, against their JSON."""
 
 import pytest
-import raw_json
-from raw_json import TRACES, whole_number
+import raw_events
+from raw_events import whole_number
+from real_files import TRACES
 from real_traces.rows import ACTIVITY_COLUMNS, rows_of
 
 pytestmark = pytest.mark.skipif(
@@ -111,7 +112,7 @@ def test_arguments_of_operators(real_run, trace):
         for column, argument in ARGUMENTS.items():
             value, wanted = row[column], args.get(argument)
             if argument in ("Input Dims", "Input type", "Concrete Inputs"):
-                value = value and raw_json.parse(value)
+                value = value and raw_events.parse(value)
             else:
                 wanted = whole_number(wanted)
             assert value == wanted, column

@@ -3,8 +3,11 @@
 import json
 
 import pytest
-import raw_json
-from raw_json import TRACE_FILES, TRACES, RawTrace, whole_number
+import raw_events
+import real_files
+from raw_events import whole_number
+from raw_json import RawTrace
+from real_files import TRACE_FILES, TRACES
 from real_traces.rows import ACTIVITY_COLUMNS, rows_of
 
 pytestmark = pytest.mark.skipif(
@@ -23,7 +26,7 @@ def test_every_trace_is_read(real_run):
         for pattern in ("*.json", "*.json.gz")
         for path in TRACES.rglob(pattern)
     }
-    assert files == {file.path for file in TRACE_FILES} | raw_json.OTHER_FILES
+    assert files == {file.path for file in TRACE_FILES} | real_files.OTHER_FILES
     read = real_run.sql("SELECT job, rank FROM traces ORDER BY ALL").to_pylist()
     assert [(row["job"], row["rank"]) for row in read] == [file[:2] for file in TRACE_FILES]
 
@@ -52,7 +55,7 @@ def test_traces(real_run, trace):
         "device_count": len(devices) or None,
     }
     assert {column: row[column] for column in expected} == expected
-    assert raw_json.parse(row["metadata"]) == trace.metadata
+    assert raw_events.parse(row["metadata"]) == trace.metadata
     if "rank" in distributed:
         assert int(distributed["rank"]) == row["rank"]
 
@@ -76,7 +79,7 @@ def expected_event(trace: RawTrace, event_id: int) -> dict:
     args = event.get("args")
     row = {"event_id": event_id} | {column: as_text(event.get(column)) for column in TEXTS}
     row["start_ns"] = trace.start_ns(event) if event["ph"] != "M" else None
-    row["dur_ns"] = raw_json.nanoseconds(event["dur"]) if event["ph"] == "X" else None
+    row["dur_ns"] = raw_events.nanoseconds(event["dur"]) if event["ph"] == "X" else None
     row["end_ns"] = row["start_ns"] + row["dur_ns"] if event["ph"] == "X" else None
     for column, argument in [
         ("correlation", "correlation"),
@@ -94,7 +97,7 @@ def test_events(real_run, trace):
         real_run, f"(FROM events WHERE event_id % {each} = 0)", trace.file, list(wanted[0])
     )
     for row in found:
-        row["args"] = None if row["args"] is None else raw_json.parse(row["args"])
+        row["args"] = None if row["args"] is None else raw_events.parse(row["args"])
     assert len(found) == len(wanted)
     assert [pair for pair in zip(found, wanted, strict=True) if pair[0] != pair[1]] == []
 
