@@ -35,12 +35,16 @@ def defined_in(tree: ast.Module) -> set[str]:
 def used_of_others(tree: ast.Module) -> set[str]:
     """Private names that a module imports, or takes of what is not itself."""
     found = set()
+    own_or_strange = {"self", "cls"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            own_or_strange |= {n.name for n in node.names if not n.name.startswith("hta_sql")}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.Attribute):
-            is_own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
-            found |= set() if is_own else {node.attr}
+            name = node.value.id if isinstance(node.value, ast.Name) else None
+            found |= set() if name in own_or_strange else {node.attr}
     return set(filter(is_private, found))
 
 

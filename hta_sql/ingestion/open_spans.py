@@ -64,3 +64,15 @@ class OpenSpans:
         if len(spans["end_at"]):
             self._begins.append(len(self))
             self._parts.append(spans)
+
+
+def joined(parts: list[Columns]) -> Columns:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def ids_at(spans: Columns, positions: np.ndarray) -> np.ndarray:
+    return spans["event_id"][positions]
+
+
+def with_nulls(ids: np.ndarray) -> pa.Array:
+    return pa.array(ids, mask=ids == NOBODY)

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 from hand_written import ingested, rows, span, trace_text
 
-from hta_sql.ingestion import brackets, elements, metadata, parse, stream, trace
+from hta_sql.ingestion import brackets, elements, giants, metadata, parse, stream, trace, values
 from hta_sql.ingestion.brackets import Brackets, ValueEnd
 
 MB = 1 << 20
@@ -125,14 +125,14 @@ def alarm() -> Iterator[None]:
 def decoded(monkeypatch) -> list[int]:
     """The lengths of the texts that are decoded."""
     lengths: list[int] = []
-    plain = elements.first_value
+    plain = values.first_value
 
     def counted(text: str, decoder):
         found = plain(text, decoder)
         lengths.append(max(found[1], 1))
         return found
 
-    for module in (elements, parse):
+    for module in (elements, giants, values):
         monkeypatch.setattr(module, "first_value", counted)
     return lengths
 
