@@ -17,6 +17,7 @@ from typing import Any
 
 import cases
 import measure
+import repeats
 import shapes
 from data import ROOT, say
 from measure import Failed
@@ -58,9 +59,9 @@ def traces(events: int) -> dict[str, Callable[[int, Path], None]]:
 
 def repeat(path: Path, times: int, events: int, out: Path) -> None:
     """Small traces often enough to have about `events` to begin with."""
-    with shapes.opened(path, "rb") as file:
+    with repeats.opened(path, "rb") as file:
         count = file.read().count(b'"ph"')
-    shapes.repeated(path, max(1, round(events / count)) * times, out)
+    repeats.repeated(path, max(1, round(events / count)) * times, out)
 
 
 def asked(pattern: str) -> dict[str, tuple[str, dict[str, Any]]]:

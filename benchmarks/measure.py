@@ -13,6 +13,10 @@ from typing import Any
 
 # As installed packages are: compiled once, not by every process.
 ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+LOAD_ROUNDS = 3
+COLD_ROUNDS = 3
+GROWTH_REPEATS = 3
+HTA_SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hta_child.py")
 CHILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child.py")
 
 

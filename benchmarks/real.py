@@ -19,8 +19,8 @@ from typing import Any
 
 import data
 import measure
+import repeats
 import report
-import shapes
 from data import ROOT, say
 from growth import REAL, TRACES
 from measure import Cost, Failed, best
@@ -109,7 +109,7 @@ class Session:
         out = self.folder / f"{name.replace('/', '-')}-{times}.json.gz"
         if not out.is_file():
             self.folder.mkdir(parents=True, exist_ok=True)
-            shapes.repeated(TRACES / name / REAL[name], times, out)
+            repeats.repeated(TRACES / name / REAL[name], times, out)
         return str(out)
 
     def ingest(self, trace: str, one_core: bool, workers: int | None) -> Cost:

@@ -8,8 +8,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from cases import Session
 from measure import best
+from session import Session
 from targets import figures, judged
 
 RESULTS = Path(__file__).with_name("results")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import cases
 import report
+import session as session_of
 from data import ROOT
 from measure import Failed
 
@@ -36,7 +37,7 @@ def main() -> int:
         print("\n".join(cases.names()))
         return 0
     size = "small" if options.small else "full"
-    session = cases.Session(
+    session = session_of.Session(
         options.only,
         size,
         options.data.resolve() / size,

@@ -6,154 +6,32 @@ All of them are written as a stream, and the same again every time.
     python benchmarks/shapes.py ../shared/traces/nccl/rank0.json.gz 8 nccl8.json.gz
 """
 
-import gzip
-import json
-import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from decimal import ROUND_CEILING, Decimal
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
 
 import orjson
+from drawn_events import HOST, Event, annotation, flow, host, kernel, launch, op
+from host_shapes import (
+    all_crossing,
+    deep,
+    equal_stamps,
+    long_tails,
+    no_lengths,
+    staircase,
+    steps,
+    threads,
+)
+from repeats import opened, repeated
 
-Event = dict[str, Any]
 HEAD = (
     b'{"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H100"}],'
     b' "distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 1},'
     b' "baseTimeNanoseconds": 1735689600000000000, "traceEvents": [\n'
 )
 TAIL = b'\n], "traceName": "drawn.json"}\n'
-HOST = 4000  # the process
-LONG_TAILS = 100
-NESTED = 2000  # spans in one another
 LONG_NAME = "x" * 10_000_000
 LONG_NAME_EVERY = 20_000  # events
-
-
-def op(name: str, ts: int, dur: int, tid: int = 1, **args: Any) -> Event:
-    return host("cpu_op", name, ts, dur, tid, args)
-
-
-def annotation(name: str, ts: int, dur: int, tid: int = 1) -> Event:
-    return host("user_annotation", name, ts, dur, tid, {})
-
-
-def launch(correlation: int, ts: int, dur: int, tid: int = 1) -> Event:
-    return host(
-        "cuda_runtime", "cudaLaunchKernel", ts, dur, tid, {"cbid": 211, "correlation": correlation}
-    )
-
-
-def host(cat: str, name: str, ts: int, dur: int, tid: int, args: Event) -> Event:
-    return {
-        "ph": "X",
-        "cat": cat,
-        "name": name,
-        "pid": HOST,
-        "tid": tid,
-        "ts": ts,
-        "dur": dur,
-        "args": args,
-    }
-
-
-def kernel(
-    correlation: int, ts: int, dur: int, stream: int = 7, name: str = "gemm", **args: Any
-) -> Event:
-    return {
-        "ph": "X",
-        "cat": "kernel",
-        "name": name,
-        "pid": 0,
-        "tid": stream,
-        "ts": ts,
-        "dur": dur,
-        "args": {
-            "device": 0,
-            "context": 1,
-            "stream": stream,
-            "correlation": correlation,
-            "grid": [132, 1, 1],
-            "block": [256, 1, 1],
-            "est. achieved occupancy %": 40,
-            **args,
-        },
-    }
-
-
-def staircase(n: int) -> Iterator[Event]:
-    """Every operator begins inside the one before it and ends after it."""
-    for i in range(n // 3):
-        yield op("aten::mm", i * 10, 15)
-        yield launch(i + 1, i * 10 + 6, 2)
-        yield kernel(i + 1, i * 10 + 8, 9)
-
-
-def all_crossing(n: int) -> Iterator[Event]:
-    """Every operator crosses all others that are open, up to 100,000 of them."""
-    for i in range(n // 3):
-        yield op("aten::mm", i, 100_000)
-        yield launch(i + 1, i, 1)
-        yield kernel(i + 1, i + 1, 1)
-
-
-def long_tails(n: int) -> Iterator[Event]:
-    """Annotations that cross each other and stay open over all operators."""
-    calls = n // 3
-    for k in range(LONG_TAILS):
-        yield annotation(f"request {k}", k * 10, calls * 10 + LONG_TAILS * 10)
-    for i in range(calls):
-        ts = (LONG_TAILS + i) * 10
-        yield op("aten::mm", ts, 8)
-        yield launch(i + 1, ts + 1, 2)
-        yield kernel(i + 1, ts + 4, 5)
-
-
-def deep(n: int) -> Iterator[Event]:
-    """2,000 operators in one another, a launch in every tenth; again and again."""
-    for turn in range(max(1, n // (NESTED + NESTED // 5))):
-        begin = turn * NESTED * 10
-        for depth in range(NESTED):
-            ts = begin + depth * 2
-            yield op(f"aten::deep_{depth}", ts, NESTED * 8 - depth * 4)
-            if depth % 10 == 0:
-                correlation = turn * NESTED + depth + 1
-                yield launch(correlation, ts + 1, 1)
-                yield kernel(correlation, ts + 2, 15)
-
-
-def threads(n: int) -> Iterator[Event]:
-    """Every call on a thread of its own."""
-    for i in range(n // 3):
-        yield op("aten::mm", i * 10, 100, tid=i + 1)
-        yield launch(i + 1, i * 10 + 2, 5, tid=i + 1)
-        yield kernel(i + 1, i * 10 + 8, 9)
-
-
-def no_lengths(n: int) -> Iterator[Event]:
-    """Nothing takes any time."""
-    for i in range(n // 3):
-        yield op("aten::mm", i, 0)
-        yield launch(i + 1, i, 0)
-        yield kernel(i + 1, i + 1, 0)
-
-
-def equal_stamps(n: int) -> Iterator[Event]:
-    """Everything begins at one instant and ends at one."""
-    for i in range(n // 3):
-        yield op("aten::mm", 1000, 10)
-        yield launch(i + 1, 1000, 10)
-        yield kernel(i + 1, 1000, 10)
-
-
-def steps(n: int) -> Iterator[Event]:
-    """A step for every call."""
-    for i in range(n // 4):
-        yield annotation(f"ProfilerStep#{i}", i * 100, 100)
-        yield op("aten::mm", i * 100 + 10, 50)
-        yield launch(i + 1, i * 100 + 20, 10)
-        yield kernel(i + 1, i * 100 + 40, 50)
 
 
 def backward(n: int) -> Iterator[Event]:
@@ -208,11 +86,6 @@ def one_flow(n: int) -> Iterator[Event]:
         yield flow("f", "ac2g", 0, 7, ts + 12)
         yield flow("s", "fwdbwd", HOST, 1, ts)
         yield flow("f", "fwdbwd", HOST, 2, ts + 40)
-
-
-def flow(ph: str, cat: str, pid: int, tid: int, ts: int) -> Event:
-    end = {"bp": "e"} if ph == "f" else {}
-    return {"ph": ph, "id": 1, "cat": cat, "name": cat, "pid": pid, "tid": tid, "ts": ts, **end}
 
 
 def collectives(n: int) -> Iterator[Event]:
@@ -398,91 +271,6 @@ def draw(name: str, n: int, out: str | Path) -> None:
         for position, event in enumerate(SHAPES[name](n)):
             file.write((b",\n" if position else b"") + orjson.dumps(event))
         file.write(TAIL)
-
-
-# What has to differ from one copy to the next, with the whole part of its number: fractions and
-# all other text stay as they are written.
-_NUMBERS = re.compile(
-    r'("(?:ts|correlation|wait_on_cuda_event_record_corr_id|External id|external id|id|Ev Idx'
-    r"|Record function id|Sequence number|Seq|Comms Id|Python id|Python parent id"
-    r'|Profiler Event Index)"\s*:\s*"?|"ProfilerStep#)(\d+)'
-)
-_EVENTS = re.compile(r'"traceEvents"\s*:\s*\[')
-_BETWEEN = re.compile(r"[\s,]*")
-# The same ids under other keys.
-_SAME_IDS = {"wait_on_cuda_event_record_corr_id": "correlation", "Python parent id": "Python id"}
-
-
-def repeated(path: str | Path, times: int, out: str | Path) -> None:
-    """Write a trace like the one in `path`, in which everything happens `times` times.
-
-    Each copy begins after the one before it and has ids and steps of its own; what describes
-    processes and threads stands there once. Zeros, which mean that there is no id, stay.
-    """
-    with opened(path, "rb") as file:
-        text = file.read().decode()
-    begin = _EVENTS.search(text).end()
-    described, happened, end, period_us = _split(text, begin)
-    literals, keys, numbers = _parts(happened)
-    shifts = _shifts(keys, numbers) | {"ts": period_us, "Comms Id": 1}
-    moved = [
-        (number, shifts[key] if number or key in ("ts", "ProfilerStep") else 0)
-        for key, number in zip(keys, numbers, strict=True)
-    ]
-    with opened(out, "wb") as file:
-        file.write((text[:begin] + ",\n".join(described)).encode())
-        for turn in range(times):
-            pieces = [",\n" if turn or described else ""]
-            for literal, (number, shift) in zip(literals, moved, strict=False):
-                pieces += (literal, str(number + turn * shift))
-            file.write("".join([*pieces, literals[-1]]).encode())
-        file.write(text[end:].encode())
-
-
-def _split(text: str, at: int) -> tuple[list[str], str, int, int]:
-    """The events that only describe, the text of all others, where the array ends, and how many
-    microseconds the events span."""
-    decoder = json.JSONDecoder(parse_float=Decimal)
-    described, happened = [], []
-    first, last = None, None
-    while text[at := _BETWEEN.match(text, at).end()] != "]":
-        event, end = decoder.raw_decode(text, at)
-        if event.get("ph") == "M":
-            described.append(text[at:end])
-        else:
-            happened.append(text[at:end])
-            ts = Decimal(event["ts"])
-            first = ts if first is None else min(first, ts)
-            ends = ts + Decimal(event.get("dur") or 0)
-            last = ends if last is None else max(last, ends)
-        at = end
-    span = (last - first).to_integral_value(ROUND_CEILING)
-    return described, ",\n".join(happened), at, int(span) + 1000
-
-
-def _parts(text: str) -> tuple[list[str], list[str], list[int]]:
-    """The text around the numbers that change (one piece more than numbers), and their keys."""
-    parts = _NUMBERS.split(text)  # literal, key, number, literal, key, number, …, literal
-    literals = [parts[at] + parts[at + 1] for at in range(0, len(parts) - 1, 3)] + [parts[-1]]
-    keys = [re.match(r'"([^"#]+)', key).group(1) for key in parts[1::3]]
-    return literals, keys, [int(number) for number in parts[2::3]]
-
-
-def _shifts(keys: Iterable[str], numbers: Iterable[int]) -> dict[str, int]:
-    """By how much an id grows from copy to copy: beyond all that the trace has."""
-    largest: dict[str, int] = {}
-    for key, number in zip(keys, numbers, strict=True):
-        key = _SAME_IDS.get(key, key)
-        largest[key] = max(largest.get(key, 0), number)
-    shifts = {key: number + 1 for key, number in largest.items()}
-    return shifts | {same: shifts[key] for same, key in _SAME_IDS.items() if key in shifts}
-
-
-def opened(path: str | Path, mode: str) -> IO[bytes]:
-    if str(path).endswith(".gz"):
-        # Without the time of writing, so that the same trace is the same file.
-        return gzip.GzipFile(path, mode, compresslevel=1, mtime=0)
-    return open(path, mode)
 
 
 def main(shape: str, size: str, out: str) -> None:

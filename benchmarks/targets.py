@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from cases import Session
 from measure import best
+from session import Session
 
 from hta_sql.catalogue.catalog import Catalog
 

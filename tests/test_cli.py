@@ -20,7 +20,8 @@ import hta_sql
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli import cli
 from hta_sql.demo import write_job
-from hta_sql.show.output import humane, table_lines
+from hta_sql.show.tables import table_lines
+from hta_sql.show.units import humane
 
 PROJECT = Path(__file__).parent.parent
 

@@ -14,7 +14,8 @@ from conftest import activity, write_archive
 import hta_sql
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli import cli
-from hta_sql.comparison.compare import METRICS, Condition, queries_of_two
+from hta_sql.comparison.comparison import queries_of_two
+from hta_sql.comparison.condition import METRICS, Condition
 from hta_sql.demo import write_job
 from hta_sql.errors import ArchiveError, BadParameter, IngestError
 from hta_sql.store.layout import folder_for

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 import numpy as np
+import pyarrow as pa
 
 from hta_sql.ingestion.nesting import NOBODY, open_until
 

@@ -20,7 +20,7 @@ from hta_sql.cli import cli
 from hta_sql.demo import write_job
 from hta_sql.report import sections, write_report
 from hta_sql.report.subject import Subject
-from hta_sql.show.output import humane
+from hta_sql.show.units import humane
 
 
 class Page(HTMLParser):
