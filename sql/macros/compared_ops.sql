@@ -23,7 +23,7 @@ SELECT
 FROM host_ops AS o
 JOIN query_table(numbered) AS s
     ON s.job = o.job AND s.rank = o.rank AND s.step_key = coalesce(o.step, -1)
-WHERE is_operator(o.cat) AND is_compared(o.job, base_job, test_job);
+WHERE is_operator(o.cat) AND may_be_compared(o.job, base_job, test_job);
 
 -- The steps in `sampled`, with numbers: of the side and step, of the side and rank, and the place
 -- of the rank in its side.

@@ -264,7 +264,7 @@ activities AS MATERIALIZED (
     FROM gpu_activities AS a
     JOIN numbered AS s
         ON s.job = a.job AND s.rank = a.rank AND s.step_key = coalesce(a.step, -1)
-    WHERE is_compared(a.job, base_job, test_job)
+    WHERE may_be_compared(a.job, base_job, test_job)
 ),
 launched_below AS (
     SELECT b.context, s.side, sum(a.dur_ns) AS kernel_ns
@@ -339,7 +339,7 @@ slower_kernels AS (
 ),
 members AS MATERIALIZED (
     SELECT *
-    FROM paired_members([base_job_of(base_job), test_job_of(test_job)])
+    FROM paired_members(compared_job_names(base_job, test_job))
     WHERE member_count > 1
 ),
 collectives_in_steps AS (
@@ -378,7 +378,7 @@ runtime_calls AS (
     JOIN numbered AS s
         ON s.job = r.job AND s.rank = r.rank AND s.step_key = coalesce(r.step, -1)
     JOIN ops AS o ON o.op_key = (s.rank_number << 36) + r.op_id
-    WHERE is_runtime_call(r.cat) AND is_compared(r.job, base_job, test_job)
+    WHERE is_runtime_call(r.cat) AND may_be_compared(r.job, base_job, test_job)
     GROUP BY s.sample, o.name_hash
 ),
 inner_calls AS (
@@ -429,7 +429,7 @@ fetches AS (
         ON s.job = o.job AND s.rank = o.rank AND s.step_key = coalesce(o.step, -1)
     WHERE o.cat = 'user_annotation'
       AND contains(o.name, 'DataLoader')
-      AND is_compared(o.job, base_job, test_job)
+      AND may_be_compared(o.job, base_job, test_job)
     GROUP BY o.name, s.side, s.sample
 ),
 slower_fetches AS (
@@ -686,5 +686,4 @@ SELECT
     diff_ratio,
     abs(round(diff_ns)::BIGINT) / nullif(sum(abs(round(diff_ns)::BIGINT)) OVER (), 0) AS diff_frac
 FROM causes
-WHERE jobs_are_there(base_job, test_job)
 ORDER BY position;

@@ -56,20 +56,12 @@ CREATE OR REPLACE MACRO module_diff_v1(
     test_steps BIGINT[] := NULL  -- steps of the test; likewise
 ) AS TABLE
 WITH
-sampled AS (
-    FROM compared_steps(
-        steps, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
-    )
-),
-counted AS (
-    FROM counted_steps(sampled)
-),
 of_sides AS (
     SELECT false AS is_test, *
-    FROM module_totals([base_job_of(base_job)], base_ranks, base_steps)
+    FROM module_totals([(SELECT j.base FROM compared_jobs(base_job, test_job) AS j)], base_ranks, base_steps)
     UNION ALL
     SELECT true AS is_test, *
-    FROM module_totals([test_job_of(test_job)], test_ranks, test_steps)
+    FROM module_totals([(SELECT j.test FROM compared_jobs(base_job, test_job) AS j)], test_ranks, test_steps)
 ),
 summed AS (
     SELECT
@@ -92,31 +84,27 @@ summed AS (
     FROM of_sides
     GROUP BY module
 ),
--- What compared_totals divides by steps are the kernels.
+-- Compared step by step are the kernels.
 totals AS (
     SELECT
-        * EXCLUDE (base_host_ns, test_host_ns),
-        base_host_ns AS base_total_ns,
-        test_host_ns AS test_total_ns,
-        base_forward_kernel_ns + base_backward_kernel_ns AS base_in_steps_ns,
-        test_forward_kernel_ns + test_backward_kernel_ns AS test_in_steps_ns
+        * EXCLUDE (base_count, test_count, base_host_ns, test_host_ns),
+        {
+            'base_count': base_count,
+            'test_count': test_count,
+            'base_total_ns': base_host_ns,
+            'test_total_ns': test_host_ns,
+            'base_in_steps_ns': base_forward_kernel_ns + base_backward_kernel_ns,
+            'test_in_steps_ns': test_forward_kernel_ns + test_backward_kernel_ns,
+            'base_in_trace_ns': base_forward_kernel_ns + base_backward_kernel_ns,
+            'test_in_trace_ns': test_forward_kernel_ns + test_backward_kernel_ns
+        } AS sides
     FROM summed
-),
-steps_or_ranks AS (
-    SELECT * REPLACE (true AS base_has_steps, true AS test_has_steps)
-    FROM counted
 )
 SELECT
     module,
-    base_count,
-    test_count,
-    diff_count,
-    base_total_ns,
-    test_total_ns,
-    diff_total_ns,
-    base_mean_ns,
-    test_mean_ns,
-    diff_mean_ns,
+    base_count, test_count, diff_count,
+    base_total_ns, test_total_ns, diff_total_ns,
+    base_mean_ns, test_mean_ns, diff_mean_ns,
     base_forward_kernel_ns,
     test_forward_kernel_ns,
     test_forward_kernel_ns - base_forward_kernel_ns AS diff_forward_kernel_ns,
@@ -126,12 +114,11 @@ SELECT
     base_self_kernel_ns,
     test_self_kernel_ns,
     test_self_kernel_ns - base_self_kernel_ns AS diff_self_kernel_ns,
-    base_per_step_ns,
-    test_per_step_ns,
-    diff_per_step_ns,
+    base_per_step_ns, test_per_step_ns, diff_per_step_ns,
     abs(test_self_kernel_ns - base_self_kernel_ns)
         / nullif(sum(abs(test_self_kernel_ns - base_self_kernel_ns)) OVER (), 0) AS diff_frac,
     change
-FROM compared_totals(totals, steps_or_ranks)
-WHERE jobs_are_there(base_job, test_job)
+FROM compared_totals(
+    totals, steps, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
+)
 ORDER BY abs(diff_self_kernel_ns) DESC, abs(diff_per_step_ns) DESC, abs(diff_total_ns) DESC, module;

@@ -82,7 +82,8 @@ picked_ranks AS (
 marks AS MATERIALIZED (
     SELECT s.job, s.rank, s.step, s.tid, s.pid
     FROM steps AS s
-    WHERE is_compared(s.job, base_job, test_job)
+    WHERE may_be_compared(s.job, base_job, test_job)
+      AND s.job IN (SELECT job FROM sides)
 ),
 first_steps AS (
     SELECT p.side, min(m.step) AS step
@@ -115,7 +116,7 @@ ops AS MATERIALIZED (
     FROM host_ops AS o
     JOIN picked AS p ON p.job = o.job
     WHERE is_operator(o.cat)
-      AND is_compared(o.job, base_job, test_job)
+      AND may_be_compared(o.job, base_job, test_job)
       AND list_contains(p.ranks, o.rank)
       AND (p.step_numbers IS NULL OR list_contains(p.step_numbers, o.step))
 ),
@@ -297,7 +298,9 @@ kernels AS MATERIALIZED (
         count(*) AS kernel_count,
         sum(a.dur_ns)::BIGINT AS kernel_ns
     FROM gpu_activities AS a
-    WHERE is_compared(a.job, base_job, test_job) AND a.op_id IS NOT NULL
+    WHERE may_be_compared(a.job, base_job, test_job)
+      AND a.job IN (SELECT job FROM sides)
+      AND a.op_id IS NOT NULL
     GROUP BY a.job, a.rank, a.op_id
 ),
 with_kernels AS MATERIALIZED (
@@ -345,5 +348,4 @@ SELECT
 FROM positions AS p
 LEFT JOIN base_ops AS b ON b.place = p.base_place
 LEFT JOIN test_ops AS t ON t.place = p.test_place
-WHERE jobs_are_there(base_job, test_job)
 ORDER BY position;

@@ -62,7 +62,7 @@ sampled AS MATERIALIZED (
     )
 ),
 samples AS (
-    FROM step_metrics(sampled, [base_job_of(base_job), test_job_of(test_job)])
+    FROM step_metrics(sampled, compared_job_names(base_job, test_job))
 ),
 sides AS (
     SELECT
@@ -120,7 +120,6 @@ SELECT
         WHEN diff_high_ns < 0 THEN 'decreased'
     END AS change
 FROM measured
-WHERE jobs_are_there(base_job, test_job)
 ORDER BY
     list_position(
         ['step_time', 'gpu_span', 'gpu_busy', 'idle', 'compute', 'exposed_communication',
