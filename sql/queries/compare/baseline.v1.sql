@@ -49,7 +49,7 @@ earlier AS MATERIALIZED (
     WHERE NOT is_newest
 ),
 values_of AS MATERIALIZED (
-    FROM values_of_runs(earlier, steps, short_names)
+    FROM values_of_runs(earlier, short_names)
 ),
 things AS (
     SELECT DISTINCT kind, name

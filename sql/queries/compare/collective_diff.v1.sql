@@ -111,7 +111,7 @@ SELECT
     diff_frac,
     change
 FROM compared_totals(
-    totals, steps, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
+    totals, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
 )
 ORDER BY
     abs(diff_per_step_ns) DESC, abs(diff_total_ns) DESC, name, dtype, bytes, group_size;

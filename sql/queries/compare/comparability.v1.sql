@@ -42,7 +42,7 @@ CREATE OR REPLACE MACRO comparability_v1(
 WITH
 facts AS (
     FROM facts_of_sides(
-        steps, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
+        base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
     )
 ),
 verdicts AS (

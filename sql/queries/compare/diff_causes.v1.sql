@@ -69,7 +69,7 @@ CREATE OR REPLACE MACRO diff_causes_v1(
 WITH RECURSIVE
 sampled AS MATERIALIZED (
     FROM compared_steps(
-        steps, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
+        base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
     )
 ),
 counted AS MATERIALIZED (

@@ -119,6 +119,6 @@ SELECT
         / nullif(sum(abs(test_self_kernel_ns - base_self_kernel_ns)) OVER (), 0) AS diff_frac,
     change
 FROM compared_totals(
-    totals, steps, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
+    totals, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
 )
 ORDER BY abs(diff_self_kernel_ns) DESC, abs(diff_per_step_ns) DESC, abs(diff_total_ns) DESC, module;

@@ -40,7 +40,7 @@ runs AS MATERIALIZED (
     FROM comparable_runs(newest_job, job_contains, run_limit)
 ),
 values_of AS MATERIALIZED (
-    FROM values_of_runs(runs, steps, short_names)
+    FROM values_of_runs(runs, short_names)
 ),
 things AS (
     SELECT DISTINCT kind, name

@@ -58,7 +58,7 @@ CREATE OR REPLACE MACRO step_diff_v1(
 WITH
 sampled AS MATERIALIZED (
     FROM compared_steps(
-        steps, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
+        base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
     )
 ),
 samples AS (

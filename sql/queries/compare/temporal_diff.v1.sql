@@ -106,7 +106,7 @@ compared AS (
         max(test_total_ns) FILTER (name = 'span') OVER () AS test_span_ns,
         name IN ('idle', 'compute', 'exposed_communication', 'exposed_memory') AS is_part
     FROM compared_totals(
-        totals, steps, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
+        totals, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
     )
 )
 SELECT
