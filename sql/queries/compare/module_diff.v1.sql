@@ -56,32 +56,52 @@ CREATE OR REPLACE MACRO module_diff_v1(
     test_steps BIGINT[] := NULL  -- steps of the test; likewise
 ) AS TABLE
 WITH
-of_sides AS (
-    SELECT false AS is_test, *
-    FROM module_totals([(SELECT j.base FROM compared_jobs(base_job, test_job) AS j)], base_ranks, base_steps)
-    UNION ALL
-    SELECT true AS is_test, *
-    FROM module_totals([(SELECT j.test FROM compared_jobs(base_job, test_job) AS j)], test_ranks, test_steps)
+ranks AS (
+    SELECT DISTINCT sides.side, t.job, t.rank, sides.step_numbers
+    FROM traces AS t
+    JOIN compared_sides(
+        base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
+    ) AS sides ON sides.job = t.job
+    WHERE sides.ranks IS NULL OR list_contains(sides.ranks, t.rank)
+),
+chosen AS MATERIALIZED (
+    SELECT row_number() OVER (ORDER BY side, job, rank) AS rank_number, *
+    FROM ranks
+),
+measured AS (
+    SELECT m.*, c.side
+    FROM module_totals(
+        chosen,
+        named_jobs(base_job, test_job),
+        CASE
+            WHEN base_ranks IS NOT NULL AND test_ranks IS NOT NULL
+            THEN list_concat(base_ranks, test_ranks)
+        END
+    ) AS m
+    JOIN chosen AS c ON c.rank_number = m.rank_number
 ),
 summed AS (
     SELECT
         module,
-        coalesce(sum(count) FILTER (NOT is_test), 0)::BIGINT AS base_count,
-        coalesce(sum(count) FILTER (is_test), 0)::BIGINT AS test_count,
-        coalesce(sum(host_total_ns) FILTER (NOT is_test), 0)::BIGINT AS base_host_ns,
-        coalesce(sum(host_total_ns) FILTER (is_test), 0)::BIGINT AS test_host_ns,
-        coalesce(sum(forward_kernel_ns) FILTER (NOT is_test), 0)::BIGINT AS base_forward_kernel_ns,
-        coalesce(sum(forward_kernel_ns) FILTER (is_test), 0)::BIGINT AS test_forward_kernel_ns,
-        coalesce(sum(backward_kernel_ns) FILTER (NOT is_test), 0)::BIGINT
+        coalesce(sum(count) FILTER (side = 'base'), 0)::BIGINT AS base_count,
+        coalesce(sum(count) FILTER (side = 'test'), 0)::BIGINT AS test_count,
+        coalesce(sum(host_total_ns) FILTER (side = 'base'), 0)::BIGINT AS base_host_ns,
+        coalesce(sum(host_total_ns) FILTER (side = 'test'), 0)::BIGINT AS test_host_ns,
+        coalesce(sum(forward_kernel_ns) FILTER (side = 'base'), 0)::BIGINT
+            AS base_forward_kernel_ns,
+        coalesce(sum(forward_kernel_ns) FILTER (side = 'test'), 0)::BIGINT
+            AS test_forward_kernel_ns,
+        coalesce(sum(backward_kernel_ns) FILTER (side = 'base'), 0)::BIGINT
             AS base_backward_kernel_ns,
-        coalesce(sum(backward_kernel_ns) FILTER (is_test), 0)::BIGINT AS test_backward_kernel_ns,
+        coalesce(sum(backward_kernel_ns) FILTER (side = 'test'), 0)::BIGINT
+            AS test_backward_kernel_ns,
         coalesce(
-            sum(forward_self_kernel_ns + backward_self_kernel_ns) FILTER (NOT is_test), 0
+            sum(forward_self_kernel_ns + backward_self_kernel_ns) FILTER (side = 'base'), 0
         )::BIGINT AS base_self_kernel_ns,
         coalesce(
-            sum(forward_self_kernel_ns + backward_self_kernel_ns) FILTER (is_test), 0
+            sum(forward_self_kernel_ns + backward_self_kernel_ns) FILTER (side = 'test'), 0
         )::BIGINT AS test_self_kernel_ns
-    FROM of_sides
+    FROM measured
     GROUP BY module
 ),
 -- Compared step by step are the kernels.

@@ -47,6 +47,10 @@ coalesce(
     false
 );
 
+-- The jobs of the sides where both are named, else NULL: known before files are opened.
+CREATE OR REPLACE MACRO named_jobs(base_job, test_job) AS
+CASE WHEN base_job IS NOT NULL AND test_job IS NOT NULL THEN [base_job, test_job] END;
+
 -- The names of both.
 CREATE OR REPLACE MACRO compared_job_names(base_job, test_job) AS
 CASE
