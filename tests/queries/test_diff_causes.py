@@ -997,14 +997,22 @@ RATE_SEEDS = range(40)
 @pytest.mark.parametrize("seed", RATE_SEEDS)
 def test_changed_rates(small, seed):
     parts, wholes = drawn_rates(random.Random(seed))
+    other_parts, other_wholes = drawn_rates(random.Random(seed + 1))
     table(
-        small.con, "drawn_parts", "whole BIGINT, part VARCHAR, sample BIGINT, times BIGINT", parts
+        small.con,
+        "drawn_parts",
+        "cause VARCHAR, whole BIGINT, part VARCHAR, sample BIGINT, times BIGINT",
+        [*[("one", *row) for row in parts], *[("other", *row) for row in other_parts]],
     )
     table(
-        small.con, "drawn_wholes", "whole BIGINT, side VARCHAR, sample BIGINT, times BIGINT", wholes
+        small.con,
+        "drawn_wholes",
+        "cause VARCHAR, whole BIGINT, side VARCHAR, sample BIGINT, times BIGINT",
+        [*[("one", *row) for row in wholes], *[("other", *row) for row in other_wholes]],
     )
     rows = small.con.execute(
-        "SELECT whole, part, base_rate, test_rate FROM changed_rates(drawn_parts, drawn_wholes)"
+        "SELECT whole, part, base_rate, test_rate FROM changed_rates(drawn_parts, drawn_wholes) "
+        "WHERE cause = 'one'"
     ).fetchall()
     wanted = changed_rates(parts, wholes)
     found = {(whole, part): rates for whole, part, *rates in rows}
@@ -1160,26 +1168,30 @@ def test_changed_times_without_squares(small):
 
 def compare_times(small, seed, known) -> None:
     calls, step_counts = drawn_times(random.Random(seed))
+    other_calls, _ = drawn_times(random.Random(seed + 1))
     table(
         small.con,
         "drawn_calls",
-        "thing VARCHAR, stratum UBIGINT, side VARCHAR, sample BIGINT, times BIGINT, total_ns "
-        "HUGEINT, square_ns DOUBLE",
+        "cause VARCHAR, thing VARCHAR, stratum UBIGINT, side VARCHAR, sample BIGINT, times BIGINT, "
+        "total_ns HUGEINT, square_ns DOUBLE",
         [
             (
+                cause,
                 *place,
                 len(durations),
                 sum(durations),
                 float(sum(ns * ns for ns in durations)) if known else None,
             )
-            for *place, durations in calls
+            for cause, drawn in (("one", calls), ("other", other_calls))
+            for *place, durations in drawn
         ],
     )
     table(
         small.con, "drawn_steps", "base_steps_count BIGINT, test_steps_count BIGINT", [step_counts]
     )
     rows = small.con.execute(
-        f"SELECT thing, {', '.join(GIVEN)} FROM changed_times(drawn_calls, drawn_steps)"
+        f"SELECT thing, {', '.join(GIVEN)} FROM changed_times(drawn_calls, drawn_steps) "
+        "WHERE cause = 'one'"
     ).fetchall()
     measured = changed_times(calls, step_counts)
     usual_ratio = median(one["ratio"] for one in measured.values())

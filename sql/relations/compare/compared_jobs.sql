@@ -8,26 +8,23 @@ CREATE OR REPLACE MACRO compared_jobs(base_job, test_job) AS TABLE
 WITH
 there AS (
     SELECT
-        min(t.job) AS first_job,
-        max(t.job) AS last_job,
-        bool_or(t.job = base_job) AS has_base,
-        bool_or(t.job = test_job) AS has_test
+        min(coalesce(base_job::VARCHAR, t.job)) AS base,
+        max(coalesce(test_job::VARCHAR, t.job)) AS test,
+        bool_or(base_job IS NULL OR t.job = base_job) AS has_base,
+        bool_or(test_job IS NULL OR t.job = test_job) AS has_test
     FROM traces AS t
-),
-named AS (
-    SELECT
-        coalesce(base_job::VARCHAR, first_job) AS base,
-        coalesce(test_job::VARCHAR, last_job) AS test,
-        least(CASE WHEN NOT has_base THEN base END, CASE WHEN NOT has_test THEN test END) AS missing
-    FROM there
 )
 SELECT
     CASE
-        WHEN missing IS NULL THEN base
-        ELSE error(concat('no job ''', missing, ''' in the archive; `traces` has its jobs'))
+        WHEN has_base AND has_test THEN base
+        WHEN base IS NOT NULL THEN error(concat(
+            'no job ''',
+            least(CASE WHEN NOT has_base THEN base END, CASE WHEN NOT has_test THEN test END),
+            ''' in the archive; `traces` has its jobs'
+        ))
     END AS base,
     test
-FROM named;
+FROM there;
 
 -- False of rows whose job is of neither side, as far as they are named. DuckDB knows this
 -- beforehand, and leaves the files of other jobs unread.
@@ -51,9 +48,12 @@ coalesce(
 CREATE OR REPLACE MACRO named_jobs(base_job, test_job) AS
 CASE WHEN base_job IS NOT NULL AND test_job IS NOT NULL THEN [base_job, test_job] END;
 
--- The names of both.
+-- The jobs of the sides as a list, without a look whether they are there.
 CREATE OR REPLACE MACRO compared_job_names(base_job, test_job) AS
 CASE
     WHEN base_job IS NOT NULL AND test_job IS NOT NULL THEN [base_job, test_job]
-    ELSE (SELECT [j.base, j.test] FROM compared_jobs(base_job, test_job) AS j)
+    ELSE (
+        SELECT [min(coalesce(base_job, t.job)), max(coalesce(test_job, t.job))]
+        FROM traces AS t
+    )
 END;
