@@ -1,5 +1,5 @@
 -- The GPU activities of nn.Modules: path_number of the innermost module that launched each, or of
--- whose backward pass it is, else that of the rank's rest; is_backward, start_ns, end_ns and dur_ns;
+-- whose backward pass it is, else that of the rank's rest; is_backward, start_ns, end_ns, dur_ns;
 -- and is_alone of those that overlap no other activity of the rank.
 --
 -- `chosen`, `only_jobs` and `only_ranks` are those of module_calls, `paths` rows of

@@ -1,7 +1,8 @@
 -- Which call of an operator with a known cost each operator belongs to, where such calls nest.
 --
--- `calls` has job, rank, event_id, op_id, shape_number, has_flops and is_rerun; `ops` has job, rank,
--- event_id and op_id of every operator inside another. Operators of unknown cost are passed through.
+-- `calls` has job, rank, event_id, op_id, shape_number, has_flops and is_rerun; `ops` has job,
+-- rank, event_id and op_id of every operator inside another. Those of unknown cost are passed
+-- through.
 --
 -- Each computation shall count once. Of calls inside one another whose operations are known, only
 -- the innermost count; a call of which only bytes are known counts where no call is inside it, and
