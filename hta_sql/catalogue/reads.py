@@ -18,7 +18,7 @@ from typing import Any
 import duckdb
 import orjson
 
-from hta_sql.catalogue.catalog import sql_root
+from hta_sql.catalogue.root import sql_root
 from hta_sql.catalogue.statements import definition, statements
 from hta_sql.errors import CatalogError, one_line
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
-from hta_sql.cli.queries import list_option, with_output, write_result
+from hta_sql.cli.options import list_option, with_output
+from hta_sql.cli.results import write_result
 from hta_sql.errors import BadParameter, HtaSqlError
 from hta_sql.show.output import format_of
 
@@ -97,7 +98,7 @@ def diff(
             _write(_as_json(found, verdicts), output)
         else:
             query, sides = found.call(table or "diff_causes")
-            relation = found.archive._query_relation(query, sides)
+            relation = found.archive.relation_of(query, sides)
             write_result(found.archive, relation, form, output)
         _exit(found, verdicts)
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hta_sql.archive import Archive
-from hta_sql.catalogue.catalog import Catalog, Query
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.catalogue.query import Query
 from hta_sql.errors import ArchiveError, BadParameter, IngestError
 from hta_sql.places.storage import holds_archive, is_remote, is_url, place
 from hta_sql.show.output import humane

@@ -7,7 +7,9 @@ from typing import Any
 
 import duckdb
 
-from hta_sql.catalogue.catalog import Catalog, Query, column_comments, comment_of
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.catalogue.header import column_comments, comment_of
+from hta_sql.catalogue.query import Query
 from hta_sql.database.layers import load_base, load_queries
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from hta_sql.catalogue.catalog import column_comments, comment_of
+from hta_sql.catalogue.header import column_comments, comment_of
 from hta_sql.catalogue.statements import definition, statements
 from hta_sql.errors import CatalogError, one_line
 
@@ -98,6 +98,6 @@ def literal(value: object) -> str:
         return str(value).lower()
     if isinstance(value, list):
         return f"[{', '.join(map(literal, value))}]"
-    if isinstance(value, int):
+    if isinstance(value, int | float):
         return str(value)
     return "'" + str(value).replace("'", "''") + "'"

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from hta_sql.critical_path.sql import set_variables
+from hta_sql.database.sql_files import set_variables
 from hta_sql.errors import HtaSqlError
 from hta_sql.export.choice import chosen_rank, chosen_ranks
 from hta_sql.export.file import check_name, head_of, second_before, write_trace
-from hta_sql.export.sql import lines, lines_of_events, tables, text
+from hta_sql.export.sql import FILES, lines, lines_of_events, tables
 
 if TYPE_CHECKING:
     from hta_sql.archive import Archive
@@ -96,7 +96,7 @@ class _Export:
         progress: Progress,
         warn: Callable[[str], None],
     ):
-        self._run, self._con = run, run._con
+        self._run, self._con = run, run.session.con
         self._job, self._ranks, self._part = job, ranks, part
         self._counters = [name for name in COUNTERS if name in counters]
         self._progress, self._warn = progress, warn
@@ -129,21 +129,21 @@ class _Export:
     def _prepare(self) -> None:
         """The tables about the job: clocks, ranks, devices; each made once."""
         part, con = self._part, self._con
-        con.execute(text("begin_job"))
+        FILES.run(con, "begin_job")
         if self._is_merged or part.window_ns or "utilisation" in self._counters:
-            con.execute(text("members"))
-            con.execute(text("clocks"))
-        con.execute(text("spans"))
+            FILES.run(con, "members")
+            FILES.run(con, "clocks")
+        FILES.run(con, "spans")
         if part.step is not None:
             self._check_step(part.step)
         if part.window_ns:
-            [(first_ns,)] = con.execute(text("first_instant")).fetchall()
+            [(first_ns,)] = FILES.run(con, "first_instant").fetchall()
             from_ns, until_ns = ((first_ns or 0) + ns for ns in part.window_ns)
             set_variables(con, export_window_from_ns=from_ns, export_window_until_ns=until_ns)
-        con.execute(text("ranks"))
-        con.execute(text("devices"))
+        FILES.run(con, "ranks")
+        FILES.run(con, "devices")
         if "utilisation" in self._counters:
-            con.execute(text("buckets"))
+            FILES.run(con, "buckets")
 
     def _check_step(self, step: int) -> None:
         found = {
@@ -247,14 +247,14 @@ class _Export:
         """The tables about some ranks, as many as fit: a statement's start has its price."""
         con = self._con
         set_variables(con, export_batch=ranks, export_first_pid=first_pid)
-        con.execute(text("lanes"))
-        con.execute(text("all_metadata"))
+        FILES.run(con, "lanes")
+        FILES.run(con, "all_metadata")
         if not self._part.is_all:
-            con.execute(text("in_window" if self._part.step is None else "of_step"))
-            con.execute(text("used_lanes"))
+            FILES.run(con, "in_window" if self._part.step is None else "of_step")
+            FILES.run(con, "used_lanes")
         for name in self._counters:
             if name != "utilisation":
-                con.execute(text(f"all_{name}"))
+                FILES.run(con, f"all_{name}")
 
     def _rank(self, rank: int, sort_index: int) -> Iterator[list[str]]:
         con = self._con
@@ -270,15 +270,15 @@ class _Export:
             export_rank_digits=f"{rank:0{digits}}" if self._is_merged else None,
         )
         if self._is_merged:
-            yield from lines(con, text("processes"))
+            yield from lines(con, FILES.text("processes"))
         if self._is_merged or not self._part.is_all:
-            yield from lines(con, text("metadata"))
+            yield from lines(con, FILES.text("metadata"))
         with closing(lines_of_events(con, rank)) as batches:
             for batch in batches:
                 self._has_events = self._has_events or bool(batch)
                 yield batch
         for name in self._counters:
-            yield from lines(con, text(f"counters_{name}"))
+            yield from lines(con, FILES.text(f"counters_{name}"))
 
     def _job_tracks(self, pid: int) -> Iterator[list[str]]:
         """The job's own process, first of all: its steps, and who was late when."""
@@ -289,7 +289,7 @@ class _Export:
             # What overlaps partly on one track is drawn wrong; a track is free from its end on.
             free_ns: list[int] = []
             first_tid = len(tracks)
-            for label, start_ns, end_ns, arguments in self._con.execute(text(name)).fetchall():
+            for label, start_ns, end_ns, arguments in FILES.run(self._con, name).fetchall():
                 track = next(
                     (at for at, free in enumerate(free_ns) if free <= start_ns), len(free_ns)
                 )

@@ -10,7 +10,7 @@ import contextlib
 import uuid
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import accumulate
@@ -23,10 +23,12 @@ import pyarrow.parquet as pq
 
 from hta_sql.archive import Archive
 from hta_sql.catalogue.catalog import Catalog
-from hta_sql.database.attach import archive_root, write_database
-from hta_sql.engines.engine import Share, start
+from hta_sql.database.attach import write_database
+from hta_sql.database.roots import archive_root
+from hta_sql.database.stored_results import jobs_without_results
+from hta_sql.engines.engine import Engine, Share
+from hta_sql.engines.start import start
 from hta_sql.errors import ArchiveError, HtaSqlError, one_line
-from hta_sql.ingestion.ingest import clear_abandoned, in_use, staging_of
 from hta_sql.keeping.files import check_jobs
 from hta_sql.places.storage import (
     absolute,
@@ -40,9 +42,11 @@ from hta_sql.places.storage import (
 )
 from hta_sql.store.manifest import Manifest
 from hta_sql.store.moves import say_moved
+from hta_sql.store.staging import clear_abandoned, in_use, staging_of
 from hta_sql.version import __version__
 
 if TYPE_CHECKING:
+    from os import PathLike
     from pathlib import Path
 
     from hta_sql.places.storage import Place
@@ -91,21 +95,44 @@ class Materialized:
 
 
 def materialize(
-    archive: str | Place,
-    only_jobs: Collection[str] | None = None,
+    archive: Archive | str | PathLike[str] | Place,
+    *,
+    only_jobs: Iterable[str] | None = None,
     force: bool = False,
-    progress: Callable[[int, int], None] = lambda done, total: None,
     engine: str = "local",
     address: str | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Materialized:
-    """Store what is missing, or with `force` all, of the jobs of an archive.
+    """Store in the archive what queries on all jobs read: results of those on single jobs.
 
-    A worker of the `engine` computes a batch; with "ray" on the cluster at `address`. `progress`
-    gets the jobs that are done and their number. ArchiveError for one of `only_jobs` that is not
-    there.
+    Computed is what is missing of the chosen jobs, or of which a trace was ingested anew since;
+    with `force` all. A worker of the `engine` takes several jobs; with "ray" on the cluster at
+    `address`. `progress` gets the jobs that are done and their number. A job that fails stops no
+    other: it is told in the result. ArchiveError where the archive cannot be written, or has
+    nothing of one of `only_jobs`.
     """
-    working = start(engine, address)
-    root = archive_root(archive)
+    if not isinstance(archive, Archive):
+        return store_results(
+            archive_root(archive), only_jobs, force, start(engine, address), progress
+        )
+    chosen = archive.session.chosen(only_jobs)
+    stored, failed = [], []
+    for root in archive.session.roots:
+        done = store_results(root, chosen, force, start(engine, address), progress)
+        stored += done.jobs
+        failed += done.failed
+    archive.reload()
+    return Materialized(stored, failed)
+
+
+def store_results(
+    root: Place,
+    only_jobs: Iterable[str] | None,
+    force: bool,
+    working: Engine,
+    progress: Callable[[int, int], None],
+) -> Materialized:
+    """The same of one archive. The engine is closed afterwards."""
     if only_jobs is not None:
         only_jobs = check_jobs(root, [only_jobs] if isinstance(only_jobs, str) else only_jobs)
     stored: list[str] = []
@@ -144,7 +171,7 @@ def batches_of(
     sizes: dict[str, int] = {}
     with opened(root, only_jobs) as archive:
         for query in Catalog.load().kept:
-            for row in archive._jobs_without_results(None if force else query):
+            for row in jobs_without_results(archive.session, None if force else query):
                 missing[row["job"]].append(query.name)
                 sizes[row["job"]] = row["event_count"] or 0
     alike: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
@@ -192,11 +219,11 @@ def results_of(batch: Batch, threads: int) -> list[dict]:
     root = absolute(batch.archive)
     file_id = uuid.uuid4().hex[:16]
     with in_use(staging := staging_of(root)), opened(root, batch.jobs) as archive:
-        archive._con.execute(f"SET threads = {threads}")
-        archive._con.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
-        archive._con.execute("SET temp_directory = $1", [str(staging / "spill")])
+        archive.session.con.execute(f"SET threads = {threads}")
+        archive.session.con.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
+        archive.session.con.execute("SET temp_directory = $1", [str(staging / "spill")])
         # The files of a batch are read by each query several times, and never change.
-        archive._con.execute("SET parquet_metadata_cache = true")
+        archive.session.con.execute("SET parquet_metadata_cache = true")
         before = hashes(archive)
         results = {name: archive.query(name) for name in batch.queries}
         # A job of which a trace was ingested anew in the meantime is left for the next time.
@@ -225,7 +252,7 @@ def results_of(batch: Batch, threads: int) -> list[dict]:
 
 def hashes(archive: Archive) -> dict[str, str]:
     """What tells the traces of each job from others."""
-    return {row["job"]: row["traces_hash"] for row in archive._jobs_without_results()}
+    return {row["job"]: row["traces_hash"] for row in jobs_without_results(archive.session)}
 
 
 def put_result(staging: Path, root: Place, name: str, file_id: str, table: pa.Table) -> None:

@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hta_sql.database.layers import literal
 from hta_sql.ingestion import clock
 from hta_sql.ingestion.brackets import ValueEnd
 from hta_sql.ingestion.elements import (
@@ -548,7 +549,7 @@ class Reader:
             self._file.write(part)
         self._file.truncate()
         if relation not in self._relations:
-            piece = "'" + str(self._path).replace("'", "''") + "'"
+            piece = literal(self._path)
             self._relations[relation] = self.con.sql("FROM " + relation.format(piece=piece))
         # It is run anew each time; to plan it twice would be a thirtieth of all parsing.
         return self._relations[relation].to_arrow_table()

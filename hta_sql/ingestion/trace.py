@@ -21,7 +21,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hta_sql.catalogue.catalog import sql_root
+from hta_sql.catalogue.root import sql_root
 from hta_sql.database.attach import NO_LOOP_JOINS, without_progress_bar
 from hta_sql.ingestion.enrich import enrich
 from hta_sql.ingestion.find import shown
@@ -29,11 +29,11 @@ from hta_sql.ingestion.long_names import any_long
 from hta_sql.ingestion.metadata import LONGEST_KEYS_BYTES
 from hta_sql.ingestion.parse import Parser, paired
 from hta_sql.ingestion.quarantine import Quarantine
-from hta_sql.ingestion.row_groups import RowGroups
 from hta_sql.ingestion.side_by_side import Aside
 from hta_sql.ingestion.stream import TraceStream
 from hta_sql.places.storage import Place, put, stamp
 from hta_sql.store.layout import partition
+from hta_sql.store.row_groups import RowGroups
 from hta_sql.version import SCHEMA_VERSION
 
 # Of DuckDB's own memory; what it needs beyond, it spills. Sorts and joins may take half, or those
@@ -291,7 +291,7 @@ def keys_as_json(keys: dict) -> str:
         return "{" + ",".join(parts) + "}"
 
 
-def place(trace: IngestedTrace, archive: Place, job: str, rank: int, file_id: str) -> None:
+def put_in_place(trace: IngestedTrace, archive: Place, job: str, rank: int, file_id: str) -> None:
     """Move a trace's files to their final names, where nothing reads them yet."""
     for table, file in trace.files.items():
         put(file, archive / table / partition(job, rank) / f"{file_id}.parquet")

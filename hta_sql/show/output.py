@@ -37,8 +37,6 @@ _BY_SUFFIX = {
 _ROWS_ON_TERMINAL = 50
 # Each write to a terminal or pipe takes as long as many lines.
 _LINES_AT_ONCE = 1000
-# Before a line that takes the place of one about progress.
-CLEAR_LINE = "\r\x1b[K"
 
 
 # Neither Python nor Arrow's CSV holds all values of these.

@@ -10,7 +10,7 @@ from fleet.kept_tables import KeptTables
 @pytest.fixture(scope="module")
 def fleet():
     """When a run was is told with its stored row, as if by its traces."""
-    tables = KeptTables(["job_trend"], ["job_summary"])
+    tables = KeptTables("job_summary")
     tables.con.execute(
         "CREATE OR REPLACE VIEW jobs AS SELECT job, started_at FROM kept_job_summary"
     )

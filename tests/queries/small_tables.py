@@ -2,7 +2,7 @@
 
 import math
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import zip_longest
 from typing import Any
@@ -10,8 +10,9 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from hta_sql.catalogue.catalog import Catalog, Query
-from hta_sql.database.layers import load_base
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.catalogue.query import Query
+from hta_sql.database.template import copy_template
 
 Rows = list[dict[str, Any]]
 DEFAULTS = {
@@ -40,12 +41,10 @@ DEFAULTS = {
 class SmallTables:
     """The catalogue over tables that tests fill with rows."""
 
-    def __init__(self, queries: Iterable[str]) -> None:
+    def __init__(self) -> None:
         self.catalog = Catalog.load()
         self.con = duckdb.connect()
-        load_base(self.con, self.catalog)
-        for name in queries:
-            self.con.execute(self.query(name).sql)
+        copy_template(self.con, self.catalog)
         self.schemas = {
             name: self.con.sql(f"FROM {name}_schema()").to_arrow_table().schema for name in DEFAULTS
         }
@@ -73,6 +72,8 @@ class SmallTables:
         }
         seen: Rows = []
         for name, rows in given.items():
+            if not rows and not self.con.execute(f"FROM given_{name} LIMIT 1").fetchall():
+                continue
             if isinstance(rows, str):
                 rows = parsed(rows, types={f.name: f.type for f in self.schemas[name]})
             rows = [completed(name, row, i) for i, row in enumerate(rows)]

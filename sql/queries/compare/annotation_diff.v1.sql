@@ -172,16 +172,24 @@ totals AS (
 )
 SELECT
     name,
-    base_count, test_count, diff_count,
-    base_total_ns, test_total_ns, diff_total_ns,
-    base_mean_ns, test_mean_ns, diff_mean_ns,
+    base_count,
+    test_count,
+    diff_count,
+    base_total_ns,
+    test_total_ns,
+    diff_total_ns,
+    base_mean_ns,
+    test_mean_ns,
+    diff_mean_ns,
     base_kernel_count,
     test_kernel_count,
     test_kernel_count - base_kernel_count AS diff_kernel_count,
     base_kernel_ns,
     test_kernel_ns,
     test_kernel_ns - base_kernel_ns AS diff_kernel_ns,
-    base_per_step_ns, test_per_step_ns, diff_per_step_ns,
+    base_per_step_ns,
+    test_per_step_ns,
+    diff_per_step_ns,
     diff_frac,
     change
 FROM compared_totals(

@@ -122,9 +122,15 @@ totals AS (
 )
 SELECT
     module,
-    base_count, test_count, diff_count,
-    base_total_ns, test_total_ns, diff_total_ns,
-    base_mean_ns, test_mean_ns, diff_mean_ns,
+    base_count,
+    test_count,
+    diff_count,
+    base_total_ns,
+    test_total_ns,
+    diff_total_ns,
+    base_mean_ns,
+    test_mean_ns,
+    diff_mean_ns,
     base_forward_kernel_ns,
     test_forward_kernel_ns,
     test_forward_kernel_ns - base_forward_kernel_ns AS diff_forward_kernel_ns,
@@ -134,7 +140,9 @@ SELECT
     base_self_kernel_ns,
     test_self_kernel_ns,
     test_self_kernel_ns - base_self_kernel_ns AS diff_self_kernel_ns,
-    base_per_step_ns, test_per_step_ns, diff_per_step_ns,
+    base_per_step_ns,
+    test_per_step_ns,
+    diff_per_step_ns,
     abs(test_self_kernel_ns - base_self_kernel_ns)
         / nullif(sum(abs(test_self_kernel_ns - base_self_kernel_ns)) OVER (), 0) AS diff_frac,
     change

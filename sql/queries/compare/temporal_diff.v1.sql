@@ -111,12 +111,20 @@ compared AS (
 )
 SELECT
     name,
-    base_count, test_count, diff_count,
-    base_total_ns, test_total_ns, diff_total_ns,
-    base_mean_ns, test_mean_ns, diff_mean_ns,
+    base_count,
+    test_count,
+    diff_count,
+    base_total_ns,
+    test_total_ns,
+    diff_total_ns,
+    base_mean_ns,
+    test_mean_ns,
+    diff_mean_ns,
     base_total_ns / nullif(base_span_ns, 0) AS base_frac,
     test_total_ns / nullif(test_span_ns, 0) AS test_frac,
-    base_per_step_ns, test_per_step_ns, diff_per_step_ns,
+    base_per_step_ns,
+    test_per_step_ns,
+    diff_per_step_ns,
     CASE WHEN is_part THEN abs(diff_per_step_ns) END
         / nullif(sum(abs(diff_per_step_ns)) FILTER (is_part) OVER (), 0) AS diff_frac,
     change_of_count(base_total_ns, test_total_ns) AS change
