@@ -10,11 +10,11 @@ runtime_calls AS MATERIALIZED (
         h.pid,
         h.tid,
         h.op_id,
+        waits_for_device(h.name) AS is_wait,
+        copies_synchronously(h.name) AS is_synchronous_copy,
         h.step,
         h.start_ns,
-        h.end_ns,
-        waits_for_device(h.name) AS is_wait,
-        copies_synchronously(h.name) AS is_synchronous_copy
+        h.end_ns
     FROM host_ops AS h
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, h.rank))
