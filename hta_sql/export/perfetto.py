@@ -104,7 +104,7 @@ class _Export:
         self._has_events = False
 
     def write(self, out: Path) -> int:
-        self._run._load()
+        self._run.session.load()
         part = self._part
         with tables(
             self._run,
