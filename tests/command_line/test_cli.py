@@ -186,6 +186,7 @@ def test_check(invoke, tiny_archive):
     assert result.stderr == "named_v1: not checked, it needs name_contains\n"
 
 
+@pytest.mark.queries
 def test_check_finds_what_is_missing(tmp_path):
     write_job(tmp_path / "t", ranks=2, steps=1, layers=1)
     hta_sql.ingest(tmp_path / "t", tmp_path / "a")

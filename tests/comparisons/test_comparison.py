@@ -25,11 +25,16 @@ FLASH = "pytorch_flash::flash_fwd_kernel"
 @pytest.mark.parametrize(
     "base, test",
     [
-        ("before.archive", "slow.archive"),
-        ("before.archive::llama", "slow.archive::llama"),
-        ("all::before", "all::slow"),
+        *(
+            pytest.param(*pair, marks=pytest.mark.queries)
+            for pair in (
+                ("before.archive", "slow.archive"),
+                ("before.archive::llama", "slow.archive::llama"),
+                ("all::before", "all::slow"),
+            )
+        ),
         ("before/llama", "slow.archive"),
-        ("before", "slow"),
+        pytest.param("before", "slow", marks=pytest.mark.queries),
     ],
 )
 def test_wherever_the_two_are(folder, base, test):
@@ -209,6 +214,7 @@ def test_json_has_every_table(folder):
             assert json.loads(json.dumps(rows)) == found[name], name
 
 
+@pytest.mark.queries
 @pytest.mark.parametrize("name", queries_of_two())
 def test_every_table_prints(folder, name):
     done = run(folder / "all::before", folder / "all::slow", "--table", name, "--format", "csv")

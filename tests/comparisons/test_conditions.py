@@ -78,6 +78,7 @@ def test_exit_statuses(folder, condition, status):
     assert f"--fail-if '{condition}' {'holds' if status else 'does not hold'}: " in done.stderr
 
 
+@pytest.mark.queries
 def test_one_step_tells_nothing_of_noise(folder):
     arguments = [folder / "all::before", folder / "all::slow", "--base-steps", 1, "--test-steps", 1]
     done = run(*arguments, "--fail-if", "step_time > 3%", status=1)
@@ -105,6 +106,7 @@ def test_a_condition_that_holds_is_said_before_one_that_cannot_be_told(folder):
     )
 
 
+@pytest.mark.queries
 def test_what_cannot_be_compared(folder, tmp_path):
     with hta_sql.open(folder / "all") as archive:
         rows = archive.sql("FROM traces WHERE job = 'slow'").to_pylist()
@@ -123,6 +125,7 @@ def test_what_cannot_be_compared(folder, tmp_path):
     run(folder / "all::before", other)  # to look at them is no failure
 
 
+@pytest.mark.queries
 def test_without_steps_or_devices(tmp_path):
     for name, dur_ns in (("a", 10_000), ("b", 30_000)):
         write_archive(

@@ -98,8 +98,11 @@ def named(durations, start):
 
 @pytest.mark.parametrize(
     ("both", "seed"),
-    [({}, 0), ({}, 1), ({"bottleneck": "compute"}, 0)],
-    ids=["same seed", "other seed", "with a bottleneck"],
+    [
+        pytest.param({}, 0, id="same seed"),
+        pytest.param({}, 1, id="other seed", marks=pytest.mark.seeds),
+        pytest.param({"bottleneck": "compute"}, 0, id="with a bottleneck", marks=pytest.mark.seeds),
+    ],
 )
 @pytest.mark.parametrize("change", CHANGED)
 def test_only_the_change_differs(job, change, both, seed):

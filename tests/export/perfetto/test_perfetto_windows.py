@@ -5,12 +5,13 @@ from collections import Counter
 import pytest
 from export.conftest import RANKS, STEPS, added, exported, invoke, ns, own, read_again
 from export.perfetto.exports import GPU_CATS, check_arrows, processes, rank_of, same_tables
+from seeds import seeds
 
 import hta_sql
 from hta_sql.export import perfetto
 
 
-@pytest.mark.parametrize("step", range(STEPS))
+@pytest.mark.parametrize("step", seeds(STEPS))
 def test_step_of_one_rank(archive, source, tmp_path, step):
     trace = exported("perfetto", archive, tmp_path / "s.json", "--only-ranks", 2, "--step", step)
     events = own(trace)

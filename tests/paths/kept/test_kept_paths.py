@@ -183,10 +183,10 @@ def stop(job, done, total):
         ({"faster": ["gemm"]}, BadParameter, "faster is"),
     ],
 )
-def test_what_cannot_be(archive, given, kind, says):
-    with hta_sql.open(archive) as run, pytest.raises(kind, match=says):
+def test_what_cannot_be(unchanged_archive, given, kind, says):
+    with hta_sql.open(unchanged_archive) as run, pytest.raises(kind, match=says):
         run.compute_critical_path(**given)
-    assert windows(archive) == []
+    assert windows(unchanged_archive) == []
 
 
 def test_a_name_is_a_list_of_one(archive):
@@ -236,8 +236,8 @@ def test_command(archive):
         (["--only-ranks", "x"], 2, "'x' is not a valid integer"),
     ],
 )
-def test_command_refuses(archive, words, code, says):
-    result = invoke("critical-path", archive, *words)
+def test_command_refuses(unchanged_archive, words, code, says):
+    result = invoke("critical-path", unchanged_archive, *words)
     assert (result.exit_code, says in result.stderr) == (code, True), result.stderr
     assert len([line for line in result.stderr.splitlines() if line.startswith("Error")]) == 1
-    assert windows(archive) == []
+    assert windows(unchanged_archive) == []

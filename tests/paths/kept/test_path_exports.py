@@ -109,11 +109,8 @@ def test_an_export_is_a_trace(archive, tmp_path):
         (["--only-windows", "trace"], "no such critical path is in the archive"),
     ],
 )
-def test_export_of_one_path_only(archive, tmp_path, words, says):
-    with hta_sql.open(archive) as run:
-        run.compute_critical_path(step=0)
-        run.compute_critical_path(step=1)
-    result = invoke("export", "critical-path", archive, tmp_path / "out.json", *words)
+def test_export_of_one_path_only(of_two_steps, tmp_path, words, says):
+    result = invoke("export", "critical-path", of_two_steps, tmp_path / "out.json", *words)
     assert (result.exit_code, says in result.stderr) == (1, True), result.stderr
     assert not (tmp_path / "out.json").exists()
 
