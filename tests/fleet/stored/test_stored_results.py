@@ -13,7 +13,7 @@ from hand_written import span, trace_text
 import hta_sql
 from hta_sql.database.layers import load_base
 from hta_sql.errors import HtaSqlError
-from hta_sql.fleet import materialize
+from hta_sql.fleet import materialize, result_files
 from hta_sql.store.manifest import Manifest
 
 kept_queries = pytest.mark.parametrize("query", KEPT, ids=str)
@@ -86,7 +86,7 @@ def test_chosen_jobs_and_again(archive):
 
 def test_many_batches_make_few_files(archive, monkeypatch):
     monkeypatch.setattr(materialize, "MOST_JOBS", 1)
-    monkeypatch.setattr(materialize, "MOST_FILES", 2)
+    monkeypatch.setattr(result_files, "MOST_FILES", 2)
     done = []
     materialize.materialize(archive, progress=lambda *counts: done.append(counts))
     assert done == [(0, 3), (1, 3), (2, 3), (3, 3)]
