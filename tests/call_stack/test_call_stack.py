@@ -124,6 +124,7 @@ def test_random_nesting(con, folder, seed):
     assert found_stacks(con, folder, spans) == walk(spans)
 
 
+@pytest.mark.big
 def test_deep_stack(con, folder):
     depth = 5_000
     spans = [(level, 0, level, 2 * depth - level) for level in range(depth)]

@@ -73,6 +73,7 @@ def agrees_with_other_queries(summary, result) -> None:
         assert (row["worst_rank"], row["worst_rank_lost_ns"]) == (worst, lost.get(worst))
 
 
+@pytest.mark.seeds
 def test_random_jobs_are_worth_it():
     """They have jobs with and without each thing."""
     rows = [

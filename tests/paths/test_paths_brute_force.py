@@ -246,6 +246,7 @@ def test_random_ranks(tmp_path, seed):
     assert latest == {e["target"]: e["end_ns"] for e in found}
 
 
+@pytest.mark.seeds
 def test_random_ranks_are_worth_it():
     """What the random rows are there for is in them."""
     seen, bounds = set(), set()

@@ -123,6 +123,7 @@ def test_random_rows(gpu, seed):
             gpu.compare(query, wanted, tables, seed, **given, **more)
 
 
+@pytest.mark.seeds
 def test_random_rows_are_worth_it():
     """Every case that the queries have to tell apart comes up."""
     tables = [random_tables(random.Random(seed)) for seed in SEEDS]

@@ -147,6 +147,7 @@ def test_random_rows(comm, seed):
         assert of_job == [row for row in result if row["job"] == "i"], query
 
 
+@pytest.mark.seeds
 def test_random_rows_are_worth_it():
     seen = Counter()
     for seed in SEEDS:

@@ -95,6 +95,7 @@ def test_random_jobs(gpu, seed):
             gpu.compare(query, wanted, tables, seed, **given)
 
 
+@pytest.mark.seeds
 def test_random_jobs_are_worth_it():
     """Every case that the queries have to tell apart comes up."""
     activities = [row for seed in SEEDS for row in random_tables(random.Random(seed))[0]]

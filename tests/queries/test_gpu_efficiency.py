@@ -215,6 +215,7 @@ def test_random_kernels(gpu, seed):
         gpu.compare("gpu_efficiency", wanted, {"gpu_activities": activities}, seed, **given)
 
 
+@pytest.mark.seeds
 def test_random_kernels_are_worth_it():
     rows = [
         row

@@ -116,6 +116,7 @@ def test_random_launches(gpu, seed):
             gpu.compare(query, wanted, tables, seed, **given)
 
 
+@pytest.mark.seeds
 def test_random_launches_are_worth_it():
     """Every case that the queries have to tell apart comes up."""
     tables = [random_tables(random.Random(seed)) for seed in SEEDS]

@@ -55,6 +55,7 @@ def test_random_copies(gpu, seed):
             gpu.compare(query, wanted, {"gpu_activities": activities}, seed, **given)
 
 
+@pytest.mark.seeds
 def test_random_copies_are_worth_it():
     """Every case that the queries have to tell apart comes up."""
     activities = [row for seed in SEEDS for row in random_activities(random.Random(seed))]

@@ -90,6 +90,7 @@ def test_random_instants(host, seed):
         host.compare(TIMELINE, wanted, tables, seed, **given)
 
 
+@pytest.mark.seeds
 def test_random_instants_are_worth_it():
     """Every case that the queries have to tell apart comes up, most often."""
     peaks, lines = [], []

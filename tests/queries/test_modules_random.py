@@ -116,6 +116,7 @@ def test_self_times_add_up_to_all_activities(host, seed):
     assert +found == +wanted
 
 
+@pytest.mark.seeds
 def test_random_rows_are_worth_it():
     """Every case that the query has to tell apart comes up."""
     seen = Counter()

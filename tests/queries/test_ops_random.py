@@ -151,6 +151,7 @@ def compare_all(host, rng, activities, ops, seed):
             host.compare(query, wanted, tables, seed, **given)
 
 
+@pytest.mark.seeds
 def test_random_rows_are_worth_it():
     """Every case that the queries have to tell apart comes up, and often."""
     found = dict.fromkeys(

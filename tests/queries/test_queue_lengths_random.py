@@ -86,6 +86,7 @@ def test_random_jobs(gpu, seed):
             gpu.compare(query, wanted_of(query, tables, given), tables, seed, **given)
 
 
+@pytest.mark.seeds
 def test_random_jobs_are_worth_it():
     """Every case that the queries have to tell apart comes up."""
     all_tables = [random_tables(random.Random(seed)) for seed in SEEDS]

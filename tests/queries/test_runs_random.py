@@ -153,6 +153,7 @@ def test_random_rows(compare, seed):
         compare.compare("regressions", regressions(tables, **given), tables, seed, **given)
 
 
+@pytest.mark.seeds
 def test_random_rows_are_worth_it():
     """Every case that the queries have to tell apart comes up, and more than once."""
     found = dict.fromkeys(

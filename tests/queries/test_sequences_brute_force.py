@@ -178,6 +178,7 @@ def test_random_jobs(gpu, seed):
         gpu.compare("hardware_counters", wanted, tables, seed, **given)
 
 
+@pytest.mark.seeds
 def test_random_jobs_are_worth_it():
     """Every case that the queries have to tell apart comes up, and often."""
     found = dict.fromkeys(

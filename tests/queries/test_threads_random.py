@@ -103,6 +103,7 @@ def test_random_rows(host, seed):
     host.compare("thread_stats", wanted, tables, seed, **given)
 
 
+@pytest.mark.seeds
 def test_random_rows_are_worth_it():
     """Every case that the query has to tell apart comes up."""
     seen = Counter()

@@ -100,6 +100,7 @@ def test_random_calls(host, seed):
         host.compare(QUERY, wanted, tables, seed, **given)
 
 
+@pytest.mark.seeds
 def test_random_calls_are_worth_it():
     """Every case that the query has to tell apart comes up, most often."""
     rows, crossed = [], 0

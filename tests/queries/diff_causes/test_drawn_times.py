@@ -142,9 +142,9 @@ def test_changed_times(small, seed):
     compare_times(small, seed, known=True)
 
 
-def test_changed_times_without_squares(small):
-    for seed in TIME_SEEDS:
-        compare_times(small, seed, known=False)
+@pytest.mark.parametrize("seed", seeds(TIME_SEEDS))
+def test_changed_times_without_squares(small, seed):
+    compare_times(small, seed, known=False)
 
 
 def compare_times(small, seed, known) -> None:
@@ -186,6 +186,7 @@ def compare_times(small, seed, known) -> None:
     assert found.keys() <= measured.keys()
 
 
+@pytest.mark.seeds
 def test_drawn_times_are_worth_it():
     found = Counter()
     for seed in TIME_SEEDS:

@@ -109,6 +109,7 @@ def test_changed_rates(small, seed):
     assert found.keys() <= wanted.keys()
 
 
+@pytest.mark.seeds
 def test_drawn_rates_are_worth_it():
     found = Counter(
         changed

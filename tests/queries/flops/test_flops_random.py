@@ -24,6 +24,7 @@ def test_random_jobs(host, seed):
         host.compare("op_flops", brute_flops.op_flops(*rows, **given), tables, seed, **given)
 
 
+@pytest.mark.seeds
 def test_random_jobs_are_worth_it():
     """Every case that the queries have to tell apart comes up."""
     flops, mfu = [], []
