@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 def load_base(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
     """Schema, macros and views: the published tables as empty stubs and what reads them."""
-    for layer in ("schema", "macros", "views"):
-        load_layer(con, catalog, layer)
+    load_layers(con, catalog, "schema")
+    load_layers(con, catalog, "macros", "views")
     rows = [
         (q.name, q.version, q.theme, q.summary, ", ".join(map(str, q.parameters)))
         for q in catalog.queries
@@ -31,9 +31,9 @@ def load_base(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
     )
 
 
-def load_layer(con: duckdb.DuckDBPyConnection, catalog: Catalog, layer: str) -> None:
-    """Run a layer's files; what reads a macro of a later file is run again after that one."""
-    waiting = catalog.files(layer)
+def load_layers(con: duckdb.DuckDBPyConnection, catalog: Catalog, *layers: str) -> None:
+    """Run the files of layers; what reads something of a later file is run again after that one."""
+    waiting = [path for layer in layers for path in catalog.files(layer)]
     while waiting:
         again = []
         for path in waiting:

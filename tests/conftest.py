@@ -15,7 +15,7 @@ from s3 import bucket, fs, s3, s3_server  # noqa: F401 - fixtures
 
 from hta_sql import SCHEMA_VERSION, __version__
 from hta_sql.catalog import Catalog, sql_root
-from hta_sql.layers import load_layer
+from hta_sql.layers import load_layers
 
 Rows = Iterable[dict]
 
@@ -91,7 +91,7 @@ def table_schemas() -> dict[str, pa.Schema]:
     """The published tables as Arrow schemas, from their stubs."""
     only_tables = Catalog(sql_root(), ())
     with duckdb.connect() as con:
-        load_layer(con, only_tables, "schema")
+        load_layers(con, only_tables, "schema")
         return {
             path.stem: con.sql(f"FROM {path.stem}_schema()").to_arrow_table().schema
             for path in only_tables.files("schema")

@@ -54,22 +54,13 @@ of_devices AS (
     FROM busy_times(picked)
     GROUP BY job, rank
 ),
--- Marks of several threads or processes for one step count as one.
-step_spans AS (
-    SELECT s.job, s.rank, s.step, max(s.end_ns) - min(s.start_ns) AS step_ns
-    FROM steps AS s
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, s.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, s.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, s.step))
-    GROUP BY s.job, s.rank, s.step
-),
 metrics AS (
     UNPIVOT of_devices
     ON compute, communication, exposed_communication, memory, idle
     INTO NAME metric VALUE of_rank_ns
     UNION ALL BY NAME
     SELECT job, rank, 'step_time' AS metric, round(avg(step_ns))::BIGINT AS of_rank_ns
-    FROM step_spans
+    FROM step_spans(only_jobs, only_ranks, only_steps)
     GROUP BY job, rank
 )
 SELECT
