@@ -252,6 +252,8 @@ class _Export:
         if not self._part.is_all:
             con.execute(text("in_window" if self._part.step is None else "of_step"))
             con.execute(text("used_lanes"))
+        if self._counters:
+            con.execute(text("device_processes"))
         for name in self._counters:
             if name != "utilisation":
                 con.execute(text(f"all_{name}"))

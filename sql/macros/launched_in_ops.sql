@@ -15,17 +15,7 @@ CREATE OR REPLACE MACRO launched_in_ops(activities, ops) AS TABLE
 WITH RECURSIVE
 -- Few operators launch: totals first, and the way up begins with few rows.
 launching AS (
-    SELECT
-        job,
-        rank,
-        op_id,
-        count(*) AS activity_count,
-        sum(dur_ns) AS activity_ns,
-        min(start_ns) AS first_start_ns,
-        max(end_ns) AS last_end_ns
-    FROM query_table(activities)
-    WHERE op_id IS NOT NULL
-    GROUP BY job, rank, op_id
+    FROM launched_by_ops(activities)
 ),
 around AS (
     SELECT

@@ -11,6 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from hta_sql.catalog import Catalog, Query
+from hta_sql.layers import load_base
 
 Rows = list[dict[str, Any]]
 DEFAULTS = {
@@ -42,9 +43,7 @@ class SmallTables:
     def __init__(self, queries: Iterable[str]) -> None:
         self.catalog = Catalog.load()
         self.con = duckdb.connect()
-        for layer in ("schema", "macros", "views"):
-            for path in self.catalog.files(layer):
-                self.con.execute(path.read_text(encoding="utf-8"))
+        load_base(self.con, self.catalog)
         for name in queries:
             self.con.execute(self.query(name).sql)
         self.schemas = {

@@ -35,13 +35,6 @@ CREATE OR REPLACE MACRO rank_imbalance_v1(
     only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
 ) AS TABLE
 WITH
-picked AS (
-    SELECT a.job, a.rank, a.device, NULL::BIGINT AS step, a.kind, a.start_ns, a.end_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
-),
 of_devices AS (
     SELECT
         job,
@@ -51,7 +44,7 @@ of_devices AS (
         sum(computation_or_communication_ns - computation_ns)::BIGINT AS exposed_communication,
         sum(memory_ns)::BIGINT AS memory,
         sum(span_ns - busy_ns)::BIGINT AS idle
-    FROM busy_times(picked)
+    FROM device_times(only_jobs, only_ranks, only_steps)
     GROUP BY job, rank
 ),
 metrics AS (

@@ -75,11 +75,6 @@ rank_steps AS (
     FROM step_spans(only_jobs, NULL, NULL)
     GROUP BY job, rank
 ),
-of_devices AS (
-    SELECT a.job, a.rank, a.device, NULL::BIGINT AS step, a.kind, a.start_ns, a.end_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-),
 busy AS (
     SELECT
         job,
@@ -90,7 +85,7 @@ busy AS (
         sum(computation_ns)::BIGINT AS compute_ns,
         sum(communication_ns)::BIGINT AS communication_ns,
         sum(computation_or_communication_ns)::BIGINT AS both_ns
-    FROM busy_times(of_devices)
+    FROM device_times(only_jobs, NULL, NULL)
     GROUP BY job, rank
 ),
 launchers AS (

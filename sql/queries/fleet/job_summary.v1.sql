@@ -95,11 +95,6 @@ job_steps AS (
     FROM step_spans(only_jobs, NULL, NULL)
     GROUP BY job
 ),
-of_devices AS (
-    SELECT a.job, a.rank, a.device, NULL::BIGINT AS step, a.kind, a.start_ns, a.end_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-),
 job_times AS (
     SELECT
         job,
@@ -108,21 +103,12 @@ job_times AS (
         sum(computation_ns)::BIGINT AS compute_ns,
         sum(communication_ns)::BIGINT AS communication_ns,
         sum(computation_or_communication_ns)::BIGINT AS both_ns
-    FROM busy_times(of_devices)
+    FROM device_times(only_jobs, NULL, NULL)
     GROUP BY job
 ),
 on_any_stream AS (
-    SELECT
-        a.job,
-        a.rank,
-        a.device,
-        NULL::BIGINT AS stream,
-        a.event_id,
-        a.start_ns,
-        a.end_ns,
-        a.launch_start_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+    SELECT * REPLACE (NULL::BIGINT AS stream)
+    FROM activities_of(only_jobs, NULL, NULL)
 ),
 job_waits AS (
     SELECT

@@ -53,17 +53,8 @@ CREATE OR REPLACE MACRO annotated_kernels_v1(
     name_contains VARCHAR := NULL  -- only activities with this in their name, case and all
 ) AS TABLE
 WITH RECURSIVE
--- Names are long and few: numbered, they are not carried through every join.
 names AS MATERIALIZED (
-    SELECT name, row_number() OVER (ORDER BY name) AS name_number
-    FROM (
-        SELECT DISTINCT a.name
-        FROM gpu_activities AS a
-        WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-          AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-          AND (only_steps IS NULL OR list_contains(only_steps, a.step))
-          AND (name_contains IS NULL OR contains(a.name, name_contains))
-    )
+    FROM numbered_names(only_jobs, only_ranks, only_steps, name_contains)
 ),
 activities AS (
     SELECT
@@ -79,11 +70,8 @@ activities AS (
         a.end_ns,
         a.step,
         a.annotation_id
-    FROM gpu_activities AS a
+    FROM activities_of(only_jobs, only_ranks, only_steps) AS a
     JOIN names ON names.name IS NOT DISTINCT FROM a.name
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
 ),
 host_annotations AS (
     SELECT o.job, o.rank, o.event_id, o.annotation_id AS outer_id, o.name
