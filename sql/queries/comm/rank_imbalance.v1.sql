@@ -35,20 +35,19 @@ CREATE OR REPLACE MACRO rank_imbalance_v1(
     only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
 ) AS TABLE
 WITH
-of_devices AS (
+of_ranks AS (
     SELECT
         job,
         rank,
-        sum(computation_ns)::BIGINT AS compute,
-        sum(communication_ns)::BIGINT AS communication,
-        sum(computation_or_communication_ns - computation_ns)::BIGINT AS exposed_communication,
-        sum(memory_ns)::BIGINT AS memory,
-        sum(span_ns - busy_ns)::BIGINT AS idle
-    FROM device_times(only_jobs, only_ranks, only_steps)
-    GROUP BY job, rank
+        compute_ns AS compute,
+        communication_ns AS communication,
+        both_ns - compute_ns AS exposed_communication,
+        memory_ns AS memory,
+        span_ns - busy_ns AS idle
+    FROM rank_times(only_jobs, only_ranks, only_steps)
 ),
 metrics AS (
-    UNPIVOT of_devices
+    UNPIVOT of_ranks
     ON compute, communication, exposed_communication, memory, idle
     INTO NAME metric VALUE of_rank_ns
     UNION ALL BY NAME

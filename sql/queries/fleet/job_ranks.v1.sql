@@ -75,19 +75,6 @@ rank_steps AS (
     FROM step_spans(only_jobs, NULL, NULL)
     GROUP BY job, rank
 ),
-busy AS (
-    SELECT
-        job,
-        rank,
-        min(device) AS device,
-        sum(span_ns)::BIGINT AS span_ns,
-        sum(busy_ns)::BIGINT AS busy_ns,
-        sum(computation_ns)::BIGINT AS compute_ns,
-        sum(communication_ns)::BIGINT AS communication_ns,
-        sum(computation_or_communication_ns)::BIGINT AS both_ns
-    FROM device_times(only_jobs, NULL, NULL)
-    GROUP BY job, rank
-),
 launchers AS (
     SELECT DISTINCT a.job, a.rank, a.op_id
     FROM gpu_activities AS a
@@ -181,7 +168,7 @@ placed AS (
             ) - 1
         END AS local_rank
     FROM ranks AS r
-    LEFT JOIN busy AS b ON b.job = r.job AND b.rank = r.rank
+    LEFT JOIN rank_times(only_jobs, NULL, NULL) AS b ON b.job = r.job AND b.rank = r.rank
     WINDOW of_host AS (PARTITION BY r.job, r.host)
 )
 SELECT

@@ -100,10 +100,10 @@ job_times AS (
         job,
         sum(span_ns)::BIGINT AS span_ns,
         sum(busy_ns)::BIGINT AS busy_ns,
-        sum(computation_ns)::BIGINT AS compute_ns,
+        sum(compute_ns)::BIGINT AS compute_ns,
         sum(communication_ns)::BIGINT AS communication_ns,
-        sum(computation_or_communication_ns)::BIGINT AS both_ns
-    FROM device_times(only_jobs, NULL, NULL)
+        sum(both_ns)::BIGINT AS both_ns
+    FROM rank_times(only_jobs, NULL, NULL)
     GROUP BY job
 ),
 on_any_stream AS (
