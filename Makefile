@@ -36,7 +36,7 @@ lint: $(BIN)/hta-sql
 check: lint test  ## Lint and test
 
 docs: $(BIN)/hta-sql  ## Write docs/queries.md from the headers of the queries
-	$(BIN)/python -m hta_sql.docs > docs/queries.md
+	$(BIN)/python -m hta_sql.database.docs > docs/queries.md
 
 bench: $(BIN)/hta-sql  ## Measure against HTA and plain JSON loading; takes about 20 minutes
 	$(BIN)/python benchmarks/run.py

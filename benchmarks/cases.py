@@ -14,7 +14,7 @@ import measure
 from data import say
 from measure import Cost, Failed
 
-from hta_sql.catalog import Catalog
+from hta_sql.catalogue.catalog import Catalog
 
 LOAD_ROUNDS = 3
 COLD_ROUNDS = 3

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from .catalog import Catalog, Query
-from .database import (
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.catalogue.query import Query
+from hta_sql.database.attach import (
     ATTEMPTS,
     NO_LOOP_JOINS,
     archive_root,
@@ -26,21 +27,28 @@ from .database import (
     schemas,
     without_progress_bar,
 )
-from .engines import start
-from .engines.local import LocalEngine
-from .errors import ArchiveError, BadParameter, FilesMoved, HtaSqlError, from_duckdb, one_line
-from .machine import core_count
-from .sources import Source
-from .storage import is_remote
-from .template import copy_template
+from hta_sql.database.template import copy_template
+from hta_sql.engines.engine import start
+from hta_sql.engines.local import LocalEngine
+from hta_sql.engines.machine import core_count
+from hta_sql.errors import (
+    ArchiveError,
+    BadParameter,
+    FilesMoved,
+    HtaSqlError,
+    from_duckdb,
+    one_line,
+)
+from hta_sql.places.storage import is_remote
+from hta_sql.store.sources import Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from .materialize import Materialized
-    from .paths import ComputedPath
-    from .remote import ArchiveFiles
-    from .storage import Place
+    from hta_sql.critical_path.compute import ComputedPath
+    from hta_sql.fleet.materialize import Materialized
+    from hta_sql.places.remote import ArchiveFiles
+    from hta_sql.places.storage import Place
 
 # A core, where they wait for object storage.
 WAITING_THREADS = 4
@@ -108,7 +116,7 @@ class Archive:
         self._has_sources = self._aligns = self._is_shared = False
         self._reading: set[str] = set()  # views that read files
         if "IPython" in sys.modules:
-            from .notebook import show_tables
+            from hta_sql.show.notebook import show_tables
 
             show_tables()
 
@@ -171,7 +179,9 @@ class Archive:
         result, until the window is computed again or one of its traces is ingested anew.
         HtaSqlError where there is no such window, ArchiveError where the archive cannot be written.
         """
-        from .paths import compute_critical_path  # not at the top: it needs numpy
+        from hta_sql.critical_path.compute import (
+            compute_critical_path,  # not at the top: it needs numpy
+        )
 
         self._look_anew(self._sources)
         if only_jobs is not None:
@@ -202,7 +212,10 @@ class Archive:
         with `force` all. `progress` gets the jobs that are done and their number. A job that fails
         stops no other: it is told in the result. ArchiveError where the archive cannot be written.
         """
-        from .materialize import Materialized, materialize  # not at the top: it opens archives
+        from hta_sql.fleet.materialize import (  # not at the top: it opens archives
+            Materialized,
+            materialize,
+        )
 
         chosen = self._chosen(only_jobs)
         stored, failed = [], []
@@ -274,7 +287,7 @@ class Archive:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the jobs, a row each."""
-        from .html import result_html
+        from hta_sql.show.html import result_html
 
         return result_html(
             self.sql(
@@ -350,7 +363,7 @@ class Archive:
         """A query's result, not yet fetched."""
         sql, values = query.call(given)
         if not isinstance(self._engine, LocalEngine):
-            from .engines.by_jobs import by_jobs  # not at the top: it needs Arrow
+            from hta_sql.fleet.by_jobs import by_jobs  # not at the top: it needs Arrow
 
             return self._con.from_arrow(by_jobs(self, self._engine, query, values))
         self._see(values.get("only_jobs"))
@@ -415,7 +428,7 @@ class Archive:
         """Make the tables readable, and what these queries need beside SQL."""
         aligning = any("aligned_places(" in self._catalog.macros[name][0].sql for name in names)
         if aligning and not self._aligns:
-            from .alignment import register  # not at the top: it needs numpy
+            from hta_sql.database.alignment import register  # not at the top: it needs numpy
 
             register(self._con)
             self._aligns = True
@@ -428,7 +441,7 @@ class Archive:
             return None
         kind = root.protocol
         if kind not in self._readers:
-            from .remote import ArchiveFiles  # not at the top: it needs fsspec
+            from hta_sql.places.remote import ArchiveFiles  # not at the top: it needs fsspec
 
             self._readers[kind] = ArchiveFiles(root.fs)
             self._con.register_filesystem(self._readers[kind])

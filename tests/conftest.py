@@ -14,8 +14,9 @@ import pytest
 from s3 import bucket, fs, s3, s3_server  # noqa: F401 - fixtures
 
 from hta_sql import SCHEMA_VERSION, __version__
-from hta_sql.catalog import Catalog, sql_root
-from hta_sql.layers import load_layers
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.catalogue.root import sql_root
+from hta_sql.database.layers import load_base
 
 Rows = Iterable[dict]
 
@@ -91,10 +92,10 @@ def table_schemas() -> dict[str, pa.Schema]:
     """The published tables as Arrow schemas, from their stubs."""
     only_tables = Catalog(sql_root(), ())
     with duckdb.connect() as con:
-        load_layers(con, only_tables, "schema")
+        load_base(con, only_tables)
         return {
             path.stem: con.sql(f"FROM {path.stem}_schema()").to_arrow_table().schema
-            for path in only_tables.files("schema")
+            for path in only_tables.tables
         }
 
 
@@ -207,7 +208,7 @@ def tiny_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def demo_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A made-up job of two ranks and two steps, ingested."""
     from hta_sql.demo import write_job
-    from hta_sql.ingest import ingest
+    from hta_sql.ingestion.ingest import ingest
 
     folder = tmp_path_factory.mktemp("demo")
     write_job(folder / "traces", ranks=2, steps=2, layers=2)

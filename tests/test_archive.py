@@ -16,7 +16,7 @@ from conftest import activity, table_schemas
 import hta_sql
 from hta_sql import SCHEMA_VERSION, HtaSqlError
 from hta_sql.archive import Archive
-from hta_sql.catalog import Catalog
+from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli import cli
 from hta_sql.errors import ArchiveError, BadParameter, UnknownQuery
 

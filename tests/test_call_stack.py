@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from hta_sql.ingest import nesting, stacks
-from hta_sql.ingest.enrich import run_file
-from hta_sql.ingest.stacks import build_stacks
-from hta_sql.ingest.trace import connect
+from hta_sql.ingestion import nesting, stacks
+from hta_sql.ingestion.enrich import run_file
+from hta_sql.ingestion.stacks import build_stacks
+from hta_sql.ingestion.trace import connect
 
 STEPS = [(5, 1), (12, None), (40, 2), (90, None)]  # (start_ns, step): until the next one starts
 

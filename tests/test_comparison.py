@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from conftest import activity, write_archive
 
 import hta_sql
-from hta_sql.catalog import Catalog
+from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli import cli
-from hta_sql.comparison import METRICS, Condition, queries_of_two
+from hta_sql.comparison.compare import METRICS, Condition, queries_of_two
 from hta_sql.demo import write_job
 from hta_sql.errors import ArchiveError, BadParameter, IngestError
 from hta_sql.store.layout import folder_for

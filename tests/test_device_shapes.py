@@ -3,7 +3,7 @@
 import pytest
 from hand_written import ingested, span, trace_text
 
-from hta_sql.catalog import Catalog
+from hta_sql.catalogue.catalog import Catalog
 
 GPU_QUERIES = [query.name for query in Catalog.load().newest.values() if query.theme == "gpu"]
 REQUIRED = {"kernel_sequences": {"operator": "aten::mm"}}

@@ -6,14 +6,14 @@ import duckdb
 import pytest
 from hand_written import ingested, rows, span, trace_text
 
-from hta_sql.catalog import sql_root
+from hta_sql.catalogue.root import sql_root
 
 
 @pytest.fixture(scope="module")
 def con():
     con = duckdb.connect()
     for name in ("categories", "kernel_kind", "short_name"):
-        con.execute((sql_root() / "macros" / f"{name}.sql").read_text())
+        con.execute((sql_root() / "relations/names" / f"{name}.sql").read_text())
     return con
 
 

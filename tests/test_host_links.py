@@ -4,7 +4,7 @@ import duckdb
 import pytest
 from hand_written import ingested, rows, span, trace_text
 
-from hta_sql.ingest.enrich import enrichment
+from hta_sql.ingestion.enrich import enrichment
 
 ENGINE = "autograd::engine::evaluate_function: "
 

@@ -26,7 +26,8 @@ from raw_json import HTA_OUTPUTS, TRACE_FILES
 from test_real_ops import HTA_FIGURES, KNOWN_DIFFERENCES, by_hta, figures
 
 import hta_sql
-from hta_sql.catalog import Catalog, Query
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.catalogue.query import Query
 from hta_sql.cli import cli
 from hta_sql.export.sequences import export_sequences
 

@@ -147,8 +147,8 @@ def test_elsewhere_nothing_is_imported(archives):
         "import sys, hta_sql\n"
         f"run = hta_sql.open({str(archives / 'base.archive')!r})\n"
         "run.temporal_breakdown()\n"
-        "print([name for name in ('IPython', 'hta_sql.notebook', 'hta_sql.html', 'plotly',"
-        " 'hta_sql.plot') if name in sys.modules])"
+        "print([name for name in ('IPython', 'hta_sql.show.notebook', 'hta_sql.show.html',"
+        " 'plotly', 'hta_sql.plot') if name in sys.modules])"
     )
     result = subprocess.run(
         [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, timeout=120

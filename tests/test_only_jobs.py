@@ -3,7 +3,7 @@
 import pytest
 
 import hta_sql
-from hta_sql.catalog import Catalog
+from hta_sql.catalogue.catalog import Catalog
 from hta_sql.demo import write_job
 
 REQUIRED = {

@@ -7,7 +7,7 @@ import pytest
 from queries.small_tables import count_computation
 from queries.test_collectives import TYPED_EMPTY
 
-from hta_sql.catalog import Catalog
+from hta_sql.catalogue.catalog import Catalog
 
 QUERIES = tuple(name for name in TYPED_EMPTY if name != "rank_imbalance")
 

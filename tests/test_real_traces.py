@@ -12,7 +12,7 @@ import raw_json
 from raw_json import TRACE_FILES, TRACES, RawTrace, TraceFile, whole_number
 
 import hta_sql
-from hta_sql.catalog import Catalog
+from hta_sql.catalogue.catalog import Catalog
 
 pytestmark = pytest.mark.skipif(
     not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"

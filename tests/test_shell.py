@@ -16,10 +16,11 @@ import pytest
 from click.testing import CliRunner
 from conftest import activity
 
-from hta_sql import database, template
-from hta_sql.catalog import Catalog
+from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli import cli
-from hta_sql.database import run_shell, write_database
+from hta_sql.database import attach as database
+from hta_sql.database import template
+from hta_sql.database.attach import run_shell, write_database
 from hta_sql.errors import HtaSqlError
 
 needs_shell = pytest.mark.skipif(
@@ -103,7 +104,10 @@ class Terminal:
 @needs_shell
 def test_interrupt_ends_the_query_not_the_shell(archive, use_library):
     write_database(archive)
-    code = "import sys; from hta_sql.database import run_shell; sys.exit(run_shell(sys.argv[1]))"
+    code = (
+        "import sys; from hta_sql.database.attach import run_shell; "
+        "sys.exit(run_shell(sys.argv[1]))"
+    )
     terminal = Terminal(sys.executable, "-c", code, str(archive))
     try:
         assert "hta" in terminal.read_until(" D ")

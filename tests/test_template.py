@@ -13,10 +13,10 @@ import pytest
 from conftest import activity, write_query
 
 import hta_sql
-from hta_sql import template
 from hta_sql.archive import Archive
-from hta_sql.catalog import Catalog
-from hta_sql.database import write_database
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.database import template
+from hta_sql.database.attach import write_database
 from hta_sql.errors import CatalogError
 
 
@@ -49,7 +49,7 @@ def test_processes_at_once_make_one(cache, archive):
     """All wait for the first; each then has the whole of it."""
     count = """
 import sys, hta_sql
-from hta_sql import template
+from hta_sql.database import template
 make = template.make_template
 def counted(*given):
     print("made", flush=True)

@@ -12,7 +12,7 @@ import orjson
 from zlib_ng import gzip_ng
 
 from hta_sql.errors import HtaSqlError
-from hta_sql.storage import is_remote
+from hta_sql.places.storage import is_remote
 
 if TYPE_CHECKING:
     from hta_sql.archive import Archive

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from hta_sql.critical_path.sql import set_variables
 from hta_sql.errors import HtaSqlError
 from hta_sql.export.choice import chosen_rank, chosen_ranks
 from hta_sql.export.file import check_name, head_of, second_before, write_trace
 from hta_sql.export.sql import lines, lines_of_events, tables, text
-from hta_sql.paths.sql import set_variables
 
 if TYPE_CHECKING:
     from hta_sql.archive import Archive

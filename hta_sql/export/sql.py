@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from hta_sql.catalog import sql_root
-from hta_sql.paths.sql import set_variables
+from hta_sql.catalogue.root import sql_root
+from hta_sql.critical_path.sql import set_variables
 
 if TYPE_CHECKING:
     import duckdb
@@ -26,8 +26,8 @@ RANGE = 200_000
 
 @cache
 def text(name: str) -> str:
-    """A file of sql/exports by its name, without the suffix."""
-    return (sql_root() / "exports" / f"{name}.sql").read_text(encoding="utf-8")
+    """A file of sql/export by its name, without the suffix."""
+    return (sql_root() / "export" / f"{name}.sql").read_text(encoding="utf-8")
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def _tables(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> Iterat
 
 def drop_tables(con: duckdb.DuckDBPyConnection) -> None:
     """Give back the memory of all tables that the files make."""
-    made = "".join(file.read_text() for file in (sql_root() / "exports").glob("*.sql"))
+    made = "".join(file.read_text() for file in (sql_root() / "export").glob("*.sql"))
     for table in set(re.findall(r"CREATE OR REPLACE TEMP TABLE (\w+)", made)):
         con.execute(f"DROP TABLE IF EXISTS {table}")
 

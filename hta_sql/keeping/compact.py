@@ -22,21 +22,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from hta_sql.database import archive_root, write_database
+from hta_sql.database.attach import archive_root, write_database
+from hta_sql.engines.machine import core_count
 from hta_sql.errors import one_line
-from hta_sql.ingest import clear_abandoned, in_use, staging_of
-from hta_sql.ingest.publish import SHARE
-from hta_sql.ingest.row_groups import ROW_GROUP_ROWS, table_writer
+from hta_sql.ingestion.ingest import clear_abandoned, in_use, staging_of
+from hta_sql.ingestion.publish import SHARE
+from hta_sql.ingestion.row_groups import ROW_GROUP_ROWS, table_writer
 from hta_sql.keeping.files import check_jobs, delete, delete_unnamed
-from hta_sql.machine import core_count
-from hta_sql.storage import is_remote, put
+from hta_sql.places.storage import is_remote, put
 from hta_sql.store.layout import KEYS, file_of, folder_for, place_of
 from hta_sql.store.manifest import Manifest
 
 if TYPE_CHECKING:
     import os
 
-    from hta_sql.storage import Place
+    from hta_sql.places.storage import Place
 
 # The tables whose ranks may share a file, and where `traces` has how many rows they are.
 COUNTS = {

@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hta_sql.database import archive_root, write_database
+from hta_sql.database.attach import archive_root, write_database
 from hta_sql.errors import ArchiveError, BadParameter, FilesMoved
-from hta_sql.ingest import checked_archive, clear_abandoned, in_use, staging_of
-from hta_sql.ingest.publish import FILE_NAMES
+from hta_sql.ingestion.ingest import checked_archive, clear_abandoned, in_use, staging_of
+from hta_sql.ingestion.publish import FILE_NAMES
 from hta_sql.keeping.compact import COUNTS
 from hta_sql.keeping.files import File, check_jobs, delete, files_of, ids_of
-from hta_sql.storage import is_remote, put
+from hta_sql.places.storage import is_remote, put
 from hta_sql.store.layout import KEYS, LONGEST_FOLDER_BYTES, folder_for, place_of
 from hta_sql.store.manifest import Manifest
 
 if TYPE_CHECKING:
     import os
 
-    from hta_sql.storage import Place
+    from hta_sql.places.storage import Place
 
 # What was computed of a job by `hta-sql materialize` is computed anew. The rows of traces come
 # last, as they make the job one of the archive.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from hta_sql.database import archive_root
+from hta_sql.database.attach import archive_root
 from hta_sql.keeping.files import NamedFiles, files_of
 from hta_sql.store.layout import folder_for
 from hta_sql.store.manifest import Manifest
@@ -14,7 +14,7 @@ from hta_sql.store.manifest import Manifest
 if TYPE_CHECKING:
     import os
 
-    from hta_sql.storage import Place
+    from hta_sql.places.storage import Place
 
 OWN_COLUMNS = ("events", "host_ops", "gpu_activities")
 SCHEMA = pa.schema(

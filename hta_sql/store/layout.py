@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 if TYPE_CHECKING:
-    from hta_sql.storage import Place
+    from hta_sql.places.storage import Place
 
 LONGEST_FOLDER_BYTES = 255
 # The manifests, and what a row of each is the only one of, beside its source file.

@@ -23,9 +23,9 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hta_sql.catalog import sql_root
-from hta_sql.moves import moving
-from hta_sql.storage import (
+from hta_sql.catalogue.root import sql_root
+from hta_sql.catalogue.statements import statements
+from hta_sql.places.storage import (
     contents,
     holds_archive,
     is_remote,
@@ -35,9 +35,10 @@ from hta_sql.storage import (
     remove,
 )
 from hta_sql.store.layout import KEYS
+from hta_sql.store.moves import moving
 
 if TYPE_CHECKING:
-    from hta_sql.storage import Place
+    from hta_sql.places.storage import Place
 
 # Of a change, beside the manifest's columns: when it was made, after all that its writer had seen,
 # so that the latest of a key counts; and whether the row goes. A row of the same source file that
@@ -60,9 +61,9 @@ GONE_KEPT_NS = 7 * 86_400 * 1_000_000_000
 
 @cache
 def schema(table: str) -> pa.Schema:
-    """The columns of a manifest, from sql/schema."""
+    """The columns of a manifest, from sql/tables."""
     con = duckdb.connect()
-    con.execute((sql_root() / "schema" / f"{table}.sql").read_text())
+    con.execute(statements((sql_root() / "tables" / f"{table}.sql").read_text())[0])
     return con.sql(f"FROM {table}_schema()").to_arrow_table().schema
 
 

@@ -21,16 +21,16 @@ import pyarrow as pa
 import pytest
 
 import hta_sql
-from hta_sql.catalog import Catalog
+from hta_sql.catalogue.catalog import Catalog
 from hta_sql.demo import write_job
-from hta_sql.engines import Share, WorkerDied, start
-from hta_sql.engines.by_jobs import batches_of, is_by_job
+from hta_sql.engines.engine import Share, WorkerDied, start
 from hta_sql.errors import BadParameter, IngestError
-from hta_sql.ingest.pool import run_anywhere
-from hta_sql.ingest.tasks import Task
+from hta_sql.fleet.by_jobs import batches_of, is_by_job
+from hta_sql.ingestion.pool import run_anywhere
+from hta_sql.ingestion.tasks import Task
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'hta-sql[fleet]'")
-from hta_sql.engines import on_ray  # noqa: E402
+from hta_sql.engines.engine import on_ray  # noqa: E402
 
 TESTS = Path(engine_work.__file__).parent
 # Of ingest itself, not of the trace.
@@ -224,7 +224,7 @@ def large(tmp_path_factory) -> Path:
 def all_tables(archive: Path) -> dict[str, list[str]]:
     """Every row of every table as text, sorted."""
     with hta_sql.open(archive) as run:
-        tables = [path.stem for path in Catalog.load().files("schema")]
+        tables = [path.stem for path in Catalog.load().tables]
         found = {table: run.sql(f"FROM {table}") for table in tables}
         return {
             table: sorted(

@@ -9,10 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 from upath import UPath
 
-from hta_sql import materialize, moves
+from hta_sql.critical_path.store import draft
 from hta_sql.errors import FilesMoved
-from hta_sql.paths.store import draft
-from hta_sql.storage import age_seconds, is_remote
+from hta_sql.fleet import materialize
+from hta_sql.places.storage import age_seconds, is_remote
+from hta_sql.store import moves
 from hta_sql.store.manifest import Manifest
 
 

@@ -16,24 +16,26 @@ from conftest import activity
 from hand_written import span, trace_text
 
 import hta_sql
-from hta_sql import materialize
-from hta_sql.catalog import Catalog, sql_root
+from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli import cli
+from hta_sql.database.layers import load_base
 from hta_sql.errors import HtaSqlError
+from hta_sql.fleet import materialize
 from hta_sql.store.manifest import Manifest
 
-KEPT = Catalog.load().kept
+CATALOG = Catalog.load()
+KEPT = CATALOG.kept
 kept_queries = pytest.mark.parametrize("query", KEPT, ids=str)
 
 
 @kept_queries
 def test_a_table_of_stored_results_has_its_querys_columns(query):
+    source = CATALOG.sources[f"kept_{query.name}"]
     with closing(duckdb.connect()) as con:
-        con.execute((sql_root() / f"schema/kept_{query.name}.sql").read_text(encoding="utf-8"))
+        load_base(con, CATALOG)
         seen = con.execute(f"DESCRIBE kept_{query.name}").fetchall()
     assert [(name, kind) for name, kind, *_ in seen] == [(c.name, c.type) for c in query.columns]
-    source = (sql_root() / f"sources/kept_{query.name}.sql").read_text(encoding="utf-8")
-    assert re.findall(r"'(\w+_v\d+)'", source) == [str(query)]
+    assert re.findall(r"'(\w+_v\d+)'", source.sql) == [str(query)]
     assert "only_jobs" in {p.name for p in query.parameters} and not query.required
     assert query.grain[0] == "job"
 
@@ -197,7 +199,7 @@ def test_an_archive_that_cannot_be_written(archive):
 
 KILLED = """
 import os, sys
-from hta_sql import materialize
+from hta_sql.fleet import materialize
 materialize.MOST_JOBS = 1
 publish, seen = materialize.publish, []
 def publish_once(root, rows):

@@ -9,7 +9,7 @@ from hand_written import ingested, rows, span, trace_text
 
 import hta_sql
 from hta_sql.errors import IngestError
-from hta_sql.ingest import stream
+from hta_sql.ingestion import stream
 
 # Without the time, which would make names of tests differ from one process to the next.
 ZIPPED_TWICE = gzip.compress(gzip.compress(b"{}", mtime=0), mtime=0)

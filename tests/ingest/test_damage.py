@@ -6,7 +6,7 @@ import random
 import pytest
 from hand_written import ingested, rows, span, trace_text
 
-from hta_sql.ingest import stream
+from hta_sql.ingestion import stream
 
 BASE = 1_767_189_312_000_000_000
 KEYS = f'"baseTimeNanoseconds": {BASE}, "distributedInfo": {{"backend": "nccl", "rank": 5}}'

@@ -10,11 +10,11 @@ import pytest
 from hand_written import span, trace_text
 from queries.plans import plan
 
-from hta_sql.catalog import sql_root
-from hta_sql.ingest import enrich, trace
+from hta_sql.catalogue.root import sql_root
+from hta_sql.ingestion import enrich, trace
 
 CALLS = 4000
-FILES = {path.stem for path in (sql_root() / "enrich").glob("*.sql")}
+FILES = {path.stem for path in (sql_root() / "ingest").glob("*.sql")}
 GPU_ACTIVITIES = enrich.enrichment("gpu_activities")
 
 

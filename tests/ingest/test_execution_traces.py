@@ -16,7 +16,7 @@ from raw_json import TRACES
 
 import hta_sql
 from hta_sql.errors import ArchiveError, IngestError
-from hta_sql.ingest import stream
+from hta_sql.ingestion import stream
 
 OLD = "1.0.1"
 NEW = "1.1.1-chakra.0.0.4"

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from hand_written import span, trace_text
 
-from hta_sql.ingest import gpu_activities, trace
+from hta_sql.ingestion import gpu_activities, trace
 
 COLUMNS = ["device", "start_ns", "event_id", "name", "process_group_ranks", "bytes"]
 

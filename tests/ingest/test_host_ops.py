@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from hand_written import ingested, rows, span, trace_text
 
-from hta_sql.ingest import row_groups, stacks, stream, trace
+from hta_sql.ingestion import row_groups, stacks, stream, trace
 
 WORDS = {
     "Input Dims": "input_dims",

@@ -18,8 +18,8 @@ from collections.abc import Iterable, Iterator
 import pytest
 from hand_written import ingested, rows, span, trace_text
 
-from hta_sql.ingest import brackets, elements, metadata, parse, stream, trace
-from hta_sql.ingest.brackets import Brackets, ValueEnd
+from hta_sql.ingestion import brackets, elements, metadata, parse, stream, trace
+from hta_sql.ingestion.brackets import Brackets, ValueEnd
 
 MB = 1 << 20
 FIRST, LAST = json.dumps(span("first", ts=1)), json.dumps(span("last", ts=2))

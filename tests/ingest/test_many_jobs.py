@@ -22,7 +22,7 @@ from hand_written import rows, span, trace_text
 import hta_sql
 from hta_sql.cli import cli
 from hta_sql.errors import HtaSqlError, IngestError
-from hta_sql.ingest.watch import watch
+from hta_sql.ingestion.watch import watch
 
 
 def write(path: Path, count: int = 3, before: str = "") -> Path:
@@ -321,7 +321,7 @@ def run_cli(*words: object) -> tuple[int, list[str]]:
 
 def test_few_lines_about_many_files(tmp_path, monkeypatch):
     """A line a job that has something new, a line a failure."""
-    monkeypatch.setattr("hta_sql.ingest_command.MOST_LINES", 4)
+    monkeypatch.setattr("hta_sql.cli.ingest.MOST_LINES", 4)
     for name in ("a/rank_0", "a/rank_1", "b/rank_0", "b/rank_1", "c/rank_0"):
         write(tmp_path / f"t/{name}.json")
     (tmp_path / "t/b/rank_1.json").write_text("nonsense")

@@ -10,7 +10,7 @@ from hand_written import rows, span, trace_text
 from raw_json import TRACES
 
 import hta_sql
-from hta_sql.ingest import memory_timeline, stream
+from hta_sql.ingestion import memory_timeline, stream
 
 CHANGES = [
     [-1, 1, 100, 0],

@@ -21,8 +21,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from raw_json import TRACE_FILES, TRACES, parse
 
-from hta_sql.ingest.stream import NotATrace
-from hta_sql.ingest.trace import IngestedTrace, ingest_trace
+from hta_sql.ingestion.stream import NotATrace
+from hta_sql.ingestion.trace import IngestedTrace, ingest_trace
 
 SEEDS = 10
 MUTATIONS_EACH = 20

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hand_written import ingested, rows, trace_text
 
-from hta_sql.ingest.clock import as_written
+from hta_sql.ingestion.clock import as_written
 
 BASE = 1_767_189_312_000_000_000
 NOW_US = 1_712_195_495_519_689

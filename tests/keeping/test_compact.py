@@ -18,16 +18,16 @@ from fleets import TABLES, contents, data_files, write_fleet
 from hand_written import span, trace_text
 
 import hta_sql
-from hta_sql.catalog import Catalog
+from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli import cli
-from hta_sql.database import _shell_program, run_shell
+from hta_sql.database.attach import _shell_program, run_shell
 from hta_sql.demo import write_job
 from hta_sql.errors import ArchiveError, FilesMoved
+from hta_sql.fleet.materialize import materialize
 from hta_sql.keeping import compact as compacting
 from hta_sql.keeping import files as keeping_files
-from hta_sql.materialize import materialize
-from hta_sql.moves import moving
 from hta_sql.store.manifest import Manifest
+from hta_sql.store.moves import moving
 
 DAY = 86_400
 
@@ -505,10 +505,12 @@ def test_object_storage(fleet, uploaded, monkeypatch):
             assert early.sql(total).to_pylist() == run.sql(total).to_pylist()
     assert contents(url) == before
     names = [
-        file.name for file in keeping_files.files_of(hta_sql.storage.place(url)) if file.file_id
+        file.name
+        for file in keeping_files.files_of(hta_sql.places.storage.place(url))
+        if file.file_id
     ]
     assert len(names) == 9 and sum("/ranks/" in name for name in names) == 6
-    stray = hta_sql.storage.place(url) / "events/job=bert/rank=9/feedfeedfeedfeed.parquet"
+    stray = hta_sql.places.storage.place(url) / "events/job=bert/rank=9/feedfeedfeedfeed.parquet"
     stray.write_bytes(b"x")
     assert hta_sql.compact(url).unnamed_count == 0 and stray.exists()
     monkeypatch.setattr(keeping_files, "ABANDONED_SECONDS", -60)
@@ -523,7 +525,7 @@ def test_object_storage_changes_of_manifests_become_one(tmp_path, bucket):
     for rank in range(3):
         (job / f"rank_{rank}.json").write_text(trace_text([span("op", ts=1)]))
         hta_sql.ingest(job / f"rank_{rank}.json", url, workers=1)
-    manifest = Manifest(hta_sql.storage.place(url))
+    manifest = Manifest(hta_sql.places.storage.place(url))
     assert len(manifest.parts()) >= 3
     before = contents(url)
     done = hta_sql.compact(url)
@@ -578,7 +580,7 @@ def test_object_storage_tags_told_while_a_job_is_moved(tmp_path, bucket, monkeyp
 
     monkeypatch.setattr(Manifest, "_renew", other_first)
     actions[next(name for name in actions if name != inner)]()
-    rows = Manifest(hta_sql.storage.place(url)).rows()
+    rows = Manifest(hta_sql.places.storage.place(url)).rows()
     assert [dict(row["tags"]) for row in rows] == [{"model": "new"}] * 2
     assert len({row["file_id"] for row in rows}) == 1
     assert [row["name"] for row in contents(url)["events"]] == ["op", "op"]

@@ -17,7 +17,7 @@ from fleets import contents, data_files, write_fleet
 import hta_sql
 from hta_sql.cli import cli
 from hta_sql.errors import ArchiveError, BadParameter
-from hta_sql.storage import place
+from hta_sql.places.storage import place
 from hta_sql.store.manifest import Manifest
 
 HOUR_NS = 3_600_000_000_000

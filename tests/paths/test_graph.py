@@ -5,7 +5,13 @@ import random
 import numpy as np
 import pytest
 
-from hta_sql.paths.graph import Replay, against_time, in_order, longest_path, topological_order
+from hta_sql.critical_path.graph import (
+    Replay,
+    against_time,
+    in_order,
+    longest_path,
+    topological_order,
+)
 
 
 def arrays(edges):

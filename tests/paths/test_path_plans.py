@@ -6,7 +6,7 @@ import pytest
 from queries.plans import plan
 
 import hta_sql
-from hta_sql.paths.sql import names, run_folder, set_variables, text
+from hta_sql.critical_path.sql import names, run_folder, set_variables, text
 
 
 def is_one_row(node) -> bool:

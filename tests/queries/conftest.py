@@ -4,7 +4,7 @@ pytest.register_assert_rewrite("queries.small_tables")
 
 from queries.small_tables import SmallTables  # noqa: E402 - after the line above
 
-from hta_sql.catalog import Catalog  # noqa: E402
+from hta_sql.catalogue.catalog import Catalog  # noqa: E402
 
 NEWEST = Catalog.load().newest
 GPU_QUERIES = tuple(name for name, query in NEWEST.items() if query.theme == "gpu")

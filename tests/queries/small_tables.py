@@ -10,8 +10,9 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from hta_sql.catalog import Catalog, Query
-from hta_sql.layers import load_base
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.catalogue.query import Query
+from hta_sql.database.layers import load_base
 
 Rows = list[dict[str, Any]]
 DEFAULTS = {

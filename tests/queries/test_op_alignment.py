@@ -9,7 +9,7 @@ import pytest
 from queries.small_tables import SmallTables, completed
 from queries.test_diff_causes import fill_large, grown_joins, nodes, profile
 
-from hta_sql import alignment
+from hta_sql.database import alignment
 
 
 @pytest.fixture(scope="module")

@@ -15,12 +15,12 @@ import pytest
 from click.testing import CliRunner
 
 import hta_sql
-from hta_sql.catalog import Catalog
+from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli import cli
 from hta_sql.demo import write_job
-from hta_sql.output import humane
 from hta_sql.report import sections, write_report
 from hta_sql.report.subject import Subject
+from hta_sql.show.output import humane
 
 
 class Page(HTMLParser):

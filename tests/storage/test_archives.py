@@ -15,9 +15,9 @@ from hand_written import span, trace_text
 import hta_sql
 from hta_sql.demo import write_job
 from hta_sql.errors import HtaSqlError
-from hta_sql.sources import Source
-from hta_sql.storage import place
+from hta_sql.places.storage import place
 from hta_sql.store.manifest import Manifest
+from hta_sql.store.sources import Source
 
 TABLES = ("traces", "events", "host_ops", "gpu_activities")
 
@@ -363,7 +363,7 @@ def test_staging_goes_also_after_a_failure(bucket, fs, tmp_path, monkeypatch):
     (tmp_path / "scratch").mkdir()
     fs.pipe_file(f"{bucket}/t/rank_0.json", b'{"traceEvents":[{"ph":"X","ts":')
     fs.pipe_file(f"{bucket}/t/rank_1.json", b'{"traceEvents":[]}')
-    monkeypatch.setattr(sys.modules["hta_sql.ingest.trace"], "enrich", lambda *_: 1 / 0)
+    monkeypatch.setattr(sys.modules["hta_sql.ingestion.trace"], "enrich", lambda *_: 1 / 0)
     summary = hta_sql.ingest(f"{bucket}/t", f"{bucket}/archive", workers=1)
     assert set(statuses(summary)) == {"failed"}
     [staging] = (tmp_path / "scratch").iterdir()
@@ -374,10 +374,10 @@ def test_what_tasks_spill_lies_in_one_folder_of_the_process(traces, bucket, tmp_
     """Which goes with it; the database is kept from task to task."""
     import duckdb
 
-    from hta_sql.engines import Share
-    from hta_sql.ingest.pool import own_folder, run_anywhere
-    from hta_sql.ingest.tasks import Task
-    from hta_sql.ingest.trace import database
+    from hta_sql.engines.engine import Share
+    from hta_sql.ingestion.pool import own_folder, run_anywhere
+    from hta_sql.ingestion.tasks import Task
+    from hta_sql.ingestion.trace import database
 
     spills, connect = [], duckdb.connect
 
@@ -405,7 +405,7 @@ def test_what_tasks_spill_lies_in_one_folder_of_the_process(traces, bucket, tmp_
 
 def test_a_watch_waits_for_the_first_object(bucket, fs, monkeypatch):
     """Where none is, there is no folder either."""
-    from hta_sql.ingest.watch import watch
+    from hta_sql.ingestion.watch import watch
 
     looks, statuses = [], []
 
@@ -437,7 +437,7 @@ def test_a_watch_waits_for_the_first_object(bucket, fs, monkeypatch):
 
 def test_a_watch_asks_for_no_file_that_is_listed(bucket, fs, s3, tmp_path):
     """And sees by the listing that one has changed."""
-    from hta_sql.ingest.watch import find, stamp_of
+    from hta_sql.ingestion.watch import find, stamp_of
 
     def look() -> list[tuple]:
         return [(c, stamp_of(c)) for c in find([f"{bucket}/t"], None, [], {})]

@@ -9,8 +9,8 @@ from itertools import combinations, count, permutations
 import pytest
 from upath import UPath
 
-from hta_sql import moves
 from hta_sql.store import manifest as module
+from hta_sql.store import moves
 from hta_sql.store.manifest import GONE_KEPT_NS, Manifest
 
 

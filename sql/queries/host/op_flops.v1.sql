@@ -4,7 +4,7 @@
 -- multiplications and additions of their formula (a multiplication with its addition is two);
 -- elementwise operators, softmax, copies and reductions have only bytes. `bytes` is what has to
 -- move at least: every operand read once, every result written once. The formulas and their sources
--- are in sql/macros: matrix_products, convolutions, attentions and memory_bound. Operators with
+-- are those of matrix_products, convolutions, attentions and memory_bound. Operators with
 -- other names, without shapes (the profiler's record_shapes) or with shapes that do not fit, are
 -- left out; so is what torch.compile fused and what runs in a CUDA graph.
 --

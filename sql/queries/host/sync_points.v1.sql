@@ -2,7 +2,7 @@
 --
 -- A row of kind `wait` is a runtime or driver call that waits for a device, stream or event, by its
 -- name: cudaDeviceSynchronize, cudaStreamSynchronize, cudaEventSynchronize, cuCtxSynchronize, and
--- those of HIP, SYCL, Level Zero, MTIA, ... (sql/macros/blocking_calls.sql has the rules). A call
+-- those of HIP, SYCL, Level Zero, MTIA, ... (blocking_calls.sql has the rules). A call
 -- that makes a stream wait (cudaStreamWaitEvent) or only asks (cudaEventQuery) does not hold up the
 -- host. cudaMalloc, cudaFree and others may, beside their real work; they are not here.
 --
@@ -222,7 +222,7 @@ points AS MATERIALIZED (
     WHERE kind <> 'operator'
        OR (prefix(name, 'aten::') AND (only_steps IS NULL OR list_contains(only_steps, step)))
 ),
--- What is inside what, as in sql/enrich/call_stack.sql, of the few that count here.
+-- What is inside what, as in sql/ingest/call_stack.sql, of the few that count here.
 boundaries AS (
     SELECT
         thread,
