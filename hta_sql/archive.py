@@ -23,6 +23,7 @@ from hta_sql.database.attach import (
     ATTEMPTS,
     NO_LOOP_JOINS,
     archive_root,
+    choose_stored,
     load_sources,
     schemas,
     without_progress_bar,
@@ -113,7 +114,8 @@ class Archive:
                 stacklevel=3,
             )
         copy_template(self._con, self._catalog)
-        self._has_sources = self._aligns = self._is_shared = False
+        self._has_sources = self._aligns = self._is_shared = self._counts_on_jobs = False
+        self._stamps: list[object] = []
         self._reading: set[str] = set()  # views that read files
         if "IPython" in sys.modules:
             from hta_sql.show.notebook import show_tables
@@ -127,7 +129,8 @@ class Archive:
         What is made in it stays: from now on all files are seen, whatever jobs are asked for.
         """
         self._see(None)
-        self._is_shared = True
+        if not self._is_shared:
+            self._is_shared, self._has_sources = True, False
         self._load(self._catalog.macros)
         return self._con
 
@@ -340,7 +343,8 @@ class Archive:
             failure = error
         else:
             failure = None
-        if any(source.has_moved() for source in self._sources):
+        has_changed = self._has_sources and self._stamps != self._stamps_of_now()
+        if has_changed or any(source.has_moved() for source in self._sources):
             where = ", ".join(str(root) for root in self._roots)
             raise FilesMoved(
                 f"{where}: was compacted, or jobs dropped or replaced, while it was read; ask again"
@@ -396,23 +400,23 @@ class Archive:
         """The queries that a statement may call."""
         return self._catalog.macros.keys() & set(re.findall(r"\w+", sql.lower()))
 
-    def _jobs_without_results(self, query: Query | None = None) -> list[dict[str, Any]]:
-        """The jobs seen of which no current result of a query is stored; all of no query.
+    def _jobs_without_results(self, macro: str = "") -> list[dict[str, Any]]:
+        """The jobs seen of which nothing current of a query is stored; all of no query.
 
         Rows of job, event_count and traces_hash.
         """
         self._load()
         return _table(
-            self._con.sql("FROM jobs_without_results($name)", params={"name": str(query or "")})
+            self._con.sql("FROM jobs_without_results($name)", params={"name": macro})
         ).to_pylist()
 
     def _lacking_results(self, queries: Iterable[str]) -> str | None:
         """What to say of queries that read stored results, where some of their jobs have none."""
         texts = [self._catalog.macros[name][0].sql for name in queries]
         read = [
-            kept
-            for kept in self._catalog.kept
-            if any(f"kept_{kept.name}" in text for text in texts)
+            macro
+            for name, macro in self._catalog.stored.items()
+            if any(f"stored_{name}" in text for text in texts)
         ]
         lacking = {row["job"] for other in read for row in self._jobs_without_results(other)}
         if not lacking:
@@ -432,7 +436,7 @@ class Archive:
 
             register(self._con)
             self._aligns = True
-        if not self._has_sources:
+        if not self._has_sources or self._stamps != self._stamps_of_now():
             self._find_sources()
 
     def _reader(self, root: Place) -> ArchiveFiles | None:
@@ -447,11 +451,20 @@ class Archive:
             self._con.register_filesystem(self._readers[kind])
         return self._readers[kind]
 
+    def _stamps_of_now(self) -> list[object]:
+        """What tells whether stored rows, where they are counted on, are still of all jobs."""
+        return [source.stamps for source in self._sources] if self._counts_on_jobs else []
+
     def _find_sources(self) -> None:
+        stamps = [source.stamps for source in self._sources]
         mixed = self._mixed if self._seen_jobs is None else self._mixed & self._seen_jobs
         load_sources(
             self._con, self._catalog, self._sources, bool(mixed), self._seen_jobs, self._reading
         )
+        self._counts_on_jobs = choose_stored(
+            self._con, self._catalog, self._reading, may_change=self._is_shared
+        )
+        self._stamps = stamps if self._counts_on_jobs else []
         self._has_sources = True
 
     def _see(self, jobs: Iterable[str] | None) -> None:

@@ -156,6 +156,38 @@ def load_sources(
     _put_sources(con, catalog, found, mixed, only_jobs, reading, where)
 
 
+def choose_stored(
+    con: duckdb.DuckDBPyConnection,
+    catalog: Catalog,
+    reading: Collection[str],
+    may_change: bool = False,
+) -> bool:
+    """Let relations that are stored read what is there, and compute only what is not.
+
+    True if they count on what jobs the archive has now: not where that `may_change` unseen.
+    """
+    counts_on_jobs = False
+    for relation, in_doubt in catalog.chosen.items():
+        name = relation.removesuffix("_of")
+        macro = catalog.stored[name]
+        if f"stored_{name}" not in reading:
+            chosen = f"FROM {macro}(jobs)"
+        elif may_change:
+            con.execute(in_doubt)
+            continue
+        else:
+            counts_on_jobs = True
+            lacking = con.execute("SELECT job FROM jobs_without_results($1) ORDER BY job", [macro])
+            jobs = [job for (job,) in lacking.fetchall()]
+            chosen = f"FROM stored_{name} AS s WHERE (jobs IS NULL OR list_contains(jobs, s.job))"
+            if jobs:
+                is_asked = "lambda j: jobs IS NULL OR list_contains(jobs, j)"
+                asked = f"list_filter({literal(jobs)}, {is_asked})"
+                chosen = f"{chosen} UNION ALL BY NAME FROM {macro}({asked})"
+        con.execute(f"CREATE OR REPLACE MACRO {relation}(jobs) AS TABLE {chosen}")
+    return counts_on_jobs
+
+
 def _whereabouts(
     catalog: Catalog, sources: Sequence[Source], only_jobs: Collection[str] | None
 ) -> dict[str, dict[str, list[str]]]:
@@ -245,6 +277,7 @@ def _write_database(root: Path, target: Path) -> None:
         found = _whereabouts(catalog, [source], None)
         reading: set[str] = set()
         _put_sources(con, catalog, found, bool(mixed), None, reading, str(root))
+        choose_stored(con, catalog, reading, may_change=True)
         comment_on_views(con, catalog, reading)
         con.execute(f"CREATE VIEW hta_version AS SELECT {literal(maker(catalog))} AS made_by")
 

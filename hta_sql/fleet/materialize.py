@@ -1,7 +1,8 @@
 """Results of queries on single jobs, stored in the archive for queries on all jobs.
 
-A query is stored where sql/tables has a table `kept_<query>`. Jobs are taken several at a time:
-each batch makes one Parquet file a query, and then the rows of kept_results that make it count.
+A query or relation is stored where sql/tables has a table `stored_<name>`. Jobs are taken several
+at a time: each batch makes one Parquet file a query, and then the rows of stored_results that make
+it count.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from hta_sql.places.storage import (
     sizes_below,
     stamp,
 )
+from hta_sql.store.layout import on_disk
 from hta_sql.store.manifest import Manifest
 from hta_sql.store.moves import say_moved
 from hta_sql.version import __version__
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
 
     from hta_sql.places.storage import Place
 
-MANIFEST = "kept_results"
+MANIFEST = "stored_results"
 # Of a batch. So many events take some 0.5 GB; so many jobs share what opening an archive takes.
 MOST_EVENTS = 2_000_000
 MOST_JOBS = 64
@@ -72,7 +74,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Computed:
-    """What became of a batch: rows of kept_results, whose files are in place, and (job, reason)
+    """What became of a batch: rows of stored_results, whose files are in place, and (job, reason)
     of what failed."""
 
     rows: list[dict] = field(default_factory=list)
@@ -143,9 +145,9 @@ def batches_of(
     missing: defaultdict[str, list[str]] = defaultdict(list)
     sizes: dict[str, int] = {}
     with opened(root, only_jobs) as archive:
-        for query in Catalog.load().kept:
-            for row in archive._jobs_without_results(None if force else query):
-                missing[row["job"]].append(query.name)
+        for name, macro in Catalog.load().stored.items():
+            for row in archive._jobs_without_results("" if force else macro):
+                missing[row["job"]].append(name)
                 sizes[row["job"]] = row["event_count"] or 0
     alike: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
     for job, queries in sorted(missing.items()):
@@ -188,7 +190,7 @@ def compute(batch: Batch, threads: int) -> Computed:
 
 
 def results_of(batch: Batch, threads: int) -> list[dict]:
-    """Rows of kept_results for a batch, and its files; all or none of them."""
+    """Rows of stored_results for a batch, and its files; all or none of them."""
     root = absolute(batch.archive)
     file_id = uuid.uuid4().hex[:16]
     with in_use(staging := staging_of(root)), opened(root, batch.jobs) as archive:
@@ -198,7 +200,8 @@ def results_of(batch: Batch, threads: int) -> list[dict]:
         # The files of a batch are read by each query several times, and never change.
         archive._con.execute("SET parquet_metadata_cache = true")
         before = hashes(archive)
-        results = {name: archive.query(name) for name in batch.queries}
+        macros = Catalog.load().stored
+        results = {name: archive.sql(f"FROM {macros[name]}()") for name in batch.queries}
         # A job of which a trace was ingested anew in the meantime is left for the next time.
         steady = [job for job, traces in hashes(archive).items() if before.get(job) == traces]
         rows = []
@@ -211,7 +214,7 @@ def results_of(batch: Batch, threads: int) -> list[dict]:
             rows += [
                 {
                     "job": job,
-                    "query": str(Catalog.load().find(name)),
+                    "query": macros[name],
                     "file_id": file_id,
                     "traces_hash": before[job],
                     "row_count": counts.get(job, 0),
@@ -235,7 +238,7 @@ def put_result(staging: Path, root: Place, name: str, file_id: str, table: pa.Ta
 
 
 def file_of(root: Place, name: str, file_id: str) -> Place:
-    return root / "results" / f"kept_{name}" / f"{file_id}.parquet"
+    return root / "results" / on_disk(f"stored_{name}") / f"{file_id}.parquet"
 
 
 def publish(root: Place, rows: list[dict]) -> None:
@@ -306,7 +309,7 @@ def remove_unnamed(root: Place) -> None:
         if gone:
             manifest.change(lambda row: row["job"] not in gone)
         named = {
-            (f"kept_{name_of(row['query'])}", row["file_id"])
+            (on_disk(f"stored_{name_of(row['query'])}"), row["file_id"])
             for row in rows
             if row["job"] not in gone
         }

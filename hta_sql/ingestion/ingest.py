@@ -33,6 +33,7 @@ from hta_sql.ingestion.publish import Publisher
 from hta_sql.ingestion.ranks import TRACE, Claim
 from hta_sql.ingestion.tasks import Outcome, Task
 from hta_sql.places.storage import Place, absolute, holds_archive, is_remote, names_in
+from hta_sql.store.layout import on_disk
 from hta_sql.store.manifest import Manifest
 
 # In object storage, an ingest that finds more makes one of them.
@@ -318,8 +319,8 @@ def checked_archive(archive: str | Path | Place) -> Place:
             "traces",
             "attachments",
             "critical_paths",
-            "kept_results",
-            "kept_results.parquet",
+            on_disk("stored_results"),
+            f"{on_disk('stored_results')}.parquet",
             "results",
         }
         if strange - known and "traces" not in strange:

@@ -5,14 +5,14 @@ from math import ceil, isclose
 from statistics import median
 
 import pytest
-from fleet.kept_tables import KeptTables
+from fleet.stored_tables import StoredTables
 
 KEY = ("device_name", "kind", "name", "op_name", "input_dims", "input_types", "concrete_inputs")
 
 
 @pytest.fixture(scope="module")
 def fleet():
-    return KeptTables(["fleet_kernels"], ["job_kernels"])
+    return StoredTables(["fleet_kernels"], ["job_kernels"])
 
 
 def kernel(job, count, total_ns, tflops=None, **more):

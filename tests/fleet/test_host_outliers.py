@@ -4,12 +4,12 @@ import random
 from statistics import median
 
 import pytest
-from fleet.kept_tables import KeptTables
+from fleet.stored_tables import StoredTables
 
 
 @pytest.fixture(scope="module")
 def fleet():
-    return KeptTables(["host_outliers"], ["job_ranks"])
+    return StoredTables(["host_outliers"], ["job_ranks"])
 
 
 def rank(job, host, ratio, number=0, **more):

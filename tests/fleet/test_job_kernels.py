@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from fleet.kept_tables import KeptTables
+from fleet.stored_tables import StoredTables
 from queries.brute_flops import Nest
 from queries.small_tables import same
 from queries.test_flops import random_tables
@@ -11,7 +11,7 @@ from queries.test_flops import random_tables
 
 @pytest.fixture(scope="module")
 def jobs():
-    return KeptTables(["job_kernels"], [])
+    return StoredTables(["job_kernels"], [])
 
 
 MM = {

@@ -5,7 +5,7 @@ from math import floor, isclose
 from statistics import median
 
 import pytest
-from fleet.kept_tables import KeptTables
+from fleet.stored_tables import StoredTables
 from queries.brute_force import breakdown
 from queries.made_job import make
 from queries.small_tables import completed
@@ -13,7 +13,7 @@ from queries.small_tables import completed
 
 @pytest.fixture(scope="module")
 def jobs():
-    return KeptTables(["job_ranks", "lost_gpu_time"], [])
+    return StoredTables(["job_ranks", "lost_gpu_time"], [])
 
 
 def kernels(rank, *durations, **more):

@@ -25,15 +25,15 @@ from hta_sql.store.manifest import Manifest
 
 CATALOG = Catalog.load()
 KEPT = CATALOG.kept
-kept_queries = pytest.mark.parametrize("query", KEPT, ids=str)
+stored_queries = pytest.mark.parametrize("query", KEPT, ids=str)
 
 
-@kept_queries
+@stored_queries
 def test_a_table_of_stored_results_has_its_querys_columns(query):
-    source = CATALOG.sources[f"kept_{query.name}"]
+    source = CATALOG.sources[f"stored_{query.name}"]
     with closing(duckdb.connect()) as con:
         load_base(con, CATALOG)
-        seen = con.execute(f"DESCRIBE kept_{query.name}").fetchall()
+        seen = con.execute(f"DESCRIBE stored_{query.name}").fetchall()
     assert [(name, kind) for name, kind, *_ in seen] == [(c.name, c.type) for c in query.columns]
     assert re.findall(r"'(\w+_v\d+)'", source.sql) == [str(query)]
     assert "only_jobs" in {p.name for p in query.parameters} and not query.required
@@ -68,7 +68,7 @@ def stored_jobs(archive: Path, query: str = "job_summary_v1") -> list[str]:
     return [
         job
         for (job,) in rows_of(
-            archive, f"SELECT job FROM kept_results WHERE query = '{query}' ORDER BY job"
+            archive, f"SELECT job FROM stored_results WHERE query = '{query}' ORDER BY job"
         )
     ]
 
@@ -77,7 +77,7 @@ def differing(archive: Path) -> list[tuple]:
     """Rows of stored results that are not what their queries return, and the other way round."""
     found = []
     for query in KEPT:
-        pair = f"FROM {query}()", f"FROM kept_{query.name}"
+        pair = f"FROM {query}()", f"FROM stored_{query.name}"
         found += rows_of(
             archive,
             " UNION ALL ".join(
@@ -94,12 +94,12 @@ def test_stored_is_what_was_computed(archive):
     with hta_sql.open(archive) as run:
         done = run.materialize()
         assert (done.jobs, done.failed) == (["a", "b", "c"], [])
-        assert run.sql("SELECT count(*) AS n FROM kept_job_summary")["n"].to_pylist() == [3]
+        assert run.sql("SELECT count(*) AS n FROM stored_job_summary")["n"].to_pylist() == [3]
         assert run.materialize().jobs == []
     assert differing(archive) == []
     stored = rows_of(
         archive,
-        "SELECT query, count(*), count(DISTINCT file_id) FROM kept_results "
+        "SELECT query, count(*), count(DISTINCT file_id) FROM stored_results "
         "GROUP BY query ORDER BY query",
     )
     assert stored == [(str(query), 3, 1) for query in sorted(KEPT, key=str)]
@@ -114,13 +114,13 @@ def test_a_job_ingested_anew_has_no_results(archive, tmp_path):
     hta_sql.ingest([tmp_path / "d"], archive, workers=1)
     with hta_sql.open(archive) as run:
         assert run.materialize().jobs == ["a", "b", "c", "d"]
-        before = run.sql("FROM kept_job_summary ORDER BY job").to_pylist()
+        before = run.sql("FROM stored_job_summary ORDER BY job").to_pylist()
         file.write_text(trace_text([span("gemm", ts=10, dur=9, cat="kernel", stream=7)]))
         hta_sql.ingest([file], archive, workers=1)
         run.reload()
-        assert run.sql("FROM kept_job_summary ORDER BY job").to_pylist() == before[:3]
+        assert run.sql("FROM stored_job_summary ORDER BY job").to_pylist() == before[:3]
         assert run.materialize().jobs == ["d"]
-        after = run.sql("FROM kept_job_summary ORDER BY job").to_pylist()
+        after = run.sql("FROM stored_job_summary ORDER BY job").to_pylist()
         assert after[:3] == before[:3]
         assert (before[3]["gpu_span_ns"], after[3]["gpu_span_ns"]) == (10_000, 14_000)
     assert differing(archive) == []
@@ -131,7 +131,7 @@ def test_chosen_jobs_and_again(archive):
         with pytest.raises(HtaSqlError, match="no job 'none'; there are 'a', 'b', 'c'"):
             run.materialize(only_jobs=["b", "none"])
         assert run.materialize(only_jobs="b").jobs == ["b"]
-        computed = "SELECT job, computed_at FROM kept_results ORDER BY ALL"
+        computed = "SELECT job, computed_at FROM stored_results ORDER BY ALL"
         before = run.sql(computed).to_pylist()
         assert {row["job"] for row in before} == {"b"}
         assert run.materialize(only_jobs=["b"], force=True).jobs == ["b"]
@@ -148,21 +148,21 @@ def test_many_batches_make_few_files(archive, monkeypatch):
     done = []
     materialize.materialize(archive, progress=lambda *counts: done.append(counts))
     assert done == [(0, 3), (1, 3), (2, 3), (3, 3)]
-    files = "SELECT DISTINCT file_id FROM kept_results WHERE query = 'job_summary_v1'"
+    files = "SELECT DISTINCT file_id FROM stored_results WHERE query = 'job_summary_v1'"
     [(merged,)] = rows_of(archive, files)
     assert differing(archive) == []
-    left = archive.glob("results/kept_job_summary/*.parquet")
+    left = archive.glob("results/stored_job_summary/*.parquet")
     for file in left:
         os.utime(file, (0, 0))  # of long ago
     materialize.materialize(archive)
-    assert [f.stem for f in archive.glob("results/kept_job_summary/*.parquet")] == [merged]
+    assert [f.stem for f in archive.glob("results/stored_job_summary/*.parquet")] == [merged]
     assert differing(archive) == []
 
 
 def test_files_without_a_row_count_for_nothing(archive):
     """Those of a killed run, which another may still be about to name, stay for a while."""
     materialize.materialize(archive)
-    [file] = archive.glob("results/kept_job_summary/*.parquet")
+    [file] = archive.glob("results/stored_job_summary/*.parquet")
     orphan = file.with_name("0123456789abcdef.parquet")
     shutil.copy(file, orphan)
     materialize.materialize(archive)
@@ -176,7 +176,7 @@ def test_rows_of_a_job_that_is_gone_go(archive):
         manifest.change(lambda row: row["job"] != "b")
     assert stored_jobs(archive) == ["a", "c"]
     materialize.materialize(archive)
-    assert {row["job"] for row in Manifest(archive, "kept_results").rows()} == {"a", "c"}
+    assert {row["job"] for row in Manifest(archive, "stored_results").rows()} == {"a", "c"}
 
 
 def test_a_job_that_fails_stops_no_other(archive):
@@ -217,7 +217,7 @@ def test_killed_between_files_and_rows(archive):
     killed = subprocess.run([sys.executable, "-c", KILLED, str(archive)])
     assert killed.returncode == 9
     # One that counts; of the others, as many as the workers had written by then.
-    assert len(list(archive.glob("results/kept_job_summary/*.parquet"))) >= 2
+    assert len(list(archive.glob("results/stored_job_summary/*.parquet"))) >= 2
     [published] = stored_jobs(archive)
     others = sorted({"a", "b", "c"} - {published})
     assert materialize.materialize(archive).jobs == others
@@ -243,7 +243,7 @@ def test_in_object_storage(archive):
     with hta_sql.open(str(remote)) as run:
         assert run.materialize().jobs == ["a", "b", "c"]
         assert run.materialize().jobs == []
-        stored = run.sql("FROM kept_job_summary ORDER BY job").to_pylist()
+        stored = run.sql("FROM stored_job_summary ORDER BY job").to_pylist()
         assert stored == run.job_summary().to_pylist()
         assert run.fleet_summary()["job_count"].to_pylist() == [3]
 

@@ -148,25 +148,3 @@ SELECT
     ranks_source,
     ranks IS NULL AND coalesce(rank_count > group_size, true) AS is_ambiguous
 FROM with_ranks;
-
--- The groups by their ids: job, group_id, group_number, process_group, process_group_desc,
--- group_size, ranks, ranks_source, ranks_text and is_ambiguous; of several descriptions of one
--- group the least.
-CREATE OR REPLACE MACRO groups_of_jobs(jobs) AS TABLE
-WITH
-kinds AS MATERIALIZED (
-    FROM call_kinds(jobs)
-)
-SELECT
-    job,
-    group_id,
-    min(group_number) AS group_number,
-    min(process_group) AS process_group,
-    min(process_group_desc) AS process_group_desc,
-    min(member_total) AS group_size,
-    min(ranks) AS ranks,
-    min(ranks_source) AS ranks_source,
-    min(ranks_text) AS ranks_text,
-    bool_or(is_ambiguous) AS is_ambiguous
-FROM known_groups(kinds, jobs)
-GROUP BY job, group_id;
