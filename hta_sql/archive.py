@@ -23,11 +23,11 @@ from hta_sql.database.attach import (
     ATTEMPTS,
     NO_LOOP_JOINS,
     archive_root,
-    choose_stored,
     load_sources,
     schemas,
     without_progress_bar,
 )
+from hta_sql.database.stored import choose_stored
 from hta_sql.database.template import copy_template
 from hta_sql.engines.engine import start
 from hta_sql.engines.local import LocalEngine

@@ -16,6 +16,7 @@ import duckdb
 
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.database.layers import at_line, comment_on_views, literal
+from hta_sql.database.stored import choose_stored
 from hta_sql.database.template import maker, new_database, template
 from hta_sql.errors import ArchiveError, HtaSqlError, one_line
 from hta_sql.places.storage import absolute, holds_archive, is_remote
@@ -154,38 +155,6 @@ def load_sources(
     con.execute("".join(macros))
     where = ", ".join(str(source.root) for source in sources)
     _put_sources(con, catalog, found, mixed, only_jobs, reading, where)
-
-
-def choose_stored(
-    con: duckdb.DuckDBPyConnection,
-    catalog: Catalog,
-    reading: Collection[str],
-    may_change: bool = False,
-) -> bool:
-    """Let relations that are stored read what is there, and compute only what is not.
-
-    True if they count on what jobs the archive has now: not where that `may_change` unseen.
-    """
-    counts_on_jobs = False
-    for relation, in_doubt in catalog.chosen.items():
-        name = relation.removesuffix("_of")
-        macro = catalog.stored[name]
-        if f"stored_{name}" not in reading:
-            chosen = f"FROM {macro}(jobs)"
-        elif may_change:
-            con.execute(in_doubt)
-            continue
-        else:
-            counts_on_jobs = True
-            lacking = con.execute("SELECT job FROM jobs_without_results($1) ORDER BY job", [macro])
-            jobs = [job for (job,) in lacking.fetchall()]
-            chosen = f"FROM stored_{name} AS s WHERE (jobs IS NULL OR list_contains(jobs, s.job))"
-            if jobs:
-                is_asked = "lambda j: jobs IS NULL OR list_contains(jobs, j)"
-                asked = f"list_filter({literal(jobs)}, {is_asked})"
-                chosen = f"{chosen} UNION ALL BY NAME FROM {macro}({asked})"
-        con.execute(f"CREATE OR REPLACE MACRO {relation}(jobs) AS TABLE {chosen}")
-    return counts_on_jobs
 
 
 def _whereabouts(

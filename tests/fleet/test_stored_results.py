@@ -24,8 +24,10 @@ from hta_sql.fleet import materialize
 from hta_sql.store.manifest import Manifest
 
 CATALOG = Catalog.load()
-KEPT = CATALOG.kept
-stored_queries = pytest.mark.parametrize("query", KEPT, ids=str)
+STORED = CATALOG.stored
+QUERIES = [query for query in CATALOG.queries if STORED.get(query.name) == query.macro]
+stored_queries = pytest.mark.parametrize("query", QUERIES, ids=str)
+RELATIONS = sorted(STORED.keys() - {query.name for query in QUERIES})
 
 
 @stored_queries
@@ -38,6 +40,14 @@ def test_a_table_of_stored_results_has_its_querys_columns(query):
     assert re.findall(r"'(\w+_v\d+)'", source.sql) == [str(query)]
     assert "only_jobs" in {p.name for p in query.parameters} and not query.required
     assert query.grain[0] == "job"
+
+
+@pytest.mark.parametrize("name", RELATIONS)
+def test_a_table_of_a_stored_relation_has_its_columns(name):
+    with closing(duckdb.connect()) as con:
+        load_base(con, CATALOG)
+        seen = con.execute(f"DESCRIBE stored_{name}").fetchall()
+        assert seen == con.execute(f"DESCRIBE FROM {STORED[name]}()").fetchall()
 
 
 @pytest.fixture
@@ -76,8 +86,8 @@ def stored_jobs(archive: Path, query: str = "job_summary_v1") -> list[str]:
 def differing(archive: Path) -> list[tuple]:
     """Rows of stored results that are not what their queries return, and the other way round."""
     found = []
-    for query in KEPT:
-        pair = f"FROM {query}()", f"FROM stored_{query.name}"
+    for name, macro in STORED.items():
+        pair = f"FROM {macro}()", f"FROM stored_{name}"
         found += rows_of(
             archive,
             " UNION ALL ".join(
@@ -102,7 +112,7 @@ def test_stored_is_what_was_computed(archive):
         "SELECT query, count(*), count(DISTINCT file_id) FROM stored_results "
         "GROUP BY query ORDER BY query",
     )
-    assert stored == [(str(query), 3, 1) for query in sorted(KEPT, key=str)]
+    assert stored == [(macro, 3, 1) for macro in sorted(STORED.values())]
 
 
 def test_a_job_ingested_anew_has_no_results(archive, tmp_path):
@@ -151,18 +161,18 @@ def test_many_batches_make_few_files(archive, monkeypatch):
     files = "SELECT DISTINCT file_id FROM stored_results WHERE query = 'job_summary_v1'"
     [(merged,)] = rows_of(archive, files)
     assert differing(archive) == []
-    left = archive.glob("results/stored_job_summary/*.parquet")
+    left = archive.glob("results/kept_job_summary/*.parquet")
     for file in left:
         os.utime(file, (0, 0))  # of long ago
     materialize.materialize(archive)
-    assert [f.stem for f in archive.glob("results/stored_job_summary/*.parquet")] == [merged]
+    assert [f.stem for f in archive.glob("results/kept_job_summary/*.parquet")] == [merged]
     assert differing(archive) == []
 
 
 def test_files_without_a_row_count_for_nothing(archive):
     """Those of a killed run, which another may still be about to name, stay for a while."""
     materialize.materialize(archive)
-    [file] = archive.glob("results/stored_job_summary/*.parquet")
+    [file] = archive.glob("results/kept_job_summary/*.parquet")
     orphan = file.with_name("0123456789abcdef.parquet")
     shutil.copy(file, orphan)
     materialize.materialize(archive)
@@ -217,7 +227,7 @@ def test_killed_between_files_and_rows(archive):
     killed = subprocess.run([sys.executable, "-c", KILLED, str(archive)])
     assert killed.returncode == 9
     # One that counts; of the others, as many as the workers had written by then.
-    assert len(list(archive.glob("results/stored_job_summary/*.parquet"))) >= 2
+    assert len(list(archive.glob("results/kept_job_summary/*.parquet"))) >= 2
     [published] = stored_jobs(archive)
     others = sorted({"a", "b", "c"} - {published})
     assert materialize.materialize(archive).jobs == others

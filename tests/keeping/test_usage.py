@@ -20,7 +20,7 @@ def test_jobs_and_the_rest(fleet):
     stray = fleet / "events/job=bert/rank=5/feed.parquet"
     stray.parent.mkdir()
     stray.write_bytes(b"x" * 10)
-    results = fleet / "results/stored_job_summary/a.parquet"
+    results = fleet / "results/kept_job_summary/a.parquet"
     results.parent.mkdir(parents=True)
     results.write_bytes(b"x" * 20)
     rows = hta_sql.usage(fleet).to_pylist()

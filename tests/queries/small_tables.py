@@ -13,6 +13,7 @@ import pyarrow as pa
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.catalogue.query import Query
 from hta_sql.database.layers import load_base
+from hta_sql.database.stored import compute_stored
 
 Rows = list[dict[str, Any]]
 DEFAULTS = {
@@ -45,6 +46,7 @@ class SmallTables:
         self.catalog = Catalog.load()
         self.con = duckdb.connect()
         load_base(self.con, self.catalog)
+        compute_stored(self.con, self.catalog)
         for name in queries:
             self.con.execute(self.query(name).sql)
         self.schemas = {
