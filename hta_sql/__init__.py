@@ -15,11 +15,14 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from hta_sql.errors import HtaSqlError
+from hta_sql.methods import add_methods
 from hta_sql.version import SCHEMA_VERSION, __version__
 
 if TYPE_CHECKING:
     from hta_sql.archive import Archive
-    from hta_sql.comparison.compare import Comparison
+    from hta_sql.comparison.comparison import Comparison
+    from hta_sql.critical_path.compute import compute_critical_path
+    from hta_sql.fleet.materialize import materialize
     from hta_sql.ingestion.ingest import ingest
     from hta_sql.keeping.compact import compact
     from hta_sql.keeping.drop import drop
@@ -32,10 +35,12 @@ __all__ = [
     "__version__",
     "compact",
     "compare",
+    "compute_critical_path",
     "drop",
     "export_job",
     "import_job",
     "ingest",
+    "materialize",
     "open",
     "usage",
 ]
@@ -55,7 +60,12 @@ def open(
     """
     from hta_sql.archive import Archive  # not at the top: it takes DuckDB's start-up time
 
-    return Archive(*archives, only_jobs=only_jobs, engine=engine, address=address)
+    elsewhere = None
+    if (engine, address) != ("local", None):
+        from hta_sql.fleet.by_jobs import ByJobs
+
+        elsewhere = ByJobs(engine, address)
+    return Archive(*archives, only_jobs=only_jobs, elsewhere=elsewhere)
 
 
 def compare(base: str | PathLike[str], test: str | PathLike[str], **selection) -> Comparison:
@@ -71,12 +81,16 @@ def compare(base: str | PathLike[str], test: str | PathLike[str], **selection) -
 # What is imported when asked for, and where it is; `plot` needs the extra `viz`.
 _LATER = {
     "compact": "hta_sql.keeping.compact",
+    "compute_critical_path": "hta_sql.critical_path.compute",
     "drop": "hta_sql.keeping.drop",
     "export_job": "hta_sql.keeping.move",
     "import_job": "hta_sql.keeping.move",
     "ingest": "hta_sql.ingestion.ingest",
+    "materialize": "hta_sql.fleet.materialize",
     "usage": "hta_sql.keeping.usage",
 }
+# Those that open archives have as methods, too.
+add_methods({name: _LATER[name] for name in ("compute_critical_path", "materialize")})
 
 
 def __getattr__(name: str) -> Any:

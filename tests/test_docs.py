@@ -57,6 +57,7 @@ def test_every_command_has_a_sentence_and_an_example(name, command):
 DEMO_SIZES = {"ranks", "steps", "layers"}
 
 
+@pytest.mark.processes
 def test_readme_snippets_run(tmp_path):
     """Blocks of `console` ($ lines) print what they show, `python` runs; all in their order."""
     readme = (PROJECT / "README.md").read_text(encoding="utf-8")
@@ -76,6 +77,7 @@ def test_readme_snippets_run(tmp_path):
     assert commands >= 6
 
 
+@pytest.mark.notebook
 def test_notebook_runs(tmp_path):
     """The tour, in a real Jupyter kernel: its tables have units, its figures are figures."""
     nbformat = pytest.importorskip("nbformat")

@@ -8,6 +8,8 @@ import pytest
 import hta_sql
 from hta_sql.demo import write_job
 
+pytestmark = pytest.mark.notebook
+
 
 @pytest.fixture(scope="module")
 def cells(tmp_path_factory):

@@ -4,8 +4,8 @@ timelines and busy times against plain Python over the raw JSON."""
 from collections import defaultdict
 
 import pytest
+from queries.collectives import TYPED_EMPTY
 from queries.small_tables import count_computation
-from queries.test_collectives import TYPED_EMPTY
 
 from hta_sql.catalogue.catalog import Catalog
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from conftest import activity, write_query
+from own_queries import write_query
+from written_archives import activity
 
 import hta_sql
 from hta_sql.archive import Archive
@@ -45,6 +46,7 @@ def test_it_is_made_once(cache, archive, use_library):
     assert files(cache) == [name] and (cache / name).stat().st_ino == first
 
 
+@pytest.mark.processes
 def test_processes_at_once_make_one(cache, archive):
     """All wait for the first; each then has the whole of it."""
     count = """

@@ -10,6 +10,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+pytestmark = pytest.mark.wheel
+
 PROJECT = Path(__file__).parent.parent
 
 

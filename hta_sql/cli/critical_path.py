@@ -1,6 +1,5 @@
 """The commands about critical paths."""
 
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -8,14 +7,10 @@ from typing import Any
 import click
 
 from hta_sql.catalogue.catalog import Catalog
-from hta_sql.cli.queries import (
-    archives_argument,
-    list_option,
-    open_archives,
-    with_output,
-    write_result,
-)
-from hta_sql.show.output import CLEAR_LINE, format_of
+from hta_sql.cli.options import archives_argument, list_option, with_output
+from hta_sql.cli.progress import Progress
+from hta_sql.cli.results import open_archives, write_result
+from hta_sql.show.formats import format_of
 
 
 @click.command("critical-path")
@@ -70,15 +65,14 @@ def critical_path(
     if output:
         format_of(output, format)
     began = time.monotonic()
+    bar = Progress()
 
     def progress(job: str, done: int, total: int) -> None:
-        if sys.stderr.isatty():
-            click.echo(f"{CLEAR_LINE}{job}: {done} of {total} ranks", err=True, nl=False)
+        bar.show(f"{job}: {done} of {total} ranks")
 
     with open_archives(archives) as archive:
         found = archive.compute_critical_path(faster=times, progress=progress, **chosen)
-        if sys.stderr.isatty():
-            click.echo(CLEAR_LINE, err=True, nl=False)
+        bar.clear()
         for path in found:
             left_out = f", {path.left_out_count:,} left out" if path.left_out_count else ""
             click.echo(
@@ -95,7 +89,7 @@ def critical_path(
             {"window": window, "names": list(times)},
         )["subject"].to_pylist():
             click.echo(f"Warning: --faster: nothing there is named {name!r}", err=True)
-        relation = archive._query_relation(
+        relation = archive.relation_of(
             Catalog.load().find("critical_path_summary"),
             {"only_jobs": [path.job for path in found], "only_windows": [window]},
         )

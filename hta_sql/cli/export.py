@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
-from hta_sql.cli.queries import archives_argument, list_option, open_archives
-from hta_sql.show.output import CLEAR_LINE
+from hta_sql.cli.options import archives_argument, list_option
+from hta_sql.cli.progress import Progress
+from hta_sql.cli.results import open_archives
 
 # As in export/perfetto.py, which is not read for a page of help.
 _COUNTERS = ("queue", "bandwidth", "utilisation")
@@ -84,7 +85,7 @@ def _write(archives: tuple[str, ...], out: Path, export: Callable[..., int]) -> 
 
     with open_archives(archives) as archive:
         refuse_inside(archive, out)
-        with archive._unmoved():
+        with archive.session.unmoved():
             count = export(archive, out)
     click.echo(f"{count:,} events in {out}", err=True)
 
@@ -128,10 +129,10 @@ def export_perfetto_(
     """
     if step is not None and window is not None:
         raise click.UsageError("--step and --window exclude each other")
+    bar = Progress()
 
     def progress(done: int, total: int) -> None:
-        if sys.stderr.isatty():
-            click.echo(f"{CLEAR_LINE}{done} of {total} ranks", err=True, nl=False)
+        bar.show(f"{done} of {total} ranks")
 
     def warn(line: str) -> None:
         click.echo(f"Warning: {line}", err=True)
@@ -149,8 +150,7 @@ def export_perfetto_(
                 **chosen,
             )
         finally:
-            if sys.stderr.isatty():
-                click.echo(CLEAR_LINE, err=True, nl=False)
+            bar.clear()
 
     _write(archives, out, write)
 

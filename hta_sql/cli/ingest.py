@@ -1,7 +1,6 @@
 """The command that reads traces into an archive."""
 
 import signal
-import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -10,8 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hta_sql.cli.queries import with_engine
-from hta_sql.show.output import CLEAR_LINE, counted, format_of, humane, write_table
+import hta_sql
+from hta_sql.cli.options import with_engine
+from hta_sql.cli.progress import Progress
+from hta_sql.show.formats import format_of, write_table
+from hta_sql.show.units import counted, humane
 
 if TYPE_CHECKING:
     from hta_sql.ingestion.ingest import IngestSummary, Outcome
@@ -103,7 +105,6 @@ def ingest(
     if watch and force:
         raise click.UsageError("--force is for once, --watch for good: give one of them")
 
-    from hta_sql.ingestion.ingest import ingest as run
     from hta_sql.ingestion.ingest import told_files
 
     talk = Talk(is_quiet=bool(watch))
@@ -116,7 +117,7 @@ def ingest(
         "progress": talk.progress,
     }
     if not watch:
-        summary = run(
+        summary = hta_sql.ingest(
             traces,
             archive,
             job=job,
@@ -133,7 +134,7 @@ def ingest(
             raise click.exceptions.Exit(1)
         return
 
-    from hta_sql.ingestion.watch import watch as run_watch
+    from hta_sql.ingestion.watch import keep_up
 
     newest: list[dict] = []
 
@@ -151,7 +152,7 @@ def ingest(
 
     signal.signal(signal.SIGTERM, end)
     try:
-        run_watch(
+        keep_up(
             traces,
             archive,
             seconds=watch,
@@ -171,12 +172,12 @@ class Talk:
 
     def __init__(self, is_quiet: bool) -> None:
         self.is_quiet = is_quiet  # about what is unchanged
-        self.is_terminal = sys.stderr.isatty()
+        self._progress = Progress()
         self.began = time.monotonic()
         self.planned({})
 
     def say(self, line: str) -> None:
-        click.echo(f"{CLEAR_LINE}{line}" if self.is_terminal else line, err=True)
+        self._progress.say(line)
 
     def planned(self, files: Mapping[str, int]) -> None:
         self.planned_at = time.monotonic()
@@ -202,13 +203,11 @@ class Talk:
                 self.say(f"{outcome.job}: {_statuses(outcomes)}; {events:,} events")
 
     def progress(self, done: int, total: int) -> None:
-        if not self.is_terminal:
-            return
         full = "#" * (30 * done // max(total, 1))
         read = f"{humane('bytes', done)} of {humane('bytes', total)}"
         rate = self.done / max(time.monotonic() - self.planned_at, 0.1)
         files = f", {self.done:,} of {counted(self.total, 'file')}, {rate:.1f}/s"
-        click.echo(f"{CLEAR_LINE}[{full:-<30}] {read}{files}", err=True, nl=False)
+        self._progress.show(f"[{full:-<30}] {read}{files}")
 
     def summarize(self, summary: "IngestSummary") -> None:
         kinds = Counter(outcome.kind.replace("_", " ") for outcome in summary.outcomes)

@@ -1,14 +1,16 @@
 """The commands that keep an archive in order."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
+import hta_sql
 from hta_sql.cli.export import export
-from hta_sql.cli.queries import list_option, with_output
-from hta_sql.show.output import CLEAR_LINE, counted, format_of, humane, write
+from hta_sql.cli.options import list_option, with_output
+from hta_sql.cli.progress import Progress
+from hta_sql.show.formats import format_of, write
+from hta_sql.show.units import counted, humane
 
 
 @click.command()
@@ -31,15 +33,13 @@ def compact(archive: str, **chosen: Any) -> None:
       hta-sql compact archive
       hta-sql compact s3://bucket/archive --only-jobs llama-7b
     """
-    from hta_sql.keeping.compact import compact as run
+    bar = Progress()
 
     def progress(done: int, total: int) -> None:
-        if sys.stderr.isatty():
-            click.echo(f"{CLEAR_LINE}{done} of {total} groups of ranks", err=True, nl=False)
+        bar.show(f"{done} of {total} groups of ranks")
 
-    done = run(archive, progress=progress, **chosen)
-    if sys.stderr.isatty():
-        click.echo(CLEAR_LINE, err=True, nl=False)
+    done = hta_sql.compact(archive, progress=progress, **chosen)
+    bar.clear()
     for line in done.left:
         click.echo(f"left as it is: {line}", err=True)
     ranks, files = counted(done.rank_count, "rank"), counted(done.written_count, "file")
@@ -97,9 +97,7 @@ def drop(
         format_of(output, format)
         if not output.absolute().parent.is_dir():  # afterwards nobody could tell what went
             raise click.UsageError(f"{output.parent}: no such folder")
-    from hta_sql.keeping.drop import drop as run
-
-    gone = run(archive, jobs=jobs or None, older_than=older_than, dry_run=dry_run)
+    gone = hta_sql.drop(archive, jobs=jobs or None, older_than=older_than, dry_run=dry_run)
     _write(gone, format, output)
     files, size = (sum(gone[name].to_pylist()) for name in ("file_count", "total_bytes"))
     what = "would go" if dry_run else "dropped"
@@ -122,9 +120,7 @@ def usage(archive: str, format: str | None, output: Path | None) -> None:
     """
     if output:
         format_of(output, format)
-    from hta_sql.keeping.usage import usage as run
-
-    _write(run(archive), format, output)
+    _write(hta_sql.usage(archive), format, output)
 
 
 @click.command("import")
@@ -142,9 +138,7 @@ def import_(exported: str, archive: str, job: str | None, force: bool) -> None:
       hta-sql import llama-7b-job archive
       hta-sql import s3://bucket/exported archive --job llama-7b-baseline
     """
-    from hta_sql.keeping.move import import_job
-
-    for copied in import_job(exported, archive, job=job, force=force):
+    for copied in hta_sql.import_job(exported, archive, job=job, force=force):
         _tell(copied, archive)
 
 
@@ -169,9 +163,7 @@ def export_job_(archive: str, job: str, out: str) -> None:
       hta-sql export job archive --job llama-7b -o llama-7b-job
       hta-sql export job s3://bucket/archive --job llama-7b -o llama-7b-job
     """
-    from hta_sql.keeping.move import export_job
-
-    _tell(export_job(archive, out, job=job), out)
+    _tell(hta_sql.export_job(archive, out, job=job), out)
 
 
 def _tell(copied: Any, archive: str) -> None:

@@ -1,12 +1,12 @@
 """The command that stores results."""
 
-import sys
 import time
 
 import click
 
-from hta_sql.cli.queries import list_option, with_engine
-from hta_sql.show.output import CLEAR_LINE
+import hta_sql
+from hta_sql.cli.options import list_option, with_engine
+from hta_sql.cli.progress import Progress
 
 
 @click.command()
@@ -27,17 +27,16 @@ def materialize(
       hta-sql materialize archive
       hta-sql materialize archive --only-jobs llama-7b --force
     """
-    from hta_sql.fleet.materialize import materialize as run
-
     began = time.monotonic()
+    bar = Progress()
 
     def progress(done: int, total: int) -> None:
-        if sys.stderr.isatty():
-            click.echo(f"{CLEAR_LINE}{done:,} of {total:,} jobs", err=True, nl=False)
+        bar.show(f"{done:,} of {total:,} jobs")
 
-    done = run(archive, only_jobs, force, progress, engine, address)
-    if sys.stderr.isatty():
-        click.echo(CLEAR_LINE, err=True, nl=False)
+    done = hta_sql.materialize(
+        archive, only_jobs=only_jobs, force=force, engine=engine, address=address, progress=progress
+    )
+    bar.clear()
     for job, reason in done.failed:
         click.echo(f"{job}: failed: {reason}", err=True)
     failed = f", {len(done.failed):,} failed" if done.failed else ""

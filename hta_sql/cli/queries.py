@@ -1,21 +1,14 @@
-"""The commands of the queries, made from the catalogue, and what they share with `sql`."""
+"""The commands of the queries, made from the catalogue."""
 
-import csv
-import warnings
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.catalogue.query import Parameter, Query
-from hta_sql.engines.engine import ENGINES
-from hta_sql.show.output import FORMATS, write
-
-if TYPE_CHECKING:
-    from hta_sql.archive import Archive
+from hta_sql.cli.options import archives_argument, list_option, with_engine, with_output
+from hta_sql.cli.results import open_archives, tell_lacking_results, write_result
 
 _TYPES = {"DOUBLE": click.FLOAT, "VARCHAR": click.STRING, "BOOLEAN": click.BOOL}
 
@@ -30,63 +23,16 @@ class QueryGroup(click.Group):
         return query_command(name, Catalog.load().versions(name))
 
 
-def with_output(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of every command that prints a result."""
-    command = click.option(
-        "-o",
-        "--output",
-        type=click.Path(dir_okay=False, path_type=Path),
-        metavar="FILE",
-        help="Write to a file; its name's ending tells the format.",
-    )(command)
-    return click.option(
-        "--format", type=click.Choice(FORMATS), help="Form of the result. [default: table]"
-    )(command)
+@click.group(cls=QueryGroup, subcommand_metavar="QUERY ARCHIVE... [OPTIONS]")
+def run() -> None:
+    """Run a query on an archive, or on several read as one.
 
-
-def with_engine(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of every command whose work other machines can do."""
-    command = click.option(
-        "--address",
-        metavar="ADDRESS",
-        help="Address of the Ray cluster. [default: $RAY_ADDRESS, or one made on this machine]",
-    )(command)
-    return click.option(
-        "--engine",
-        type=click.Choice(ENGINES),
-        default="local",
-        show_default=True,
-        help="Where the work is done: by this machine or by a Ray cluster.",
-    )(command)
-
-
-archives_argument = click.argument("archives", nargs=-1, required=True, metavar="ARCHIVE...")
-
-
-def open_archives(
-    archives: tuple[str, ...], engine: str = "local", address: str | None = None
-) -> "Archive":
-    from hta_sql.archive import Archive
-
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        archive = Archive(*archives, engine=engine, address=address)
-    for warning in found:
-        click.echo(f"Warning: {warning.message}", err=True)
-    return archive
-
-
-def write_result(
-    archive: "Archive", relation: Any, format: str | None, output: Path | None
-) -> None:
-    """Write a result from another thread, since Arrow waits for DuckDB deaf to Ctrl-C."""
-    with archive._unmoved(), ThreadPoolExecutor(1) as pool:
-        writing = pool.submit(lambda: write(relation, format, output))
-        try:
-            writing.result()
-        except KeyboardInterrupt:
-            archive._con.interrupt()
-            raise
+    \b
+    Example:
+      hta-sql run temporal_breakdown archive --only-ranks 0,1
+      hta-sql run kernel_stats archive --top-k 5 --format json
+      hta-sql run kernel_stats --help
+    """
 
 
 def query_command(name: str, versions: list[Query]) -> click.Command:
@@ -113,9 +59,8 @@ def query_command(name: str, versions: list[Query]) -> click.Command:
         given = {key: value for key, value in options.items() if value is not None}
         query.call(given)  # a wrong option is told before the archive is opened
         with open_archives(archives, engine, address) as archive:
-            relation = archive._query_relation(query, given)
-            if lacking := archive._lacking_results([query.macro]):
-                click.echo(lacking, err=True)
+            relation = archive.relation_of(query, given)
+            tell_lacking_results(archive, [query.macro])
             write_result(archive, relation, format, output)
 
     paragraphs = [newest.summary, *filter(None, newest.text.split("\n\n"))]
@@ -141,32 +86,6 @@ def _option(parameter: Parameter) -> click.Option:
     if not parameter.is_list:
         return click.Option([flag], type=plain, required=required, help=text)
     return list_option(flag, plain, text, required)
-
-
-def list_option(
-    flag: str, kind: click.ParamType, text: str, required: bool = False
-) -> click.Option:
-    """An option that takes several values, repeated or with commas; None where it is not given."""
-
-    def items(
-        ctx: click.Context, option: click.Parameter, values: tuple[str, ...]
-    ) -> list[Any] | None:
-        try:
-            texts = [item for value in values for item in next(csv.reader([value])) or [""]]
-        except csv.Error:
-            raise click.BadParameter(
-                "put a value with line ends in double quotes", ctx, option
-            ) from None
-        return [kind.convert(text.strip(), option, ctx) for text in texts] or None
-
-    return click.Option(
-        [flag],
-        multiple=True,
-        required=required,
-        metavar=f"{kind.name.upper()},...",
-        help=text,
-        callback=items,
-    )
 
 
 def _dashed(name: str) -> str:

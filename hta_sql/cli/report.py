@@ -7,8 +7,10 @@ from pathlib import Path
 
 import click
 
-from hta_sql.cli.queries import archives_argument, open_archives
-from hta_sql.show.output import CLEAR_LINE, humane
+from hta_sql.cli.options import archives_argument
+from hta_sql.cli.progress import Progress
+from hta_sql.cli.results import open_archives
+from hta_sql.show.units import humane
 
 
 @click.command("report")
@@ -55,10 +57,10 @@ def report(
     from hta_sql.report import write_report
 
     began = time.monotonic()
+    bar = Progress()
 
     def progress(title: str, done: int, total: int) -> None:
-        if sys.stderr.isatty():
-            click.echo(f"{CLEAR_LINE}{done} of {total}: {title}", err=True, nl=False)
+        bar.show(f"{done} of {total}: {title}")
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with open_archives(archives) as archive:
@@ -70,8 +72,7 @@ def report(
             step=step,
             progress=progress,
         )
-    if sys.stderr.isatty():
-        click.echo(CLEAR_LINE, err=True, nl=False)
+    bar.clear()
     for problem in problems:
         click.echo(f"Warning: {problem}", err=True)
     size = humane("bytes", output.stat().st_size)

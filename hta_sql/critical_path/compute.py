@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.critical_path.graph import against_time, longest_path
-from hta_sql.critical_path.job import JobGraph, write_job_path, write_what_ifs
-from hta_sql.critical_path.sql import drop_tables, run_folder, set_variables, text
+from hta_sql.critical_path.job import FILES, JobGraph, write_job_path, write_what_ifs
 from hta_sql.critical_path.store import Draft, draft
 from hta_sql.critical_path.windows import Window, find_windows, path_window
+from hta_sql.database.sql_files import set_variables
 from hta_sql.errors import BadParameter
 from hta_sql.version import __version__
 
@@ -44,40 +44,57 @@ class ComputedPath(NamedTuple):
 
 
 def compute_critical_path(
-    run: Archive,
+    archive: Archive,
     *,
-    step: int | None,
-    annotation: str | None,
-    instance: int,
-    only_jobs: Iterable[str] | None,
-    only_ranks: Iterable[int] | None,
-    data_loading: Iterable[str],
-    faster: Mapping[str, float],
-    progress: Callable[[str, int, int], None],
+    step: int | None = None,
+    annotation: str | None = None,
+    instance: int = 0,
+    only_jobs: Iterable[str] | None = None,
+    only_ranks: Iterable[int] | None = None,
+    data_loading: Iterable[str] = (),
+    faster: Mapping[str, float] | None = None,
+    progress: Callable[[str, int, int], None] = lambda job, done, total: None,
 ) -> list[ComputedPath]:
-    """See Archive.compute_critical_path."""
-    label = path_window(step, annotation, instance)
-    loading = [*DATA_LOADING, *_names("data_loading", data_loading)]
-    _check_faster(faster)
-    # Of the same types, and in the same words, as those of the queries.
-    _, chosen = (
-        Catalog.load()
-        .find("critical_path")
-        .call({"only_jobs": only_jobs, "only_ranks": only_ranks})
-    )
-    jobs = find_windows(
-        run, step, annotation, instance, chosen.get("only_jobs"), chosen.get("only_ranks")
-    )
-    set_variables(run._con, path_window=label, path_loading=loading)
-    try:
-        run_folder(run._con, "archive")
-        return [
-            _compute_job(run, job, windows, label, loading, faster, progress)
-            for job, windows in jobs.items()
-        ]
-    finally:
-        drop_tables(run._con)
-        run.reload()
+    """Find what bounds a step, an annotation or whole traces, and keep it in the archive.
+
+    The window is the step `ProfilerStep#<step>`; or, of the host annotations of a rank whose
+    name contains `annotation`, number `instance` in time, from 0; or all of the traces. It is
+    sought on all ranks of all jobs unless told. Annotations with a name in `data_loading` are
+    taken for loading of data, beside those of PyTorch's DataLoader. `faster` maps names of
+    kernels, operators and calls, or what things are bound by, to how many times faster they
+    shall be in `what_if`. `progress` gets a job, its ranks done and its ranks.
+
+    The queries critical_path, critical_path_summary, critical_path_ranks and what_if read the
+    result, until the window is computed again or one of its traces is ingested anew.
+    HtaSqlError where there is no such window, ArchiveError where the archive cannot be written.
+    """
+    archive.session.look_anew()
+    if only_jobs is not None:
+        only_jobs = [only_jobs] if isinstance(only_jobs, str) else list(only_jobs)
+    with archive.narrowed(only_jobs):
+        label = path_window(step, annotation, instance)
+        loading = [*DATA_LOADING, *_names("data_loading", data_loading)]
+        faster = _checked(faster or {})
+        # Of the same types, and in the same words, as those of the queries.
+        _, chosen = (
+            Catalog.load()
+            .find("critical_path")
+            .call({"only_jobs": only_jobs, "only_ranks": only_ranks})
+        )
+        jobs = find_windows(
+            archive, step, annotation, instance, chosen.get("only_jobs"), chosen.get("only_ranks")
+        )
+        con = archive.session.con
+        set_variables(con, path_window=label, path_loading=loading)
+        try:
+            FILES.run_all(con, "archive")
+            return [
+                _compute_job(archive, job, windows, label, loading, faster, progress)
+                for job, windows in jobs.items()
+            ]
+        finally:
+            FILES.drop_tables(con, "archive", "rank", "job", "output")
+            archive.reload()
 
 
 def _names(what: str, given: Iterable[str]) -> list[str]:
@@ -87,7 +104,7 @@ def _names(what: str, given: Iterable[str]) -> list[str]:
     return names
 
 
-def _check_faster(faster: Mapping[str, float]) -> None:
+def _checked(faster: Mapping[str, float]) -> Mapping[str, float]:
     """BadParameter unless it maps names to how many times faster they shall be."""
     is_mapping = isinstance(faster, Mapping)
     if is_mapping:
@@ -98,10 +115,11 @@ def _check_faster(faster: Mapping[str, float]) -> None:
         raise BadParameter(
             f"faster is {faster!r}; it maps names to how many times faster, more than 1"
         )
+    return faster
 
 
 def _compute_job(
-    run: Archive,
+    archive: Archive,
     job: str,
     windows: list[Window],
     label: str,
@@ -110,9 +128,9 @@ def _compute_job(
     progress: Callable[[str, int, int], None],
 ) -> ComputedPath:
     """Find and publish the paths of a job's window."""
-    run._look_anew(run._sources)  # the paths of the job before may have taken the place of others
-    run._load()
-    set_variables(run._con, path_job=job)
+    archive.session.look_anew()  # the paths of the job before may have taken the place of others
+    archive.session.load()
+    set_variables(archive.session.con, path_job=job)
     row = {
         "path_window": label,
         "ranks": [window.rank for window in windows],
@@ -121,9 +139,9 @@ def _compute_job(
         "hta_sql_version": __version__,
         "computed_at": datetime.now(UTC).replace(tzinfo=None),
     }
-    with draft(run.root_of(job), job) as new:
-        with run._unmoved():
-            row |= _write_job(run._con, new, windows, label, faster, progress)
+    with draft(archive.session.root_of(job), job) as new:
+        with archive.session.unmoved():
+            row |= _write_job(archive.session.con, new, windows, label, faster, progress)
         new.publish(row)
     return ComputedPath(job, *(row[name] for name in ComputedPath._fields[1:]))
 
@@ -137,7 +155,7 @@ def _write_job(
     progress: Callable[[str, int, int], None],
 ) -> dict[str, int]:
     """Write the graphs and paths of a window's ranks, and of the job; the graph's size."""
-    con.execute(text("output/begin_job"))
+    FILES.run(con, "output/begin_job")
     node_count = edge_count = left_out_count = 0
     for done, window in enumerate(windows):
         progress(new.job, done, len(windows))
@@ -150,16 +168,16 @@ def _write_job(
             path_tid=window.tid,
             path_first_node=node_count,
         )
-        run_folder(con, "rank")
+        FILES.run_all(con, "rank")
         left_out_count += leave_out_circles(con, "path_edge_rows", "path_nodes")
         _write_path(con, new.file("path_edges", window.rank))
-        con.execute(text("output/add_rank"))
+        FILES.run(con, "output/add_rank")
         [(nodes, edges)] = con.execute(
             "SELECT (SELECT count(*) FROM path_nodes), (SELECT count(*) FROM path_edge_rows)"
         ).fetchall()
         node_count, edge_count = node_count + nodes, edge_count + edges
     progress(new.job, len(windows), len(windows))
-    run_folder(con, "job")
+    FILES.run_all(con, "job")
     left_out_count += leave_out_circles(con, "job_edges", "job_graph_nodes")
     first = windows[0].rank
     graph = JobGraph(con)
@@ -188,5 +206,5 @@ def _write_path(con: duckdb.DuckDBPyConnection, file: Path) -> None:
     way = longest_path(edges["source"], edges["target"], edges["time_ns"], at)
     positions = {"number": edges["number"][way], "position": np.arange(1, len(way) + 1)}
     con.register("path_positions", pa.table(positions))
-    con.sql(text("output/path_edges")).write_parquet(str(file), compression="zstd")
+    con.sql(FILES.text("output/path_edges")).write_parquet(str(file), compression="zstd")
     con.unregister("path_positions")

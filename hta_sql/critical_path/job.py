@@ -13,11 +13,12 @@ import pyarrow.parquet as pq
 from hta_sql.catalogue.header import comment_of
 from hta_sql.catalogue.root import sql_root
 from hta_sql.critical_path.graph import NONE, Replay, way_to
-from hta_sql.critical_path.sql import set_variables, text
+from hta_sql.database.sql_files import SqlFiles, set_variables
 
 if TYPE_CHECKING:
     import duckdb
 
+FILES = SqlFiles("critical_path")
 # The kernels that take most of the path are asked about, each so many times faster.
 TOP_KERNELS = 3
 KERNEL_FACTOR = 2.0
@@ -115,7 +116,7 @@ def write_job_path(con: duckdb.DuckDBPyConnection, graph: JobGraph, file: Path) 
         }
     )
     con.register("path_positions", positions)
-    con.execute(f"CREATE OR REPLACE TEMP TABLE job_path AS {text('output/job_path_edges')}")
+    con.execute(f"CREATE OR REPLACE TEMP TABLE job_path AS {FILES.text('output/job_path_edges')}")
     con.unregister("path_positions")
     con.sql("FROM job_path").write_parquet(str(file), compression="zstd")
 
@@ -137,7 +138,7 @@ def write_what_ifs(
             what_if_subject=scenario.subject,
             what_if_factor=scenario.factor,
         )
-        changed = con.execute(text(f"what_if/{scenario.name}")).fetchnumpy()
+        changed = FILES.run(con, f"what_if/{scenario.name}").fetchnumpy()
         delay = graph.delay.copy()
         at = np.searchsorted(graph.number, changed["number"])
         delay[at] = np.minimum(delay[at], changed["delay_ns"])

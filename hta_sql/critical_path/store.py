@@ -10,13 +10,12 @@ from pathlib import Path
 
 from hta_sql.database.attach import write_database
 from hta_sql.errors import ArchiveError, FilesMoved
-from hta_sql.ingestion.ingest import clear_abandoned, in_use, staging_of
 from hta_sql.places.storage import Place, is_remote, put, remove
-from hta_sql.store.layout import partition
+from hta_sql.store.layout import PATH_TABLES, partition
 from hta_sql.store.manifest import Manifest
+from hta_sql.store.staging import clear_abandoned, in_use, staging_of
 
 MANIFEST = "critical_paths"
-TABLES = ("path_edges", "job_path_edges", "what_if_times")
 
 
 @dataclass
@@ -60,7 +59,7 @@ class Draft:
             old = [
                 self.archive / table / partition(other["job"], rank) / f"{other['path_id']}.parquet"
                 for other in gone
-                for table in TABLES
+                for table in PATH_TABLES
                 for rank in other["ranks"]
             ]
             if is_remote(self.archive):

@@ -1,14 +1,8 @@
-"""Archives inside DuckDB: let a connection read their files, write hta.duckdb, run a shell."""
+"""Archives inside DuckDB: let a connection read their files, write hta.duckdb."""
 
-import importlib.util
 import os
-import shutil
-import signal
-import subprocess
-import tempfile
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,20 +10,18 @@ import duckdb
 
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.database.layers import at_line, comment_on_views, literal
-from hta_sql.database.stored import choose_stored
+from hta_sql.database.roots import archive_root
+from hta_sql.database.stored_relations import choose_stored
 from hta_sql.database.template import maker, new_database, template
-from hta_sql.errors import ArchiveError, HtaSqlError, one_line
-from hta_sql.places.storage import absolute, holds_archive, is_remote
+from hta_sql.errors import ArchiveError, one_line
 from hta_sql.store.sources import PATTERNS, Source, whereabouts
 from hta_sql.version import SCHEMA_VERSION
 
 if TYPE_CHECKING:
-    from hta_sql.places.storage import Place
+    pass
 
 # A question is asked so often before it is given up, where files keep changing.
 ATTEMPTS = 5
-# In a path, DuckDB takes these for patterns or a list of paths.
-UNSEARCHABLE = "*?[],\\"
 
 
 # Where DuckDB expects few rows, it plans an ASOF join that is quadratic; it is often wrong.
@@ -42,39 +34,6 @@ def without_progress_bar(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConne
     if con.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
         con.execute("SET enable_progress_bar = false")
     return con
-
-
-def archive_root(archive: "str | os.PathLike[str] | Place") -> "Place":
-    """Where an archive is, from anywhere; ArchiveError if there is none."""
-    root = absolute(archive)
-    if is_remote(root):
-        if not holds_archive(root):
-            raise ArchiveError(
-                f"{archive}: no archive there; `hta-sql ingest TRACES ARCHIVE` makes one"
-            )
-        check_searchable(root)
-        return root
-    if not root.exists():
-        raise ArchiveError(f"{archive}: no such folder; `hta-sql ingest TRACES ARCHIVE` makes one")
-    if not (root / "traces.parquet").is_file() and not (root / "traces").is_dir():
-        what = "holds no traces.parquet" if root.is_dir() else "is a file"
-        raise ArchiveError(
-            f"{archive}: not an archive, it {what}; `hta-sql ingest TRACES ARCHIVE` makes one"
-        )
-    check_searchable(root)
-    return root
-
-
-def check_searchable(root: "Place") -> None:
-    """ArchiveError for a path in which DuckDB finds no files."""
-    text = os.fsencode(str(root)).decode(errors="backslashreplace")
-    if text != str(root):
-        raise ArchiveError(f"{text}: an archive's path has to be UTF-8; rename the folder")
-    if bad := sorted(set(text) & set(UNSEARCHABLE)):
-        raise ArchiveError(
-            f"{text}: DuckDB cannot search a path with {' '.join(bad)} in it; "
-            "move the archive or rename the folder"
-        )
 
 
 def schemas(con: duckdb.DuckDBPyConnection, sources: Sequence[Source]) -> tuple[set[str], int]:
@@ -198,45 +157,12 @@ def _put_sources(
 def write_database(archive: str | os.PathLike[str]) -> Path:
     """Write hta.duckdb into the archive, atomically: views and macros, which hold no data."""
     root = archive_root(archive)
-    _write_database(root, root / "hta.duckdb")
+    write_database_to(root, root / "hta.duckdb")
     return root / "hta.duckdb"
 
 
-def run_shell(archive: str | os.PathLike[str], commands: Iterable[str] = ()) -> int:
-    """Run DuckDB's command line on an archive, or only `commands`; its exit status."""
-    root = archive_root(archive)
-    if is_remote(root):
-        raise HtaSqlError(
-            f"{root}: a shell reads archives on disk; copy it (aws s3 cp --recursive "
-            "URL FOLDER), or ask it by `hta-sql sql`"
-        )
-    shell = _shell_program()
-    with tempfile.TemporaryDirectory(prefix="hta-sql-") as scratch:
-        database = root / "hta.duckdb"
-        if _made_by(database) != maker(Catalog.load()):
-            try:
-                write_database(root)
-            except OSError:  # the archive may be read, not written
-                database = Path(scratch) / "hta.duckdb"
-                _write_database(root, database)
-        line = [
-            shell,
-            "-readonly",
-            str(database),
-            "-cmd",
-            NO_LOOP_JOINS,
-            "-cmd",
-            f"SET file_search_path = {literal(str(root))}",
-        ]
-        for command in commands:
-            line += ["-c", command]
-        with _leaving_interrupts_to_child():
-            status = subprocess.run(line).returncode
-    return status if status >= 0 else 128 - status
-
-
-def _write_database(root: Path, target: Path) -> None:
-    """The template with the views of those tables that have files."""
+def write_database_to(root: Path, target: Path) -> None:
+    """The same to any file: the template with the views of those tables that have files."""
     catalog, source = Catalog.load(), Source(root)
     with new_database(target, template(catalog)) as con:
         mixed, _ = schemas(con, [source])
@@ -249,38 +175,3 @@ def _write_database(root: Path, target: Path) -> None:
         choose_stored(con, catalog, reading, may_change=True)
         comment_on_views(con, catalog, reading)
         con.execute(f"CREATE VIEW hta_version AS SELECT {literal(maker(catalog))} AS made_by")
-
-
-def _made_by(database: Path) -> str | None:
-    """The maker of an hta.duckdb; None if it is missing or does not open."""
-    if not database.exists():
-        return None
-    try:
-        with closing(duckdb.connect(str(database), read_only=True)) as con:
-            return con.execute("SELECT made_by FROM hta_version").fetchone()[0]
-    except duckdb.Error:
-        return None
-
-
-def _shell_program() -> str:
-    """DuckDB's command line: the one that duckdb-cli brings, else one on the PATH.
-
-    Not by the script that duckdb-cli installs: a Ctrl-C would end that script.
-    """
-    package = importlib.util.find_spec("duckdb_cli")
-    beside = os.path.dirname(package.origin) if package and package.origin else None
-    program = shutil.which("duckdb", path=beside) if beside else None
-    program = program or shutil.which("duckdb")
-    if not program:
-        raise HtaSqlError("no duckdb command line found; pip install 'hta-sql[shell]' brings it")
-    return program
-
-
-@contextmanager
-def _leaving_interrupts_to_child():
-    """Ctrl-C in the shell cancels a query there; it must not end this process."""
-    before = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

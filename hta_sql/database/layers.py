@@ -98,6 +98,6 @@ def literal(value: object) -> str:
         return str(value).lower()
     if isinstance(value, list):
         return f"[{', '.join(map(literal, value))}]"
-    if isinstance(value, int):
+    if isinstance(value, int | float):
         return str(value)
     return "'" + str(value).replace("'", "''") + "'"

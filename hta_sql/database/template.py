@@ -27,7 +27,7 @@ from hta_sql.database.layers import (
     load_base,
     load_queries,
 )
-from hta_sql.database.stored import compute_stored
+from hta_sql.database.stored_relations import compute_stored
 from hta_sql.errors import one_line
 from hta_sql.version import __version__
 

@@ -1,11 +1,4 @@
-"""Where work is done that falls into parts: in processes of this machine, or on a Ray cluster.
-
-    with start("ray", address="auto") as engine:
-        for item, result in engine.map(function, items):
-            ...
-
-This module imports neither.
-"""
+"""What an engine is: who does the same to many items, with several workers."""
 
 from __future__ import annotations
 
@@ -13,9 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from hta_sql.errors import BadParameter, HtaSqlError
+from hta_sql.errors import HtaSqlError
 
-ENGINES = ("local", "ray")
 # What a worker may take unless told, whatever the size of its part.
 WORKER_BYTES = 1 << 30
 # More than as many threads gain a part little.
@@ -69,29 +61,6 @@ class Engine(Protocol):
     def __enter__(self) -> Engine: ...
 
     def __exit__(self, *_: object) -> None: ...
-
-
-def start(engine: str = "local", address: str | None = None) -> Engine:
-    """The engine of a name; HtaSqlError where it is not known or not installed.
-
-    `address` is of a Ray cluster, as Ray takes it; without one, `RAY_ADDRESS` tells it, or a small
-    cluster on this machine is started at the first use and ended by close().
-    """
-    if engine not in ENGINES:
-        raise BadParameter(f"no engine {engine!r}; there is {' and '.join(ENGINES)}")
-    if engine == "local":
-        if address is not None:
-            raise BadParameter(f"address {address!r} is of a Ray cluster: it needs engine 'ray'")
-        from hta_sql.engines.local import LocalEngine
-
-        return LocalEngine()
-    try:
-        from hta_sql.engines.on_ray import RayEngine
-    except ImportError as error:
-        raise HtaSqlError(
-            f"the engine 'ray' needs more: pip install 'hta-sql[fleet]' ({error})"
-        ) from error
-    return RayEngine(address)
 
 
 def threads_each(cores: int, parts: int) -> int:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hta_sql.critical_path.sql import set_variables, text
+from hta_sql.critical_path.job import FILES
+from hta_sql.database.sql_files import set_variables
 from hta_sql.errors import HtaSqlError
 from hta_sql.export.file import check_name, head_of, write_trace
 from hta_sql.export.sql import lines, lines_of_events, tables
@@ -31,13 +32,13 @@ def export_critical_path(
     """
     check_name(out)
     job, rank, window = _chosen(run, only_jobs, only_ranks, only_windows)
-    con = run._con
+    con = run.session.con
     head, base_ns = head_of(run, job, rank)
     with tables(run, job, base_ns, export_all=not only_critical):
         set_variables(con, path_job=job, path_rank=rank, path_window=window)
-        con.execute(text("output/export_marks"))
+        FILES.run(con, "output/export_marks")
         if only_critical:
-            con.execute(text("output/export_selected"))
+            FILES.run(con, "output/export_selected")
         return write_trace(out, head, _lines(con, rank))
 
 
@@ -78,4 +79,4 @@ def _chosen(
 
 def _lines(con: duckdb.DuckDBPyConnection, rank: int) -> Iterator[list[str]]:
     yield from lines_of_events(con, rank)
-    yield from lines(con, text("output/export_path"))
+    yield from lines(con, FILES.text("output/export_path"))

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from hta_sql.archive import Archive
 from hta_sql.catalogue.query import Query
 from hta_sql.engines.engine import Engine, Share, WorkerDied
+from hta_sql.engines.start import start
 from hta_sql.errors import BadParameter, HtaSqlError, one_line
 
 if TYPE_CHECKING:
-    from hta_sql.archive import Archive
     from hta_sql.places.storage import Place
 
 # So many batches a core: none waits long for the last one, and small jobs share what a start costs.
@@ -23,6 +24,20 @@ BATCHES_PER_CORE = 4
 MOST_JOBS_OF_A_BATCH = 100
 # Of the memory of its share. What DuckDB holds besides is not counted.
 DUCKDB_MEMORY_FRAC = 0.8
+
+
+class ByJobs:
+    """Queries of an open archive, done job by job by an engine: with "ray" on the cluster at
+    `address`, or one made here."""
+
+    def __init__(self, engine: str, address: str | None = None):
+        self._engine = start(engine, address)
+
+    def answer(self, archive: Archive, query: Query, values: Mapping[str, Any]) -> pa.Table:
+        return by_jobs(archive, self._engine, query, values)
+
+    def close(self) -> None:
+        self._engine.close()
 
 
 def by_jobs(archive: Archive, engine: Engine, query: Query, values: Mapping[str, Any]) -> pa.Table:
@@ -38,7 +53,7 @@ def by_jobs(archive: Archive, engine: Engine, query: Query, values: Mapping[str,
         )
     events = events_of_jobs(archive, values.get("only_jobs"))
     batches = batches_of(events, engine.cores * BATCHES_PER_CORE)
-    work = partial(query_jobs, archive._roots, query.name, query.version, dict(values))
+    work = partial(query_jobs, archive.session.roots, query.name, query.version, dict(values))
     found: dict[tuple[str, ...], pa.Table] = {}
     while batches:
         too_much: list[tuple[str, ...]] = []
@@ -68,15 +83,15 @@ def events_of_jobs(archive: Archive, only_jobs: Sequence[str] | None) -> dict[st
     """The jobs that there are, of those that are asked for, in order; and their events."""
     events: dict[str, int] = {}
     for table, count in (("traces", "event_count"), ("attachments", "0"), ("critical_paths", "0")):
-        files = [file for source in archive._sources for file in source.manifest(table)]
+        files = [file for source in archive.session.sources for file in source.manifest(table)]
         if files:
-            for job, number in archive._con.execute(
+            for job, number in archive.session.con.execute(
                 f"SELECT job, coalesce(sum({count}), 0)::BIGINT FROM read_parquet($files, "
                 "hive_partitioning = false, union_by_name = true) GROUP BY job",
                 {"files": files},
             ).fetchall():
                 events[job] = events.get(job, 0) + number
-    for chosen in (archive._only_jobs, only_jobs):
+    for chosen in (archive.session.only_jobs, only_jobs):
         events = {job: n for job, n in events.items() if chosen is None or job in chosen}
     return dict(sorted(events.items()))
 
@@ -107,7 +122,6 @@ def query_jobs(
     share: Share,
 ) -> pa.Table:
     """In a worker: a query's rows of these jobs."""
-    from hta_sql.archive import Archive
 
     def result_of(jobs: Sequence[str]) -> pa.Table:
         return archive.query(name, version, **dict(values) | {"only_jobs": list(jobs)})
@@ -139,4 +153,4 @@ def limit(archive: Archive, share: Share, spill: str) -> None:
         "memory_limit": f"{int(share.memory_bytes * DUCKDB_MEMORY_FRAC) >> 20}MiB",
         "temp_directory": spill,
     }.items():
-        archive._con.execute(f"SET {option} = '{value}'")
+        archive.session.con.execute(f"SET {option} = '{value}'")

@@ -7,60 +7,41 @@ it count.
 
 from __future__ import annotations
 
-import contextlib
 import uuid
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from hta_sql.archive import Archive
 from hta_sql.catalogue.catalog import Catalog
-from hta_sql.database.attach import archive_root, write_database
-from hta_sql.engines.engine import Share, start
+from hta_sql.database.roots import archive_root
+from hta_sql.database.stored_results import jobs_without_results
+from hta_sql.engines.engine import Engine, Share
+from hta_sql.engines.start import start
 from hta_sql.errors import ArchiveError, HtaSqlError, one_line
-from hta_sql.ingestion.ingest import clear_abandoned, in_use, staging_of
+from hta_sql.fleet.result_files import merge_small_files, publish, put_result, remove_unnamed
 from hta_sql.keeping.files import check_jobs
-from hta_sql.places.storage import (
-    absolute,
-    age_seconds,
-    is_remote,
-    place,
-    put,
-    reader_of,
-    sizes_below,
-    stamp,
-)
-from hta_sql.store.layout import on_disk
-from hta_sql.store.manifest import Manifest
-from hta_sql.store.moves import say_moved
+from hta_sql.places.storage import absolute
+from hta_sql.store.staging import clear_abandoned, in_use, staging_of
 from hta_sql.version import __version__
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from os import PathLike
 
     from hta_sql.places.storage import Place
 
-MANIFEST = "stored_results"
 # Of a batch. So many events take some 0.5 GB; so many jobs share what opening an archive takes.
 MOST_EVENTS = 2_000_000
 MOST_JOBS = 64
 # What DuckDB may take before it writes to disk, and a worker with all else.
 MEMORY_LIMIT = "1GB"
 WORKER_BYTES = 3 << 29
-# A query's files are opened one by one: of more, the smaller ones become one.
-MOST_FILES = 8
-LARGE_BYTES = 32 << 20
-# A file that no row names may be about to be named, or still be read.
-UNNAMED_SECONDS = 3600
 
 
 @dataclass(frozen=True)
@@ -93,21 +74,44 @@ class Materialized:
 
 
 def materialize(
-    archive: str | Place,
-    only_jobs: Collection[str] | None = None,
+    archive: Archive | str | PathLike[str] | Place,
+    *,
+    only_jobs: Iterable[str] | None = None,
     force: bool = False,
-    progress: Callable[[int, int], None] = lambda done, total: None,
     engine: str = "local",
     address: str | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Materialized:
-    """Store what is missing, or with `force` all, of the jobs of an archive.
+    """Store in the archive what queries on all jobs read: results of those on single jobs.
 
-    A worker of the `engine` computes a batch; with "ray" on the cluster at `address`. `progress`
-    gets the jobs that are done and their number. ArchiveError for one of `only_jobs` that is not
-    there.
+    Computed is what is missing of the chosen jobs, or of which a trace was ingested anew since;
+    with `force` all. A worker of the `engine` takes several jobs; with "ray" on the cluster at
+    `address`. `progress` gets the jobs that are done and their number. A job that fails stops no
+    other: it is told in the result. ArchiveError where the archive cannot be written, or has
+    nothing of one of `only_jobs`.
     """
-    working = start(engine, address)
-    root = archive_root(archive)
+    if not isinstance(archive, Archive):
+        return store_results(
+            archive_root(archive), only_jobs, force, start(engine, address), progress
+        )
+    chosen = archive.session.chosen(only_jobs)
+    stored, failed = [], []
+    for root in archive.session.roots:
+        done = store_results(root, chosen, force, start(engine, address), progress)
+        stored += done.jobs
+        failed += done.failed
+    archive.reload()
+    return Materialized(stored, failed)
+
+
+def store_results(
+    root: Place,
+    only_jobs: Iterable[str] | None,
+    force: bool,
+    working: Engine,
+    progress: Callable[[int, int], None],
+) -> Materialized:
+    """The same of one archive. The engine is closed afterwards."""
     if only_jobs is not None:
         only_jobs = check_jobs(root, [only_jobs] if isinstance(only_jobs, str) else only_jobs)
     stored: list[str] = []
@@ -146,7 +150,7 @@ def batches_of(
     sizes: dict[str, int] = {}
     with opened(root, only_jobs) as archive:
         for name, macro in Catalog.load().stored.items():
-            for row in archive._jobs_without_results("" if force else macro):
+            for row in jobs_without_results(archive.session, "" if force else macro):
                 missing[row["job"]].append(name)
                 sizes[row["job"]] = row["event_count"] or 0
     alike: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
@@ -194,11 +198,11 @@ def results_of(batch: Batch, threads: int) -> list[dict]:
     root = absolute(batch.archive)
     file_id = uuid.uuid4().hex[:16]
     with in_use(staging := staging_of(root)), opened(root, batch.jobs) as archive:
-        archive._con.execute(f"SET threads = {threads}")
-        archive._con.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
-        archive._con.execute("SET temp_directory = $1", [str(staging / "spill")])
+        archive.session.con.execute(f"SET threads = {threads}")
+        archive.session.con.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
+        archive.session.con.execute("SET temp_directory = $1", [str(staging / "spill")])
         # The files of a batch are read by each query several times, and never change.
-        archive._con.execute("SET parquet_metadata_cache = true")
+        archive.session.con.execute("SET parquet_metadata_cache = true")
         before = hashes(archive)
         macros = Catalog.load().stored
         results = {name: archive.sql(f"FROM {macros[name]}()") for name in batch.queries}
@@ -228,109 +232,4 @@ def results_of(batch: Batch, threads: int) -> list[dict]:
 
 def hashes(archive: Archive) -> dict[str, str]:
     """What tells the traces of each job from others."""
-    return {row["job"]: row["traces_hash"] for row in archive._jobs_without_results()}
-
-
-def put_result(staging: Path, root: Place, name: str, file_id: str, table: pa.Table) -> None:
-    written = staging / f"{name}.parquet"
-    pq.write_table(table, written, compression="zstd")
-    put(written, file_of(root, name, file_id))
-
-
-def file_of(root: Place, name: str, file_id: str) -> Place:
-    return root / "results" / on_disk(f"stored_{name}") / f"{file_id}.parquet"
-
-
-def publish(root: Place, rows: list[dict]) -> None:
-    """Make files count for the jobs and queries of these rows, in place of earlier ones."""
-    if not rows:
-        return
-    manifest = Manifest(root, MANIFEST)
-    is_first = not is_remote(root) and not manifest.path.exists()
-    with manifest.locked():
-        manifest.add(rows)
-    if is_first:  # for a shell, which so far has found no such tables
-        write_database(root)
-
-
-def merge_small_files(root: Place) -> None:
-    """Make one file of many small ones of a query, and of what in them still counts."""
-    manifest = Manifest(root, MANIFEST)
-    with manifest.locked():
-        files: defaultdict[str, defaultdict[str, list[dict]]] = defaultdict(
-            lambda: defaultdict(list)
-        )
-        for row in manifest.rows():
-            files[row["query"]][row["file_id"]].append(row)
-        for query, by_file in files.items():
-            # Else another run has merged them in the meantime, and a later one deleted them.
-            with contextlib.suppress(FileNotFoundError):
-                merge_files_of(root, manifest, query, by_file)
-
-
-def merge_files_of(
-    root: Place, manifest: Manifest, query: str, by_file: dict[str, list[dict]]
-) -> None:
-    """Merge files of a query; `by_file` has the rows that name each. Only while locked."""
-    name = name_of(query)
-    small = small_files({file_id: file_of(root, name, file_id) for file_id in by_file})
-    if len(small) <= MOST_FILES:
-        return
-    table = pa.concat_tables(
-        rows_of_jobs(file_of(root, name, file_id), [row["job"] for row in by_file[file_id]])
-        for file_id in small
-    )
-    merged = uuid.uuid4().hex[:16]
-    with in_use(staging := staging_of(root)):
-        put_result(staging, root, name, merged, table)
-    manifest.move((row, merged) for file_id in small for row in by_file[file_id])
-
-
-def small_files(files: dict[str, Place]) -> list[str]:
-    """The smallest ones that make no large one together."""
-    sizes = sorted((stamp(file)[0], file_id) for file_id, file in files.items())
-    together = accumulate(size for size, _ in sizes)
-    return [
-        file_id for (_, file_id), total in zip(sizes, together, strict=True) if total <= LARGE_BYTES
-    ]
-
-
-def rows_of_jobs(file: Place, jobs: list[str]) -> pa.Table:
-    table = pq.read_table(reader_of(file.read_bytes()))
-    return table.filter(pc.is_in(table["job"], pa.array(jobs, pa.string())))
-
-
-def remove_unnamed(root: Place) -> None:
-    """Delete the rows of jobs that are gone, and files that have had no row for a while."""
-    manifest = Manifest(root, MANIFEST)
-    with manifest.locked():
-        rows = manifest.rows()
-        gone = {row["job"] for row in rows} - {row["job"] for row in Manifest(root).rows()}
-        if gone:
-            manifest.change(lambda row: row["job"] not in gone)
-        named = {
-            (on_disk(f"stored_{name_of(row['query'])}"), row["file_id"])
-            for row in rows
-            if row["job"] not in gone
-        }
-        old = [
-            file
-            for file in result_files(root)
-            if (file.parent.name, file.stem) not in named and age_seconds(file) > UNNAMED_SECONDS
-        ]
-        if old:
-            say_moved(root)  # rows may have named them until a moment ago
-        for file in old:
-            file.unlink(missing_ok=True)
-
-
-def result_files(root: Place) -> list[Place]:
-    if is_remote(root):
-        files = sizes_below(root / "results")
-        return [place(file) for file in files if file.endswith(".parquet")]
-    return list(root.glob("results/*/*.parquet"))
-
-
-def name_of(query: str) -> str:
-    """A query's name, of its name with the version."""
-    return query.rpartition("_v")[0]
+    return {row["job"]: row["traces_hash"] for row in jobs_without_results(archive.session)}

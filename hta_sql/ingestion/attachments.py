@@ -14,13 +14,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hta_sql.errors import HtaSqlError, one_line
-from hta_sql.ingestion.elements import NODES, SEPARATORS, is_element, value_at
+from hta_sql.ingestion.elements import SEPARATORS
 from hta_sql.ingestion.find import TIMELINE_NAME, Candidate, shown
+from hta_sql.ingestion.kinds import NODES, is_element, list_start
 from hta_sql.ingestion.metadata import read_keys
 from hta_sql.ingestion.ranks import TRACE, Claim, rank_in_name
-from hta_sql.ingestion.stream import BYTE_ORDER_MARK, list_start
+from hta_sql.ingestion.stream import BYTE_ORDER_MARK
 from hta_sql.ingestion.trace import IngestedTrace, as_text
-from hta_sql.places.storage import Place, at_once, is_remote, plain_errors
+from hta_sql.ingestion.values import value_at
+from hta_sql.places.client_errors import plain_errors
+from hta_sql.places.storage import Place, at_once, is_remote
 from hta_sql.store.layout import place_of
 
 EXECUTION_TRACE = "execution_trace"
@@ -34,7 +37,7 @@ EMPTY_LIST = re.compile(r"\[\s*\]")
 LIST_OF_LISTS = re.compile(r"\[\s*\[")
 
 
-def reader_of(kind: str, threads: int) -> Callable[..., IngestedTrace]:
+def ingester_of(kind: str, threads: int) -> Callable[..., IngestedTrace]:
     """What reads files of this kind, in a worker process; traces with so many threads."""
     from hta_sql.ingestion.execution_trace import ingest_execution_trace
     from hta_sql.ingestion.memory_timeline import ingest_memory_timeline

@@ -13,11 +13,11 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from hta_sql.ingestion.gpu_activities import write_gpu_activities
+from hta_sql.database.layers import literal
+from hta_sql.ingestion.gpu_activities import FILES, write_gpu_activities
 from hta_sql.ingestion.host_ops import Found, first_ids, write_host_ops
 from hta_sql.ingestion.nesting import NOBODY, last_around
 from hta_sql.ingestion.stacks import Columns, build_stacks
-from hta_sql.ingestion.statements import enrichment, run_file
 from hta_sql.ingestion.temporary import make_table
 
 
@@ -36,12 +36,12 @@ def enrich(
     con.execute(f"CREATE TEMP VIEW whole_events AS FROM {events}")
     con.execute(f"CREATE OR REPLACE TEMP MACRO has_long_names() AS {has_long_names}")
     for name in ("trace_events", "threads", "numbered_ops"):
-        run_file(con, name)
+        FILES.run(con, name)
     build_forward_threads(con)
-    run_file(con, "forward_ops")
+    FILES.run(con, "forward_ops")
     if not con.execute("FROM forward_ops LIMIT 1").fetchall():
-        run_file(con, "forward_ops_by_flows")
-    run_file(con, "host_spans")
+        FILES.run(con, "forward_ops_by_flows")
+    FILES.run(con, "host_spans")
     build_step_segments(con)
     stacks = build_stacks(con, folder / "stack.arrow", first_ids(files["events"]), threads)
     host_op_count = write_host_ops(
@@ -56,8 +56,8 @@ def enrich(
     )
     host_ops = f"read_parquet({literal(files['host_ops'])}, hive_partitioning = false)"
     con.execute(f"CREATE TEMP VIEW host_ops AS FROM {host_ops}")
-    run_file(con, "launches")
-    run_file(con, "long_names")
+    FILES.run(con, "launches")
+    FILES.run(con, "long_names")
     counts = {
         "host_op_count": host_op_count,
         "gpu_activity_count": write_gpu_activities(
@@ -76,7 +76,7 @@ def build_forward_threads(con: duckdb.DuckDBPyConnection) -> None:
     found: dict[int, int] = {}
     seen: set[int] = set()
     taken: set[int] = set()
-    batches = con.sql(enrichment("forward_pairs")).to_arrow_reader()
+    batches = con.sql(FILES.text("forward_pairs")).to_arrow_reader()
     pairs = chain.from_iterable(
         zip(*(column.to_pylist() for column in batch.columns), strict=True) for batch in batches
     )
@@ -104,7 +104,7 @@ def build_forward_threads(con: duckdb.DuckDBPyConnection) -> None:
 def build_step_segments(con: duckdb.DuckDBPyConnection) -> None:
     """The table `step_segments`: the trace's time cut where steps begin and end, with the step from
     there on, if any. Where steps overlap, the one that began last counts."""
-    steps = con.sql(enrichment("steps")).fetchnumpy()
+    steps = con.sql(FILES.text("steps")).fetchnumpy()
     starts, ends = steps["start_ns"].tolist(), steps["end_ns"].tolist()
     instants = sorted({*starts, *ends})
     found = last_around(starts, ends, instants[:-1], instants[1:])
@@ -122,7 +122,7 @@ def build_step_segments(con: duckdb.DuckDBPyConnection) -> None:
 def thread_callers(con: duckdb.DuckDBPyConnection, of_autograd: Columns) -> Found:
     """For outermost spans of autograd's threads, what the main thread was at. Of several around a
     span, the one that began last."""
-    outer = con.sql(enrichment("main_annotations")).fetchnumpy()
+    outer = con.sql(FILES.text("main_annotations")).fetchnumpy()
     order = np.argsort(of_autograd["start_ns"], kind="stable")
     inner = {name: values[order] for name, values in of_autograd.items()}
     found = np.array(
@@ -141,8 +141,3 @@ def thread_callers(con: duckdb.DuckDBPyConnection, of_autograd: Columns) -> Foun
 def forward_operators(con: duckdb.DuckDBPyConnection) -> Found:
     forward = con.sql("SELECT event_id, forward_id FROM forward_ops").fetchnumpy()
     return Found(forward["event_id"], forward["forward_id"])
-
-
-def literal(path: Path) -> str:
-    """A path of ours as an SQL string; COPY takes no bound parameter there."""
-    return "'" + str(path).replace("'", "''") + "'"

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from hta_sql.errors import IngestError
 from hta_sql.ingestion.trace_list import is_list, read_list
-from hta_sql.places.storage import Place, is_remote, listed_below, names_in, place, plain_errors
+from hta_sql.places.client_errors import plain_errors
+from hta_sql.places.storage import Place, is_remote, listed_below, names_in, place
 from hta_sql.store.layout import LONGEST_FOLDER_BYTES, folder_for
 
 if TYPE_CHECKING:

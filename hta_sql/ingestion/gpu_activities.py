@@ -16,20 +16,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hta_sql.ingestion.row_groups import (
+from hta_sql.database.sql_files import SqlFiles
+from hta_sql.ingestion.side_by_side import Aside
+from hta_sql.ingestion.spool import Spool
+from hta_sql.ingestion.temporary import make_table
+from hta_sql.store.row_groups import (
     ROW_GROUP_BYTES,
     ROW_GROUP_ROWS,
     VECTOR_BYTES,
     VECTOR_ROWS,
     RowGroups,
 )
-from hta_sql.ingestion.side_by_side import Aside
-from hta_sql.ingestion.spool import Spool
-from hta_sql.ingestion.statements import enrichment
-from hta_sql.ingestion.temporary import make_table
 
 # More than this waits in a file.
 MOST_BYTES = ROW_GROUP_BYTES
+FILES = SqlFiles("ingest")
 SPAN = ["device", "event_id", "start_ns", "dur_ns", "kind"]
 FOUND = ["computed_before_ns", "hidden_ns"]
 
@@ -49,7 +50,7 @@ def write_gpu_activities(
         con.execute("SET threads = 1")
         waiting = gathered(con, batch_rows, folder)
     make_table(con, "activity_spans", waiting.take_spans())
-    found = con.sql(enrichment("computed_before")).to_arrow_table()
+    found = con.sql(FILES.text("computed_before")).to_arrow_table()
     con.execute("DROP TABLE activity_spans; DROP TABLE launches")
     done = 0
     with closing(RowGroups(target, waiting.schema)) as writer, Aside(threads) as aside:
@@ -72,7 +73,7 @@ def rows_at_once(events: Path) -> int:
 
 
 def gathered(con: duckdb.DuckDBPyConnection, batch_rows: int, folder: Path) -> Waiting:
-    with con.sql(enrichment("gpu_activities")).to_arrow_reader(batch_rows) as batches:
+    with con.sql(FILES.text("gpu_activities")).to_arrow_reader(batch_rows) as batches:
         waiting = Waiting(folder / "gpu_activities.arrow", batches.schema)
         for batch in batches:
             waiting.add(batch)

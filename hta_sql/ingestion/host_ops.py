@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 
 from hta_sql.ingestion.long_names import with_cut_names
 from hta_sql.ingestion.nesting import NOBODY
-from hta_sql.ingestion.row_groups import RowGroups
 from hta_sql.ingestion.side_by_side import Aside
 from hta_sql.ingestion.spool import Spool
+from hta_sql.store.row_groups import RowGroups
 
 WORDS = ["cat", "name", "pid", "tid", "input_dims", "input_types", "concrete_inputs"]
 COLUMNS = [

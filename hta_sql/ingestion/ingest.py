@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import os
-import shutil
-import tempfile
-import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 
 import pyarrow as pa
 
-from hta_sql.database.attach import check_searchable, write_database
-from hta_sql.engines.engine import Engine, start
-from hta_sql.errors import ArchiveError, IngestError
+from hta_sql.database.attach import write_database
+from hta_sql.database.roots import new_or_old_root
+from hta_sql.engines.engine import Engine
+from hta_sql.engines.start import start
+from hta_sql.errors import IngestError
 from hta_sql.ingestion.find import Candidate, NothingThere, find_candidates, shown
-from hta_sql.ingestion.plan import (
-    Known,
-    Skipped,
-    look_at_all,
-    planned_attachments,
-    planned_traces,
-    with_told,
-)
+from hta_sql.ingestion.look import Known, Skipped, look_at_all
+from hta_sql.ingestion.plan import planned_attachments, planned_traces, with_told
 from hta_sql.ingestion.pool import hands, run_tasks
 from hta_sql.ingestion.publish import Publisher
 from hta_sql.ingestion.ranks import TRACE, Claim
 from hta_sql.ingestion.tasks import Outcome, Task
-from hta_sql.places.storage import Place, absolute, holds_archive, is_remote, names_in
-from hta_sql.store.layout import on_disk
+from hta_sql.places.storage import Place, is_remote
 from hta_sql.store.manifest import Manifest
+from hta_sql.store.staging import clear_abandoned, in_use, staging_of
 
 # In object storage, an ingest that finds more makes one of them.
 MOST_PARTS = 50
@@ -139,7 +128,7 @@ def ingest(
     only job; of several jobs, or of a list, these traces have failed.
     """
     working = start(engine, address)
-    archive = checked_archive(archive)
+    archive = new_or_old_root(archive)
     inputs = [traces] if isinstance(traces, str | Path) else list(traces)
     given = list(told_files(ranks or {}))
     candidates = find_candidates([*inputs, *(path for _, path in given)], job)
@@ -295,42 +284,6 @@ def report_lonely(
             )
 
 
-def checked_archive(archive: str | Path | Place) -> Place:
-    """An absolute path that is an archive or may become one."""
-    archive = absolute(archive)
-    check_searchable(archive)
-    if not is_remote(archive) and archive.exists() and not archive.is_dir():
-        raise ArchiveError(f"{archive}: is a file; an archive is a folder")
-    if not holds_archive(archive):
-        strange = {name for name in names_in(archive) if not name.startswith(".")}
-        known = {
-            "events",
-            "host_ops",
-            "gpu_activities",
-            "quarantine",
-            "hta.duckdb",
-            "attachments.parquet",
-            "execution_nodes",
-            "memory_events",
-            "critical_paths.parquet",
-            "path_edges",
-            "job_path_edges",
-            "what_if_times",
-            "traces",
-            "attachments",
-            "critical_paths",
-            on_disk("stored_results"),
-            f"{on_disk('stored_results')}.parquet",
-            "results",
-        }
-        if strange - known and "traces" not in strange:
-            raise ArchiveError(
-                f"{archive}: holds files but is no archive ({min(strange)}, …); "
-                "name a new or empty folder"
-            )
-    return archive
-
-
 def told_files(
     ranks: Mapping[int, str | Path | Iterable[str | Path]],
 ) -> Iterator[tuple[int, str | Path]]:
@@ -338,48 +291,3 @@ def told_files(
     for rank, paths in ranks.items():
         for path in [paths] if isinstance(paths, str | Path) else paths:
             yield rank, path
-
-
-def staging_of(archive: Place) -> Path:
-    """A name for a folder in which an ingest's files are written: on the archive's own disk, from
-    where they are moved at once, or on this machine's."""
-    if is_remote(archive):
-        folder = f"hta-sql-staging-{os.getuid()}"
-        return Path(tempfile.gettempdir(), folder, uuid.uuid4().hex)
-    return archive / ".staging" / uuid.uuid4().hex
-
-
-@contextlib.contextmanager
-def in_use(staging: Path) -> Iterator[None]:
-    """A folder for this ingest alone, gone afterwards; a lock tells others that it is in use."""
-    staging.parent.mkdir(exist_ok=True)
-    lock_file = staging.with_suffix(".lock")
-    with locked(lock_file, fcntl.LOCK_EX):
-        try:
-            staging.mkdir()
-            yield
-        finally:
-            shutil.rmtree(staging, ignore_errors=True)
-            lock_file.unlink(missing_ok=True)
-
-
-def clear_abandoned(archive: Place) -> None:
-    """Remove what killed ingests left in staging, and late workers: their locks are free."""
-    left = staging_of(archive).parent.glob("*")
-    for lock_file in {path.with_suffix(".lock") for path in left}:
-        with contextlib.suppress(OSError), locked(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB):
-            shutil.rmtree(lock_file.with_suffix(""), ignore_errors=True)
-            lock_file.unlink(missing_ok=True)
-
-
-def locked(lock_file: Path, how: int) -> IO[str]:
-    """The file, open and locked. Where another has deleted it between the two, the lock would be of
-    a file that nobody finds: then a new one."""
-    while True:
-        with contextlib.ExitStack() as stack:
-            lock = stack.enter_context(lock_file.open("w"))
-            fcntl.flock(lock, how)
-            with contextlib.suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(lock.fileno()), lock_file.stat()):
-                    stack.pop_all()
-                    return lock

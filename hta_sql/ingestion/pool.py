@@ -74,7 +74,9 @@ def run_here(
 ) -> Iterator[tuple]:
     done = 0
     for task in tasks:
-        result, seconds = run(task, lambda read, base=done: progress(base + read, total), threads)
+        result, seconds = do_task(
+            task, lambda read, base=done: progress(base + read, total), threads
+        )
         done += task.file_bytes
         progress(done, total)
         yield task, result, seconds
@@ -111,7 +113,7 @@ def run_counted(numbered: tuple[int, Task], share: Share):
     def progress(bytes_read: int) -> None:
         _bytes_read[at] = bytes_read
 
-    return run(task, progress, share.threads)
+    return do_task(task, progress, share.threads)
 
 
 def run_apart(
@@ -134,7 +136,7 @@ def run_apart(
 def run_anywhere(task: Task, share: Share):
     """In a folder of its own: where a machine only seems to be lost, another one does the same
     task at the same time."""
-    quietly = partial(run, progress=lambda bytes_read: None, threads=share.threads)
+    quietly = partial(do_task, progress=lambda bytes_read: None, threads=share.threads)
     check_seen(task.path, "the file")
     if is_remote(task.archive):
         return quietly(replace(task, staging=Path(own_folder().name, uuid.uuid4().hex)))
@@ -159,17 +161,17 @@ def check_seen(path: Place, what: str) -> None:
         )
 
 
-def run(task: Task, progress: Callable[[int], None], threads: int):
+def do_task(task: Task, progress: Callable[[int], None], threads: int):
     """(IngestedTrace or the text of an error, seconds). Its files are where readers look for them
     in object storage, and on disk where the parent moves them from at once."""
-    from hta_sql.ingestion.attachments import reader_of
-    from hta_sql.ingestion.trace import database, place
+    from hta_sql.ingestion.attachments import ingester_of
+    from hta_sql.ingestion.trace import database, put_in_place
 
     begin = time.perf_counter()
     try:
-        result = reader_of(task.kind, threads)(task.path, task.staging, progress)
+        result = ingester_of(task.kind, threads)(task.path, task.staging, progress)
         if is_remote(task.archive):
-            place(result, task.archive, task.job, task.rank, task.file_id)
+            put_in_place(result, task.archive, task.job, task.rank, task.file_id)
     except Exception as error:  # whatever is wrong with one trace, the others go on
         database.cache_clear()
         if str(error) == "Query interrupted":  # so DuckDB says it

@@ -11,30 +11,14 @@ from datetime import UTC, datetime
 
 from hta_sql.ingestion.ranks import TRACE
 from hta_sql.ingestion.tasks import Outcome, Task, failure
-from hta_sql.ingestion.trace import IngestedTrace, describe, place
+from hta_sql.ingestion.trace import IngestedTrace, describe, put_in_place
 from hta_sql.places.storage import Place, is_remote, remove
-from hta_sql.store.layout import folder_for, partition
-from hta_sql.store.manifest import Manifest
+from hta_sql.store.layout import FILE_NAMES, TRACE_TABLES, folder_for, partition
+from hta_sql.store.manifest import CHANGES_SHARE, Manifest
 from hta_sql.version import __version__
 
-# Of the time, at most one part in as many goes to changes of manifests.
-SHARE = 20
 # Each change is an object there.
 REMOTE_SECONDS = 5.0
-DATA_TABLES = (
-    "events",
-    "host_ops",
-    "gpu_activities",
-    "quarantine",
-    "execution_nodes",
-    "memory_events",
-)
-# Columns of manifests that name files in folders of ranks.
-FILE_NAMES = {
-    "traces": ("trace_id", "file_id"),
-    "attachments": ("file_id",),
-    "critical_paths": ("path_id",),
-}
 
 
 class Publisher:
@@ -64,7 +48,7 @@ class Publisher:
             if of_table:
                 self._publish(Manifest(self.archive, table), of_table)
         took = time.monotonic() - began
-        wait = SHARE * took
+        wait = CHANGES_SHARE * took
         self._next = time.monotonic() + (
             max(wait, REMOTE_SECONDS) if is_remote(self.archive) else wait
         )
@@ -76,7 +60,7 @@ class Publisher:
         with manifest.locked():
             if not is_remote(self.archive):  # there, workers have put them in place
                 for task, result, _ in finished:
-                    place(result, self.archive, task.job, task.rank, task.file_id)
+                    put_in_place(result, self.archive, task.job, task.rank, task.file_id)
             displaced = manifest.add(rows)
             remove_unnamed(self.archive, rows, displaced)
         keys = {manifest.key(row) for row in displaced}
@@ -138,7 +122,7 @@ def remove_unnamed(archive: Place, rows: Iterable[dict], gone: Iterable[dict]) -
 def remote_files(archive: Place, row: dict) -> Iterator[Place]:
     """Where files of a row in object storage may be."""
     where = partition(row["job"], row["rank"])
-    for table in DATA_TABLES:
+    for table in TRACE_TABLES:
         yield archive / table / where / f"{row['file_id']}.parquet"
         yield archive / table / folder_for(row["job"]) / "ranks" / f"{row['file_id']}.parquet"
     if "trace_id" in row:

@@ -24,16 +24,17 @@ import pyarrow.compute as pc
 from hta_sql.catalogue.root import sql_root
 from hta_sql.database.attach import NO_LOOP_JOINS, without_progress_bar
 from hta_sql.ingestion.enrich import enrich
+from hta_sql.ingestion.event_parser import EventParser
 from hta_sql.ingestion.find import shown
 from hta_sql.ingestion.long_names import any_long
 from hta_sql.ingestion.metadata import LONGEST_KEYS_BYTES
-from hta_sql.ingestion.parse import Parser, paired
+from hta_sql.ingestion.problems import paired
 from hta_sql.ingestion.quarantine import Quarantine
-from hta_sql.ingestion.row_groups import RowGroups
 from hta_sql.ingestion.side_by_side import Aside
 from hta_sql.ingestion.stream import TraceStream
 from hta_sql.places.storage import Place, put, stamp
 from hta_sql.store.layout import partition
+from hta_sql.store.row_groups import RowGroups
 from hta_sql.version import SCHEMA_VERSION
 
 # Of DuckDB's own memory; what it needs beyond, it spills. Sorts and joins may take half, or those
@@ -99,7 +100,7 @@ def ingest_trace(
     con = connect(staging)
     files = {table: staging / f"{table}.parquet" for table in TABLES}
     quarantine = Quarantine(files["quarantine"], path)
-    with closing(Parser(con, staging, quarantine, MEMORY_LIMIT, threads)) as parser:
+    with closing(EventParser(con, staging, quarantine, MEMORY_LIMIT, threads)) as parser:
         written = write_events(stream, parser, files["events"], progress, threads)
     quarantine.close()
     if not quarantine.count:
@@ -149,7 +150,7 @@ def database(spill: Path) -> duckdb.DuckDBPyConnection:
 
 def write_events(
     stream: TraceStream,
-    parser: Parser,
+    parser: EventParser,
     path: Path,
     progress: Callable[[int], None],
     threads: int = 1,
@@ -291,7 +292,7 @@ def keys_as_json(keys: dict) -> str:
         return "{" + ",".join(parts) + "}"
 
 
-def place(trace: IngestedTrace, archive: Place, job: str, rank: int, file_id: str) -> None:
+def put_in_place(trace: IngestedTrace, archive: Place, job: str, rank: int, file_id: str) -> None:
     """Move a trace's files to their final names, where nothing reads them yet."""
     for table, file in trace.files.items():
         put(file, archive / table / partition(job, rank) / f"{file_id}.parquet")

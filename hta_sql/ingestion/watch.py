@@ -8,10 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from hta_sql.engines.engine import start
+from hta_sql.database.roots import new_or_old_root
+from hta_sql.engines.start import start
 from hta_sql.errors import HtaSqlError
 from hta_sql.ingestion.find import Candidate, NothingThere, find_candidates, matches
-from hta_sql.ingestion.ingest import IngestSummary, checked_archive, take
+from hta_sql.ingestion.ingest import IngestSummary, take
 from hta_sql.ingestion.plan import with_told
 from hta_sql.ingestion.trace_list import is_list
 from hta_sql.places.storage import Place, at_once, stamp
@@ -22,7 +23,7 @@ Look = tuple[Candidate, tuple[int, int] | None]
 Key = tuple[Place, str | None]
 
 
-def watch(
+def keep_up(
     inputs: Iterable[str | Path],
     archive: str | Path,
     *,
@@ -43,7 +44,7 @@ def watch(
     something else is told of it. Only an exception ends it, such as KeyboardInterrupt.
     """
     start(engine, address)  # a wrong one is told at once
-    archive = checked_archive(archive)
+    archive = new_or_old_root(archive)
     inputs, given = list(inputs), list(given)
     with suppress(NothingThere):  # as yet
         find_candidates(inputs, job)

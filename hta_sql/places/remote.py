@@ -11,7 +11,7 @@ from fsspec.caching import ReadAheadCache, register_cache
 from fsspec.spec import AbstractBufferedFile
 
 from hta_sql.errors import ArchiveError
-from hta_sql.places.storage import plain_errors
+from hta_sql.places.client_errors import plain_errors
 
 if TYPE_CHECKING:
     from upath import UPath

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias, TypeVar
 
 from hta_sql.errors import HtaSqlError, one_line
+from hta_sql.places.client_errors import plain_errors
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,14 +30,6 @@ T, R = TypeVar("T"), TypeVar("R")
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 # Requests wait for answers, not for a core.
 REQUESTS = 16
-# What to do about errors of object storage, by their types' names.
-_HINTS = {
-    "NoCredentialsError": "give them as to the AWS tools: AWS_PROFILE, or AWS_ACCESS_KEY_ID and "
-    "AWS_SECRET_ACCESS_KEY",
-    "PermissionError": "do the credentials in the environment allow it?",
-    "EndpointConnectionError": "AWS_ENDPOINT_URL tells where the storage is",
-    "ConnectTimeoutError": "AWS_ENDPOINT_URL tells where the storage is",
-}
 
 
 def place(text: str | os.PathLike[str] | Place) -> Place:
@@ -79,24 +72,6 @@ def absolute(text: str | os.PathLike[str] | Place) -> Place:
     """The place with nothing relative in its name."""
     found = place(text)
     return found if is_remote(found) else Path(os.path.abspath(found))
-
-
-@contextlib.contextmanager
-def plain_errors(where: object) -> Iterator[None]:
-    """What a client of object storage raises as ours, since it may be of any type. That there is
-    no such object stays a FileNotFoundError, but for a whole bucket."""
-    try:
-        yield
-    except HtaSqlError:
-        raise
-    except FileNotFoundError as error:
-        if "bucket" in str(error.__cause__).lower():
-            raise HtaSqlError(f"{where}: {one_line(error)}") from error
-        raise
-    except Exception as error:
-        names = [kind.__name__ for kind in type(error).__mro__]
-        hint = next((f"; {_HINTS[name]}" for name in names if name in _HINTS), "")
-        raise HtaSqlError(f"{where}: {one_line(error)}{hint}") from error
 
 
 def names_in(folder: Place) -> set[str]:

@@ -16,6 +16,27 @@ KEYS = {
     "critical_paths": ("job", "path_window"),
     "stored_results": ("job", "query"),
 }
+# The tables of traces and of what goes with them, and those of critical paths.
+TRACE_TABLES = (
+    "events",
+    "host_ops",
+    "gpu_activities",
+    "quarantine",
+    "execution_nodes",
+    "memory_events",
+)
+PATH_TABLES = ("path_edges", "job_path_edges", "what_if_times")
+# Columns of manifests that name files in folders of ranks.
+FILE_NAMES = {
+    "traces": ("trace_id", "file_id"),
+    "attachments": ("file_id",),
+    "critical_paths": ("path_id",),
+}
+# All that may lie in an archive's folder.
+NAMES = {*TRACE_TABLES, *PATH_TABLES, *KEYS, *(f"{table}.parquet" for table in KEYS)} | {
+    "hta.duckdb",
+    "results",
+}
 
 
 def on_disk(table: str) -> str:

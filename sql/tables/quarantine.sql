@@ -17,14 +17,10 @@ CREATE OR REPLACE VIEW quarantine AS
 FROM quarantine_schema()
 UNION ALL BY NAME
 SELECT
-    * EXCLUDE (filename),
-    job_of_file(filename) AS job,
-    rank_of_file(filename) AS rank
+    * EXCLUDE (filename), job_of_file(filename) AS job, rank_of_file(filename) AS rank
 FROM read_parquet(
-    rank_files('quarantine'),
-    hive_partitioning = false,
-    union_by_name = archive_is_mixed(),
-    filename = true
+    rank_files('quarantine'), filename = true,
+    hive_partitioning = false, union_by_name = archive_is_mixed()
 )
 WHERE list_contains(
     (

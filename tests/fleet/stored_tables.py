@@ -1,6 +1,5 @@
 """Fleet queries over stored results written in the test itself."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
@@ -10,8 +9,8 @@ from queries.small_tables import Rows, SmallTables
 class StoredTables(SmallTables):
     """The catalogue over tables that tests fill with rows, stored results among them."""
 
-    def __init__(self, queries: Iterable[str], kept: Iterable[str]) -> None:
-        super().__init__(queries)
+    def __init__(self, *kept: str) -> None:
+        super().__init__()
         self.kept = {
             name: self.con.sql(f"FROM stored_{name}_schema()").to_arrow_table().schema
             for name in kept

@@ -10,7 +10,7 @@ from fleet.stored_tables import StoredTables
 @pytest.fixture(scope="module")
 def fleet():
     """When a run was is told with its stored row, as if by its traces."""
-    tables = StoredTables(["job_trend"], ["job_summary"])
+    tables = StoredTables("job_summary")
     tables.con.execute(
         "CREATE OR REPLACE VIEW jobs AS SELECT job, started_at FROM stored_job_summary"
     )

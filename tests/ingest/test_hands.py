@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from hta_sql.engines.engine import local as local_engine
-from hta_sql.engines.engine import start
+from hta_sql.engines import local as local_engine
+from hta_sql.engines.start import start
 from hta_sql.ingestion.pool import hands
 from hta_sql.ingestion.tasks import Task
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from hand_written import ingested, rows, trace_text
+from seeds import seeds
 
 from hta_sql.ingestion.clock import as_written
 
@@ -58,7 +59,7 @@ def test_since_1970_in_decimals(tmp_path):
     assert format_of(archive) == ("absolute, nanoseconds", 0)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_the_nanoseconds_of_stamps_that_are_written_in_many_ways(seed):
     """Short and long ones side by side, so that one ends where another has digits."""
     rng = random.Random(seed)

@@ -5,8 +5,10 @@ import json
 import random
 
 import pytest
-from conftest import write_archive
-from paths.brute_paths import LOADING, WAITS, Window, most_taken
+from paths.brute_hosts import LOADING, WAITS
+from paths.brute_paths import Window, most_taken
+from seeds import seeds
+from written_archives import write_archive
 
 import hta_sql
 
@@ -190,7 +192,7 @@ def shown(edges):
     )
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_random_ranks(tmp_path, seed):
     ops, activities, syncs = random_rank(seed)
     step = {

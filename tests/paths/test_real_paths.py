@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 
 import pytest
 from hta_cases import needs_hta_outputs
-from raw_json import HTA_OUTPUTS
+from real_files import HTA_OUTPUTS
 
 from hta_sql.export.critical_path import export_critical_path
 

@@ -5,6 +5,7 @@ import random
 import pytest
 from queries import brute_force
 from queries.small_tables import completed
+from seeds import seeds
 
 SEEDS = range(8)
 JOBS = 30  # in one table, so that a few hundred small cases cost a few dozen calls
@@ -83,7 +84,7 @@ def random_parameters(rng, query):
     return {name: value for name, value in parameters.items() if rng.random() < 0.4}
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_random_jobs(gpu, seed):
     rng = random.Random(seed)
     activities, ops = random_tables(rng)
