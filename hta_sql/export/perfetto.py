@@ -250,6 +250,8 @@ class _Export:
         if not self._part.is_all:
             FILES.run(con, "in_window" if self._part.step is None else "of_step")
             FILES.run(con, "used_lanes")
+        if self._counters:
+            FILES.run(con, "device_processes")
         for name in self._counters:
             if name != "utilisation":
                 FILES.run(con, f"all_{name}")

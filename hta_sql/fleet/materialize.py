@@ -1,7 +1,8 @@
 """Results of queries on single jobs, stored in the archive for queries on all jobs.
 
-A query is stored where sql/tables has a table `kept_<query>`. Jobs are taken several at a time:
-each batch makes one Parquet file a query, and then the rows of kept_results that make it count.
+A query or relation is stored where sql/tables has a table `stored_<name>`. Jobs are taken several
+at a time: each batch makes one Parquet file a query, and then the rows of stored_results that make
+it count.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Computed:
-    """What became of a batch: rows of kept_results, whose files are in place, and (job, reason)
+    """What became of a batch: rows of stored_results, whose files are in place, and (job, reason)
     of what failed."""
 
     rows: list[dict] = field(default_factory=list)
@@ -148,9 +149,9 @@ def batches_of(
     missing: defaultdict[str, list[str]] = defaultdict(list)
     sizes: dict[str, int] = {}
     with opened(root, only_jobs) as archive:
-        for query in Catalog.load().kept:
-            for row in jobs_without_results(archive.session, None if force else query):
-                missing[row["job"]].append(query.name)
+        for name, macro in Catalog.load().stored.items():
+            for row in jobs_without_results(archive.session, "" if force else macro):
+                missing[row["job"]].append(name)
                 sizes[row["job"]] = row["event_count"] or 0
     alike: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
     for job, queries in sorted(missing.items()):
@@ -193,7 +194,7 @@ def compute(batch: Batch, threads: int) -> Computed:
 
 
 def results_of(batch: Batch, threads: int) -> list[dict]:
-    """Rows of kept_results for a batch, and its files; all or none of them."""
+    """Rows of stored_results for a batch, and its files; all or none of them."""
     root = absolute(batch.archive)
     file_id = uuid.uuid4().hex[:16]
     with in_use(staging := staging_of(root)), opened(root, batch.jobs) as archive:
@@ -203,7 +204,8 @@ def results_of(batch: Batch, threads: int) -> list[dict]:
         # The files of a batch are read by each query several times, and never change.
         archive.session.con.execute("SET parquet_metadata_cache = true")
         before = hashes(archive)
-        results = {name: archive.query(name) for name in batch.queries}
+        macros = Catalog.load().stored
+        results = {name: archive.sql(f"FROM {macros[name]}()") for name in batch.queries}
         # A job of which a trace was ingested anew in the meantime is left for the next time.
         steady = [job for job, traces in hashes(archive).items() if before.get(job) == traces]
         rows = []
@@ -216,7 +218,7 @@ def results_of(batch: Batch, threads: int) -> list[dict]:
             rows += [
                 {
                     "job": job,
-                    "query": str(Catalog.load().find(name)),
+                    "query": macros[name],
                     "file_id": file_id,
                     "traces_hash": before[job],
                     "row_count": counts.get(job, 0),

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from hta_sql.database.attach import write_database
 from hta_sql.places.storage import age_seconds, is_remote, place, put, reader_of, sizes_below, stamp
+from hta_sql.store.layout import on_disk
 from hta_sql.store.manifest import Manifest
 from hta_sql.store.moves import say_moved
 from hta_sql.store.staging import in_use, staging_of
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from hta_sql.places.storage import Place
 
-MANIFEST = "kept_results"
+MANIFEST = "stored_results"
 # A query's files are opened one by one: of more, the smaller ones become one.
 MOST_FILES = 8
 LARGE_BYTES = 32 << 20
@@ -38,7 +39,7 @@ def put_result(staging: Path, root: Place, name: str, file_id: str, table: pa.Ta
 
 
 def file_of(root: Place, name: str, file_id: str) -> Place:
-    return root / "results" / f"kept_{name}" / f"{file_id}.parquet"
+    return root / "results" / on_disk(f"stored_{name}") / f"{file_id}.parquet"
 
 
 def publish(root: Place, rows: list[dict]) -> None:
@@ -109,7 +110,7 @@ def remove_unnamed(root: Place) -> None:
         if gone:
             manifest.change(lambda row: row["job"] not in gone)
         named = {
-            (f"kept_{name_of(row['query'])}", row["file_id"])
+            (on_disk(f"stored_{name_of(row['query'])}"), row["file_id"])
             for row in rows
             if row["job"] not in gone
         }

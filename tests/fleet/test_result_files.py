@@ -32,7 +32,7 @@ def root(request, tmp_path):
     )
     for job in "abc":
         write_result(root, f"of_{job}", job)
-    Manifest(root, "kept_results").add(
+    Manifest(root, "stored_results").add(
         [{"job": job, "query": "job_summary_v1", "file_id": f"of_{job}"} for job in "abc"]
     )
     return root
@@ -50,7 +50,7 @@ def state(root) -> tuple[set[str], set[str]]:
     """The files that there are, and those that rows name."""
     return (
         {file.stem for file in stored.result_files(root)},
-        {row["file_id"] for row in Manifest(root, "kept_results").rows()},
+        {row["file_id"] for row in Manifest(root, "stored_results").rows()},
     )
 
 
