@@ -1,4 +1,6 @@
 -- Every event of every trace, one row each, in the order of the file.
+--
+-- reads: job_of_file, rank_of_file, traces
 CREATE OR REPLACE MACRO events_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,          -- one run of a program

@@ -1,4 +1,6 @@
 -- Every node of PyTorch's execution traces: what operators and annotations got and returned.
+--
+-- reads: attachments, job_of_file, rank_of_file
 CREATE OR REPLACE MACRO execution_nodes_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,

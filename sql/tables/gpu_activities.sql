@@ -1,4 +1,6 @@
 -- What occupied a device: kernels, copies and memsets, each with its launch and step.
+--
+-- reads: job_of_file, rank_of_file, traces
 CREATE OR REPLACE MACRO gpu_activities_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,

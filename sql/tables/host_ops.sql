@@ -1,5 +1,7 @@
 -- What the program's threads did: operators, annotations, Python functions, runtime and driver
 -- calls, each with its place in the call stack of its thread.
+--
+-- reads: job_of_file, rank_of_file, traces
 CREATE OR REPLACE MACRO host_ops_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,

@@ -1,4 +1,6 @@
 -- The critical path of a job through its ranks, an edge a row.
+--
+-- reads: critical_paths, job_of_file
 CREATE OR REPLACE MACRO job_path_edges_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,

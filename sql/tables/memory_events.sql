@@ -1,4 +1,6 @@
 -- Every change that a memory timeline (torch.profiler's raw export) tells, in the file's order.
+--
+-- reads: attachments, job_of_file, rank_of_file
 CREATE OR REPLACE MACRO memory_events_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,

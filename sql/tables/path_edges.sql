@@ -1,4 +1,6 @@
 -- The graph of each rank and window that critical paths were computed for, an edge a row.
+--
+-- reads: critical_paths, job_of_file, rank_of_file
 CREATE OR REPLACE MACRO path_edges_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,

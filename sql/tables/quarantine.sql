@@ -1,4 +1,6 @@
 -- Every piece of input that could not be used.
+--
+-- reads: attachments, job_of_file, rank_of_file, traces
 CREATE OR REPLACE MACRO quarantine_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,

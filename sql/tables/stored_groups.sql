@@ -1,4 +1,6 @@
 -- The stored rows of groups_v1, which says what they mean.
+--
+-- reads: stored_results
 CREATE OR REPLACE MACRO stored_groups_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,

@@ -1,4 +1,6 @@
 -- The stored rows of job_kernels, which says what they mean.
+--
+-- reads: stored_results
 CREATE OR REPLACE MACRO stored_job_kernels_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,

@@ -1,4 +1,6 @@
 -- The stored results of queries, a row for each job: those of its traces as they are now.
+--
+-- reads: traces, traces_hash_of
 CREATE OR REPLACE MACRO stored_results_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,

@@ -1,4 +1,6 @@
 -- What a window would take if something were otherwise, a row an assumption.
+--
+-- reads: critical_paths, job_of_file
 CREATE OR REPLACE MACRO what_if_times_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,

@@ -49,6 +49,8 @@
 --   detail              VARCHAR  -      what was found
 -- check: collective_count > 0
 -- check: last_collective_id >= collective_id OR reason = 'out_of_order' OR reason = 'missing_rank'
+-- reads: aligned_clocks, calls_out_of_order, disagreeing_calls, groups_of_jobs, missing_calls,
+--   paired_members, placed_collectives, traces, unmeasured_calls
 CREATE OR REPLACE MACRO collective_audit_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to look at; NULL means all
     only_ranks INTEGER[] := NULL  -- report faults of these, and of no single one; NULL means all

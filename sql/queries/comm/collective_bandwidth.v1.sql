@@ -44,6 +44,7 @@
 -- check: bytes IS NOT NULL OR busbw_gbps IS NULL
 -- check: p01_busbw_gbps <= p50_busbw_gbps AND p50_busbw_gbps <= p99_busbw_gbps
 -- check: busbw_gbps BETWEEN 0 AND 2 * algbw_gbps
+-- reads: groups_of_jobs, measured_collectives, paired_members
 CREATE OR REPLACE MACRO collective_bandwidth_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- measure collectives with one of these ranks; NULL means all

@@ -40,6 +40,7 @@
 -- check: wait_ns BETWEEN 0 AND dur_ns
 -- check: exposed_wait_ns BETWEEN 0 AND wait_ns
 -- check: aligned_wait_ns >= 0
+-- reads: aligned_clocks, aligned_ns, hidden_waits, last_arrivals, paired_members
 CREATE OR REPLACE MACRO collective_members_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to report; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to report; NULL means all

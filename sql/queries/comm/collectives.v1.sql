@@ -61,6 +61,7 @@
 -- check: busbw_gbps <= 2 * algbw_gbps
 -- check: paired_by IN ('comms_id', 'seq', 'order')
 -- check: paired_by <> 'comms_id' OR comms_id IS NOT NULL
+-- reads: aligned_clocks, groups_of_jobs, last_arrivals, measured_collectives, paired_members
 CREATE OR REPLACE MACRO collectives_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to report; NULL means all
     only_ranks INTEGER[] := NULL,  -- report those with one of these ranks; NULL means all

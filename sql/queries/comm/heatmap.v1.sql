@@ -22,6 +22,7 @@
 --   busy_frac      DOUBLE   0-1    busy_ns / length_ns
 -- check: busy_ns BETWEEN 0 AND length_ns
 -- check: from_start_ns = bucket * length_ns
+-- reads: aligned_activities, busy_buckets, rank_clocks
 CREATE OR REPLACE MACRO heatmap_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

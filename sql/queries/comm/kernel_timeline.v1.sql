@@ -25,6 +25,7 @@
 --   is_aligned     BOOLEAN  -   its rank's clock is known
 -- check: from_start_ns >= 0 OR from_start_ns + dur_ns > 0
 -- check: dur_ns >= 0
+-- reads: aligned_ns, gpu_activities, rank_clocks
 CREATE OR REPLACE MACRO kernel_timeline_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to show; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to show; NULL means all

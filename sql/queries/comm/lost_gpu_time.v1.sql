@@ -33,6 +33,7 @@
 -- check: late_count > 0
 -- check: lost_gpu_ns BETWEEN 0 AND wait_ns
 -- check: lost_gpu_frac BETWEEN 0 AND 1
+-- reads: hidden_late_waits, late_arrivals, late_names, late_roots, paired_members, rank_spans
 CREATE OR REPLACE MACRO lost_gpu_time_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- report what began with these ranks; NULL means all

@@ -26,6 +26,7 @@
 -- check: message_count > 0
 -- check: bubble_ns BETWEEN 0 AND wait_ns
 -- check: wait_ns <= recv_ns
+-- reads: covered_times, covered_until, gpu_activities, groups_of_jobs, paired_members, step_spans
 CREATE OR REPLACE MACRO pipeline_bubbles_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

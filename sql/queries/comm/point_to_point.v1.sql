@@ -43,6 +43,7 @@
 -- check: transfer_ns = least(send_ns, recv_ns)
 -- check: least(send_wait_ns, recv_wait_ns) = 0
 -- check: bubble_ns BETWEEN 0 AND recv_wait_ns
+-- reads: dtype_sizes, hidden_waits, paired_members
 CREATE OR REPLACE MACRO point_to_point_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to report; NULL means all
     only_ranks INTEGER[] := NULL,  -- report messages from or to these; NULL means all

@@ -29,6 +29,7 @@
 -- check: rank_count > 1
 -- check: min_ns <= mean_ns AND mean_ns <= max_ns
 -- check: imbalance >= 0.999999
+-- reads: rank_times, step_spans
 CREATE OR REPLACE MACRO rank_imbalance_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to compare; NULL means all

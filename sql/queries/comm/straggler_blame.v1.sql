@@ -57,6 +57,7 @@
 -- check: (cause = 'unexplained') = (cause_ns IS NULL)
 -- check: 2 * cause_ns > late_ns
 -- check: hop > 0 OR chain_id = collective_id
+-- reads: blame_chains, late_arrivals, late_names, paired_members
 CREATE OR REPLACE MACRO straggler_blame_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to explain; NULL means all
     only_ranks INTEGER[] := NULL,  -- late ranks to explain, at hop 0; NULL means all

@@ -42,6 +42,7 @@
 -- check: caused_exposed_wait_ns BETWEEN 0 AND caused_wait_ns
 -- check: delay_ns BETWEEN 0 AND caused_wait_ns
 -- check: wait_ns >= 0 AND own_delay_ns BETWEEN 0 AND delay_ns
+-- reads: hidden_waits, machines, paired_members, rank_spans, turn_of
 CREATE OR REPLACE MACRO stragglers_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to report; NULL means all

@@ -52,6 +52,8 @@
 -- check: base_kernel_ns >= 0 AND test_kernel_ns >= 0
 -- check: (change = 'unchanged') = (diff_count = 0)
 -- check: diff_frac BETWEEN 0 AND 1
+-- reads: compared_jobs, compared_totals, gpu_activities, host_ops, is_compared, is_of_side,
+--   may_be_compared, step_number, totals_of_sides
 CREATE OR REPLACE MACRO annotation_diff_v1(
     base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
     test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name

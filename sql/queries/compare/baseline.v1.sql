@@ -33,6 +33,8 @@
 -- check: run_count > 0
 -- check: low_ns <= mean_ns AND mean_ns <= high_ns
 -- check: min_ns <= median_ns AND median_ns <= max_ns AND mad_ns >= 0
+-- reads: comparable_runs, median_deviation, noise_t, standard_error, trimmed_mean, values_by_run,
+--   values_of_runs
 CREATE OR REPLACE MACRO baseline_v1(
     newest_job VARCHAR := NULL,  -- runs before this one; NULL means before the one that began last
     job_contains VARCHAR := NULL,  -- only jobs with this in their names; NULL means all

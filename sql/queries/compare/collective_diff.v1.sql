@@ -48,6 +48,8 @@
 -- check: base_wait_ns BETWEEN 0 AND base_total_ns AND test_wait_ns BETWEEN 0 AND test_total_ns
 -- check: (change = 'unchanged') = (diff_count = 0)
 -- check: diff_frac BETWEEN 0 AND 1
+-- reads: compared_job_names, compared_jobs, compared_totals, dtype_sizes, is_of_side,
+--   paired_members, totals_of_sides
 CREATE OR REPLACE MACRO collective_diff_v1(
     base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
     test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name

@@ -31,6 +31,7 @@
 --   reason      VARCHAR  -  why, in words; NULL for none
 -- check: effect IN ('none', 'weakens', 'prevents')
 -- check: (reason IS NULL) = (effect = 'none')
+-- reads: facts_of_sides
 CREATE OR REPLACE MACRO comparability_v1(
     base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
     test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name

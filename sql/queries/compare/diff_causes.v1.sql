@@ -58,6 +58,11 @@
 -- check: time_of IN ('gpu', 'host')
 -- check: position > 0 AND diff_frac BETWEEN 0 AND 1
 -- check: (diff_ratio IS NULL) = (cause IN ('calls', 'shapes', 'kernels'))
+-- reads: calls_in_contexts, causes_of_calls, causes_of_kernels, causes_of_times, changed_rates,
+--   changed_times, compared_activities, compared_job_names, compared_ops, compared_steps,
+--   context_totals, counted_steps, first_reshaped, kernels_in_contexts, named_contexts,
+--   names_of_things, numbered_steps, ops_in_contexts, parts_of_calls, timed_fetches, timed_kernels,
+--   timed_ops, timed_transfers, wholes_of_calls
 CREATE OR REPLACE MACRO diff_causes_v1(
     base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
     test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name

@@ -45,6 +45,7 @@
 -- check: (base_count = 0) = (base_mean_ns IS NULL) AND (test_count = 0) = (test_mean_ns IS NULL)
 -- check: (change = 'unchanged') = (diff_count = 0)
 -- check: diff_frac BETWEEN 0 AND 1
+-- reads: compared_jobs, compared_totals, gpu_activities, is_compared, is_of_side, totals_of_sides
 CREATE OR REPLACE MACRO kernel_diff_v1(
     base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
     test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name

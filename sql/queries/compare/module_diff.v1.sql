@@ -47,6 +47,7 @@
 -- check: test_self_kernel_ns BETWEEN 0 AND test_forward_kernel_ns + test_backward_kernel_ns
 -- check: (change = 'unchanged') = (diff_count = 0)
 -- check: diff_frac BETWEEN 0 AND 1
+-- reads: compared_sides, compared_totals, module_totals, named_jobs, traces
 CREATE OR REPLACE MACRO module_diff_v1(
     base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
     test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name

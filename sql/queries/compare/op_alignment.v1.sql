@@ -57,6 +57,7 @@
 -- check: relation NOT IN ('matched', 'reshaped') OR base_name = test_name
 -- check: relation <> 'renamed' OR base_name <> test_name
 -- check: kernel_change IN ('same', 'replaced', 'added', 'removed')
+-- reads: aligned_places, compared_sequences, gpu_activities, may_be_compared, merged_places
 CREATE OR REPLACE MACRO op_alignment_v1(
     base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
     test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name

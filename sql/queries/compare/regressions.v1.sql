@@ -29,6 +29,7 @@
 -- check: diff_ns = test_ns - mean_ns
 -- check: change <> 'increased' OR test_ns > high_ns
 -- check: change <> 'decreased' OR test_ns < low_ns
+-- reads: comparable_runs, noise_t, standard_error, trimmed_mean, values_by_run, values_of_runs
 CREATE OR REPLACE MACRO regressions_v1(
     newest_job VARCHAR := NULL,  -- the run to judge; NULL means the one that began last
     job_contains VARCHAR := NULL,  -- only jobs with this in their names; NULL means all

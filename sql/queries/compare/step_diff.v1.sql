@@ -47,6 +47,8 @@
 -- check: diff_low_ns <= diff_mean_ns AND diff_mean_ns <= diff_high_ns
 -- check: diff_mean_ns <> 0 OR change = 'unchanged'
 -- check: base_mad_ns >= 0 AND test_mad_ns >= 0
+-- reads: compared_job_names, compared_steps, median_deviation, noise_t, standard_error,
+--   step_metrics, trimmed_mean
 CREATE OR REPLACE MACRO step_diff_v1(
     base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
     test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name

@@ -39,6 +39,8 @@
 -- check: base_frac BETWEEN 0 AND 1 AND test_frac BETWEEN 0 AND 1
 -- check: diff_frac BETWEEN 0 AND 1
 -- check: (change = 'unchanged') = (diff_total_ns = 0)
+-- reads: busy_times, change_of_count, compared_jobs, compared_totals, gpu_activities,
+--   is_compared, is_of_side, totals_of_sides
 CREATE OR REPLACE MACRO temporal_diff_v1(
     base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
     test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name

@@ -39,6 +39,7 @@
 -- check: lost_gpu_ns >= 0
 -- check: (busy_frac IS NULL) = (gpu_span_ns = 0)
 -- check: dayofweek(week) = 1
+-- reads: job_tags, jobs, stored_job_summary
 CREATE OR REPLACE MACRO fleet_summary_v1(
     by_tag VARCHAR := 'team',  -- name of the tag by whose values jobs are grouped
     since_day VARCHAR := NULL,  -- leave out jobs before this day, '2026-01-31', or of no date

@@ -57,6 +57,7 @@
 -- check: host_outlier_count BETWEEN 0 AND host_gpu_count
 -- check: lost_gpu_ns >= 0
 -- check: lost_gpu_frac BETWEEN 0 AND 1
+-- reads: stored_job_ranks
 CREATE OR REPLACE MACRO host_outliers_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to learn from; NULL means all
     min_jobs INTEGER := 2,  -- jobs that it takes to judge a GPU

@@ -52,6 +52,7 @@
 -- check: bytes >= 0
 -- check: costed_ns >= 0 AND (costed_ns = 0 OR flops IS NOT NULL OR bytes IS NOT NULL)
 -- check: achieved_tflops IS NULL OR (flops IS NOT NULL AND costed_ns > 0)
+-- reads: costed_calls, costed_shapes, counted_operators, device_names, gpu_activities, host_ops
 CREATE OR REPLACE MACRO job_kernels_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     top_k INTEGER := 1000,  -- rows to keep of each job

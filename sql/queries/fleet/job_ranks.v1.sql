@@ -63,6 +63,7 @@
 -- check: (step_mean_ns IS NULL) = (step_count = 0)
 -- check: (launch_p50_ns IS NULL) = (launch_count = 0)
 -- check: late_count >= 0 AND (lost_gpu_ns IS NULL OR lost_gpu_ns >= 0)
+-- reads: gpu_activities, host_ops, machines, rank_losses, rank_times, step_spans, whole_ns
 CREATE OR REPLACE MACRO job_ranks_v1(
     only_jobs VARCHAR[] := NULL  -- jobs to measure; NULL means all
 ) AS TABLE

@@ -71,6 +71,8 @@
 -- check: worst_rank_lost_ns > 0 AND worst_rank_lost_ns <= lost_gpu_ns
 -- check: (worst_rank IS NULL) = (coalesce(lost_gpu_ns, 0) = 0)
 -- check: top_kernel_frac BETWEEN 0 AND 1
+-- reads: activities_of, gpu_activities, idle_before, jobs, machines, rank_losses, rank_times,
+--   step_spans, traces, whole_ns
 CREATE OR REPLACE MACRO job_summary_v1(
     only_jobs VARCHAR[] := NULL  -- jobs to summarise; NULL means all
 ) AS TABLE

@@ -53,6 +53,7 @@
 -- check: (step_ns IS NULL) = (after_ns IS NULL)
 -- check: is_change IS NULL OR (step_ns IS NOT NULL AND before_ns IS NOT NULL)
 -- check: is_change IS NOT TRUE OR diff_ratio <> 0
+-- reads: job_tags, jobs, stored_job_summary, student_t
 CREATE OR REPLACE MACRO job_trend_v1(
     of_tag VARCHAR := 'model',  -- tag that runs of one thing share
     job_contains VARCHAR := NULL,  -- only jobs with this in their names; NULL means all

@@ -50,6 +50,7 @@
 -- check: least(straggler_ns, communication_ns, memory_ns, host_wait_ns) >= 0
 -- check: (reason IS NULL) = (without_compute_ns = 0)
 -- check: position > 0
+-- reads: jobs, stored_job_summary
 CREATE OR REPLACE MACRO low_utilisation_jobs_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to look at; NULL means all
     top_k INTEGER := 20,  -- jobs to show; NULL means all

@@ -46,6 +46,7 @@
 -- check: annotation_source IN ('host', 'gpu')
 -- check: annotation IS NULL OR annotation_source IS NOT NULL
 -- check: suffix(annotation_path, annotation)
+-- reads: activities_of, gpu_annotation_paths, host_annotation_paths, numbered_names
 CREATE OR REPLACE MACRO annotated_kernels_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to list; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to list; NULL means all

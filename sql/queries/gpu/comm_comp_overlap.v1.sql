@@ -20,6 +20,7 @@
 -- check: overlap_ns BETWEEN 0 AND communication_ns
 -- check: overlap_frac BETWEEN 0 AND 1
 -- check: (overlap_frac IS NULL) = (communication_ns = 0)
+-- reads: device_times
 CREATE OR REPLACE MACRO comm_comp_overlap_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

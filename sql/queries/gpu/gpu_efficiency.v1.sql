@@ -47,6 +47,7 @@
 -- check: tensor_core_ns BETWEEN 0 AND kernel_ns
 -- check: (tensor_core_frac IS NULL) = (kernel_ns = 0)
 -- check: kernel_ns > 0 OR (occupancy_frac IS NULL AND sm_efficiency_frac IS NULL)
+-- reads: activities_of, tensor_core_use
 CREATE OR REPLACE MACRO gpu_efficiency_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

@@ -39,6 +39,7 @@
 -- check: cause IN ('host_wait', 'kernel_wait', 'other')
 -- check: next_event_id IS NOT NULL
 -- check: host_event_id IS NOT NULL OR host_name IS NULL
+-- reads: activities_of, host_ops, idle_before, numbered_names
 CREATE OR REPLACE MACRO idle_gaps_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

@@ -45,6 +45,7 @@
 -- check: min_ns <= p50_ns AND p50_ns <= p95_ns AND p95_ns <= max_ns
 -- check: mean_ns BETWEEN min_ns AND max_ns
 -- check: stddev_ns >= 0 AND (stddev_ns = 0 OR min_ns < max_ns)
+-- reads: activities_of, idle_before, sample_stddev, whole_ns
 CREATE OR REPLACE MACRO idle_time_breakdown_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

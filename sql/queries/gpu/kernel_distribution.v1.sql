@@ -34,6 +34,7 @@
 -- check: total_ns BETWEEN count * min_ns AND count * max_ns
 -- check: imbalance > 0.999999 AND imbalance < rank_count + 0.000001
 -- check: rank_count > 1 OR slowest_rank = fastest_rank
+-- reads: named_calls
 CREATE OR REPLACE MACRO kernel_distribution_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

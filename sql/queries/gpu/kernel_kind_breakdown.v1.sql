@@ -24,6 +24,7 @@
 --   time_frac  DOUBLE   0-1  time_ns / the device's busy time; they add up to 1
 -- check: time_ns > 0
 -- check: time_frac > 0 AND time_frac <= 1
+-- reads: device_times
 CREATE OR REPLACE MACRO kernel_kind_breakdown_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

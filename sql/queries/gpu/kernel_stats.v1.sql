@@ -35,6 +35,7 @@
 -- check: total_ns BETWEEN count * min_ns AND count * max_ns
 -- check: stddev_ns >= 0 AND (stddev_ns = 0 OR min_ns < max_ns)
 -- check: total_frac BETWEEN 0 AND 1
+-- reads: named_calls, sample_stddev, whole_ns
 CREATE OR REPLACE MACRO kernel_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

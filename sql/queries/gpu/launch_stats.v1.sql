@@ -37,6 +37,7 @@
 --   is_delay_outlier    BOOLEAN  -   launch_delay_ns > launch_delay_cutoff_ns
 -- check: cpu_ns >= 0 AND gpu_ns >= 0 AND launch_delay_ns >= 0
 -- check: is_short = (gpu_ns < cpu_ns)
+-- reads: activities_of
 CREATE OR REPLACE MACRO launch_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to list; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to list; NULL means all

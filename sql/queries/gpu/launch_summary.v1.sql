@@ -36,6 +36,7 @@
 -- check: early_start_count BETWEEN 0 AND activity_count
 -- check: mean_cpu_ns >= 0 AND mean_gpu_ns >= 0 AND p50_launch_delay_ns >= 0
 -- check: p50_launch_delay_ns <= p95_launch_delay_ns AND p95_launch_delay_ns <= max_launch_delay_ns
+-- reads: activities_of, whole_ns
 CREATE OR REPLACE MACRO launch_summary_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

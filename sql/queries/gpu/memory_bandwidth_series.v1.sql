@@ -25,6 +25,7 @@
 --   at_ns           BIGINT   ns    when copies begin or end
 --   bandwidth_gbps  DOUBLE   GB/s  of all copies under way from then on; 1e9 bytes/s
 -- check: bandwidth_gbps >= 0
+-- reads: copies_under_way
 CREATE OR REPLACE MACRO memory_bandwidth_series_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

@@ -44,6 +44,7 @@
 -- check: min <= p25 AND p25 <= p50 AND p50 <= p75 AND p75 <= max
 -- check: mean BETWEEN min * (1 - 1e-9) AND max * (1 + 1e-9)
 -- check: stddev >= 0 AND (stddev = 0 OR min < max)
+-- reads: copies_under_way
 CREATE OR REPLACE MACRO memory_bandwidth_summary_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

@@ -27,6 +27,7 @@
 -- check: gpu_busy_ns BETWEEN 0 AND gpu_span_ns
 -- check: kernel_count > 0 OR gpu_span_ns = 0
 -- check: op_count >= 0
+-- reads: busy_times, gpu_activities, host_ops, is_operator, step_spans
 CREATE OR REPLACE MACRO profiler_steps_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to list; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to list; NULL means all

@@ -25,6 +25,7 @@
 --   full_frac  DOUBLE   0-1  full_ns / length of the rank's trace; NULL if that is 0 or unknown
 -- check: full_ns >= 0
 -- check: full_frac BETWEEN 0 AND 1
+-- reads: queue_lengths, traces
 CREATE OR REPLACE MACRO queue_full_time_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

@@ -32,6 +32,7 @@
 --   is_early_start  BOOLEAN  -   whether it starts before its launch begins
 -- check: change IN (-1, 1)
 -- check: launch_id IS NOT NULL AND is_early_start IS NOT NULL
+-- reads: queue_lengths
 CREATE OR REPLACE MACRO queue_length_series_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

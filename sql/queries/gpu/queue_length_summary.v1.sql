@@ -45,6 +45,7 @@
 -- check: early_start_count BETWEEN 0 AND count // 2
 -- check: min BETWEEN -early_start_count AND 0
 -- check: max BETWEEN 0 AND count // 2
+-- reads: queue_lengths, sample_stddev
 CREATE OR REPLACE MACRO queue_length_summary_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

@@ -37,6 +37,7 @@
 -- check: exposed_memory_ns BETWEEN 0 AND memory_ns
 -- check: (idle_frac IS NULL) = (span_ns = 0)
 -- check: abs(idle_frac + compute_frac + non_compute_frac - 1) < 1e-9
+-- reads: activities_of, busy_times, time_breakdown
 CREATE OR REPLACE MACRO step_breakdown_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

@@ -61,6 +61,7 @@
 -- check: kernel_count >= 0 AND kernel_ns >= 0
 -- check: height > 0 OR (kernel_count = 1 AND kernel_ns = dur_ns)
 -- check: relation <> 'activity' OR height = 0
+-- reads: events_of_number, gpu_activities, host_ops, related_in_stack, stack_roots, stack_totals
 CREATE OR REPLACE MACRO call_stack_v1(
     of_event BIGINT,  -- event_id of a host operation or a GPU activity
     of_rank INTEGER := NULL,  -- its rank; NULL means each that has an event of this number

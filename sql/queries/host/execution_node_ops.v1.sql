@@ -44,6 +44,7 @@
 --   attributes          VARCHAR  -   JSON object: all else, such as a collective's sizes
 -- check: record_function_id <> 0
 -- check: joined_by IN ('record_function_id', 'external_id')
+-- reads: execution_nodes, host_ops
 CREATE OR REPLACE MACRO execution_node_ops_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to list; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to list; NULL means all

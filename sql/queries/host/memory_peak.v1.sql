@@ -46,6 +46,7 @@
 --   OR unallocated_at_peak_bytes IS NULL
 -- check: (op_id IS NULL) = (op_stack IS NULL) AND (op_id IS NULL OR host_stack IS NOT NULL)
 -- check: op_stack IS NULL OR op IS NULL OR suffix(op_stack, op)
+-- reads: host_ops, is_operator, memory_changes, steps, steps_at
 CREATE OR REPLACE MACRO memory_peak_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

@@ -71,6 +71,7 @@
 -- check: (module IS NULL) = (name IS NULL) AND (module IS NULL) = (depth IS NULL)
 -- check: module IS NOT NULL OR count = 0
 -- check: suffix(module, name)
+-- reads: module_totals, traces
 CREATE OR REPLACE MACRO module_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

@@ -62,6 +62,8 @@
 -- check: (achieved_tflops IS NULL) = (flops IS NULL OR kernel_ns = 0)
 -- check: bound IN ('compute', 'memory')
 -- check: roofline_frac IS NULL OR (roofline_frac >= 0 AND bound IS NOT NULL)
+-- reads: costed_calls, costed_shapes, counted_operators, float32_as_tf32, format_on_device,
+--   gpu_activities, memories_of_ranks, speeds_of_ranks
 CREATE OR REPLACE MACRO op_flops_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

@@ -53,6 +53,8 @@
 -- check: mfu_frac >= 0
 -- check: hfu_frac >= mfu_frac
 -- check: (mfu_frac IS NULL) = (hfu_frac IS NULL)
+-- reads: computing_shapes, costed_calls, counted_operators, float32_as_tf32, format_on_device,
+--   gpu_activities, speeds_of_ranks, steps
 CREATE OR REPLACE MACRO step_mfu_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

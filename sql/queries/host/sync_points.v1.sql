@@ -62,6 +62,7 @@
 -- check: kind = 'operator' OR wait_ns = host_ns
 -- check: (caller IS NULL) = (caller_count = 0) AND (caller IS NULL) = (caller_ns IS NULL)
 -- check: caller IS NULL OR caller_ns BETWEEN 0 AND host_ns
+-- reads: host_ops, is_operator, times_inside, waited_times, waiting_calls
 CREATE OR REPLACE MACRO sync_points_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

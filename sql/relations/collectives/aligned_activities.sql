@@ -3,6 +3,8 @@
 --
 -- `clocks` are rows of aligned_clocks; `jobs`, `ranks` and `steps` are those to look at; NULL means
 -- all.
+--
+-- reads: aligned_ns, gpu_activities
 CREATE OR REPLACE MACRO aligned_activities(clocks, jobs, ranks, steps) AS TABLE
 SELECT
     a.job,

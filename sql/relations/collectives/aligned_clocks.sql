@@ -18,6 +18,8 @@
 -- Two ranks are tied as clock_ties says. From the reference rank outwards, each rank takes the
 -- clock of the rank before it on the way with fewest ties, and of equally few on that with the
 -- least residual; residuals on the way add up.
+--
+-- reads: clock_ties
 CREATE OR REPLACE MACRO aligned_clocks(members) AS TABLE
 WITH
 ties AS MATERIALIZED (

@@ -1,5 +1,7 @@
 -- The kernels by which ranks speak with each other: those to which the profiler adds the arguments
 -- of a collective, a send or a receive. `jobs` are the jobs to look at; NULL means all.
+--
+-- reads: gpu_activities
 CREATE OR REPLACE MACRO collective_calls(jobs) AS TABLE
 SELECT
     a.job,

@@ -3,6 +3,8 @@
 -- What it gives is stored, so a change of meaning is a new version. `jobs` are the jobs to look at;
 -- NULL means all. Gives job, group_number, process_group, process_group_desc, group_size, ranks,
 -- ranks_source, ranks_text and is_ambiguous, as in known_groups.
+--
+-- reads: call_kinds, known_groups
 CREATE OR REPLACE MACRO groups_v1(jobs := NULL) AS TABLE
 WITH
 kinds AS MATERIALIZED (

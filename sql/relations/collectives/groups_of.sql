@@ -4,6 +4,8 @@
 -- Planning what computes them takes most of a small query's time. So an archive that is opened, and
 -- knows which jobs have none, puts in this macro's place one that reads less. `jobs` are the jobs
 -- to look at; NULL means all.
+--
+-- reads: groups_v1, jobs_without_results, stored_groups
 CREATE OR REPLACE MACRO groups_of(jobs) AS TABLE
 WITH
 lacking AS MATERIALIZED (

@@ -3,6 +3,8 @@
 -- `late` needs late_id, job and collective_id, `members` are rows of paired_members, of `jobs`;
 -- NULL means all. Gives late_id and hidden_wait_ns, the sum over the collective's members, NULL
 -- where a wait's is not known.
+--
+-- reads: hidden_waits
 CREATE OR REPLACE MACRO hidden_late_waits(late, members, jobs) AS TABLE
 WITH
 late_waits AS (

@@ -24,6 +24,8 @@
 --
 -- Here the devices are laid end to end on one axis of time, as in busy_times, each from the start
 -- of its first such wait to the end of its last; end_ns and idle_ns both begin at its zero_ns.
+--
+-- reads: gpu_activities
 CREATE OR REPLACE MACRO hidden_waits(waits, jobs, ranks) AS TABLE
 WITH
 computations AS (

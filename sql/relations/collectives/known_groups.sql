@@ -1,5 +1,7 @@
 -- The process groups that traces declare in their header, `distributedInfo`. Ranks are a list
 -- there, or the text of one; NULL where that is cut short.
+--
+-- reads: traces
 CREATE OR REPLACE MACRO declared_groups(jobs) AS TABLE
 SELECT
     job,

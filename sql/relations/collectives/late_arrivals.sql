@@ -2,6 +2,8 @@
 --
 -- `members` are rows of paired_members, of `jobs`; NULL means all. Gives one row for each arrival
 -- that is late by `least_ns` or more: the columns of late_windows and of late_causes.
+--
+-- reads: busy_times, gpu_activities, late_causes, late_windows, window_pieces
 CREATE OR REPLACE MACRO late_arrivals(members, jobs, least_ns) AS TABLE
 WITH
 late AS MATERIALIZED (

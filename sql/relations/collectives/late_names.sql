@@ -3,6 +3,8 @@
 -- `late` are rows of late_arrivals, of `jobs`; NULL means all. Gives each late_id with op_name, the
 -- operator that launched the event; host_name, what the host did in the middle of the longest idle
 -- gap, on the thread that launched what ended it; and host, the late rank's machine.
+--
+-- reads: gpu_activities, host_at, host_ops, machines
 CREATE OR REPLACE MACRO late_names(late, jobs) AS TABLE
 WITH
 gap_ends AS MATERIALIZED (

@@ -3,6 +3,8 @@
 --
 -- `late` are rows of late_arrivals. Gives late_id, job, collective_id, late_ns, caused_wait_ns and
 -- root_id.
+--
+-- reads: blame_chains
 CREATE OR REPLACE MACRO late_roots(late) AS TABLE
 SELECT l.late_id, l.job, l.collective_id, l.late_ns, l.caused_wait_ns, c.late_id AS root_id
 FROM blame_chains(late) AS c

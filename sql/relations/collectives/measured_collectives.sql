@@ -13,6 +13,8 @@
 --                  shares are left out already. NULL where the operation is not known, or how an
 --                  all-to-all splits was too long to be written whole
 --     is_cut_short true in this last case
+--
+-- reads: bus_factors, collective_calls, collective_operation, dtype_sizes
 CREATE OR REPLACE MACRO measured_collectives(members, groups, jobs, ranks, steps) AS TABLE
 WITH
 placed AS (

@@ -6,6 +6,8 @@
 -- and rank_count of the collective, rank, and
 --
 --     cut_at  start or end where the rank was not recorded yet or no longer; else NULL
+--
+-- reads: aligned_ns, gpu_activities
 CREATE OR REPLACE MACRO missing_calls(members, placed, groups, traced, clocks, jobs) AS TABLE
 WITH
 -- When each rank was being recorded, on the reference rank's clock where that is known.

@@ -13,6 +13,8 @@
 --     member_count   calls that belong together
 --     transfer_ns    the shortest one's duration: nobody of them waited then for another
 --     wait_ns        its own duration past that
+--
+-- reads: pairs_of
 CREATE OR REPLACE MACRO paired_members(jobs) AS TABLE
 WITH
 -- Materialized, as to plan it twice may take longer than all else.

@@ -16,6 +16,9 @@
 --
 -- Sends and receives are a lane for each sender and receiver in a group. Their ids count what a
 -- rank sent and received, whoever the peer was: equal on both sides in groups of two only.
+--
+-- reads: call_kinds, collective_calls, collective_operation, ends_together, is_point_to_point,
+--   known_groups, order_pairs, sizes_agree
 CREATE OR REPLACE MACRO pairs_v1(jobs := NULL) AS TABLE
 WITH
 plain_kinds AS MATERIALIZED (

@@ -4,6 +4,8 @@
 -- Planning what computes them takes most of a small query's time. So an archive that is opened, and
 -- knows which jobs have none, puts in this macro's place one that reads less. `jobs` are the jobs
 -- to look at; NULL means all.
+--
+-- reads: jobs_without_results, pairs_v1, stored_pairs
 CREATE OR REPLACE MACRO pairs_of(jobs) AS TABLE
 WITH
 lacking AS MATERIALIZED (

@@ -7,6 +7,8 @@
 --                       aligned clocks where they are known
 --     has_seqs, has_names, has_dtypes, has_sizes   its members have several
 --     place             its number in its lane, from 1
+--
+-- reads: aligned_ns, sizes_agree
 CREATE OR REPLACE MACRO placed_collectives(members, clocks) AS TABLE
 WITH
 found AS (

@@ -3,6 +3,8 @@
 --
 -- `jobs` are the jobs to look at; NULL means all. Gives job, rank, late_count and lost_ns, NULL
 -- where some wait is not known.
+--
+-- reads: hidden_late_waits, late_arrivals, late_roots, paired_members
 CREATE OR REPLACE MACRO rank_losses(jobs) AS TABLE
 WITH
 members AS MATERIALIZED (

@@ -4,6 +4,8 @@
 -- `members` are rows of paired_members, `groups` of groups_of_jobs, `traced` the ranks with a
 -- trace, all of `jobs`; NULL means all. Gives job, reason, rank, group_id, collective_id,
 -- last_collective_id, collective_count and detail, as collective_audit has them.
+--
+-- reads: collective_calls, collective_operation, dtype_sizes
 CREATE OR REPLACE MACRO unmeasured_calls(members, groups, traced, jobs) AS TABLE
 SELECT
     m.job,

@@ -5,6 +5,8 @@
 -- sides have, by how often it is there for each one; where that is the same in all steps of a side,
 -- any difference is beyond noise, and one step is enough. Wholes of another cause are others. Gives
 -- the parts of which the rate differs.
+--
+-- reads: noise_t, standard_error, trimmed_mean
 CREATE OR REPLACE MACRO changed_rates(parts, wholes) AS TABLE
 WITH
 common AS (

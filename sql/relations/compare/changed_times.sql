@@ -16,6 +16,8 @@
 --     base_calls, test_calls  in a step
 --     base_ns, test_ns        their time in a step
 --     slower_ns               of test_ns, what it is more than by the base's means
+--
+-- reads: noise_t, standard_error, student_t_of_many, trimmed_mean
 CREATE OR REPLACE MACRO changed_times(calls, steps_of_sides) AS TABLE
 WITH
 means AS (

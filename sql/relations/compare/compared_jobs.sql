@@ -1,6 +1,8 @@
 -- What a comparison is between: its base, what was before, and its test, what is asked about.
 --
 -- Each side is some ranks and steps of a job. The two may be of one job, and may share rows.
+--
+-- reads: traces
 
 -- The jobs of the sides, one row of base and test: the named ones, else the first and the last by
 -- name. An error where a named job is not in the archive: all would seem to be new.

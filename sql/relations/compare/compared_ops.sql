@@ -6,6 +6,8 @@
 --                 pass, of the forward operator whose backward pass that is; NULL: outermost
 --     is_inside   parent_key is of the operator around it, so that its time is in that one's
 --     sample      number of the side and step: the ranks of a step count together
+--
+-- reads: host_ops, is_operator, may_be_compared
 CREATE OR REPLACE MACRO compared_ops(numbered, base_job, test_job) AS TABLE
 SELECT
     s.sample,

@@ -4,6 +4,8 @@
 --
 -- Of the lowest rank and the first step, unless others are chosen; of a side without steps the
 -- whole trace. First the thread of the step, then others.
+--
+-- reads: compared_sides, host_ops, is_operator, may_be_compared, steps, traces
 CREATE OR REPLACE MACRO compared_sequences(
     base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
 ) AS TABLE

@@ -1,4 +1,6 @@
 -- The two sides of a comparison, a row each: side, job, ranks and step_numbers; NULL for all.
+--
+-- reads: compared_jobs
 CREATE OR REPLACE MACRO compared_sides(
     base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
 ) AS TABLE

@@ -2,6 +2,8 @@
 --
 -- A side that has no steps at all, and was asked for none, has one
 -- row for each rank, with a NULL step, which stands for the whole trace.
+--
+-- reads: compared_sides, is_of_side, may_be_compared, steps, traces
 CREATE OR REPLACE MACRO compared_steps(
     base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
 ) AS TABLE

@@ -1,4 +1,6 @@
 -- What the totals of two sides tell of each other.
+--
+-- reads: compared_steps, counted_steps
 
 -- Calls and times of each side, of rows with is_base and is_test, as a struct; times of all that
 -- was chosen, of what began in steps, and for a side without steps of the whole trace.

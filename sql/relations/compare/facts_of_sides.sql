@@ -13,6 +13,9 @@
 --     common_count        of these, those with the name and shapes of one of the other side
 --
 -- No row where a side has no traces.
+--
+-- reads: compared_jobs, compared_sides, compared_steps, host_ops, is_compared, is_of_side,
+--   is_operator, traces
 CREATE OR REPLACE MACRO facts_of_sides(
     base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
 ) AS TABLE

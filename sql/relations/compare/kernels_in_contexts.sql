@@ -1,4 +1,6 @@
 -- Which kernels operators launch themselves in each context and on each shape.
+--
+-- reads: gpu_activities, may_be_compared
 
 -- The activities of the steps `numbered`, rows of numbered_steps, with the op_key of compared_ops.
 CREATE OR REPLACE MACRO compared_activities(numbered, base_job, test_job) AS TABLE

@@ -1,4 +1,6 @@
 -- How long the host takes in each step, as changed_times takes it.
+--
+-- reads: host_ops, is_runtime_call, may_be_compared
 
 -- Operators by name_hash: their time without operators, runtime and driver calls in them.
 --

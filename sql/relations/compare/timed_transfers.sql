@@ -3,6 +3,8 @@
 --
 -- `numbered` are rows of numbered_steps; `jobs` are the names of theirs. A collective whose members
 -- are in several steps is in each.
+--
+-- reads: paired_members
 CREATE OR REPLACE MACRO timed_transfers(numbered, jobs) AS TABLE
 WITH
 collectives_in_steps AS (

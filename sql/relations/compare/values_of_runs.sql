@@ -1,4 +1,6 @@
 -- What many runs of a program lead to expect of the next one.
+--
+-- reads: gpu_activities, step_metrics, steps, traces
 
 -- The runs to expect from: of the jobs with `job_contains` in their names that began before
 -- `newest`, or at once and are before it by name, on the same GPUs and with as many ranks, the last

@@ -1,4 +1,6 @@
 -- The GPU activities of some jobs, ranks and steps; NULL means all, of steps also those outside.
+--
+-- reads: gpu_activities
 CREATE OR REPLACE MACRO activities_of(jobs, ranks, steps) AS TABLE
 SELECT a.*
 FROM gpu_activities AS a

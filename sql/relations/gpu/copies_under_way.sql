@@ -1,4 +1,6 @@
 -- How many copies ran at each moment, and how fast they moved bytes together.
+--
+-- reads: copy_kind, gpu_activities
 
 -- Of one copy in GB/s: what the profiler says, else bytes by time; NULL where neither is known, and
 -- where the copy took no time.

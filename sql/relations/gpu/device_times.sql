@@ -2,6 +2,8 @@
 -- step is NULL.
 --
 -- `jobs`, `ranks` and `steps` are those to look at, as in activities_of.
+--
+-- reads: busy_times, gpu_activities
 CREATE OR REPLACE MACRO device_times(jobs, ranks, steps) AS TABLE
 WITH
 of_devices AS (

@@ -1,5 +1,7 @@
 -- The names of GPU activities, and of each whether it takes float32 numbers as tf32. Once a name,
 -- since patterns cost more than a join.
+--
+-- reads: gpu_activities, takes_float32_as_tf32, tensor_core_use
 CREATE OR REPLACE MACRO float32_as_tf32(only_jobs, only_ranks) AS TABLE
 WITH
 distinct_names AS MATERIALIZED (

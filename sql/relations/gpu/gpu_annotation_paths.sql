@@ -3,6 +3,8 @@
 -- `activities` has job, rank, device, stream, event_id, start_ns, end_ns and annotation_id; they
 -- are of `jobs` and `ranks`; NULL means all. Gives for each activity that runs in one: job, rank,
 -- event_id, name, that of the innermost, and path, the names from outer to inner, with ; between.
+--
+-- reads: events
 CREATE OR REPLACE MACRO gpu_annotation_paths(activities, jobs, ranks) AS TABLE
 WITH
 -- In the order from outer to inner, so that of those open at an instant the last is the innermost.

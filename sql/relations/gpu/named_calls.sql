@@ -2,6 +2,8 @@
 --
 -- `jobs`, `ranks` and `steps` are those to look at, as in activities_of; of these, activities with
 -- `part` in their name, NULL for all. `is_short`: names without template arguments and parameters.
+--
+-- reads: gpu_activities
 CREATE OR REPLACE MACRO named_calls(jobs, ranks, steps, part, is_short) AS TABLE
 SELECT
     a.job,

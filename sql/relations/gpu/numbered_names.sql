@@ -3,6 +3,8 @@
 --
 -- `jobs`, `ranks` and `steps` are those to look at, as in activities_of; of these, names with
 -- `part` in them, NULL for all.
+--
+-- reads: gpu_activities
 CREATE OR REPLACE MACRO numbered_names(jobs, ranks, steps, part) AS TABLE
 SELECT name, row_number() OVER (ORDER BY name) AS name_number
 FROM (

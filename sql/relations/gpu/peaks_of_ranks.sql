@@ -1,4 +1,6 @@
 -- What the devices of ranks can do at best, by their names; no row where a name is not known.
+--
+-- reads: device_peaks, traces
 
 CREATE OR REPLACE MACRO device_names(only_jobs, only_ranks) AS TABLE
 SELECT t.job, t.rank, min(t.device_name) AS device_name

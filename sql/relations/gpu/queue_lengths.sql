@@ -5,6 +5,8 @@
 -- to and including the point, and the instant of the stream's next point, NULL after the last. Of
 -- points at one instant the +1 come first, then the lower event_id; with the other order, a kernel
 -- that starts the instant it is launched would count as started unlaunched.
+--
+-- reads: gpu_activities
 CREATE OR REPLACE MACRO queue_lengths(jobs, ranks, steps) AS TABLE
 WITH
 -- Materialized, for each activity is needed twice and shall be read once.

@@ -3,6 +3,8 @@
 -- `jobs`, `ranks` and `steps` are those to look at, as in activities_of. Gives job, rank, device,
 -- the first of its devices, span_ns, busy_ns, compute_ns, communication_ns, memory_ns and both_ns,
 -- time with computation or communication.
+--
+-- reads: device_times
 CREATE OR REPLACE MACRO rank_times(jobs, ranks, steps) AS TABLE
 SELECT
     job,

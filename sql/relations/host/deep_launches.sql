@@ -3,6 +3,8 @@
 --
 -- `activities` has job, rank, op_id, start_ns, dur_ns and end_ns; `ops` are rows of deep_operators.
 -- Gives job, rank, launching_id, block, place, distance and the totals of the activities.
+--
+-- reads: launching_operators
 CREATE OR REPLACE MACRO deep_launches(activities, ops) AS TABLE
 WITH RECURSIVE
 hangs_on AS (

@@ -13,6 +13,8 @@
 -- A span that another one crosses has left the stack, but what begins and ends in its tail is still
 -- in it (op_id says so). With all that is in it, such an operator is a block apart, which is in the
 -- crossed one and not in what is around it on the stack.
+--
+-- reads: host_ops, is_operator
 
 -- From how many levels on.
 CREATE OR REPLACE MACRO deep_level() AS 512;

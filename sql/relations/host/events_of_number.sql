@@ -1,5 +1,7 @@
 -- The events of this number: of each rank one or none, with rank_number, job and rank; op_id, the
 -- host operation that it is or that launched it; activity_id where it is a GPU activity.
+--
+-- reads: gpu_activities, host_ops
 CREATE OR REPLACE MACRO events_of_number(of_event, of_rank, only_jobs) AS TABLE
 SELECT row_number() OVER (ORDER BY job, rank) AS rank_number, *
 FROM (

@@ -2,6 +2,8 @@
 --
 -- `activities` has job, rank and annotation_id; they are of `jobs` and `ranks`; NULL means all.
 -- Gives job, rank, event_id, name and path, the names from outer to inner, with ; between.
+--
+-- reads: host_ops
 CREATE OR REPLACE MACRO host_annotation_paths(activities, jobs, ranks) AS TABLE
 WITH RECURSIVE
 host_annotations AS (

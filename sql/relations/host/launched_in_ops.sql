@@ -11,6 +11,8 @@
 --
 -- An activity is in the subtree of an operator exactly where its launching operator is launching_id
 -- beside it. Who is around whom is said by op_id alone, whose chain never leaves a thread.
+--
+-- reads: launching_operators
 CREATE OR REPLACE MACRO launched_in_ops(activities, ops) AS TABLE
 WITH RECURSIVE
 -- Few operators launch: the way up begins with few rows.

@@ -8,6 +8,8 @@
 --
 -- `wanted` are rows of events_of_number; `places` and `forward_places` have rank_number and
 -- root_id.
+--
+-- reads: host_ops
 CREATE OR REPLACE MACRO stack_roots(wanted, places, forward_places, of_rank, only_jobs) AS TABLE
 WITH
 -- What annotations of another thread called; these are on threads that nothing called.

@@ -6,6 +6,8 @@
 --
 -- For the latter the waits are measured on a clock that only runs while a device is busy. A point's
 -- start is the instant 2 * point, its end the one after.
+--
+-- reads: covered_until, gpu_activities
 CREATE OR REPLACE MACRO waited_times(points, only_jobs, only_ranks) AS TABLE
 WITH
 processes AS (

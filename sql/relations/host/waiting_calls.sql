@@ -1,5 +1,8 @@
 -- The calls that make the host wait for the device: kind wait, or copy where the call copies; with
 -- job, rank, event_id and op_id. Of NULL jobs, ranks or steps all count.
+--
+-- reads: blocks_host, copies_synchronously, copy_kind, gpu_activities, host_ops, is_runtime_call,
+--   waits_for_device
 CREATE OR REPLACE MACRO waiting_calls(only_jobs, only_ranks, only_steps) AS TABLE
 WITH
 runtime_calls AS MATERIALIZED (

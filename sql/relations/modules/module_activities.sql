@@ -4,6 +4,8 @@
 --
 -- `chosen`, `only_jobs` and `only_ranks` are those of module_calls, `paths` rows of
 -- numbered_modules; `numbered_calls` have rank_number, event_id and path_number of each call.
+--
+-- reads: gpu_activities, host_ops
 CREATE OR REPLACE MACRO module_activities(
     chosen, paths, numbered_calls, only_jobs, only_ranks
 ) AS TABLE

@@ -4,6 +4,8 @@
 -- Of all steps, since a place in the model may depend on a call of another one; is_picked are those
 -- in the steps to measure. By `place`, what is around a call comes before it. `only_jobs` and
 -- `only_ranks` say of which files nothing is needed; NULL: of none.
+--
+-- reads: host_ops
 CREATE OR REPLACE MACRO module_calls(chosen, only_jobs, only_ranks) AS TABLE
 SELECT
     row_number() OVER (

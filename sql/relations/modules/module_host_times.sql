@@ -2,6 +2,8 @@
 -- other modules, and the call with the lowest event_id.
 --
 -- `calls` are rows of module_calls, `numbered_calls` have their place and path_number.
+--
+-- reads: covered_times
 CREATE OR REPLACE MACRO module_host_times(calls, numbered_calls) AS TABLE
 WITH
 -- A union, should two of them cross.

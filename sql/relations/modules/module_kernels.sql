@@ -4,6 +4,8 @@
 --
 -- `paths` are rows of numbered_modules, `activities` of module_activities. Most activities overlap
 -- no other one, so that their times just add up.
+--
+-- reads: covered_times
 CREATE OR REPLACE MACRO module_kernels(paths, activities) AS TABLE
 WITH RECURSIVE
 -- Each path with itself and all that are around it.

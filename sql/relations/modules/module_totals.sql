@@ -1,6 +1,9 @@
 -- What each nn.Module of the model took on host and GPU: the columns of module_stats, which says
 -- what they mean, but for rank_number in place of job and rank; and path_number, by which they are
 -- in order. Of `chosen` ranks, as module_calls takes them.
+--
+-- reads: module_activities, module_call_paths, module_calls, module_host_times, module_kernels,
+--   numbered_modules
 CREATE OR REPLACE MACRO module_totals(chosen, only_jobs, only_ranks) AS TABLE
 WITH
 calls AS MATERIALIZED (

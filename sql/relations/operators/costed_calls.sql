@@ -1,5 +1,8 @@
 -- The calls of operators whose cost follows from their shapes by a formula; with_bytes of those,
 -- too, of which only bytes are known.
+--
+-- reads: attention_operators, convolution_operators, host_ops, is_operator,
+--   matrix_product_operators, memory_bound_operators
 
 CREATE OR REPLACE MACRO costed_names(with_bytes) AS TABLE
 SELECT name FROM matrix_product_operators()

@@ -2,6 +2,9 @@
 -- costs: one row each with a number. Few, so that formulas are for them and not for calls.
 --
 -- `called` are rows of costed_calls.
+--
+-- reads: argument_sizes, argument_texts, attentions, convolutions, matrix_products, memory_bound,
+--   operator_costs
 
 -- The shapes, in text and in lists.
 CREATE OR REPLACE MACRO numbered_shapes(called) AS TABLE

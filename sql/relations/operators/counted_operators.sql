@@ -2,6 +2,8 @@
 -- operator_nests.
 --
 -- `called` are rows of costed_calls of `only_jobs` and `only_ranks`, `shapes` of costed_shapes.
+--
+-- reads: host_ops, is_operator, operator_nests
 CREATE OR REPLACE MACRO counted_operators(called, shapes, only_jobs, only_ranks) AS TABLE
 WITH
 calls AS MATERIALIZED (

@@ -1,4 +1,6 @@
 -- The edges of a rank's critical path in a window: rows of path_edges.
+--
+-- reads: path_edges
 CREATE OR REPLACE MACRO rank_path(of_job, of_rank, of_window) AS TABLE
 SELECT p.*
 FROM path_edges AS p

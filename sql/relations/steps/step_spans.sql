@@ -3,6 +3,8 @@
 --
 -- `jobs`, `ranks` and `steps` are those to look at; NULL means all. Gives job, rank, step,
 -- start_ns and step_ns.
+--
+-- reads: steps
 CREATE OR REPLACE MACRO step_spans(jobs, ranks, steps) AS TABLE
 SELECT
     s.job, s.rank, s.step, min(s.start_ns) AS start_ns, max(s.end_ns) - min(s.start_ns) AS step_ns
