@@ -4,8 +4,8 @@ One query is one file, ``queries/<theme>/<name>.v<N>.sql`` (see header.py).
 
 Tables, relations and queries may read each other, in no circle; they are loaded in that order
 (see catalogue/reads.py). A query reads no query. A table begins as an empty stub; its views that
-read files take the stub's place when an archive has such files. Ingest alone reads enrich,
-critical paths alone paths, exports alone exports.
+read files take the stub's place when an archive has such files. The folders ingest, critical_path
+and export are run by Python, file by file (see database/sql_files.py).
 """
 
 import hashlib
