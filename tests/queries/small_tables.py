@@ -72,13 +72,13 @@ class SmallTables:
         }
         seen: Rows = []
         for name, rows in given.items():
+            if name == "traces" and not rows:
+                rows = traces_of(seen)
             if not rows and not self.con.execute(f"FROM given_{name} LIMIT 1").fetchall():
                 continue
             if isinstance(rows, str):
                 rows = parsed(rows, types={f.name: f.type for f in self.schemas[name]})
             rows = [completed(name, row, i) for i, row in enumerate(rows)]
-            if name == "traces" and not rows:
-                rows = [completed(name, row, i) for i, row in enumerate(traces_of(seen))]
             seen += rows
             if name == "gpu_activities":
                 count_computation(rows)

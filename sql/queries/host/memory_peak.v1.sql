@@ -66,7 +66,7 @@ picked AS MATERIALIZED (
             WHEN m.reserved_bytes > 0 AND m.reserved_bytes >= m.allocated_bytes
             THEN m.reserved_bytes - m.allocated_bytes
         END AS unallocated_bytes
-    FROM memory_changes(only_jobs, only_ranks, only_steps) AS m
+    FROM memory_changes(marks, only_jobs, only_ranks, only_steps) AS m
 ),
 devices AS (
     SELECT

@@ -41,6 +41,12 @@ CREATE OR REPLACE MACRO memory_timeline_v1(
     bucket_ns BIGINT := NULL  -- ns; length of a bucket; NULL means every change
 ) AS TABLE
 WITH
+marks AS MATERIALIZED (
+    SELECT s.job, s.rank, s.event_id, s.step, s.start_ns, s.end_ns
+    FROM steps AS s
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, s.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, s.rank))
+),
 picked AS (
     SELECT
         m.job,
@@ -59,7 +65,7 @@ picked AS (
         -- Of a bucket the largest counts, of an instant the last.
         CASE WHEN bucket_ns > 0 THEN m.allocated_bytes ELSE m.event_id END AS allocated_order,
         CASE WHEN bucket_ns > 0 THEN m.reserved_bytes ELSE m.event_id END AS reserved_order
-    FROM memory_changes(only_jobs, only_ranks, only_steps) AS m
+    FROM memory_changes(marks, only_jobs, only_ranks, only_steps) AS m
 )
 SELECT *
 FROM (

@@ -1,8 +1,6 @@
 -- The rows of memory_instants of the traces' instants `[memory]`. Of NULL jobs, ranks or steps all
--- count; the steps are those in which the instants lie.
---
--- reads: events, memory_instants, steps, steps_at
-CREATE OR REPLACE MACRO memory_changes(only_jobs, only_ranks, only_steps) AS TABLE
+-- count; the steps are those of `marks`, rows of the view steps, in which the instants lie.
+CREATE OR REPLACE MACRO memory_changes(marks, only_jobs, only_ranks, only_steps) AS TABLE
 WITH
 instants AS (
     SELECT e.job, e.rank, e.event_id, e.pid, e.tid, e.start_ns, e.args
@@ -14,12 +12,6 @@ instants AS (
 ),
 told AS MATERIALIZED (
     FROM memory_instants(instants)
-),
-marks AS (
-    SELECT s.job, s.rank, s.event_id, s.step, s.start_ns, s.end_ns
-    FROM steps AS s
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, s.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, s.rank))
 ),
 to_place AS (
     SELECT job, rank, event_id, at_ns
