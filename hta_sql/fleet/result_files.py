@@ -123,6 +123,8 @@ def remove_unnamed(root: Place) -> None:
             say_moved(root)  # rows may have named them until a moment ago
         for file in old:
             file.unlink(missing_ok=True)
+    if old and not is_remote(root):  # for a shell, in which a table without files fails
+        write_database(root)
 
 
 def result_files(root: Place) -> list[Place]:

@@ -32,16 +32,19 @@ FILE_NAMES = {
     "attachments": ("file_id",),
     "critical_paths": ("path_id",),
 }
-# All that may lie in an archive's folder.
-NAMES = {*TRACE_TABLES, *PATH_TABLES, *KEYS, *(f"{table}.parquet" for table in KEYS)} | {
-    "hta.duckdb",
-    "results",
-}
 
 
 def on_disk(table: str) -> str:
     """The name that a table's files have. Archives began when what is stored was called kept."""
     return f"kept_{table.removeprefix('stored_')}" if table.startswith("stored_") else table
+
+
+# All that may lie in an archive's folder.
+_MANIFESTS = {on_disk(table) for table in KEYS}
+NAMES = {*TRACE_TABLES, *PATH_TABLES, *_MANIFESTS, *(f"{name}.parquet" for name in _MANIFESTS)} | {
+    "hta.duckdb",
+    "results",
+}
 
 
 def folder_for(job: str) -> str:
