@@ -33,7 +33,7 @@
 --   change_count     BIGINT   count  allocations and releases
 -- check: change_count > 0
 -- check: at_ns IS NOT NULL
--- reads: memory_changes
+-- reads: memory_changes, steps
 CREATE OR REPLACE MACRO memory_timeline_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to show; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to show; NULL means all
