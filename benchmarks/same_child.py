@@ -96,7 +96,7 @@ def digest(run: Any, table: str) -> pa.Table:
         for column in columns
         if column not in VOLATILE and column not in keys
     ]
-    selected = ", ".join([*keys, "count(*) AS row_count", *hashes])
+    selected = ", ".join([*keys, "count(*) AS counted", *hashes])
     return run.sql(f"SELECT {selected} FROM {table} GROUP BY {', '.join(keys)} ORDER BY ALL")
 
 
