@@ -1,4 +1,4 @@
-"""Puts the template database of the SQL files into the wheel; see hta_sql/template.py."""
+"""Puts the template database of the SQL files into the wheel; see hta_sql/database/template.py."""
 
 import shutil
 import sys
@@ -14,8 +14,8 @@ class TemplateHook(BuildHookInterface):
         if version == "editable":  # whose SQL files change
             return
         sys.path.insert(0, self.root)
-        from hta_sql.catalog import Catalog
-        from hta_sql.template import make_template, name_of
+        from hta_sql.catalogue.catalog import Catalog
+        from hta_sql.database.template import make_template, name_of
 
         self.folder = Path(tempfile.mkdtemp(prefix="hta-sql-"))
         catalog = Catalog.load()

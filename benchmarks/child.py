@@ -16,7 +16,7 @@ def ours(traces: list[str], archive: str, workers: int) -> dict[str, Any]:
     import hta_sql
 
     enrich_s = []
-    trace = importlib.import_module("hta_sql.ingest.trace")
+    trace = importlib.import_module("hta_sql.ingestion.trace")
 
     def timed(*arguments, inner=trace.enrich):
         begin = time.perf_counter()

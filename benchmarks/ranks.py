@@ -10,13 +10,13 @@ def write_archive(out: str, ranks: int, collectives: int) -> None:
     import duckdb
 
     from hta_sql import SCHEMA_VERSION, __version__
-    from hta_sql.catalog import Catalog
-    from hta_sql.layers import load_layer
+    from hta_sql.catalogue.catalog import Catalog
+    from hta_sql.database.layers import load_base
 
     root = Path(out)
     shutil.rmtree(root, ignore_errors=True)
     con = duckdb.connect()
-    load_layer(con, Catalog.load(), "schema")
+    load_base(con, Catalog.load())
     con.execute(f"""
         CREATE TABLE members AS
         SELECT *, max(start_ns) OVER (PARTITION BY c) + 100000 + hash(c) % 50000 AS end_ns

@@ -7,7 +7,7 @@ from typing import Any
 from cases import Session
 from measure import best
 
-from hta_sql.catalog import Catalog
+from hta_sql.catalogue.catalog import Catalog
 
 
 @dataclass(frozen=True)

@@ -9,41 +9,41 @@ run.temporal_breakdown(only_ranks=[0])      # pyarrow.Table
 
 from __future__ import annotations
 
-import sys
+import importlib
 from collections.abc import Iterable
 from os import PathLike
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from .errors import HtaSqlError
+from hta_sql.errors import HtaSqlError
+from hta_sql.methods import add_methods
+from hta_sql.version import SCHEMA_VERSION, __version__
 
 if TYPE_CHECKING:
-    from .archive import Archive
-    from .comparison import Comparison
-    from .ingest import ingest
-    from .keeping.compact import compact
-    from .keeping.drop import drop
-    from .keeping.move import export_job, import_job
-    from .keeping.usage import usage
+    from hta_sql.archive import Archive
+    from hta_sql.comparison.comparison import Comparison
+    from hta_sql.critical_path.compute import compute_critical_path
+    from hta_sql.fleet.materialize import materialize
+    from hta_sql.ingestion.ingest import ingest
+    from hta_sql.keeping.compact import compact
+    from hta_sql.keeping.drop import drop
+    from hta_sql.keeping.move import export_job, import_job
+    from hta_sql.keeping.usage import usage
 
 __all__ = [
     "HtaSqlError",
+    "SCHEMA_VERSION",
     "__version__",
     "compact",
     "compare",
+    "compute_critical_path",
     "drop",
     "export_job",
     "import_job",
     "ingest",
+    "materialize",
     "open",
     "usage",
 ]
-
-__version__ = "0.1.0"
-
-# Of the tables that ingest writes: raised when one of their files in sql/schema changes. Archives
-# say theirs in traces.parquet, so that old ones are read with missing columns as NULL.
-SCHEMA_VERSION = 7
 
 
 def open(
@@ -58,57 +58,44 @@ def open(
     jobs of an archive of many. With the `engine` "ray", queries that answer for each job apart are
     done by a Ray cluster, at `address` or made here.
     """
-    from .archive import Archive  # not at the top: it takes DuckDB's start-up time
+    from hta_sql.archive import Archive  # not at the top: it takes DuckDB's start-up time
 
-    return Archive(*archives, only_jobs=only_jobs, engine=engine, address=address)
+    elsewhere = None
+    if (engine, address) != ("local", None):
+        from hta_sql.fleet.by_jobs import ByJobs
+
+        elsewhere = ByJobs(engine, address)
+    return Archive(*archives, only_jobs=only_jobs, elsewhere=elsewhere)
 
 
 def compare(base: str | PathLike[str], test: str | PathLike[str], **selection) -> Comparison:
     """Two jobs side by side: archives, jobs of one (`ARCHIVE::job`), or folders of traces.
 
-    See :func:`hta_sql.comparison.compare` for what there is to choose.
+    See :func:`hta_sql.comparison.compare.compare` for what there is to choose.
     """
-    from .comparison import compare
+    from hta_sql.comparison.compare import compare
 
     return compare(base, test, **selection)
 
 
-# Functions that are imported when asked for, and where they are.
+# What is imported when asked for, and where it is; `plot` needs the extra `viz`.
 _LATER = {
-    "compact": "compact",
-    "drop": "drop",
-    "export_job": "move",
-    "import_job": "move",
-    "usage": "usage",
+    "compact": "hta_sql.keeping.compact",
+    "compute_critical_path": "hta_sql.critical_path.compute",
+    "drop": "hta_sql.keeping.drop",
+    "export_job": "hta_sql.keeping.move",
+    "import_job": "hta_sql.keeping.move",
+    "ingest": "hta_sql.ingestion.ingest",
+    "materialize": "hta_sql.fleet.materialize",
+    "usage": "hta_sql.keeping.usage",
 }
+# Those that open archives have as methods, too.
+add_methods({name: _LATER[name] for name in ("compute_critical_path", "materialize")})
 
 
 def __getattr__(name: str) -> Any:
-    """What is imported when asked for: `hta_sql.plot` needs the extra `viz`."""
-    import importlib
-
-    if name in _LATER:
-        return getattr(importlib.import_module(f"hta_sql.keeping.{_LATER[name]}"), name)
-    if name != "plot":
+    if name == "plot":
+        return importlib.import_module("hta_sql.plot")
+    if name not in _LATER:
         raise AttributeError(f"module 'hta_sql' has no attribute {name!r}")
-    return importlib.import_module("hta_sql.plot")
-
-
-class _Package(ModuleType):
-    """Lets `hta_sql.ingest` be the function, imported when asked for.
-
-    Python would make the subpackage of that name an attribute when something imports it.
-    """
-
-    @property
-    def ingest(self):
-        from .ingest import ingest
-
-        return ingest
-
-    @ingest.setter
-    def ingest(self, subpackage: ModuleType) -> None:
-        pass
-
-
-sys.modules[__name__].__class__ = _Package
+    return getattr(importlib.import_module(_LATER[name]), name)

@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 
 from hta_sql.archive import Archive
-from hta_sql.catalog import Catalog
-from hta_sql.engines import Share
-from hta_sql.engines.by_jobs import is_by_job, limit
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.engines.engine import Share
+from hta_sql.fleet.by_jobs import is_by_job, limit
 
 REQUIRED: dict[str, dict[str, Any]] = {
     "kernel_sequences": {"operator": "aten::linear"},

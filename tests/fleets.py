@@ -5,7 +5,7 @@ from collections import Counter
 from datetime import datetime
 from pathlib import Path
 
-from conftest import activity, write_archive
+from written_archives import activity, write_archive
 
 import hta_sql
 from hta_sql.store.manifest import Manifest

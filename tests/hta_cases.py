@@ -5,11 +5,11 @@ The figures were written by HTA 0.6.1. They are facts to compare with, not truth
 
 import csv
 import re
-from functools import cache
 from typing import NamedTuple
 
 import pytest
-from raw_json import HTA_OUTPUTS, TRACE_FILES, TRACES, RawTrace
+from raw_json import RawTrace, read
+from real_files import HTA_OUTPUTS, TRACE_FILES, TRACES
 
 needs_hta_outputs = pytest.mark.skipif(
     not (TRACES.is_dir() and HTA_OUTPUTS.is_dir()),
@@ -78,10 +78,9 @@ CASES = (
 )
 
 
-@cache
 def raw_trace(job: str) -> RawTrace:
     [file] = [file for file in TRACE_FILES if file.job == job]
-    return RawTrace(file)
+    return read(file)
 
 
 def hta_kind(name: str) -> str | None:

@@ -6,8 +6,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from hta_sql import alignment
-from hta_sql.alignment import longest_common_subsequence
+from hta_sql.database import alignment
+from hta_sql.database.alignment import longest_common_subsequence
 
 
 def longest(base: list[int], test: list[int]) -> int:

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import hta_sql
-from hta_sql import template
-from hta_sql.catalog import Catalog
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.database import template
 from hta_sql.demo import write_job
 
 # Runs what it is given, and tells what that took.
@@ -126,18 +126,20 @@ def trace(tmp_path_factory) -> Path:
 
 def test_help_imports_no_engine():
     found = modules_of(command("--help"))
-    assert not found & (HEAVY | {"duckdb", "hta_sql.archive", "hta_sql.ingest"})
+    assert not found & (HEAVY | {"duckdb", "hta_sql.archive", "hta_sql.ingestion"})
 
 
 def test_a_table_needs_no_arrow(demo_archive):
     found = modules_of(command("run", "temporal_breakdown", demo_archive))
     assert "duckdb" in found
-    assert not found & (HEAVY | {"hta_sql.ingest", "hta_sql.store.manifest", "hta_sql.alignment"})
+    assert not found & (
+        HEAVY | {"hta_sql.ingestion", "hta_sql.store.manifest", "hta_sql.database.alignment"}
+    )
 
 
 def test_opening_needs_no_arrow(demo_archive):
     found = modules_of(f"import hta_sql; hta_sql.open({str(demo_archive)!r}).close()")
-    assert not found & (HEAVY | {"hta_sql.ingest", "hta_sql.store.manifest", "click", "orjson"})
+    assert not found & (HEAVY | {"hta_sql.ingestion", "hta_sql.store.manifest", "click", "orjson"})
 
 
 def test_small_traces_need_no_other_process(trace, tmp_path):
@@ -151,7 +153,7 @@ def test_small_traces_need_no_other_process(trace, tmp_path):
 
 def test_ingest_imports_no_more_than_it_needs(trace, tmp_path):
     found = modules_of(command("ingest", trace, tmp_path / "archive"))
-    assert "hta_sql.ingest" in found
+    assert "hta_sql.ingestion" in found
     assert not found & (HEAVY - {"numpy", "pyarrow", "zlib_ng"} | {"hta_sql.archive"})
 
 

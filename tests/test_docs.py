@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 import pytest
 
-from hta_sql.catalog import Catalog
+from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli import cli
-from hta_sql.docs import page
+from hta_sql.database.docs import page
 
 PROJECT = Path(__file__).parent.parent
 SNIPPET = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -19,7 +19,7 @@ SNIPPET = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTA
 
 def test_page_of_queries_is_current():
     current = (PROJECT / "docs/queries.md").read_text(encoding="utf-8")
-    assert current == page(Catalog.load()), "run: python -m hta_sql.docs > docs/queries.md"
+    assert current == page(Catalog.load()), "run: python -m hta_sql.database.docs > docs/queries.md"
 
 
 def test_page_has_what_a_header_says(library):
@@ -57,6 +57,7 @@ def test_every_command_has_a_sentence_and_an_example(name, command):
 DEMO_SIZES = {"ranks", "steps", "layers"}
 
 
+@pytest.mark.processes
 def test_readme_snippets_run(tmp_path):
     """Blocks of `console` ($ lines) print what they show, `python` runs; all in their order."""
     readme = (PROJECT / "README.md").read_text(encoding="utf-8")
@@ -76,6 +77,7 @@ def test_readme_snippets_run(tmp_path):
     assert commands >= 6
 
 
+@pytest.mark.notebook
 def test_notebook_runs(tmp_path):
     """The tour, in a real Jupyter kernel: its tables have units, its figures are figures."""
     nbformat = pytest.importorskip("nbformat")

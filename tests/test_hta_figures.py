@@ -1,19 +1,11 @@
-"""Our figures on real traces against those that HTA 0.6.1 wrote for them.
-
-HTA's figures are facts to compare with, not truth. Where its definitions differ from ours, the
-trace stands in KNOWN_DIFFERENCES with the reason, and must really differ. Our queries then run over
-what HTA takes for activities (`hta_activities`), and there give HTA's figures on every trace.
-
-The figures are those without HTA's rounding of times to whole us, and, of traces that are in whole
-us anyway, also those with the last step, which HTA otherwise drops.
-"""
+"""Figures of HTA on real traces, against ours."""
 
 from collections.abc import Iterator
 from itertools import groupby
 
 import pyarrow as pa
 import pytest
-import raw_json
+import raw_queries
 from hta_cases import (
     CASES,
     Case,
@@ -24,16 +16,24 @@ from hta_cases import (
     percentage,
     raw_trace,
 )
-from raw_json import HTA_OUTPUTS
+from real_files import HTA_OUTPUTS
 
 import hta_sql
 
 pytestmark = needs_hta_outputs
 
+
 SYNCHRONISATIONS = "HTA takes rows of cuda_sync that carry a stream for busy time"
+
+
 HOST_ROWS = "HTA takes Triton's host row, which carries stream 0, for a kernel"
+
+
 CUSTOM_COLLECTIVE = "HTA takes multimem_all_reduce_kernel for computation; " + HOST_ROWS
+
+
 OTHERS = "HTA takes pe_exe for neither computation nor anything else"
+
 
 KNOWN_DIFFERENCES = {
     ("alexnet", "temporal_breakdown"): SYNCHRONISATIONS,
@@ -50,6 +50,8 @@ KNOWN_DIFFERENCES = {
     ("triton", "kernel_kind_breakdown"): HOST_ROWS,
     ("triton", "kernel_stats"): HOST_ROWS,
 }
+
+
 # Nothing in HTA's table is per call: over ten names of each kind.
 NO_CALLS = {"mi210_gpu_only"}
 
@@ -134,7 +136,7 @@ def kernel_kind_breakdown(
 def cut_to_us(activities: list[dict]) -> dict[str, int]:
     """By kinds: what is lost where each stretch of them is cut to whole us."""
     cut: dict[str, int] = {}
-    for kinds, same in groupby(raw_json.stretches(activities), key=lambda stretch: stretch[0]):
+    for kinds, same in groupby(raw_queries.stretches(activities), key=lambda stretch: stretch[0]):
         name = "+".join(sorted(kinds))
         cut[name] = cut.get(name, 0) + sum(ns for _, ns in same) % 1000
     return cut
@@ -268,99 +270,3 @@ def test_traces_without_a_gpu(real_run, job):
     assert [row["comp_comm_overlap_pctg"] for row in case.csv("get_comm_comp_overlap")] == [""]
     for query in ("kernel_kind_breakdown", "comm_comp_overlap", "temporal_breakdown"):
         assert ours(real_run, query, case) == []
-
-
-# Figures that HTA's own tests assert, or that were measured with it, in whole us.
-
-GOLDEN_BREAKDOWNS = {  # (job, rank, step): idle, compute, non compute, span
-    ("two_ranks", 0, 551): (321378, 106252, 172428, 600058),
-    ("two_ranks", 1, 551): (328671, 135548, 136455, 600674),
-}
-GOLDEN_KINDS = {  # (job, step): us by kinds, over all ranks
-    ("simple_add", None): {"memory": 39088, "computation": 10670},
-    ("alexnet", None): {"memory": 55511, "computation": 10630},
-    ("event_sync", 100): {"computation": 49, "memory": 2},
-    ("two_ranks", 551): {
-        "communication": 305584,
-        "computation": 185023,
-        "communication+computation": 56747,
-        "memory": 2288,
-        "communication+memory": 1011,
-        "computation+memory": 18,
-        "communication+computation+memory": 12,
-    },
-}
-
-
-@pytest.mark.parametrize(("job", "rank", "step"), GOLDEN_BREAKDOWNS)
-def test_golden_breakdowns(real_run, job, rank, step):
-    [row] = real_run.temporal_breakdown(
-        only_jobs=[job], only_ranks=[rank], only_steps=[step]
-    ).to_pylist()
-    found = [row[name] for name in ("idle_ns", "compute_ns", "non_compute_ns", "span_ns")]
-    assert found == [1000 * us for us in GOLDEN_BREAKDOWNS[job, rank, step]]
-    [of_step] = real_run.step_breakdown(
-        only_jobs=[job], only_ranks=[rank], only_steps=[step]
-    ).to_pylist()
-    assert of_step.pop("step") == step
-    assert of_step == row
-
-
-@pytest.mark.parametrize(("job", "step"), GOLDEN_KINDS)
-def test_golden_kinds(real_run, job, step):
-    rows = real_run.kernel_kind_breakdown(only_jobs=[job], only_steps=step and [step]).to_pylist()
-    found: dict[str, int] = {}
-    for row in rows:
-        found[row["kinds"]] = found.get(row["kinds"], 0) + row["time_ns"]
-    assert found == {kinds: 1000 * us for kinds, us in GOLDEN_KINDS[job, step].items()}
-
-
-def test_golden_event_sync(real_run):
-    """Without the synchronisations, idle is what HTA finds between the kernels of stream 7."""
-    [row] = real_run.temporal_breakdown(only_jobs=["event_sync"]).to_pylist()
-    assert (row["span_ns"], row["idle_ns"], row["compute_ns"]) == (263_000, 212_000, 49_000)
-    [step] = real_run.profiler_steps(only_jobs=["event_sync"]).to_pylist()
-    assert step["step"] == 100
-
-
-def test_golden_overlaps(real_run):
-    rows = real_run.comm_comp_overlap(only_jobs=["two_ranks"], only_steps=[551]).to_pylist()
-    assert [round(100 * row["overlap_frac"], 2) for row in rows] == [11.81, 20.05]
-
-
-@pytest.mark.parametrize(
-    ("job", "steps", "launched"),
-    [
-        ("simple_add", None, 98),
-        ("nccl", [4, 5], 2516),
-        ("ns_resolution", [101, 102, 103, 104], 4876),
-    ],
-)
-def test_golden_launches(real_run, job, steps, launched):
-    """Rows of HTA's launch statistics: activities with a launch."""
-    [row] = real_run.sql(
-        "SELECT count(launch_id) AS launched FROM gpu_activities "
-        "WHERE job = $job AND ($steps IS NULL OR list_contains($steps::BIGINT[], step))",
-        {"job": job, "steps": steps},
-    ).to_pylist()
-    assert row["launched"] == launched
-
-
-def test_golden_nccl(real_run):
-    """As HTA's tests have it: 21 NCCL kernels, and the arguments of the longest."""
-    rows = real_run.sql(
-        "FROM gpu_activities WHERE job = 'nccl' AND kind = 'communication' ORDER BY dur_ns DESC"
-    ).to_pylist()
-    assert len(rows) == 21
-    assert all("ncclKernel" in row["name"] for row in rows)
-    expected = {
-        "collective_name": "allreduce",
-        "in_nelems": 2049000,
-        "out_nelems": 2049000,
-        "in_split_sizes": "[]",
-        "out_split_sizes": "[]",
-        "process_group_name": "0",
-        "process_group_desc": "default_pg",
-        "process_group_ranks": "[0, 1]",
-    }
-    assert {column: rows[0][column] for column in expected} == expected

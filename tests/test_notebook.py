@@ -8,6 +8,8 @@ import pytest
 import hta_sql
 from hta_sql.demo import write_job
 
+pytestmark = pytest.mark.notebook
+
 
 @pytest.fixture(scope="module")
 def cells(tmp_path_factory):
@@ -147,8 +149,8 @@ def test_elsewhere_nothing_is_imported(archives):
         "import sys, hta_sql\n"
         f"run = hta_sql.open({str(archives / 'base.archive')!r})\n"
         "run.temporal_breakdown()\n"
-        "print([name for name in ('IPython', 'hta_sql.notebook', 'hta_sql.html', 'plotly',"
-        " 'hta_sql.plot') if name in sys.modules])"
+        "print([name for name in ('IPython', 'hta_sql.show.notebook', 'hta_sql.show.html',"
+        " 'plotly', 'hta_sql.plot') if name in sys.modules])"
     )
     result = subprocess.run(
         [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, timeout=120

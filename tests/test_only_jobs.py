@@ -3,7 +3,7 @@
 import pytest
 
 import hta_sql
-from hta_sql.catalog import Catalog
+from hta_sql.catalogue.catalog import Catalog
 from hta_sql.demo import write_job
 
 REQUIRED = {
@@ -48,7 +48,7 @@ def test_rows_are_those_of_all_files(run, con, query):
     sql, values = query.call({"only_jobs": ["b/a"], **given})
     everywhere = con.sql(sql, params=values).to_arrow_table()
     alone = run.query(query.name, only_jobs=["b/a"], **given)
-    assert run._seen_jobs == {"b/a"}
+    assert run.session.seen_jobs == {"b/a"}
     key = [(name, "ascending") for name in query.grain]
     assert alone.sort_by(key).equals(everywhere.sort_by(key))
 

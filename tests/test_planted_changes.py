@@ -3,6 +3,7 @@ is none, whatever the noise.
 """
 
 import pytest
+from seeds import seeds
 
 import hta_sql
 from hta_sql.demo import write_job
@@ -58,7 +59,7 @@ def unchanged(tmp_path_factory):
 
 
 @pytest.mark.parametrize("change", PLANTS)
-@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("job", seeds(JOBS))
 def test_it_is_named_and_nothing_else(planted, job, change):
     rows = planted.diff_causes(base_job=job, test_job=f"{job} {change}").to_pylist()
     cause, name, base_detail, test_detail = PLANTS[change]
@@ -145,6 +146,7 @@ def test_alignment(planted, change):
     ] * layers * (change == "other_kernel")
 
 
+@pytest.mark.seeds
 def test_noise_is_no_cause(unchanged):
     found = {
         pair: [(row["cause"], row["name"], row["diff_ratio"]) for row in rows]
@@ -154,6 +156,7 @@ def test_noise_is_no_cause(unchanged):
     assert found == {}
 
 
+@pytest.mark.seeds
 def test_noise_is_hardly_ever_significant_and_trips_no_gate(unchanged):
     """Half of 995 in 1,000 pairs on either side; most of a step's noise here is uniform."""
     found = {}

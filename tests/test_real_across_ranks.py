@@ -4,10 +4,10 @@ timelines and busy times against plain Python over the raw JSON."""
 from collections import defaultdict
 
 import pytest
+from queries.collectives import TYPED_EMPTY
 from queries.small_tables import count_computation
-from queries.test_collectives import TYPED_EMPTY
 
-from hta_sql.catalog import Catalog
+from hta_sql.catalogue.catalog import Catalog
 
 QUERIES = tuple(name for name in TYPED_EMPTY if name != "rank_imbalance")
 

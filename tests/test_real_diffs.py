@@ -4,7 +4,7 @@ import csv
 
 import pytest
 from hta_cases import needs_hta_outputs
-from raw_json import HTA_OUTPUTS, TRACE_FILES
+from real_files import HTA_OUTPUTS, TRACE_FILES
 
 csv.field_size_limit(10**9)
 PAIRS = {

@@ -5,16 +5,17 @@ import json
 import pytest
 from queries import brute_flops
 from queries.small_tables import same
-from raw_json import TRACE_FILES, TRACES, RawTrace
+from raw_json import RawTrace
+from real_files import TRACES
 
 pytestmark = pytest.mark.skipif(
     not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"
 )
 
 
-@pytest.fixture(scope="module", params=TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}")
-def trace(request) -> RawTrace:
-    return RawTrace(request.param)
+@pytest.fixture(scope="session")
+def trace(raw_trace: RawTrace) -> RawTrace:
+    return raw_trace
 
 
 def compact(value) -> str | None:

@@ -5,7 +5,7 @@ from collections import defaultdict
 
 import pytest
 from queries.brute_gpu_efficiency import gpu_efficiency
-from raw_json import TRACE_FILES, TRACES
+from real_files import TRACES, TraceFile
 
 pytestmark = pytest.mark.skipif(
     not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"
@@ -32,7 +32,7 @@ def on_tensor_cores(name: str) -> bool:
     return name.startswith(BEGIN) or any(part in name for part in INSIDE)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def results(real_run) -> dict:
     found = defaultdict(list)
     for row in real_run.gpu_efficiency().to_pylist():
@@ -40,7 +40,11 @@ def results(real_run) -> dict:
     return found
 
 
-@pytest.mark.parametrize("file", TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}")
+@pytest.fixture(scope="session")
+def file(trace_file: TraceFile) -> TraceFile:
+    return trace_file
+
+
 def test_recomputed(results, real_rows, file):
     wanted = list(gpu_efficiency(real_rows("gpu_activities", file.job, file.rank), on_tensor_cores))
     found = results[file.job, file.rank]

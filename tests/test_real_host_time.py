@@ -10,7 +10,9 @@ from collections import Counter
 import pytest
 from queries.brute_modules import is_call, module_stats
 from queries.brute_threads import thread_stats
-from raw_json import TRACE_FILES, TRACES, RawTrace, is_host_op
+from raw_events import is_host_op
+from raw_json import RawTrace
+from real_files import TRACES
 
 pytestmark = pytest.mark.skipif(
     not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"
@@ -67,12 +69,12 @@ def read_tables(trace: RawTrace) -> tuple[list[dict], list[dict], list[dict]]:
     return activities, ops, events
 
 
-@pytest.fixture(scope="module", params=TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}")
-def trace(request):
-    return RawTrace(request.param)
+@pytest.fixture(scope="session")
+def trace(raw_trace: RawTrace) -> RawTrace:
+    return raw_trace
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def tables(trace):
     return read_tables(trace)
 

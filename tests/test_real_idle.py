@@ -13,7 +13,7 @@ import pytest
 from hta_cases import CASES, Case, close, needs_hta_outputs, ours, percentage
 from queries import brute_idle
 from queries.brute_force import grouped, selected
-from raw_json import TRACE_FILES, TRACES
+from real_files import TRACES, TraceFile
 
 needs_traces = pytest.mark.skipif(
     not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"
@@ -37,9 +37,13 @@ def same_row(one: dict, other: dict) -> bool:
     )
 
 
+@pytest.fixture(scope="session")
+def file(trace_file: TraceFile) -> TraceFile:
+    return trace_file
+
+
 @needs_traces
 @pytest.mark.parametrize("query", ["idle_time_breakdown", "idle_gaps"])
-@pytest.mark.parametrize("file", TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}")
 def test_brute_force(real_run, real_rows, query, file):
     tables = [real_rows(table, file.job, file.rank) for table in ("gpu_activities", "host_ops")]
     steps = sorted({row["step"] for row in tables[0] if row["step"] is not None})

@@ -9,13 +9,14 @@ from collections import defaultdict
 from itertools import pairwise
 
 import pytest
-import raw_json
+import real_files
 from hta_cases import CASES, needs_hta_outputs, ours, raw_trace
 from queries import brute_memory_bandwidth as brute
-from raw_json import HTA_OUTPUTS, TRACE_FILES, RawTrace
+from raw_json import RawTrace
+from real_files import HTA_OUTPUTS, TRACE_FILES, TraceFile
 
 pytestmark = pytest.mark.skipif(
-    not raw_json.TRACES.is_dir(), reason=f"no real traces: {raw_json.TRACES} is no folder"
+    not real_files.TRACES.is_dir(), reason=f"no real traces: {real_files.TRACES} is no folder"
 )
 
 FIGURES = {  # ours: HTA's
@@ -42,7 +43,7 @@ def close(one, other) -> bool:
     return one == other and type(one) is type(other)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def results(real_run) -> dict:
     """What the queries say of the whole archive: rows by query and then (job, rank)."""
     found = {}
@@ -53,8 +54,12 @@ def results(real_run) -> dict:
     return found
 
 
+@pytest.fixture(scope="session")
+def file(trace_file: TraceFile) -> TraceFile:
+    return trace_file
+
+
 @pytest.mark.parametrize("query", ["memory_bandwidth_series", "memory_bandwidth_summary"])
-@pytest.mark.parametrize("file", TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}")
 def test_recomputed(results, real_rows, file, query):
     wanted = list(getattr(brute, query)(real_rows("gpu_activities", file.job, file.rank)))
     found = results[query][file.job, file.rank]

@@ -14,7 +14,7 @@ import pytest
 from hta_cases import CASES, close, needs_hta_outputs, ours
 from queries import brute_queue_lengths as brute_force
 from queries.small_tables import same
-from raw_json import TRACE_FILES
+from real_files import TraceFile
 
 import hta_sql
 
@@ -76,8 +76,12 @@ def launched_by_hta(real_archive):
 # Against plain Python.
 
 
+@pytest.fixture(scope="session")
+def file(trace_file: TraceFile) -> TraceFile:
+    return trace_file
+
+
 @pytest.mark.parametrize("query", QUERIES)
-@pytest.mark.parametrize("file", TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}")
 def test_query(real_run, real_rows, file, query):
     tables = [real_rows("gpu_activities", file.job, file.rank)]
     given = [{}]

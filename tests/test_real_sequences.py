@@ -14,12 +14,18 @@ from functools import cache
 import pytest
 from hta_cases import CASES, needs_hta_outputs
 from queries import brute_sequences
-from raw_json import HTA_OUTPUTS, TRACE_FILES, RawTrace, whole_number
+from raw_events import whole_number
+from raw_json import RawTrace
+from real_files import HTA_OUTPUTS, TRACE_FILES, TraceFile
 
 OPERATORS = ("aten::", "Backward", "e")
 
 
-@pytest.mark.parametrize("file", TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}")
+@pytest.fixture(scope="session")
+def file(trace_file: TraceFile) -> TraceFile:
+    return trace_file
+
+
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_kernel_sequences(real_run, real_rows, file, operator):
     activities = real_rows("gpu_activities", file.job, file.rank)
@@ -41,7 +47,6 @@ def test_real_traces_are_worth_it(real_run):
     assert sum(row["count"] * row["kernel_count"] for row in rows) > 30_000
 
 
-@pytest.mark.parametrize("file", TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}")
 def test_hardware_counters(real_run, real_rows, file):
     found = real_run.hardware_counters(only_jobs=[file.job], only_ranks=[file.rank]).to_pylist()
     wanted = brute_sequences.hardware_counters(

@@ -7,11 +7,13 @@ import gzip
 import json
 import random
 from collections import defaultdict
-from functools import cache
+from functools import lru_cache
 
 import pytest
 from queries import brute_stacks
-from raw_json import TRACE_FILES, TRACES, RawTrace, is_host_op, is_over, walked
+from raw_events import is_host_op, is_over, walked
+from raw_json import read
+from real_files import TRACES, TraceFile
 
 import hta_sql
 
@@ -32,9 +34,9 @@ CALLED = {
 }
 
 
-@pytest.fixture(params=TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}")
-def trace(request):
-    return request.param
+@pytest.fixture(scope="session")
+def trace(trace_file: TraceFile) -> TraceFile:
+    return trace_file
 
 
 @pytest.fixture
@@ -94,10 +96,10 @@ def test_plain_python_says_the_same_of_a_step(real_run, trace, tables, weight):
 # From the raw JSON
 
 
-@cache
+@lru_cache(maxsize=1)
 def raw_rows(trace) -> tuple[list[dict], list[dict]]:
     """Rows of gpu_activities and host_ops in what the stacks need, from the trace's JSON alone."""
-    raw = RawTrace(trace)
+    raw = read(trace)
     spans = {span.event_id: span for span in raw.spans}
     threads = defaultdict(list)
     for span in raw.spans:

@@ -11,7 +11,9 @@ from functools import cache
 import pytest
 from queries.brute_memory import memory_peak, memory_timeline
 from queries.brute_waits import sync_points
-from raw_json import TRACE_FILES, TRACES, RawTrace, is_host_op, is_over, walked
+from raw_events import is_host_op, is_over, walked
+from raw_json import RawTrace
+from real_files import TRACES
 
 pytestmark = pytest.mark.skipif(
     not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"
@@ -32,9 +34,9 @@ SYNCHRONOUS = {"cudaMemcpy", "hipMemcpyWithStream"}
 INSTANTS = {"h100_bert": 236, "mi300_bert": 236, "vllm_decode_capture": 1184}
 
 
-@pytest.fixture(scope="module", params=TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}")
-def trace(request) -> RawTrace:
-    return RawTrace(request.param)
+@pytest.fixture(scope="session")
+def trace(raw_trace: RawTrace) -> RawTrace:
+    return raw_trace
 
 
 @dataclass(repr=False)
@@ -45,7 +47,7 @@ class Tables:
     ops: list[dict]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def tables(trace) -> Tables:
     """From the JSON alone."""
     key = {"job": trace.file.job, "rank": trace.file.rank}
@@ -88,7 +90,7 @@ GIVEN = ({}, {"only_steps": [1, 4, 6, 101, 102, 551, 1009, 1013]})
 BUCKETS = (None, 1000, 1_000_000)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def results(real_run):
     """What queries say of the whole archive, by trace: call it as a query."""
 

@@ -14,12 +14,13 @@ from pathlib import Path
 import duckdb
 import pytest
 from click.testing import CliRunner
-from conftest import activity
+from written_archives import activity
 
-from hta_sql import database, template
-from hta_sql.catalog import Catalog
+from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli import cli
-from hta_sql.database import run_shell, write_database
+from hta_sql.database import shell, template
+from hta_sql.database.attach import write_database
+from hta_sql.database.shell import run_shell
 from hta_sql.errors import HtaSqlError
 
 needs_shell = pytest.mark.skipif(
@@ -59,7 +60,7 @@ def test_queries_work(ask, archive, use_library):
 def test_without_us_from_inside_the_archive(archive, use_library):
     write_database(archive)
     done = subprocess.run(
-        [database._shell_program(), "hta.duckdb", "-csv", "-c", "FROM total_time()"],
+        [shell.shell_program(), "hta.duckdb", "-csv", "-c", "FROM total_time()"],
         cwd=archive,
         capture_output=True,
         text=True,
@@ -103,7 +104,9 @@ class Terminal:
 @needs_shell
 def test_interrupt_ends_the_query_not_the_shell(archive, use_library):
     write_database(archive)
-    code = "import sys; from hta_sql.database import run_shell; sys.exit(run_shell(sys.argv[1]))"
+    code = (
+        "import sys; from hta_sql.database.shell import run_shell; sys.exit(run_shell(sys.argv[1]))"
+    )
     terminal = Terminal(sys.executable, "-c", code, str(archive))
     try:
         assert "hta" in terminal.read_until(" D ")
@@ -223,7 +226,7 @@ def test_a_read_only_archive(ask, archive, use_library, monkeypatch):
     def refuse(_):
         raise PermissionError("read-only file system")
 
-    monkeypatch.setattr(database, "write_database", refuse)
+    monkeypatch.setattr(shell, "write_database", refuse)
     assert ask(archive, "FROM total_time();")[1:] == ["job,0,10", "job,1,7"]
     assert not (archive / "hta.duckdb").exists()
 

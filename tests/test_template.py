@@ -10,13 +10,14 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from conftest import activity, write_query
+from own_queries import write_query
+from written_archives import activity
 
 import hta_sql
-from hta_sql import template
 from hta_sql.archive import Archive
-from hta_sql.catalog import Catalog
-from hta_sql.database import write_database
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.database import template
+from hta_sql.database.attach import write_database
 from hta_sql.errors import CatalogError
 
 
@@ -45,11 +46,12 @@ def test_it_is_made_once(cache, archive, use_library):
     assert files(cache) == [name] and (cache / name).stat().st_ino == first
 
 
+@pytest.mark.processes
 def test_processes_at_once_make_one(cache, archive):
     """All wait for the first; each then has the whole of it."""
     count = """
 import sys, hta_sql
-from hta_sql import template
+from hta_sql.database import template
 make = template.make_template
 def counted(*given):
     print("made", flush=True)

@@ -10,6 +10,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+pytestmark = pytest.mark.wheel
+
 PROJECT = Path(__file__).parent.parent
 
 
@@ -55,7 +57,7 @@ def test_the_wheel_works_from_anywhere(installed, tmp_path):
             env=os.environ | {"PYTHONPATH": str(installed), "XDG_CACHE_HOME": str(cache)},
         ).stdout
 
-    which = "import hta_sql.catalog; print(hta_sql.catalog.sql_root())"
+    which = "import hta_sql.catalogue.root as c; print(c.sql_root())"
     found = subprocess.run(
         [sys.executable, "-c", which],
         cwd=tmp_path,

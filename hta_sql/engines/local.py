@@ -17,8 +17,8 @@ from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
 from typing import Any
 
-from ..machine import core_count, free_bytes
-from . import WORKER_BYTES, Share, WorkerDied, threads_each
+from hta_sql.engines.engine import WORKER_BYTES, Share, WorkerDied, threads_each
+from hta_sql.engines.machine import core_count, free_bytes
 
 
 class LocalEngine:

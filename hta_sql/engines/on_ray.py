@@ -20,9 +20,9 @@ from ray.exceptions import (
     WorkerCrashedError,
 )
 
-from ..errors import HtaSqlError, one_line
-from ..machine import core_count
-from . import WORKER_BYTES, Share, WorkerDied, threads_each
+from hta_sql.engines.engine import WORKER_BYTES, Share, WorkerDied, threads_each
+from hta_sql.engines.machine import core_count
+from hta_sql.errors import HtaSqlError, one_line
 
 # Of one item: a worker may die of what its neighbours do, or with its machine.
 MOST_ATTEMPTS = 3
@@ -164,8 +164,8 @@ def perform(function: Callable[[Any, Share], Any], item: Any, share: Share, make
 
 @cache
 def own_make() -> str:
-    from ..catalog import Catalog
-    from ..template import maker
+    from hta_sql.catalogue.catalog import Catalog
+    from hta_sql.database.template import maker
 
     return maker(Catalog.load())
 

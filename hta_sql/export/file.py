@@ -12,7 +12,7 @@ import orjson
 from zlib_ng import gzip_ng
 
 from hta_sql.errors import HtaSqlError
-from hta_sql.storage import is_remote
+from hta_sql.places.storage import is_remote
 
 if TYPE_CHECKING:
     from hta_sql.archive import Archive
@@ -32,7 +32,7 @@ def check_name(path: Path) -> None:
 
 def refuse_inside(run: Archive, path: Path) -> None:
     """HtaSqlError for a file that is of the archive, or would be in it."""
-    on_disk = [root for root in run._roots if not is_remote(root)]
+    on_disk = [root for root in run.session.roots if not is_remote(root)]
     if any(path.resolve().is_relative_to(root.resolve()) for root in on_disk):
         raise HtaSqlError(f"{path}: is inside the archive; name a file elsewhere")
 
@@ -54,7 +54,7 @@ def write_trace(path: Path, head: dict, batches: Generator[list[str]]) -> int:
 
 def head_of(run: Archive, job: str, rank: int) -> tuple[dict, int]:
     """The top-level keys of a rank's trace, for an export of it, and the ns it is counted from."""
-    [(metadata, first_ns)] = run._con.execute(
+    [(metadata, first_ns)] = run.session.con.execute(
         "SELECT t.metadata, (SELECT min(e.start_ns) FROM events AS e "
         "WHERE e.job = t.job AND e.rank = t.rank) FROM traces AS t WHERE t.job = ? AND t.rank = ?",
         [job, rank],

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import orjson
-
+from hta_sql.database.sql_files import set_variables
 from hta_sql.errors import HtaSqlError
 from hta_sql.export.choice import chosen_rank, chosen_ranks
 from hta_sql.export.file import check_name, head_of, second_before, write_trace
-from hta_sql.export.sql import lines, lines_of_events, tables, text
-from hta_sql.paths.sql import set_variables
+from hta_sql.export.job_tracks import EXPORTED, job_tracks
+from hta_sql.export.sql import FILES, lines, lines_of_events, tables
 
 if TYPE_CHECKING:
     from hta_sql.archive import Archive
@@ -34,7 +33,6 @@ LEAST_LATE_NS = 10_000
 DRIFT_NS = 10_000
 # Of events whose ids, lanes and counters are kept at a time: some 100 MB.
 BATCH = 1_000_000
-EXPORTED = "hta_sql"
 
 Progress = Callable[[int, int], None]
 
@@ -96,7 +94,7 @@ class _Export:
         progress: Progress,
         warn: Callable[[str], None],
     ):
-        self._run, self._con = run, run._con
+        self._run, self._con = run, run.session.con
         self._job, self._ranks, self._part = job, ranks, part
         self._counters = [name for name in COUNTERS if name in counters]
         self._progress, self._warn = progress, warn
@@ -104,7 +102,7 @@ class _Export:
         self._has_events = False
 
     def write(self, out: Path) -> int:
-        self._run._load()
+        self._run.session.load()
         part = self._part
         with tables(
             self._run,
@@ -129,21 +127,21 @@ class _Export:
     def _prepare(self) -> None:
         """The tables about the job: clocks, ranks, devices; each made once."""
         part, con = self._part, self._con
-        con.execute(text("begin_job"))
+        FILES.run(con, "begin_job")
         if self._is_merged or part.window_ns or "utilisation" in self._counters:
-            con.execute(text("members"))
-            con.execute(text("clocks"))
-        con.execute(text("spans"))
+            FILES.run(con, "members")
+            FILES.run(con, "clocks")
+        FILES.run(con, "spans")
         if part.step is not None:
             self._check_step(part.step)
         if part.window_ns:
-            [(first_ns,)] = con.execute(text("first_instant")).fetchall()
+            [(first_ns,)] = FILES.run(con, "first_instant").fetchall()
             from_ns, until_ns = ((first_ns or 0) + ns for ns in part.window_ns)
             set_variables(con, export_window_from_ns=from_ns, export_window_until_ns=until_ns)
-        con.execute(text("ranks"))
-        con.execute(text("devices"))
+        FILES.run(con, "ranks")
+        FILES.run(con, "devices")
         if "utilisation" in self._counters:
-            con.execute(text("buckets"))
+            FILES.run(con, "buckets")
 
     def _check_step(self, step: int) -> None:
         found = {
@@ -211,7 +209,7 @@ class _Export:
         if self._is_merged:
             [(devices,)] = self._con.execute("SELECT count(*) FROM export_devices").fetchall()
             job_pid = 10 ** max(4, math.ceil(math.log10(devices + 1)))
-            yield from self._job_tracks(job_pid)
+            yield from job_tracks(self._con, job_pid)
             next_pid = job_pid + 1
         done = 0
         for batch in self._rank_batches():
@@ -247,14 +245,16 @@ class _Export:
         """The tables about some ranks, as many as fit: a statement's start has its price."""
         con = self._con
         set_variables(con, export_batch=ranks, export_first_pid=first_pid)
-        con.execute(text("lanes"))
-        con.execute(text("all_metadata"))
+        FILES.run(con, "lanes")
+        FILES.run(con, "all_metadata")
         if not self._part.is_all:
-            con.execute(text("in_window" if self._part.step is None else "of_step"))
-            con.execute(text("used_lanes"))
+            FILES.run(con, "in_window" if self._part.step is None else "of_step")
+            FILES.run(con, "used_lanes")
+        if self._counters:
+            FILES.run(con, "device_processes")
         for name in self._counters:
             if name != "utilisation":
-                con.execute(text(f"all_{name}"))
+                FILES.run(con, f"all_{name}")
 
     def _rank(self, rank: int, sort_index: int) -> Iterator[list[str]]:
         con = self._con
@@ -270,56 +270,12 @@ class _Export:
             export_rank_digits=f"{rank:0{digits}}" if self._is_merged else None,
         )
         if self._is_merged:
-            yield from lines(con, text("processes"))
+            yield from lines(con, FILES.text("processes"))
         if self._is_merged or not self._part.is_all:
-            yield from lines(con, text("metadata"))
+            yield from lines(con, FILES.text("metadata"))
         with closing(lines_of_events(con, rank)) as batches:
             for batch in batches:
                 self._has_events = self._has_events or bool(batch)
                 yield batch
         for name in self._counters:
-            yield from lines(con, text(f"counters_{name}"))
-
-    def _job_tracks(self, pid: int) -> Iterator[list[str]]:
-        """The job's own process, first of all: its steps, and who was late when."""
-        tracks: list[str] = []
-        found: list[str] = []
-        [(base_ns,)] = self._con.execute("SELECT getvariable('export_base_ns')").fetchall()
-        for title, name in (("Steps", "job_steps"), ("Stragglers", "job_stragglers")):
-            # What overlaps partly on one track is drawn wrong; a track is free from its end on.
-            free_ns: list[int] = []
-            first_tid = len(tracks)
-            for label, start_ns, end_ns, arguments in self._con.execute(text(name)).fetchall():
-                track = next(
-                    (at for at, free in enumerate(free_ns) if free <= start_ns), len(free_ns)
-                )
-                if track == len(free_ns):
-                    free_ns.append(end_ns)
-                    tracks.append(title if track == 0 else f"{title} {track + 1}")
-                free_ns[track] = end_ns
-                found.append(
-                    f'{{"ph":"X","cat":"{EXPORTED}","name":{orjson.dumps(label).decode()},'
-                    f'"pid":{pid},"tid":{first_tid + track},"ts":{_us(start_ns - base_ns)},'
-                    f'"dur":{_us(end_ns - start_ns)},"args":{arguments}}}'
-                )
-        if not found:
-            return
-        yield [
-            _named("process_name", pid, 0, name="Job"),
-            _named("process_sort_index", pid, 0, sort_index=0),
-        ]
-        for tid, track in enumerate(tracks):
-            yield [
-                _named("thread_name", pid, tid, name=track),
-                _named("thread_sort_index", pid, tid, sort_index=tid),
-            ]
-        yield found
-
-
-def _named(what: str, pid: int, tid: int, **args: object) -> str:
-    return orjson.dumps({"ph": "M", "name": what, "pid": pid, "tid": tid, "args": args}).decode()
-
-
-def _us(ns: int) -> str:
-    sign, ns = "-" * (ns < 0), abs(ns)
-    return f"{sign}{ns // 1000}.{ns % 1000:03d}"
+            yield from lines(con, FILES.text(f"counters_{name}"))

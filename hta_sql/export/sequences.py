@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hta_sql.errors import HtaSqlError
 from hta_sql.export.choice import chosen_rank
 from hta_sql.export.file import check_name, head_of, write_trace
-from hta_sql.export.sql import lines_of_events, tables, text
+from hta_sql.export.sql import FILES, lines_of_events, tables
 
 if TYPE_CHECKING:
     from hta_sql.archive import Archive
@@ -27,8 +27,8 @@ def export_sequences(
     """Write a rank's trace; the number of events. HtaSqlError where there is no such sequence."""
     check_name(out)
     job, rank = chosen_rank(run, job, only_ranks)
-    run._load()
-    con = run._con
+    run.session.load()
+    con = run.session.con
     head, base_ns = head_of(run, job, rank)
     with tables(
         run,
@@ -39,7 +39,7 @@ def export_sequences(
         export_min_length=min_length,
         export_top_k=top_k,
     ):
-        con.execute(text("sequences"))
+        FILES.run(con, "sequences")
         if not con.execute("SELECT count(*) FROM export_sequences").fetchall()[0][0]:
             raise HtaSqlError(
                 f"no operator of job {job!r}, rank {rank}, with {operator!r} in its name launches "
@@ -47,6 +47,6 @@ def export_sequences(
                 "hta-sql run op_stats"
             )
         for name in ("operators", "calls", "members"):
-            con.execute(text(f"sequence_{name}"))
-        con.execute(text("marks_of_sequences"))
+            FILES.run(con, f"sequence_{name}")
+        FILES.run(con, "marks_of_sequences")
         return write_trace(out, head, lines_of_events(con, rank))

@@ -3,42 +3,34 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from functools import cache
 from typing import TYPE_CHECKING
 
 import orjson
 
-from hta_sql.catalog import sql_root
-from hta_sql.paths.sql import set_variables
+from hta_sql.database.sql_files import SqlFiles, set_variables
 
 if TYPE_CHECKING:
     import duckdb
 
     from hta_sql.archive import Archive
 
+FILES = SqlFiles("export")
 LINES = 20_000
 # Of the ids of events that are read and sorted at a time: some 100 MB, whatever the rank's size.
 RANGE = 200_000
-
-
-@cache
-def text(name: str) -> str:
-    """A file of sql/exports by its name, without the suffix."""
-    return (sql_root() / "exports" / f"{name}.sql").read_text(encoding="utf-8")
 
 
 @contextmanager
 def tables(run: Archive, job: str, base_ns: int, **values: object) -> Iterator[None]:
     """The tables that the files read, empty for a start, and what they read by getvariable()."""
     with run.narrowed([job]):
-        yield from _tables(run._con, {"export_job": job, "export_base_ns": base_ns} | values)
+        yield from _tables(run.session.con, {"export_job": job, "export_base_ns": base_ns} | values)
 
 
 def _tables(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> Iterator[None]:
-    con.execute(text("begin"))
+    FILES.run(con, "begin")
     plain = {
         "export_all": True,
         "export_in_place": True,
@@ -50,14 +42,7 @@ def _tables(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> Iterat
     try:
         yield
     finally:
-        drop_tables(con)
-
-
-def drop_tables(con: duckdb.DuckDBPyConnection) -> None:
-    """Give back the memory of all tables that the files make."""
-    made = "".join(file.read_text() for file in (sql_root() / "exports").glob("*.sql"))
-    for table in set(re.findall(r"CREATE OR REPLACE TEMP TABLE (\w+)", made)):
-        con.execute(f"DROP TABLE IF EXISTS {table}")
+        FILES.drop_tables(con)
 
 
 def lines(con: duckdb.DuckDBPyConnection, query: str) -> Generator[list[str]]:
@@ -86,9 +71,9 @@ def _strict(line: str) -> str:
 def lines_of_events(con: duckdb.DuckDBPyConnection, rank: int) -> Generator[list[str]]:
     """A rank's events in the order of their ids, a range of these at a time."""
     set_variables(con, export_rank=rank)
-    [(first, last)] = con.execute(text("range")).fetchall()
+    [(first, last)] = FILES.run(con, "range").fetchall()
     if first is None:
         return
     for begin_id in range(first, last + 1, RANGE):
         set_variables(con, export_from_id=begin_id, export_until_id=begin_id + RANGE)
-        yield from lines(con, text("events"))
+        yield from lines(con, FILES.text("events"))

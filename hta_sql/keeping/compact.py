@@ -22,21 +22,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from hta_sql.database import archive_root, write_database
+from hta_sql.database.attach import write_database
+from hta_sql.database.roots import archive_root
+from hta_sql.engines.machine import core_count
 from hta_sql.errors import one_line
-from hta_sql.ingest import clear_abandoned, in_use, staging_of
-from hta_sql.ingest.publish import SHARE
-from hta_sql.ingest.row_groups import ROW_GROUP_ROWS, table_writer
 from hta_sql.keeping.files import check_jobs, delete, delete_unnamed
-from hta_sql.machine import core_count
-from hta_sql.storage import is_remote, put
+from hta_sql.places.storage import is_remote, put
 from hta_sql.store.layout import KEYS, file_of, folder_for, place_of
-from hta_sql.store.manifest import Manifest
+from hta_sql.store.manifest import CHANGES_SHARE, Manifest
+from hta_sql.store.row_groups import ROW_GROUP_ROWS, table_writer
+from hta_sql.store.staging import clear_abandoned, in_use, staging_of
 
 if TYPE_CHECKING:
     import os
 
-    from hta_sql.storage import Place
+    from hta_sql.places.storage import Place
 
 # The tables whose ranks may share a file, and where `traces` has how many rows they are.
 COUNTS = {
@@ -276,7 +276,7 @@ class Mover:
             void = [merged for merged in waiting if merged not in ready]
             delete(self.archive, (target(m, table) for m in void for table in m.files))
         took = time.monotonic() - began
-        self._next = time.monotonic() + max(SECONDS_BETWEEN_MOVES, SHARE * took)
+        self._next = time.monotonic() + max(SECONDS_BETWEEN_MOVES, CHANGES_SHARE * took)
 
     def _move(self, manifest: Manifest, ready: list[Merged], now: dict[tuple, dict]) -> None:
         """First the files, then the rows, then the files that no row names any more."""

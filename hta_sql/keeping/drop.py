@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow as pa
 
-from hta_sql.catalog import sql_root
-from hta_sql.database import archive_root, write_database
+from hta_sql.catalogue.root import sql_root
+from hta_sql.database.attach import write_database
+from hta_sql.database.roots import archive_root
 from hta_sql.errors import BadParameter
-from hta_sql.ingest.publish import FILE_NAMES
 from hta_sql.keeping.files import check_jobs, delete, files_of, ids_of
-from hta_sql.storage import is_remote
-from hta_sql.store.layout import KEYS, folder_for
+from hta_sql.places.storage import is_remote
+from hta_sql.store.layout import FILE_NAMES, KEYS, folder_for
 from hta_sql.store.manifest import Manifest
 
 if TYPE_CHECKING:
     import os
 
-    from hta_sql.storage import Place
+    from hta_sql.places.storage import Place
 
 _AGE = re.compile(r"(\d+)\s*([hdw])")
 _UNIT_NS = {"h": 3_600_000_000_000, "d": 86_400_000_000_000, "w": 604_800_000_000_000}
@@ -142,7 +142,7 @@ def told_instant(told: str | None) -> datetime | None:
 @cache
 def _database() -> duckdb.DuckDBPyConnection:
     con = duckdb.connect()
-    con.execute((sql_root() / "macros/told_instant.sql").read_text())
+    con.execute((sql_root() / "relations/time/told_instant.sql").read_text())
     return con
 
 

@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hta_sql.errors import ArchiveError
-from hta_sql.ingest.publish import DATA_TABLES, FILE_NAMES
-from hta_sql.moves import say_moved
-from hta_sql.paths.store import TABLES as PATH_TABLES
-from hta_sql.storage import Place, age_seconds, at_once, is_remote, remove
-from hta_sql.store.layout import KEYS, file_of, folder_for
+from hta_sql.places.storage import Place, age_seconds, at_once, is_remote, remove
+from hta_sql.store.layout import FILE_NAMES, KEYS, PATH_TABLES, TRACE_TABLES, file_of, folder_for
 from hta_sql.store.manifest import Manifest
+from hta_sql.store.moves import say_moved
 
-TABLES = (*DATA_TABLES, *PATH_TABLES)
+TABLES = (*TRACE_TABLES, *PATH_TABLES)
 # Another ingest may be about to name a younger one.
 ABANDONED_SECONDS = 86_400
 _DATA_FILE = re.compile(r"(\w+)/(job=[^/]+)/(rank=\d+|ranks)/([^/]+)\.parquet")

@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hta_sql.database import archive_root, write_database
+from hta_sql.database.attach import write_database
+from hta_sql.database.roots import archive_root, new_or_old_root
 from hta_sql.errors import ArchiveError, BadParameter, FilesMoved
-from hta_sql.ingest import checked_archive, clear_abandoned, in_use, staging_of
-from hta_sql.ingest.publish import FILE_NAMES
 from hta_sql.keeping.compact import COUNTS
 from hta_sql.keeping.files import File, check_jobs, delete, files_of, ids_of
-from hta_sql.storage import is_remote, put
-from hta_sql.store.layout import KEYS, LONGEST_FOLDER_BYTES, folder_for, place_of
+from hta_sql.places.storage import is_remote, put
+from hta_sql.store.layout import FILE_NAMES, KEYS, LONGEST_FOLDER_BYTES, folder_for, place_of
 from hta_sql.store.manifest import Manifest
+from hta_sql.store.staging import clear_abandoned, in_use, staging_of
 
 if TYPE_CHECKING:
     import os
 
-    from hta_sql.storage import Place
+    from hta_sql.places.storage import Place
 
 # What was computed of a job by `hta-sql materialize` is computed anew. The rows of traces come
 # last, as they make the job one of the archive.
@@ -91,7 +91,7 @@ def _copy(
     source: Place, target: str | os.PathLike[str] | Place, names: dict[str, str], force: bool
 ) -> list[Copied]:
     """Copy jobs, each to its new name: all of them or, where something fails, none."""
-    target = checked_archive(target)
+    target = new_or_old_root(target)
     check_jobs(source, names)
     for name in names.values():
         if not name or len(folder_for(name)) > LONGEST_FOLDER_BYTES:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from hta_sql.database import archive_root
+from hta_sql.database.roots import archive_root
 from hta_sql.keeping.files import NamedFiles, files_of
 from hta_sql.store.layout import folder_for
 from hta_sql.store.manifest import Manifest
@@ -14,7 +14,7 @@ from hta_sql.store.manifest import Manifest
 if TYPE_CHECKING:
     import os
 
-    from hta_sql.storage import Place
+    from hta_sql.places.storage import Place
 
 OWN_COLUMNS = ("events", "host_ops", "gpu_activities")
 SCHEMA = pa.schema(
@@ -71,10 +71,10 @@ def usage(archive: str | os.PathLike[str] | Place) -> pa.Table:
         if row["source_bytes"]:
             row["of_source_frac"] = row["total_bytes"] / row["source_bytes"]
 
-    def place(row: dict) -> tuple:
+    def order(row: dict) -> tuple:
         return row["part"] != "job", -row["total_bytes"], row["job"] or ""
 
-    return pa.Table.from_pylist(sorted(rows.values(), key=place), schema=SCHEMA)
+    return pa.Table.from_pylist(sorted(rows.values(), key=order), schema=SCHEMA)
 
 
 def _empty(part: str, job: str | None) -> dict:

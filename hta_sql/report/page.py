@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
-from hta_sql import __version__
-from hta_sql.catalog import Catalog
-from hta_sql.html import table_html
+from hta_sql.catalogue.catalog import Catalog
 from hta_sql.report.parts import Chart, Facts, Part, Table, Text
+from hta_sql.show.html import table_html
+from hta_sql.version import __version__
 
 if TYPE_CHECKING:
     from hta_sql.report.subject import Answer, Subject

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from hta_sql.catalog import Catalog
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.database.layers import literal
 from hta_sql.errors import HtaSqlError
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class Subject:
 
     @property
     def _archives(self) -> list[str]:
-        return [str(root) for root in self.run._roots]
+        return [str(root) for root in self.run.session.roots]
 
     @cached_property
     def shown_ranks(self) -> list[int]:
@@ -140,17 +141,6 @@ class Subject:
         if self.shown_ranks == self.ranks:
             return ""
         return f"Ranks {', '.join(map(str, self.shown_ranks))} of {len(self.ranks)}."
-
-
-def literal(value: Any) -> str:
-    """A value as SQL has it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, list):
-        return f"[{', '.join(map(literal, value))}]"
-    if isinstance(value, str):
-        return "'" + value.replace("'", "''") + "'"
-    return str(value)
 
 
 def _option(name: str, value: Any) -> list[str]:

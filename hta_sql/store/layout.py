@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 if TYPE_CHECKING:
-    from hta_sql.storage import Place
+    from hta_sql.places.storage import Place
 
 LONGEST_FOLDER_BYTES = 255
 # The manifests, and what a row of each is the only one of, beside its source file.
@@ -14,8 +14,34 @@ KEYS = {
     "traces": ("job", "rank"),
     "attachments": ("job", "rank", "kind"),
     "critical_paths": ("job", "path_window"),
-    "kept_results": ("job", "query"),
+    "stored_results": ("job", "query"),
 }
+# The tables of traces and of what goes with them, and those of critical paths.
+TRACE_TABLES = (
+    "events",
+    "host_ops",
+    "gpu_activities",
+    "quarantine",
+    "execution_nodes",
+    "memory_events",
+)
+PATH_TABLES = ("path_edges", "job_path_edges", "what_if_times")
+# Columns of manifests that name files in folders of ranks.
+FILE_NAMES = {
+    "traces": ("trace_id", "file_id"),
+    "attachments": ("file_id",),
+    "critical_paths": ("path_id",),
+}
+# All that may lie in an archive's folder.
+NAMES = {*TRACE_TABLES, *PATH_TABLES, *KEYS, *(f"{table}.parquet" for table in KEYS)} | {
+    "hta.duckdb",
+    "results",
+}
+
+
+def on_disk(table: str) -> str:
+    """The name that a table's files have. Archives began when what is stored was called kept."""
+    return f"kept_{table.removeprefix('stored_')}" if table.startswith("stored_") else table
 
 
 def folder_for(job: str) -> str:
@@ -43,5 +69,6 @@ def place_of(row: dict, table: str) -> str:
 def has_changes(archive: Place) -> bool:
     """Whether manifests of an archive on disk are in parts, as in a copy from object storage."""
     return any(
-        (archive / table).is_dir() and any((archive / table).glob("*.parquet")) for table in KEYS
+        (archive / name).is_dir() and any((archive / name).glob("*.parquet"))
+        for name in map(on_disk, KEYS)
     )

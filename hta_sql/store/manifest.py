@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import secrets
 import time
 import uuid
 from collections import defaultdict
@@ -23,9 +22,9 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hta_sql.catalog import sql_root
-from hta_sql.moves import moving
-from hta_sql.storage import (
+from hta_sql.catalogue.root import sql_root
+from hta_sql.catalogue.statements import statements
+from hta_sql.places.storage import (
     contents,
     holds_archive,
     is_remote,
@@ -34,35 +33,24 @@ from hta_sql.storage import (
     reader_of,
     remove,
 )
-from hta_sql.store.layout import KEYS
+from hta_sql.store.changes import CHANGE, UNCHANGED, counting, now_after, time_of, without_change
+from hta_sql.store.layout import KEYS, on_disk
+from hta_sql.store.moves import moving
 
 if TYPE_CHECKING:
-    from hta_sql.storage import Place
+    from hta_sql.places.storage import Place
 
-# Of a change, beside the manifest's columns: when it was made, after all that its writer had seen,
-# so that the latest of a key counts; and whether the row goes. A row of the same source file that
-# has its files elsewhere, or is told other tags, is as old as the row that it stands for: where
-# that has been replaced in the meantime, it is void. Of several such, file_id counts from the one
-# that moved last and all else from the one that was amended last, so that neither undoes the other,
-# whoever had seen what.
-CHANGE = pa.schema(
-    [
-        ("changed_ns", pa.int64()),
-        ("moved_ns", pa.int64()),
-        ("amended_ns", pa.int64()),
-        ("is_gone", pa.bool_()),
-    ]
-)
-UNCHANGED = {"changed_ns": 0, "moved_ns": 0, "amended_ns": 0, "is_gone": False}
+# Of the time, one part in as many is to go to changes of manifests at most.
+CHANGES_SHARE = 20
 # A change that takes a row away is kept for as long: an older change may still be listed somewhere.
 GONE_KEPT_NS = 7 * 86_400 * 1_000_000_000
 
 
 @cache
 def schema(table: str) -> pa.Schema:
-    """The columns of a manifest, from sql/schema."""
+    """The columns of a manifest, from sql/tables."""
     con = duckdb.connect()
-    con.execute((sql_root() / "schema" / f"{table}.sql").read_text())
+    con.execute(statements((sql_root() / "tables" / f"{table}.sql").read_text())[0])
     return con.sql(f"FROM {table}_schema()").to_arrow_table().schema
 
 
@@ -71,8 +59,8 @@ class Manifest:
 
     def __init__(self, archive: Place, table: str = "traces"):
         self.archive = archive
-        self.path = archive / f"{table}.parquet"
-        self.changes = archive / table
+        self.path = archive / f"{on_disk(table)}.parquet"
+        self.changes = archive / on_disk(table)
         self._table = table
 
     def key(self, row: dict) -> tuple:
@@ -80,7 +68,7 @@ class Manifest:
 
     def rows(self) -> list[dict]:
         _, current = self._current()
-        return [_without_change(row) for row in current.values() if not row["is_gone"]]
+        return [without_change(row) for row in current.values() if not row["is_gone"]]
 
     def make(self) -> None:
         """An archive without traces, where there is none: it opens from the first moment on."""
@@ -116,11 +104,11 @@ class Manifest:
         rows = [row for row in current.values() if not row["is_gone"]]
         new = {self.key(row): row for row in added}
         gone = [row for row in rows if not stays(row)]
-        # Files of kept results stay for a while, and those who compute some read them, too.
-        is_told = gone and self._table != "kept_results"
+        # Files of stored results stay for a while, and those who compute some read them, too.
+        is_told = gone and self._table != "stored_results"
         with moving(self.archive) if is_told else contextlib.nullcontext():
             if is_remote(self.archive):
-                now = _now(parts)
+                now = now_after(parts)
                 self._put_change(
                     [
                         *(row | {"changed_ns": now} for row in new.values()),
@@ -134,7 +122,7 @@ class Manifest:
                 )
             else:
                 self._write([*(row for row in rows if stays(row)), *new.values()])
-        return list(map(_without_change, gone))
+        return list(map(without_change, gone))
 
     def move(self, moves: Iterable[tuple[dict, str]]) -> None:
         """Let rows, each as it was read, name files of another id, where the same is in them.
@@ -182,8 +170,8 @@ class Manifest:
             return all(row["is_gone"] and row["changed_ns"] < oldest for row in rows)
 
         self._put_change(
-            [_counting(rows) for rows in changes.values() if not is_over(rows)],
-            max(time.time_ns(), *map(_time_of, parts)),
+            [counting(rows) for rows in changes.values() if not is_over(rows)],
+            max(time.time_ns(), *map(time_of, parts)),
         )
         remove([*parts, self.path])
         return len(parts)
@@ -213,7 +201,7 @@ class Manifest:
     def _current(self) -> tuple[list[Place], dict[tuple, dict]]:
         """The changes there are, and by key the row that counts, or the one that took it away."""
         parts, changes = self._changes()
-        return parts, {key: _counting(rows) for key, rows in sorted(changes.items())}
+        return parts, {key: counting(rows) for key, rows in sorted(changes.items())}
 
     def _changes(self) -> tuple[list[Place], dict[tuple, list[dict]]]:
         """The changes there are, and by key all their rows, in the order of the objects."""
@@ -235,7 +223,7 @@ class Manifest:
     ) -> None:
         """Write other rows of the same source files; `when` is where they have the time of it."""
         if is_remote(self.archive):
-            now = _now(parts)
+            now = now_after(parts)
             self._put_change([row | {when: now} for row in rows], now)
         else:
             renewed = current | {self.key(row): row for row in rows}
@@ -269,31 +257,6 @@ def _read(content: bytes) -> list[dict]:
     return pq.read_table(reader_of(content)).to_pylist()
 
 
-def _without_change(row: dict) -> dict:
-    return {name: value for name, value in row.items() if name not in CHANGE.names}
-
-
-def _counting(rows: list[dict]) -> dict:
-    """The row that counts, of all of a key; see CHANGE."""
-    if len(rows) == 1:
-        return rows[0]
-    last_ns = max(row["changed_ns"] for row in rows)
-    # Of two of the same moment, the one whose object comes later by its name.
-    same = [row for row in reversed(rows) if row["changed_ns"] == last_ns]
-    row = max(same, key=lambda row: (row["amended_ns"], row["moved_ns"]))
-    placed = max(same, key=lambda row: (row["moved_ns"], row["amended_ns"]))
-    return row | {name: placed[name] for name in ("file_id", "moved_ns") if name in placed}
-
-
 def _files_of(row: dict) -> tuple:
     """What no other row names; earlier versions had no other id than the trace's."""
     return row.get("trace_id"), row.get("file_id")
-
-
-def _now(parts: list[Place]) -> int:
-    """After these changes, and not when another one is that has seen the same."""
-    return max(time.time_ns(), *map(_time_of, parts), 0) + 1 + secrets.randbelow(1_000_000)
-
-
-def _time_of(file: Place) -> int:
-    return int(file.name.partition("-")[0])

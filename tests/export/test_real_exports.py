@@ -5,7 +5,7 @@ import shutil
 import orjson
 import pytest
 from export.conftest import exported, own
-from raw_json import TRACE_FILES
+from real_files import TraceFile
 
 import hta_sql
 
@@ -20,7 +20,11 @@ QUERIES = (
     "annotation_stats",
     "thread_stats",
 )
-files = pytest.mark.parametrize("file", TRACE_FILES, ids=lambda file: f"{file.job}-{file.rank}")
+
+
+@pytest.fixture(scope="session")
+def file(trace_file: TraceFile) -> TraceFile:
+    return trace_file
 
 
 def rows(run, query, file, **given):
@@ -41,7 +45,6 @@ def again(tmp_path, trace: dict, file):
     return hta_sql.open(folder / "archive")
 
 
-@files
 def test_whole_rank(real_archive, real_run, tmp_path, file):
     trace = exported(
         "perfetto",
@@ -70,7 +73,6 @@ def test_whole_rank(real_archive, real_run, tmp_path, file):
         assert run.sql(f"{sql} ORDER BY event_id", {"rank": file.rank}).equals(one)
 
 
-@files
 def test_step_of_a_rank(real_archive, real_run, tmp_path, file):
     given = {"only_jobs": [file.job]}
     steps = [

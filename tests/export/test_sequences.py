@@ -7,7 +7,7 @@ from export.conftest import exported, invoke, ns
 from queries.plans import bad_joins
 
 import hta_sql
-from hta_sql.export.sql import tables, text
+from hta_sql.export.sql import FILES, tables
 
 GPU_CATS = ("kernel", "gpu_memcpy", "gpu_memset")
 CALLS = ("cuda_runtime", "cuda_driver")
@@ -148,7 +148,7 @@ def test_nothing_found(archive, tmp_path):
 
 def test_no_event_meets_every_operator(archive):
     with hta_sql.open(archive) as run:
-        run._load()
+        run.session.load()
         with tables(
             run,
             "llama",
@@ -159,8 +159,8 @@ def test_no_event_meets_every_operator(archive):
             export_top_k=5,
         ):
             for name in ("sequences", "sequence_operators", "sequence_calls"):
-                run._con.execute(text(name))
-            found = bad_joins(run._con, text("sequence_members").split(" AS\n", 1)[1])
-            run._con.execute(text("sequence_members"))
-            found += bad_joins(run._con, text("marks_of_sequences"))
+                run.session.con.execute(FILES.text(name))
+            found = bad_joins(run.session.con, FILES.text("sequence_members").split(" AS\n", 1)[1])
+            run.session.con.execute(FILES.text("sequence_members"))
+            found += bad_joins(run.session.con, FILES.text("marks_of_sequences"))
             assert not [join for join in found if "start_ns" in join or "end_ns" in join]

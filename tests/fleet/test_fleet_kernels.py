@@ -5,14 +5,15 @@ from math import ceil, isclose
 from statistics import median
 
 import pytest
-from fleet.kept_tables import KeptTables
+from fleet.stored_tables import StoredTables
+from seeds import seeds
 
 KEY = ("device_name", "kind", "name", "op_name", "input_dims", "input_types", "concrete_inputs")
 
 
 @pytest.fixture(scope="module")
 def fleet():
-    return KeptTables(["fleet_kernels"], ["job_kernels"])
+    return StoredTables("job_kernels")
 
 
 def kernel(job, count, total_ns, tflops=None, **more):
@@ -117,7 +118,7 @@ def counted(rows, only_jobs=None, top_k=100, min_jobs=1):
     return [row | {"position": at} for at, row in enumerate(result[:top_k], start=1)]
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_random_fleets(fleet, seed):
     rng = random.Random(seed)
     rows, seen = [], set()

@@ -4,10 +4,11 @@ import random
 from datetime import timedelta
 
 import pytest
-from fleet.kept_tables import KeptTables
-from fleet.test_job_summary import in_ns, random_tables
+from fleet.jobs import in_ns, random_tables
+from fleet.stored_tables import StoredTables
 from queries.made_job import Simulation
 from queries.small_tables import SmallTables, same
+from seeds import seeds
 
 SEEDS = range(6)
 SUMS = (
@@ -27,8 +28,8 @@ MONDAY = 1_699_833_600 * 10**9  # 2023-11-13
 @pytest.fixture(scope="module")
 def fleet() -> SmallTables:
     """The queries on stored results, where what is stored is computed anew each time."""
-    tables = SmallTables(["job_summary", "fleet_summary", "low_utilisation_jobs"])
-    tables.con.execute("CREATE OR REPLACE VIEW kept_job_summary AS FROM job_summary_v1()")
+    tables = SmallTables()
+    tables.con.execute("CREATE OR REPLACE VIEW stored_job_summary AS FROM job_summary_v1()")
     return tables
 
 
@@ -50,7 +51,7 @@ def filled(fleet: SmallTables, seed: int) -> tuple[dict[str, str], list[dict]]:
     return teams, fleet.run("job_summary")
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_sums_of_jobs(fleet, seed):
     teams, rows = filled(fleet, seed)
     groups: dict[tuple, list[dict]] = {}
@@ -87,7 +88,7 @@ def test_sums_of_jobs(fleet, seed):
 
 
 def test_what_was_lost_is_a_share_of_where_it_is_known():
-    tables = KeptTables(["fleet_summary"], ["job_summary"])
+    tables = StoredTables("job_summary")
     tables.fill(
         traces=[
             {"job": job, "tags": [("team", team)]}
@@ -122,7 +123,7 @@ def test_tag_that_no_job_has(fleet):
     assert {row["tag_value"] for row in fleet.run("fleet_summary", by_tag="colour")} == {None}
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_reasons_and_ranks(fleet, seed):
     _, rows = filled(fleet, seed)
     wanted = []

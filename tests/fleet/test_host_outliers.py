@@ -4,12 +4,13 @@ import random
 from statistics import median
 
 import pytest
-from fleet.kept_tables import KeptTables
+from fleet.stored_tables import StoredTables
+from seeds import seeds
 
 
 @pytest.fixture(scope="module")
 def fleet():
-    return KeptTables(["host_outliers"], ["job_ranks"])
+    return StoredTables("job_ranks")
 
 
 def rank(job, host, ratio, number=0, **more):
@@ -181,7 +182,7 @@ def judged(rows, min_jobs, min_slowdown):
     return result
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_random_fleets(fleet, seed):
     rng = random.Random(seed)
     slow = {(f"h{rng.randint(0, 9)}", rng.randint(0, 1)) for _ in range(2)}

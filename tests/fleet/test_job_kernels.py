@@ -3,15 +3,16 @@
 import random
 
 import pytest
-from fleet.kept_tables import KeptTables
-from queries.brute_flops import Nest
+from fleet.stored_tables import StoredTables
+from queries.brute_flop_nests import Nest
+from queries.flops.random_calls import random_tables
 from queries.small_tables import same
-from queries.test_flops import random_tables
+from seeds import seeds
 
 
 @pytest.fixture(scope="module")
 def jobs():
-    return KeptTables(["job_kernels"], [])
+    return StoredTables()
 
 
 MM = {
@@ -195,7 +196,7 @@ def counted(activities, ops, traces, only_jobs):
     return result
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_random_jobs(jobs, seed):
     tables = random_tables(random.Random(seed))
     rows = tables["gpu_activities"], tables["host_ops"], tables["traces"]

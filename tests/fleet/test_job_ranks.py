@@ -5,15 +5,16 @@ from math import floor, isclose
 from statistics import median
 
 import pytest
-from fleet.kept_tables import KeptTables
+from fleet.stored_tables import StoredTables
 from queries.brute_force import breakdown
 from queries.made_job import make
 from queries.small_tables import completed
+from seeds import seeds
 
 
 @pytest.fixture(scope="module")
 def jobs():
-    return KeptTables(["job_ranks", "lost_gpu_time"], [])
+    return StoredTables()
 
 
 def kernels(rank, *durations, **more):
@@ -169,7 +170,7 @@ def random_job(rng):
     }
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_random_jobs(jobs, seed):
     rng = random.Random(seed)
     tables = random_job(rng)

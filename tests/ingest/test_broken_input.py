@@ -6,10 +6,11 @@ import zlib
 
 import pytest
 from hand_written import ingested, rows, span, trace_text
+from seeds import seeds
 
 import hta_sql
 from hta_sql.errors import IngestError
-from hta_sql.ingest import stream
+from hta_sql.ingestion import stream
 
 # Without the time, which would make names of tests differ from one process to the next.
 ZIPPED_TWICE = gzip.compress(gzip.compress(b"{}", mtime=0), mtime=0)
@@ -95,7 +96,7 @@ def test_not_a_number_in_arguments_is_kept(tmp_path, literal):
         assert archive.sql("FROM quarantine").num_rows == len(more)
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", seeds(25))
 def test_cut_anywhere(tmp_path, seed):
     """A file that ends early keeps every event that is whole; the rest is one bad element."""
     text = trace_text(GOOD, before='"schemaVersion": 1,', after=', "traceName": "t"').encode()

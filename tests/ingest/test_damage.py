@@ -5,8 +5,9 @@ import random
 
 import pytest
 from hand_written import ingested, rows, span, trace_text
+from seeds import seeds
 
-from hta_sql.ingest import stream
+from hta_sql.ingestion import stream
 
 BASE = 1_767_189_312_000_000_000
 KEYS = f'"baseTimeNanoseconds": {BASE}, "distributedInfo": {{"backend": "nccl", "rank": 5}}'
@@ -116,7 +117,7 @@ def test_neighbours_survive(tmp_path, kind, count):
     ]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_random_damage(tmp_path, monkeypatch, seed):
     """Whatever is done to some events, all others are there, each under its own id or more."""
     rng = random.Random(seed)

@@ -10,12 +10,12 @@ import pytest
 from hand_written import span, trace_text
 from queries.plans import plan
 
-from hta_sql.catalog import sql_root
-from hta_sql.ingest import enrich, trace
+from hta_sql.catalogue.root import sql_root
+from hta_sql.ingestion import enrich, trace
 
 CALLS = 4000
-FILES = {path.stem for path in (sql_root() / "enrich").glob("*.sql")}
-GPU_ACTIVITIES = enrich.enrichment("gpu_activities")
+FILES = {path.stem for path in (sql_root() / "ingest").glob("*.sql")}
+GPU_ACTIVITIES = enrich.FILES.text("gpu_activities")
 
 
 def events(has_numbers: bool) -> Iterator[dict]:
@@ -101,8 +101,8 @@ def plans(tmp_path_factory) -> dict[str, list[dict]]:
 
 def test_every_file_is_planned(plans):
     """Views alone have no plan of their own: they are in those of who reads them."""
-    wanted = {name for name in FILES if "VIEW" not in enrich.enrichment(name)}
-    texts = {name: enrich.enrichment(name) for name in wanted}
+    wanted = {name for name in FILES if "VIEW" not in enrich.FILES.text(name)}
+    texts = {name: enrich.FILES.text(name) for name in wanted}
     assert {name for name, text in texts.items() if any(sql in text for sql in plans)} == wanted
 
 

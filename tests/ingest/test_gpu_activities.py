@@ -7,13 +7,14 @@ import random
 import pyarrow.parquet as pq
 import pytest
 from hand_written import span, trace_text
+from seeds import seeds
 
-from hta_sql.ingest import gpu_activities, trace
+from hta_sql.ingestion import gpu_activities, trace
 
 COLUMNS = ["device", "start_ns", "event_id", "name", "process_group_ranks", "bytes"]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 @pytest.mark.parametrize("where", ["held", "in a file", "in a file, part by part"])
 def test_order(tmp_path, monkeypatch, where, seed):
     rng = random.Random(seed)

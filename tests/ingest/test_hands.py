@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from hta_sql.engines import local as local_engine
-from hta_sql.engines import start
-from hta_sql.ingest.pool import hands
-from hta_sql.ingest.tasks import Task
+from hta_sql.engines.start import start
+from hta_sql.ingestion.pool import hands
+from hta_sql.ingestion.tasks import Task
 
 MB = 1 << 20
 

@@ -8,8 +8,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from hand_written import ingested, rows, span, trace_text
+from seeds import seeds
 
-from hta_sql.ingest import row_groups, stacks, stream, trace
+from hta_sql.ingestion import stacks, stream, trace
+from hta_sql.store import row_groups
 
 WORDS = {
     "Input Dims": "input_dims",
@@ -46,7 +48,7 @@ def calls(rng: random.Random, count: int) -> list[dict]:
     return events
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_row_groups_and_chunks_of_a_few(tmp_path, seed, monkeypatch):
     """What an event says stands in its own row, and who called it, wherever the cuts are."""
     rng = random.Random(seed)

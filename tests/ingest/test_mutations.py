@@ -17,12 +17,14 @@ from typing import NamedTuple
 
 import pyarrow.parquet as pq
 import pytest
+from seeds import seeds
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from raw_json import TRACE_FILES, TRACES, parse
+from raw_events import parse
+from real_files import TRACE_FILES, TRACES
 
-from hta_sql.ingest.stream import NotATrace
-from hta_sql.ingest.trace import IngestedTrace, ingest_trace
+from hta_sql.ingestion.stream import NotATrace
+from hta_sql.ingestion.trace import IngestedTrace, ingest_trace
 
 SEEDS = 10
 MUTATIONS_EACH = 20
@@ -152,7 +154,7 @@ def run(folder: Path, seed: int, count: int) -> int:
     return read
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_mutations(tmp_path, seed):
     assert run(tmp_path, seed, MUTATIONS_EACH) > MUTATIONS_EACH / 2
 

@@ -5,7 +5,7 @@ import fcntl
 
 import pytest
 
-from hta_sql.ingest import clear_abandoned, in_use, staging_of
+from hta_sql.store.staging import clear_abandoned, in_use, staging_of
 
 
 @pytest.fixture

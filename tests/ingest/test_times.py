@@ -7,8 +7,9 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from hand_written import ingested, rows, trace_text
+from seeds import seeds
 
-from hta_sql.ingest.clock import as_written
+from hta_sql.ingestion.clock import as_written
 
 BASE = 1_767_189_312_000_000_000
 NOW_US = 1_712_195_495_519_689
@@ -58,7 +59,7 @@ def test_since_1970_in_decimals(tmp_path):
     assert format_of(archive) == ("absolute, nanoseconds", 0)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_the_nanoseconds_of_stamps_that_are_written_in_many_ways(seed):
     """Short and long ones side by side, so that one ends where another has digits."""
     rng = random.Random(seed)

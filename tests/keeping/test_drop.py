@@ -1,4 +1,4 @@
-"""Jobs leave as a whole, with their files, and no other does."""
+"""Jobs that are dropped."""
 
 import random
 import signal
@@ -6,21 +6,19 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from fleets import contents, data_files, write_fleet
+from seeds import seeds
 
 import hta_sql
 from hta_sql.cli import cli
-from hta_sql.errors import ArchiveError, BadParameter
-from hta_sql.storage import place
+from hta_sql.errors import ArchiveError
+from hta_sql.places.storage import place
 from hta_sql.store.manifest import Manifest
-
-HOUR_NS = 3_600_000_000_000
 
 
 def without(found: dict, *jobs: str) -> dict:
@@ -99,7 +97,7 @@ def test_what_was_attached_and_computed_goes_too(fleet):
     edges = fleet / "path_edges/job=bert/rank=0/p.parquet"
     edges.parent.mkdir(parents=True)
     pq.write_table(pa.table({"position": [1]}), edges)
-    kept = Manifest(fleet, "kept_results")
+    kept = Manifest(fleet, "stored_results")
     with kept.locked():
         kept.change(
             lambda row: True,
@@ -110,101 +108,6 @@ def test_what_was_attached_and_computed_goes_too(fleet):
     assert [row["file_id"] for row in manifest.rows()] == ["def"] and paths.rows() == []
     assert not edges.exists()
     assert [p.parts[-3] for p in fleet.glob("execution_nodes/*/*/*.parquet")] == ["job=one"]
-
-
-def set_times(archive, times: dict) -> None:
-    """Give ranks their time: Unix nanoseconds, or when they were ingested."""
-    manifest = Manifest(archive)
-    rows = manifest.rows()
-    for row in rows:
-        given = times[row["job"], row["rank"]]
-        if isinstance(given, datetime):
-            row.update(start_ns=5_000_000_000, ingested_at=given)
-        else:
-            row.update(start_ns=given, ingested_at=datetime.now(UTC).replace(tzinfo=None))
-    with manifest.locked():
-        manifest.change(lambda row: False, rows)
-
-
-def test_older_than(tmp_path):
-    """A job is as old as the youngest of its ranks; without a date, as when it was ingested."""
-    now_ns = time.time_ns()
-    now = datetime.now(UTC).replace(tzinfo=None)
-    fleet = write_fleet(tmp_path / "a", {"old": 2, "mixed": 2, "new": 1, "dateless": 1, "late": 1})
-    set_times(
-        fleet,
-        {
-            ("old", 0): now_ns - 50 * HOUR_NS,
-            ("old", 1): now_ns - 49 * HOUR_NS,
-            ("mixed", 0): now_ns - 50 * HOUR_NS,
-            ("mixed", 1): now_ns - 47 * HOUR_NS,
-            ("new", 0): now_ns - HOUR_NS,
-            ("dateless", 0): now - timedelta(hours=49),
-            ("late", 0): now - timedelta(hours=47),
-        },
-    )
-
-    def older(age: str) -> list[str]:
-        return hta_sql.drop(fleet, older_than=age, dry_run=True)["job"].to_pylist()
-
-    assert set(older("2d")) == set(older("48h")) == {"dateless", "old"}
-    assert set(older("46h")) == {"old", "mixed", "dateless", "late"}
-    assert older("1w") == []
-    assert set(older("0h")) == {"old", "mixed", "new", "dateless", "late"}
-    hta_sql.drop(fleet, older_than="2 d")
-    assert {row["job"] for row in Manifest(fleet).rows()} == {"mixed", "new", "late"}
-
-
-def test_a_date_that_only_a_tag_tells(tmp_path):
-    """It counts where the traces tell none, as in the view jobs."""
-    now = datetime.now(UTC)
-    fleet = write_fleet(tmp_path / "a", {"old": 1, "new": 1, "traced": 1})
-    tags = {
-        "old": (now - timedelta(hours=49)).isoformat(),
-        "new": "tuesday",
-        "traced": "2001-01-01",
-    }
-    set_times(
-        fleet,
-        {
-            ("old", 0): now.replace(tzinfo=None),
-            ("new", 0): now.replace(tzinfo=None),
-            ("traced", 0): time.time_ns(),
-        },
-    )
-    manifest = Manifest(fleet)
-    rows = [row | {"tags": [("time", tags[row["job"]])]} for row in manifest.rows()]
-    with manifest.locked():
-        manifest.change(lambda row: False, rows)
-    assert hta_sql.drop(fleet, older_than="2d", dry_run=True)["job"].to_pylist() == ["old"]
-
-
-@pytest.mark.parametrize(
-    ("told", "started"),
-    [
-        ("2020-01-05", datetime(2020, 1, 5)),
-        ("2020-1-5", datetime(2020, 1, 5)),
-        ("2020-01-05 10:00:00 UTC", datetime(2020, 1, 5, 10)),
-        ("2020-01-05T10:00:00Z", datetime(2020, 1, 5, 10)),
-        ("2020-01-05 10:00+02", datetime(2020, 1, 5, 8)),
-        ("2020-01-05T10:00:00-0700", datetime(2020, 1, 5, 17)),
-        ("20200105", None),
-        ("last week", None),
-    ],
-)
-def test_the_view_jobs_reads_a_tag_alike(tmp_path, told, started):
-    fleet = write_fleet(tmp_path / "a", {"job": 1})
-    now = datetime.now(UTC).replace(tzinfo=None)
-    set_times(fleet, {("job", 0): now})
-    manifest = Manifest(fleet)
-    rows = [row | {"tags": [("time", told)]} for row in manifest.rows()]
-    with manifest.locked():
-        manifest.change(lambda row: False, rows)
-    with hta_sql.open(fleet) as run:
-        assert run.sql("SELECT started_at FROM jobs")["started_at"].to_pylist() == [started]
-    [going] = hta_sql.drop(fleet, older_than="0h", dry_run=True).to_pylist()
-    wanted = (started or now).replace(tzinfo=UTC)
-    assert going["job_start_ns"] // 1000 == int(wanted.timestamp() * 1_000_000)
 
 
 def test_a_dry_run_writes_nothing(fleet):
@@ -222,12 +125,6 @@ def test_where_it_cannot_tell_what_went_nothing_goes(fleet, tmp_path):
     )
     assert done.exit_code == 2 and "no such folder" in done.stderr
     assert Manifest(fleet).rows() == before
-
-
-@pytest.mark.parametrize("age", ["", "3", "d", "3m", "-1d", "1.5d", "3 days"])
-def test_what_is_no_age(fleet, age):
-    with pytest.raises(BadParameter, match="no age: a number of hours, days or weeks"):
-        hta_sql.drop(fleet, older_than=age)
 
 
 def test_command(fleet):
@@ -275,7 +172,8 @@ def test_readers_see_it_go_as_a_whole(tmp_path):
     assert seen == sorted(seen, reverse=True) and all(count % 2 == 0 for count in seen)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.processes
+@pytest.mark.parametrize("seed", seeds(3))
 def test_killed_at_any_moment(tmp_path, seed):
     """Each job is there as a whole or not at all; what is left of files goes by compaction."""
     fleet = write_fleet(tmp_path / "a", {f"job {i}": 3 for i in range(30)})

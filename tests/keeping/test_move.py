@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from fleets import contents, data_files, write_fleet
 from hand_written import span, trace_text
+from seeds import seeds
 
 import hta_sql
 from hta_sql.cli import cli
@@ -169,7 +170,8 @@ def test_command(fleet, tmp_path):
     assert run("export", "job", fleet, "--job", "one").exit_code == 2
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.processes
+@pytest.mark.parametrize("seed", seeds(3))
 def test_killed_at_any_moment(tmp_path, seed):
     fleet = write_fleet(tmp_path / "a", {f"job {i}": 6 for i in range(3)})
     target = write_fleet(tmp_path / "b", {"x": 1}, seed=1)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import write_archive
+from written_archives import write_archive
 
 import hta_sql
 

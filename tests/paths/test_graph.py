@@ -4,8 +4,15 @@ import random
 
 import numpy as np
 import pytest
+from seeds import seeds
 
-from hta_sql.paths.graph import Replay, against_time, in_order, longest_path, topological_order
+from hta_sql.critical_path.graph import (
+    Replay,
+    against_time,
+    in_order,
+    longest_path,
+    topological_order,
+)
 
 
 def arrays(edges):
@@ -30,7 +37,7 @@ def random_graph(rng):
     return edges, np.array(at, dtype=np.int64)
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", seeds(200))
 def test_longest_path_is_the_longest_of_all_ways(seed):
     edges, at = random_graph(random.Random(seed))
     source, target, taken = arrays(edges)
@@ -65,7 +72,7 @@ def test_no_edges():
     assert longest_path(source, target, taken, np.empty(0, dtype=np.int64)).tolist() == []
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", seeds(100))
 def test_order(seed):
     rng = random.Random(seed)
     edges, at = random_graph(rng)
@@ -93,7 +100,7 @@ def test_circles():
     assert against_time(source, target, np.array([3, 3])).tolist() == [False, True]
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", seeds(100))
 def test_replay(seed):
     rng = random.Random(seed)
     edges, at = random_graph(rng)

@@ -6,7 +6,8 @@ import pytest
 from queries.plans import plan
 
 import hta_sql
-from hta_sql.paths.sql import names, run_folder, set_variables, text
+from hta_sql.critical_path.job import FILES
+from hta_sql.database.sql_files import set_variables
 
 
 def is_one_row(node) -> bool:
@@ -44,8 +45,8 @@ def statements(demo_archive):
     """Each statement of a graph, with its plan; made in order, as each reads those before it."""
     found = {}
     with hta_sql.open(demo_archive) as run:
-        run._load()
-        con = run._con
+        run.session.load()
+        con = run.session.con
         [(start, end)] = con.execute(
             "SELECT start_ns, end_ns FROM steps WHERE rank = 1 AND step = 1"
         ).fetchall()
@@ -62,19 +63,19 @@ def statements(demo_archive):
             path_loading=["enumerate(DataLoader)"],
         )
         assert con.execute("SELECT DISTINCT job FROM traces").fetchall() == [("traces",)]
-        run_folder(con, "archive")
-        con.execute(text("output/begin_job"))
+        FILES.run_all(con, "archive")
+        FILES.run(con, "output/begin_job")
         for folder in ("rank", "job"):
-            for name in names(folder):
-                body = re.split(r"CREATE OR REPLACE TEMP TABLE \w+ AS\n", text(name))[1]
+            for name in FILES.names(folder):
+                body = re.split(r"CREATE OR REPLACE TEMP TABLE \w+ AS\n", FILES.text(name))[1]
                 found[name] = plan(con, body.rstrip().rstrip(";"))
-                con.execute(text(name))
+                FILES.run(con, name)
             if folder == "rank":
-                con.execute(text("output/add_rank"))
+                FILES.run(con, "output/add_rank")
     return found
 
 
-@pytest.mark.parametrize("name", [*names("rank"), *names("job")])
+@pytest.mark.parametrize("name", [*FILES.names("rank"), *FILES.names("job")])
 def test_no_join_grows_with_the_square(statements, name):
     if name == "job/2_points":  # aligned_clocks has those of the few; see test_comm_plans
         pytest.skip("its joins are those of aligned_clocks")
@@ -95,7 +96,7 @@ def test_only_the_rank_is_read(statements):
     """Of the archive's two ranks one, of every table."""
     read = [
         node["extra_info"]["Scanning Files"]
-        for name in names("rank")
+        for name in FILES.names("rank")
         for node in statements[name]
         if node["extra_info"].get("Scanning Files", "").endswith("/2")
     ]

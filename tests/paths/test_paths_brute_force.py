@@ -5,8 +5,10 @@ import json
 import random
 
 import pytest
-from conftest import write_archive
-from paths.brute_paths import LOADING, WAITS, Window, most_taken
+from paths.brute_hosts import LOADING, WAITS
+from paths.brute_paths import Window, most_taken
+from seeds import seeds
+from written_archives import write_archive
 
 import hta_sql
 
@@ -190,7 +192,7 @@ def shown(edges):
     )
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_random_ranks(tmp_path, seed):
     ops, activities, syncs = random_rank(seed)
     step = {
@@ -244,6 +246,7 @@ def test_random_ranks(tmp_path, seed):
     assert latest == {e["target"]: e["end_ns"] for e in found}
 
 
+@pytest.mark.seeds
 def test_random_ranks_are_worth_it():
     """What the random rows are there for is in them."""
     seen, bounds = set(), set()

@@ -10,9 +10,9 @@ from collections import Counter, defaultdict
 
 import pytest
 from hta_cases import needs_hta_outputs
-from raw_json import HTA_OUTPUTS
+from real_files import HTA_OUTPUTS
 
-from hta_sql.paths.export import export_critical_path
+from hta_sql.export.critical_path import export_critical_path
 
 pytestmark = needs_hta_outputs
 

@@ -2,7 +2,7 @@
 
 import math
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import zip_longest
 from typing import Any
@@ -10,7 +10,9 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from hta_sql.catalog import Catalog, Query
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.catalogue.query import Query
+from hta_sql.database.template import copy_template
 
 Rows = list[dict[str, Any]]
 DEFAULTS = {
@@ -39,14 +41,10 @@ DEFAULTS = {
 class SmallTables:
     """The catalogue over tables that tests fill with rows."""
 
-    def __init__(self, queries: Iterable[str]) -> None:
+    def __init__(self) -> None:
         self.catalog = Catalog.load()
         self.con = duckdb.connect()
-        for layer in ("schema", "macros", "views"):
-            for path in self.catalog.files(layer):
-                self.con.execute(path.read_text(encoding="utf-8"))
-        for name in queries:
-            self.con.execute(self.query(name).sql)
+        copy_template(self.con, self.catalog)
         self.schemas = {
             name: self.con.sql(f"FROM {name}_schema()").to_arrow_table().schema for name in DEFAULTS
         }
@@ -64,17 +62,24 @@ class SmallTables:
         events: str | Rows = "",
         traces: str | Rows = "",
     ) -> None:
-        """Replace all tables. Of a span's end and duration, one follows from the other."""
+        """Replace all tables. Of a span's end and duration, one follows from the other; without
+        `traces`, each rank that has rows has one."""
         given = {
             "gpu_activities": gpu_activities,
             "host_ops": host_ops,
             "events": events,
             "traces": traces,
         }
+        seen: Rows = []
         for name, rows in given.items():
+            if not rows and not self.con.execute(f"FROM given_{name} LIMIT 1").fetchall():
+                continue
             if isinstance(rows, str):
                 rows = parsed(rows, types={f.name: f.type for f in self.schemas[name]})
             rows = [completed(name, row, i) for i, row in enumerate(rows)]
+            if name == "traces" and not rows:
+                rows = [completed(name, row, i) for i, row in enumerate(traces_of(seen))]
+            seen += rows
             if name == "gpu_activities":
                 count_computation(rows)
             table = pa.Table.from_pylist(rows, schema=self.schemas[name])
@@ -192,6 +197,12 @@ def completed(table: str, row: dict[str, Any], position: int) -> dict[str, Any]:
     if table == "gpu_activities":
         row.setdefault("short_name", row["name"])
     return row
+
+
+def traces_of(rows: Rows) -> Rows:
+    """A trace for each rank."""
+    ranks = sorted({(row["job"], row["rank"]) for row in rows})
+    return [{"job": job, "rank": rank} for job, rank in ranks]
 
 
 def count_computation(rows: Rows) -> None:

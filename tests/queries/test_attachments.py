@@ -5,9 +5,10 @@ from collections import Counter
 
 import pyarrow as pa
 import pytest
-from conftest import write_archive
 from queries.plans import bad_joins, plan
 from queries.small_tables import SmallTables, parsed
+from seeds import seeds
+from written_archives import write_archive
 
 from hta_sql.archive import Archive
 
@@ -189,7 +190,7 @@ def brute_categories(rows: list[dict]) -> list[tuple]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_categories_of_random_changes(host, seed):
     rng = random.Random(seed)
     rows = [

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 
 import pytest
 from queries.brute_collectives import caused, collectives, members
+from seeds import seeds
 
 SEEDS = range(16)
 GROUPS = {"a": "[0, 1, 2]", "b": "[0, 2]", "c": "[1, 2, 3]"}
@@ -69,7 +70,7 @@ def random_rows(rng: random.Random) -> list[dict]:
     return rows
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_random_rows(comm, seed):
     rng = random.Random(seed)
     rows = random_rows(rng)
@@ -146,6 +147,7 @@ def test_random_rows(comm, seed):
         assert of_job == [row for row in result if row["job"] == "i"], query
 
 
+@pytest.mark.seeds
 def test_random_rows_are_worth_it():
     seen = Counter()
     for seed in SEEDS:

@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from conftest import write_archive
 from queries.conftest import COMM_QUERIES
 from queries.plans import bad_joins, plan
 from queries.small_tables import SmallTables
+from written_archives import write_archive
 
 from hta_sql.archive import Archive
 
@@ -16,6 +16,7 @@ RANKS = 8
 FEW = (
     "first_ns",
     "reference_rank < reference_rank",
+    "reference_rank > reference_rank",
     "long_count",
     "rank_count != rank_count",
     "first_start_ns",
@@ -38,7 +39,7 @@ ALL = {"straggler_blame": "min_late_ns := 0", "lost_gpu_time": "min_late_ns := 0
 def large():
     """Of eight ranks 40,000 kernels and as many collectives, all-to-alls and messages among them,
     with and without ids."""
-    tables = SmallTables(COMM_QUERIES)
+    tables = SmallTables()
     tables.con.execute(f"""
         INSERT INTO given_gpu_activities BY NAME
         SELECT

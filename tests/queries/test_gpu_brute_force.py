@@ -5,6 +5,7 @@ import random
 import pytest
 from queries import brute_force
 from queries.small_tables import completed
+from seeds import seeds
 
 SEEDS = range(8)
 JOBS = 30  # in one table, so that a few hundred small cases cost a few dozen calls
@@ -83,7 +84,7 @@ def random_parameters(rng, query):
     return {name: value for name, value in parameters.items() if rng.random() < 0.4}
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_random_jobs(gpu, seed):
     rng = random.Random(seed)
     activities, ops = random_tables(rng)
@@ -94,6 +95,7 @@ def test_random_jobs(gpu, seed):
             gpu.compare(query, wanted, tables, seed, **given)
 
 
+@pytest.mark.seeds
 def test_random_jobs_are_worth_it():
     """Every case that the queries have to tell apart comes up."""
     activities = [row for seed in SEEDS for row in random_tables(random.Random(seed))[0]]

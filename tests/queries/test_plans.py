@@ -1,10 +1,10 @@
 """How the queries run: no join that grows with the square, no file read in vain."""
 
 import pytest
-from conftest import write_archive
 from queries.conftest import GPU_QUERIES, HOST_QUERIES
 from queries.plans import bad_joins, plan
 from queries.small_tables import SmallTables
+from written_archives import write_archive
 
 from hta_sql.archive import Archive
 
@@ -47,7 +47,7 @@ FILES_READ = {
 def large():
     """Of two ranks 100,000 activities, their launches, operators and annotations, modules,
     counters, waits and memory."""
-    tables = SmallTables(QUERIES)
+    tables = SmallTables()
     tables.con.execute("""
         INSERT INTO given_gpu_activities BY NAME
         SELECT

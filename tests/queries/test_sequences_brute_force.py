@@ -7,6 +7,7 @@ import pytest
 from queries import brute_sequences
 from queries.brute_sequences import is_call, is_op, key_of
 from queries.small_tables import completed
+from seeds import seeds
 
 SEEDS = range(8)
 JOBS = 30
@@ -160,7 +161,7 @@ def random_parameters(rng):
     return {name: value for name, value in parameters.items() if rng.random() < 0.5}
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_random_jobs(gpu, seed):
     rng = random.Random(seed)
     activities, ops, events = random_tables(rng)
@@ -177,6 +178,7 @@ def test_random_jobs(gpu, seed):
         gpu.compare("hardware_counters", wanted, tables, seed, **given)
 
 
+@pytest.mark.seeds
 def test_random_jobs_are_worth_it():
     """Every case that the queries have to tell apart comes up, and often."""
     found = dict.fromkeys(

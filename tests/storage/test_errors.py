@@ -145,7 +145,7 @@ def test_what_is_no_trace_stops_no_other(bucket, fs, trace):
 def test_an_object_that_goes_while_it_is_looked_for(bucket, fs, trace, monkeypatch):
     for rank in (0, 1):
         fs.put_file(str(trace), f"{bucket}/t/rank_{rank}.json.gz")
-    ingest = sys.modules["hta_sql.ingest"]  # the name itself is the function
+    ingest = sys.modules["hta_sql.ingestion.ingest"]  # the name itself is the function
     plain = ingest.run_tasks
 
     def late(*args):

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hta_sql.output import humane
 from hta_sql.report.parts import Facts, Part, Text
 from hta_sql.report.sections.idle import idle_gaps_by_cause
+from hta_sql.show.units import humane
 
 if TYPE_CHECKING:
     from hta_sql.report.subject import Subject

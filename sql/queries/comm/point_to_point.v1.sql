@@ -61,12 +61,6 @@ received AS (
     FROM members
     WHERE operation = 'recv'
 ),
-computations AS (
-    SELECT a.job, a.rank, a.device, a.start_ns, a.dur_ns, a.computed_before_ns
-    FROM gpu_activities AS a
-    WHERE a.kind = 'computation'
-      AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-),
 messages AS (
     SELECT
         r.job,
@@ -87,7 +81,7 @@ messages AS (
         r.wait_ns AS recv_wait_ns,
         r.hidden_wait_ns,
         r.paired_by
-    FROM hidden_waits(received, computations) AS r
+    FROM hidden_waits(received, only_jobs, NULL) AS r
     JOIN sends AS s ON s.job = r.job AND s.collective_id = r.collective_id
     WHERE (
         only_ranks IS NULL OR list_contains(only_ranks, r.rank) OR list_contains(only_ranks, s.rank)

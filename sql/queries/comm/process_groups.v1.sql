@@ -57,11 +57,6 @@ jobs AS (
     FROM traces AS t
     GROUP BY t.job
 ),
-machines AS (
-    SELECT t.job, t.rank, min(t.host) AS host
-    FROM traces AS t
-    GROUP BY t.job, t.rank
-),
 operations AS (
     SELECT job, group_id, coalesce(operation, name) AS operation, sum(call_count) AS call_count
     FROM members
@@ -90,7 +85,7 @@ parts AS (
         count(DISTINCT h.host) AS host_count,
         bool_or(list_contains(only_ranks, m.rank)) AS is_picked
     FROM members AS m
-    LEFT JOIN machines AS h ON h.job = m.job AND h.rank = m.rank
+    LEFT JOIN machines(only_jobs) AS h ON h.job = m.job AND h.rank = m.rank
     GROUP BY m.group_id
 ),
 measured AS (

@@ -40,27 +40,19 @@ runs AS MATERIALIZED (
     FROM comparable_runs(newest_job, job_contains, run_limit)
 ),
 values_of AS MATERIALIZED (
-    FROM values_of_runs(runs, steps, short_names)
-),
-things AS (
-    SELECT DISTINCT kind, name
-    FROM values_of
+    FROM values_of_runs(runs, short_names)
 ),
 sorted AS (
     SELECT
-        t.kind,
-        t.name,
-        list(coalesce(v.value_ns, 0) ORDER BY coalesce(v.value_ns, 0)) FILTER (NOT r.is_newest)
+        kind,
+        name,
+        list(coalesce(value_ns, 0) ORDER BY coalesce(value_ns, 0)) FILTER (NOT is_newest)
             AS of_runs,
-        max(coalesce(v.value_ns, 0)) FILTER (r.is_newest) AS test_ns,
-        count(v.job) FILTER (NOT r.is_newest) AS had_count,
-        count(v.job) FILTER (r.is_newest) AS has_count
-    FROM things AS t
-    CROSS JOIN runs AS r
-    LEFT JOIN values_of AS v
-        ON v.job = r.job AND v.kind = t.kind AND v.name IS NOT DISTINCT FROM t.name
-    WHERE t.kind = 'kernel' OR v.job IS NOT NULL
-    GROUP BY t.kind, t.name
+        max(coalesce(value_ns, 0)) FILTER (is_newest) AS test_ns,
+        count(value_ns) FILTER (NOT is_newest) AS had_count,
+        count(value_ns) FILTER (is_newest) AS has_count
+    FROM values_by_run(values_of, runs)
+    GROUP BY kind, name
 ),
 expected AS (
     SELECT

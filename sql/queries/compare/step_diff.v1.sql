@@ -58,11 +58,11 @@ CREATE OR REPLACE MACRO step_diff_v1(
 WITH
 sampled AS MATERIALIZED (
     FROM compared_steps(
-        steps, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
+        base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
     )
 ),
 samples AS (
-    FROM step_metrics(sampled, [base_job_of(base_job), test_job_of(test_job)])
+    FROM step_metrics(sampled, compared_job_names(base_job, test_job))
 ),
 sides AS (
     SELECT
@@ -120,7 +120,6 @@ SELECT
         WHEN diff_high_ns < 0 THEN 'decreased'
     END AS change
 FROM measured
-WHERE jobs_are_there(base_job, test_job)
 ORDER BY
     list_position(
         ['step_time', 'gpu_span', 'gpu_busy', 'idle', 'compute', 'exposed_communication',

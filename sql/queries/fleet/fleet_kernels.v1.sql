@@ -62,7 +62,7 @@ CREATE OR REPLACE MACRO fleet_kernels_v1(
 WITH
 jobs_kernels AS (
     SELECT k.*
-    FROM kept_job_kernels AS k
+    FROM stored_job_kernels AS k
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, k.job))
 ),
 totals AS (

@@ -48,7 +48,7 @@ WITH
 picked AS (
     -- The date is what is told now: a tag may have come after the results were stored.
     SELECT g.value AS tag_value, date_trunc('week', j.started_at)::DATE AS week, s.*
-    FROM kept_job_summary AS s
+    FROM stored_job_summary AS s
     INNER JOIN jobs AS j ON j.job = s.job
     LEFT JOIN job_tags AS g ON g.job = s.job AND g.tag = by_tag
     WHERE (since_day IS NULL OR j.started_at >= since_day::DATE)

@@ -68,7 +68,7 @@ ranks AS (
         r.*,
         count(DISTINCT r.host) OVER of_job > 1 AS is_across_hosts,
         sum(r.gpu_span_ns) OVER of_job AS job_span_ns
-    FROM kept_job_ranks AS r
+    FROM stored_job_ranks AS r
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, r.job))
     WINDOW of_job AS (PARTITION BY r.job)
 ),

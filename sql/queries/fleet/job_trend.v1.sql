@@ -72,7 +72,7 @@ runs AS (
         s.busy_frac,
         s.exposed_communication_frac,
         s.idle_frac
-    FROM kept_job_summary AS s
+    FROM stored_job_summary AS s
     INNER JOIN jobs AS j ON j.job = s.job
     LEFT JOIN job_tags AS t ON t.job = s.job AND t.tag = of_tag
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, s.job))

@@ -63,7 +63,7 @@ picked AS (
         j.started_at,
         s.gpu_span_ns - s.compute_ns AS without_compute_ns,
         least(coalesce(s.lost_gpu_ns, 0), s.exposed_communication_ns) AS straggler_ns
-    FROM kept_job_summary AS s
+    FROM stored_job_summary AS s
     INNER JOIN jobs AS j ON j.job = s.job
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, s.job))
       AND s.compute_frac < below

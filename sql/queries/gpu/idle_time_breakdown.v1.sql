@@ -53,19 +53,7 @@ CREATE OR REPLACE MACRO idle_time_breakdown_v1(
 ) AS TABLE
 WITH
 picked AS (
-    SELECT
-        a.job,
-        a.rank,
-        a.device,
-        a.stream,
-        a.event_id,
-        a.start_ns,
-        a.end_ns,
-        a.launch_start_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+    FROM activities_of(only_jobs, only_ranks, only_steps)
 ),
 causes AS (
     SELECT

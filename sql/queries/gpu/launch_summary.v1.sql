@@ -55,11 +55,8 @@ launches AS (
         min(a.launch_end_ns - a.launch_start_ns) AS cpu_ns,  -- the same for all of a launch
         sum(a.dur_ns) AS gpu_ns,
         greatest(0, min(a.start_ns - a.launch_end_ns)) AS launch_delay_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
-      AND (include_memory OR a.kind <> 'memory')
+    FROM activities_of(only_jobs, only_ranks, only_steps) AS a
+    WHERE (include_memory OR a.kind <> 'memory')
       AND a.launch_id IS NOT NULL
     GROUP BY a.job, a.rank, a.launch_id
 )

@@ -68,13 +68,13 @@ ops AS (
         o.job,
         o.rank,
         o.event_id,
+        o.external_id,
+        -- No call is 0: PyTorch counts from 1.
+        nullif(o.record_function_id, 0) AS function_id,
         o.name,
         o.step,
         o.start_ns,
-        o.dur_ns,
-        -- No call is 0: PyTorch counts from 1.
-        nullif(o.record_function_id, 0) AS function_id,
-        o.external_id
+        o.dur_ns
     FROM host_ops AS o
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))

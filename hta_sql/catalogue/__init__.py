@@ -1,0 +1,1 @@
+"""The files under sql/: what they say of themselves, and what they read."""

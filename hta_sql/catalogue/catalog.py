@@ -1,0 +1,185 @@
+"""The catalogue: all queries, tables and relations under sql/, read without DuckDB.
+
+One query is one file, ``queries/<theme>/<name>.v<N>.sql`` (see header.py).
+
+Tables, relations and queries may read each other, in no circle; they are loaded in that order
+(see catalogue/reads.py). A query reads no query. A table begins as an empty stub; its views that
+read files take the stub's place when an archive has such files. Ingest alone reads enrich,
+critical paths alone paths, exports alone exports.
+"""
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from hta_sql.catalogue.header import read_query, shown
+from hta_sql.catalogue.query import Query, did_you_mean
+from hta_sql.catalogue.root import sql_root
+from hta_sql.catalogue.statements import definition, statements
+from hta_sql.errors import CatalogError, UnknownQuery
+
+_STORED_OF = re.compile(r"query = '(\w+)'")
+_FILES_ASKED_FOR = re.compile(r"read_parquet\(\s*(\w+)\('(\w+)'\)")
+
+
+@dataclass(frozen=True)
+class FileView:
+    """A view of sql/tables that reads the files of `table` which `macro` tells."""
+
+    path: Path
+    sql: str = field(repr=False)
+    macro: str
+    table: str
+
+    @property
+    def stub(self) -> str:
+        """What stands in the view's place where there are no files."""
+        return f"CREATE OR REPLACE VIEW {definition(self.sql)[0]} AS FROM {self.table}_schema();"
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """Every query, by theme, name and version, and the files of the other layers."""
+
+    root: Path
+    queries: tuple[Query, ...]
+
+    @staticmethod
+    @cache
+    def load() -> "Catalog":
+        """The catalogue of this hta_sql, read once."""
+        return Catalog.read(sql_root())
+
+    @staticmethod
+    def read(root: Path) -> "Catalog":
+        """Read all query files; CatalogError at the first that does not keep the rules."""
+        queries: dict[tuple[str, int], Query] = {}
+        for path in sorted((root / "queries").rglob("*.sql")):
+            query = read_query(path, root)
+            twin = queries.setdefault((query.name, query.version), query)
+            if twin is not query:
+                raise CatalogError(
+                    f"{shown(path, root)}:1: {query} is also in {shown(twin.path, root)}"
+                )
+        ordered = sorted(queries.values(), key=lambda q: (q.theme, q.name, q.version))
+        return Catalog(root, tuple(ordered))
+
+    @cached_property
+    def tables(self) -> list[Path]:
+        """The files of sql/tables, one for each table."""
+        return sorted((self.root / "tables").glob("*.sql"))
+
+    @cached_property
+    def relations(self) -> list[Path]:
+        """The files of sql/relations, by concept."""
+        return sorted((self.root / "relations").rglob("*.sql"))
+
+    @cached_property
+    def newest(self) -> dict[str, Query]:
+        """The newest version of every query, by name; ordered by theme and name."""
+        return {query.name: query for query in self.queries}
+
+    @cached_property
+    def macros(self) -> dict[str, tuple[Query, str]]:
+        """Every name that a query can be called by in SQL, and the statement that makes it so.
+
+        Those are the numbered names and, for the newest version, the bare name too.
+        """
+        numbered = {query.macro: (query, query.sql) for query in self.queries}
+        return numbered | {name: (query, query.alias) for name, query in self.newest.items()}
+
+    @cached_property
+    def published(self) -> list[Path]:
+        """The files of what people read by name: tables, and relations that are views."""
+        views = [p for p in self.relations if f"VIEW {p.stem} AS" in p.read_text(encoding="utf-8")]
+        return [*self.tables, *sorted(views, key=lambda path: path.stem)]
+
+    @cached_property
+    def sources(self) -> dict[str, FileView]:
+        """The statements of sql/tables that read files, by the views that they make."""
+        return {
+            definition(statement)[0]: FileView(path, statement, *asked.groups())
+            for path in self.tables
+            for statement in statements(path.read_text(encoding="utf-8"))
+            if (asked := _FILES_ASKED_FOR.search(statement))
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        """Tells these SQL files from others."""
+        # os.walk, since rglob takes longer than all else that is done here.
+        files = sorted(
+            os.path.join(folder, name)
+            for folder, _, names in os.walk(self.root)
+            for name in names
+            if name.endswith(".sql")
+        )
+        parts = []
+        for file in files:
+            with open(file, "rb") as opened:
+                parts += [file.removeprefix(str(self.root)).encode(), opened.read()]
+        return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+    @cached_property
+    def stored(self) -> dict[str, str]:
+        """The queries and relations of which archives store what they give, job by job.
+
+        Those are what the tables stored_<name> are of; each with the macro, which has a version.
+        """
+        return {
+            view.removeprefix("stored_"): told[1]
+            for view, source in self.sources.items()
+            if view.startswith("stored_") and (told := _STORED_OF.search(source.sql))
+        }
+
+    @cached_property
+    def chosen(self) -> dict[str, str]:
+        """The macros <name>_of, which read what is stored of a relation, and compute the rest."""
+        names = {f"{name}_of" for name in self.stored}
+        files = (path for path in self.relations if path.stem in names)
+        return {path.stem: path.read_text(encoding="utf-8") for path in files}
+
+    def versions(self, name: str) -> list[Query]:
+        """All versions of a query, oldest first; UnknownQuery if there is none."""
+        self.find(name)
+        return [query for query in self.queries if query.name == name]
+
+    def find(self, name: str, version: int | None = None) -> Query:
+        """A query by name, of the newest version unless told; UnknownQuery if there is none."""
+        if name not in self.newest:
+            hint = did_you_mean(name, self.newest, "; ", "?")
+            raise UnknownQuery(
+                f"no query {name!r}{hint} (hta-sql list shows all {len(self.newest)})"
+            )
+        if version is None:
+            return self.newest[name]
+        versions = {query.version: query for query in self.versions(name)}
+        if version not in versions:
+            there = ", ".join(map(str, versions))
+            raise UnknownQuery(f"no version {version} of {name}; there is {there}")
+        return versions[version]
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """The catalogue as plain data, one object a query version."""
+        plain = (
+            "name",
+            "version",
+            "theme",
+            "summary",
+            "text",
+            "since",
+            "grain",
+            "checks",
+            "needs",
+            "deprecated",
+        )
+        return [
+            {key: getattr(query, key) for key in plain}
+            | {"parameters": [vars(p) for p in query.parameters]}
+            | {"columns": [vars(c) for c in query.columns]}
+            for query in self.queries
+        ]

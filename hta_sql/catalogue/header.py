@@ -1,0 +1,145 @@
+"""Reads a query file: a comment block above one `CREATE OR REPLACE MACRO`.
+
+The block has a summary, text, and the keys `since`, `grain`, `returns`, `check` and so on. A file
+of another form is a CatalogError that starts with `path:line`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from hta_sql.catalogue.query import Column, Parameter, Query
+from hta_sql.errors import CatalogError
+
+_FILE = re.compile(r"([a-z][a-z0-9_]*)\.v([1-9][0-9]*)\.sql")
+_KEY = re.compile(r"-- (since|grain|returns|check|needs|deprecated|reads):(?: +(.*))?")
+_COLUMN = re.compile(r"(\w+) +(\S+) +(\S+) +(\S.*)")
+_MACRO = re.compile(r"CREATE OR REPLACE MACRO (\w+)\((\) AS TABLE)?")
+_PARAMETER = re.compile(r"    (\w+) ([A-Z]+(?:\[\])?)(?: := ('[^']*'|[\w.-]+))?,?(?: +-- (.*\S))?")
+_COLUMN_COMMENT = re.compile(r"^    (?:\S.* AS |\w+\.)?(\w+),? +-- (\S.*)$", re.MULTILINE)
+
+
+def read_query(path: Path, root: Path) -> Query:
+    """Parse one query file."""
+
+    def wrong(line: int, what: str) -> NoReturn:
+        raise CatalogError(f"{shown(path, root)}:{line}: {what}")
+
+    named = _FILE.fullmatch(path.name)
+    if not named or path.parent.parent != root / "queries":
+        wrong(1, "a query file is named queries/<theme>/<name>.v<N>.sql")
+    sql = path.read_text(encoding="utf-8")
+    lines = sql.splitlines()
+    size = next((n for n, line in enumerate(lines) if not line.startswith("--")), len(lines))
+    header, body = list(enumerate(lines[:size], start=1)), lines[size:]
+
+    start = next((i for i, (_, line) in enumerate(header) if _KEY.fullmatch(line)), size)
+    prose = [line[3:] for _, line in header[:start]]
+    if not prose or not prose[0].endswith(".") or len(prose[0]) > 100:
+        wrong(
+            1,
+            "the first line is a one-sentence summary: '-- …', at most 100 characters, "
+            "ending with a full stop",
+        )
+    said: dict[str, list[tuple[int, str, list[tuple[int, str]]]]] = {}
+    for number, line in header[start:]:
+        if key := _KEY.fullmatch(line):
+            more: list[tuple[int, str]] = []
+            said.setdefault(key[1], []).append((number, key[2] or "", more))
+        elif line.startswith("--   "):
+            more.append((number, line[4:]))
+        elif line.rstrip() != "--":
+            wrong(number, f"neither a header key nor an indented continuation: {line!r}")
+    for key in ("since", "grain", "returns"):
+        if len(said.get(key, [])) != 1:
+            wrong(1, f"the header has {len(said.get(key, []))} lines '-- {key}:', not one")
+    columns = tuple(_columns(said["returns"][0][2], wrong))
+
+    def values(key: str) -> list[str]:
+        return [
+            " ".join([value, *(text.strip() for _, text in more)]).strip()
+            for _, value, more in said.get(key, [])
+        ]
+
+    grain = tuple(name.strip() for name in values("grain")[0].split(","))
+    for name in grain:
+        if name not in {column.name for column in columns}:
+            wrong(said["grain"][0][0], f"grain column {name!r} is not in returns")
+    name, version = named[1], int(named[2])
+    return Query(
+        name,
+        version,
+        path.parent.name,
+        path,
+        summary=prose[0],
+        text="\n".join(prose[1:]).strip("\n"),
+        since=values("since")[0],
+        grain=grain,
+        columns=columns,
+        parameters=tuple(_parameters(f"{name}_v{version}", body, size + 1, wrong)),
+        checks=tuple(values("check")),
+        needs=next(iter(values("needs")), None),
+        deprecated=next(iter(values("deprecated")), None),
+        sql=sql,
+    )
+
+
+def _columns(lines: list[tuple[int, str]], wrong: Any) -> Iterator[Column]:
+    """The lines of a returns block; a line indented further goes on with the text above it."""
+    columns: list[list[str]] = []
+    for number, line in lines:
+        if line.startswith("     ") and columns:
+            columns[-1][3] += " " + line.strip()
+        elif match := _COLUMN.fullmatch(line.strip()):
+            columns.append(list(match.groups()))
+        else:
+            wrong(number, f"not a column (name TYPE unit text): {line.strip()!r}")
+    return (Column(*column) for column in columns)
+
+
+def _parameters(macro: str, body: list[str], at: int, wrong: Any) -> list[Parameter]:
+    """The parameters in a macro's signature, which has one a line, each with a comment."""
+    first = _MACRO.fullmatch(body[0]) if body else None
+    if not first:
+        wrong(at, f"expected 'CREATE OR REPLACE MACRO {macro}(' right below the header")
+    if first[1] != macro:
+        wrong(at, f"the macro is {first[1]!r}, but by its file name {macro!r}")
+    again = next((n for n, line in enumerate(body) if n and line[:7] == "CREATE "), None)
+    if again or not body[-1].endswith(";"):
+        wrong(at + (again or len(body) - 1), "a query file is one statement, ended by ';'")
+    parameters: list[Parameter] = []
+    for number, line in enumerate([] if first[2] else body[1:], start=at + 1):
+        if line == ") AS TABLE":
+            return parameters
+        if parameters and line.strip().startswith("-- "):
+            last = parameters.pop()
+            more = f"{last.text} {line.strip()[3:]}"
+            parameters.append(Parameter(last.name, last.type, last.default, more))
+        elif (match := _PARAMETER.fullmatch(line)) and match[4]:
+            parameters.append(Parameter(*match.groups()))
+        else:
+            wrong(number, f"not a parameter (    name TYPE := default,  -- text): {line.strip()!r}")
+    return parameters
+
+
+def column_comments(path: Path) -> dict[str, str]:
+    """What a table's or view's file says of its columns, each on the column's line."""
+    return dict(_COLUMN_COMMENT.findall(path.read_text(encoding="utf-8")))
+
+
+def comment_of(path: Path) -> str:
+    """The first paragraph of a file's leading comment, on one line."""
+    lines = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("-- "):
+            break
+        lines.append(line[3:])
+    return " ".join(lines)
+
+
+def shown(path: Path, root: Path) -> str:
+    """A path as errors show it: from the folder above sql/."""
+    return path.relative_to(root.parent).as_posix()

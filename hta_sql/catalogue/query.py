@@ -1,0 +1,141 @@
+"""A query as its file describes it, and how it is called."""
+
+from __future__ import annotations
+
+import difflib
+import operator
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hta_sql.errors import BadParameter
+
+_INTEGER_BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a query; `default` is SQL text, None where a value must be given."""
+
+    name: str
+    type: str
+    default: str | None
+    text: str
+
+    @property
+    def is_list(self) -> bool:
+        return self.type.endswith("[]")
+
+    def __str__(self) -> str:
+        default = "" if self.default is None else f" := {self.default}"
+        return f"{self.name} {self.type}{default}"
+
+    def value(self, given: Any) -> Any:
+        """`given` as DuckDB can bind it; ValueError, TypeError where it is of another type."""
+        if given is None:
+            return None
+        if not self.is_list:
+            return _scalar(self.type, given)
+        alone = isinstance(given, str) or not hasattr(given, "__iter__")
+        return [_scalar(self.type[:-2], item) for item in ([given] if alone else given)]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a query's result; `unit` is ``-`` where it has none."""
+
+    name: str
+    type: str
+    unit: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Query:
+    """One query file."""
+
+    name: str
+    version: int
+    theme: str
+    path: Path
+    summary: str
+    text: str
+    since: str
+    grain: tuple[str, ...]
+    columns: tuple[Column, ...]
+    parameters: tuple[Parameter, ...]
+    checks: tuple[str, ...]
+    needs: str | None
+    deprecated: str | None
+    sql: str = field(repr=False)
+
+    @property
+    def macro(self) -> str:
+        return f"{self.name}_v{self.version}"
+
+    @property
+    def alias(self) -> str:
+        """The statement that lets the query be called without its number.
+
+        It calls the numbered one: a second copy would double what opening an archive costs.
+        """
+        parameters = ", ".join(map(str, self.parameters))
+        given = ", ".join(f"{p.name} := {p.name}" for p in self.parameters)
+        return (
+            f"CREATE OR REPLACE MACRO {self.name}({parameters}) AS TABLE "
+            f"FROM {self.macro}({given});"
+        )
+
+    @property
+    def required(self) -> tuple[Parameter, ...]:
+        return tuple(p for p in self.parameters if p.default is None)
+
+    def __str__(self) -> str:
+        return self.macro
+
+    def call(self, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        """The SQL that calls this query, and the values it binds; BadParameter if they misfit."""
+        known = {p.name: p for p in self.parameters}
+        values = {}
+        for name, value in given.items():
+            if name not in known:
+                raise BadParameter(f"{self.name} has no parameter {name!r}; {self._takes(name)}")
+            if value is None and known[name].default is not None:
+                continue  # to give nothing is to leave it out
+            try:
+                values[name] = known[name].value(value)
+            except (TypeError, ValueError):
+                kind = known[name].type
+                raise BadParameter(f"{self.name}: {name} is {kind}, not {value!r}") from None
+        for parameter in self.required:
+            if parameter.name not in values:
+                raise BadParameter(f"{self.name} needs {parameter.name}: {parameter.text}")
+        arguments = ", ".join(f"{name} := ${name}" for name in values)
+        return f"FROM {self.macro}({arguments})", values
+
+    def _takes(self, wrong: str) -> str:
+        names = [p.name for p in self.parameters]
+        return f"{did_you_mean(wrong, names)}it takes {', '.join(names) or 'none'}"
+
+
+def _scalar(kind: str, given: Any) -> Any:
+    """`given` if it is a `kind`; types other than the usual ones are left to DuckDB."""
+    if kind in _INTEGER_BITS:
+        number = operator.index(given)
+        if isinstance(given, bool) or not -1 <= number >> (_INTEGER_BITS[kind] - 1) <= 0:
+            raise ValueError
+        return number
+    if kind == "DOUBLE":
+        if isinstance(given, bool | str):
+            raise ValueError
+        return float(given)
+    if kind in ("VARCHAR", "BOOLEAN") and not isinstance(given, str if kind == "VARCHAR" else bool):
+        raise ValueError
+    return given
+
+
+def did_you_mean(wrong: str, names: Iterable[str], before: str = "", after: str = "? ") -> str:
+    """The name that comes near to a wrong one, as a question; empty where none does."""
+    near = difflib.get_close_matches(wrong, names, n=1)
+    return f"{before}did you mean {near[0]!r}{after}" if near else ""

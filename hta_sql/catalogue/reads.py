@@ -1,0 +1,136 @@
+"""What the files under sql/ read of each other, found by parsing them with DuckDB.
+
+A file of sql/tables, sql/relations or sql/queries defines macros and views by `CREATE OR REPLACE`
+statements. It may read what any other file defines, in no circle; the files are run in that order.
+Each file with such reads shows the names in its leading comment, as `-- reads: …`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import orjson
+
+from hta_sql.catalogue.root import sql_root
+from hta_sql.catalogue.statements import definition, statements
+from hta_sql.errors import CatalogError, one_line
+
+_READS = re.compile(r"(?:^--\n)?^-- reads: .*\n(?:--   .*\n)*", re.MULTILINE)
+_WIDTH = 100
+
+
+def readers(root: Path) -> dict[Path, str]:
+    """The files that may read each other, and their texts."""
+    folders = (root / name for name in ("tables", "relations", "queries"))
+    paths = sorted(path for folder in folders for path in folder.rglob("*.sql"))
+    return {path: path.read_text(encoding="utf-8") for path in paths}
+
+
+def in_order(con: duckdb.DuckDBPyConnection, files: Mapping[Path, str]) -> list[Path]:
+    """The files, each behind all that it reads, else by path; CatalogError for a circle."""
+    ordering = TopologicalSorter()
+    for path, read in reads_of(con, files).items():
+        ordering.add(path, *sorted(read.values()))
+    try:
+        ordering.prepare()
+    except CycleError as error:
+        circle = " reads ".join(path.name for path in reversed(error.args[1]))
+        raise CatalogError(f"{circle}: files read each other in a circle") from None
+    ordered: list[Path] = []
+    while ordering.is_active():
+        ready = sorted(ordering.get_ready())
+        ordered += ready
+        ordering.done(*ready)
+    return ordered
+
+
+def reads_of(
+    con: duckdb.DuckDBPyConnection, files: Mapping[Path, str]
+) -> dict[Path, dict[str, Path]]:
+    """For each file, the names that it reads of other files, and the files that define them."""
+    homes: dict[str, Path] = {}
+    bodies: dict[Path, list[str]] = {}
+    for path, sql in files.items():
+        for name, body in map(definition, statements(sql)):
+            if homes.setdefault(name, path) != path:
+                raise CatalogError(f"{path.name}: {name} is also in {homes[name].name}")
+            bodies.setdefault(path, []).append(body)
+    read = {
+        path: {name for body in bodies[path] for name in _names(con, path, body)} for path in bodies
+    }
+    return {
+        path: {name: homes[name] for name in sorted(names) if homes.get(name, path) != path}
+        for path, names in read.items()
+    }
+
+
+def with_reads(sql: str, names: Iterable[str]) -> str:
+    """A file's text with what it reads in its leading comment: above `CREATE`, or of a query
+    behind the other keys of its header."""
+    sql = _READS.sub("", sql, count=1)
+    if not names:
+        return sql
+    told = textwrap.wrap(
+        "reads: " + ", ".join(names), _WIDTH - 5, break_on_hyphens=False, break_long_words=False
+    )
+    lines = "".join(f"-- {line}\n" if not n else f"--   {line}\n" for n, line in enumerate(told))
+    header = re.match(r"(?:--.*\n)*", sql)[0]
+    is_query = re.search(r"^-- since: ", header, re.MULTILINE)
+    return header + ("" if is_query else "--\n") + lines + sql[len(header) :]
+
+
+def _names(con: duckdb.DuckDBPyConnection, path: Path, body: str) -> Iterator[str]:
+    """All names that a SELECT reads: tables, views, macros; not its own CTEs."""
+    [(text,)] = con.execute("SELECT json_serialize_sql($1::VARCHAR)", [body]).fetchall()
+    parsed = orjson.loads(text)
+    if parsed["error"]:
+        raise CatalogError(f"{path.name}: {one_line(parsed['error_message'])}")
+    yield from _in_node(parsed["statements"], frozenset())
+
+
+def _in_node(node: Any, ctes: frozenset[str]) -> Iterator[str]:
+    """The names below a node of the parsed statement; `ctes` are those that it sees."""
+    if isinstance(node, list):
+        for item in node:
+            yield from _in_node(item, ctes)
+        return
+    if not isinstance(node, dict):
+        return
+    for entry in (node.get("cte_map") or {}).get("map", []):
+        # A CTE sees those above it, and itself where it is recursive.
+        query = entry["value"]["query_node"]
+        own = {entry["key"]} if query["type"] == "RECURSIVE_CTE_NODE" else set()
+        yield from _in_node(query, ctes | own)
+        ctes = ctes | {entry["key"]}
+    if node.get("type") == "BASE_TABLE":
+        yield from {node["table_name"]} - ctes
+    elif node.get("type") == "TABLE_FUNCTION":
+        # A table macro is told its tables by name, as text.
+        given = [argument["expression"] for argument in node["function"]["arguments"]]
+        texts = {value["literal"]["text"] for value in given if value["class"] == "CONSTANT"}
+        yield from texts - ctes
+    elif node.get("class") == "FUNCTION":
+        yield node["function_name"]
+    for key, value in node.items():
+        if key != "cte_map":
+            yield from _in_node(value, ctes)
+
+
+def main() -> None:
+    """Write the lines `-- reads:` of all files anew."""
+    files = readers(sql_root())
+    with contextlib.closing(duckdb.connect()) as con:
+        for path, names in reads_of(con, files).items():
+            if (text := with_reads(files[path], names)) != files[path]:
+                path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

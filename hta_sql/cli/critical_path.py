@@ -1,0 +1,118 @@
+"""The commands about critical paths."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.cli.options import archives_argument, list_option, with_output
+from hta_sql.cli.progress import Progress
+from hta_sql.cli.results import open_archives, write_result
+from hta_sql.show.formats import format_of
+
+
+@click.command("critical-path")
+@archives_argument
+@click.option("--step", type=click.IntRange(min=0), metavar="N", help="Of ProfilerStep#N.")
+@click.option("--annotation", metavar="TEXT", help="Of an annotation with this in its name.")
+@click.option(
+    "--instance",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="I",
+    help="Which of them in time. [default: 0, the first]",
+)
+@click.option(
+    "--data-loading",
+    multiple=True,
+    metavar="TEXT",
+    help="Annotations with this in their name load data, too; repeatable.",
+)
+@click.option(
+    "--faster",
+    multiple=True,
+    metavar="NAME=TIMES",
+    help="Ask what if this kernel, operator or call were so many times faster, or all "
+    "that is bound by it, such as data_loading; repeatable.",
+)
+@with_output
+def critical_path(
+    archives: tuple[str, ...],
+    faster: tuple[str, ...],
+    format: str | None,
+    output: Path | None,
+    **chosen: Any,
+) -> None:
+    """Find what bounds a step, an annotation or whole traces, and keep it in the archive.
+
+    Prints what each rank's path is bound by. Afterwards the queries critical_path,
+    critical_path_summary, critical_path_ranks (the path of the job through its ranks) and what_if
+    read it. A window of a job computed again, be it of other ranks, replaces what there was of it.
+
+    \b
+    Example:
+      hta-sql critical-path archive --step 3
+      hta-sql critical-path archive --annotation "## forward ##" --instance 1 --only-ranks 0
+      hta-sql critical-path archive --step 3 --faster flash_fwd_kernel=1.5
+      hta-sql run what_if archive
+    """
+    asked = [_name_and_times(item) for item in faster]
+    times = dict(asked)
+    if len(times) < len(asked):
+        raise click.BadParameter("a name is given twice", param_hint="--faster")
+    if output:
+        format_of(output, format)
+    began = time.monotonic()
+    bar = Progress()
+
+    def progress(job: str, done: int, total: int) -> None:
+        bar.show(f"{job}: {done} of {total} ranks")
+
+    with open_archives(archives) as archive:
+        found = archive.compute_critical_path(faster=times, progress=progress, **chosen)
+        bar.clear()
+        for path in found:
+            left_out = f", {path.left_out_count:,} left out" if path.left_out_count else ""
+            click.echo(
+                f"{path.job}, {path.path_window}: {_ranks(len(path.ranks))}, "
+                f"{path.node_count:,} nodes, {path.edge_count:,} edges{left_out}",
+                err=True,
+            )
+        click.echo(f"{time.monotonic() - began:.1f} s", err=True)
+        window = found[0].path_window
+        for name in archive.sql(
+            "SELECT subject FROM what_if_times WHERE scenario = 'faster' AND path_window = $window "
+            "AND list_contains($names, subject) GROUP BY subject HAVING sum(edge_count) = 0 "
+            "ORDER BY subject",
+            {"window": window, "names": list(times)},
+        )["subject"].to_pylist():
+            click.echo(f"Warning: --faster: nothing there is named {name!r}", err=True)
+        relation = archive.relation_of(
+            Catalog.load().find("critical_path_summary"),
+            {"only_jobs": [path.job for path in found], "only_windows": [window]},
+        )
+        write_result(archive, relation, format, output)
+
+
+_JOBS = list_option("--only-jobs", click.STRING, "Jobs to look at. [default: all]")
+_RANKS = list_option("--only-ranks", click.INT, "Ranks to look at. [default: all]")
+critical_path.params += [_JOBS, _RANKS]
+
+
+def _name_and_times(item: str) -> tuple[str, float]:
+    name, is_pair, text = item.rpartition("=")
+    try:
+        times = float(text)
+    except ValueError:
+        times = 0.0
+    if not (is_pair and name and 1 < times < float("inf")):
+        raise click.BadParameter(
+            f"{item!r} is not NAME=TIMES, more than 1 times", param_hint="--faster"
+        )
+    return name, times
+
+
+def _ranks(count: int) -> str:
+    return f"{count} rank" if count == 1 else f"{count} ranks"

@@ -1,0 +1,262 @@
+"""The command that reads traces into an archive."""
+
+import signal
+import time
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+import hta_sql
+from hta_sql.cli.options import with_engine
+from hta_sql.cli.progress import Progress
+from hta_sql.show.formats import format_of, write_table
+from hta_sql.show.units import counted, humane
+
+if TYPE_CHECKING:
+    from hta_sql.ingestion.ingest import IngestSummary, Outcome
+
+# Of more files, those that are well have a line a job.
+MOST_LINES = 50
+WATCH_SECONDS = 10.0
+
+
+@click.command("ingest")
+@click.argument("traces", nargs=-1, required=True, metavar="TRACES...")
+@click.argument("archive")
+@click.option("--job", metavar="NAME", help="Name of the job. [default: the folder's name]")
+@click.option(
+    "--tag",
+    "tags",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A tag of these traces: model, team, time, ...; repeatable.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Traces read at a time. [default: one a core, of small ones fewer]",
+)
+@click.option("--force", is_flag=True, help="Ingest unchanged traces again.")
+@click.option(
+    "--rank",
+    "ranks",
+    multiple=True,
+    metavar="N=FILE",
+    help="Rank of a trace, where neither the file nor its name tells; repeatable.",
+)
+@click.option(
+    "--outcomes",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write what became of each file: .parquet, .csv or .json.",
+)
+@click.option(
+    "--watch",
+    type=click.FloatRange(min=0, min_open=True),
+    is_flag=False,
+    flag_value=WATCH_SECONDS,
+    metavar="[SECONDS]",
+    help="Go on with new and changed files, looking every 10 or so many seconds.",
+)
+@with_engine
+def ingest(
+    traces: tuple[str, ...],
+    archive: str,
+    job: str | None,
+    tags: tuple[str, ...],
+    workers: int | None,
+    force: bool,
+    ranks: tuple[str, ...],
+    outcomes: Path | None,
+    watch: float | None,
+    engine: str,
+    address: str | None,
+) -> None:
+    """Flatten traces into an archive.
+
+    TRACES are files (.json, .json.gz), folders, patterns, or lists of traces: CSV or Parquet files
+    with the columns path (relative to the list), job, rank, and others, which are tags. Unchanged
+    traces are skipped, and only their tags change; a trace that cannot be read is
+    reported and does not stop the others. PyTorch execution traces and raw memory timelines
+    (.raw.json.gz) are taken too, and go with the trace of their job and rank. All of these, and
+    ARCHIVE, may be in object storage: s3://bucket/folder.
+
+    With --watch it goes on until Ctrl-C or SIGTERM, and then exits with 0. A file is taken once its
+    size and time have stayed from one look to the next.
+
+    \b
+    Example:
+      hta-sql ingest traces/ archive
+      hta-sql ingest --job llama-7b --rank 3=odd.json.gz traces/*.json.gz odd.json.gz archive
+      hta-sql ingest jobs.csv archive --tag team=vision --outcomes outcomes.csv
+      hta-sql ingest /profiles archive --watch
+      hta-sql ingest s3://traces/nightly s3://archives/nightly
+    """
+    rank_files = _rank_files(ranks)
+    told = _tags(tags)
+    if outcomes:
+        format_of(outcomes, None)
+        if not outcomes.absolute().parent.is_dir():
+            raise click.BadParameter(f"{outcomes.parent}: no such folder", param_hint="--outcomes")
+    if watch and force:
+        raise click.UsageError("--force is for once, --watch for good: give one of them")
+
+    from hta_sql.ingestion.ingest import told_files
+
+    talk = Talk(is_quiet=bool(watch))
+    common = {
+        "engine": engine,
+        "address": address,
+        "report": talk.say,
+        "planned": talk.planned,
+        "finished": talk.finished,
+        "progress": talk.progress,
+    }
+    if not watch:
+        summary = hta_sql.ingest(
+            traces,
+            archive,
+            job=job,
+            tags=told,
+            workers=workers,
+            force=force,
+            ranks=rank_files,
+            **common,
+        )
+        talk.summarize(summary)
+        if outcomes:
+            write_table(summary.table(), outcomes)
+        if summary.failed:
+            raise click.exceptions.Exit(1)
+        return
+
+    from hta_sql.ingestion.watch import keep_up
+
+    newest: list[dict] = []
+
+    def passed(summary: "IngestSummary") -> None:
+        if outcomes:
+            table = summary.table()
+            paths = set(table["path"].to_pylist())
+            newest[:] = [row for row in newest if row["path"] not in paths] + table.to_pylist()
+            write_table(table.from_pylist(newest), outcomes)
+        if any(outcome.status != "unchanged" for outcome in summary.outcomes):
+            talk.summarize(summary)
+
+    def end(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        keep_up(
+            traces,
+            archive,
+            seconds=watch,
+            job=job,
+            tags=told,
+            workers=workers,
+            given=list(told_files(rank_files or {})),
+            passed=passed,
+            **common,
+        )
+    except KeyboardInterrupt:
+        talk.say("stopped")
+
+
+class Talk:
+    """Tells people how an ingest goes, on stderr: a line a file, or a line a job of many files."""
+
+    def __init__(self, is_quiet: bool) -> None:
+        self.is_quiet = is_quiet  # about what is unchanged
+        self._progress = Progress()
+        self.began = time.monotonic()
+        self.planned({})
+
+    def say(self, line: str) -> None:
+        self._progress.say(line)
+
+    def planned(self, files: Mapping[str, int]) -> None:
+        self.planned_at = time.monotonic()
+        self.left = Counter(files)
+        self.total = self.left.total()
+        self.done = 0
+        self.of_job: dict[str, list[Outcome]] = {job: [] for job in files}
+
+    def finished(self, outcome: "Outcome") -> None:
+        self.done += 1
+        is_one_of_many = self.total > MOST_LINES
+        is_nothing = self.is_quiet and outcome.status == "unchanged"
+        if outcome.error or not (is_one_of_many or is_nothing):
+            self.say(_outcome(outcome))
+        if not is_one_of_many:
+            return
+        self.of_job[outcome.job].append(outcome)
+        self.left[outcome.job] -= 1
+        if not self.left[outcome.job]:
+            outcomes = self.of_job.pop(outcome.job)
+            if any(o.status not in ("unchanged", "failed") for o in outcomes):
+                events = sum((o.row or {}).get("event_count", 0) for o in outcomes)
+                self.say(f"{outcome.job}: {_statuses(outcomes)}; {events:,} events")
+
+    def progress(self, done: int, total: int) -> None:
+        full = "#" * (30 * done // max(total, 1))
+        read = f"{humane('bytes', done)} of {humane('bytes', total)}"
+        rate = self.done / max(time.monotonic() - self.planned_at, 0.1)
+        files = f", {self.done:,} of {counted(self.total, 'file')}, {rate:.1f}/s"
+        self._progress.show(f"[{full:-<30}] {read}{files}")
+
+    def summarize(self, summary: "IngestSummary") -> None:
+        kinds = Counter(outcome.kind.replace("_", " ") for outcome in summary.outcomes)
+        said = ", ".join(counted(count, kind) for kind, count in kinds.items())
+        took = time.monotonic() - (self.planned_at if self.is_quiet else self.began)
+        hands = f" with {summary.hands}" if summary.hands else ""
+        self.say(f"{said}: {_statuses(summary.outcomes)}; {took:.1f} s{hands}")
+
+
+def _statuses(outcomes: "list[Outcome]") -> str:
+    statuses = Counter(outcome.status for outcome in outcomes)
+    return ", ".join(f"{count} {status}" for status, count in statuses.items())
+
+
+def _outcome(outcome: "Outcome") -> str:
+    if outcome.error:
+        from hta_sql.ingestion.find import shown
+
+        return f"{shown(outcome.path)}: failed: {outcome.error}"
+    row = outcome.row
+    rows = {
+        "trace": lambda: f"{row['event_count']:,} events",
+        "execution_trace": lambda: f"execution trace, {row['row_count']:,} nodes",
+        "memory_timeline": lambda: f"memory timeline, {row['row_count']:,} changes",
+    }[outcome.kind]()
+    lost = f", {row['quarantined_count']:,} quarantined" if row["quarantined_count"] else ""
+    broken = "" if row["status"] == "complete" else f", {row['status']}"
+    return (
+        f"{outcome.job} rank {outcome.rank}: {outcome.status}, "
+        f"{rows}{lost}{broken}, {outcome.seconds:.1f} s"
+    )
+
+
+def _rank_files(given: tuple[str, ...]) -> dict[int, list[str]] | None:
+    """A rank may have several files: a trace, an execution trace, a memory timeline."""
+    ranks: dict[int, list[str]] = {}
+    for item in given:
+        number, is_pair, path = item.partition("=")
+        if not (is_pair and path and number.isdecimal()):
+            raise click.BadParameter(f"{item!r} is not N=FILE", param_hint="--rank")
+        ranks.setdefault(int(number), []).append(path)
+    return ranks or None
+
+
+def _tags(given: tuple[str, ...]) -> dict[str, str]:
+    tags = {}
+    for item in given:
+        name, _, value = (part.strip() for part in item.partition("="))
+        if not (name and value):
+            raise click.BadParameter(f"{item!r} is not NAME=VALUE", param_hint="--tag")
+        tags[name] = value
+    return tags

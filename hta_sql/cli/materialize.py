@@ -1,0 +1,54 @@
+"""The command that stores results."""
+
+import time
+
+import click
+
+import hta_sql
+from hta_sql.cli.options import list_option, with_engine
+from hta_sql.cli.progress import Progress
+
+
+@click.command()
+@click.argument("archive")
+@click.option("--force", is_flag=True, help="Compute again what is stored.")
+@with_engine
+def materialize(
+    archive: str, force: bool, only_jobs: list[str] | None, engine: str, address: str | None
+) -> None:
+    """Store results of single jobs in the archive, for the queries on all jobs.
+
+    Queries on all jobs, such as fleet_summary, read only what this has stored: megabytes, however
+    many traces there are. Computed is what is missing, and what of a job of which a trace was
+    ingested anew. A job that fails is reported and does not stop the others.
+
+    \b
+    Example:
+      hta-sql materialize archive
+      hta-sql materialize archive --only-jobs llama-7b --force
+    """
+    began = time.monotonic()
+    bar = Progress()
+
+    def progress(done: int, total: int) -> None:
+        bar.show(f"{done:,} of {total:,} jobs")
+
+    done = hta_sql.materialize(
+        archive, only_jobs=only_jobs, force=force, engine=engine, address=address, progress=progress
+    )
+    bar.clear()
+    for job, reason in done.failed:
+        click.echo(f"{job}: failed: {reason}", err=True)
+    failed = f", {len(done.failed):,} failed" if done.failed else ""
+    click.echo(
+        f"{len(done.jobs):,} job{'s' * (len(done.jobs) != 1)} computed{failed}; "
+        f"{time.monotonic() - began:.1f} s",
+        err=True,
+    )
+    if done.failed:
+        raise click.exceptions.Exit(1)
+
+
+materialize.params.append(
+    list_option("--only-jobs", click.STRING, "Jobs to compute. [default: all]")
+)

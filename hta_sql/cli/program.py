@@ -1,0 +1,109 @@
+"""The command line. Results go to stdout, everything else to stderr.
+
+Imports of DuckDB and Arrow are inside the commands: help and completion answer at once.
+"""
+
+import atexit
+import os
+import sys
+import threading
+from typing import Any, NoReturn
+
+import click
+
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.cli.catalogue import catalog, list_, show
+from hta_sql.cli.check import check
+from hta_sql.cli.critical_path import critical_path
+from hta_sql.cli.demo import demo
+from hta_sql.cli.diff import diff
+from hta_sql.cli.export import export
+from hta_sql.cli.ingest import ingest
+from hta_sql.cli.keeping import compact, drop, import_, usage
+from hta_sql.cli.materialize import materialize
+from hta_sql.cli.queries import run
+from hta_sql.cli.report import report
+from hta_sql.cli.sql import shell, sql
+from hta_sql.errors import BadParameter, HtaSqlError, UnknownQuery, from_duckdb, one_line
+from hta_sql.version import __version__
+
+
+class MainGroup(click.Group):
+    """Turns our errors, and those of the machine, into one line and an exit status."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (BrokenPipeError, click.ClickException, click.exceptions.Exit):
+            raise
+        except (Exception, KeyboardInterrupt) as error:
+            # DuckDB says it so when Ctrl-C ends a query.
+            if isinstance(error, KeyboardInterrupt) or str(error) == "Query interrupted":
+                click.echo("Interrupted", err=True)
+                raise click.exceptions.Exit(130) from None
+            if ctx.params["debug"]:
+                raise
+            raise _for_people(error) from error
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args[0] not in self.commands and args[0] in Catalog.load().newest:
+            ctx.fail(f"{args[0]} is a query: hta-sql run {args[0]} ARCHIVE")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=MainGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="hta-sql")
+@click.option("--debug", is_flag=True, help="Show a traceback instead of one line on errors.")
+def cli(debug: bool) -> None:
+    """SQL analytics for PyTorch-profiler (Kineto) traces.
+
+    \b
+    Example:
+      hta-sql ingest traces/ archive
+      hta-sql run temporal_breakdown archive
+    """
+
+
+for _command in (
+    *(list_, show, catalog, run, sql, shell, check),
+    *(ingest, materialize, critical_path, diff, report, export),
+    *(compact, drop, import_, usage, demo),
+):
+    cli.add_command(_command)
+
+
+def main() -> None:
+    try:
+        cli(prog_name="hta-sql")
+    except SystemExit as end:
+        _leave(end)
+
+
+def _leave(end: SystemExit) -> NoReturn:
+    """End the process as Python does, and as its own worker processes do, but without taking apart
+    every module first, for which a short command would take a tenth longer."""
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):  # a full disk, say, which Python tells; or closed
+        raise end from None
+    os._exit(end.code)
+
+
+def _for_people(error: Exception) -> Exception:
+    """The error as click shows it: usage errors exit 2, others 1; our own bugs stay as they are."""
+    if isinstance(error, UnknownQuery | BadParameter):
+        return click.UsageError(str(error))
+    if isinstance(error, HtaSqlError):
+        return click.ClickException(str(error))
+    if type(error).__module__.startswith(("botocore", "aiobotocore", "aiohttp")):
+        return click.ClickException(one_line(error))
+    if isinstance(error, OSError):  # Arrow says so of a query that fails on its way, too
+        text = f"{error.filename}: {error.strerror}" if error.filename else one_line(error)
+        return click.ClickException(text)
+    duckdb = sys.modules.get("duckdb")
+    if duckdb and isinstance(error, duckdb.Error):
+        return _for_people(from_duckdb(error))
+    return error

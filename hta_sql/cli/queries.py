@@ -1,0 +1,92 @@
+"""The commands of the queries, made from the catalogue."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.catalogue.query import Parameter, Query
+from hta_sql.cli.options import archives_argument, list_option, with_engine, with_output
+from hta_sql.cli.results import open_archives, tell_lacking_results, write_result
+
+_TYPES = {"DOUBLE": click.FLOAT, "VARCHAR": click.STRING, "BOOLEAN": click.BOOL}
+
+
+class QueryGroup(click.Group):
+    """One command a query, made from the catalogue."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(Catalog.load().newest)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command:
+        return query_command(name, Catalog.load().versions(name))
+
+
+@click.group(cls=QueryGroup, subcommand_metavar="QUERY ARCHIVE... [OPTIONS]")
+def run() -> None:
+    """Run a query on an archive, or on several read as one.
+
+    \b
+    Example:
+      hta-sql run temporal_breakdown archive --only-ranks 0,1
+      hta-sql run kernel_stats archive --top-k 5 --format json
+      hta-sql run kernel_stats --help
+    """
+
+
+def query_command(name: str, versions: list[Query]) -> click.Command:
+    """The command of a query, with the parameters of all its versions as options."""
+    newest = versions[-1]
+    parameters = {p.name: p for query in versions for p in query.parameters}
+
+    @archives_argument
+    @with_output
+    @with_engine
+    @click.option("--version", type=int, metavar="N", help="Version. [default: the newest]")
+    def command(
+        archives: tuple[str, ...],
+        format: str | None,
+        output: Path | None,
+        engine: str,
+        address: str | None,
+        version: int | None,
+        **options: Any,
+    ) -> None:
+        query = Catalog.load().find(name, version)
+        if query.deprecated:
+            click.echo(f"Warning: {query}: {query.deprecated}", err=True)
+        given = {key: value for key, value in options.items() if value is not None}
+        query.call(given)  # a wrong option is told before the archive is opened
+        with open_archives(archives, engine, address) as archive:
+            relation = archive.relation_of(query, given)
+            tell_lacking_results(archive, [query.macro])
+            write_result(archive, relation, format, output)
+
+    paragraphs = [newest.summary, *filter(None, newest.text.split("\n\n"))]
+    # An indented paragraph is a drawing, which click would otherwise fill like text.
+    paragraphs = [f"\b\n{p}" if p.startswith(" ") else p for p in paragraphs]
+    required = "".join(f" --{_dashed(p.name)} VALUE" for p in newest.required)
+    paragraphs += [f"\b\nExample:\n  hta-sql run {name} archive{required}"]
+    command.__doc__ = "\n\n".join(paragraphs)
+    made = click.command(name)(command)
+    made.params += [_option(parameter) for parameter in parameters.values()]
+    return made
+
+
+def _option(parameter: Parameter) -> click.Option:
+    flag = f"--{_dashed(parameter.name)}"
+    kind = parameter.type.removesuffix("[]")
+    default = "" if parameter.default in (None, "NULL") else f" [default: {parameter.default}]"
+    required = parameter.default is None
+    text = parameter.text + default
+    if kind == "BOOLEAN" and not parameter.is_list:
+        return click.Option([f"{flag}/--no-{flag[2:]}"], default=None, help=text)
+    plain = _TYPES.get(kind, click.INT)
+    if not parameter.is_list:
+        return click.Option([flag], type=plain, required=required, help=text)
+    return list_option(flag, plain, text, required)
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")

@@ -1,0 +1,79 @@
+"""The command that writes a report."""
+
+import signal
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from hta_sql.cli.options import archives_argument
+from hta_sql.cli.progress import Progress
+from hta_sql.cli.results import open_archives
+from hta_sql.show.units import humane
+
+
+@click.command("report")
+@archives_argument
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    default="report.html",
+    show_default=True,
+    help="The HTML file to write.",
+)
+@click.option(
+    "--job",
+    "jobs",
+    multiple=True,
+    metavar="NAME",
+    help="The job; given twice, the second is compared with the first. [default: the "
+    "archive's only job, or its two]",
+)
+@click.option(
+    "--step",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="The step whose timeline is shown. [default: the one in the middle]",
+)
+def report(
+    archives: tuple[str, ...], output: Path, jobs: tuple[str, ...], step: int | None
+) -> None:
+    """Write a report on a job: one HTML file that opens anywhere, without a network.
+
+    It has the headline figures, the breakdowns, the ranks side by side, idle causes, kernels and
+    operators, communication and stragglers, the timeline of a step, what was quarantined, and of
+    two jobs what changed; each with its SQL and the command that gives its table.
+
+    \b
+    Example:
+      hta-sql report archive
+      hta-sql report archive -o tuesday.html --job monday --job tuesday
+    """
+    if len(jobs) > 2 or len(set(jobs)) < len(jobs):
+        raise click.BadParameter("one job, or two to be compared", param_hint="--job")
+    from hta_sql.report import write_report
+
+    began = time.monotonic()
+    bar = Progress()
+
+    def progress(title: str, done: int, total: int) -> None:
+        bar.show(f"{done} of {total}: {title}")
+
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    with open_archives(archives) as archive:
+        problems = write_report(
+            archive,
+            output,
+            job=jobs[-1] if jobs else None,
+            base=jobs[0] if len(jobs) > 1 else None,
+            step=step,
+            progress=progress,
+        )
+    bar.clear()
+    for problem in problems:
+        click.echo(f"Warning: {problem}", err=True)
+    size = humane("bytes", output.stat().st_size)
+    click.echo(f"{output}: {size}; {time.monotonic() - began:.1f} s", err=True)

@@ -1,0 +1,56 @@
+"""The commands that take SQL."""
+
+import re
+import sys
+from pathlib import Path
+
+import click
+
+from hta_sql.cli.options import with_output
+from hta_sql.cli.results import open_archives, tell_lacking_results, write_result
+
+
+class SqlCommand(click.Command):
+    """Takes SQL that begins with a comment for what it is, not for an option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, [f" {a}" if re.match(r"--\s", a) else a for a in args])
+
+
+@click.command(cls=SqlCommand)
+@click.argument("archives", nargs=-1, metavar="ARCHIVE...")
+@click.argument("sql", metavar="SQL")
+@with_output
+def sql(archives: tuple[str, ...], sql: str, format: str | None, output: Path | None) -> None:
+    """Run SQL on an archive, or on several read as one; `-` reads it from stdin.
+
+    \b
+    Example:
+      hta-sql sql archive "SELECT rank, count(*) AS event_count FROM events GROUP BY rank"
+      hta-sql sql archive - --format csv < question.sql
+    """
+    if not archives:
+        raise click.UsageError("Missing ARCHIVE or SQL: hta-sql sql ARCHIVE... SQL")
+    statement = sys.stdin.read() if sql == "-" else sql
+    with open_archives(archives) as archive:
+        relation = archive.relation(statement)
+        tell_lacking_results(archive, archive.called_in(statement))
+        write_result(archive, relation, format, output)
+
+
+@click.command()
+@click.argument("archive")
+@click.option(
+    "-c", "commands", multiple=True, metavar="SQL", help="Run this and leave; repeatable."
+)
+def shell(archive: str, commands: tuple[str, ...]) -> None:
+    """Open DuckDB's command line on an archive.
+
+    \b
+    Example:
+      hta-sql shell archive
+      hta-sql shell archive -c "FROM hta_queries" -c "FROM temporal_breakdown()"
+    """
+    from hta_sql.database.shell import run_shell
+
+    raise click.exceptions.Exit(run_shell(archive, commands))

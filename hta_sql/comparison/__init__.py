@@ -1,0 +1,1 @@
+"""Two jobs side by side."""

@@ -1,0 +1,61 @@
+"""Open two jobs to be compared, wherever they are."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from hta_sql.archive import Archive
+from hta_sql.comparison.comparison import Comparison
+from hta_sql.comparison.sides import check, located, together
+
+
+def compare(
+    base: str | Path,
+    test: str | Path,
+    *,
+    base_ranks: Iterable[int] | None = None,
+    test_ranks: Iterable[int] | None = None,
+    base_steps: Iterable[int] | None = None,
+    test_steps: Iterable[int] | None = None,
+    report: Callable[[str], None] = lambda line: None,
+) -> Comparison:
+    """Open two jobs to be compared.
+
+    Each is an archive, a job of one (`ARCHIVE::job`), or a folder or file of traces, which are
+    ingested into a folder that goes when the Comparison is closed. Ranks and steps choose among
+    them; the two sides may be of one job then. `report` gets warnings.
+
+    ArchiveError or IngestError where one is none of these, or has several jobs and none is named.
+    """
+    scratch = tempfile.TemporaryDirectory(prefix="hta-sql-")
+    folder = Path(scratch.name)
+    try:
+        base_root, base_job = located(base, folder / "base", report)
+        test_root, test_job = located(test, folder / "test", report)
+        if base_root.resolve() == test_root.resolve():
+            archive = Archive(base_root, only_jobs=[base_job, test_job])
+        else:
+            names = (base_job, test_job)
+            if base_job == test_job:
+                base_job, test_job = f"{base_job} (base)", f"{test_job} (test)"
+            archive = Archive(
+                *together(
+                    folder / "both",
+                    (base_root, names[0], base_job),
+                    (test_root, names[1], test_job),
+                )
+            )
+        selection = {
+            "base_ranks": base_ranks,
+            "test_ranks": test_ranks,
+            "base_steps": base_steps,
+            "test_steps": test_steps,
+        }
+        lists = {name: list(chosen) for name, chosen in selection.items() if chosen is not None}
+        check(archive, base_job, test_job, lists)
+        return Comparison(archive, base_job, test_job, lists, scratch)
+    except BaseException:
+        scratch.cleanup()
+        raise

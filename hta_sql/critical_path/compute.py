@@ -1,0 +1,210 @@
+"""Critical paths: what bounds a step, on each rank and across ranks, and what if that changed.
+
+The graph of each rank is SQL (sql/critical_path/rank), as is what joins the ranks (…/job) and each
+"what if" (…/what_if). Only the longest paths are sought here, in `graph`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.critical_path.graph import against_time, longest_path
+from hta_sql.critical_path.job import FILES, JobGraph, write_job_path, write_what_ifs
+from hta_sql.critical_path.store import Draft, draft
+from hta_sql.critical_path.windows import Window, find_windows, path_window
+from hta_sql.database.sql_files import set_variables
+from hta_sql.errors import BadParameter
+from hta_sql.version import __version__
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from hta_sql.archive import Archive
+
+# How PyTorch names the annotation of its own loader.
+DATA_LOADING = ("enumerate(DataLoader)",)
+
+
+class ComputedPath(NamedTuple):
+    """A job's window whose paths are now in the archive."""
+
+    job: str
+    path_window: str
+    ranks: list[int]
+    node_count: int
+    edge_count: int
+    left_out_count: int
+
+
+def compute_critical_path(
+    archive: Archive,
+    *,
+    step: int | None = None,
+    annotation: str | None = None,
+    instance: int = 0,
+    only_jobs: Iterable[str] | None = None,
+    only_ranks: Iterable[int] | None = None,
+    data_loading: Iterable[str] = (),
+    faster: Mapping[str, float] | None = None,
+    progress: Callable[[str, int, int], None] = lambda job, done, total: None,
+) -> list[ComputedPath]:
+    """Find what bounds a step, an annotation or whole traces, and keep it in the archive.
+
+    The window is the step `ProfilerStep#<step>`; or, of the host annotations of a rank whose
+    name contains `annotation`, number `instance` in time, from 0; or all of the traces. It is
+    sought on all ranks of all jobs unless told. Annotations with a name in `data_loading` are
+    taken for loading of data, beside those of PyTorch's DataLoader. `faster` maps names of
+    kernels, operators and calls, or what things are bound by, to how many times faster they
+    shall be in `what_if`. `progress` gets a job, its ranks done and its ranks.
+
+    The queries critical_path, critical_path_summary, critical_path_ranks and what_if read the
+    result, until the window is computed again or one of its traces is ingested anew.
+    HtaSqlError where there is no such window, ArchiveError where the archive cannot be written.
+    """
+    archive.session.look_anew()
+    if only_jobs is not None:
+        only_jobs = [only_jobs] if isinstance(only_jobs, str) else list(only_jobs)
+    with archive.narrowed(only_jobs):
+        label = path_window(step, annotation, instance)
+        loading = [*DATA_LOADING, *_names("data_loading", data_loading)]
+        faster = _checked(faster or {})
+        # Of the same types, and in the same words, as those of the queries.
+        _, chosen = (
+            Catalog.load()
+            .find("critical_path")
+            .call({"only_jobs": only_jobs, "only_ranks": only_ranks})
+        )
+        jobs = find_windows(
+            archive, step, annotation, instance, chosen.get("only_jobs"), chosen.get("only_ranks")
+        )
+        con = archive.session.con
+        set_variables(con, path_window=label, path_loading=loading)
+        try:
+            FILES.run_all(con, "archive")
+            return [
+                _compute_job(archive, job, windows, label, loading, faster, progress)
+                for job, windows in jobs.items()
+            ]
+        finally:
+            FILES.drop_tables(con, "archive", "rank", "job", "output")
+            archive.reload()
+
+
+def _names(what: str, given: Iterable[str]) -> list[str]:
+    names = [given] if isinstance(given, str) else list(given)
+    if not all(isinstance(name, str) and name for name in names):
+        raise BadParameter(f"{what} is {given!r}; it is a list of parts of names")
+    return names
+
+
+def _checked(faster: Mapping[str, float]) -> Mapping[str, float]:
+    """BadParameter unless it maps names to how many times faster they shall be."""
+    is_mapping = isinstance(faster, Mapping)
+    if is_mapping:
+        _names("faster", faster)
+    if not is_mapping or not all(
+        isinstance(times, int | float) and 1 < times < float("inf") for times in faster.values()
+    ):
+        raise BadParameter(
+            f"faster is {faster!r}; it maps names to how many times faster, more than 1"
+        )
+    return faster
+
+
+def _compute_job(
+    archive: Archive,
+    job: str,
+    windows: list[Window],
+    label: str,
+    loading: list[str],
+    faster: Mapping[str, float],
+    progress: Callable[[str, int, int], None],
+) -> ComputedPath:
+    """Find and publish the paths of a job's window."""
+    archive.session.look_anew()  # the paths of the job before may have taken the place of others
+    archive.session.load()
+    set_variables(archive.session.con, path_job=job)
+    row = {
+        "path_window": label,
+        "ranks": [window.rank for window in windows],
+        "trace_ids": [window.trace_id for window in windows],
+        "data_loading": loading,
+        "hta_sql_version": __version__,
+        "computed_at": datetime.now(UTC).replace(tzinfo=None),
+    }
+    with draft(archive.session.root_of(job), job) as new:
+        with archive.session.unmoved():
+            row |= _write_job(archive.session.con, new, windows, label, faster, progress)
+        new.publish(row)
+    return ComputedPath(job, *(row[name] for name in ComputedPath._fields[1:]))
+
+
+def _write_job(
+    con: duckdb.DuckDBPyConnection,
+    new: Draft,
+    windows: list[Window],
+    label: str,
+    faster: Mapping[str, float],
+    progress: Callable[[str, int, int], None],
+) -> dict[str, int]:
+    """Write the graphs and paths of a window's ranks, and of the job; the graph's size."""
+    FILES.run(con, "output/begin_job")
+    node_count = edge_count = left_out_count = 0
+    for done, window in enumerate(windows):
+        progress(new.job, done, len(windows))
+        set_variables(
+            con,
+            path_rank=window.rank,
+            path_start_ns=window.start_ns,
+            path_end_ns=window.end_ns,
+            path_pid=window.pid,
+            path_tid=window.tid,
+            path_first_node=node_count,
+        )
+        FILES.run_all(con, "rank")
+        left_out_count += leave_out_circles(con, "path_edge_rows", "path_nodes")
+        _write_path(con, new.file("path_edges", window.rank))
+        FILES.run(con, "output/add_rank")
+        [(nodes, edges)] = con.execute(
+            "SELECT (SELECT count(*) FROM path_nodes), (SELECT count(*) FROM path_edge_rows)"
+        ).fetchall()
+        node_count, edge_count = node_count + nodes, edge_count + edges
+    progress(new.job, len(windows), len(windows))
+    FILES.run_all(con, "job")
+    left_out_count += leave_out_circles(con, "job_edges", "job_graph_nodes")
+    first = windows[0].rank
+    graph = JobGraph(con)
+    write_job_path(con, graph, new.file("job_path_edges", first))
+    write_what_ifs(con, graph, label, faster, new.file("what_if_times", first))
+    return {"node_count": node_count, "edge_count": edge_count, "left_out_count": left_out_count}
+
+
+def leave_out_circles(con: duckdb.DuckDBPyConnection, edges: str, nodes: str) -> int:
+    """Delete edges that close circles, which a graph of causes has none of; how many."""
+    at = con.execute(f"SELECT at_ns FROM {nodes} ORDER BY node").fetchnumpy()["at_ns"]
+    of = con.execute(f"SELECT number, source, target FROM {edges} ORDER BY number").fetchnumpy()
+    wrong = of["number"][against_time(of["source"], of["target"], at)]
+    if len(wrong):
+        con.execute(f"DELETE FROM {edges} WHERE list_contains(?, number)", [wrong.tolist()])
+    return len(wrong)
+
+
+def _write_path(con: duckdb.DuckDBPyConnection, file: Path) -> None:
+    """Find a rank's path, and write it with its graph."""
+    at = con.execute("SELECT at_ns FROM path_nodes ORDER BY node").fetchnumpy()["at_ns"]
+    edges = con.execute(
+        "SELECT number, source, target, time_ns FROM path_edge_rows WHERE edge <> 'order' "
+        "ORDER BY number"
+    ).fetchnumpy()
+    way = longest_path(edges["source"], edges["target"], edges["time_ns"], at)
+    positions = {"number": edges["number"][way], "position": np.arange(1, len(way) + 1)}
+    con.register("path_positions", pa.table(positions))
+    con.sql(FILES.text("output/path_edges")).write_parquet(str(file), compression="zstd")
+    con.unregister("path_positions")

@@ -1,0 +1,1 @@
+"""Archives inside DuckDB: the template of all macros, attached files, the shell."""

@@ -1,0 +1,103 @@
+"""The files under sql/ into a DuckDB connection, each behind what it reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from hta_sql.catalogue.header import column_comments, comment_of
+from hta_sql.catalogue.statements import definition, statements
+from hta_sql.errors import CatalogError, one_line
+
+if TYPE_CHECKING:
+    from hta_sql.catalogue.catalog import Catalog
+
+
+def load_base(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
+    """Tables, as empty stubs, and relations, each behind what it reads."""
+    from hta_sql.catalogue.reads import in_order  # not at the top: opening does without
+
+    files = {
+        path: path.read_text(encoding="utf-8") for path in [*catalog.tables, *catalog.relations]
+    }
+    for path in in_order(con, files):
+        for statement in statements(files[path]):
+            source = catalog.sources.get(definition(statement)[0])
+            run_file(con, catalog, path, source.stub if source else statement)
+    rows = [
+        (q.name, q.version, q.theme, q.summary, ", ".join(map(str, q.parameters)))
+        for q in catalog.queries
+    ]
+    values = [f"({', '.join(map(literal, row))})" for row in rows or [("", 0, "", "", "")]]
+    con.execute(
+        f"CREATE OR REPLACE VIEW hta_queries AS FROM (VALUES {', '.join(values)}) "
+        f"AS queries (name, version, theme, summary, parameters) LIMIT {len(rows)}"
+    )
+
+
+def load_queries(
+    con: duckdb.DuckDBPyConnection, catalog: Catalog, names: Iterable[str] | None = None
+) -> None:
+    """The macros of these names, numbered or bare; all unless told."""
+    for name in catalog.macros if names is None else names:
+        query, sql = catalog.macros[name]
+        run_file(con, catalog, query.path, sql)
+
+
+def run_file(con: duckdb.DuckDBPyConnection, catalog: Catalog, path: Path, sql: str) -> None:
+    try:
+        con.execute(sql)
+    except duckdb.Error as error:
+        raise at_line(catalog, path, error) from error
+
+
+def at_line(catalog: Catalog, path: Path, error: duckdb.Error) -> CatalogError:
+    """The error with its place. DuckDB counts lines from varying starts, but quotes the line."""
+    number = 1
+    if told := re.search(r"^LINE (\d+): (.*)$", str(error), re.MULTILINE):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        alike = [n for n, line in enumerate(lines, start=1) if line == told[2]]
+        number = min(alike, key=lambda n: abs(n - int(told[1])), default=1)
+    shown = path.relative_to(catalog.root.parent).as_posix()
+    return CatalogError(f"{shown}:{number}: {one_line(error)}")
+
+
+def comment_on_macros(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
+    """What the queries are, where a shell's user finds it."""
+    con.execute(
+        "".join(
+            f"COMMENT ON MACRO TABLE {name} IS {literal(query.summary)};"
+            for name, (query, _) in catalog.macros.items()
+        )
+    )
+
+
+def comment_on_views(
+    con: duckdb.DuckDBPyConnection, catalog: Catalog, only: Collection[str] | None = None
+) -> None:
+    """What the files say of their tables: of all, or of `only` these, whose views are new."""
+    comments = []
+    for path in catalog.published:
+        if only is not None and path.stem not in only:
+            continue
+        comments.append(f"COMMENT ON VIEW {path.stem} IS {literal(comment_of(path))};")
+        for column, comment in column_comments(path).items():
+            comments.append(f"COMMENT ON COLUMN {path.stem}.{column} IS {literal(comment)};")
+    con.execute("".join(comments))
+
+
+def literal(value: object) -> str:
+    """A value as an SQL literal, where DuckDB binds none: SET, ATTACH, COMMENT and CREATE."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return f"[{', '.join(map(literal, value))}]"
+    if isinstance(value, int | float):
+        return str(value)
+    return "'" + str(value).replace("'", "''") + "'"

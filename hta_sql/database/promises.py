@@ -1,0 +1,36 @@
+"""What a query's header promises, tested on its result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import duckdb
+
+from hta_sql.catalogue.query import Query
+from hta_sql.errors import from_duckdb
+
+
+def broken_promises(
+    con: duckdb.DuckDBPyConnection, query: Query, found: duckdb.DuckDBPyRelation
+) -> Iterator[str]:
+    """A line for each promise that `found`, the query's result, breaks."""
+    call, _ = query.call({})
+    declared = [(column.name, column.type) for column in query.columns]
+    seen = [(name, str(kind)) for name, kind in zip(found.columns, found.types, strict=True)]
+    if seen != declared:
+        yield f"{query}: the columns are {seen}, declared are {declared}"
+        return
+    grain = ", ".join(query.grain)
+    failing = "".join(f", count_if(NOT ({check}))" for check in query.checks)
+    counted = f"SELECT count(*), count(DISTINCT row({grain})){failing} {call}"
+    try:
+        [(rows, distinct, *failed)] = con.execute(counted).fetchall()
+    except duckdb.Error as error:
+        raise from_duckdb(error, f"{query.name}: ") from error
+    if distinct < rows:
+        yield f"{query}: {rows - distinct} of {rows} rows repeat their grain ({grain})"
+    for check, count in zip(query.checks, failed, strict=True):
+        if count:
+            [first] = con.execute(f"SELECT {grain} {call} WHERE NOT ({check}) LIMIT 1").fetchall()
+            where = ", ".join(f"{k} {v}" for k, v in zip(query.grain, first, strict=True))
+            yield f"{query}: {count} of {rows} rows fail '{check}', first at {where}"

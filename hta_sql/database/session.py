@@ -1,0 +1,204 @@
+"""A DuckDB connection over archives: which of their files it reads, and whether they have moved."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.database.attach import NO_LOOP_JOINS, load_sources, schemas, without_progress_bar
+from hta_sql.database.roots import archive_root
+from hta_sql.database.stored_relations import choose_stored
+from hta_sql.database.template import copy_template
+from hta_sql.errors import ArchiveError, FilesMoved, HtaSqlError
+from hta_sql.places.storage import is_remote
+from hta_sql.store.sources import Source
+
+if TYPE_CHECKING:
+    from hta_sql.places.remote import ArchiveFiles
+    from hta_sql.places.storage import Place
+
+# A core, where they wait for object storage.
+WAITING_THREADS = 4
+
+
+class Session:
+    """Archives attached to a connection of their own, `con`, with the macros of `catalog`.
+
+    `only_jobs` are those that it was opened for, and `seen_jobs` those whose files it reads now;
+    None is all.
+    """
+
+    def __init__(
+        self,
+        archives: Iterable[str | os.PathLike[str] | Place | Source],
+        only_jobs: Iterable[str] | None,
+        catalog: Catalog,
+        cores: int,
+    ) -> None:
+        self.sources = [
+            archive if isinstance(archive, Source) else Source(archive_root(archive))
+            for archive in archives
+        ]
+        self.roots = [source.root for source in self.sources]
+        for root in self.roots:
+            if self.roots.count(root) > 1:
+                raise ArchiveError(f"{root} is given twice")
+        self.catalog = catalog
+        self.con = without_progress_bar(duckdb.connect())
+        self.con.execute(NO_LOOP_JOINS)
+        # DuckDB takes a thread for each core of the machine; two on one core took up to a third
+        # longer than one. Those that read from object storage mostly wait.
+        waiting = WAITING_THREADS if any(map(is_remote, self.roots)) else 1
+        self.con.execute(
+            "SET threads = least(current_setting('threads'), $1::BIGINT) * $2::BIGINT",
+            [cores, waiting],
+        )
+        self._readers: dict[str, ArchiveFiles] = {}
+        for source in self.sources:
+            source.reader = self._reader(source.root)
+        self.only_jobs = None if only_jobs is None else named(only_jobs)
+        self.seen_jobs = self.only_jobs
+        # Jobs with files of another schema; and of how many ranks the files are of an older one.
+        self._mixed, self.older_count = schemas(self.con, self.sources)
+        copy_template(self.con, self.catalog)
+        self._has_sources = self._aligns = self._is_shared = self._counts_on_jobs = False
+        self._stamps: list[object] = []  # of when it was found of which jobs rows are stored
+        self._reading: set[str] = set()  # views that read files
+
+    def share(self) -> duckdb.DuckDBPyConnection:
+        """The connection for whoever makes things in it, with all that queries need: from now on
+        the files of all jobs are seen."""
+        self.see(None)
+        if not self._is_shared:
+            self._is_shared, self._has_sources = True, False
+        self.load(self.catalog.macros)
+        return self.con
+
+    def load(self, queries: Iterable[str] = ()) -> None:
+        """Make the tables readable, and what these queries need beside SQL."""
+        aligning = any("aligned_places(" in self.catalog.macros[name][0].sql for name in queries)
+        if aligning and not self._aligns:
+            from hta_sql.database.alignment import register  # not at the top: it needs numpy
+
+            register(self.con)
+            self._aligns = True
+        if not self._has_sources or self._stamps != self._stamps_of_now():
+            self.find_files()
+
+    def see(self, jobs: Iterable[str] | None) -> None:
+        """Look into the files of these jobs alone, of those that the archives were opened for."""
+        seen = self.chosen(jobs)
+        if seen != self.seen_jobs and not self._is_shared:
+            self.seen_jobs = seen
+            self._has_sources = False
+
+    def chosen(self, jobs: Iterable[str] | None) -> frozenset[str] | None:
+        """Of these jobs, or all, those that the archives were opened for; None means all."""
+        if jobs is None:
+            return self.only_jobs
+        jobs = named(jobs)
+        return jobs if self.only_jobs is None else self.only_jobs & jobs
+
+    @contextmanager
+    def narrowed(self, jobs: Iterable[str] | None) -> Iterator[None]:
+        """See these jobs alone for a while."""
+        before = self.only_jobs
+        try:
+            self.only_jobs = self.chosen(jobs)
+            self.see(None)
+            self.load()
+            yield
+        finally:
+            self.only_jobs = before
+            self.see(None)
+            self.load()
+
+    def find_files(self) -> None:
+        """Let the views read what files there are of the jobs that are seen."""
+        stamps = [source.stamps for source in self.sources]
+        mixed = self._mixed if self.seen_jobs is None else self._mixed & self.seen_jobs
+        load_sources(
+            self.con, self.catalog, self.sources, bool(mixed), self.seen_jobs, self._reading
+        )
+        self._counts_on_jobs = choose_stored(
+            self.con, self.catalog, self._reading, may_change=self._is_shared
+        )
+        self._stamps = stamps if self._counts_on_jobs else []
+        self._has_sources = True
+
+    def _stamps_of_now(self) -> list[object]:
+        """What tells whether stored rows, where they are counted on, are still of all jobs."""
+        return [source.stamps for source in self.sources] if self._counts_on_jobs else []
+
+    @contextmanager
+    def unmoved(self) -> Iterator[None]:
+        """FilesMoved where files went while they were read."""
+        try:
+            yield
+        except (HtaSqlError, duckdb.Error, OSError) as error:
+            failure = error
+        else:
+            failure = None
+        has_changed = self._has_sources and self._stamps != self._stamps_of_now()
+        if has_changed or any(source.has_moved() for source in self.sources):
+            where = ", ".join(str(root) for root in self.roots)
+            raise FilesMoved(
+                f"{where}: was compacted, or jobs dropped or replaced, while it was read; ask again"
+            ) from failure
+        if failure:
+            raise failure
+
+    def look_anew(self, *, on_disk: bool = False) -> None:
+        """See where files are now, if some have moved since they were looked for.
+
+        Of object storage that takes a request: `on_disk` looks no further than that.
+        """
+        if any(
+            source.has_moved()
+            for source in self.sources
+            if not (on_disk and is_remote(source.root))
+        ):
+            self.forget_files()
+
+    def forget_files(self) -> None:
+        """Look for all files anew at the next question."""
+        for source in self.sources:
+            source.reread()
+        self._has_sources = False
+
+    def root_of(self, job: str) -> Place:
+        """The archive that holds a job; of several the first."""
+        roots = {file: s.root for s in self.sources for file in s.manifest("traces")}
+        [(path,)] = self.con.execute(
+            "SELECT min(filename) FROM read_parquet($files, hive_partitioning = false, "
+            "union_by_name = true, filename = true) WHERE job = $job",
+            {"job": job, "files": list(roots)},
+        ).fetchall()
+        return roots[path]
+
+    def close(self) -> None:
+        self.con.close()
+        for source in self.sources:
+            source.close()
+
+    def _reader(self, root: Place) -> ArchiveFiles | None:
+        """What DuckDB reads an archive in object storage by; one for all of a kind."""
+        if not is_remote(root):
+            return None
+        kind = root.protocol
+        if kind not in self._readers:
+            from hta_sql.places.remote import ArchiveFiles  # not at the top: it needs fsspec
+
+            self._readers[kind] = ArchiveFiles(root.fs)
+            self.con.register_filesystem(self._readers[kind])
+        return self._readers[kind]
+
+
+def named(jobs: Iterable[str]) -> frozenset[str]:
+    """The jobs; a name alone is one."""
+    return frozenset([jobs] if isinstance(jobs, str) else jobs)

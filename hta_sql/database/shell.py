@@ -1,0 +1,89 @@
+"""DuckDB's own command line on an archive."""
+
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import duckdb
+
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.database.attach import NO_LOOP_JOINS, write_database, write_database_to
+from hta_sql.database.layers import literal
+from hta_sql.database.roots import archive_root
+from hta_sql.database.template import maker
+from hta_sql.errors import HtaSqlError
+from hta_sql.places.storage import is_remote
+
+
+def run_shell(archive: str | os.PathLike[str], commands: Iterable[str] = ()) -> int:
+    """Run DuckDB's command line on an archive, or only `commands`; its exit status."""
+    root = archive_root(archive)
+    if is_remote(root):
+        raise HtaSqlError(
+            f"{root}: a shell reads archives on disk; copy it (aws s3 cp --recursive "
+            "URL FOLDER), or ask it by `hta-sql sql`"
+        )
+    shell = shell_program()
+    with tempfile.TemporaryDirectory(prefix="hta-sql-") as scratch:
+        database = root / "hta.duckdb"
+        if _made_by(database) != maker(Catalog.load()):
+            try:
+                write_database(root)
+            except OSError:  # the archive may be read, not written
+                database = Path(scratch) / "hta.duckdb"
+                write_database_to(root, database)
+        line = [
+            shell,
+            "-readonly",
+            str(database),
+            "-cmd",
+            NO_LOOP_JOINS,
+            "-cmd",
+            f"SET file_search_path = {literal(str(root))}",
+        ]
+        for command in commands:
+            line += ["-c", command]
+        with _leaving_interrupts_to_child():
+            status = subprocess.run(line).returncode
+    return status if status >= 0 else 128 - status
+
+
+def _made_by(database: Path) -> str | None:
+    """The maker of an hta.duckdb; None if it is missing or does not open."""
+    if not database.exists():
+        return None
+    try:
+        with closing(duckdb.connect(str(database), read_only=True)) as con:
+            return con.execute("SELECT made_by FROM hta_version").fetchone()[0]
+    except duckdb.Error:
+        return None
+
+
+def shell_program() -> str:
+    """DuckDB's command line: the one that duckdb-cli brings, else one on the PATH.
+
+    Not by the script that duckdb-cli installs: a Ctrl-C would end that script.
+    """
+    package = importlib.util.find_spec("duckdb_cli")
+    beside = os.path.dirname(package.origin) if package and package.origin else None
+    program = shutil.which("duckdb", path=beside) if beside else None
+    program = program or shutil.which("duckdb")
+    if not program:
+        raise HtaSqlError("no duckdb command line found; pip install 'hta-sql[shell]' brings it")
+    return program
+
+
+@contextmanager
+def _leaving_interrupts_to_child():
+    """Ctrl-C in the shell cancels a query there; it must not end this process."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,45 @@
+"""Which jobs have no results stored, of queries that others read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from hta_sql.errors import from_duckdb
+
+if TYPE_CHECKING:
+    from hta_sql.database.session import Session
+
+
+def jobs_without_results(session: Session, macro: str = "") -> list[dict[str, Any]]:
+    """The jobs seen of which nothing current of a macro is stored; all of no macro.
+
+    Rows of job, event_count and traces_hash.
+    """
+    session.load()
+    found = session.con.sql("FROM jobs_without_results($name)", params={"name": macro})
+    try:
+        return [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
+    except duckdb.Error as error:
+        raise from_duckdb(error) from error
+
+
+def lacking_results(session: Session, queries: Iterable[str]) -> str | None:
+    """What to say of queries that read stored results, where some of their jobs have none."""
+    texts = [session.catalog.macros[name][0].sql for name in queries]
+    read = [
+        macro
+        for name, macro in session.catalog.stored.items()
+        if any(f"stored_{name}" in text for text in texts)
+    ]
+    lacking = {row["job"] for other in read for row in jobs_without_results(session, other)}
+    if not lacking:
+        return None
+    count = len(jobs_without_results(session))
+    return (
+        f"{len(lacking):,} of {count:,} job{'s' * (count > 1)} "
+        f"{'has' if len(lacking) == 1 else 'have'} no stored results: "
+        "hta-sql materialize ARCHIVE"
+    )

@@ -1,0 +1,143 @@
+"""What ingest derives from the events of a trace: its tables host_ops and gpu_activities.
+
+SQL does it, in the files of sql/ingest; what runs inside what is found by Python (stacks.py), where
+spans may cross each other in any way, and put beside the events (host_ops.py).
+"""
+
+from __future__ import annotations
+
+from itertools import chain, groupby
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from hta_sql.database.layers import literal
+from hta_sql.ingestion.gpu_activities import FILES, write_gpu_activities
+from hta_sql.ingestion.host_ops import Found, first_ids, write_host_ops
+from hta_sql.ingestion.nesting import NOBODY, last_around
+from hta_sql.ingestion.stacks import Columns, build_stacks
+from hta_sql.ingestion.temporary import make_table
+
+
+def enrich(
+    con: duckdb.DuckDBPyConnection,
+    files: dict[str, Path],
+    folder: Path,
+    threads: int = 1,
+    has_long_names: bool = False,
+) -> dict:
+    """Write host_ops and gpu_activities, with files of its own in this folder; returns what was
+    counted. Where events have long names, these are cut."""
+    # Threads that read long names side by side would share the memory that one needs.
+    con.execute(f"SET threads = {1 if has_long_names else threads}")
+    events = f"read_parquet({literal(files['events'])}, hive_partitioning = false)"
+    con.execute(f"CREATE TEMP VIEW whole_events AS FROM {events}")
+    con.execute(f"CREATE OR REPLACE TEMP MACRO has_long_names() AS {has_long_names}")
+    for name in ("trace_events", "threads", "numbered_ops"):
+        FILES.run(con, name)
+    build_forward_threads(con)
+    FILES.run(con, "forward_ops")
+    if not con.execute("FROM forward_ops LIMIT 1").fetchall():
+        FILES.run(con, "forward_ops_by_flows")
+    FILES.run(con, "host_spans")
+    build_step_segments(con)
+    stacks = build_stacks(con, folder / "stack.arrow", first_ids(files["events"]), threads)
+    host_op_count = write_host_ops(
+        files["events"],
+        files["host_ops"],
+        stacks.places,
+        callers=thread_callers(con, stacks.of_autograd),
+        forward=forward_operators(con),
+        cuts=stacks.cuts,
+        cut_names=has_long_names,
+        threads=threads,
+    )
+    host_ops = f"read_parquet({literal(files['host_ops'])}, hive_partitioning = false)"
+    con.execute(f"CREATE TEMP VIEW host_ops AS FROM {host_ops}")
+    FILES.run(con, "launches")
+    FILES.run(con, "long_names")
+    counts = {
+        "host_op_count": host_op_count,
+        "gpu_activity_count": write_gpu_activities(
+            con, files["events"], files["gpu_activities"], folder, threads
+        ),
+    }
+    [(start_ns, end_ns)] = con.execute(
+        "SELECT min(start_ns), max(start_ns + dur_ns) FROM trace_events WHERE ph = 'X'"
+    ).fetchall()
+    return counts | {"start_ns": start_ns, "end_ns": end_ns}
+
+
+def build_forward_threads(con: duckdb.DuckDBPyConnection) -> None:
+    """The table `forward_threads`: which thread autograd means by each of its numbers, which is not
+    told. Each is one thread, no two the same; where two would do as well, it is neither."""
+    found: dict[int, int] = {}
+    seen: set[int] = set()
+    taken: set[int] = set()
+    batches = con.sql(FILES.text("forward_pairs")).to_arrow_reader()
+    pairs = chain.from_iterable(
+        zip(*(column.to_pylist() for column in batch.columns), strict=True) for batch in batches
+    )
+    # Equally likely threads of a number stand together.
+    for (number, *_), as_good in groupby(pairs, key=lambda pair: (pair[0], *pair[2:])):
+        threads = [thread for _, thread, *_ in as_good if thread not in taken]
+        if not threads or number in seen:
+            continue
+        seen.add(number)
+        if len(threads) == 1:
+            found[number] = threads[0]
+            taken.add(threads[0])
+    make_table(
+        con,
+        "forward_threads",
+        pa.table(
+            {
+                "fwd_thread_id": pa.array(found, pa.int64()),
+                "thread": pa.array(found.values(), pa.int64()),
+            }
+        ),
+    )
+
+
+def build_step_segments(con: duckdb.DuckDBPyConnection) -> None:
+    """The table `step_segments`: the trace's time cut where steps begin and end, with the step from
+    there on, if any. Where steps overlap, the one that began last counts."""
+    steps = con.sql(FILES.text("steps")).fetchnumpy()
+    starts, ends = steps["start_ns"].tolist(), steps["end_ns"].tolist()
+    instants = sorted({*starts, *ends})
+    found = last_around(starts, ends, instants[:-1], instants[1:])
+    numbers = steps["step"].tolist()
+    steps_from = [None if at == NOBODY else numbers[at] for at in found] + [None] * bool(instants)
+    make_table(
+        con,
+        "step_segments",
+        pa.table(
+            {"start_ns": pa.array(instants, pa.int64()), "step": pa.array(steps_from, pa.int64())}
+        ),
+    )
+
+
+def thread_callers(con: duckdb.DuckDBPyConnection, of_autograd: Columns) -> Found:
+    """For outermost spans of autograd's threads, what the main thread was at. Of several around a
+    span, the one that began last."""
+    outer = con.sql(FILES.text("main_annotations")).fetchnumpy()
+    order = np.argsort(of_autograd["start_ns"], kind="stable")
+    inner = {name: values[order] for name, values in of_autograd.items()}
+    found = np.array(
+        last_around(
+            outer["start_ns"].tolist(),
+            outer["end_ns"].tolist(),
+            inner["start_ns"].tolist(),
+            inner["end_ns"].tolist(),
+        ),
+        np.int64,
+    )
+    is_called = found != NOBODY
+    return Found(inner["event_id"][is_called], outer["event_id"][found[is_called]])
+
+
+def forward_operators(con: duckdb.DuckDBPyConnection) -> Found:
+    forward = con.sql("SELECT event_id, forward_id FROM forward_ops").fetchnumpy()
+    return Found(forward["event_id"], forward["forward_id"])

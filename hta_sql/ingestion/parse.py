@@ -1,0 +1,295 @@
+"""Pieces of JSON to Arrow tables: DuckDB parses, Python only moves bytes.
+
+Pieces are parsed side by side, as if nothing were wrong with them. What came of each is taken in
+the order of the file by one thread, which alone knows what came before: it numbers the elements,
+and takes apart what did not parse, together with what the piece before had left over.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hta_sql.ingestion.attempts import Attempts, Parsed
+from hta_sql.ingestion.elements import LONGEST_ELEMENT_BYTES, Element, Walk
+from hta_sql.ingestion.giants import Giant
+from hta_sql.ingestion.metadata import KeySearch, Metadata, behind_list, read_keys, split_tail
+from hta_sql.ingestion.quarantine import BadElement, Quarantine, bad_element
+from hta_sql.ingestion.readers import UNREADABLE, Readers
+from hta_sql.ingestion.salvage import Salvage
+from hta_sql.ingestion.side_by_side import in_order
+from hta_sql.ingestion.stream import Piece, TraceStream
+
+# More threads would wait for the one that inflates.
+MOST_THREADS = 4
+# Where there are more broken elements than sound ones, and so many, they are no longer told apart:
+# each takes a hundred times as long as a sound one.
+MOST_BROKEN = 250_000
+# A file that unfolds to so many times its size is a trap, unless there is something in it: it is
+# given up after so many bytes, or so many things that looked like an element, without one.
+TRAP_RATIO = 100
+TRAP_BYTES = 256 << 20
+TRAP_TRIES = 1_000_000
+# How much behind what may be the end of a list is held, to find another one of the same name; and
+# how many of these are read.
+LONGEST_TAIL_BYTES = 64 << 20
+MOST_LISTS = 16
+
+
+class PieceParser(ABC):
+    """Reads the pieces of one file's list, whatever its elements are."""
+
+    number: str  # the column that numbers them
+
+    def __init__(
+        self,
+        con: duckdb.DuckDBPyConnection,
+        folder: Path,
+        quarantine: Quarantine,
+        memory_limit: str,
+        threads: int = 1,
+    ):
+        self._threads = min(threads, MOST_THREADS)
+        self._readers = Readers(con, folder, memory_limit, self._threads)
+        self._quarantine = quarantine
+        self._stream: TraceStream | None = None
+        self._next_id = 0
+        self._good_count = 0
+        self._is_coarse = False
+        # Whether nothing in the piece before was good, where the last good one was, and how much
+        # was tried since.
+        self._is_barren = False
+        self._good_until = 0
+        self._tries = 0
+        self._first_key: str | None = None
+        # What the piece before left over, of one of these kinds.
+        self._carry = b""
+        self._giant: Giant | None = None
+        self._behind: bytes | None = None
+        self._behind_until = 0
+        self._search = KeySearch()
+        self._lists = 1
+        self._was_apart = True
+
+    @abstractmethod
+    def _parsed(self, data) -> Parsed:
+        """The elements of a piece in their order, each with its `problem`.
+
+        Called by any thread. Raises one of UNREADABLE.
+        """
+
+    @abstractmethod
+    def _parsed_with_care(self, data) -> pa.Table:
+        """The same, where something is wrong with some of them."""
+
+    def _checked(self, parsed: Parsed, data) -> pa.Table:
+        """What was parsed, with the problems that only show beside the pieces before."""
+        return parsed.table
+
+    def close(self) -> None:
+        self._readers.close()
+
+    def tables(self, stream: TraceStream) -> Iterator[pa.Table]:
+        """Arrow tables of good elements, in the order of the file, one at least."""
+        self._stream = stream
+        self._attempts = Attempts(self._readers, self._parsed, stream)
+        self._salvage = Salvage(self._readers, self._parsed_with_care, stream.kind)
+        with closing(in_order(stream.pieces(), self._tried, self._threads)) as pieces:
+            for piece, parsed in pieces:
+                if stream.given_up:
+                    continue  # only for the file's hash
+                for table in self._take(piece, parsed):
+                    if len(table):
+                        self._good_until, self._tries = piece.offset + len(piece.data), 0
+                        yield table
+                self._was_apart = piece.is_apart
+                self._is_barren = self._is_coarse and self._good_until <= piece.offset
+                self._look_out_for_traps(piece)
+        if not self._good_count:
+            yield self._numbered(self._parsed_with_care(b""), [])
+
+    def _look_out_for_traps(self, piece: Piece) -> None:
+        """Give up on what unfolds to a lot of nothing."""
+        until = piece.offset + len(piece.data)
+        if piece.begin == piece.end:
+            self._good_until += len(piece.data)  # blanks cost little
+        barren = until - self._good_until
+        if until > TRAP_RATIO * self._stream.bytes.bytes_read and (
+            barren > TRAP_BYTES or self._tries > TRAP_TRIES
+        ):
+            self._give_up(
+                until, f"there is no {self._stream.kind.element} in the {barren >> 20} MB before"
+            )
+
+    def _tried(self, piece: Piece) -> Parsed | None:
+        """The elements of a piece if that is all it holds."""
+        if self._is_barren or (not piece.is_apart and piece.begin < piece.end):
+            return None
+        return self._attempts.parse(memoryview(piece.data)[piece.begin : piece.end])
+
+    def _take(self, piece: Piece, parsed: Parsed | None) -> Iterator[pa.Table]:
+        """The good elements of the next piece, and of what the one before left over."""
+        until = piece.offset + len(piece.data)
+        if self._behind is not None:
+            if self._behind.isspace():
+                self._set_behind(b"", until)
+            if len(self._behind) <= LONGEST_TAIL_BYTES:
+                self._behind, self._behind_until = self._behind + piece.data, until
+            yield from self._look_behind(piece.is_last)
+            return
+        if piece.is_last and self._carry.startswith(b"]"):
+            piece = piece.behind(self._carry, self._stream.is_array, self._stream.kind)
+            self._carry, parsed = b"", None
+        table = parsed and self._sure(parsed, memoryview(piece.data)[piece.begin : piece.end])
+        is_sound = table is not None and table["problem"].null_count == len(table)
+        begin = 0
+        if self._giant:
+            is_next = self._was_apart and is_sound and len(table) > 0
+            data, kind = bytes(piece.data[: piece.end]), self._stream.kind
+            found = 0 if is_next else self._giant.found_end(data, kind, self._first_key)
+            begin = piece.end if found is None else found
+            self._giant.add(piece.data[:begin])
+            if found is None and not piece.is_last:
+                return
+            self._quarantine_giant()
+        if is_sound and not self._carry and not begin:
+            yield self._numbered(table, np.arange(self._next_id, self._next_id + len(table)))
+            self._next_id += len(table)
+            self._good_count += len(table)
+        else:
+            text = self._carry + piece.data[begin : piece.end]
+            offset = piece.offset + begin - len(self._carry)
+            self._carry = b""
+            behind = piece.data[piece.end :] if piece.is_last else b""
+            yield from self._walk(text, offset, piece.is_last, behind)
+            if self._behind is not None:
+                yield from self._look_behind(piece.is_last)
+                return
+        if piece.is_last and not self._stream.given_up:
+            yield from self._end(piece.tail, piece.data[piece.end + 1 :], until)
+
+    def _sure(self, parsed: Parsed, data) -> pa.Table | None:
+        """What is left of a piece's elements beside the pieces before; None if it has to be taken
+        apart."""
+        try:
+            return self._checked(parsed, data)
+        except UNREADABLE:
+            return None
+
+    def _numbered(self, table: pa.Table, numbers: Sequence[int] | np.ndarray) -> pa.Table:
+        return table.add_column(0, self.number, pa.array(np.asarray(numbers, np.int64)))
+
+    def _walk(self, text: bytes, offset: int, is_last: bool, behind: bytes) -> Iterator[pa.Table]:
+        """The good elements of a text with something wrong in it: broken ones are told apart.
+
+        `behind` is what follows on the list, as far as is known.
+        """
+        walk = Walk(
+            text.decode("latin-1"),
+            self._stream.kind,
+            is_last,
+            self._first_key,
+            is_coarse=self._is_coarse,
+        )
+        for elements in walk.batches():
+            yield from self._batch(text, offset, elements)
+            if not walk.is_coarse and self._quarantine.count > MOST_BROKEN + self._good_count:
+                self._is_coarse = walk.is_coarse = True
+                self._stream.coarse_from = offset + walk.end
+        self._tries += walk.tried
+        self._first_key = walk.first_key
+        rest = text[walk.end :]
+        if walk.list_ends:
+            self._set_behind(rest[1:] + behind, offset + len(text) + len(behind))
+        # Of blanks behind a bracket that may be the list's, more may wait than of an element.
+        elif len(rest) >= (LONGEST_TAIL_BYTES if walk.may_end_list() else LONGEST_ELEMENT_BYTES):
+            self._giant = Giant(offset + walk.end)
+            self._giant.closes_in(rest)
+            self._giant.add(rest)
+        else:
+            self._carry = rest
+
+    def _give_up(self, offset: int, why: str) -> None:
+        if self._carry:
+            self._giant = Giant(offset - len(self._carry))
+            self._giant.add(self._carry)
+        if self._giant:
+            self._quarantine_giant("not read to its end")
+        self._stream.given_up = f"damaged: not read beyond byte {offset:,}, since {why}"
+        self._stream.bytes.is_enough = True
+
+    def _end(self, tail: Metadata | None, behind: bytes, until: int) -> Iterator[pa.Table]:
+        """The last bytes are read; `tail` is what follows on the list in them, if it ends there."""
+        self._stream.tail = tail
+        # Only what is rare is looked for with care.
+        if tail is not None and f'"{self._stream.kind.key}"'.encode() in behind:
+            self._set_behind(behind, until)
+            yield from self._look_behind(is_last=True)
+
+    def _set_behind(self, behind: bytes, until: int) -> None:
+        """The list ends, and this follows, up to byte `until` of the file."""
+        self._behind, self._behind_until = behind, until
+        self._search = KeySearch(self._stream.kind, depth=1)
+
+    def _look_behind(self, is_last: bool) -> Iterator[pa.Table]:
+        """Look for more lists of the same name in what is known of the bytes behind one. Where a
+        key stands twice, readers of JSON forget the first."""
+        stream = self._stream
+        while not stream.is_array and (found := self._search.find(self._behind, is_last)):
+            if self._lists == MOST_LISTS:
+                stream.given_up = f"damaged: not read beyond the {MOST_LISTS}th list of its name"
+                return
+            self._lists += 1
+            keys = read_keys(b'{"":0' + self._behind[: found[0]] + b'"":0}')
+            stream.head = Metadata(
+                stream.head.keys | keys.keys, stream.head.is_whole and keys.is_whole
+            )
+            text, until = self._behind[found[1] :], self._behind_until
+            self._behind, stream.tail = None, None
+            end = len(text)
+            if is_last:
+                end, stream.tail = split_tail(text, False, stream.kind)
+            yield from self._walk(text[:end], until - len(text), is_last, text[end:])
+            if self._behind is None and stream.tail is not None:
+                self._set_behind(text[end + 1 :], until)
+            if self._behind is None or stream.given_up:
+                return
+        if is_last:
+            stream.tail = behind_list(self._behind, stream.is_array)
+
+    def _quarantine_giant(self, reason: str = "longer than 16 MB") -> None:
+        giant, self._giant = self._giant, None
+        self._quarantine.add(
+            BadElement(self._next_id, giant.offset, giant.length, reason, giant.begin)
+        )
+        self._next_id += 1
+
+    def _batch(self, data: bytes, offset: int, elements: list[Element]) -> Iterator[pa.Table]:
+        """Tables of the good ones of these elements; the others go to quarantine."""
+        if not elements:
+            return
+        found, problems = self._salvage.read(data, elements)
+        tables = []
+        for places, table in found:
+            table = self._numbered(table, [self._next_id + at for at in places])
+            tables.append(table.filter(pc.is_null(table["problem"])))
+        for at, problem in enumerate(problems):
+            if problem:
+                self._quarantine.add(
+                    bad_element(
+                        self._next_id + at,
+                        offset + elements[at].start,
+                        problem,
+                        data[elements[at].start : elements[at].end],
+                    )
+                )
+        self._next_id += len(elements)
+        self._good_count += sum(map(len, tables))
+        yield from tables

@@ -1,0 +1,189 @@
+"""Traces to workers, a trace each; a worker that dies takes no other trace with it."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import shutil
+import socket
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+
+from hta_sql.engines.engine import WORKER_BYTES, Engine, Share
+from hta_sql.engines.local import LocalEngine, map_in_processes, shares
+from hta_sql.errors import HtaSqlError, IngestError
+from hta_sql.ingestion.stream import NotATrace
+from hta_sql.ingestion.tasks import Task
+from hta_sql.places.storage import Place, is_remote
+
+# To start a process takes as long as to read so many bytes of gzipped traces.
+BYTES_FOR_A_WORKER = 2 << 20
+
+_bytes_read = None  # in a worker: what each task has read so far, shared with the parent
+
+
+def run_tasks(
+    tasks: list[Task], workers: int | None, progress: Callable[[int, int], None], engine: Engine
+) -> Iterator[tuple]:
+    """(task, IngestedTrace or the text of an error, seconds) as the tasks finish."""
+    # The largest first, so that no core waits for one late giant.
+    tasks = sorted(tasks, key=lambda task: -task.file_bytes)
+    total = sum(task.file_bytes for task in tasks)
+    if not isinstance(engine, LocalEngine):
+        found = run_apart(engine, tasks, workers, total, progress)
+    else:
+        share, workers = hands_for(tasks, workers)
+        if workers == 1:
+            yield from run_here(tasks, total, progress, share.threads)
+            return
+        found = run_in_processes(tasks, workers, share, total, progress)
+    for task, result in found:
+        if isinstance(result, Exception):
+            result = text_of(result), 0.0
+        yield task, *result
+
+
+def hands_for(tasks: list[Task], workers: int | None) -> tuple[Share, int]:
+    """What each task may take, and how many processes do them: unless told, no more than are worth
+    their start."""
+    parts = len(tasks)
+    if workers is None:
+        total = sum(task.file_bytes for task in tasks)
+        parts = min(parts, max(1, total // BYTES_FOR_A_WORKER))
+    return shares(parts, workers)
+
+
+def hands(tasks: list[Task], workers: int | None, engine: Engine) -> str:
+    """In words, by how many workers run_tasks has these done: one core needs none."""
+    if not isinstance(engine, LocalEngine):
+        return "a Ray cluster"
+    share, workers = hands_for(tasks, workers)
+    each = f"{share.threads} threads" if share.threads > 1 else ""
+    if workers == 1:
+        return each
+    return f"{workers} workers" + (f" of {each}" if each else "")
+
+
+def run_here(
+    tasks: list[Task], total: int, progress: Callable[[int, int], None], threads: int
+) -> Iterator[tuple]:
+    done = 0
+    for task in tasks:
+        result, seconds = do_task(
+            task, lambda read, base=done: progress(base + read, total), threads
+        )
+        done += task.file_bytes
+        progress(done, total)
+        yield task, result, seconds
+
+
+def run_in_processes(
+    tasks: list[Task], workers: int, share: Share, total: int, progress: Callable[[int, int], None]
+) -> Iterator[tuple]:
+    """What became of each task; what is read is counted in shared memory."""
+    counts = multiprocessing.get_context("spawn").Array("q", len(tasks), lock=False)
+    found = map_in_processes(
+        run_counted,
+        list(enumerate(tasks)),
+        workers,
+        share,
+        begin=share_counts,
+        arguments=(counts,),
+        poll=lambda: progress(sum(counts), total),
+    )
+    with contextlib.closing(found):
+        for (at, task), result in found:
+            counts[at] = task.file_bytes
+            yield task, result
+
+
+def share_counts(counts) -> None:
+    global _bytes_read
+    _bytes_read = counts
+
+
+def run_counted(numbered: tuple[int, Task], share: Share):
+    at, task = numbered
+
+    def progress(bytes_read: int) -> None:
+        _bytes_read[at] = bytes_read
+
+    return do_task(task, progress, share.threads)
+
+
+def run_apart(
+    engine: Engine,
+    tasks: list[Task],
+    workers: int | None,
+    total: int,
+    progress: Callable[[int, int], None],
+) -> Iterator[tuple]:
+    """What became of each task, on machines that may be others."""
+    done = 0
+    found = engine.map(run_anywhere, tasks, workers=workers, memory_bytes=WORKER_BYTES)
+    with contextlib.closing(found):
+        for task, result in found:
+            done += task.file_bytes
+            progress(done, total)
+            yield task, result
+
+
+def run_anywhere(task: Task, share: Share):
+    """In a folder of its own: where a machine only seems to be lost, another one does the same
+    task at the same time."""
+    quietly = partial(do_task, progress=lambda bytes_read: None, threads=share.threads)
+    check_seen(task.path, "the file")
+    if is_remote(task.archive):
+        return quietly(replace(task, staging=Path(own_folder().name, uuid.uuid4().hex)))
+    check_seen(task.staging.parent, f"the archive {task.archive}")
+    # DuckDB's own folder lies beside it, by the number of the process: one for each machine.
+    folder = task.staging.parent / socket.gethostname()
+    return quietly(replace(task, staging=folder / uuid.uuid4().hex))
+
+
+@cache
+def own_folder() -> tempfile.TemporaryDirectory:
+    """Of this process, and gone with it: DuckDB's own folder lies in it, from task to task."""
+    return tempfile.TemporaryDirectory(prefix="hta-sql-")
+
+
+def check_seen(path: Place, what: str) -> None:
+    """IngestError where this machine is not one of those that share a disk."""
+    if not is_remote(path) and not path.exists():
+        raise IngestError(
+            f"{socket.gethostname()} does not see {what}; traces and archive have to be where "
+            "all machines of the cluster see them: on a shared disk or in object storage"
+        )
+
+
+def do_task(task: Task, progress: Callable[[int], None], threads: int):
+    """(IngestedTrace or the text of an error, seconds). Its files are where readers look for them
+    in object storage, and on disk where the parent moves them from at once."""
+    from hta_sql.ingestion.attachments import ingester_of
+    from hta_sql.ingestion.trace import database, put_in_place
+
+    begin = time.perf_counter()
+    try:
+        result = ingester_of(task.kind, threads)(task.path, task.staging, progress)
+        if is_remote(task.archive):
+            put_in_place(result, task.archive, task.job, task.rank, task.file_id)
+    except Exception as error:  # whatever is wrong with one trace, the others go on
+        database.cache_clear()
+        if str(error) == "Query interrupted":  # so DuckDB says it
+            raise KeyboardInterrupt from error
+        result = text_of(error)
+    if is_remote(task.archive):
+        shutil.rmtree(task.staging, ignore_errors=True)
+    return result, time.perf_counter() - begin
+
+
+def text_of(error: Exception) -> str:
+    """Why a trace has failed, in a line."""
+    if isinstance(error, NotATrace | HtaSqlError):
+        return str(error)
+    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"

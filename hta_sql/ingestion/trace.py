@@ -1,0 +1,298 @@
+"""One trace file into the Parquet files of one rank; runs in a worker process.
+
+Times are moved by the trace's base at the end, since older traces tell it behind their events.
+Everything is written under a staging folder and then moved to its final name, where no view looks
+before `traces.parquet` names it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hta_sql.catalogue.root import sql_root
+from hta_sql.database.attach import NO_LOOP_JOINS, without_progress_bar
+from hta_sql.ingestion.enrich import enrich
+from hta_sql.ingestion.event_parser import EventParser
+from hta_sql.ingestion.find import shown
+from hta_sql.ingestion.long_names import any_long
+from hta_sql.ingestion.metadata import LONGEST_KEYS_BYTES
+from hta_sql.ingestion.problems import paired
+from hta_sql.ingestion.quarantine import Quarantine
+from hta_sql.ingestion.side_by_side import Aside
+from hta_sql.ingestion.stream import TraceStream
+from hta_sql.places.storage import Place, put, stamp
+from hta_sql.store.layout import partition
+from hta_sql.store.row_groups import RowGroups
+from hta_sql.version import SCHEMA_VERSION
+
+# Of DuckDB's own memory; what it needs beyond, it spills. Sorts and joins may take half, or those
+# that just fit would leave no room for the tables that they read and write.
+MEMORY_LIMIT = "400MB"
+OPERATOR_MEMORY_LIMIT = "200MB"
+# DuckDB's guess of sizes changes with its version, and the memory of a join with it: a join holds
+# its right side, the narrow one, as it is written.
+JOINS_AS_WRITTEN = "SET GLOBAL disabled_optimizers = 'join_order,build_side_probe_side'"
+# With any stamp added, a time still fits 64 bits.
+LATEST_BASE_NS = 2**62
+TABLES = ("events", "host_ops", "gpu_activities", "quarantine")
+# Of sql/relations, those that ingest needs: all of them would take 0.1 s a trace.
+MACROS = ("names/categories", "names/kernel_kind", "names/short_name", "steps/step_number")
+
+
+@dataclass
+class IngestedTrace:
+    """What a trace turned out to hold: its Parquet files, still in staging, and its facts."""
+
+    files: dict[str, Path]
+    facts: dict
+    metadata: dict = field(repr=False)
+
+
+class WrittenEvents(NamedTuple):
+    """How many there are, what their stamps count from, and whether names of some are too long to
+    be joined and sorted."""
+
+    count: int
+    base_ns: int | None
+    has_long_names: bool
+
+
+@contextmanager
+def plain_memory() -> Iterator[None]:
+    """Arrow takes its memory from malloc meanwhile. Its own allocators return what a piece has used
+    and ask for it anew with the next one, page by page: a twentieth of all time."""
+    before = pa.default_memory_pool()
+    pa.set_memory_pool(pa.system_memory_pool())
+    try:
+        yield
+    finally:
+        pa.set_memory_pool(before)
+
+
+@plain_memory()
+def ingest_trace(
+    path: Place,
+    staging: Path,
+    progress: Callable[[int], None] = lambda bytes_read: None,
+    threads: int = 1,
+) -> IngestedTrace:
+    """Read `path` once and write its tables as `staging/<table>.parquet`.
+
+    Parsing and enrichment use so many `threads`; with more than one, reading and writing have one
+    of their own. `facts` are the columns of `traces` that the file itself decides. Raises NotATrace
+    or OSError.
+    """
+    staging.mkdir(parents=True, exist_ok=True)
+    size, modified_ns = stamp(path)
+    stream = TraceStream(path)
+    con = connect(staging)
+    files = {table: staging / f"{table}.parquet" for table in TABLES}
+    quarantine = Quarantine(files["quarantine"], path)
+    with closing(EventParser(con, staging, quarantine, MEMORY_LIMIT, threads)) as parser:
+        written = write_events(stream, parser, files["events"], progress, threads)
+    quarantine.close()
+    if not quarantine.count:
+        del files["quarantine"]
+    counts = enrich(con, files, staging, threads, written.has_long_names)
+    con.close()
+    facts = counts | {
+        "path": shown(path),
+        "file_bytes": size,
+        "modified_ns": modified_ns,
+        "fingerprint": stream.bytes.fingerprint,
+        "status": status_of(stream),
+        "event_count": written.count,
+        "quarantined_count": quarantine.count,
+        "time_format": parser.time_format(has_base=written.base_ns is not None),
+        "base_ns": written.base_ns or 0,
+        "schema_version": SCHEMA_VERSION,
+    }
+    return IngestedTrace(files, facts, metadata_of(stream))
+
+
+def connect(staging: Path) -> duckdb.DuckDBPyConnection:
+    """A connection for one file, with tables of its own; one thread for a start."""
+    con = database(staging.parent / f"spill-{os.getpid()}").cursor()
+    without_progress_bar(con)
+    con.execute("SET threads = 1")
+    con.execute(f"SET operator_memory_limit = '{OPERATOR_MEMORY_LIMIT}'")
+    return con
+
+
+@lru_cache(maxsize=1)
+def database(spill: Path) -> duckdb.DuckDBPyConnection:
+    """A database in memory with the macros that ingest needs.
+
+    A worker process keeps it for its next file: making it takes a fifth of a small trace's time.
+    """
+    con = duckdb.connect(
+        config={"threads": 1, "memory_limit": MEMORY_LIMIT, "temp_directory": str(spill)}
+    )
+    con.execute(NO_LOOP_JOINS)
+    con.execute(JOINS_AS_WRITTEN)
+    files = [sql_root() / "relations" / f"{name}.sql" for name in MACROS]
+    for file in [*files, *sorted((sql_root() / "ingest/macros").glob("*.sql"))]:
+        con.execute(file.read_text())
+    return con
+
+
+def write_events(
+    stream: TraceStream,
+    parser: EventParser,
+    path: Path,
+    progress: Callable[[int], None],
+    threads: int = 1,
+) -> WrittenEvents:
+    """Write the events as they come.
+
+    While it is not known what the times count from, because an older trace tells it behind its
+    events, they wait uncompressed in a file beside.
+    """
+    count, has_long_names = 0, False
+    base_ns = base_of(stream.head.keys)
+    spool = path.with_suffix(".spool")
+    writer = None
+    with Aside(threads) as aside:
+        for table in parser.tables(stream):
+            table = table.drop_columns(["stamp_ns", "problem"])
+            if writer is None:
+                spooled = base_ns is None and not parser.is_absolute
+                # A base beside stamps that count from 1970 can only be somebody's mistake.
+                base_ns = None if parser.is_absolute else base_ns
+                schema = table.schema
+                writer = pa.ipc.new_file(spool, schema) if spooled else RowGroups(path, schema)
+            aside.do(writer.write_table, table if spooled else shifted(table, base_ns))
+            count += len(table)
+            has_long_names = has_long_names or any_long(table)
+            progress(stream.bytes.bytes_read)
+    writer.close()
+    if spooled:
+        base_ns = base_of(metadata_of(stream))
+        with pa.OSFile(str(spool)) as file, closing(RowGroups(path, schema)) as writer:
+            batches = pa.ipc.open_file(file)
+            for at in range(batches.num_record_batches):
+                table = pa.Table.from_batches([batches.get_batch(at)])
+                writer.write_table(shifted(table, base_ns))
+        spool.unlink()
+    return WrittenEvents(count, base_ns, has_long_names)
+
+
+def metadata_of(stream: TraceStream) -> dict:
+    return stream.head.keys | (stream.tail.keys if stream.tail else {})
+
+
+def base_of(metadata: dict) -> int | None:
+    """What relative stamps count from, in Unix nanoseconds; None where that is not told."""
+    base = as_int(metadata.get("baseTimeNanoseconds"))
+    return base if base is not None and base >= 0 else None
+
+
+def status_of(stream: TraceStream) -> str:
+    if stream.given_up:
+        return stream.given_up
+    if stream.coarse_from is not None:
+        return (
+            f"damaged: broken {stream.kind.element}s behind byte {stream.coarse_from:,} are "
+            "not told apart, since there are too many"
+        )
+    if stream.bytes.damage:
+        return f"truncated: {stream.bytes.damage}"
+    if stream.tail is None:
+        return f"truncated: the file ends before its list of {stream.kind.element}s does"
+    if stream.tail.has_more:
+        return "damaged: more behind its end"
+    if stream.tail.is_cut:
+        return "truncated: the file ends before its last keys do"
+    if stream.is_array and not stream.tail.is_whole:
+        return f"damaged: more behind its list of {stream.kind.element}s"
+    if stream.head.is_long or stream.tail.is_long:
+        return (
+            f"damaged: of the keys around the {stream.kind.element}s, which are over "
+            f"{LONGEST_KEYS_BYTES >> 20} MB, only some are read"
+        )
+    if not (stream.head.is_whole and stream.tail.is_whole):
+        return f"damaged: the keys around the {stream.kind.element}s are broken JSON"
+    return "complete"
+
+
+def shifted(table: pa.Table, base_ns: int | None) -> pa.Table:
+    """The same events with the base added to every time stamp."""
+    if not base_ns:
+        return table
+    times = pc.add(table["start_ns"], base_ns)
+    return table.set_column(table.schema.get_field_index("start_ns"), "start_ns", times)
+
+
+def describe(metadata: dict) -> dict:
+    """The columns of `traces` that come from the file's top-level keys."""
+    distributed = metadata.get("distributedInfo")
+    distributed = distributed if isinstance(distributed, dict) else {}
+    devices = metadata.get("deviceProperties")
+    devices = [d for d in devices if isinstance(d, dict)] if isinstance(devices, list) else []
+    return {
+        "world_size": as_int(distributed.get("world_size"), below=2**31),
+        "backend": as_text(distributed.get("backend")),
+        "host": as_text(metadata.get("host_name") or metadata.get("hostname")),
+        "device_name": as_text(devices[0].get("name")) if devices else None,
+        "device_count": len(devices) or None,
+        "metadata": keys_as_json(metadata),
+    }
+
+
+def as_int(value: object, below: int = LATEST_BASE_NS) -> int | None:
+    """A number of that size at most, also where it is quoted, as some writers do."""
+    try:
+        number = None if isinstance(value, bool) else int(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if number is not None and -below <= number < below else None
+
+
+def as_text(value: object) -> str | None:
+    """A text as it is, but for halves of surrogate pairs; other values as JSON."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return None if value is None else as_json(value)
+
+
+def as_json(value: object) -> str:
+    """What json.loads gave, as JSON that others read."""
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:
+        # It writes no halves of surrogate pairs, no long numbers and nothing deep; and only it
+        # writes NaN as null.
+        plain = json.loads(json.dumps(value), parse_constant=lambda name: None)
+        return paired(json.dumps(plain).encode()).decode()
+
+
+def keys_as_json(keys: dict) -> str:
+    """The same of top-level keys, each by itself where one is nested too deeply to be written."""
+    try:
+        return as_json(keys)
+    except RecursionError:
+        parts = []
+        for key, value in keys.items():
+            try:
+                parts.append(f"{as_json(key)}:{as_json(value)}")
+            except RecursionError:
+                parts.append(f'{as_json(key)}:"nested too deeply"')
+        return "{" + ",".join(parts) + "}"
+
+
+def put_in_place(trace: IngestedTrace, archive: Place, job: str, rank: int, file_id: str) -> None:
+    """Move a trace's files to their final names, where nothing reads them yet."""
+    for table, file in trace.files.items():
+        put(file, archive / table / partition(job, rank) / f"{file_id}.parquet")

@@ -1,0 +1,123 @@
+"""Ingest what comes into a folder, until told to end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from hta_sql.database.roots import new_or_old_root
+from hta_sql.engines.start import start
+from hta_sql.errors import HtaSqlError
+from hta_sql.ingestion.find import Candidate, NothingThere, find_candidates, matches
+from hta_sql.ingestion.ingest import IngestSummary, take
+from hta_sql.ingestion.plan import with_told
+from hta_sql.ingestion.trace_list import is_list
+from hta_sql.places.storage import Place, at_once, stamp
+
+# A file, what is told of it, and its size and time.
+Look = tuple[Candidate, tuple[int, int] | None]
+# A file may be listed twice, once in a way that is of no use.
+Key = tuple[Place, str | None]
+
+
+def keep_up(
+    inputs: Iterable[str | Path],
+    archive: str | Path,
+    *,
+    seconds: float,
+    job: str | None = None,
+    tags: Mapping[str, str] | None = None,
+    given: Iterable[tuple[int, str | Path]] = (),
+    engine: str = "local",
+    address: str | None = None,
+    report: Callable[[str], None] = lambda line: None,
+    passed: Callable[[IngestSummary], None] = lambda summary: None,
+    **options: Any,
+) -> None:
+    """Look for new and changed files every so many seconds, and bring the archive up to them.
+
+    A file is taken once its size and time are those of the look before: until then somebody may
+    be writing it. One that was taken, or has failed, is taken again when it has changed, or when
+    something else is told of it. Only an exception ends it, such as KeyboardInterrupt.
+    """
+    start(engine, address)  # a wrong one is told at once
+    archive = new_or_old_root(archive)
+    inputs, given = list(inputs), list(given)
+    with suppress(NothingThere):  # as yet
+        find_candidates(inputs, job)
+    before: dict[Key, Look] = {}
+    taken: dict[Key, Look] = {}
+    lists: dict[Place, tuple] = {}
+    said: set[str] = set()
+    while True:
+        try:
+            lists_before, lists = lists, stamps_of_lists(inputs)
+            found = find(inputs, job, given, tags or {})
+            now = {
+                (c.path, c.error): (c, at)
+                for c, at in zip(found, at_once(stamp_of, found), strict=True)
+            }
+            ready = [
+                key
+                for key, look in now.items()
+                if look == before.get(key) and look != taken.get(key)
+            ]
+            before = now
+            if ready and lists == lists_before:
+                candidates = [now[key][0] for key in ready]
+                looks = {key: now[key] for key in ready}
+                with start(engine, address) as working:
+                    try:
+                        summary = take(
+                            candidates,
+                            archive,
+                            working,
+                            force=False,
+                            is_strict=False,
+                            report=report,
+                            **options,
+                        )
+                    except NothingThere:  # else what went wrong may go well at the next look
+                        taken |= looks
+                        raise
+                taken |= looks
+                passed(summary)
+        except (HtaSqlError, OSError) as error:
+            if str(error) not in said:  # what stays so is told once
+                said.add(str(error))
+                report(str(error))
+        time.sleep(seconds)
+
+
+def find(
+    inputs: list[str | Path],
+    job: str | None,
+    given: list[tuple[int, str | Path]],
+    tags: Mapping[str, str],
+) -> list[Candidate]:
+    """What there is by now."""
+    try:
+        found = find_candidates([*inputs, *(path for _, path in given)], job)
+    except NothingThere:
+        return []
+    return with_told(found, given, tags)
+
+
+def stamp_of(candidate: Candidate) -> tuple[int, int] | None:
+    """Of a file that is as it was: the same. What was listed needs no other."""
+    try:
+        return None if candidate.error or candidate.listed else stamp(candidate.path)
+    except OSError:
+        return None
+
+
+def stamps_of_lists(inputs: list[str | Path]) -> dict[Place, tuple[int, int]]:
+    """While somebody writes a list of traces, what it says does not count."""
+    lists = {}
+    for text in inputs:
+        with suppress(NothingThere):
+            lists |= {path: stamp(path) for path in matches(text) if is_list(path)}
+    return lists

@@ -1,0 +1,58 @@
+"""Results as HTML: in the report, and where a notebook shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from hta_sql.show.tables import rows_of
+from hta_sql.show.units import humane
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_ROWS_IN_NOTEBOOK = 50
+_LONG = 30
+
+
+def table_html(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:
+    """A table with humane units; numbers say their exact value, by which a page may sort."""
+    texts = [any(isinstance(row[at], str) for row in rows) for at in range(len(names))]
+    heads = "".join(
+        f"<th{_side(is_text)}>{escape(name)}</th>"
+        for name, is_text in zip(names, texts, strict=True)
+    )
+    lines = [
+        "<tr>" + "".join(_cell(*cell) for cell in zip(names, row, texts, strict=True)) + "</tr>"
+        for row in rows
+    ]
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def result_html(table: pa.Table) -> str:
+    """A result in a notebook: its first rows, and how many there are."""
+    shown = table.slice(0, _ROWS_IN_NOTEBOOK)
+    count = f"{table.num_rows:,} row{'s' * (table.num_rows != 1)}"
+    if shown.num_rows < table.num_rows:
+        count = f"the first {shown.num_rows} of {count}"
+    return f"{table_html(table.column_names, rows_of(shown))}<p>{count}</p>"
+
+
+def _cell(name: str, value: Any, is_text: bool) -> str:
+    # The exact number, or a text that is likely to be cut.
+    says = (
+        value is not None
+        and not isinstance(value, bool)
+        and (not isinstance(value, str) or len(value) > _LONG)
+    )
+    exact = f' title="{_plain(value)}"' if says else ""
+    return f"<td{_side(is_text)}{exact}>{escape(humane(name, value))}</td>"
+
+
+def _side(is_text: bool) -> str:
+    return ' style="text-align:left"' if is_text else ' style="text-align:right"'
+
+
+def _plain(value: Any) -> str:
+    return escape(str(value))

@@ -1,0 +1,191 @@
+"""Where the files of archives are: what the views of sql/tables ask for.
+
+A connection of ours is told them by name, from those jobs alone that are asked for: with thousands
+of jobs, or in object storage, looking through all folders would take most of a query's time. In
+hta.duckdb they are patterns, relative to the folder that a shell is in.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hta_sql.places.storage import at_once, is_remote, names_in, sizes_below
+from hta_sql.store.layout import KEYS, folder_for, has_changes, on_disk
+from hta_sql.store.moves import last_move
+
+if TYPE_CHECKING:
+    from hta_sql.places.remote import ArchiveFiles
+    from hta_sql.places.storage import Place
+
+# Above as many jobs, patterns for all are shorter than one for each.
+MOST_JOBS = 256
+MANIFESTS = tuple(KEYS)
+# What is stored of which traces.
+STORED_BY = ("traces", "stored_results")
+
+# As layout.on_disk has it.
+_NAMED = "replace(of_table, 'stored_', 'kept_')"
+# `[t]races.parquet` stands for one name: a plain name would be looked for in one archive only.
+PATTERNS = {
+    "archive_manifest": f"['[' || {_NAMED}[1] || ']' || {_NAMED}[2:] || '.parquet']",
+    "rank_files": "[of_table || '/*/rank=*/*.parquet']",
+    "job_files": "[of_table || '/*/ranks/*.parquet']",
+    "result_files": f"['results/' || {_NAMED} || '/*.parquet']",
+}
+
+
+@dataclass
+class Source:
+    """One archive, and where to read it; of one in object storage, DuckDB reads by `reader`.
+
+    `names` leaves out all jobs but these, which get new names: only of object storage.
+    """
+
+    root: Place
+    reader: ArchiveFiles | None = field(default=None, repr=False)
+    names: Mapping[str, str] = field(default_factory=dict)
+    _scratch: weakref.finalize | None = field(default=None, repr=False)
+    _last_move: bytes = field(default=b"", repr=False)
+
+    @cached_property
+    def manifests(self) -> Path:
+        """A folder on disk with its manifests, each in one file."""
+        self._last_move = last_move(self.root)  # before anything is looked for
+        if not is_remote(self.root) and not has_changes(self.root):
+            return self.root
+        folder = Path(tempfile.mkdtemp(prefix="hta-sql-"))
+        self._scratch = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        from hta_sql.store.manifest import Manifest  # not at the top: it needs Arrow
+
+        for table in MANIFESTS:
+            name = on_disk(table)
+            if {name, f"{name}.parquet"} & self._names:
+                Manifest(self.root, table).copy_to(folder / f"{name}.parquet", self.names)
+        return folder
+
+    def has_moved(self) -> bool:
+        """Whether files were moved or taken away since the manifests were read."""
+        return "manifests" in self.__dict__ and last_move(self.root) != self._last_move
+
+    def reread(self) -> None:
+        """Forget the manifests, and what was listed; the next to ask sees those of now."""
+        for known in ("manifests", "_names", "_listed"):
+            self.__dict__.pop(known, None)
+        if self._scratch:
+            self._scratch()
+
+    def close(self) -> None:
+        self.reread()
+
+    @property
+    def stamps(self) -> list[tuple[int, int, int] | None]:
+        """What tells whether jobs have come or gone, or something was stored of them."""
+        return [_stamp(self.manifests / f"{on_disk(table)}.parquet") for table in STORED_BY]
+
+    def manifest(self, table: str) -> list[str]:
+        file = self.manifests / f"{on_disk(table)}.parquet"
+        return [str(file)] if file.exists() else []
+
+    def files(self, table: str, below: str, jobs: Collection[str] | None) -> list[str]:
+        """Files, or patterns for them, of a table: `below` is rank=* or ranks."""
+        folders = self._folders(jobs)
+        if not is_remote(self.root):
+            patterns = [f"{table}/{folder}/{below}/*.parquet" for folder in folders]
+            return [f"{self.root}/{p}" for p in patterns if any(self.root.glob(p))]
+        return [
+            file
+            for folder in folders
+            for file in self._list(table, folder)
+            if fnmatchcase(file.split("/")[-2], below)
+        ]
+
+    def results(self, name: str) -> list[str]:
+        if is_remote(self.root):
+            return [f for f in self._list("results", "*") if f.split("/")[-2] == on_disk(name)]
+        pattern = f"results/{on_disk(name)}/*.parquet"
+        return [f"{self.root}/{pattern}"] if any(self.root.glob(pattern)) else []
+
+    def list_at_once(self, tables: Iterable[str], jobs: Collection[str] | None) -> None:
+        """List what `files` and `results` will ask for: one after another would take long."""
+        wanted = [(table, folder) for table in tables for folder in self._folders(jobs)]
+        wanted = [item for item in [*wanted, ("results", "*")] if item[0] in self._names]
+        at_once(lambda item: self._list(*item), wanted)
+
+    def _folders(self, jobs: Collection[str] | None) -> list[str]:
+        """The folders of jobs below a table's; of all jobs, a pattern."""
+        if self.names:
+            new = self.names.values()
+            jobs = new if jobs is None else [job for job in jobs if job in new]
+        return ["*"] if jobs is None else [folder_for(job) for job in jobs]
+
+    @cached_property
+    def _names(self) -> set[str]:
+        """What is directly in the archive: there are no folders of tables without rows."""
+        return names_in(self.root)
+
+    @cached_property
+    def _listed(self) -> dict[tuple[str, str], list[str]]:
+        return {}
+
+    def _list(self, table: str, folder: str) -> list[str]:
+        """The Parquet files in a folder of a table; until `reread`, those of the first time."""
+        if table not in self._names:
+            return []
+        if (table, "*") in self._listed:
+            return [f for f in self._listed[table, "*"] if folder in ("*", f.split("/")[-3])]
+        if (table, folder) not in self._listed:
+            old = self._folder_before(folder)
+            where = self.root / table if folder == "*" else self.root / table / old
+            found = {
+                url: size for url, size in sizes_below(where).items() if url.endswith(".parquet")
+            }
+            named = {url: url.replace(f"/{old}/", f"/{folder}/") for url in found}
+            self.reader.know({named[url]: (url, size) for url, size in found.items()})
+            self._listed[table, folder] = list(named.values())
+        return self._listed[table, folder]
+
+    def _folder_before(self, folder: str) -> str:
+        """The folder of a job, whose name may be a new one."""
+        before = {folder_for(new): folder_for(old) for old, new in self.names.items()}
+        return before.get(folder, folder)
+
+
+def whereabouts(
+    sources: Iterable[Source], tables: Iterable[str], jobs: Collection[str] | None
+) -> dict[str, dict[str, list[str]]]:
+    """For each macro of PATTERNS: the files of each table."""
+    sources, tables = list(sources), list(tables)
+    if jobs is not None and len(jobs) > MOST_JOBS:
+        jobs = None
+
+    def of_all(find, names: Iterable[str]) -> dict[str, list[str]]:
+        return {name: [file for source in sources for file in find(source, name)] for name in names}
+
+    data = [table for table in tables if table not in MANIFESTS]
+    for source in sources:
+        if is_remote(source.root):
+            source.manifests  # noqa: B018 - before files are listed: it notes the last move
+            source.list_at_once(data, jobs)
+    return {
+        "archive_manifest": of_all(Source.manifest, MANIFESTS),
+        "rank_files": of_all(lambda s, t: s.files(t, "rank=*", jobs), data),
+        "job_files": of_all(lambda s, t: s.files(t, "ranks", jobs), data),
+        "result_files": of_all(Source.results, tables),
+    }
+
+
+def _stamp(file: Path) -> tuple[int, int, int] | None:
+    """Tells a file from what it was; None if it is not there."""
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino

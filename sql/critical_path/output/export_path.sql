@@ -1,0 +1,62 @@
+-- The path of a rank as Chrome's trace format has it, a line each: a track of its own, which is
+-- full where something takes the path's time, and an arrow for each step from one lane to another.
+WITH
+path AS (
+    FROM rank_path(
+        getvariable('path_job'), getvariable('path_rank'), getvariable('path_window')
+    )
+),
+-- An arrow binds to the span that is open at its instant, which its end no longer is.
+arrows AS (
+    SELECT
+        p.position,
+        p.edge,
+        source.pid AS source_pid,
+        source.tid AS source_tid,
+        p.start_ns - CASE WHEN p.is_source_start OR source.dur_ns = 0 THEN 0 ELSE 1 END AS from_ns,
+        target.pid AS target_pid,
+        target.tid AS target_tid,
+        p.end_ns - CASE WHEN p.is_target_start OR target.dur_ns = 0 THEN 0 ELSE 1 END AS to_ns
+    FROM path AS p
+    JOIN events AS source
+        ON source.job = p.job AND source.rank = p.rank AND source.event_id = p.source_event_id
+    JOIN events AS target
+        ON target.job = p.job AND target.rank = p.rank AND target.event_id = p.target_event_id
+    WHERE p.edge IN ('dependency', 'kernel_launch_delay', 'sync_dependency')
+),
+tracks AS (
+    SELECT
+        position,
+        0 AS turn,
+        chrome_event(
+            'X', bound_by, name, 'Critical path', getvariable('path_window'),
+            start_ns - getvariable('export_base_ns'), end_ns - start_ns, NULL, NULL, NULL,
+            json_object('edge', edge, 'bound by', bound_by, 'position', position)::VARCHAR, NULL
+        ) AS line
+    FROM path
+    WHERE time_ns > 0
+),
+ends AS (
+    SELECT
+        position,
+        1 AS turn,
+        chrome_event(
+            's', 'critical_path', edge, source_pid, source_tid,
+            from_ns - getvariable('export_base_ns'), NULL, 'critical ' || position, NULL, NULL,
+            NULL, NULL
+        ) AS line
+    FROM arrows
+    UNION ALL
+    SELECT
+        position,
+        2 AS turn,
+        chrome_event(
+            'f', 'critical_path', edge, target_pid, target_tid,
+            to_ns - getvariable('export_base_ns'), NULL, 'critical ' || position, 'e', NULL,
+            NULL, NULL
+        ) AS line
+    FROM arrows
+)
+SELECT line
+FROM (FROM tracks UNION ALL FROM ends)
+ORDER BY position, turn

@@ -1,0 +1,107 @@
+-- How much of each wait the computation of its device hides.
+--
+-- `waits` needs job, rank, device, event_id, start_ns, dur_ns, wait_ns, computed_before_ns and
+-- hidden_ns: a kernel, as in gpu_activities, of which the first wait_ns are waiting.
+-- They are of `jobs` and `ranks`; NULL means all. Gives each wait with
+--
+--     hidden_wait_ns  of wait_ns, time with a computation on the device
+--
+-- A kernel of which nothing or all is hidden, or which waited for nothing or all its time, tells it
+-- by itself; NULL where hidden_ns is. For the others, partly hidden, it is what was computed until
+-- the wait's end, less what was until its start. Of the computations that began by
+-- an instant,
+--
+--     end_ns   is the latest end
+--     idle_ns  is how long there was none until the last of them began: its start_ns less its
+--              computed_before_ns
+--
+--     a  [===)    [=====)
+--     b               [=======)
+--     instants           |          16: idle_ns 5, end_ns 21; computed until then 16 - 5 = 11
+--                                |  24: idle_ns 5, end_ns 21; computed until then 21 - 5 = 16
+--
+-- and computed until then was the lesser of the instant and end_ns, less idle_ns.
+--
+-- Here the devices are laid end to end on one axis of time, as in busy_times, each from the start
+-- of its first such wait to the end of its last; end_ns and idle_ns both begin at its zero_ns.
+CREATE OR REPLACE MACRO hidden_waits(waits, jobs, ranks) AS TABLE
+WITH
+computations AS (
+    SELECT a.job, a.rank, a.device, a.start_ns, a.dur_ns, a.computed_before_ns
+    FROM gpu_activities AS a
+    WHERE a.kind = 'computation'
+      AND (jobs IS NULL OR list_contains(jobs, a.job))
+      AND (ranks IS NULL OR list_contains(ranks, a.rank))
+),
+partly_hidden AS MATERIALIZED (
+    SELECT *, row_number() OVER () AS wait_id
+    FROM query_table(waits)
+    WHERE wait_ns > 0 AND wait_ns < dur_ns AND hidden_ns > 0 AND hidden_ns < dur_ns
+),
+devices AS MATERIALIZED (
+    SELECT
+        *,
+        (sum(last_ns - first_ns + 1) OVER in_order - (last_ns - first_ns + 1))::BIGINT AS zero_ns
+    FROM (
+        SELECT
+            job,
+            rank,
+            device,
+            min(start_ns) AS first_ns,
+            max(start_ns + wait_ns) AS last_ns,
+            min(computed_before_ns) AS first_computed_ns
+        FROM partly_hidden
+        GROUP BY job, rank, device
+    )
+    WINDOW in_order AS (ORDER BY job, rank, device ROWS UNBOUNDED PRECEDING)
+),
+placed AS MATERIALIZED (
+    SELECT
+        w.*,
+        d.zero_ns,
+        d.zero_ns + w.start_ns + w.wait_ns - d.first_ns AS until_ns,
+        w.computed_before_ns - d.first_computed_ns AS computed_ns
+    FROM partly_hidden AS w
+    JOIN devices AS d
+        ON d.job = w.job AND d.rank = w.rank AND d.device IS NOT DISTINCT FROM w.device
+),
+moments AS (
+    SELECT
+        d.zero_ns + greatest(0, c.start_ns - d.first_ns) AS at_ns,
+        d.zero_ns + least(c.start_ns + c.dur_ns, d.last_ns) - d.first_ns AS end_ns,
+        d.zero_ns + (c.start_ns - d.first_ns) - (c.computed_before_ns - d.first_computed_ns)
+            AS idle_ns,
+        NULL::BIGINT AS wait_id
+    FROM computations AS c
+    JOIN devices AS d
+        ON d.job = c.job AND d.rank = c.rank AND d.device IS NOT DISTINCT FROM c.device
+    WHERE greatest(c.start_ns, d.first_ns) < least(c.start_ns + c.dur_ns, d.last_ns)
+    UNION ALL BY NAME
+    SELECT until_ns AS at_ns, wait_id
+    FROM placed
+),
+begun AS (
+    SELECT
+        wait_id,
+        max(end_ns) OVER until_then AS end_ns,
+        max(idle_ns) OVER until_then AS idle_ns
+    FROM moments
+    WINDOW until_then AS (ORDER BY at_ns)
+)
+SELECT
+    *,
+    CASE
+        WHEN hidden_ns = 0 OR wait_ns = 0 THEN 0
+        WHEN hidden_ns = dur_ns THEN wait_ns
+        WHEN wait_ns = dur_ns THEN hidden_ns
+    END AS hidden_wait_ns
+FROM query_table(waits)
+WHERE (wait_ns > 0 AND wait_ns < dur_ns AND hidden_ns > 0 AND hidden_ns < dur_ns) IS NOT TRUE
+UNION ALL BY NAME
+-- Before a device's first computation, end_ns and idle_ns are the device's before it, or NULL.
+SELECT
+    p.* EXCLUDE (wait_id, zero_ns, until_ns, computed_ns),
+    least(p.until_ns, greatest(b.end_ns, p.zero_ns)) - greatest(b.idle_ns, p.zero_ns)
+        - p.computed_ns AS hidden_wait_ns
+FROM placed AS p
+JOIN begun AS b ON b.wait_id = p.wait_id;

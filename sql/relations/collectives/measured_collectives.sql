@@ -1,0 +1,98 @@
+-- What each collective moved: one row for each one of `members`, of calls that belong together.
+--
+-- `members` are rows of paired_members, of `jobs`, and `groups` of groups_of_jobs. Of the
+-- collectives, those with one of `ranks` and of `steps`; NULL means all. Gives job, collective_id,
+-- group_id, is_message, name, operation, dtype, step, paired_by, seq, comms_id, member_count,
+-- member_total and transfer_ns as in paired_members, of several the least, and
+--
+--     bytes        the message: the larger one of a call's input and output, of the calls the
+--                  largest. Where an all-to-all tells how it splits them: what leaves a rank or
+--                  arrives there, without the rank's own share. NULL for a barrier, and where the
+--                  format or the number of elements is not known
+--     bus_factor   by which a bandwidth is multiplied to be that of the busiest link; 1 where own
+--                  shares are left out already. NULL where the operation is not known, or how an
+--                  all-to-all splits was too long to be written whole
+--     is_cut_short true in this last case
+CREATE OR REPLACE MACRO measured_collectives(members, groups, jobs, ranks, steps) AS TABLE
+WITH
+placed AS (
+    SELECT
+        m.job,
+        m.collective_id,
+        m.in_nelems,
+        m.out_nelems,
+        TRY_CAST(c.in_split_sizes AS BIGINT[]) AS in_splits,
+        TRY_CAST(c.out_split_sizes AS BIGINT[]) AS out_splits,
+        contains(c.in_split_sizes || c.out_split_sizes, '...') AS is_cut_short,
+        g.ranks,
+        list_position(g.ranks, m.rank) AS place
+    FROM collective_calls(jobs) AS c
+    JOIN query_table(members) AS m
+        ON m.job = c.job AND m.rank = c.rank AND m.event_id = c.event_id
+    JOIN query_table(groups) AS g ON g.group_id = m.group_id
+    WHERE collective_operation(c.name) = 'all_to_all'
+      AND c.in_split_sizes || c.out_split_sizes <> '[][]'
+),
+splits AS (
+    SELECT
+        job,
+        collective_id,
+        -- Splits count rows of a tensor, messages its elements; without splits shares are equal.
+        max(greatest(
+            in_nelems - CASE
+                WHEN len(in_splits) > 0
+                THEN in_nelems::HUGEINT * in_splits[place] // greatest(1, list_sum(in_splits))
+                ELSE in_nelems // len(ranks)
+            END,
+            out_nelems - CASE
+                WHEN len(out_splits) > 0
+                THEN out_nelems::HUGEINT * out_splits[place] // greatest(1, list_sum(out_splits))
+                ELSE out_nelems // len(ranks)
+            END
+        ))::BIGINT AS nelems,
+        bool_or(is_cut_short OR place IS NULL) AS is_cut_short
+    FROM placed
+    GROUP BY job, collective_id
+),
+told AS (
+    SELECT
+        job,
+        collective_id,
+        any_value(group_id) AS group_id,
+        bool_or(is_message) AS is_message,
+        min(CASE WHEN is_message THEN 'send' ELSE name END) AS name,
+        min(CASE WHEN is_message THEN 'send' ELSE operation END) AS operation,
+        min(dtype) AS dtype,
+        min(step) AS step,
+        any_value(paired_by) AS paired_by,
+        min(seq) AS seq,
+        min(comms_id) AS comms_id,
+        any_value(member_count) AS member_count,
+        any_value(CASE WHEN is_message THEN 2 ELSE member_total END) AS member_total,
+        any_value(transfer_ns) AS transfer_ns,
+        max(greatest(in_nelems, out_nelems)) AS nelems,
+        bool_or(list_contains(ranks, rank)) AS has_ranks
+    FROM query_table(members)
+    WHERE collective_id IS NOT NULL AND member_count > 1
+    GROUP BY job, collective_id
+)
+SELECT
+    t.* EXCLUDE (nelems, has_ranks),
+    CASE
+        WHEN t.operation = 'barrier' THEN NULL
+        WHEN s.is_cut_short THEN d.element_bytes::BIGINT * t.nelems
+        ELSE d.element_bytes::BIGINT * coalesce(s.nelems, t.nelems)
+    END AS bytes,
+    CASE
+        WHEN s.is_cut_short THEN NULL
+        WHEN s.nelems IS NOT NULL THEN 1
+        WHEN f.keeps_own_share THEN f.passes * (t.member_total - 1) / nullif(t.member_total, 0)
+        ELSE f.passes
+    END AS bus_factor,
+    coalesce(s.is_cut_short, false) AS is_cut_short
+FROM told AS t
+LEFT JOIN splits AS s ON s.job = t.job AND s.collective_id = t.collective_id
+LEFT JOIN dtype_sizes AS d ON d.dtype = t.dtype
+LEFT JOIN bus_factors AS f ON f.operation = t.operation
+WHERE (ranks IS NULL OR t.has_ranks)
+  AND (steps IS NULL OR list_contains(steps, t.step));

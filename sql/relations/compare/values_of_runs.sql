@@ -1,0 +1,103 @@
+-- What many runs of a program lead to expect of the next one.
+
+-- The runs to expect from: of the jobs with `job_contains` in their names that began before
+-- `newest`, or at once and are before it by name, on the same GPUs and with as many ranks, the last
+-- `run_limit`; and `newest` itself, by default the job that began last. Gives job, is_newest and
+-- start_ns.
+CREATE OR REPLACE MACRO comparable_runs(newest_job, job_contains, run_limit) AS TABLE
+WITH
+jobs AS (
+    SELECT
+        t.job,
+        min(t.start_ns) AS start_ns,
+        string_agg(DISTINCT t.device_name, ', ' ORDER BY t.device_name) AS gpu,
+        max(t.world_size) AS world_size
+    FROM traces AS t
+    WHERE job_contains IS NULL OR contains(t.job, job_contains)
+    GROUP BY t.job
+),
+newest AS (
+    SELECT *
+    FROM jobs
+    WHERE newest_job IS NULL OR job = newest_job
+    ORDER BY start_ns DESC NULLS LAST, job DESC
+    LIMIT 1
+),
+earlier AS (
+    SELECT j.job, j.start_ns
+    FROM jobs AS j
+    JOIN newest AS n
+        ON j.gpu IS NOT DISTINCT FROM n.gpu
+        AND j.world_size IS NOT DISTINCT FROM n.world_size
+        AND j.job <> n.job
+        AND (
+            j.start_ns < n.start_ns
+            OR (coalesce(j.start_ns = n.start_ns, true) AND j.job < n.job)
+        )
+    ORDER BY j.start_ns DESC NULLS LAST, j.job DESC
+    LIMIT CASE WHEN run_limit < 0 THEN 0 ELSE run_limit END
+)
+SELECT job, true AS is_newest, start_ns
+FROM newest
+UNION ALL
+SELECT job, false AS is_newest, start_ns
+FROM earlier;
+
+-- One value a run of all that is compared, the median over its steps or, for a run without steps,
+-- that of the whole: rows of job, kind, name and value_ns. `runs` are rows of comparable_runs.
+CREATE OR REPLACE MACRO values_of_runs(runs, short_names) AS TABLE
+WITH
+marked AS (
+    SELECT s.job, s.rank, s.step, max(s.end_ns) - min(s.start_ns) AS step_ns
+    FROM steps AS s
+    WHERE list_contains((SELECT list(r.job) FROM query_table(runs) AS r), s.job)
+    GROUP BY s.job, s.rank, s.step
+),
+sampled AS MATERIALIZED (
+    SELECT job AS side, job, rank, step, step_ns
+    FROM marked
+    UNION ALL
+    SELECT t.job AS side, t.job, t.rank, NULL AS step, NULL AS step_ns
+    FROM traces AS t
+    JOIN query_table(runs) AS r ON r.job = t.job
+    WHERE t.job NOT IN (SELECT m.job FROM marked AS m)
+),
+metrics AS (
+    FROM step_metrics(sampled, (SELECT list(r.job) FROM query_table(runs) AS r))
+),
+step_counts AS (
+    SELECT job, count(*) AS step_count, bool_or(step IS NOT NULL) AS has_steps
+    FROM sampled
+    GROUP BY job
+),
+kernels AS (
+    SELECT
+        a.job,
+        CASE WHEN short_names THEN a.short_name ELSE a.name END AS name,
+        sum(a.dur_ns) FILTER (NOT c.has_steps OR a.step IS NOT NULL) AS total_ns,
+        any_value(c.step_count) AS step_count
+    FROM gpu_activities AS a
+    JOIN step_counts AS c ON c.job = a.job
+    GROUP BY ALL
+)
+SELECT job, 'kernel' AS kind, name, round(coalesce(total_ns, 0) / step_count)::BIGINT AS value_ns
+FROM kernels
+UNION ALL
+SELECT side AS job, 'step' AS kind, name, round(median(value_ns))::BIGINT AS value_ns
+FROM metrics
+GROUP BY side, name;
+
+-- The values of each of these things in each run: kind, name, the columns of `runs` and value_ns.
+-- What a run has not is NULL, of kernels; of a step's metrics that it has not there is no row.
+CREATE OR REPLACE MACRO values_by_run(run_values, runs) AS TABLE
+WITH
+things AS (
+    SELECT DISTINCT kind, name
+    FROM query_table(run_values)
+)
+SELECT t.kind, t.name, r.*, v.value_ns
+FROM things AS t
+CROSS JOIN query_table(runs) AS r
+LEFT JOIN query_table(run_values) AS v
+    ON v.job = r.job AND v.kind = t.kind AND v.name IS NOT DISTINCT FROM t.name
+WHERE t.kind = 'kernel' OR v.job IS NOT NULL;

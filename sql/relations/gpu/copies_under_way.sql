@@ -1,0 +1,97 @@
+-- How many copies ran at each moment, and how fast they moved bytes together.
+
+-- Of one copy in GB/s: what the profiler says, else bytes by time; NULL where neither is known, and
+-- where the copy took no time.
+--
+-- In fixed point, so that sums do not depend on their order, and nothing is left when all that was
+-- added has been taken away. What has no place in it, from 1e9 GB/s on, is as good as unknown.
+CREATE OR REPLACE MACRO copy_bandwidth(said_gbps, bytes, dur_ns) AS
+CASE
+    WHEN dur_ns > 0
+    THEN coalesce(
+        TRY_CAST(CASE WHEN said_gbps >= 0 THEN said_gbps END AS DECIMAL(24, 15)),
+        TRY_CAST(CASE WHEN bytes >= 0 THEN bytes / dur_ns END AS DECIMAL(24, 15))
+    )
+END;
+
+-- The instants at which copies begin or end, each with what runs from it on to the next one.
+--
+-- `jobs`, `ranks` and `steps` are those to look at, as in activities_of. Gives one row for each
+-- (job, rank, device, copy_kind, at_ns). Copies that end at an instant no longer count at it, those
+-- that begin do.
+--
+--     a          [=======)             bandwidth 2
+--     b              [=======)         bandwidth 3
+--     bandwidth  2   5   3   0
+CREATE OR REPLACE MACRO copies_under_way(jobs, ranks, steps) AS TABLE
+WITH
+copies AS (
+    SELECT
+        a.job,
+        a.rank,
+        a.device,
+        copy_kind(a.name) AS copy_kind,
+        a.start_ns,
+        a.end_ns,
+        CASE WHEN a.bytes >= 0 THEN a.bytes END AS bytes,
+        copy_bandwidth(a.bandwidth_gbps, a.bytes, a.dur_ns) AS bandwidth
+    FROM gpu_activities AS a
+    WHERE (jobs IS NULL OR list_contains(jobs, a.job))
+      AND (ranks IS NULL OR list_contains(ranks, a.rank))
+      AND (steps IS NULL OR list_contains(steps, a.step))
+      AND a.kind = 'memory'
+),
+changes AS (
+    SELECT
+        job,
+        rank,
+        device,
+        copy_kind,
+        start_ns AS at_ns,
+        1 AS change,
+        bandwidth AS bandwidth_change,
+        bytes
+    FROM copies
+    UNION ALL
+    SELECT
+        job,
+        rank,
+        device,
+        copy_kind,
+        end_ns AS at_ns,
+        -1 AS change,
+        -bandwidth AS bandwidth_change,
+        NULL AS bytes
+    FROM copies
+),
+instants AS (
+    SELECT
+        job,
+        rank,
+        device,
+        copy_kind,
+        at_ns,
+        count(*) FILTER (change = 1) AS begun_count,
+        sum(bytes) AS begun_bytes,
+        sum(change) AS change,
+        coalesce(sum(bandwidth_change), 0) AS bandwidth_change,
+        count(bandwidth_change) > 0 AS is_known
+    FROM changes
+    GROUP BY job, rank, device, copy_kind, at_ns
+)
+SELECT
+    job,
+    rank,
+    device,
+    copy_kind,
+    at_ns,
+    lead(at_ns) OVER in_order AS until_ns,
+    begun_count,
+    begun_bytes,
+    sum(change) OVER in_order AS running_count,
+    sum(bandwidth_change) OVER in_order AS bandwidth,
+    is_known  -- whether a copy whose bandwidth is known begins or ends
+FROM instants
+WINDOW in_order AS (
+    PARTITION BY job, rank, device, copy_kind ORDER BY at_ns ROWS UNBOUNDED PRECEDING
+);

@@ -1,0 +1,80 @@
+-- How many activities are in the queue of their stream, after each launch and each start.
+--
+-- `jobs`, `ranks` and `steps` are those to look at, as in activities_of. Gives two points for each
+-- activity with a launch, +1 where its launch begins and -1 where it starts itself, with the sum up
+-- to and including the point, and the instant of the stream's next point, NULL after the last. Of
+-- points at one instant the +1 come first, then the lower event_id; with the other order, a kernel
+-- that starts the instant it is launched would count as started unlaunched.
+CREATE OR REPLACE MACRO queue_lengths(jobs, ranks, steps) AS TABLE
+WITH
+-- Materialized, for each activity is needed twice and shall be read once.
+launched AS MATERIALIZED (
+    SELECT
+        a.job, a.rank, a.device, a.stream, a.event_id, a.launch_id, a.launch_start_ns, a.start_ns
+    FROM gpu_activities AS a
+    WHERE (jobs IS NULL OR list_contains(jobs, a.job))
+      AND (ranks IS NULL OR list_contains(ranks, a.rank))
+      AND (steps IS NULL OR list_contains(steps, a.step))
+      AND a.launch_id IS NOT NULL
+),
+-- A number for each stream, in their order, since what is sorted by has to be narrow.
+streams AS (
+    SELECT row_number() OVER (ORDER BY job, rank, device, stream) AS stream_number, *
+    FROM (SELECT DISTINCT job, rank, device, stream FROM launched)
+),
+on_streams AS MATERIALIZED (
+    SELECT
+        streams.stream_number,
+        launched.event_id,
+        launched.launch_id,
+        launched.launch_start_ns,
+        launched.start_ns
+    FROM launched
+    JOIN streams
+        ON streams.job = launched.job
+        AND streams.rank = launched.rank
+        AND streams.device IS NOT DISTINCT FROM launched.device
+        AND streams.stream IS NOT DISTINCT FROM launched.stream
+),
+points AS (
+    SELECT
+        stream_number,
+        launch_start_ns AS at_ns,
+        event_id,
+        1 AS change,
+        launch_id,
+        start_ns < launch_start_ns AS is_early_start
+    FROM on_streams
+    UNION ALL
+    SELECT
+        stream_number,
+        start_ns AS at_ns,
+        event_id,
+        -1 AS change,
+        launch_id,
+        start_ns < launch_start_ns AS is_early_start
+    FROM on_streams
+),
+lengths AS (
+    SELECT
+        *,
+        (sum(change) OVER (in_order ROWS UNBOUNDED PRECEDING))::BIGINT AS queue_length,
+        lead(at_ns) OVER in_order AS until_ns
+    FROM points
+    WINDOW in_order AS (PARTITION BY stream_number ORDER BY at_ns, change DESC, event_id)
+)
+SELECT
+    streams.job,
+    streams.rank,
+    streams.device,
+    streams.stream,
+    lengths.stream_number,
+    lengths.at_ns,
+    lengths.event_id,
+    lengths.change,
+    lengths.queue_length,
+    lengths.until_ns,
+    lengths.launch_id,
+    lengths.is_early_start
+FROM lengths
+JOIN streams ON streams.stream_number = lengths.stream_number;

@@ -1,0 +1,115 @@
+-- What a call of an operator costs: floating-point operations and bytes, by the shapes it got.
+--
+-- A formula of matrix_products.sql, convolutions.sql, attentions.sql or memory_bound.sql gives, for
+-- each shape, the factors of its number of operations, and the tensors that it has to read and
+-- write. The rest is here.
+
+-- Sizes of each argument from the JSON of `Input Dims`; NULL for lists of tensors among them. A
+-- fraction would be rounded, so then there is nothing.
+CREATE OR REPLACE MACRO argument_sizes(text) AS
+CASE WHEN NOT contains(text, '.') THEN TRY_CAST(text AS BIGINT[][]) END;
+
+-- Texts from the JSON of `Input type` or `Concrete Inputs`.
+CREATE OR REPLACE MACRO argument_texts(text) AS
+TRY_CAST(text AS VARCHAR[]);
+
+-- Bytes of an element, by the names that C++ gives types in `Input type`; NULL for others. Those
+-- that end in _x2 hold two numbers in each element.
+CREATE OR REPLACE MACRO type_bytes(type) AS
+CASE
+    WHEN type IN (
+        'bool', 'signed char', 'unsigned char', 'char', 'c10::qint8', 'c10::quint8',
+        'c10::Float8_e4m3fn', 'c10::Float8_e4m3fnuz', 'c10::Float8_e5m2', 'c10::Float8_e5m2fnuz',
+        'c10::Float8_e8m0fnu', 'c10::Float4_e2m1fn_x2'
+    )
+    THEN 1
+    WHEN type IN (
+        'c10::Half', 'c10::BFloat16', 'short', 'short int', 'unsigned short', 'short unsigned int'
+    )
+    THEN 2
+    WHEN type IN ('float', 'int', 'unsigned int', 'c10::qint32', 'c10::complex<c10::Half>')
+    THEN 4
+    WHEN type IN (
+        'double', 'long', 'long int', 'long long', 'long long int', '__int64', 'unsigned long',
+        'long unsigned int', 'unsigned long long', 'c10::complex<float>'
+    )
+    THEN 8
+    WHEN type = 'c10::complex<double>'
+    THEN 16
+END::BIGINT;
+
+-- The number format of a type as device_peaks names it; NULL where no device has a peak for it.
+CREATE OR REPLACE MACRO number_format(type) AS
+CASE
+    WHEN type = 'double' THEN 'float64'
+    WHEN type = 'float' THEN 'float32'
+    WHEN type = 'c10::Half' THEN 'float16'
+    WHEN type = 'c10::BFloat16' THEN 'bfloat16'
+    WHEN prefix(type, 'c10::Float8_e4m3') OR prefix(type, 'c10::Float8_e5m2') THEN 'float8'
+    WHEN type = 'c10::Float4_e2m1fn_x2' THEN 'float4'
+    WHEN type IN ('signed char', 'unsigned char', 'char', 'c10::qint8', 'c10::quint8') THEN 'int8'
+END;
+
+-- Exact product of whole numbers, 1 of none; NULL where one is unknown or negative, or where the
+-- product does not fit.
+CREATE OR REPLACE MACRO whole_product(numbers) AS
+CASE
+    WHEN len(numbers) = 0
+    THEN 1
+    WHEN list_bool_and(list_transform(numbers, lambda n: coalesce(n >= 0, false)))
+        AND list_contains(numbers, 0)
+    THEN 0
+    WHEN list_bool_and(list_transform(numbers, lambda n: coalesce(n >= 0, false)))
+        AND list_product(numbers) < 9.2e18
+    THEN list_reduce(numbers::HUGEINT[], lambda a, b: a * b)
+END::BIGINT;
+
+-- Needs shape_number, family, is_estimated, factors BIGINT[], formats VARCHAR[] (the types whose
+-- product it is) and tensors, a list of {dims, type}; one whose type is of no tensor costs nothing.
+-- Gives one row for each shape whose operations are known, or of a family of which they are not
+-- counted, whose bytes are.
+CREATE OR REPLACE MACRO operator_costs(formulas) AS TABLE
+WITH
+costs AS (
+    SELECT
+        shape_number,
+        family,
+        is_estimated,
+        family NOT IN ('elementwise', 'reduction') AS counts_flops,
+        whole_product(factors) AS flops,
+        list_transform(
+            tensors,
+            lambda t: CASE
+                WHEN t.type IN ('', 'Scalar', 'ScalarList', 'None') THEN 0
+                WHEN t.dims IS NULL THEN NULL
+                ELSE whole_product(list_append(t.dims, type_bytes(t.type)))
+            END
+        ) AS bytes_of_each,
+        list_distinct(list_transform(
+            formats, lambda type: coalesce(number_format(type), 'none')
+        )) AS formats
+    FROM query_table(formulas)
+),
+summed AS (
+    SELECT
+        shape_number,
+        family,
+        is_estimated,
+        counts_flops,
+        flops,
+        CASE
+            WHEN len(formats) = 1 AND formats[1] <> 'none' AND flops IS NOT NULL
+            THEN formats[1]
+        END AS dtype,
+        CASE
+            WHEN list_bool_and(list_transform(bytes_of_each, lambda b: b IS NOT NULL))
+            THEN TRY_CAST(
+                list_reduce(list_prepend(0, bytes_of_each)::HUGEINT[], lambda a, b: a + b)
+                AS BIGINT
+            )
+        END AS bytes
+    FROM costs
+)
+SELECT shape_number, family, coalesce(is_estimated, false) AS is_estimated, flops, bytes, dtype
+FROM summed
+WHERE flops IS NOT NULL OR (bytes IS NOT NULL AND NOT counts_flops);

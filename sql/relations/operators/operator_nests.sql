@@ -1,0 +1,126 @@
+-- Which call of an operator with a known cost each operator belongs to, where such calls nest.
+--
+-- `calls` has job, rank, event_id, op_id, shape_number, has_flops and is_rerun; `ops` has job,
+-- rank, event_id and op_id of every operator inside another. Those of unknown cost are passed
+-- through.
+--
+-- Each computation shall count once. Of calls inside one another whose operations are known, only
+-- the innermost count; a call of which only bytes are known counts where no call is inside it, and
+-- none that counts around it.
+--
+--     aten::linear            [=====================)     does not count
+--     aten::t                  [==)                       unknown cost
+--     aten::addmm                  [================)     counts
+--     aten::copy_                    [===)                does not: it is the addmm's
+--
+-- Gives one row for each call, and each operator in one: `call_id` is the innermost call at or
+-- around it, `counted_id` the one that counts. For a call, also `outer_id`, the next call around
+-- it, its shape_number, and whether it or a call around it is_rerun.
+CREATE OR REPLACE MACRO operator_nests(calls, ops) AS TABLE
+WITH RECURSIVE
+passed AS (
+    SELECT o.job, o.rank, o.event_id, o.op_id
+    FROM query_table(ops) AS o
+    ANTI JOIN query_table(calls) AS c
+        ON c.job = o.job AND c.rank = o.rank AND c.event_id = o.event_id
+),
+-- From each call inwards, up to the next calls, so that every operator is visited once.
+owned AS (
+    SELECT p.job, p.rank, p.event_id, c.event_id AS call_id
+    FROM query_table(calls) AS c
+    JOIN passed AS p ON p.job = c.job AND p.rank = c.rank AND p.op_id = c.event_id
+    UNION ALL
+    SELECT p.job, p.rank, p.event_id, owned.call_id
+    FROM owned
+    JOIN passed AS p ON p.job = owned.job AND p.rank = owned.rank AND p.op_id = owned.event_id
+),
+owners AS (
+    SELECT job, rank, event_id, call_id FROM owned
+    UNION ALL
+    SELECT job, rank, event_id, event_id AS call_id FROM query_table(calls)
+),
+nested AS (
+    SELECT
+        c.job,
+        c.rank,
+        c.event_id,
+        c.shape_number,
+        c.has_flops,
+        c.is_rerun,
+        owners.call_id AS outer_id
+    FROM query_table(calls) AS c
+    LEFT JOIN owners
+        ON owners.job = c.job AND owners.rank = c.rank AND owners.event_id = c.op_id
+),
+-- From the outermost calls inwards: the innermost call with operations, around and at each.
+placed AS (
+    SELECT
+        job,
+        rank,
+        event_id,
+        shape_number,
+        has_flops,
+        is_rerun,
+        outer_id,
+        NULL::BIGINT AS around_id,
+        CASE WHEN has_flops THEN event_id END AS at_id
+    FROM nested
+    WHERE outer_id IS NULL
+    UNION ALL
+    SELECT
+        n.job,
+        n.rank,
+        n.event_id,
+        n.shape_number,
+        n.has_flops,
+        n.is_rerun OR placed.is_rerun AS is_rerun,
+        n.outer_id,
+        placed.at_id AS around_id,
+        CASE WHEN n.has_flops THEN n.event_id ELSE placed.at_id END AS at_id
+    FROM placed
+    JOIN nested AS n
+        ON n.job = placed.job AND n.rank = placed.rank AND n.outer_id = placed.event_id
+),
+with_flops_inside AS (
+    SELECT DISTINCT job, rank, around_id AS event_id
+    FROM placed
+    WHERE has_flops AND around_id IS NOT NULL
+),
+with_calls_inside AS (
+    SELECT DISTINCT job, rank, outer_id AS event_id
+    FROM placed
+    WHERE outer_id IS NOT NULL
+),
+-- What has operations inside has none that counts around it either.
+counted AS (
+    SELECT
+        p.job,
+        p.rank,
+        p.event_id,
+        p.shape_number,
+        p.outer_id,
+        p.is_rerun,
+        CASE
+            WHEN p.at_id IS NOT NULL AND f.event_id IS NULL THEN p.at_id
+            WHEN NOT p.has_flops AND c.event_id IS NULL THEN p.event_id
+        END AS counted_id
+    FROM placed AS p
+    LEFT JOIN with_flops_inside AS f
+        ON f.job = p.job AND f.rank = p.rank AND f.event_id = p.at_id
+    LEFT JOIN with_calls_inside AS c
+        ON c.job = p.job AND c.rank = p.rank AND c.event_id = p.event_id
+)
+SELECT
+    owners.job,
+    owners.rank,
+    owners.event_id,
+    owners.call_id,
+    counted.counted_id,
+    counted.outer_id,
+    counted.is_rerun,
+    CASE WHEN owners.event_id = owners.call_id THEN counted.shape_number END AS shape_number
+FROM owners
+JOIN counted
+    ON counted.job = owners.job
+    AND counted.rank = owners.rank
+    AND counted.event_id = owners.call_id;

@@ -1,0 +1,45 @@
+-- Every node of PyTorch's execution traces: what operators and annotations got and returned.
+CREATE OR REPLACE MACRO execution_nodes_schema() AS TABLE
+SELECT
+    NULL::VARCHAR AS job,
+    NULL::INTEGER AS rank,
+    NULL::BIGINT AS position,             -- 0-based in the file: by the end of each call
+    NULL::BIGINT AS node_id,
+    NULL::BIGINT AS parent_id,            -- node_id of the caller; NULL for the root
+    NULL::VARCHAR AS name,
+    NULL::BIGINT AS record_function_id,   -- joins operators; NULL for process and threads
+    NULL::BIGINT AS sequence_number,      -- of autograd; joins forward and backward operators
+    NULL::BIGINT AS scope,                -- 0 operator, 1 backward function, 7 annotation
+    NULL::BIGINT AS thread_id,            -- as PyTorch counts them, not the operating system
+    NULL::BIGINT AS forward_thread_id,    -- of backward operators: where the forward one ran
+    NULL::BIGINT AS forward_parent_id,    -- of backward operators: node_id on that thread
+    NULL::VARCHAR AS op_schema,           -- such as aten::mm(Tensor self, Tensor mat2) -> Tensor
+    NULL::VARCHAR AS kernel_backend,      -- such as triton
+    NULL::VARCHAR AS kernel_file,         -- of a generated kernel
+    NULL::VARCHAR AS inputs,              -- JSON: values; of tensors ids, size and device
+    NULL::VARCHAR AS input_shapes,        -- JSON, as all below
+    NULL::VARCHAR AS input_types,
+    NULL::VARCHAR AS input_strides,       -- written by newer PyTorch
+    NULL::VARCHAR AS outputs,
+    NULL::VARCHAR AS output_shapes,
+    NULL::VARCHAR AS output_types,
+    NULL::VARCHAR AS output_strides,
+    NULL::VARCHAR AS attributes           -- every other key: collective, process group, sizes, …
+WHERE false;
+
+-- The nodes of the archive's execution traces.
+--
+-- A data file counts only while attachments.parquet names it.
+CREATE OR REPLACE VIEW execution_nodes AS
+FROM execution_nodes_schema()
+UNION ALL BY NAME
+SELECT
+    * EXCLUDE (filename), job_of_file(filename) AS job, rank_of_file(filename) AS rank
+FROM read_parquet(
+    rank_files('execution_nodes'), filename = true,
+    hive_partitioning = false, union_by_name = archive_is_mixed()
+)
+WHERE list_contains(
+    (SELECT list(hash(file_id)) FROM attachments),
+    hash(parse_filename(filename, true))
+);

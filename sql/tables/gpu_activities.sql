@@ -1,0 +1,92 @@
+-- What occupied a device: kernels, copies and memsets, each with its launch and step.
+CREATE OR REPLACE MACRO gpu_activities_schema() AS TABLE
+SELECT
+    NULL::VARCHAR AS job,
+    NULL::INTEGER AS rank,
+    NULL::BIGINT AS device,                 -- the device argument, else the pid
+    NULL::BIGINT AS stream,                 -- the stream argument, else the tid
+    NULL::BIGINT AS event_id,
+    NULL::VARCHAR AS cat,
+    NULL::VARCHAR AS kind,                  -- computation, communication or memory
+    NULL::VARCHAR AS name,                  -- above 16 kB cut, with a hash at the end
+    NULL::VARCHAR AS short_name,            -- name without templates, parameters, return type
+    NULL::BIGINT AS start_ns,
+    NULL::BIGINT AS dur_ns,
+    NULL::BIGINT AS end_ns,
+    NULL::BIGINT AS computed_before_ns,     -- before start_ns, with computation on its device
+    NULL::BIGINT AS hidden_ns,              -- of dur_ns, the same; NULL: is a computation
+    NULL::BIGINT AS step,                   -- the step in which its launch began
+    NULL::BIGINT AS correlation,
+    NULL::BIGINT AS external_id,
+    NULL::BIGINT AS launch_id,              -- event_id of the runtime or driver call; NULL: none
+    NULL::VARCHAR AS launch_name,
+    NULL::VARCHAR AS launch_pid,
+    NULL::VARCHAR AS launch_tid,
+    NULL::BIGINT AS launch_start_ns,
+    NULL::BIGINT AS launch_end_ns,
+    NULL::BIGINT AS op_id,                  -- innermost operator around its launch
+    NULL::BIGINT AS annotation_id,          -- innermost host annotation around its launch
+    NULL::BIGINT AS bytes,                  -- copies and memsets
+    NULL::DOUBLE AS bandwidth_gbps,         -- as the trace gives it, 1e9 bytes/s
+    NULL::BIGINT[] AS grid,                 -- blocks in x, y, z
+    NULL::BIGINT[] AS block,                -- threads in x, y, z
+    NULL::BIGINT AS registers_per_thread,
+    NULL::BIGINT AS shared_memory_bytes,    -- per block, static and dynamic
+    NULL::DOUBLE AS blocks_per_sm,
+    NULL::DOUBLE AS warps_per_sm,
+    NULL::DOUBLE AS occupancy_frac,         -- estimated by the profiler
+    NULL::BIGINT AS graph_id,               -- CUDA graph; 0 or NULL: none
+    NULL::BIGINT AS graph_node_id,
+    NULL::VARCHAR AS collective_name,
+    NULL::VARCHAR AS dtype,
+    NULL::BIGINT AS in_nelems,              -- elements in the input message
+    NULL::BIGINT AS out_nelems,
+    NULL::VARCHAR AS in_split_sizes,
+    NULL::VARCHAR AS out_split_sizes,
+    NULL::BIGINT AS group_size,
+    NULL::VARCHAR AS process_group_name,
+    NULL::VARCHAR AS process_group_desc,
+    NULL::VARCHAR AS process_group_ranks,   -- as the trace writes it, perhaps shortened
+    NULL::BIGINT AS group_start_rank,       -- of a regular group: its first rank,
+    NULL::BIGINT AS group_stride,           -- and the distance of two; -1: none
+    NULL::BIGINT AS src_rank,               -- who sends, of a receive
+    NULL::BIGINT AS dst_rank,               -- who receives, of a send
+    NULL::BIGINT AS seq,                    -- counter of the process group
+    NULL::UBIGINT AS comms_id               -- equal on all members; needs all 64 bits
+WHERE false;
+
+-- gpu_activities, of the files that hold one rank each.
+CREATE OR REPLACE VIEW gpu_activities_by_rank AS
+FROM gpu_activities_schema()
+UNION ALL BY NAME
+SELECT
+    * EXCLUDE (filename), job_of_file(filename) AS job, rank_of_file(filename) AS rank,
+    start_ns + dur_ns AS end_ns
+FROM read_parquet(
+    rank_files('gpu_activities'), filename = true,
+    hive_partitioning = false, union_by_name = archive_is_mixed()
+)
+WHERE list_contains(
+    (SELECT list(hash(coalesce(file_id, trace_id))) FROM traces),
+    hash(parse_filename(filename, true))
+);
+
+-- gpu_activities, of the files of `hta-sql compact`, which hold several ranks of a job.
+--
+-- A rank that was ingested anew has a file of its own, and its rows here no longer count.
+CREATE OR REPLACE VIEW gpu_activities_by_job AS
+FROM gpu_activities_schema()
+UNION ALL BY NAME
+SELECT
+    * EXCLUDE (filename), job_of_file(filename) AS job,
+    start_ns + dur_ns AS end_ns
+FROM read_parquet(
+    job_files('gpu_activities'), filename = true,
+    hive_partitioning = false, union_by_name = archive_is_mixed()
+)
+WHERE hash(parse_filename(filename, true), rank) IN (SELECT hash(file_id, rank) FROM traces);
+
+CREATE OR REPLACE VIEW gpu_activities AS
+FROM gpu_activities_by_rank
+UNION ALL BY NAME
+FROM gpu_activities_by_job;

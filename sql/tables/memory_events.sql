@@ -1,0 +1,30 @@
+-- Every change that a memory timeline (torch.profiler's raw export) tells, in the file's order.
+CREATE OR REPLACE MACRO memory_events_schema() AS TABLE
+SELECT
+    NULL::VARCHAR AS job,
+    NULL::INTEGER AS rank,
+    NULL::BIGINT AS position,      -- 0-based in the file
+    NULL::BIGINT AS at_ns,         -- Unix time; -1 for what was there before profiling
+    NULL::VARCHAR AS action,       -- preexisting, create, increment_version or destroy
+    NULL::BIGINT AS action_id,     -- the same as the file has it, from 1
+    NULL::BIGINT AS bytes,         -- added; negative where taken away
+    NULL::VARCHAR AS category,     -- such as parameter, activation or gradient
+    NULL::BIGINT AS category_id    -- the same as the file has it, from 0
+WHERE false;
+
+-- What the archive's memory timelines tell.
+--
+-- A data file counts only while attachments.parquet names it.
+CREATE OR REPLACE VIEW memory_events AS
+FROM memory_events_schema()
+UNION ALL BY NAME
+SELECT
+    * EXCLUDE (filename), job_of_file(filename) AS job, rank_of_file(filename) AS rank
+FROM read_parquet(
+    rank_files('memory_events'), filename = true,
+    hive_partitioning = false, union_by_name = archive_is_mixed()
+)
+WHERE list_contains(
+    (SELECT list(hash(file_id)) FROM attachments),
+    hash(parse_filename(filename, true))
+);

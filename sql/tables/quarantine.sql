@@ -1,0 +1,31 @@
+-- Every piece of input that could not be used.
+CREATE OR REPLACE MACRO quarantine_schema() AS TABLE
+SELECT
+    NULL::VARCHAR AS job,
+    NULL::INTEGER AS rank,
+    NULL::VARCHAR AS path,
+    NULL::BIGINT AS event_id,      -- its position among the elements of the file's list
+    NULL::BIGINT AS byte_offset,   -- in the uncompressed file
+    NULL::BIGINT AS byte_length,
+    NULL::VARCHAR AS reason,
+    NULL::BLOB AS bytes,           -- as they stood in the file; above 16 MB the first 64 kB
+    NULL::BOOLEAN AS is_cut        -- bytes are not all of it
+WHERE false;
+
+-- What of the archive's traces and attachments could not be used.
+CREATE OR REPLACE VIEW quarantine AS
+FROM quarantine_schema()
+UNION ALL BY NAME
+SELECT
+    * EXCLUDE (filename), job_of_file(filename) AS job, rank_of_file(filename) AS rank
+FROM read_parquet(
+    rank_files('quarantine'), filename = true,
+    hive_partitioning = false, union_by_name = archive_is_mixed()
+)
+WHERE list_contains(
+    (
+        SELECT list(hash(id))
+        FROM (SELECT trace_id AS id FROM traces UNION ALL SELECT file_id AS id FROM attachments)
+    ),
+    hash(parse_filename(filename, true))
+);

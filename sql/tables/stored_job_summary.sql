@@ -1,0 +1,54 @@
+-- The stored rows of job_summary, which says what they mean.
+CREATE OR REPLACE MACRO stored_job_summary_schema() AS TABLE
+SELECT
+    NULL::VARCHAR AS job,
+    NULL::TIMESTAMP AS started_at,
+    NULL::BIGINT AS rank_count,
+    NULL::INTEGER AS world_size,
+    NULL::BIGINT AS host_count,
+    NULL::VARCHAR AS device_name,
+    NULL::BIGINT AS step_count,
+    NULL::BIGINT AS step_mean_ns,
+    NULL::BIGINT AS step_p50_ns,
+    NULL::BIGINT AS gpu_span_ns,
+    NULL::BIGINT AS busy_ns,
+    NULL::BIGINT AS compute_ns,
+    NULL::BIGINT AS communication_ns,
+    NULL::BIGINT AS overlap_ns,
+    NULL::BIGINT AS exposed_communication_ns,
+    NULL::BIGINT AS exposed_memory_ns,
+    NULL::BIGINT AS idle_ns,
+    NULL::BIGINT AS host_wait_ns,
+    NULL::BIGINT AS kernel_wait_ns,
+    NULL::BIGINT AS other_wait_ns,
+    NULL::BIGINT AS lost_gpu_ns,
+    NULL::DOUBLE AS busy_frac,
+    NULL::DOUBLE AS compute_frac,
+    NULL::DOUBLE AS overlap_frac,
+    NULL::DOUBLE AS exposed_communication_frac,
+    NULL::DOUBLE AS idle_frac,
+    NULL::DOUBLE AS lost_gpu_frac,
+    NULL::VARCHAR AS top_kernel,
+    NULL::BIGINT AS top_kernel_ns,
+    NULL::DOUBLE AS top_kernel_frac,
+    NULL::INTEGER AS worst_rank,
+    NULL::VARCHAR AS worst_rank_host,
+    NULL::BIGINT AS worst_rank_lost_ns
+WHERE false;
+
+-- The stored rows of job_summary.
+--
+-- A data file counts only for the jobs for which stored_results names it.
+CREATE OR REPLACE VIEW stored_job_summary AS
+FROM stored_job_summary_schema()
+UNION ALL BY NAME
+SELECT r.* EXCLUDE (filename)
+FROM read_parquet(
+    result_files('stored_job_summary'),
+    hive_partitioning = false,
+    filename = true
+) AS r
+SEMI JOIN stored_results AS k
+    ON k.job = r.job
+    AND k.query = 'job_summary_v1'
+    AND k.file_id = parse_filename(r.filename, true);

@@ -1,0 +1,30 @@
+-- What a window would take if something were otherwise, a row an assumption.
+CREATE OR REPLACE MACRO what_if_times_schema() AS TABLE
+SELECT
+    NULL::VARCHAR AS job,
+    NULL::VARCHAR AS path_window,
+    NULL::VARCHAR AS scenario,           -- name of the file in sql/critical_path/what_if
+    NULL::VARCHAR AS subject,            -- name or rank that is changed; NULL: all
+    NULL::DOUBLE AS factor,              -- by which it is faster
+    NULL::BIGINT AS edge_count,          -- edges of the graph that change
+    NULL::BIGINT AS step_ns,             -- what the window takes as recorded
+    NULL::BIGINT AS new_step_ns,         -- and would take
+    NULL::VARCHAR AS method              -- what is assumed
+WHERE false;
+
+-- What was assumed of the archive's windows.
+--
+-- A data file counts only while critical_paths names it.
+CREATE OR REPLACE VIEW what_if_times AS
+FROM what_if_times_schema()
+UNION ALL BY NAME
+SELECT
+    * EXCLUDE (filename), job_of_file(filename) AS job
+FROM read_parquet(
+    rank_files('what_if_times'), filename = true,
+    hive_partitioning = false, union_by_name = archive_is_mixed()
+)
+WHERE list_contains(
+    (SELECT list(hash(path_id)) FROM critical_paths),
+    hash(parse_filename(filename, true))
+);

@@ -1,0 +1,5 @@
+"""The SQL files."""
+
+from hta_sql.catalogue.catalog import Catalog
+
+CATALOG = Catalog.load()

@@ -1,0 +1,165 @@
+"""The command line: tables on terminals and in pipes; ingest and demo."""
+
+import math
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from hta_sql.cli import cli
+from hta_sql.demo import write_job
+from hta_sql.show.tables import table_lines
+from hta_sql.show.units import humane
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Make stdout a terminal of 60 columns."""
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
+
+
+@pytest.mark.parametrize("form", ["arrow", "parquet"])
+def test_binary_is_not_for_terminals(tiny_archive, use_library, terminal, form):
+    words = ["run", "total_time", str(tiny_archive), "--format", form]
+    result = CliRunner().invoke(cli, words)
+    assert result.exit_code == 1
+    assert result.stderr == f"Error: {form} is not for terminals: add -o FILE, or pipe it on\n"
+
+
+def test_table_on_a_terminal(invoke, tiny_archive, terminal):
+    long = "SELECT repeat('abc', 40) || range AS name, range AS n_count FROM range(1000)"
+    result = invoke("sql", tiny_archive, long)
+    lines = result.stdout.splitlines()
+    assert len(lines) == 51
+    assert lines[1].startswith("abcabc") and "…" in lines[1]
+    assert {len(line) for line in lines[1:]} == {60}
+    assert result.stderr == ("the first 50 of 1,000 rows; -o FILE or --format csv gives all\n")
+
+
+def test_a_table_too_wide_for_the_terminal_is_turned(invoke, tiny_archive, terminal):
+    wide = "SELECT 0 AS rank, 'job' AS job, " + ", ".join(
+        f"{i} AS some_figure_{i}_ns" for i in range(10, 15)
+    )
+    lines = invoke("sql", tiny_archive, wide).stdout.splitlines()
+    assert lines[:3] == [
+        "rank                   0",
+        "job                  job",
+        "some_figure_10_ns  10 ns",
+    ]
+    many = invoke("sql", tiny_archive, f"{wide} FROM range(20)").stdout.splitlines()
+    assert len(many) == 21 and len(many[0]) > 60
+
+
+def test_table_in_a_pipe_is_whole(invoke, tiny_archive):
+    long = "SELECT repeat('abc', 100) AS name FROM range(1000)"
+    lines = invoke("sql", tiny_archive, long).stdout.splitlines()
+    assert len(lines) == 1001 and set(lines[1:]) == {"abc" * 100}
+
+
+def test_table_is_aligned():
+    assert table_lines(
+        ["name", "rank", "busy_ns", "busy_frac"],
+        [("gemm", 0, 1_240_000, 0.371), ("a\nb", 10, None, None)],
+    ) == [
+        "name  rank  busy_ns  busy_frac",
+        "gemm     0  1.24 ms     37.1 %",
+        "a b     10        -          -",
+    ]
+    assert table_lines(["a", "b"], []) == ["a  b"]
+
+
+def test_equal_values_of_a_table_that_look_different():
+    """Equal ones are formatted once, but for these."""
+    assert table_lines(["v", "u"], [(0.0, 1), (-0.0, True), (0.0, 1), (-0.0, True)] * 2) == [
+        " v     u",
+        *[" 0     1", "-0  True"] * 4,
+    ]
+    assert table_lines(["n", "t"], [(7, "a"), (None, "bc"), (8, None)] * 3) == [
+        "n  t",
+        *["7  a", "-  bc", "8  -"] * 3,
+    ]
+    assert table_lines(["l"], [([1, 2],), ([1, 2],)]) == ["     l", "[1, 2]", "[1, 2]"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("dur_ns", 0, "0 ns"),
+        ("dur_ns", 999, "999 ns"),
+        ("dur_ns", 1000, "1.00 µs"),
+        ("dur_ns", 999_499, "999 µs"),
+        ("dur_ns", 999_501, "1.00 ms"),
+        ("mean_ns", 12_345_678.9, "12.3 ms"),
+        ("diff_ns", -12_345_678, "-12.3 ms"),
+        ("dur_ns", 90_000_000_000, "1.50 min"),
+        ("dur_ns", 5 * 10**15, "1,389 h"),
+        ("start_ns", 1712151111631234567, "2024-04-03 13:31:51.631234567"),
+        ("launch_end_ns", 1_000_000_001, "1.000000001 s"),
+        ("at_ns", -1, "-0.000000001 s"),
+        ("bytes", 999, "999 B"),
+        ("moved_bytes", 1_500_000_000, "1.50 GB"),
+        ("flops", 4_947_802_324_992, "4.95 TFLOP"),
+        ("recomputed_flops", 0, "0 FLOP"),
+        ("busy_frac", 1.0, "100.0 %"),
+        ("busbw_gbps", 123.456, "123.5 GB/s"),
+        ("kernel_count", 1234567, "1,234,567"),
+        ("count", 1234567, "1,234,567"),
+        ("event_id", 1234567, "1234567"),
+        ("imbalance", 1.23456, "1.235"),
+        ("odd_ns", math.nan, "nan"),
+        ("is_short", True, "True"),
+        ("grid", [1, 2], "[1, 2]"),
+        ("anything", None, "-"),
+    ],
+)
+def test_units_for_people(name, value, text):
+    assert humane(name, value) == text
+
+
+def test_ingest(tmp_path):
+
+    write_job(tmp_path / "traces", ranks=2, steps=1, layers=1)
+    (tmp_path / "odd.json").write_text("{}")
+    words = ["ingest", str(tmp_path / "traces"), str(tmp_path / "archive"), "--job", "mine"]
+    result = CliRunner().invoke(cli, [*words, "--workers", "1"])
+    assert (result.exit_code, result.stdout) == (0, "")
+    lines = [re.sub(r"[\d.,]+ (events|s\b)", r"N \1", line) for line in result.stderr.splitlines()]
+    assert sorted(lines[-3:-1]) == [
+        "mine rank 0: ingested, N events, N s",
+        "mine rank 1: ingested, N events, N s",
+    ]
+    assert lines[-1] == "2 traces: 2 ingested; N s"
+    result = CliRunner().invoke(cli, [*words[:2], str(tmp_path / "odd.json"), *words[2:]])
+    assert result.exit_code == 1
+    assert "odd.json: failed: " in result.stderr
+    assert "3 traces: " in result.stderr and "1 failed, 2 unchanged" in result.stderr
+
+
+def test_demo(tmp_path, monkeypatch):
+    from hta_sql import demo
+
+    seen = {}
+
+    def write_job(out, **options):
+        seen.update(options, out=out)
+        return ["one"]
+
+    monkeypatch.setattr(demo, "write_job", write_job, raising=False)
+    for words, straggler in (([], -1), (["--straggler", "none"], None), (["--straggler", "2"], 2)):
+        result = CliRunner().invoke(cli, ["demo", str(tmp_path), "--ranks", "3", *words])
+        assert result.exit_code == 0, result.output
+        assert seen == {
+            "out": tmp_path,
+            "ranks": 3,
+            "steps": 3,
+            "layers": 4,
+            "seed": 0,
+            "scale": 1,
+            "time_format": "based",
+            "collective_ids": "comms_id",
+            "straggler": straggler,
+            "bottleneck": None,
+            "change": None,
+            "gzip": True,
+        }

@@ -1,0 +1,9 @@
+"""Fixtures of these tests."""
+
+import pytest
+from real_files import TraceFile
+
+
+@pytest.fixture(scope="session")
+def file(trace_file: TraceFile) -> TraceFile:
+    return trace_file

@@ -1,0 +1,219 @@
+"""What a report says, against the plan and its own SQL."""
+
+import json
+import re
+import shlex
+from html import unescape
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from report.page.pages import Page, percent
+
+import hta_sql
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.cli import cli
+from hta_sql.show.units import humane
+
+
+def test_shares_of_gpu_time(page, truth):
+    devices = [rank["device"] for rank in truth["ranks"]]
+
+    def total(name: str) -> int:
+        return sum(device[name] for device in devices)
+
+    for fact, column in (
+        ("computing", "compute_ns"),
+        ("idle", "idle_ns"),
+        ("exposed communication", "exposed_communication_ns"),
+        ("exposed copies", "exposed_memory_ns"),
+    ):
+        assert page.facts[fact] == (
+            percent(total(column), total("span_ns")),
+            "from first to last activity",
+        )
+    hidden = total("overlap_ns")
+    assert page.facts["overlap"][0] == percent(hidden, total("communication_ns"))
+
+
+def test_counts_and_steps(page, truth):
+    assert page.facts["ranks"][0] == "4"
+    assert page.facts["events"][0] == f"{sum(r['event_count'] for r in truth['ranks']):,}"
+    steps = [step["dur_ns"] / 1e6 for rank in truth["ranks"] for step in rank["steps"]]
+    value, word = page.facts["step"]
+    assert value.endswith(" ms") and float(value[:-3]) == pytest.approx(
+        sum(steps) / len(steps), rel=0.005
+    )
+    assert word == "mean of 2 steps on 4 ranks, on the host"
+    busy = sum(step["busy_ns"] for rank in truth["ranks"] for step in rank["steps"])
+    assert page.facts["GPU busy"][0] == percent(busy / 1e6, sum(steps))
+    ns, rank, step = max(
+        (step["dur_ns"], -rank["rank"], -step["step"])
+        for rank in truth["ranks"]
+        for step in rank["steps"]
+    )
+    value, word = page.facts["longest step"]
+    assert float(value[:-3]) == pytest.approx(ns / 1e6, rel=0.005)
+    assert word == f"step {-step} of rank {-rank}"
+
+
+def test_sentences(page, truth):
+    told = "\n".join(page.paragraphs)
+    assert re.findall(r"Rank (\d+) seems to be a straggler", told) == [str(truth["straggler"])]
+    devices = {rank["rank"]: rank["device"] for rank in truth["ranks"]}
+    share = {rank: device["compute_ns"] / device["span_ns"] for rank, device in devices.items()}
+    most = max(share, key=share.get)
+    assert f"Rank {most} computes most, {percent(share[most], 1)} of its span" in told
+    least = min(share, key=share.get)
+    assert f"rank {least} least, {percent(share[least], 1)}." in told
+    # The plan has one long gap a step, that of the loading of data.
+    [(name, idle)] = re.findall(
+        r"the host had launched nothing, mostly in (\S+): .* (\S+) % of "
+        "their time",
+        told,
+    )
+    assert name.startswith("enumerate(DataLoader)")
+    of_all = sum(d["idle_ns"] for d in devices.values()) / sum(
+        d["span_ns"] for d in devices.values()
+    )
+    assert 0.5 * of_all < float(idle) / 100 < of_all
+
+
+def test_the_longest_kernel(page, truth):
+    totals: dict[str, int] = {}
+    for rank in truth["ranks"]:
+        for name, found in (rank["kernels"] | rank["copies"]).items():
+            totals[name] = totals.get(name, 0) + found["total_ns"]
+    name = max(totals, key=totals.get)
+    [told] = [text for text in page.paragraphs if "runs longest of all" in text]
+    shown, _, share = told.partition(" runs longest of all kernels and copies: ")
+    assert name.startswith(shown) and len(shown) > 10
+    assert share == f"{percent(totals[name], sum(totals.values()))} of their summed time."
+
+
+def test_the_chart_of_devices(page, truth):
+    drawn = page.figure("Each device, from")["drawn"]["data"]
+    assert [bar["name"] for bar in drawn] == [
+        "computing",
+        "exposed communication",
+        "exposed copies",
+        "idle",
+    ]
+    for bar, column in zip(
+        drawn,
+        ("compute_ns", "exposed_communication_ns", "exposed_memory_ns", "idle_ns"),
+        strict=True,
+    ):
+        assert bar["x"] == [f"rank {rank}" for rank in range(4)]
+        assert bar["y"] == pytest.approx(
+            [100 * rank["device"][column] / rank["device"]["span_ns"] for rank in truth["ranks"]],
+            abs=0.001,
+        )
+
+
+def test_of_two_jobs_the_change_is_told(two):
+    assert two.titles[1] == "What changed"
+    assert any("flash_fwd_kernel takes 20." in text for text in two.paragraphs)
+    assert two.figure("Kernels that take longer")["drawn"]["data"][0]["x"][0] > 0
+
+
+# Against its own SQL and commands.
+
+
+def rows_of_command(command: str) -> list[dict]:
+    program, *words = shlex.split(command)
+    assert program == "hta-sql"
+    result = CliRunner().invoke(cli, [*words, "--format", "json"])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+@pytest.mark.parametrize("archive", ["four", "two"])
+def test_sql_and_commands_give_what_is_shown(folder, page, two, archive):
+    figures = (
+        page.figures
+        if archive == "four"
+        else [figure for figure in two.figures if figure["section"] == "What changed"]
+    )
+    assert len(figures) > (25 if archive == "four" else 3)
+    asked: dict[str, list[dict]] = {}
+    with hta_sql.open(folder / archive) as run:
+        for figure in figures:
+            sql, command = figure["pre"]
+            rows = run.sql(sql).to_pylist()
+            assert rows
+            if command not in asked:  # a chart and a table may be of one answer
+                asked[command] = rows_of_command(command)
+            assert asked[command] == json.loads(json.dumps(rows, default=str))
+            if "drawn" in figure:
+                continue
+            heads = figure["heads"]
+            head, *shown = figure["rows"]
+            assert heads and head == [] and 0 < len(shown) <= len(rows)
+            for cells, row in zip(shown, rows, strict=False):
+                for (text, exact), name in zip(cells, heads, strict=True):
+                    value = row[name]
+                    assert text == humane(name, value), (figure["caption"], name)
+                    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+                    assert exact == (str(value) if is_number else exact)
+                    if isinstance(value, str):  # a long one may be cut on the page
+                        assert exact == (value if len(value) > 30 else None)
+                    elif not isinstance(value, list):
+                        assert is_number == (exact is not None)
+
+
+def test_cut_tables_say_so(page, folder):
+    cut = [text for text in page.paragraphs if "rows more" in text]
+    figure = page.figure("Operators: time on the host")
+    with hta_sql.open(folder / "four") as run:
+        count = run.sql(figure["pre"][0]).num_rows
+    shown = len(figure["rows"]) - 1
+    assert (f"and {count - shown:,} rows more: the command gives all" in cut) == (count > shown)
+
+
+def test_all_queries_are_there_whole(reports, page):
+    """Each query that the SQL of a figure names stands at the end, as its file has it."""
+    text = unescape(reports["four"].read_text(encoding="utf-8"))
+    asked = {
+        name for figure in page.figures for name in re.findall(r"\b(\w+)\(", figure["pre"][0])
+    } & set(Catalog.load().newest)
+    assert len(asked) > 15
+    for name in asked:
+        assert f'<details id="sql-{name}">' in text
+    [file] = Path(__file__).parents[3].glob("sql/queries/**/temporal_breakdown.v1.sql")
+    assert file.read_text() in text
+
+
+# Odd traces.
+
+
+def test_a_trace_without_a_gpu(reports):
+    page = Page(reports["cpu_only"])
+    assert page.facts["ranks"][0] == "1" and page.facts["events"][0] == "3"
+    assert "computing" not in page.facts
+    assert "No GPU activities are in the traces." in page.paragraphs
+    [silent] = [text for text in page.paragraphs if text.startswith("Nothing to show for: ")]
+    for title in ("Where the time goes", "Kernels", "Timeline"):
+        assert title in silent and title not in page.titles
+
+
+def test_a_trace_without_events(reports):
+    page = Page(reports["eventless"])
+    assert page.facts["events"][0] == "0"
+    assert page.titles == ["At a glance", "Traces", "SQL of the queries"]
+
+
+def test_what_was_quarantined(reports):
+    page = Page(reports["quarantined"])
+    [warning] = [text for text in page.paragraphs if "could not be used" in text]
+    assert warning.startswith("2 elements of the traces could not be used, and 1 of 1 files are")
+    table = page.figure("What could not be used")
+    at = table["heads"].index("count")
+    assert sum(int(row[at][1]) for row in table["rows"][1:]) == 2
+    files = page.figure("Files")
+    row = dict(zip(files["heads"], files["rows"][1], strict=True))
+    assert row["quarantined_count"] == ("2", "2") and row["event_count"] == ("7", "7")
+
+
+def test_nothing_quarantined_is_said(page):
+    assert "Everything in the files could be used: nothing was quarantined." in page.paragraphs
