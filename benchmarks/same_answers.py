@@ -12,6 +12,7 @@ pairs of jobs. `compare` tells each difference. `time` calls queries with both c
 """
 
 import argparse
+import fcntl
 import json
 import shutil
 import subprocess
@@ -21,6 +22,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import same_compare
 import same_times
@@ -41,9 +43,12 @@ def record(
     """Ask the code of a checkout everything, of its own archives or of others."""
     begin = time.monotonic()
     answers = out / "answers"
-    shutil.rmtree(answers, ignore_errors=True)
-    answers.mkdir(parents=True)
-    with Code(checkout) as code, (out / "answers.jsonl").open("w") as index:
+    out.mkdir(parents=True, exist_ok=True)
+    with Code(checkout) as code, (out / "answers.jsonl").open("a") as index:
+        alone_with(index, out)
+        index.truncate(0)
+        shutil.rmtree(answers, ignore_errors=True)
+        answers.mkdir()
         for name in ARCHIVES:
             if name in OF_REAL_TRACES and not archives and not TRACES.is_dir():
                 say(f"{name}: left out, as there is no {TRACES}")
@@ -71,6 +76,14 @@ def record(
                 said |= {} if "error" in said else {"file": f"answers/{file.name}"}
                 print(json.dumps(call | said), file=index, flush=True)
             say(f"{name} has answered {len(asked):,} calls", begin)
+
+
+def alone_with(index: IO[str], out: Path) -> None:
+    """Nobody else may record into the folder meanwhile."""
+    try:
+        fcntl.flock(index, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise SystemExit(f"another process records into {out}") from None
 
 
 def commits(options: argparse.Namespace) -> int:

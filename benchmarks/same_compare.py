@@ -62,8 +62,7 @@ def same(was: pa.Table, now: pa.Table) -> bool:
     """Whether all rows are equal and in the same order, but for the last digits of doubles."""
     if was.num_rows != now.num_rows:
         return False
-    for name in was.column_names:
-        old, new = was[name], now[name]
+    for old, new in zip(was.columns, now.columns, strict=True):
         if old.equals(new):
             continue
         if not pa.types.is_floating(old.type) or not old.is_null().equals(new.is_null()):
