@@ -45,6 +45,7 @@ lint: $(BIN)/hta-sql
 check: lint test-all  ## Lint and run every test
 
 docs: $(BIN)/hta-sql  ## Write docs/queries.md from the headers of the queries
+	$(BIN)/python -m hta_sql.catalogue.reads
 	$(BIN)/python -m hta_sql.database.docs > docs/queries.md
 
 bench: $(BIN)/hta-sql  ## Measure against HTA and plain JSON loading; takes about 20 minutes

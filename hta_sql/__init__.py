@@ -20,7 +20,7 @@ from hta_sql.version import SCHEMA_VERSION, __version__
 
 if TYPE_CHECKING:
     from hta_sql.archive import Archive
-    from hta_sql.comparison.compare import Comparison
+    from hta_sql.comparison.comparison import Comparison
     from hta_sql.critical_path.compute import compute_critical_path
     from hta_sql.fleet.materialize import materialize
     from hta_sql.ingestion.ingest import ingest

@@ -119,7 +119,7 @@ def test_debug_shows_the_traceback(tiny_archive):
 
 
 def test_our_own_bugs_are_not_dressed_up(tiny_archive, monkeypatch):
-    monkeypatch.setattr("hta_sql.show.output.humane", lambda name, value: 1 / 0)
+    monkeypatch.setattr("hta_sql.show.tables.humane", lambda name, value: 1 / 0)
     result = CliRunner().invoke(cli, ["run", "total_time", str(tiny_archive)])
     assert isinstance(result.exception, ZeroDivisionError), result.output
 

@@ -4,8 +4,8 @@ One query is one file, ``queries/<theme>/<name>.v<N>.sql`` (see header.py).
 
 Tables, relations and queries may read each other, in no circle; they are loaded in that order
 (see catalogue/reads.py). A query reads no query. A table begins as an empty stub; its views that
-read files take the stub's place when an archive has such files. Ingest alone reads enrich,
-critical paths alone paths, exports alone exports.
+read files take the stub's place when an archive has such files. The folders ingest, critical_path
+and export are run by Python, file by file (see database/sql_files.py).
 """
 
 import hashlib
@@ -22,6 +22,7 @@ from hta_sql.catalogue.root import sql_root
 from hta_sql.catalogue.statements import definition, statements
 from hta_sql.errors import CatalogError, UnknownQuery
 
+_STORED_OF = re.compile(r"query = '(\w+)'")
 _FILES_ASKED_FOR = re.compile(r"read_parquet\(\s*(\w+)\('(\w+)'\)")
 
 
@@ -124,14 +125,23 @@ class Catalog:
         return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
     @cached_property
-    def kept(self) -> tuple[Query, ...]:
-        """The queries whose results archives store, job by job: those with a table kept_<name>."""
-        names = [path.stem.removeprefix("kept_") for path in self.tables]
-        return tuple(
-            self.newest[name]
-            for name in names
-            if name in self.newest and (self.root / "tables" / f"kept_{name}.sql").exists()
-        )
+    def stored(self) -> dict[str, str]:
+        """The queries and relations of which archives store what they give, job by job.
+
+        Those are what the tables stored_<name> are of; each with the macro, which has a version.
+        """
+        return {
+            view.removeprefix("stored_"): told[1]
+            for view, source in self.sources.items()
+            if view.startswith("stored_") and (told := _STORED_OF.search(source.sql))
+        }
+
+    @cached_property
+    def chosen(self) -> dict[str, str]:
+        """The macros <name>_of, which read what is stored of a relation, and compute the rest."""
+        names = {f"{name}_of" for name in self.stored}
+        files = (path for path in self.relations if path.stem in names)
+        return {path.stem: path.read_text(encoding="utf-8") for path in files}
 
     def versions(self, name: str) -> list[Query]:
         """All versions of a query, oldest first; UnknownQuery if there is none."""

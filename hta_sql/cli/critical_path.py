@@ -10,7 +10,7 @@ from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli.options import archives_argument, list_option, with_output
 from hta_sql.cli.progress import Progress
 from hta_sql.cli.results import open_archives, write_result
-from hta_sql.show.output import format_of
+from hta_sql.show.formats import format_of
 
 
 @click.command("critical-path")

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from hta_sql.show.output import counted
+from hta_sql.show.units import counted
 
 
 @click.command()

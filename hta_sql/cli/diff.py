@@ -11,17 +11,18 @@ import orjson
 from hta_sql.cli.options import list_option, with_output
 from hta_sql.cli.results import write_result
 from hta_sql.errors import BadParameter, HtaSqlError
-from hta_sql.show.output import format_of
+from hta_sql.show.formats import format_of
 
 if TYPE_CHECKING:
-    from hta_sql.comparison.compare import Comparison, Verdict
+    from hta_sql.comparison.comparison import Comparison
+    from hta_sql.comparison.condition import Verdict
 
 # Exit statuses beside those of all commands.
 _A_CONDITION_HOLDS = 3
 
 
 def _choose_table(ctx: click.Context, option: click.Parameter, name: str | None) -> str | None:
-    from hta_sql.comparison.compare import queries_of_two
+    from hta_sql.comparison.comparison import queries_of_two
 
     if name is not None and name not in queries_of_two():
         raise click.BadParameter(f"{name!r} is none of {', '.join(queries_of_two())}")
@@ -81,7 +82,9 @@ def diff(
       hta-sql diff traces/before traces/after --fail-if "step_time > 3%"
       hta-sql diff archive archive --base-ranks 0 --test-ranks 3 --table kernel_diff
     """
-    from hta_sql.comparison.compare import Condition, compare, report_lines
+    from hta_sql.comparison.compare import compare
+    from hta_sql.comparison.comparison import report_lines
+    from hta_sql.comparison.condition import Condition
 
     try:
         asked = [Condition.read(text) for text in conditions]
@@ -111,7 +114,7 @@ def _write(text: str, output: Path | None) -> None:
 
 
 def _as_json(found: "Comparison", verdicts: "list[Verdict]") -> str:
-    from hta_sql.comparison.compare import queries_of_two
+    from hta_sql.comparison.comparison import queries_of_two
 
     # op by op is another question, of one step.
     names = [name for name in queries_of_two() if name not in ("diff_causes", "op_alignment")]

@@ -12,7 +12,8 @@ import click
 import hta_sql
 from hta_sql.cli.options import with_engine
 from hta_sql.cli.progress import Progress
-from hta_sql.show.output import counted, format_of, humane, write_table
+from hta_sql.show.formats import format_of, write_table
+from hta_sql.show.units import counted, humane
 
 if TYPE_CHECKING:
     from hta_sql.ingestion.ingest import IngestSummary, Outcome

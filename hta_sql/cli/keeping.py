@@ -9,7 +9,8 @@ import hta_sql
 from hta_sql.cli.export import export
 from hta_sql.cli.options import list_option, with_output
 from hta_sql.cli.progress import Progress
-from hta_sql.show.output import counted, format_of, humane, write
+from hta_sql.show.formats import format_of, write
+from hta_sql.show.units import counted, humane
 
 
 @click.command()

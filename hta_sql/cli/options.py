@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from hta_sql.engines.start import ENGINES
-from hta_sql.show.output import FORMATS
+from hta_sql.show.formats import FORMATS
 
 
 def with_output(command: Callable[..., Any]) -> Callable[..., Any]:

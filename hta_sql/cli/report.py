@@ -10,7 +10,7 @@ import click
 from hta_sql.cli.options import archives_argument
 from hta_sql.cli.progress import Progress
 from hta_sql.cli.results import open_archives
-from hta_sql.show.output import humane
+from hta_sql.show.units import humane
 
 
 @click.command("report")

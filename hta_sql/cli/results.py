@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import hta_sql
-from hta_sql.show.output import write
+from hta_sql.show.formats import write
 
 if TYPE_CHECKING:
     from hta_sql.archive import Archive

@@ -12,6 +12,7 @@ import duckdb
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.database.attach import NO_LOOP_JOINS, load_sources, schemas, without_progress_bar
 from hta_sql.database.roots import archive_root
+from hta_sql.database.stored_relations import choose_stored
 from hta_sql.database.template import copy_template
 from hta_sql.errors import ArchiveError, FilesMoved, HtaSqlError
 from hta_sql.places.storage import is_remote
@@ -65,14 +66,16 @@ class Session:
         # Jobs with files of another schema; and of how many ranks the files are of an older one.
         self._mixed, self.older_count = schemas(self.con, self.sources)
         copy_template(self.con, self.catalog)
-        self._has_sources = self._aligns = self._is_shared = False
+        self._has_sources = self._aligns = self._is_shared = self._counts_on_jobs = False
+        self._stamps: list[object] = []  # of when it was found of which jobs rows are stored
         self._reading: set[str] = set()  # views that read files
 
     def share(self) -> duckdb.DuckDBPyConnection:
         """The connection for whoever makes things in it, with all that queries need: from now on
         the files of all jobs are seen."""
         self.see(None)
-        self._is_shared = True
+        if not self._is_shared:
+            self._is_shared, self._has_sources = True, False
         self.load(self.catalog.macros)
         return self.con
 
@@ -84,7 +87,7 @@ class Session:
 
             register(self.con)
             self._aligns = True
-        if not self._has_sources:
+        if not self._has_sources or self._stamps != self._stamps_of_now():
             self.find_files()
 
     def see(self, jobs: Iterable[str] | None) -> None:
@@ -117,11 +120,20 @@ class Session:
 
     def find_files(self) -> None:
         """Let the views read what files there are of the jobs that are seen."""
+        stamps = [source.stamps for source in self.sources]
         mixed = self._mixed if self.seen_jobs is None else self._mixed & self.seen_jobs
         load_sources(
             self.con, self.catalog, self.sources, bool(mixed), self.seen_jobs, self._reading
         )
+        self._counts_on_jobs = choose_stored(
+            self.con, self.catalog, self._reading, may_change=self._is_shared
+        )
+        self._stamps = stamps if self._counts_on_jobs else []
         self._has_sources = True
+
+    def _stamps_of_now(self) -> list[object]:
+        """What tells whether stored rows, where they are counted on, are still of all jobs."""
+        return [source.stamps for source in self.sources] if self._counts_on_jobs else []
 
     @contextmanager
     def unmoved(self) -> Iterator[None]:
@@ -132,7 +144,8 @@ class Session:
             failure = error
         else:
             failure = None
-        if any(source.has_moved() for source in self.sources):
+        has_changed = self._has_sources and self._stamps != self._stamps_of_now()
+        if has_changed or any(source.has_moved() for source in self.sources):
             where = ", ".join(str(root) for root in self.roots)
             raise FilesMoved(
                 f"{where}: was compacted, or jobs dropped or replaced, while it was read; ask again"

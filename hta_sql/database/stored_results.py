@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from hta_sql.catalogue.query import Query
 from hta_sql.errors import from_duckdb
 
 if TYPE_CHECKING:
     from hta_sql.database.session import Session
 
 
-def jobs_without_results(session: Session, query: Query | None = None) -> list[dict[str, Any]]:
-    """The jobs seen of which no current result of a query is stored; all of no query.
+def jobs_without_results(session: Session, macro: str = "") -> list[dict[str, Any]]:
+    """The jobs seen of which nothing current of a macro is stored; all of no macro.
 
     Rows of job, event_count and traces_hash.
     """
     session.load()
-    found = session.con.sql("FROM jobs_without_results($name)", params={"name": str(query or "")})
+    found = session.con.sql("FROM jobs_without_results($name)", params={"name": macro})
     try:
         return [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
     except duckdb.Error as error:
@@ -31,7 +30,9 @@ def lacking_results(session: Session, queries: Iterable[str]) -> str | None:
     """What to say of queries that read stored results, where some of their jobs have none."""
     texts = [session.catalog.macros[name][0].sql for name in queries]
     read = [
-        kept for kept in session.catalog.kept if any(f"kept_{kept.name}" in text for text in texts)
+        macro
+        for name, macro in session.catalog.stored.items()
+        if any(f"stored_{name}" in text for text in texts)
     ]
     lacking = {row["job"] for other in read for row in jobs_without_results(session, other)}
     if not lacking:

@@ -27,6 +27,7 @@ from hta_sql.database.layers import (
     load_base,
     load_queries,
 )
+from hta_sql.database.stored_relations import compute_stored
 from hta_sql.errors import one_line
 from hta_sql.version import __version__
 
@@ -34,7 +35,7 @@ PACKAGED = Path(__file__).parents[1] / "_template"
 # DuckDB 1.5 opens it too. In what is older, DuckDB forgets which CTEs shall be materialized.
 STORAGE = "v1.5.0"
 # Counts the ways in which load_all has made one of the same files.
-FORM = 2
+FORM = 3
 # Of those in a cache, the ones used last; 2 MB each.
 KEPT = 16
 
@@ -86,6 +87,7 @@ def make_template(catalog: Catalog, file: Path) -> None:
 def load_all(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
     """Run the files of the catalogue."""
     load_base(con, catalog)
+    compute_stored(con, catalog)
     load_queries(con, catalog)
     comment_on_macros(con, catalog)
     comment_on_views(con, catalog)

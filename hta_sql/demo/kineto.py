@@ -2,9 +2,9 @@
 
 import json
 
+from hta_sql.demo.operators import Kernel, Op
 from hta_sql.demo.plan import BASE_NS
 from hta_sql.demo.records import Group
-from hta_sql.demo.workload import Kernel, Op
 
 GPUS_PER_HOST = 8
 SMS, WARPS_PER_SM = 132, 64

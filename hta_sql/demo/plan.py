@@ -7,25 +7,21 @@ ends on all its members at one instant: when the last of them has come, plus the
 import hashlib
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import cycle, islice
 
+from hta_sql.demo.collectives import ALL_GATHER, ALL_REDUCE, REDUCE_SCATTER, CollectiveKind
+from hta_sql.demo.operators import Op, annotation, python
 from hta_sql.demo.process import COMPUTE_STREAM, COPY_STREAM, NO_STREAM, Rank
 from hta_sql.demo.records import AUTOGRAD, MAIN, Clock, Collective, Group, StepRecords
 from hta_sql.demo.workload import (
     ADAM,
-    HIDDEN,
     INPUTS,
     LABELS,
     LOSS,
     OFFLOAD,
     SCALAR,
     ZERO_GRADIENTS,
-    Kernel,
-    Op,
-    annotation,
     block_with,
-    python,
 )
 
 QUARTER_NS = 7_889_238_000_000_000
@@ -42,72 +38,6 @@ SLOW_FETCH_TIMES = 10
 # What is otherwise in one of two jobs that are to be compared.
 CHANGES = ("slow_kernel", "inserted_op", "other_shapes", "other_kernel")
 
-
-@dataclass(frozen=True, slots=True)
-class CollectiveKind:
-    """A collective of the workload: what is called, what it launches, what it moves."""
-
-    name: str
-    ops: tuple[Op, Op, Op]
-    kernel: Kernel
-    elements_in: int
-    elements_out: int
-    low_ns: int
-    high_ns: int
-
-
-def _collective(name, op, note, kernel, elements, elements_out, low_ns, high_ns):
-    ops = (
-        Op(op, dims=((elements,),)),
-        Op("record_param_comms", dims=((elements,),)),
-        annotation(note),
-    )
-    name_of_kernel = f"ncclDevKernel_{kernel}(ncclDevKernelArgsStorage<4096ul>)"
-    device = Kernel(
-        name_of_kernel,
-        low_ns,
-        high_ns,
-        (24, 1, 1),
-        (544, 1, 1),
-        96,
-        88_360,
-        "cudaLaunchKernelExC",
-        "communication",
-    )
-    return CollectiveKind(name, ops, device, elements, elements_out, low_ns, high_ns)
-
-
-_SHARD = HIDDEN * HIDDEN
-ALL_GATHER = _collective(
-    "_allgather_base",
-    "c10d::_allgather_base_",
-    "nccl:_all_gather_base",
-    "AllGather_RING_LL",
-    _SHARD,
-    2 * _SHARD,
-    260_000,
-    320_000,
-)
-REDUCE_SCATTER = _collective(
-    "_reduce_scatter_base",
-    "c10d::_reduce_scatter_base_",
-    "nccl:_reduce_scatter_base",
-    "ReduceScatter_Sum_bf16_RING_LL",
-    2 * _SHARD,
-    _SHARD,
-    300_000,
-    380_000,
-)
-ALL_REDUCE = _collective(
-    "allreduce",
-    "c10d::allreduce_",
-    "nccl:all_reduce",
-    "AllReduce_Sum_bf16_RING_LL",
-    _SHARD,
-    _SHARD,
-    240_000,
-    330_000,
-)
 
 FETCH = annotation("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__")
 OPTIMIZER_STEP = annotation("Optimizer.step#AdamW.step")

@@ -7,6 +7,7 @@ empty an event nor make two of them ambiguous to nest.
 
 import random
 
+from hta_sql.demo.operators import Copy, Differentiable, Kernel, Op, Tensor
 from hta_sql.demo.records import (
     AUTOGRAD,
     MAIN,
@@ -20,7 +21,6 @@ from hta_sql.demo.records import (
     StepRecords,
     Sync,
 )
-from hta_sql.demo.workload import Copy, Differentiable, Kernel, Op, Tensor
 
 COMPUTE_STREAM, COPY_STREAM = 7, 13
 NO_STREAM = -1

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from hta_sql.demo.workload import Copy, Kernel, Op
+from hta_sql.demo.operators import Copy, Kernel, Op
 
 MAIN, AUTOGRAD = 0, 1
 """The two host threads of a rank."""

@@ -21,10 +21,10 @@ from hta_sql.demo.kineto import (
     ranks_text,
     x,
 )
+from hta_sql.demo.operators import Kernel
 from hta_sql.demo.plan import BASE_NS, Job
 from hta_sql.demo.process import COMPUTE_STREAM, Rank
 from hta_sql.demo.records import AUTOGRAD, MAIN, Collective, StepRecords
-from hta_sql.demo.workload import Kernel
 
 SYNC_LANE = 1_000_000
 CBIDS = {

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import orjson
-
 from hta_sql.database.sql_files import set_variables
 from hta_sql.errors import HtaSqlError
 from hta_sql.export.choice import chosen_rank, chosen_ranks
 from hta_sql.export.file import check_name, head_of, second_before, write_trace
+from hta_sql.export.job_tracks import EXPORTED, job_tracks
 from hta_sql.export.sql import FILES, lines, lines_of_events, tables
 
 if TYPE_CHECKING:
@@ -34,7 +33,6 @@ LEAST_LATE_NS = 10_000
 DRIFT_NS = 10_000
 # Of events whose ids, lanes and counters are kept at a time: some 100 MB.
 BATCH = 1_000_000
-EXPORTED = "hta_sql"
 
 Progress = Callable[[int, int], None]
 
@@ -211,7 +209,7 @@ class _Export:
         if self._is_merged:
             [(devices,)] = self._con.execute("SELECT count(*) FROM export_devices").fetchall()
             job_pid = 10 ** max(4, math.ceil(math.log10(devices + 1)))
-            yield from self._job_tracks(job_pid)
+            yield from job_tracks(self._con, job_pid)
             next_pid = job_pid + 1
         done = 0
         for batch in self._rank_batches():
@@ -252,6 +250,8 @@ class _Export:
         if not self._part.is_all:
             FILES.run(con, "in_window" if self._part.step is None else "of_step")
             FILES.run(con, "used_lanes")
+        if self._counters:
+            FILES.run(con, "device_processes")
         for name in self._counters:
             if name != "utilisation":
                 FILES.run(con, f"all_{name}")
@@ -279,47 +279,3 @@ class _Export:
                 yield batch
         for name in self._counters:
             yield from lines(con, FILES.text(f"counters_{name}"))
-
-    def _job_tracks(self, pid: int) -> Iterator[list[str]]:
-        """The job's own process, first of all: its steps, and who was late when."""
-        tracks: list[str] = []
-        found: list[str] = []
-        [(base_ns,)] = self._con.execute("SELECT getvariable('export_base_ns')").fetchall()
-        for title, name in (("Steps", "job_steps"), ("Stragglers", "job_stragglers")):
-            # What overlaps partly on one track is drawn wrong; a track is free from its end on.
-            free_ns: list[int] = []
-            first_tid = len(tracks)
-            for label, start_ns, end_ns, arguments in FILES.run(self._con, name).fetchall():
-                track = next(
-                    (at for at, free in enumerate(free_ns) if free <= start_ns), len(free_ns)
-                )
-                if track == len(free_ns):
-                    free_ns.append(end_ns)
-                    tracks.append(title if track == 0 else f"{title} {track + 1}")
-                free_ns[track] = end_ns
-                found.append(
-                    f'{{"ph":"X","cat":"{EXPORTED}","name":{orjson.dumps(label).decode()},'
-                    f'"pid":{pid},"tid":{first_tid + track},"ts":{_us(start_ns - base_ns)},'
-                    f'"dur":{_us(end_ns - start_ns)},"args":{arguments}}}'
-                )
-        if not found:
-            return
-        yield [
-            _named("process_name", pid, 0, name="Job"),
-            _named("process_sort_index", pid, 0, sort_index=0),
-        ]
-        for tid, track in enumerate(tracks):
-            yield [
-                _named("thread_name", pid, tid, name=track),
-                _named("thread_sort_index", pid, tid, sort_index=tid),
-            ]
-        yield found
-
-
-def _named(what: str, pid: int, tid: int, **args: object) -> str:
-    return orjson.dumps({"ph": "M", "name": what, "pid": pid, "tid": tid, "args": args}).decode()
-
-
-def _us(ns: int) -> str:
-    sign, ns = "-" * (ns < 0), abs(ns)
-    return f"{sign}{ns // 1000}.{ns % 1000:03d}"

@@ -74,9 +74,9 @@ def by_jobs(archive: Archive, engine: Engine, query: Query, values: Mapping[str,
 def is_by_job(query: Query) -> bool:
     """Whether a job's rows are the same whatever other jobs there are, and come job by job.
 
-    What reads stored results, in tables kept_…, is on all jobs at once, and quick."""
+    What reads stored results, in tables stored_…, is on all jobs at once, and quick."""
     has_jobs = any(parameter.name == "only_jobs" for parameter in query.parameters)
-    return query.grain[0] == "job" and has_jobs and "kept_" not in query.sql
+    return query.grain[0] == "job" and has_jobs and "stored_" not in query.sql
 
 
 def events_of_jobs(archive: Archive, only_jobs: Sequence[str] | None) -> dict[str, int]:

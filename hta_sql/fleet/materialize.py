@@ -1,68 +1,47 @@
 """Results of queries on single jobs, stored in the archive for queries on all jobs.
 
-A query is stored where sql/tables has a table `kept_<query>`. Jobs are taken several at a time:
-each batch makes one Parquet file a query, and then the rows of kept_results that make it count.
+A query or relation is stored where sql/tables has a table `stored_<name>`. Jobs are taken several
+at a time: each batch makes one Parquet file a query, and then the rows of stored_results that make
+it count.
 """
 
 from __future__ import annotations
 
-import contextlib
 import uuid
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from hta_sql.archive import Archive
 from hta_sql.catalogue.catalog import Catalog
-from hta_sql.database.attach import write_database
 from hta_sql.database.roots import archive_root
 from hta_sql.database.stored_results import jobs_without_results
 from hta_sql.engines.engine import Engine, Share
 from hta_sql.engines.start import start
 from hta_sql.errors import ArchiveError, HtaSqlError, one_line
+from hta_sql.fleet.result_files import merge_small_files, publish, put_result, remove_unnamed
 from hta_sql.keeping.files import check_jobs
-from hta_sql.places.storage import (
-    absolute,
-    age_seconds,
-    is_remote,
-    place,
-    put,
-    reader_of,
-    sizes_below,
-    stamp,
-)
-from hta_sql.store.manifest import Manifest
-from hta_sql.store.moves import say_moved
+from hta_sql.places.storage import absolute
 from hta_sql.store.staging import clear_abandoned, in_use, staging_of
 from hta_sql.version import __version__
 
 if TYPE_CHECKING:
     from os import PathLike
-    from pathlib import Path
 
     from hta_sql.places.storage import Place
 
-MANIFEST = "kept_results"
 # Of a batch. So many events take some 0.5 GB; so many jobs share what opening an archive takes.
 MOST_EVENTS = 2_000_000
 MOST_JOBS = 64
 # What DuckDB may take before it writes to disk, and a worker with all else.
 MEMORY_LIMIT = "1GB"
 WORKER_BYTES = 3 << 29
-# A query's files are opened one by one: of more, the smaller ones become one.
-MOST_FILES = 8
-LARGE_BYTES = 32 << 20
-# A file that no row names may be about to be named, or still be read.
-UNNAMED_SECONDS = 3600
 
 
 @dataclass(frozen=True)
@@ -76,7 +55,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Computed:
-    """What became of a batch: rows of kept_results, whose files are in place, and (job, reason)
+    """What became of a batch: rows of stored_results, whose files are in place, and (job, reason)
     of what failed."""
 
     rows: list[dict] = field(default_factory=list)
@@ -170,9 +149,9 @@ def batches_of(
     missing: defaultdict[str, list[str]] = defaultdict(list)
     sizes: dict[str, int] = {}
     with opened(root, only_jobs) as archive:
-        for query in Catalog.load().kept:
-            for row in jobs_without_results(archive.session, None if force else query):
-                missing[row["job"]].append(query.name)
+        for name, macro in Catalog.load().stored.items():
+            for row in jobs_without_results(archive.session, "" if force else macro):
+                missing[row["job"]].append(name)
                 sizes[row["job"]] = row["event_count"] or 0
     alike: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
     for job, queries in sorted(missing.items()):
@@ -215,7 +194,7 @@ def compute(batch: Batch, threads: int) -> Computed:
 
 
 def results_of(batch: Batch, threads: int) -> list[dict]:
-    """Rows of kept_results for a batch, and its files; all or none of them."""
+    """Rows of stored_results for a batch, and its files; all or none of them."""
     root = absolute(batch.archive)
     file_id = uuid.uuid4().hex[:16]
     with in_use(staging := staging_of(root)), opened(root, batch.jobs) as archive:
@@ -225,7 +204,8 @@ def results_of(batch: Batch, threads: int) -> list[dict]:
         # The files of a batch are read by each query several times, and never change.
         archive.session.con.execute("SET parquet_metadata_cache = true")
         before = hashes(archive)
-        results = {name: archive.query(name) for name in batch.queries}
+        macros = Catalog.load().stored
+        results = {name: archive.sql(f"FROM {macros[name]}()") for name in batch.queries}
         # A job of which a trace was ingested anew in the meantime is left for the next time.
         steady = [job for job, traces in hashes(archive).items() if before.get(job) == traces]
         rows = []
@@ -238,7 +218,7 @@ def results_of(batch: Batch, threads: int) -> list[dict]:
             rows += [
                 {
                     "job": job,
-                    "query": str(Catalog.load().find(name)),
+                    "query": macros[name],
                     "file_id": file_id,
                     "traces_hash": before[job],
                     "row_count": counts.get(job, 0),
@@ -253,108 +233,3 @@ def results_of(batch: Batch, threads: int) -> list[dict]:
 def hashes(archive: Archive) -> dict[str, str]:
     """What tells the traces of each job from others."""
     return {row["job"]: row["traces_hash"] for row in jobs_without_results(archive.session)}
-
-
-def put_result(staging: Path, root: Place, name: str, file_id: str, table: pa.Table) -> None:
-    written = staging / f"{name}.parquet"
-    pq.write_table(table, written, compression="zstd")
-    put(written, file_of(root, name, file_id))
-
-
-def file_of(root: Place, name: str, file_id: str) -> Place:
-    return root / "results" / f"kept_{name}" / f"{file_id}.parquet"
-
-
-def publish(root: Place, rows: list[dict]) -> None:
-    """Make files count for the jobs and queries of these rows, in place of earlier ones."""
-    if not rows:
-        return
-    manifest = Manifest(root, MANIFEST)
-    is_first = not is_remote(root) and not manifest.path.exists()
-    with manifest.locked():
-        manifest.add(rows)
-    if is_first:  # for a shell, which so far has found no such tables
-        write_database(root)
-
-
-def merge_small_files(root: Place) -> None:
-    """Make one file of many small ones of a query, and of what in them still counts."""
-    manifest = Manifest(root, MANIFEST)
-    with manifest.locked():
-        files: defaultdict[str, defaultdict[str, list[dict]]] = defaultdict(
-            lambda: defaultdict(list)
-        )
-        for row in manifest.rows():
-            files[row["query"]][row["file_id"]].append(row)
-        for query, by_file in files.items():
-            # Else another run has merged them in the meantime, and a later one deleted them.
-            with contextlib.suppress(FileNotFoundError):
-                merge_files_of(root, manifest, query, by_file)
-
-
-def merge_files_of(
-    root: Place, manifest: Manifest, query: str, by_file: dict[str, list[dict]]
-) -> None:
-    """Merge files of a query; `by_file` has the rows that name each. Only while locked."""
-    name = name_of(query)
-    small = small_files({file_id: file_of(root, name, file_id) for file_id in by_file})
-    if len(small) <= MOST_FILES:
-        return
-    table = pa.concat_tables(
-        rows_of_jobs(file_of(root, name, file_id), [row["job"] for row in by_file[file_id]])
-        for file_id in small
-    )
-    merged = uuid.uuid4().hex[:16]
-    with in_use(staging := staging_of(root)):
-        put_result(staging, root, name, merged, table)
-    manifest.move((row, merged) for file_id in small for row in by_file[file_id])
-
-
-def small_files(files: dict[str, Place]) -> list[str]:
-    """The smallest ones that make no large one together."""
-    sizes = sorted((stamp(file)[0], file_id) for file_id, file in files.items())
-    together = accumulate(size for size, _ in sizes)
-    return [
-        file_id for (_, file_id), total in zip(sizes, together, strict=True) if total <= LARGE_BYTES
-    ]
-
-
-def rows_of_jobs(file: Place, jobs: list[str]) -> pa.Table:
-    table = pq.read_table(reader_of(file.read_bytes()))
-    return table.filter(pc.is_in(table["job"], pa.array(jobs, pa.string())))
-
-
-def remove_unnamed(root: Place) -> None:
-    """Delete the rows of jobs that are gone, and files that have had no row for a while."""
-    manifest = Manifest(root, MANIFEST)
-    with manifest.locked():
-        rows = manifest.rows()
-        gone = {row["job"] for row in rows} - {row["job"] for row in Manifest(root).rows()}
-        if gone:
-            manifest.change(lambda row: row["job"] not in gone)
-        named = {
-            (f"kept_{name_of(row['query'])}", row["file_id"])
-            for row in rows
-            if row["job"] not in gone
-        }
-        old = [
-            file
-            for file in result_files(root)
-            if (file.parent.name, file.stem) not in named and age_seconds(file) > UNNAMED_SECONDS
-        ]
-        if old:
-            say_moved(root)  # rows may have named them until a moment ago
-        for file in old:
-            file.unlink(missing_ok=True)
-
-
-def result_files(root: Place) -> list[Place]:
-    if is_remote(root):
-        files = sizes_below(root / "results")
-        return [place(file) for file in files if file.endswith(".parquet")]
-    return list(root.glob("results/*/*.parquet"))
-
-
-def name_of(query: str) -> str:
-    """A query's name, of its name with the version."""
-    return query.rpartition("_v")[0]

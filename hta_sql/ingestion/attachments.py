@@ -14,12 +14,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hta_sql.errors import HtaSqlError, one_line
-from hta_sql.ingestion.elements import NODES, SEPARATORS, is_element, value_at
+from hta_sql.ingestion.elements import SEPARATORS
 from hta_sql.ingestion.find import TIMELINE_NAME, Candidate, shown
+from hta_sql.ingestion.kinds import NODES, is_element, list_start
 from hta_sql.ingestion.metadata import read_keys
 from hta_sql.ingestion.ranks import TRACE, Claim, rank_in_name
-from hta_sql.ingestion.stream import BYTE_ORDER_MARK, list_start
+from hta_sql.ingestion.stream import BYTE_ORDER_MARK
 from hta_sql.ingestion.trace import IngestedTrace, as_text
+from hta_sql.ingestion.values import value_at
 from hta_sql.places.client_errors import plain_errors
 from hta_sql.places.storage import Place, at_once, is_remote
 from hta_sql.store.layout import place_of

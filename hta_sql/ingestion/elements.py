@@ -8,39 +8,15 @@ The time is that of a few passes over the text: how much is decoded in vain is l
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from hta_sql.ingestion.kinds import EVENTS, NODES, ListKind, is_element, is_usable
+from hta_sql.ingestion.values import CUT, FIRST_LOOK, LIGHT_SCANNERS, SCANNER, first_value
 
-class ListKind(NamedTuple):
-    """The list that is nearly all of a file: its key, keys that only its elements have, and one
-    that an element is hardly of use without."""
-
-    key: str
-    marks: frozenset[str]
-    element: str  # what messages call one
-    needed: str
-
-
-EVENTS = ListKind("traceEvents", frozenset({"ph"}), "event", "ts")
-NODES = ListKind("nodes", frozenset({"ctrl_deps", "rf_id"}), "node", "id")
-
-
-# For the extent of values alone: numbers are not converted.
-SCANNER = json.JSONDecoder(parse_int=len, parse_float=len)
-# The same for long ones, whose parts would take a hundred times their size.
-LIGHT_SCANNERS = {
-    kind: json.JSONDecoder(
-        parse_int=len,
-        parse_float=len,
-        object_hook=lambda found, kind=kind: found if is_element(found, kind) else None,
-    )
-    for kind in (EVENTS, NODES)
-}
 SEPARATORS = re.compile(r"[ \t\r\n,]*+")
 # Behind an element; also a new one where the comma is missing, and the list's bracket.
 NEXT_OR_END = re.compile(r"[ \t\r\n]*+(?:[,{\]]|\Z)")
@@ -52,9 +28,6 @@ MAY_BE_LIST_END = re.compile(r"\][ \t\r\n]*+(?:,[ \t\r\n]*+)?\Z")
 # Looking ahead, so that a brace in what is taken for a key is found, too.
 OBJECT_START = re.compile(r'\{(?=[ \t\r\n]*"([^"\\]{0,40})")')
 BLANK = " \t\r\n"
-CUT = "The text ends within it"
-LONGEST_LITERAL = len("-Infinity")
-FIRST_LOOK = 1 << 12
 SHORT_LOOK = 1 << 10
 # A list that is not closed takes in all that follows: an element so long is taken for broken.
 LONG_ELEMENT_BYTES = 1 << 20
@@ -316,37 +289,3 @@ LEADS_TO_MARK = {
 def holds_elements(text: str, kind: ListKind) -> bool:
     """Whether something in a text opens as an element does."""
     return LEADS_TO_MARK[kind].search(text) is not None
-
-
-def value_at(text: str, at: int, decoder: json.JSONDecoder = SCANNER) -> tuple:
-    """The JSON value at `at`, where it ends, and what stopped the decoder before, if anything."""
-    # Not of the whole text: to say where it stopped the decoder counts lines from the begin.
-    for size in (FIRST_LOOK, 1 << 16, 1 << 20, len(text)):
-        part = text[at : at + size]
-        value, length, stopped_by = first_value(part, decoder)
-        is_cut = stopped_by == CUT or length == len(part)
-        if not is_cut or at + size >= len(text):
-            break
-    return value, at + length, stopped_by
-
-
-def first_value(text: str, decoder: json.JSONDecoder) -> tuple[object, int, str | None]:
-    """The value that a text begins with, where it ends or the decoder stopped, and why that."""
-    try:
-        value, end = decoder.raw_decode(text)
-    except json.JSONDecodeError as error:
-        # Where a string or a literal does not end, the error is placed at its begin.
-        if error.msg.startswith("Unterminated") or error.pos > len(text) - LONGEST_LITERAL:
-            return None, len(text), CUT
-        return None, error.pos, error.msg
-    except RecursionError:
-        return None, len(text), "Nested too deeply"
-    return value, end, None
-
-
-def is_element(value: object, kind: ListKind) -> bool:
-    return isinstance(value, dict) and not kind.marks.isdisjoint(value)
-
-
-def is_usable(value: object, kind: ListKind) -> bool:
-    return is_element(value, kind) and (kind.needed in value or value.get("ph") == "M")

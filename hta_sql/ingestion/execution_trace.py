@@ -6,11 +6,13 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hta_sql.ingestion.elements import NODES
+from hta_sql.ingestion.attempts import Parsed
 from hta_sql.ingestion.find import shown
-from hta_sql.ingestion.parse import NodeParser
+from hta_sql.ingestion.kinds import NODES
+from hta_sql.ingestion.parse import PieceParser
 from hta_sql.ingestion.quarantine import Quarantine
 from hta_sql.ingestion.stream import TraceStream
 from hta_sql.ingestion.trace import (
@@ -71,3 +73,15 @@ def ingest_execution_trace(
         "schema_version": SCHEMA_VERSION,
     }
     return IngestedTrace(files, facts, metadata)
+
+
+class NodeParser(PieceParser):
+    """Reads the nodes of one execution trace."""
+
+    number = "position"
+
+    def _parsed(self, data) -> Parsed:
+        return Parsed(self._parsed_with_care(data))
+
+    def _parsed_with_care(self, data) -> pa.Table:
+        return self._readers.query(data, "nodes_of({piece})")

@@ -15,14 +15,8 @@ from hta_sql.engines.engine import Engine
 from hta_sql.engines.start import start
 from hta_sql.errors import IngestError
 from hta_sql.ingestion.find import Candidate, NothingThere, find_candidates, shown
-from hta_sql.ingestion.plan import (
-    Known,
-    Skipped,
-    look_at_all,
-    planned_attachments,
-    planned_traces,
-    with_told,
-)
+from hta_sql.ingestion.look import Known, Skipped, look_at_all
+from hta_sql.ingestion.plan import planned_attachments, planned_traces, with_told
 from hta_sql.ingestion.pool import hands, run_tasks
 from hta_sql.ingestion.publish import Publisher
 from hta_sql.ingestion.ranks import TRACE, Claim

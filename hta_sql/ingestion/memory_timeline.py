@@ -14,11 +14,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hta_sql.ingestion.elements import CUT, LONG_ELEMENT_BYTES, value_at
+from hta_sql.ingestion.elements import LONG_ELEMENT_BYTES
 from hta_sql.ingestion.find import shown
 from hta_sql.ingestion.quarantine import Quarantine, bad_element
 from hta_sql.ingestion.stream import BYTE_ORDER_MARK, ByteStream, Unreadable
 from hta_sql.ingestion.trace import IngestedTrace
+from hta_sql.ingestion.values import CUT, value_at
 from hta_sql.places.storage import Place, stamp
 from hta_sql.version import SCHEMA_VERSION
 

@@ -10,7 +10,9 @@ import numpy as np
 import orjson
 
 from hta_sql.ingestion.brackets import SLICE_BYTES, Brackets
-from hta_sql.ingestion.elements import EVENTS, ListKind, Walk, holds_elements, value_at
+from hta_sql.ingestion.elements import Walk, holds_elements
+from hta_sql.ingestion.kinds import EVENTS, ListKind
+from hta_sql.ingestion.values import value_at
 
 BLANK = b" \t\r\n\0"
 # What may be the end of the list: keys follow, or nothing.

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 import numpy as np
+import pyarrow as pa
 
 from hta_sql.ingestion.nesting import NOBODY, open_until
 
@@ -64,3 +65,15 @@ class OpenSpans:
         if len(spans["end_at"]):
             self._begins.append(len(self))
             self._parts.append(spans)
+
+
+def joined(parts: list[Columns]) -> Columns:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def ids_at(spans: Columns, positions: np.ndarray) -> np.ndarray:
+    return spans["event_id"][positions]
+
+
+def with_nulls(ids: np.ndarray) -> pa.Array:
+    return pa.array(ids, mask=ids == NOBODY)

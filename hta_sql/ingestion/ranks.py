@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hta_sql.ingestion.find import Candidate, shown
+from hta_sql.ingestion.kinds import EVENTS_KEY
 from hta_sql.ingestion.metadata import split_tail
-from hta_sql.ingestion.stream import EVENTS_KEY, TraceStream, last_bytes
+from hta_sql.ingestion.stream import TraceStream, last_bytes
 from hta_sql.ingestion.trace_list import NEVER
 
 IN_NAME = re.compile(r"(?:^|[^a-z])rank[-_.=]?(\d+)", re.IGNORECASE)

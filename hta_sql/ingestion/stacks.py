@@ -25,15 +25,19 @@ import numpy as np
 import pyarrow as pa
 
 from hta_sql.ingestion.host_ops import Found
+from hta_sql.ingestion.inherit import (
+    KINDS,
+    NOTHING_INHERITED,
+    REFERENCES,
+    inherit,
+    inherit_one_by_one,
+)
 from hta_sql.ingestion.nesting import NOBODY, LastAround, Nesting, Outer, nest
-from hta_sql.ingestion.open_spans import Columns, OpenSpans
+from hta_sql.ingestion.open_spans import Columns, OpenSpans, ids_at, joined, with_nulls
 from hta_sql.ingestion.side_by_side import Aside
 from hta_sql.ingestion.spool import Spool
 
 CHUNK_ROWS = 1 << 17
-# The innermost of each kind around a span, by the bit of `what` in sql/ingest/host_spans.sql.
-KINDS = {"op_id": 1, "annotation_id": 2, "module_id": 4, "backward_id": 8}
-BACKWARD = KINDS["backward_id"]
 # One more bit: a span of a thread that only autograd runs on.
 OF_AUTOGRAD = 16
 SPANS = """
@@ -50,16 +54,6 @@ STACK = pa.schema(
         ("stack_hash", pa.uint64()),
     ]
 )
-# What a span inherits from its caller, and what it inherits where it has none.
-NOTHING_INHERITED = {
-    "depth": -1,
-    "root_id": NOBODY,
-    **dict.fromkeys(KINDS, NOBODY),
-    "stack_hash": np.uint64(0),
-}
-# Those of them that are other spans.
-REFERENCES = ("root_id", *KINDS)
-
 NO_CUTS: Columns = {name: np.empty(0, np.int64) for name in ("event_id", "cut_ns")}
 NO_SPANS: Columns = {name: np.empty(0, np.int64) for name in ("event_id", "start_ns", "end_ns")}
 
@@ -290,80 +284,12 @@ class Stacks:
                 tails.drop(goes_on_at)
 
 
-def inherit(spans: Columns, of: np.ndarray, parents: np.ndarray) -> None:
-    """Give spans what they have from their callers, which have theirs already."""
-    caller = parents[of]
-    what = spans["what"][caller]
-    spans["depth"][of] = spans["depth"][caller] + 1
-    spans["root_id"][of] = np.where(caller == NOBODY, of, spans["root_id"][caller])
-    for name, kind in KINDS.items():
-        spans[name][of] = np.where(what & kind, caller, spans[name][caller])
-    begins_backward = of[spans["what"][of] & BACKWARD > 0]
-    spans["backward_id"][begins_backward] = begins_backward
-    spans["stack_hash"][of] = spans["stack_hash"][caller] ^ own_hash(spans, of)
-
-
-def inherit_one_by_one(spans: Columns, nesting: Nesting, before: int) -> None:
-    """The same for those that were walked, of which each may call the next."""
-    places = np.full(len(spans["number"]), NOBODY)
-    places[nesting.walked] = np.arange(len(nesting.walked))
-    callers = places[nesting.parents[nesting.walked]].tolist()
-    # Lists of Python's numbers are faster than arrays to go through one by one; the last row is
-    # nobody's, here too.
-    rows = {
-        name: spans[name][np.append(nesting.walked, NOBODY)].tolist()
-        for name in ("what", *NOTHING_INHERITED)
-    }
-    what, depths, roots, hashes = (
-        rows[name] for name in ("what", "depth", "root_id", "stack_hash")
-    )
-    kinds = [(kind, rows[name]) for name, kind in KINDS.items()]
-    positions = nesting.walked.tolist()
-    new = range(int(np.searchsorted(nesting.walked, before)), len(positions))
-    for place in new:
-        caller = callers[place]
-        depths[place] = depths[caller] + 1
-        roots[place] = positions[place] if caller == NOBODY else roots[caller]
-        for kind, innermost in kinds:
-            innermost[place] = positions[caller] if what[caller] & kind else innermost[caller]
-        if what[place] & BACKWARD:
-            rows["backward_id"][place] = positions[place]
-    spans["depth"][nesting.walked] = depths[:NOBODY]
-    own = own_hash(spans, nesting.walked).tolist()
-    for place in new:
-        hashes[place] = hashes[callers[place]] ^ own[place]
-    for name in NOTHING_INHERITED:
-        spans[name][nesting.walked] = np.array(rows[name][:NOBODY], spans[name].dtype)
-
-
-def own_hash(spans: Columns, of: np.ndarray) -> np.ndarray:
-    """What spans add to the hashes of their stacks: by their names and levels, mixed as DuckDB's
-    hash() does."""
-    mixed = spans["name_hash"][of] ^ (spans["depth"][of] + 1).astype(np.uint64)
-    for _ in range(2):
-        mixed ^= mixed >> np.uint64(32)
-        mixed *= np.uint64(0xD6E8FEB86659FD93)
-    return mixed ^ (mixed >> np.uint64(32))
-
-
 def covered(starts: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """Which of the sorted `starts` lie in one of the half-open intervals, or several."""
     size = len(starts) + 1
     entered = np.bincount(np.searchsorted(starts, begins), minlength=size)
     left = np.bincount(np.searchsorted(starts, ends), minlength=size)
     return np.flatnonzero(np.cumsum(entered - left)[:-1])
-
-
-def joined(parts: list[Columns]) -> Columns:
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-
-
-def ids_at(spans: Columns, positions: np.ndarray) -> np.ndarray:
-    return spans["event_id"][positions]
-
-
-def with_nulls(ids: np.ndarray) -> pa.Array:
-    return pa.array(ids, mask=ids == NOBODY)
 
 
 def step_at(steps: pa.Table, starts: np.ndarray) -> pa.Array:

@@ -14,11 +14,12 @@ from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import numpy as np
 from zlib_ng import zlib_ng
 
 from hta_sql.errors import IngestError
-from hta_sql.ingestion.elements import EVENTS, LONGEST_ELEMENT_BYTES, ListKind
+from hta_sql.ingestion.boundaries import behind_separators, last_boundary
+from hta_sql.ingestion.elements import LONGEST_ELEMENT_BYTES
+from hta_sql.ingestion.kinds import EVENTS, ListKind, list_start
 from hta_sql.ingestion.metadata import KeySearch, Metadata, is_object, read_keys, split_tail
 from hta_sql.places.storage import Place, open_bytes
 
@@ -32,14 +33,7 @@ LONGEST_HEAD_BYTES = 64 << 20
 # A bare list with no event in so many bytes is no trace.
 LONGEST_FIRST_BYTES = 1 << 20
 
-SEPARATORS = re.compile(rb"[ \t\r\n,]*+")
-# More than as many are found faster by numpy.
-FEW_SEPARATORS = 1 << 10
-IS_SEPARATOR = np.zeros(256, bool)
-IS_SEPARATOR[list(b" \t\r\n,")] = True
 FIRST_KEY = re.compile(rb'\{\s*+("[^"\\]{0,40}")')
-BETWEEN_ELEMENTS = re.compile(rb"\}\s*+,\s*+\{\s*+\Z")
-MOST_KEYS_TRIED = 1000
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # What files may be instead, by how they begin.
 OTHERS = {
@@ -49,14 +43,6 @@ OTHERS = {
     b"\x28\xb5\x2f\xfd": "packed by zstd; only gzip is read",
     GZIP: "packed by gzip twice",
 }
-
-
-def list_start(kind: ListKind) -> re.Pattern[bytes]:
-    """What opens the list that is nearly all of a file."""
-    return re.compile(rb'"%s"\s*:\s*\[' % kind.key.encode())
-
-
-EVENTS_KEY = list_start(EVENTS)
 
 
 class NotATrace(IngestError):
@@ -174,6 +160,13 @@ class Piece(NamedTuple):
     is_last: bool
     end: int
     tail: Metadata | None = None
+
+    def behind(self, carry: bytes, is_array: bool, kind: ListKind) -> Piece:
+        """The last piece with what was left over before it: a bracket that may be the list's tells
+        where the list ends only together with what follows on it."""
+        data = carry + self.data
+        end, tail = split_tail(data, is_array, kind)
+        return Piece(self.offset - len(carry), data, 0, False, True, end, tail)
 
 
 class TraceStream:
@@ -297,39 +290,3 @@ class TraceStream:
         end, tail = split_tail(self._buffer, self.is_array, self.kind)
         begin = min(behind_separators(self._buffer), end)
         yield Piece(self._offset, self._buffer, begin, True, True, end, tail)
-
-
-def behind_separators(data: bytes) -> int:
-    """Where the blanks and commas that data begins with end."""
-    end = SEPARATORS.match(data, 0, FEW_SEPARATORS).end()
-    if end < FEW_SEPARATORS:
-        return end
-    others = ~IS_SEPARATOR[np.frombuffer(data, np.uint8)]
-    return int(np.argmax(others)) if others.any() else len(data)
-
-
-def last_boundary(data: bytes, first_key: bytes) -> int | None:
-    """The end of the last element in `data` that another one seems to follow."""
-    # Where every element begins with the same key, a boundary before that key is a safe one;
-    # others may lie inside an argument that is a list of objects.
-    for key in (first_key, b'"'):
-        at = len(data)
-        for _ in range(MOST_KEYS_TRIED):
-            at = data.rfind(key, 0, at)
-            if at < 0:
-                break
-            if (end := end_before(data, at)) is not None:
-                return end
-    return None
-
-
-def end_before(data: bytes, key_at: int) -> int | None:
-    """The end of the element before that whose first key this is; None if it is no first key."""
-    size = 1 << 8
-    while True:
-        before = data[max(0, key_at - size) : key_at]
-        if match := BETWEEN_ELEMENTS.search(before):
-            return key_at - len(before) + match.start() + 1
-        if size >= key_at or before.strip(b" \t\r\n,{"):
-            return None
-        size <<= 6

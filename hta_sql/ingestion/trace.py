@@ -24,10 +24,11 @@ import pyarrow.compute as pc
 from hta_sql.catalogue.root import sql_root
 from hta_sql.database.attach import NO_LOOP_JOINS, without_progress_bar
 from hta_sql.ingestion.enrich import enrich
+from hta_sql.ingestion.event_parser import EventParser
 from hta_sql.ingestion.find import shown
 from hta_sql.ingestion.long_names import any_long
 from hta_sql.ingestion.metadata import LONGEST_KEYS_BYTES
-from hta_sql.ingestion.parse import Parser, paired
+from hta_sql.ingestion.problems import paired
 from hta_sql.ingestion.quarantine import Quarantine
 from hta_sql.ingestion.side_by_side import Aside
 from hta_sql.ingestion.stream import TraceStream
@@ -99,7 +100,7 @@ def ingest_trace(
     con = connect(staging)
     files = {table: staging / f"{table}.parquet" for table in TABLES}
     quarantine = Quarantine(files["quarantine"], path)
-    with closing(Parser(con, staging, quarantine, MEMORY_LIMIT, threads)) as parser:
+    with closing(EventParser(con, staging, quarantine, MEMORY_LIMIT, threads)) as parser:
         written = write_events(stream, parser, files["events"], progress, threads)
     quarantine.close()
     if not quarantine.count:
@@ -149,7 +150,7 @@ def database(spill: Path) -> duckdb.DuckDBPyConnection:
 
 def write_events(
     stream: TraceStream,
-    parser: Parser,
+    parser: EventParser,
     path: Path,
     progress: Callable[[int], None],
     threads: int = 1,

@@ -31,7 +31,8 @@ from hta_sql.plot.kernels import (
 )
 from hta_sql.plot.launches import launch_stats, memory_bandwidth_series, queue_length_series
 from hta_sql.plot.ranks import collective_bandwidth, heatmap, kernel_timeline, stragglers
-from hta_sql.plot.work import critical_path_summary, flame_graph, memory_timeline, roofline
+from hta_sql.plot.roofline import roofline
+from hta_sql.plot.work import critical_path_summary, flame_graph, memory_timeline
 
 __all__ = [
     "collective_bandwidth",

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from hta_sql.errors import HtaSqlError
-from hta_sql.show.output import humane
+from hta_sql.show.units import humane
 
 if TYPE_CHECKING:
     import pyarrow as pa

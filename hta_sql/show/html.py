@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from hta_sql.show.output import humane, rows_of
+from hta_sql.show.tables import rows_of
+from hta_sql.show.units import humane
 
 if TYPE_CHECKING:
     import pyarrow as pa

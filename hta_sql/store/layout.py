@@ -14,7 +14,7 @@ KEYS = {
     "traces": ("job", "rank"),
     "attachments": ("job", "rank", "kind"),
     "critical_paths": ("job", "path_window"),
-    "kept_results": ("job", "query"),
+    "stored_results": ("job", "query"),
 }
 # The tables of traces and of what goes with them, and those of critical paths.
 TRACE_TABLES = (
@@ -32,8 +32,16 @@ FILE_NAMES = {
     "attachments": ("file_id",),
     "critical_paths": ("path_id",),
 }
+
+
+def on_disk(table: str) -> str:
+    """The name that a table's files have. Archives began when what is stored was called kept."""
+    return f"kept_{table.removeprefix('stored_')}" if table.startswith("stored_") else table
+
+
 # All that may lie in an archive's folder.
-NAMES = {*TRACE_TABLES, *PATH_TABLES, *KEYS, *(f"{table}.parquet" for table in KEYS)} | {
+_MANIFESTS = {on_disk(table) for table in KEYS}
+NAMES = {*TRACE_TABLES, *PATH_TABLES, *_MANIFESTS, *(f"{name}.parquet" for name in _MANIFESTS)} | {
     "hta.duckdb",
     "results",
 }
@@ -64,5 +72,6 @@ def place_of(row: dict, table: str) -> str:
 def has_changes(archive: Place) -> bool:
     """Whether manifests of an archive on disk are in parts, as in a copy from object storage."""
     return any(
-        (archive / table).is_dir() and any((archive / table).glob("*.parquet")) for table in KEYS
+        (archive / name).is_dir() and any((archive / name).glob("*.parquet"))
+        for name in map(on_disk, KEYS)
     )

@@ -34,7 +34,7 @@ from hta_sql.places.storage import (
     remove,
 )
 from hta_sql.store.changes import CHANGE, UNCHANGED, counting, now_after, time_of, without_change
-from hta_sql.store.layout import KEYS
+from hta_sql.store.layout import KEYS, on_disk
 from hta_sql.store.moves import moving
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ class Manifest:
 
     def __init__(self, archive: Place, table: str = "traces"):
         self.archive = archive
-        self.path = archive / f"{table}.parquet"
-        self.changes = archive / table
+        self.path = archive / f"{on_disk(table)}.parquet"
+        self.changes = archive / on_disk(table)
         self._table = table
 
     def key(self, row: dict) -> tuple:
@@ -104,8 +104,8 @@ class Manifest:
         rows = [row for row in current.values() if not row["is_gone"]]
         new = {self.key(row): row for row in added}
         gone = [row for row in rows if not stays(row)]
-        # Files of kept results stay for a while, and those who compute some read them, too.
-        is_told = gone and self._table != "kept_results"
+        # Files of stored results stay for a while, and those who compute some read them, too.
+        is_told = gone and self._table != "stored_results"
         with moving(self.archive) if is_told else contextlib.nullcontext():
             if is_remote(self.archive):
                 now = now_after(parts)

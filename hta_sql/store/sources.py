@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hta_sql.places.storage import at_once, is_remote, names_in, sizes_below
-from hta_sql.store.layout import KEYS, folder_for, has_changes
+from hta_sql.store.layout import KEYS, folder_for, has_changes, on_disk
 from hta_sql.store.moves import last_move
 
 if TYPE_CHECKING:
@@ -28,13 +28,17 @@ if TYPE_CHECKING:
 # Above as many jobs, patterns for all are shorter than one for each.
 MOST_JOBS = 256
 MANIFESTS = tuple(KEYS)
+# What is stored of which traces.
+STORED_BY = ("traces", "stored_results")
 
+# As layout.on_disk has it.
+_NAMED = "replace(of_table, 'stored_', 'kept_')"
 # `[t]races.parquet` stands for one name: a plain name would be looked for in one archive only.
 PATTERNS = {
-    "archive_manifest": "['[' || of_table[1] || ']' || of_table[2:] || '.parquet']",
+    "archive_manifest": f"['[' || {_NAMED}[1] || ']' || {_NAMED}[2:] || '.parquet']",
     "rank_files": "[of_table || '/*/rank=*/*.parquet']",
     "job_files": "[of_table || '/*/ranks/*.parquet']",
-    "result_files": "['results/' || of_table || '/*.parquet']",
+    "result_files": f"['results/' || {_NAMED} || '/*.parquet']",
 }
 
 
@@ -62,8 +66,9 @@ class Source:
         from hta_sql.store.manifest import Manifest  # not at the top: it needs Arrow
 
         for table in MANIFESTS:
-            if {table, f"{table}.parquet"} & self._names:
-                Manifest(self.root, table).copy_to(folder / f"{table}.parquet", self.names)
+            name = on_disk(table)
+            if {name, f"{name}.parquet"} & self._names:
+                Manifest(self.root, table).copy_to(folder / f"{name}.parquet", self.names)
         return folder
 
     def has_moved(self) -> bool:
@@ -80,8 +85,13 @@ class Source:
     def close(self) -> None:
         self.reread()
 
+    @property
+    def stamps(self) -> list[tuple[int, int, int] | None]:
+        """What tells whether jobs have come or gone, or something was stored of them."""
+        return [_stamp(self.manifests / f"{on_disk(table)}.parquet") for table in STORED_BY]
+
     def manifest(self, table: str) -> list[str]:
-        file = self.manifests / f"{table}.parquet"
+        file = self.manifests / f"{on_disk(table)}.parquet"
         return [str(file)] if file.exists() else []
 
     def files(self, table: str, below: str, jobs: Collection[str] | None) -> list[str]:
@@ -99,8 +109,8 @@ class Source:
 
     def results(self, name: str) -> list[str]:
         if is_remote(self.root):
-            return [f for f in self._list("results", "*") if f.split("/")[-2] == name]
-        pattern = f"results/{name}/*.parquet"
+            return [f for f in self._list("results", "*") if f.split("/")[-2] == on_disk(name)]
+        pattern = f"results/{on_disk(name)}/*.parquet"
         return [f"{self.root}/{pattern}"] if any(self.root.glob(pattern)) else []
 
     def list_at_once(self, tables: Iterable[str], jobs: Collection[str] | None) -> None:
@@ -170,3 +180,12 @@ def whereabouts(
         "job_files": of_all(lambda s, t: s.files(t, "ranks", jobs), data),
         "result_files": of_all(Source.results, tables),
     }
+
+
+def _stamp(file: Path) -> tuple[int, int, int] | None:
+    """Tells a file from what it was; None if it is not there."""
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino

@@ -1,11 +1,5 @@
 -- How fast a rank's copies move bytes as counters, a line for each row of memory_bandwidth_series.
 WITH
-processes AS (
-    SELECT device, min(new_pid) AS new_pid
-    FROM export_lanes
-    WHERE rank = getvariable('export_rank') AND is_device
-    GROUP BY device
-),
 series AS (
     SELECT
         b.device,
@@ -24,7 +18,8 @@ SELECT chrome_event(
     json_object('Memcpy BW', s.bandwidth_gbps)::VARCHAR, NULL
 ) AS line
 FROM series AS s
-LEFT JOIN processes AS p ON p.device IS NOT DISTINCT FROM s.device
+LEFT JOIN export_device_processes AS p
+    ON p.rank = getvariable('export_rank') AND p.device IS NOT DISTINCT FROM s.device
 WHERE getvariable('export_window_from_ns') IS NULL
    OR (
     s.aligned_ns >= getvariable('export_window_from_ns')

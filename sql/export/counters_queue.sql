@@ -1,11 +1,5 @@
 -- The lengths of a rank's queues as counters, a line for each row of queue_length_series.
 WITH
-processes AS (
-    SELECT device, min(new_pid) AS new_pid
-    FROM export_lanes
-    WHERE rank = getvariable('export_rank') AND is_device
-    GROUP BY device
-),
 series AS (
     SELECT
         q.device,
@@ -26,7 +20,8 @@ SELECT chrome_event(
     json_object('Queue Length', s.queue_length)::VARCHAR, NULL
 ) AS line
 FROM series AS s
-LEFT JOIN processes AS p ON p.device IS NOT DISTINCT FROM s.device
+LEFT JOIN export_device_processes AS p
+    ON p.rank = getvariable('export_rank') AND p.device IS NOT DISTINCT FROM s.device
 WHERE getvariable('export_window_from_ns') IS NULL
    OR (
     s.aligned_ns >= getvariable('export_window_from_ns')

@@ -3,8 +3,8 @@
 WITH
 processes AS (
     SELECT new_pid
-    FROM export_lanes
-    WHERE rank = getvariable('export_rank') AND is_device
+    FROM export_device_processes
+    WHERE rank = getvariable('export_rank')
     ORDER BY device, new_pid
     LIMIT 1
 )

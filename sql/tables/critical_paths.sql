@@ -1,4 +1,6 @@
 -- One row a window of a job whose critical paths were computed. It counts while its traces do.
+--
+-- reads: traces
 CREATE OR REPLACE MACRO critical_paths_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,

@@ -1,4 +1,6 @@
 -- Every event of every trace, one row each, in the order of the file.
+--
+-- reads: job_of_file, rank_of_file, traces
 CREATE OR REPLACE MACRO events_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,          -- one run of a program
@@ -34,15 +36,11 @@ CREATE OR REPLACE VIEW events_by_rank AS
 FROM events_schema()
 UNION ALL BY NAME
 SELECT
-    * EXCLUDE (filename),
-    job_of_file(filename) AS job,
-    rank_of_file(filename) AS rank,
+    * EXCLUDE (filename), job_of_file(filename) AS job, rank_of_file(filename) AS rank,
     start_ns + dur_ns AS end_ns
 FROM read_parquet(
-    rank_files('events'),
-    hive_partitioning = false,
-    union_by_name = archive_is_mixed(),
-    filename = true
+    rank_files('events'), filename = true,
+    hive_partitioning = false, union_by_name = archive_is_mixed()
 )
 WHERE list_contains(
     (SELECT list(hash(coalesce(file_id, trace_id))) FROM traces),
@@ -56,14 +54,11 @@ CREATE OR REPLACE VIEW events_by_job AS
 FROM events_schema()
 UNION ALL BY NAME
 SELECT
-    * EXCLUDE (filename),
-    job_of_file(filename) AS job,
+    * EXCLUDE (filename), job_of_file(filename) AS job,
     start_ns + dur_ns AS end_ns
 FROM read_parquet(
-    job_files('events'),
-    hive_partitioning = false,
-    union_by_name = archive_is_mixed(),
-    filename = true
+    job_files('events'), filename = true,
+    hive_partitioning = false, union_by_name = archive_is_mixed()
 )
 WHERE hash(parse_filename(filename, true), rank) IN (SELECT hash(file_id, rank) FROM traces);
 

@@ -1,4 +1,6 @@
 -- Every node of PyTorch's execution traces: what operators and annotations got and returned.
+--
+-- reads: attachments, job_of_file, rank_of_file
 CREATE OR REPLACE MACRO execution_nodes_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
@@ -34,14 +36,10 @@ CREATE OR REPLACE VIEW execution_nodes AS
 FROM execution_nodes_schema()
 UNION ALL BY NAME
 SELECT
-    * EXCLUDE (filename),
-    job_of_file(filename) AS job,
-    rank_of_file(filename) AS rank
+    * EXCLUDE (filename), job_of_file(filename) AS job, rank_of_file(filename) AS rank
 FROM read_parquet(
-    rank_files('execution_nodes'),
-    hive_partitioning = false,
-    union_by_name = archive_is_mixed(),
-    filename = true
+    rank_files('execution_nodes'), filename = true,
+    hive_partitioning = false, union_by_name = archive_is_mixed()
 )
 WHERE list_contains(
     (SELECT list(hash(file_id)) FROM attachments),

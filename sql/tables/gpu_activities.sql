@@ -1,4 +1,6 @@
 -- What occupied a device: kernels, copies and memsets, each with its launch and step.
+--
+-- reads: job_of_file, rank_of_file, traces
 CREATE OR REPLACE MACRO gpu_activities_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
@@ -60,15 +62,11 @@ CREATE OR REPLACE VIEW gpu_activities_by_rank AS
 FROM gpu_activities_schema()
 UNION ALL BY NAME
 SELECT
-    * EXCLUDE (filename),
-    job_of_file(filename) AS job,
-    rank_of_file(filename) AS rank,
+    * EXCLUDE (filename), job_of_file(filename) AS job, rank_of_file(filename) AS rank,
     start_ns + dur_ns AS end_ns
 FROM read_parquet(
-    rank_files('gpu_activities'),
-    hive_partitioning = false,
-    union_by_name = archive_is_mixed(),
-    filename = true
+    rank_files('gpu_activities'), filename = true,
+    hive_partitioning = false, union_by_name = archive_is_mixed()
 )
 WHERE list_contains(
     (SELECT list(hash(coalesce(file_id, trace_id))) FROM traces),
@@ -82,14 +80,11 @@ CREATE OR REPLACE VIEW gpu_activities_by_job AS
 FROM gpu_activities_schema()
 UNION ALL BY NAME
 SELECT
-    * EXCLUDE (filename),
-    job_of_file(filename) AS job,
+    * EXCLUDE (filename), job_of_file(filename) AS job,
     start_ns + dur_ns AS end_ns
 FROM read_parquet(
-    job_files('gpu_activities'),
-    hive_partitioning = false,
-    union_by_name = archive_is_mixed(),
-    filename = true
+    job_files('gpu_activities'), filename = true,
+    hive_partitioning = false, union_by_name = archive_is_mixed()
 )
 WHERE hash(parse_filename(filename, true), rank) IN (SELECT hash(file_id, rank) FROM traces);
 

@@ -1,5 +1,7 @@
 -- What the program's threads did: operators, annotations, Python functions, runtime and driver
 -- calls, each with its place in the call stack of its thread.
+--
+-- reads: job_of_file, rank_of_file, traces
 CREATE OR REPLACE MACRO host_ops_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
@@ -41,15 +43,11 @@ CREATE OR REPLACE VIEW host_ops_by_rank AS
 FROM host_ops_schema()
 UNION ALL BY NAME
 SELECT
-    * EXCLUDE (filename),
-    job_of_file(filename) AS job,
-    rank_of_file(filename) AS rank,
+    * EXCLUDE (filename), job_of_file(filename) AS job, rank_of_file(filename) AS rank,
     start_ns + dur_ns AS end_ns
 FROM read_parquet(
-    rank_files('host_ops'),
-    hive_partitioning = false,
-    union_by_name = archive_is_mixed(),
-    filename = true
+    rank_files('host_ops'), filename = true,
+    hive_partitioning = false, union_by_name = archive_is_mixed()
 )
 WHERE list_contains(
     (SELECT list(hash(coalesce(file_id, trace_id))) FROM traces),
@@ -63,14 +61,11 @@ CREATE OR REPLACE VIEW host_ops_by_job AS
 FROM host_ops_schema()
 UNION ALL BY NAME
 SELECT
-    * EXCLUDE (filename),
-    job_of_file(filename) AS job,
+    * EXCLUDE (filename), job_of_file(filename) AS job,
     start_ns + dur_ns AS end_ns
 FROM read_parquet(
-    job_files('host_ops'),
-    hive_partitioning = false,
-    union_by_name = archive_is_mixed(),
-    filename = true
+    job_files('host_ops'), filename = true,
+    hive_partitioning = false, union_by_name = archive_is_mixed()
 )
 WHERE hash(parse_filename(filename, true), rank) IN (SELECT hash(file_id, rank) FROM traces);
 

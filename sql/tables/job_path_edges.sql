@@ -1,4 +1,6 @@
 -- The critical path of a job through its ranks, an edge a row.
+--
+-- reads: critical_paths, job_of_file
 CREATE OR REPLACE MACRO job_path_edges_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
@@ -21,13 +23,10 @@ CREATE OR REPLACE VIEW job_path_edges AS
 FROM job_path_edges_schema()
 UNION ALL BY NAME
 SELECT
-    * EXCLUDE (filename),
-    job_of_file(filename) AS job
+    * EXCLUDE (filename), job_of_file(filename) AS job
 FROM read_parquet(
-    rank_files('job_path_edges'),
-    hive_partitioning = false,
-    union_by_name = archive_is_mixed(),
-    filename = true
+    rank_files('job_path_edges'), filename = true,
+    hive_partitioning = false, union_by_name = archive_is_mixed()
 )
 WHERE list_contains(
     (SELECT list(hash(path_id)) FROM critical_paths),

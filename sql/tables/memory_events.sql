@@ -1,4 +1,6 @@
 -- Every change that a memory timeline (torch.profiler's raw export) tells, in the file's order.
+--
+-- reads: attachments, job_of_file, rank_of_file
 CREATE OR REPLACE MACRO memory_events_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
@@ -19,14 +21,10 @@ CREATE OR REPLACE VIEW memory_events AS
 FROM memory_events_schema()
 UNION ALL BY NAME
 SELECT
-    * EXCLUDE (filename),
-    job_of_file(filename) AS job,
-    rank_of_file(filename) AS rank
+    * EXCLUDE (filename), job_of_file(filename) AS job, rank_of_file(filename) AS rank
 FROM read_parquet(
-    rank_files('memory_events'),
-    hive_partitioning = false,
-    union_by_name = archive_is_mixed(),
-    filename = true
+    rank_files('memory_events'), filename = true,
+    hive_partitioning = false, union_by_name = archive_is_mixed()
 )
 WHERE list_contains(
     (SELECT list(hash(file_id)) FROM attachments),

@@ -1,4 +1,6 @@
 -- The graph of each rank and window that critical paths were computed for, an edge a row.
+--
+-- reads: critical_paths, job_of_file, rank_of_file
 CREATE OR REPLACE MACRO path_edges_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
@@ -30,14 +32,10 @@ CREATE OR REPLACE VIEW path_edges AS
 FROM path_edges_schema()
 UNION ALL BY NAME
 SELECT
-    * EXCLUDE (filename),
-    job_of_file(filename) AS job,
-    rank_of_file(filename) AS rank
+    * EXCLUDE (filename), job_of_file(filename) AS job, rank_of_file(filename) AS rank
 FROM read_parquet(
-    rank_files('path_edges'),
-    hive_partitioning = false,
-    union_by_name = archive_is_mixed(),
-    filename = true
+    rank_files('path_edges'), filename = true,
+    hive_partitioning = false, union_by_name = archive_is_mixed()
 )
 WHERE list_contains(
     (SELECT list(hash(path_id)) FROM critical_paths),

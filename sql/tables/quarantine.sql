@@ -1,4 +1,6 @@
 -- Every piece of input that could not be used.
+--
+-- reads: attachments, job_of_file, rank_of_file, traces
 CREATE OR REPLACE MACRO quarantine_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
@@ -17,14 +19,10 @@ CREATE OR REPLACE VIEW quarantine AS
 FROM quarantine_schema()
 UNION ALL BY NAME
 SELECT
-    * EXCLUDE (filename),
-    job_of_file(filename) AS job,
-    rank_of_file(filename) AS rank
+    * EXCLUDE (filename), job_of_file(filename) AS job, rank_of_file(filename) AS rank
 FROM read_parquet(
-    rank_files('quarantine'),
-    hive_partitioning = false,
-    union_by_name = archive_is_mixed(),
-    filename = true
+    rank_files('quarantine'), filename = true,
+    hive_partitioning = false, union_by_name = archive_is_mixed()
 )
 WHERE list_contains(
     (

@@ -1,4 +1,6 @@
 -- What a window would take if something were otherwise, a row an assumption.
+--
+-- reads: critical_paths, job_of_file
 CREATE OR REPLACE MACRO what_if_times_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
@@ -19,13 +21,10 @@ CREATE OR REPLACE VIEW what_if_times AS
 FROM what_if_times_schema()
 UNION ALL BY NAME
 SELECT
-    * EXCLUDE (filename),
-    job_of_file(filename) AS job
+    * EXCLUDE (filename), job_of_file(filename) AS job
 FROM read_parquet(
-    rank_files('what_if_times'),
-    hive_partitioning = false,
-    union_by_name = archive_is_mixed(),
-    filename = true
+    rank_files('what_if_times'), filename = true,
+    hive_partitioning = false, union_by_name = archive_is_mixed()
 )
 WHERE list_contains(
     (SELECT list(hash(path_id)) FROM critical_paths),

@@ -8,7 +8,8 @@ from click.testing import CliRunner
 
 from hta_sql.cli import cli
 from hta_sql.demo import write_job
-from hta_sql.show.output import humane, table_lines
+from hta_sql.show.tables import table_lines
+from hta_sql.show.units import humane
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from written_archives import activity, write_archive
 
 import hta_sql
 from hta_sql.catalogue.catalog import Catalog
-from hta_sql.comparison.compare import queries_of_two
+from hta_sql.comparison.comparison import queries_of_two
 from hta_sql.errors import ArchiveError, BadParameter, IngestError
 from hta_sql.store.layout import folder_for
 

@@ -10,7 +10,7 @@ from written_archives import activity, write_archive
 
 import hta_sql
 from hta_sql.catalogue.catalog import Catalog
-from hta_sql.comparison.compare import METRICS, Condition
+from hta_sql.comparison.condition import METRICS, Condition
 from hta_sql.errors import BadParameter
 
 

@@ -5,7 +5,7 @@ from math import ceil, isclose
 from statistics import median
 
 import pytest
-from fleet.kept_tables import KeptTables
+from fleet.stored_tables import StoredTables
 from seeds import seeds
 
 KEY = ("device_name", "kind", "name", "op_name", "input_dims", "input_types", "concrete_inputs")
@@ -13,7 +13,7 @@ KEY = ("device_name", "kind", "name", "op_name", "input_dims", "input_types", "c
 
 @pytest.fixture(scope="module")
 def fleet():
-    return KeptTables("job_kernels")
+    return StoredTables("job_kernels")
 
 
 def kernel(job, count, total_ns, tflops=None, **more):

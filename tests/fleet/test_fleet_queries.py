@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 from fleet.jobs import in_ns, random_tables
-from fleet.kept_tables import KeptTables
+from fleet.stored_tables import StoredTables
 from queries.made_job import Simulation
 from queries.small_tables import SmallTables, same
 from seeds import seeds
@@ -29,7 +29,7 @@ MONDAY = 1_699_833_600 * 10**9  # 2023-11-13
 def fleet() -> SmallTables:
     """The queries on stored results, where what is stored is computed anew each time."""
     tables = SmallTables()
-    tables.con.execute("CREATE OR REPLACE VIEW kept_job_summary AS FROM job_summary_v1()")
+    tables.con.execute("CREATE OR REPLACE VIEW stored_job_summary AS FROM job_summary_v1()")
     return tables
 
 
@@ -88,7 +88,7 @@ def test_sums_of_jobs(fleet, seed):
 
 
 def test_what_was_lost_is_a_share_of_where_it_is_known():
-    tables = KeptTables("job_summary")
+    tables = StoredTables("job_summary")
     tables.fill(
         traces=[
             {"job": job, "tags": [("team", team)]}

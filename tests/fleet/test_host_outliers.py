@@ -4,13 +4,13 @@ import random
 from statistics import median
 
 import pytest
-from fleet.kept_tables import KeptTables
+from fleet.stored_tables import StoredTables
 from seeds import seeds
 
 
 @pytest.fixture(scope="module")
 def fleet():
-    return KeptTables("job_ranks")
+    return StoredTables("job_ranks")
 
 
 def rank(job, host, ratio, number=0, **more):

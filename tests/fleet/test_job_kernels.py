@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from fleet.kept_tables import KeptTables
+from fleet.stored_tables import StoredTables
 from queries.brute_flop_nests import Nest
 from queries.flops.random_calls import random_tables
 from queries.small_tables import same
@@ -12,7 +12,7 @@ from seeds import seeds
 
 @pytest.fixture(scope="module")
 def jobs():
-    return KeptTables()
+    return StoredTables()
 
 
 MM = {

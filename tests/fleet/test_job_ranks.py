@@ -5,7 +5,7 @@ from math import floor, isclose
 from statistics import median
 
 import pytest
-from fleet.kept_tables import KeptTables
+from fleet.stored_tables import StoredTables
 from queries.brute_force import breakdown
 from queries.made_job import make
 from queries.small_tables import completed
@@ -14,7 +14,7 @@ from seeds import seeds
 
 @pytest.fixture(scope="module")
 def jobs():
-    return KeptTables()
+    return StoredTables()
 
 
 def kernels(rank, *durations, **more):

@@ -4,15 +4,15 @@ import random
 from datetime import datetime, timedelta
 
 import pytest
-from fleet.kept_tables import KeptTables
+from fleet.stored_tables import StoredTables
 
 
 @pytest.fixture(scope="module")
 def fleet():
     """When a run was is told with its stored row, as if by its traces."""
-    tables = KeptTables("job_summary")
+    tables = StoredTables("job_summary")
     tables.con.execute(
-        "CREATE OR REPLACE VIEW jobs AS SELECT job, started_at FROM kept_job_summary"
+        "CREATE OR REPLACE VIEW jobs AS SELECT job, started_at FROM stored_job_summary"
     )
     return tables
 

@@ -11,7 +11,7 @@ from upath import UPath
 
 from hta_sql.critical_path.store import draft
 from hta_sql.errors import FilesMoved
-from hta_sql.fleet import materialize
+from hta_sql.fleet import result_files as stored
 from hta_sql.places.storage import age_seconds, is_remote
 from hta_sql.store import moves
 from hta_sql.store.manifest import Manifest
@@ -32,7 +32,7 @@ def root(request, tmp_path):
     )
     for job in "abc":
         write_result(root, f"of_{job}", job)
-    Manifest(root, "kept_results").add(
+    Manifest(root, "stored_results").add(
         [{"job": job, "query": "job_summary_v1", "file_id": f"of_{job}"} for job in "abc"]
     )
     return root
@@ -41,7 +41,7 @@ def root(request, tmp_path):
 def write_result(root, file_id: str, job: str) -> None:
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table({"job": [job]}), sink)
-    file = materialize.file_of(root, "job_summary", file_id)
+    file = stored.file_of(root, "job_summary", file_id)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(sink.getvalue().to_pybytes())
 
@@ -49,8 +49,8 @@ def write_result(root, file_id: str, job: str) -> None:
 def state(root) -> tuple[set[str], set[str]]:
     """The files that there are, and those that rows name."""
     return (
-        {file.stem for file in materialize.result_files(root)},
-        {row["file_id"] for row in Manifest(root, "kept_results").rows()},
+        {file.stem for file in stored.result_files(root)},
+        {row["file_id"] for row in Manifest(root, "stored_results").rows()},
     )
 
 
@@ -65,29 +65,29 @@ def told(monkeypatch):
         say(root)
 
     monkeypatch.setattr(moves, "say_moved", say_moved)
-    monkeypatch.setattr(materialize, "say_moved", say_moved)
+    monkeypatch.setattr(stored, "say_moved", say_moved)
     return told
 
 
 def test_readers_are_told_of_merged_files(root, told, monkeypatch):
-    monkeypatch.setattr(materialize, "MOST_FILES", 1)
-    materialize.merge_small_files(root)
+    monkeypatch.setattr(stored, "MOST_FILES", 1)
+    stored.merge_small_files(root)
     files, [merged] = state(root)
     alone = {"of_a", "of_b", "of_c"}
     assert files == alone | {merged}
     assert told == [(files, alone), (files, {merged})]
     told.clear()
-    monkeypatch.setattr(materialize, "UNNAMED_SECONDS", -60)
-    materialize.remove_unnamed(root)
+    monkeypatch.setattr(stored, "UNNAMED_SECONDS", -60)
+    stored.remove_unnamed(root)
     assert told == [(files, {merged})]  # before the files go
     assert state(root) == ({merged}, {merged})
-    table = materialize.rows_of_jobs(materialize.file_of(root, "job_summary", merged), list("abc"))
+    table = stored.rows_of_jobs(stored.file_of(root, "job_summary", merged), list("abc"))
     assert sorted(table["job"].to_pylist()) == ["a", "b", "c"]
 
 
 def test_nothing_is_told_where_nothing_goes(root, told):
-    materialize.remove_unnamed(root)
-    materialize.merge_small_files(root)
+    stored.remove_unnamed(root)
+    stored.merge_small_files(root)
     assert told == []
 
 
@@ -97,19 +97,19 @@ def test_a_file_of_which_the_age_is_not_known_stays(root, monkeypatch):
         monkeypatch.setattr(
             type(root.fs), "modified", lambda *_: (_ for _ in ()).throw(NotImplementedError)
         )
-    materialize.remove_unnamed(root)
+    stored.remove_unnamed(root)
     assert "fresh" in state(root)[0]
 
 
 def test_a_file_that_another_run_deleted_first_is_ignored(root, monkeypatch):
-    listed = materialize.result_files(root)
-    gone = materialize.file_of(root, "job_summary", "gone")
-    monkeypatch.setattr(materialize, "result_files", lambda root: [gone, *listed])
-    monkeypatch.setattr(materialize, "MOST_FILES", 1)
-    materialize.remove_unnamed(root)
+    listed = stored.result_files(root)
+    gone = stored.file_of(root, "job_summary", "gone")
+    monkeypatch.setattr(stored, "result_files", lambda root: [gone, *listed])
+    monkeypatch.setattr(stored, "MOST_FILES", 1)
+    stored.remove_unnamed(root)
     assert age_seconds(gone) == 0
-    materialize.file_of(root, "job_summary", "of_b").unlink()
-    materialize.merge_small_files(root)
+    stored.file_of(root, "job_summary", "of_b").unlink()
+    stored.merge_small_files(root)
     assert state(root)[1] == {"of_a", "of_b", "of_c"}
 
 

@@ -97,7 +97,7 @@ def test_what_was_attached_and_computed_goes_too(fleet):
     edges = fleet / "path_edges/job=bert/rank=0/p.parquet"
     edges.parent.mkdir(parents=True)
     pq.write_table(pa.table({"position": [1]}), edges)
-    kept = Manifest(fleet, "kept_results")
+    kept = Manifest(fleet, "stored_results")
     with kept.locked():
         kept.change(
             lambda row: True,

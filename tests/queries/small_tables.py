@@ -62,19 +62,24 @@ class SmallTables:
         events: str | Rows = "",
         traces: str | Rows = "",
     ) -> None:
-        """Replace all tables. Of a span's end and duration, one follows from the other."""
+        """Replace all tables. Of a span's end and duration, one follows from the other; without
+        `traces`, each rank that has rows has one."""
         given = {
             "gpu_activities": gpu_activities,
             "host_ops": host_ops,
             "events": events,
             "traces": traces,
         }
+        seen: Rows = []
         for name, rows in given.items():
+            if name == "traces" and not rows:
+                rows = traces_of(seen)
             if not rows and not self.con.execute(f"FROM given_{name} LIMIT 1").fetchall():
                 continue
             if isinstance(rows, str):
                 rows = parsed(rows, types={f.name: f.type for f in self.schemas[name]})
             rows = [completed(name, row, i) for i, row in enumerate(rows)]
+            seen += rows
             if name == "gpu_activities":
                 count_computation(rows)
             table = pa.Table.from_pylist(rows, schema=self.schemas[name])
@@ -192,6 +197,12 @@ def completed(table: str, row: dict[str, Any], position: int) -> dict[str, Any]:
     if table == "gpu_activities":
         row.setdefault("short_name", row["name"])
     return row
+
+
+def traces_of(rows: Rows) -> Rows:
+    """A trace for each rank."""
+    ranks = sorted({(row["job"], row["rank"]) for row in rows})
+    return [{"job": job, "rank": rank} for job, rank in ranks]
 
 
 def count_computation(rows: Rows) -> None:

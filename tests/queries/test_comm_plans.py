@@ -16,6 +16,7 @@ RANKS = 8
 FEW = (
     "first_ns",
     "reference_rank < reference_rank",
+    "reference_rank > reference_rank",
     "long_count",
     "rank_count != rank_count",
     "first_start_ns",

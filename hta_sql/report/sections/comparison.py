@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hta_sql import plot
-from hta_sql.comparison.compare import Comparison
+from hta_sql.comparison.comparison import Comparison
 from hta_sql.report.parts import Chart, Part, Table, Text
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hta_sql.report.parts import Facts, Part, Text
 from hta_sql.report.sections.idle import idle_gaps_by_cause
-from hta_sql.show.output import humane
+from hta_sql.show.units import humane
 
 if TYPE_CHECKING:
     from hta_sql.report.subject import Subject

@@ -4,12 +4,9 @@
 INSERT INTO export_marks
 WITH
 path AS (
-    SELECT *
-    FROM path_edges
-    WHERE job = getvariable('path_job')
-      AND rank = getvariable('path_rank')
-      AND path_window = getvariable('path_window')
-      AND position IS NOT NULL
+    FROM rank_path(
+        getvariable('path_job'), getvariable('path_rank'), getvariable('path_window')
+    )
 ),
 critical AS (
     SELECT source_event_id AS event_id FROM path

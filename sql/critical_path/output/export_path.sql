@@ -2,12 +2,9 @@
 -- full where something takes the path's time, and an arrow for each step from one lane to another.
 WITH
 path AS (
-    SELECT *
-    FROM path_edges
-    WHERE job = getvariable('path_job')
-      AND rank = getvariable('path_rank')
-      AND path_window = getvariable('path_window')
-      AND position IS NOT NULL
+    FROM rank_path(
+        getvariable('path_job'), getvariable('path_rank'), getvariable('path_window')
+    )
 ),
 -- An arrow binds to the span that is open at its instant, which its end no longer is.
 arrows AS (

@@ -20,6 +20,8 @@
 --   bytes             BIGINT   bytes  sent from one to the other
 --   collective_count  BIGINT   count  all-to-alls that sent them
 -- check: bytes >= 0 AND collective_count > 0
+-- reads: collective_calls, collective_operation, dtype_sizes, groups_of_jobs, paired_members,
+--   share_of
 CREATE OR REPLACE MACRO all_to_all_matrix_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- report what these send or receive; NULL means all

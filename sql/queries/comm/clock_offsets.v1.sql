@@ -40,6 +40,7 @@
 -- check: residual_ns >= 0
 -- check: reference_rank <= rank
 -- check: rank <> reference_rank OR (offset_ns = 0 AND drift_ppm = 0 AND residual_ns = 0)
+-- reads: aligned_clocks, paired_members, traces
 CREATE OR REPLACE MACRO clock_offsets_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to report; NULL means all
     only_ranks INTEGER[] := NULL  -- ranks to report; NULL means all

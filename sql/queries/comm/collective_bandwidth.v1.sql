@@ -44,6 +44,7 @@
 -- check: bytes IS NOT NULL OR busbw_gbps IS NULL
 -- check: p01_busbw_gbps <= p50_busbw_gbps AND p50_busbw_gbps <= p99_busbw_gbps
 -- check: busbw_gbps BETWEEN 0 AND 2 * algbw_gbps
+-- reads: groups_of_jobs, measured_collectives, paired_members
 CREATE OR REPLACE MACRO collective_bandwidth_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- measure collectives with one of these ranks; NULL means all
@@ -57,17 +58,8 @@ members AS MATERIALIZED (
 groups AS MATERIALIZED (
     FROM groups_of_jobs(only_jobs)
 ),
-split_calls AS (
-    FROM collective_calls(only_jobs)
-    WHERE collective_operation(name) = 'all_to_all' AND in_split_sizes || out_split_sizes <> '[][]'
-),
 measured AS (
-    FROM measured_collectives(members, split_calls, groups, dtype_sizes, bus_factors)
-),
-picked AS (
-    SELECT DISTINCT job, collective_id
-    FROM members AS m
-    WHERE list_contains(only_ranks, m.rank)
+    FROM measured_collectives(members, groups, only_jobs, only_ranks, only_steps)
 ),
 named AS (
     SELECT
@@ -77,11 +69,6 @@ named AS (
         m.bytes * m.bus_factor AS bus_bytes
     FROM measured AS m
     JOIN groups AS g ON g.group_id = m.group_id
-    WHERE (only_steps IS NULL OR list_contains(only_steps, m.step))
-      AND (
-        only_ranks IS NULL
-        OR (m.job, m.collective_id) IN (SELECT (p.job, p.collective_id) FROM picked AS p)
-      )
 )
 SELECT
     job,

@@ -40,6 +40,7 @@
 -- check: wait_ns BETWEEN 0 AND dur_ns
 -- check: exposed_wait_ns BETWEEN 0 AND wait_ns
 -- check: aligned_wait_ns >= 0
+-- reads: aligned_clocks, aligned_ns, hidden_waits, last_arrivals, paired_members
 CREATE OR REPLACE MACRO collective_members_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to report; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to report; NULL means all
@@ -74,13 +75,6 @@ picked AS (
     FROM members AS m
     WHERE (only_ranks IS NULL OR list_contains(only_ranks, m.rank))
       AND (only_steps IS NULL OR list_contains(only_steps, m.step))
-),
-computations AS (
-    SELECT a.job, a.rank, a.device, a.start_ns, a.dur_ns, a.computed_before_ns
-    FROM gpu_activities AS a
-    WHERE a.kind = 'computation'
-      AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
 )
 SELECT
     m.job,
@@ -97,7 +91,7 @@ SELECT
     a.last_start_ns - aligned_start_ns AS aligned_wait_ns,
     m.wait_ns - m.hidden_wait_ns AS exposed_wait_ns,
     m.rank = a.last_rank AS is_last
-FROM hidden_waits(picked, computations) AS m
+FROM hidden_waits(picked, only_jobs, only_ranks) AS m
 JOIN arrivals AS a ON a.job = m.job AND a.collective_id = m.collective_id
 JOIN clocks AS c ON c.job = m.job AND c.rank = m.rank
 ORDER BY m.job, m.collective_id, m.rank;

@@ -61,6 +61,7 @@
 -- check: busbw_gbps <= 2 * algbw_gbps
 -- check: paired_by IN ('comms_id', 'seq', 'order')
 -- check: paired_by <> 'comms_id' OR comms_id IS NOT NULL
+-- reads: aligned_clocks, groups_of_jobs, last_arrivals, measured_collectives, paired_members
 CREATE OR REPLACE MACRO collectives_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to report; NULL means all
     only_ranks INTEGER[] := NULL,  -- report those with one of these ranks; NULL means all
@@ -80,17 +81,8 @@ clocks AS (
 arrivals AS (
     FROM last_arrivals(members, clocks)
 ),
-split_calls AS (
-    FROM collective_calls(only_jobs)
-    WHERE collective_operation(name) = 'all_to_all' AND in_split_sizes || out_split_sizes <> '[][]'
-),
 measured AS (
-    FROM measured_collectives(members, split_calls, groups, dtype_sizes, bus_factors)
-),
-picked AS (
-    SELECT DISTINCT job, collective_id
-    FROM members AS m
-    WHERE list_contains(only_ranks, m.rank)
+    FROM measured_collectives(members, groups, only_jobs, only_ranks, only_steps)
 )
 SELECT
     m.job,
@@ -119,9 +111,4 @@ SELECT
 FROM measured AS m
 JOIN arrivals AS a ON a.job = m.job AND a.collective_id = m.collective_id
 JOIN groups AS g ON g.group_id = m.group_id
-WHERE (only_steps IS NULL OR list_contains(only_steps, m.step))
-  AND (
-    only_ranks IS NULL
-    OR (m.job, m.collective_id) IN (SELECT (p.job, p.collective_id) FROM picked AS p)
-  )
 ORDER BY m.job, m.collective_id;

@@ -22,6 +22,7 @@
 --   busy_frac      DOUBLE   0-1    busy_ns / length_ns
 -- check: busy_ns BETWEEN 0 AND length_ns
 -- check: from_start_ns = bucket * length_ns
+-- reads: aligned_activities, busy_buckets, rank_clocks
 CREATE OR REPLACE MACRO heatmap_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
@@ -29,26 +30,11 @@ CREATE OR REPLACE MACRO heatmap_v1(
     bucket_count BIGINT := 100  -- into how many buckets a job's time is cut
 ) AS TABLE
 WITH
-members AS MATERIALIZED (
-    FROM paired_members(only_jobs)
-),
 clocks AS MATERIALIZED (
-    FROM aligned_clocks(members)
+    FROM rank_clocks(only_jobs)
 ),
 activities AS MATERIALIZED (
-    SELECT
-        a.job,
-        a.rank,
-        a.kind,
-        coalesce(aligned_ns(a.start_ns, c.local_ns, c.reference_ns, c.gain), a.start_ns)
-            AS start_ns,
-        coalesce(aligned_ns(a.end_ns, c.local_ns, c.reference_ns, c.gain), a.end_ns)
-            AS end_ns
-    FROM gpu_activities AS a
-    LEFT JOIN clocks AS c ON c.job = a.job AND c.rank = a.rank
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+    FROM aligned_activities(clocks, only_jobs, only_ranks, only_steps)
 )
 SELECT job, rank, kind, bucket, start_ns, from_start_ns, length_ns, busy_ns, busy_frac
 FROM busy_buckets(activities, bucket_count)

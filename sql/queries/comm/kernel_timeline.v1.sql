@@ -25,6 +25,7 @@
 --   is_aligned     BOOLEAN  -   its rank's clock is known
 -- check: from_start_ns >= 0 OR from_start_ns + dur_ns > 0
 -- check: dur_ns >= 0
+-- reads: aligned_ns, gpu_activities, rank_clocks
 CREATE OR REPLACE MACRO kernel_timeline_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to show; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to show; NULL means all
@@ -34,12 +35,6 @@ CREATE OR REPLACE MACRO kernel_timeline_v1(
     min_dur_ns BIGINT := 0  -- shorter ones are left out
 ) AS TABLE
 WITH
-members AS MATERIALIZED (
-    FROM paired_members(only_jobs)
-),
-clocks AS (
-    FROM aligned_clocks(members)
-),
 activities AS (
     SELECT
         a.job,
@@ -56,7 +51,7 @@ activities AS (
         a.process_group_name AS process_group,
         c.local_ns IS NOT NULL AS is_aligned
     FROM gpu_activities AS a
-    LEFT JOIN clocks AS c ON c.job = a.job AND c.rank = a.rank
+    LEFT JOIN rank_clocks(only_jobs) AS c ON c.job = a.job AND c.rank = a.rank
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
 ),
 starts AS (

@@ -26,6 +26,7 @@
 -- check: message_count > 0
 -- check: bubble_ns BETWEEN 0 AND wait_ns
 -- check: wait_ns <= recv_ns
+-- reads: covered_times, covered_until, gpu_activities, groups_of_jobs, paired_members, step_spans
 CREATE OR REPLACE MACRO pipeline_bubbles_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
@@ -113,12 +114,6 @@ stages AS (
         count(*) AS message_count
     FROM receives
     GROUP BY group_id, job, rank, step
-),
-step_spans AS (
-    SELECT s.job, s.rank, s.step, max(s.end_ns) - min(s.start_ns) AS step_ns
-    FROM steps AS s
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, s.job))
-    GROUP BY s.job, s.rank, s.step
 )
 SELECT
     s.job,
@@ -135,5 +130,6 @@ FROM stages AS s
 JOIN covered_times(receives) AS r ON r.group_id = s.group_id
 JOIN covered_times(waits) AS w ON w.group_id = s.group_id
 JOIN hidden AS h ON h.group_id = s.group_id
-LEFT JOIN step_spans AS t ON t.job = s.job AND t.rank = s.rank AND t.step = s.step
+LEFT JOIN step_spans(only_jobs, only_ranks, only_steps) AS t
+    ON t.job = s.job AND t.rank = s.rank AND t.step = s.step
 ORDER BY s.job, s.rank, s.step;

@@ -43,6 +43,7 @@
 -- check: transfer_ns = least(send_ns, recv_ns)
 -- check: least(send_wait_ns, recv_wait_ns) = 0
 -- check: bubble_ns BETWEEN 0 AND recv_wait_ns
+-- reads: dtype_sizes, hidden_waits, paired_members
 CREATE OR REPLACE MACRO point_to_point_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to report; NULL means all
     only_ranks INTEGER[] := NULL,  -- report messages from or to these; NULL means all
@@ -60,12 +61,6 @@ sends AS (
 received AS (
     FROM members
     WHERE operation = 'recv'
-),
-computations AS (
-    SELECT a.job, a.rank, a.device, a.start_ns, a.dur_ns, a.computed_before_ns
-    FROM gpu_activities AS a
-    WHERE a.kind = 'computation'
-      AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
 ),
 messages AS (
     SELECT
@@ -87,7 +82,7 @@ messages AS (
         r.wait_ns AS recv_wait_ns,
         r.hidden_wait_ns,
         r.paired_by
-    FROM hidden_waits(received, computations) AS r
+    FROM hidden_waits(received, only_jobs, NULL) AS r
     JOIN sends AS s ON s.job = r.job AND s.collective_id = r.collective_id
     WHERE (
         only_ranks IS NULL OR list_contains(only_ranks, r.rank) OR list_contains(only_ranks, s.rank)

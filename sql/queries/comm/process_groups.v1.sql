@@ -39,6 +39,7 @@
 -- check: (role IS NULL) = (evidence IS NULL)
 -- check: ranks IS NULL OR len(ranks) = group_size
 -- check: call_count >= trace_count AND trace_count > 0
+-- reads: groups_of_jobs, machines, paired_members, traces
 CREATE OR REPLACE MACRO process_groups_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to report; NULL means all
     only_ranks INTEGER[] := NULL  -- report groups with calls of one of these; NULL means all
@@ -56,11 +57,6 @@ jobs AS (
     SELECT t.job, count(DISTINCT t.rank) AS rank_count, max(t.world_size) AS world_size
     FROM traces AS t
     GROUP BY t.job
-),
-machines AS (
-    SELECT t.job, t.rank, min(t.host) AS host
-    FROM traces AS t
-    GROUP BY t.job, t.rank
 ),
 operations AS (
     SELECT job, group_id, coalesce(operation, name) AS operation, sum(call_count) AS call_count
@@ -90,7 +86,7 @@ parts AS (
         count(DISTINCT h.host) AS host_count,
         bool_or(list_contains(only_ranks, m.rank)) AS is_picked
     FROM members AS m
-    LEFT JOIN machines AS h ON h.job = m.job AND h.rank = m.rank
+    LEFT JOIN machines(only_jobs) AS h ON h.job = m.job AND h.rank = m.rank
     GROUP BY m.group_id
 ),
 measured AS (

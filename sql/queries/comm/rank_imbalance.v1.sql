@@ -29,47 +29,31 @@
 -- check: rank_count > 1
 -- check: min_ns <= mean_ns AND mean_ns <= max_ns
 -- check: imbalance >= 0.999999
+-- reads: rank_times, step_spans
 CREATE OR REPLACE MACRO rank_imbalance_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to compare; NULL means all
     only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
 ) AS TABLE
 WITH
-picked AS (
-    SELECT a.job, a.rank, a.device, NULL::BIGINT AS step, a.kind, a.start_ns, a.end_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
-),
-of_devices AS (
+of_ranks AS (
     SELECT
         job,
         rank,
-        sum(computation_ns)::BIGINT AS compute,
-        sum(communication_ns)::BIGINT AS communication,
-        sum(computation_or_communication_ns - computation_ns)::BIGINT AS exposed_communication,
-        sum(memory_ns)::BIGINT AS memory,
-        sum(span_ns - busy_ns)::BIGINT AS idle
-    FROM busy_times(picked)
-    GROUP BY job, rank
-),
--- Marks of several threads or processes for one step count as one.
-step_spans AS (
-    SELECT s.job, s.rank, s.step, max(s.end_ns) - min(s.start_ns) AS step_ns
-    FROM steps AS s
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, s.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, s.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, s.step))
-    GROUP BY s.job, s.rank, s.step
+        compute_ns AS compute,
+        communication_ns AS communication,
+        both_ns - compute_ns AS exposed_communication,
+        memory_ns AS memory,
+        span_ns - busy_ns AS idle
+    FROM rank_times(only_jobs, only_ranks, only_steps)
 ),
 metrics AS (
-    UNPIVOT of_devices
+    UNPIVOT of_ranks
     ON compute, communication, exposed_communication, memory, idle
     INTO NAME metric VALUE of_rank_ns
     UNION ALL BY NAME
     SELECT job, rank, 'step_time' AS metric, round(avg(step_ns))::BIGINT AS of_rank_ns
-    FROM step_spans
+    FROM step_spans(only_jobs, only_ranks, only_steps)
     GROUP BY job, rank
 )
 SELECT

@@ -57,6 +57,7 @@
 -- check: (cause = 'unexplained') = (cause_ns IS NULL)
 -- check: 2 * cause_ns > late_ns
 -- check: hop > 0 OR chain_id = collective_id
+-- reads: blame_chains, late_arrivals, late_names, paired_members
 CREATE OR REPLACE MACRO straggler_blame_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to explain; NULL means all
     only_ranks INTEGER[] := NULL,  -- late ranks to explain, at hop 0; NULL means all
@@ -68,122 +69,59 @@ members AS MATERIALIZED (
     FROM paired_members(only_jobs)
 ),
 late AS MATERIALIZED (
-    FROM late_windows(members, min_late_ns)
-),
-windows AS (
-    SELECT 2 * late_id AS window_id, job, rank, from_ns, until_ns
-    FROM late
-    UNION ALL
-    SELECT 2 * late_id + 1 AS window_id, job, peer AS rank, peer_from_ns, peer_until_ns
-    FROM late
-),
-activities AS NOT MATERIALIZED (
-    SELECT a.job, a.rank, a.event_id, a.kind, a.short_name AS name, a.op_id, a.start_ns, a.end_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-),
-pieces AS MATERIALIZED (
-    FROM window_pieces(windows, activities)
-),
-of_windows AS (
-    SELECT job, rank, NULL::BIGINT AS device, window_id AS step, kind, start_ns, end_ns
-    FROM pieces
-),
-busy AS (
-    FROM busy_times(of_windows)
-),
-causes AS MATERIALIZED (
-    FROM late_causes(late, pieces, busy, members)
-),
-direct AS MATERIALIZED (
-    SELECT l.*, c.* EXCLUDE (late_id)
-    FROM late AS l
-    JOIN causes AS c ON c.late_id = l.late_id
-),
-chains AS MATERIALIZED (
-    FROM blame_chains(direct)
+    FROM late_arrivals(members, only_jobs, min_late_ns)
 ),
 described AS (
-    SELECT job, collective_id, min(CASE WHEN is_message THEN 'send' ELSE name END) AS name,
-        min(process_group) AS process_group, min(step) AS step
+    SELECT
+        job,
+        collective_id,
+        min(CASE WHEN is_message THEN 'send' ELSE name END) AS name,
+        min(process_group) AS process_group,
+        min(step) AS step
     FROM members
     WHERE collective_id IS NOT NULL
     GROUP BY job, collective_id
 ),
 picked AS MATERIALIZED (
     SELECT c.*
-    FROM chains AS c
+    FROM blame_chains(late) AS c
     SEMI JOIN (
-        SELECT d.job, d.collective_id
-        FROM direct AS d
-        JOIN described AS e ON e.job = d.job AND e.collective_id = d.collective_id
-        WHERE (only_ranks IS NULL OR list_contains(only_ranks, d.rank))
+        SELECT l.job, l.collective_id
+        FROM late AS l
+        JOIN described AS e ON e.job = l.job AND e.collective_id = l.collective_id
+        WHERE (only_ranks IS NULL OR list_contains(only_ranks, l.rank))
           AND (only_steps IS NULL OR list_contains(only_steps, e.step))
     ) AS p ON p.job = c.job AND p.collective_id = c.chain_id
 ),
--- Threads that launched what ended the gaps.
-gap_ends AS MATERIALIZED (
-    SELECT DISTINCT d.late_id, d.job, d.rank, d.event_id, d.at_ns
-    FROM direct AS d
-    SEMI JOIN picked AS p ON p.late_id = d.late_id
-    WHERE d.cause = 'host'
-),
-instants AS MATERIALIZED (
-    SELECT
-        g.late_id AS instant_id, g.job, g.rank, a.launch_pid AS pid, a.launch_tid AS tid, g.at_ns
-    FROM gpu_activities AS a
-    JOIN gap_ends AS g ON g.job = a.job AND g.rank = a.rank AND g.event_id = a.event_id
-    WHERE a.launch_id IS NOT NULL
-),
-host_spans AS NOT MATERIALIZED (
-    SELECT o.*
-    FROM host_ops AS o
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
-),
-host AS (
-    FROM host_at(instants, host_spans)
-),
-launchers AS (
-    SELECT DISTINCT job, rank, op_id
-    FROM direct
-    WHERE op_id IS NOT NULL
-),
-op_names AS (
-    SELECT o.job, o.rank, o.event_id AS op_id, o.name
-    FROM host_ops AS o
-    SEMI JOIN launchers AS l ON l.job = o.job AND l.rank = o.rank AND l.op_id = o.event_id
-),
-machines AS (
-    SELECT t.job, t.rank, min(t.host) AS host
-    FROM traces AS t
-    GROUP BY t.job, t.rank
+explained AS MATERIALIZED (
+    SELECT l.*
+    FROM late AS l
+    SEMI JOIN picked AS p ON p.late_id = l.late_id
 )
 SELECT
     p.job,
     p.chain_id,
     p.hop,
-    d.collective_id,
+    l.collective_id,
     e.name,
     e.process_group,
     e.step,
-    d.rank,
-    m.host,
-    d.peer,
-    d.late_ns,
-    d.caused_wait_ns,
-    d.cause,
-    d.cause_ns,
-    least(1, d.cause_ns / d.late_ns) AS cause_frac,
-    d.event_id,
-    d.kernel_name,
-    o.name AS op_name,
-    h.name AS host_name,
-    d.next_id AS waited_in,
+    l.rank,
+    n.host,
+    l.peer,
+    l.late_ns,
+    l.caused_wait_ns,
+    l.cause,
+    l.cause_ns,
+    least(1, l.cause_ns / l.late_ns) AS cause_frac,
+    l.event_id,
+    l.kernel_name,
+    n.op_name,
+    n.host_name,
+    l.next_id AS waited_in,
     p.is_root
 FROM picked AS p
-JOIN direct AS d ON d.late_id = p.late_id
-JOIN described AS e ON e.job = d.job AND e.collective_id = d.collective_id
-LEFT JOIN machines AS m ON m.job = d.job AND m.rank = d.rank
-LEFT JOIN op_names AS o ON o.job = d.job AND o.rank = d.rank AND o.op_id = d.op_id
-LEFT JOIN host AS h ON h.instant_id = d.late_id
+JOIN explained AS l ON l.late_id = p.late_id
+JOIN late_names(explained, only_jobs) AS n ON n.late_id = p.late_id
+JOIN described AS e ON e.job = l.job AND e.collective_id = l.collective_id
 ORDER BY p.job, p.chain_id, p.hop;

@@ -42,6 +42,7 @@
 -- check: caused_exposed_wait_ns BETWEEN 0 AND caused_wait_ns
 -- check: delay_ns BETWEEN 0 AND caused_wait_ns
 -- check: wait_ns >= 0 AND own_delay_ns BETWEEN 0 AND delay_ns
+-- reads: hidden_waits, machines, paired_members, rank_spans, turn_of
 CREATE OR REPLACE MACRO stragglers_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to report; NULL means all
@@ -89,12 +90,6 @@ members AS MATERIALIZED (
     JOIN collectives AS c ON c.job = m.job AND c.collective_id = m.collective_id
     WHERE NOT m.is_message
 ),
-computations AS (
-    SELECT a.job, a.rank, a.device, a.start_ns, a.dur_ns, a.computed_before_ns
-    FROM gpu_activities AS a
-    WHERE a.kind = 'computation'
-      AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-),
 -- NULL where a wait's is not known.
 exposed AS (
     SELECT
@@ -103,7 +98,7 @@ exposed AS (
         CASE
             WHEN count(hidden_wait_ns) = count(*) THEN sum(wait_ns - hidden_wait_ns)
         END AS exposed_wait_ns
-    FROM hidden_waits(members, computations)
+    FROM hidden_waits(members, only_jobs, NULL)
     GROUP BY job, collective_id
 ),
 -- Waits for messages are waits as well.
@@ -166,18 +161,6 @@ of_ranks AS (
     GROUP BY t.job, t.rank
     HAVING sum(t.collective_count) > 0
 ),
-ranks AS (
-    SELECT a.job, a.rank, max(a.end_ns) - min(a.start_ns) AS span_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
-    GROUP BY a.job, a.rank
-),
-hosts AS (
-    SELECT t.job, t.rank, min(t.host) AS host
-    FROM traces AS t
-    GROUP BY t.job, t.rank
-),
 measured AS (
     SELECT
         t.*,
@@ -188,8 +171,8 @@ measured AS (
             AS score,
         t.own_delay_ns > 0 AND 2 * t.own_delay_ns >= t.delay_ns AS is_by_itself
     FROM of_ranks AS t
-    LEFT JOIN ranks AS r ON r.job = t.job AND r.rank = t.rank
-    LEFT JOIN hosts AS h ON h.job = t.job AND h.rank = t.rank
+    LEFT JOIN rank_spans(only_jobs, only_steps) AS r ON r.job = t.job AND r.rank = t.rank
+    LEFT JOIN machines(only_jobs) AS h ON h.job = t.job AND h.rank = t.rank
 ),
 placed AS (
     SELECT

@@ -52,6 +52,8 @@
 -- check: base_kernel_ns >= 0 AND test_kernel_ns >= 0
 -- check: (change = 'unchanged') = (diff_count = 0)
 -- check: diff_frac BETWEEN 0 AND 1
+-- reads: compared_jobs, compared_totals, gpu_activities, host_ops, is_compared, is_of_side,
+--   may_be_compared, step_number, totals_of_sides
 CREATE OR REPLACE MACRO annotation_diff_v1(
     base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
     test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name
@@ -61,19 +63,15 @@ CREATE OR REPLACE MACRO annotation_diff_v1(
     test_steps BIGINT[] := NULL  -- steps of the test; likewise
 ) AS TABLE
 WITH RECURSIVE
-sampled AS (
-    FROM compared_steps(
-        steps, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
-    )
-),
-counted AS (
-    FROM counted_steps(sampled)
+jobs AS (
+    FROM compared_jobs(base_job, test_job)
 ),
 -- Of autograd's threads, the calls that nothing is around, and the annotation that waited for them.
 waited_for AS MATERIALIZED (
     SELECT o.job, o.rank, o.event_id, o.caller_id
     FROM host_ops AS o
-    WHERE o.caller_id IS NOT NULL AND is_compared(o.job, base_job, test_job)
+    CROSS JOIN jobs AS j
+    WHERE o.caller_id IS NOT NULL AND is_compared(o.job, j.base, j.test, base_job, test_job)
 ),
 -- With what was around it, on its own thread or by waiting.
 annotations AS MATERIALIZED (
@@ -85,18 +83,20 @@ annotations AS MATERIALIZED (
         a.dur_ns,
         coalesce(a.annotation_id, w.caller_id) AS outer_id,
         a.step IS NOT NULL AS is_in_step,
-        is_of_side(a.job, a.rank, a.step, base_job_of(base_job), base_ranks, base_steps) AS is_base,
-        is_of_side(a.job, a.rank, a.step, test_job_of(test_job), test_ranks, test_steps) AS is_test
+        is_of_side(a.job, a.rank, a.step, j.base, base_ranks, base_steps) AS is_base,
+        is_of_side(a.job, a.rank, a.step, j.test, test_ranks, test_steps) AS is_test
     FROM host_ops AS a
+    CROSS JOIN jobs AS j
     LEFT JOIN waited_for AS w
         ON w.job = a.job AND w.rank = a.rank AND w.event_id = a.root_id
-    WHERE a.cat = 'user_annotation' AND is_compared(a.job, base_job, test_job)
+    WHERE a.cat = 'user_annotation' AND is_compared(a.job, j.base, j.test, base_job, test_job)
 ),
 -- Launches that no annotation is around on their own thread.
 bare_launches AS MATERIALIZED (
     SELECT a.job, a.rank, a.launch_id, count(*) AS kernel_count, sum(a.dur_ns) AS kernel_ns
     FROM gpu_activities AS a
-    WHERE is_compared(a.job, base_job, test_job)
+    CROSS JOIN jobs AS j
+    WHERE is_compared(a.job, j.base, j.test, base_job, test_job)
       AND a.annotation_id IS NULL
       AND a.launch_id IS NOT NULL
     GROUP BY a.job, a.rank, a.launch_id
@@ -105,12 +105,13 @@ roots AS MATERIALIZED (
     SELECT b.job, b.rank, o.root_id, b.kernel_count, b.kernel_ns
     FROM bare_launches AS b
     JOIN host_ops AS o ON o.job = b.job AND o.rank = b.rank AND o.event_id = b.launch_id
-    WHERE is_compared(o.job, base_job, test_job)
+    WHERE may_be_compared(o.job, base_job, test_job)
 ),
 launched AS MATERIALIZED (
     SELECT a.job, a.rank, a.annotation_id, count(*) AS kernel_count, sum(a.dur_ns) AS kernel_ns
     FROM gpu_activities AS a
-    WHERE is_compared(a.job, base_job, test_job) AND a.annotation_id IS NOT NULL
+    CROSS JOIN jobs AS j
+    WHERE is_compared(a.job, j.base, j.test, base_job, test_job) AND a.annotation_id IS NOT NULL
     GROUP BY a.job, a.rank, a.annotation_id
     UNION ALL
     SELECT
@@ -156,12 +157,7 @@ kernels AS (
 totals_of_host AS (
     SELECT
         name,
-        count(*) FILTER (is_base) AS base_count,
-        count(*) FILTER (is_test) AS test_count,
-        coalesce(sum(dur_ns) FILTER (is_base), 0)::BIGINT AS base_total_ns,
-        coalesce(sum(dur_ns) FILTER (is_test), 0)::BIGINT AS test_total_ns,
-        coalesce(sum(dur_ns) FILTER (is_base AND is_in_step), 0)::BIGINT AS base_in_steps_ns,
-        coalesce(sum(dur_ns) FILTER (is_test AND is_in_step), 0)::BIGINT AS test_in_steps_ns
+        totals_of_sides(dur_ns, is_base, is_test, is_in_step) AS sides
     FROM annotations
     WHERE is_base OR is_test
     GROUP BY name
@@ -198,6 +194,7 @@ SELECT
     diff_per_step_ns,
     diff_frac,
     change
-FROM compared_totals(totals, counted)
-WHERE jobs_are_there(base_job, test_job)
+FROM compared_totals(
+    totals, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
+)
 ORDER BY abs(diff_per_step_ns) DESC, abs(diff_total_ns) DESC, name;

@@ -33,6 +33,8 @@
 -- check: run_count > 0
 -- check: low_ns <= mean_ns AND mean_ns <= high_ns
 -- check: min_ns <= median_ns AND median_ns <= max_ns AND mad_ns >= 0
+-- reads: comparable_runs, median_deviation, noise_t, standard_error, trimmed_mean, values_by_run,
+--   values_of_runs
 CREATE OR REPLACE MACRO baseline_v1(
     newest_job VARCHAR := NULL,  -- runs before this one; NULL means before the one that began last
     job_contains VARCHAR := NULL,  -- only jobs with this in their names; NULL means all
@@ -49,23 +51,12 @@ earlier AS MATERIALIZED (
     WHERE NOT is_newest
 ),
 values_of AS MATERIALIZED (
-    FROM values_of_runs(earlier, steps, short_names)
-),
-things AS (
-    SELECT DISTINCT kind, name
-    FROM values_of
+    FROM values_of_runs(earlier, short_names)
 ),
 sorted AS (
-    SELECT
-        t.kind,
-        t.name,
-        list(coalesce(v.value_ns, 0) ORDER BY coalesce(v.value_ns, 0)) AS of_runs
-    FROM things AS t
-    CROSS JOIN earlier AS e
-    LEFT JOIN values_of AS v
-        ON v.job = e.job AND v.kind = t.kind AND v.name IS NOT DISTINCT FROM t.name
-    WHERE t.kind = 'kernel' OR v.job IS NOT NULL
-    GROUP BY t.kind, t.name
+    SELECT kind, name, list(coalesce(value_ns, 0) ORDER BY coalesce(value_ns, 0)) AS of_runs
+    FROM values_by_run(values_of, earlier)
+    GROUP BY kind, name
 ),
 ends AS (
     SELECT

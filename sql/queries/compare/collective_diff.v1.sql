@@ -48,6 +48,8 @@
 -- check: base_wait_ns BETWEEN 0 AND base_total_ns AND test_wait_ns BETWEEN 0 AND test_total_ns
 -- check: (change = 'unchanged') = (diff_count = 0)
 -- check: diff_frac BETWEEN 0 AND 1
+-- reads: compared_job_names, compared_jobs, compared_totals, dtype_sizes, is_of_side,
+--   paired_members, totals_of_sides
 CREATE OR REPLACE MACRO collective_diff_v1(
     base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
     test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name
@@ -57,16 +59,11 @@ CREATE OR REPLACE MACRO collective_diff_v1(
     test_steps BIGINT[] := NULL  -- steps of the test; likewise
 ) AS TABLE
 WITH
-sampled AS (
-    FROM compared_steps(
-        steps, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
-    )
-),
-counted AS (
-    FROM counted_steps(sampled)
+jobs AS MATERIALIZED (
+    FROM compared_jobs(base_job, test_job)
 ),
 members AS MATERIALIZED (
-    FROM paired_members([base_job_of(base_job), test_job_of(test_job)])
+    FROM paired_members(compared_job_names(base_job, test_job))
 ),
 kernels AS (
     SELECT
@@ -77,9 +74,10 @@ kernels AS (
         a.dur_ns,
         CASE WHEN a.member_count > 1 THEN a.transfer_ns END AS transfer_ns,
         a.step IS NOT NULL AS is_in_step,
-        is_of_side(a.job, a.rank, a.step, base_job_of(base_job), base_ranks, base_steps) AS is_base,
-        is_of_side(a.job, a.rank, a.step, test_job_of(test_job), test_ranks, test_steps) AS is_test
+        is_of_side(a.job, a.rank, a.step, j.base, base_ranks, base_steps) AS is_base,
+        is_of_side(a.job, a.rank, a.step, j.test, test_ranks, test_steps) AS is_test
     FROM members AS a
+    CROSS JOIN jobs AS j
     LEFT JOIN dtype_sizes AS d ON d.dtype = a.dtype
 ),
 totals AS (
@@ -88,12 +86,7 @@ totals AS (
         dtype,
         bytes,
         group_size,
-        count(*) FILTER (is_base) AS base_count,
-        count(*) FILTER (is_test) AS test_count,
-        coalesce(sum(dur_ns) FILTER (is_base), 0)::BIGINT AS base_total_ns,
-        coalesce(sum(dur_ns) FILTER (is_test), 0)::BIGINT AS test_total_ns,
-        coalesce(sum(dur_ns) FILTER (is_base AND is_in_step), 0)::BIGINT AS base_in_steps_ns,
-        coalesce(sum(dur_ns) FILTER (is_test AND is_in_step), 0)::BIGINT AS test_in_steps_ns,
+        totals_of_sides(dur_ns, is_base, is_test, is_in_step) AS sides,
         round(avg(transfer_ns) FILTER (is_base))::BIGINT AS base_mean_transfer_ns,
         round(avg(transfer_ns) FILTER (is_test))::BIGINT AS test_mean_transfer_ns,
         (sum(dur_ns - transfer_ns) FILTER (is_base))::BIGINT AS base_wait_ns,
@@ -127,7 +120,8 @@ SELECT
     diff_per_step_ns,
     diff_frac,
     change
-FROM compared_totals(totals, counted)
-WHERE jobs_are_there(base_job, test_job)
+FROM compared_totals(
+    totals, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
+)
 ORDER BY
     abs(diff_per_step_ns) DESC, abs(diff_total_ns) DESC, name, dtype, bytes, group_size;

@@ -45,6 +45,7 @@
 -- check: (base_count = 0) = (base_mean_ns IS NULL) AND (test_count = 0) = (test_mean_ns IS NULL)
 -- check: (change = 'unchanged') = (diff_count = 0)
 -- check: diff_frac BETWEEN 0 AND 1
+-- reads: compared_jobs, compared_totals, gpu_activities, is_compared, is_of_side, totals_of_sides
 CREATE OR REPLACE MACRO kernel_diff_v1(
     base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
     test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name
@@ -56,14 +57,6 @@ CREATE OR REPLACE MACRO kernel_diff_v1(
     short_names BOOLEAN := false  -- names without template arguments and parameters
 ) AS TABLE
 WITH
-sampled AS (
-    FROM compared_steps(
-        steps, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
-    )
-),
-counted AS (
-    FROM counted_steps(sampled)
-),
 activities AS (
     SELECT
         CASE WHEN short_names THEN a.short_name ELSE a.name END AS name,
@@ -72,10 +65,11 @@ activities AS (
         a.kind,
         a.dur_ns,
         a.step IS NOT NULL AS is_in_step,
-        is_of_side(a.job, a.rank, a.step, base_job_of(base_job), base_ranks, base_steps) AS is_base,
-        is_of_side(a.job, a.rank, a.step, test_job_of(test_job), test_ranks, test_steps) AS is_test
+        is_of_side(a.job, a.rank, a.step, j.base, base_ranks, base_steps) AS is_base,
+        is_of_side(a.job, a.rank, a.step, j.test, test_ranks, test_steps) AS is_test
     FROM gpu_activities AS a
-    WHERE is_compared(a.job, base_job, test_job)
+    CROSS JOIN compared_jobs(base_job, test_job) AS j
+    WHERE is_compared(a.job, j.base, j.test, base_job, test_job)
 ),
 totals AS (
     SELECT
@@ -83,12 +77,7 @@ totals AS (
         grid,
         block,
         min(kind) AS kind,
-        count(*) FILTER (is_base) AS base_count,
-        count(*) FILTER (is_test) AS test_count,
-        coalesce(sum(dur_ns) FILTER (is_base), 0)::BIGINT AS base_total_ns,
-        coalesce(sum(dur_ns) FILTER (is_test), 0)::BIGINT AS test_total_ns,
-        coalesce(sum(dur_ns) FILTER (is_base AND is_in_step), 0)::BIGINT AS base_in_steps_ns,
-        coalesce(sum(dur_ns) FILTER (is_test AND is_in_step), 0)::BIGINT AS test_in_steps_ns
+        totals_of_sides(dur_ns, is_base, is_test, is_in_step) AS sides
     FROM activities
     WHERE is_base OR is_test
     GROUP BY name, grid, block
@@ -112,6 +101,7 @@ SELECT
     diff_per_step_ns,
     diff_frac,
     change
-FROM compared_totals(totals, counted)
-WHERE jobs_are_there(base_job, test_job)
+FROM compared_totals(
+    totals, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
+)
 ORDER BY abs(diff_per_step_ns) DESC, abs(diff_total_ns) DESC, name, grid, block;

@@ -47,6 +47,7 @@
 -- check: test_self_kernel_ns BETWEEN 0 AND test_forward_kernel_ns + test_backward_kernel_ns
 -- check: (change = 'unchanged') = (diff_count = 0)
 -- check: diff_frac BETWEEN 0 AND 1
+-- reads: compared_sides, compared_totals, module_totals, named_jobs, traces
 CREATE OR REPLACE MACRO module_diff_v1(
     base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
     test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name
@@ -56,55 +57,69 @@ CREATE OR REPLACE MACRO module_diff_v1(
     test_steps BIGINT[] := NULL  -- steps of the test; likewise
 ) AS TABLE
 WITH
-sampled AS (
-    FROM compared_steps(
-        steps, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
-    )
+ranks AS (
+    SELECT DISTINCT sides.side, t.job, t.rank, sides.step_numbers
+    FROM traces AS t
+    JOIN compared_sides(
+        base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
+    ) AS sides ON sides.job = t.job
+    WHERE sides.ranks IS NULL OR list_contains(sides.ranks, t.rank)
 ),
-counted AS (
-    FROM counted_steps(sampled)
+chosen AS MATERIALIZED (
+    SELECT row_number() OVER (ORDER BY side, job, rank) AS rank_number, *
+    FROM ranks
 ),
-of_sides AS (
-    SELECT false AS is_test, *
-    FROM module_totals([base_job_of(base_job)], base_ranks, base_steps)
-    UNION ALL
-    SELECT true AS is_test, *
-    FROM module_totals([test_job_of(test_job)], test_ranks, test_steps)
+measured AS (
+    SELECT m.*, c.side
+    FROM module_totals(
+        chosen,
+        named_jobs(base_job, test_job),
+        CASE
+            WHEN base_ranks IS NOT NULL AND test_ranks IS NOT NULL
+            THEN list_concat(base_ranks, test_ranks)
+        END
+    ) AS m
+    JOIN chosen AS c ON c.rank_number = m.rank_number
 ),
 summed AS (
     SELECT
         module,
-        coalesce(sum(count) FILTER (NOT is_test), 0)::BIGINT AS base_count,
-        coalesce(sum(count) FILTER (is_test), 0)::BIGINT AS test_count,
-        coalesce(sum(host_total_ns) FILTER (NOT is_test), 0)::BIGINT AS base_host_ns,
-        coalesce(sum(host_total_ns) FILTER (is_test), 0)::BIGINT AS test_host_ns,
-        coalesce(sum(forward_kernel_ns) FILTER (NOT is_test), 0)::BIGINT AS base_forward_kernel_ns,
-        coalesce(sum(forward_kernel_ns) FILTER (is_test), 0)::BIGINT AS test_forward_kernel_ns,
-        coalesce(sum(backward_kernel_ns) FILTER (NOT is_test), 0)::BIGINT
+        coalesce(sum(count) FILTER (side = 'base'), 0)::BIGINT AS base_count,
+        coalesce(sum(count) FILTER (side = 'test'), 0)::BIGINT AS test_count,
+        coalesce(sum(host_total_ns) FILTER (side = 'base'), 0)::BIGINT AS base_host_ns,
+        coalesce(sum(host_total_ns) FILTER (side = 'test'), 0)::BIGINT AS test_host_ns,
+        coalesce(sum(forward_kernel_ns) FILTER (side = 'base'), 0)::BIGINT
+            AS base_forward_kernel_ns,
+        coalesce(sum(forward_kernel_ns) FILTER (side = 'test'), 0)::BIGINT
+            AS test_forward_kernel_ns,
+        coalesce(sum(backward_kernel_ns) FILTER (side = 'base'), 0)::BIGINT
             AS base_backward_kernel_ns,
-        coalesce(sum(backward_kernel_ns) FILTER (is_test), 0)::BIGINT AS test_backward_kernel_ns,
+        coalesce(sum(backward_kernel_ns) FILTER (side = 'test'), 0)::BIGINT
+            AS test_backward_kernel_ns,
         coalesce(
-            sum(forward_self_kernel_ns + backward_self_kernel_ns) FILTER (NOT is_test), 0
+            sum(forward_self_kernel_ns + backward_self_kernel_ns) FILTER (side = 'base'), 0
         )::BIGINT AS base_self_kernel_ns,
         coalesce(
-            sum(forward_self_kernel_ns + backward_self_kernel_ns) FILTER (is_test), 0
+            sum(forward_self_kernel_ns + backward_self_kernel_ns) FILTER (side = 'test'), 0
         )::BIGINT AS test_self_kernel_ns
-    FROM of_sides
+    FROM measured
     GROUP BY module
 ),
--- What compared_totals divides by steps are the kernels.
+-- Compared step by step are the kernels.
 totals AS (
     SELECT
-        * EXCLUDE (base_host_ns, test_host_ns),
-        base_host_ns AS base_total_ns,
-        test_host_ns AS test_total_ns,
-        base_forward_kernel_ns + base_backward_kernel_ns AS base_in_steps_ns,
-        test_forward_kernel_ns + test_backward_kernel_ns AS test_in_steps_ns
+        * EXCLUDE (base_count, test_count, base_host_ns, test_host_ns),
+        {
+            'base_count': base_count,
+            'test_count': test_count,
+            'base_total_ns': base_host_ns,
+            'test_total_ns': test_host_ns,
+            'base_in_steps_ns': base_forward_kernel_ns + base_backward_kernel_ns,
+            'test_in_steps_ns': test_forward_kernel_ns + test_backward_kernel_ns,
+            'base_in_trace_ns': base_forward_kernel_ns + base_backward_kernel_ns,
+            'test_in_trace_ns': test_forward_kernel_ns + test_backward_kernel_ns
+        } AS sides
     FROM summed
-),
-steps_or_ranks AS (
-    SELECT * REPLACE (true AS base_has_steps, true AS test_has_steps)
-    FROM counted
 )
 SELECT
     module,
@@ -132,6 +147,7 @@ SELECT
     abs(test_self_kernel_ns - base_self_kernel_ns)
         / nullif(sum(abs(test_self_kernel_ns - base_self_kernel_ns)) OVER (), 0) AS diff_frac,
     change
-FROM compared_totals(totals, steps_or_ranks)
-WHERE jobs_are_there(base_job, test_job)
+FROM compared_totals(
+    totals, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
+)
 ORDER BY abs(diff_self_kernel_ns) DESC, abs(diff_per_step_ns) DESC, abs(diff_total_ns) DESC, module;

@@ -57,6 +57,7 @@
 -- check: relation NOT IN ('matched', 'reshaped') OR base_name = test_name
 -- check: relation <> 'renamed' OR base_name <> test_name
 -- check: kernel_change IN ('same', 'replaced', 'added', 'removed')
+-- reads: aligned_places, compared_sequences, gpu_activities, may_be_compared, merged_places
 CREATE OR REPLACE MACRO op_alignment_v1(
     base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
     test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name
@@ -66,107 +67,8 @@ CREATE OR REPLACE MACRO op_alignment_v1(
     test_steps BIGINT[] := NULL  -- steps of the test; likewise
 ) AS TABLE
 WITH
-sides AS MATERIALIZED (
-    FROM compared_sides(base_job, test_job, base_ranks, test_ranks, base_steps, test_steps)
-),
-picked_ranks AS (
-    SELECT
-        sides.side,
-        sides.job,
-        coalesce(sides.ranks, [min(t.rank)]) AS ranks,
-        sides.step_numbers
-    FROM sides
-    JOIN traces AS t ON t.job = sides.job
-    GROUP BY sides.side, sides.job, sides.ranks, sides.step_numbers
-),
-marks AS MATERIALIZED (
-    SELECT s.job, s.rank, s.step, s.tid, s.pid
-    FROM steps AS s
-    WHERE is_compared(s.job, base_job, test_job)
-),
-first_steps AS (
-    SELECT p.side, min(m.step) AS step
-    FROM picked_ranks AS p
-    JOIN marks AS m ON m.job = p.job AND list_contains(p.ranks, m.rank)
-    GROUP BY p.side
-),
-picked AS MATERIALIZED (
-    SELECT
-        p.side,
-        p.job,
-        p.ranks,
-        coalesce(p.step_numbers, CASE WHEN f.step IS NOT NULL THEN [f.step] END) AS step_numbers
-    FROM picked_ranks AS p
-    LEFT JOIN first_steps AS f ON f.side = p.side
-),
-ops AS MATERIALIZED (
-    SELECT
-        p.side,
-        o.job,
-        o.rank,
-        o.step,
-        o.pid,
-        o.tid,
-        o.event_id,
-        o.name,
-        o.input_dims,
-        o.start_ns,
-        o.dur_ns
-    FROM host_ops AS o
-    JOIN picked AS p ON p.job = o.job
-    WHERE is_operator(o.cat)
-      AND is_compared(o.job, base_job, test_job)
-      AND list_contains(p.ranks, o.rank)
-      AND (p.step_numbers IS NULL OR list_contains(p.step_numbers, o.step))
-),
-threads AS (
-    SELECT
-        o.side,
-        o.rank,
-        coalesce(o.step, -1) AS step,
-        o.pid,
-        o.tid,
-        count(m.job) = 0 AS is_beside,
-        min(o.start_ns) AS first_ns
-    FROM ops AS o
-    LEFT JOIN (SELECT DISTINCT job, rank, step, pid, tid FROM marks) AS m
-        ON m.job = o.job
-        AND m.rank = o.rank
-        AND m.step = o.step
-        AND m.pid IS NOT DISTINCT FROM o.pid
-        AND m.tid IS NOT DISTINCT FROM o.tid
-    GROUP BY o.side, o.rank, coalesce(o.step, -1), o.pid, o.tid
-),
-have_shapes AS (
-    SELECT
-        coalesce(bool_or(input_dims IS NOT NULL) FILTER (side = 'base'), false)
-        AND coalesce(bool_or(input_dims IS NOT NULL) FILTER (side = 'test'), false) AS both_do
-    FROM ops
-),
 sequences AS MATERIALIZED (
-    SELECT
-        o.side,
-        row_number() OVER (
-            PARTITION BY o.side
-            ORDER BY
-                o.rank, coalesce(o.step, -1), t.is_beside, t.first_ns, o.pid, o.tid, o.start_ns,
-                o.dur_ns DESC, o.event_id
-        ) AS place,
-        o.job,
-        o.rank,
-        o.event_id,
-        o.name,
-        o.input_dims,
-        CASE WHEN s.both_do THEN coalesce(o.input_dims, '') ELSE '' END AS shapes,
-        o.dur_ns
-    FROM ops AS o
-    CROSS JOIN have_shapes AS s
-    JOIN threads AS t
-        ON t.side = o.side
-        AND t.rank = o.rank
-        AND t.step = coalesce(o.step, -1)
-        AND t.pid IS NOT DISTINCT FROM o.pid
-        AND t.tid IS NOT DISTINCT FROM o.tid
+    FROM compared_sequences(base_job, test_job, base_ranks, test_ranks, base_steps, test_steps)
 ),
 -- First those of the same name and shapes.
 base_calls AS (
@@ -255,38 +157,8 @@ all_pairs AS MATERIALIZED (
     UNION ALL
     SELECT *, 'renamed' AS relation FROM renamed
 ),
--- What has no partner comes behind the pair before it, the base's first.
-base_side AS (
-    SELECT
-        s.*,
-        p.test_place,
-        p.relation,
-        count(p.test_place) OVER (ORDER BY s.place) AS pairs_until
-    FROM sequences AS s
-    LEFT JOIN all_pairs AS p ON p.base_place = s.place
-    WHERE s.side = 'base'
-),
-test_side AS (
-    SELECT s.*, p.relation, count(p.base_place) OVER (ORDER BY s.place) AS pairs_until
-    FROM sequences AS s
-    LEFT JOIN all_pairs AS p ON p.test_place = s.place
-    WHERE s.side = 'test'
-),
-test_alone AS (
-    SELECT * FROM test_side WHERE relation IS NULL
-),
 positions AS MATERIALIZED (
-    SELECT
-        b.pairs_until,
-        CASE WHEN b.relation IS NULL THEN 1 ELSE 0 END AS turn,
-        b.place,
-        coalesce(b.relation, 'removed') AS relation,
-        b.place AS base_place,
-        b.test_place
-    FROM base_side AS b
-    UNION ALL
-    SELECT pairs_until, 2 AS turn, place, 'inserted' AS relation, NULL, place AS test_place
-    FROM test_alone
+    FROM merged_places(sequences, all_pairs)
 ),
 kernels AS MATERIALIZED (
     SELECT
@@ -297,7 +169,9 @@ kernels AS MATERIALIZED (
         count(*) AS kernel_count,
         sum(a.dur_ns)::BIGINT AS kernel_ns
     FROM gpu_activities AS a
-    WHERE is_compared(a.job, base_job, test_job) AND a.op_id IS NOT NULL
+    WHERE may_be_compared(a.job, base_job, test_job)
+      AND a.job IN (SELECT job FROM sequences)
+      AND a.op_id IS NOT NULL
     GROUP BY a.job, a.rank, a.op_id
 ),
 with_kernels AS MATERIALIZED (
@@ -345,5 +219,4 @@ SELECT
 FROM positions AS p
 LEFT JOIN base_ops AS b ON b.place = p.base_place
 LEFT JOIN test_ops AS t ON t.place = p.test_place
-WHERE jobs_are_there(base_job, test_job)
 ORDER BY position;

@@ -57,6 +57,8 @@
 -- check: base_kernel_ns >= 0 AND test_kernel_ns >= 0
 -- check: (change = 'unchanged') = (diff_count = 0)
 -- check: diff_frac BETWEEN 0 AND 1
+-- reads: compared_jobs, compared_totals, gpu_activities, host_ops, is_compared, is_of_side,
+--   totals_of_sides
 CREATE OR REPLACE MACRO op_diff_v1(
     base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
     test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name
@@ -68,13 +70,8 @@ CREATE OR REPLACE MACRO op_diff_v1(
     only_cats VARCHAR[] := NULL  -- categories as the trace has them, such as cpu_op; NULL means all
 ) AS TABLE
 WITH
-sampled AS (
-    FROM compared_steps(
-        steps, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
-    )
-),
-counted AS (
-    FROM counted_steps(sampled)
+jobs AS (
+    FROM compared_jobs(base_job, test_job)
 ),
 calls AS MATERIALIZED (
     SELECT
@@ -89,10 +86,11 @@ calls AS MATERIALIZED (
         -- Up to where another call crosses it: from there on, that one is on the stack.
         coalesce(o.cut_ns, o.end_ns) - o.start_ns AS on_stack_ns,
         o.step IS NOT NULL AS is_in_step,
-        is_of_side(o.job, o.rank, o.step, base_job_of(base_job), base_ranks, base_steps) AS is_base,
-        is_of_side(o.job, o.rank, o.step, test_job_of(test_job), test_ranks, test_steps) AS is_test
+        is_of_side(o.job, o.rank, o.step, j.base, base_ranks, base_steps) AS is_base,
+        is_of_side(o.job, o.rank, o.step, j.test, test_ranks, test_steps) AS is_test
     FROM host_ops AS o
-    WHERE is_compared(o.job, base_job, test_job)
+    CROSS JOIN jobs AS j
+    WHERE is_compared(o.job, j.base, j.test, base_job, test_job)
 ),
 called AS (
     SELECT job, rank, parent_id, sum(on_stack_ns)::BIGINT AS called_ns
@@ -103,7 +101,8 @@ called AS (
 launched AS (
     SELECT a.job, a.rank, a.op_id, count(*) AS kernel_count, sum(a.dur_ns)::BIGINT AS kernel_ns
     FROM gpu_activities AS a
-    WHERE is_compared(a.job, base_job, test_job) AND a.op_id IS NOT NULL
+    CROSS JOIN jobs AS j
+    WHERE is_compared(a.job, j.base, j.test, base_job, test_job) AND a.op_id IS NOT NULL
     GROUP BY a.job, a.rank, a.op_id
 ),
 measured AS (
@@ -130,12 +129,7 @@ totals AS (
         name,
         input_dims,
         min(cat) AS cat,
-        count(*) FILTER (is_base) AS base_count,
-        count(*) FILTER (is_test) AS test_count,
-        coalesce(sum(dur_ns) FILTER (is_base), 0)::BIGINT AS base_total_ns,
-        coalesce(sum(dur_ns) FILTER (is_test), 0)::BIGINT AS test_total_ns,
-        coalesce(sum(dur_ns) FILTER (is_base AND is_in_step), 0)::BIGINT AS base_in_steps_ns,
-        coalesce(sum(dur_ns) FILTER (is_test AND is_in_step), 0)::BIGINT AS test_in_steps_ns,
+        totals_of_sides(dur_ns, is_base, is_test, is_in_step) AS sides,
         coalesce(sum(self_ns) FILTER (is_base), 0)::BIGINT AS base_self_ns,
         coalesce(sum(self_ns) FILTER (is_test), 0)::BIGINT AS test_self_ns,
         coalesce(sum(kernel_count) FILTER (is_base), 0)::BIGINT AS base_kernel_count,
@@ -172,6 +166,7 @@ SELECT
     diff_per_step_ns,
     diff_frac,
     change
-FROM compared_totals(totals, counted)
-WHERE jobs_are_there(base_job, test_job)
+FROM compared_totals(
+    totals, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
+)
 ORDER BY abs(diff_per_step_ns) DESC, abs(diff_total_ns) DESC, name, input_dims;

@@ -29,6 +29,7 @@
 -- check: diff_ns = test_ns - mean_ns
 -- check: change <> 'increased' OR test_ns > high_ns
 -- check: change <> 'decreased' OR test_ns < low_ns
+-- reads: comparable_runs, noise_t, standard_error, trimmed_mean, values_by_run, values_of_runs
 CREATE OR REPLACE MACRO regressions_v1(
     newest_job VARCHAR := NULL,  -- the run to judge; NULL means the one that began last
     job_contains VARCHAR := NULL,  -- only jobs with this in their names; NULL means all
@@ -40,27 +41,19 @@ runs AS MATERIALIZED (
     FROM comparable_runs(newest_job, job_contains, run_limit)
 ),
 values_of AS MATERIALIZED (
-    FROM values_of_runs(runs, steps, short_names)
-),
-things AS (
-    SELECT DISTINCT kind, name
-    FROM values_of
+    FROM values_of_runs(runs, short_names)
 ),
 sorted AS (
     SELECT
-        t.kind,
-        t.name,
-        list(coalesce(v.value_ns, 0) ORDER BY coalesce(v.value_ns, 0)) FILTER (NOT r.is_newest)
+        kind,
+        name,
+        list(coalesce(value_ns, 0) ORDER BY coalesce(value_ns, 0)) FILTER (NOT is_newest)
             AS of_runs,
-        max(coalesce(v.value_ns, 0)) FILTER (r.is_newest) AS test_ns,
-        count(v.job) FILTER (NOT r.is_newest) AS had_count,
-        count(v.job) FILTER (r.is_newest) AS has_count
-    FROM things AS t
-    CROSS JOIN runs AS r
-    LEFT JOIN values_of AS v
-        ON v.job = r.job AND v.kind = t.kind AND v.name IS NOT DISTINCT FROM t.name
-    WHERE t.kind = 'kernel' OR v.job IS NOT NULL
-    GROUP BY t.kind, t.name
+        max(coalesce(value_ns, 0)) FILTER (is_newest) AS test_ns,
+        count(value_ns) FILTER (NOT is_newest) AS had_count,
+        count(value_ns) FILTER (is_newest) AS has_count
+    FROM values_by_run(values_of, runs)
+    GROUP BY kind, name
 ),
 expected AS (
     SELECT

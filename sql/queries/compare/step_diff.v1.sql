@@ -47,6 +47,8 @@
 -- check: diff_low_ns <= diff_mean_ns AND diff_mean_ns <= diff_high_ns
 -- check: diff_mean_ns <> 0 OR change = 'unchanged'
 -- check: base_mad_ns >= 0 AND test_mad_ns >= 0
+-- reads: compared_job_names, compared_steps, median_deviation, noise_t, standard_error,
+--   step_metrics, trimmed_mean
 CREATE OR REPLACE MACRO step_diff_v1(
     base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
     test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name
@@ -58,11 +60,11 @@ CREATE OR REPLACE MACRO step_diff_v1(
 WITH
 sampled AS MATERIALIZED (
     FROM compared_steps(
-        steps, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
+        base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
     )
 ),
 samples AS (
-    FROM step_metrics(sampled, [base_job_of(base_job), test_job_of(test_job)])
+    FROM step_metrics(sampled, compared_job_names(base_job, test_job))
 ),
 sides AS (
     SELECT
@@ -120,7 +122,6 @@ SELECT
         WHEN diff_high_ns < 0 THEN 'decreased'
     END AS change
 FROM measured
-WHERE jobs_are_there(base_job, test_job)
 ORDER BY
     list_position(
         ['step_time', 'gpu_span', 'gpu_busy', 'idle', 'compute', 'exposed_communication',

@@ -39,6 +39,8 @@
 -- check: base_frac BETWEEN 0 AND 1 AND test_frac BETWEEN 0 AND 1
 -- check: diff_frac BETWEEN 0 AND 1
 -- check: (change = 'unchanged') = (diff_total_ns = 0)
+-- reads: busy_times, change_of_count, compared_jobs, compared_totals, gpu_activities,
+--   is_compared, is_of_side, totals_of_sides
 CREATE OR REPLACE MACRO temporal_diff_v1(
     base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
     test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name
@@ -48,14 +50,6 @@ CREATE OR REPLACE MACRO temporal_diff_v1(
     test_steps BIGINT[] := NULL  -- steps of the test; likewise
 ) AS TABLE
 WITH
-sampled AS (
-    FROM compared_steps(
-        steps, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
-    )
-),
-counted AS (
-    FROM counted_steps(sampled)
-),
 activities AS (
     SELECT
         a.job,
@@ -64,10 +58,11 @@ activities AS (
         a.kind,
         a.start_ns,
         a.end_ns,
-        is_of_side(a.job, a.rank, a.step, base_job_of(base_job), base_ranks, base_steps) AS is_base,
-        is_of_side(a.job, a.rank, a.step, test_job_of(test_job), test_ranks, test_steps) AS is_test
+        is_of_side(a.job, a.rank, a.step, j.base, base_ranks, base_steps) AS is_base,
+        is_of_side(a.job, a.rank, a.step, j.test, test_ranks, test_steps) AS is_test
     FROM gpu_activities AS a
-    WHERE is_compared(a.job, base_job, test_job)
+    CROSS JOIN compared_jobs(base_job, test_job) AS j
+    WHERE is_compared(a.job, j.base, j.test, base_job, test_job)
 ),
 -- busy_times keeps what differs in `step` apart: here the sides, 0 and 1.
 of_sides AS (
@@ -102,12 +97,7 @@ times AS (
 totals AS (
     SELECT
         name,
-        count(*) FILTER (NOT is_test) AS base_count,
-        count(*) FILTER (is_test) AS test_count,
-        coalesce(sum(time_ns) FILTER (NOT is_test), 0)::BIGINT AS base_total_ns,
-        coalesce(sum(time_ns) FILTER (is_test), 0)::BIGINT AS test_total_ns,
-        base_total_ns AS base_in_steps_ns,
-        test_total_ns AS test_in_steps_ns
+        totals_of_sides(time_ns, NOT is_test, is_test, true) AS sides
     FROM times
     GROUP BY name
 ),
@@ -117,7 +107,9 @@ compared AS (
         max(base_total_ns) FILTER (name = 'span') OVER () AS base_span_ns,
         max(test_total_ns) FILTER (name = 'span') OVER () AS test_span_ns,
         name IN ('idle', 'compute', 'exposed_communication', 'exposed_memory') AS is_part
-    FROM compared_totals(totals, counted)
+    FROM compared_totals(
+        totals, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
+    )
 )
 SELECT
     name,
@@ -139,7 +131,6 @@ SELECT
         / nullif(sum(abs(diff_per_step_ns)) FILTER (is_part) OVER (), 0) AS diff_frac,
     change_of_count(base_total_ns, test_total_ns) AS change
 FROM compared
-WHERE jobs_are_there(base_job, test_job)
 ORDER BY
     list_position(
         ['span', 'busy', 'idle', 'compute', 'non_compute', 'exposed_communication',

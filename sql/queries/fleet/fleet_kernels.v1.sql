@@ -54,6 +54,7 @@
 -- check: saved_p50_ns BETWEEN 0 AND saved_p10_ns
 -- check: saved_p10_ns <= total_ns
 -- check: (saved_p10_ns IS NULL) = (kind = 'communication' OR input_dims IS NULL)
+-- reads: stored_job_kernels
 CREATE OR REPLACE MACRO fleet_kernels_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to add up; NULL means all
     top_k INTEGER := 100,  -- rows to report
@@ -62,7 +63,7 @@ CREATE OR REPLACE MACRO fleet_kernels_v1(
 WITH
 jobs_kernels AS (
     SELECT k.*
-    FROM kept_job_kernels AS k
+    FROM stored_job_kernels AS k
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, k.job))
 ),
 totals AS (

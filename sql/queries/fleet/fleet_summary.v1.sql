@@ -39,6 +39,7 @@
 -- check: lost_gpu_ns >= 0
 -- check: (busy_frac IS NULL) = (gpu_span_ns = 0)
 -- check: dayofweek(week) = 1
+-- reads: job_tags, jobs, stored_job_summary
 CREATE OR REPLACE MACRO fleet_summary_v1(
     by_tag VARCHAR := 'team',  -- name of the tag by whose values jobs are grouped
     since_day VARCHAR := NULL,  -- leave out jobs before this day, '2026-01-31', or of no date
@@ -48,7 +49,7 @@ WITH
 picked AS (
     -- The date is what is told now: a tag may have come after the results were stored.
     SELECT g.value AS tag_value, date_trunc('week', j.started_at)::DATE AS week, s.*
-    FROM kept_job_summary AS s
+    FROM stored_job_summary AS s
     INNER JOIN jobs AS j ON j.job = s.job
     LEFT JOIN job_tags AS g ON g.job = s.job AND g.tag = by_tag
     WHERE (since_day IS NULL OR j.started_at >= since_day::DATE)

@@ -57,6 +57,7 @@
 -- check: host_outlier_count BETWEEN 0 AND host_gpu_count
 -- check: lost_gpu_ns >= 0
 -- check: lost_gpu_frac BETWEEN 0 AND 1
+-- reads: stored_job_ranks
 CREATE OR REPLACE MACRO host_outliers_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to learn from; NULL means all
     min_jobs INTEGER := 2,  -- jobs that it takes to judge a GPU
@@ -68,7 +69,7 @@ ranks AS (
         r.*,
         count(DISTINCT r.host) OVER of_job > 1 AS is_across_hosts,
         sum(r.gpu_span_ns) OVER of_job AS job_span_ns
-    FROM kept_job_ranks AS r
+    FROM stored_job_ranks AS r
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, r.job))
     WINDOW of_job AS (PARTITION BY r.job)
 ),

@@ -52,65 +52,21 @@
 -- check: bytes >= 0
 -- check: costed_ns >= 0 AND (costed_ns = 0 OR flops IS NOT NULL OR bytes IS NOT NULL)
 -- check: achieved_tflops IS NULL OR (flops IS NOT NULL AND costed_ns > 0)
+-- reads: costed_calls, costed_shapes, counted_operators, device_names, gpu_activities, host_ops
 CREATE OR REPLACE MACRO job_kernels_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     top_k INTEGER := 1000,  -- rows to keep of each job
     short_names BOOLEAN := true  -- kernels' names without template arguments and parameters
 ) AS TABLE
-WITH RECURSIVE
-known_names AS (
-    SELECT name FROM matrix_product_operators()
-    UNION
-    SELECT name FROM convolution_operators()
-    UNION
-    SELECT name FROM attention_operators()
-    UNION
-    SELECT name FROM memory_bound_operators()
-),
+WITH
 called AS MATERIALIZED (
-    SELECT
-        o.job,
-        o.rank,
-        o.event_id,
-        o.op_id,
-        o.name,
-        o.input_dims,
-        o.input_types,
-        o.concrete_inputs,
-        false AS is_rerun
-    FROM host_ops AS o
-    SEMI JOIN known_names ON known_names.name = o.name
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
-      AND is_operator(o.cat)
-      AND o.input_dims IS NOT NULL
+    FROM costed_calls(true, only_jobs, NULL, NULL)
 ),
 shapes AS MATERIALIZED (
-    FROM operator_shapes(called)
-),
-formulas AS (
-    FROM matrix_products(shapes)
-    UNION ALL
-    FROM convolutions(shapes)
-    UNION ALL
-    FROM attentions(shapes)
-    UNION ALL
-    FROM memory_bound(shapes)
-),
-costs AS MATERIALIZED (
-    FROM operator_costs(formulas)
-),
-calls AS MATERIALIZED (
-    FROM operator_calls(called, shapes, costs)
-),
-ops AS (
-    SELECT o.job, o.rank, o.event_id, o.op_id
-    FROM host_ops AS o
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
-      AND is_operator(o.cat)
-      AND o.op_id IS NOT NULL
+    FROM costed_shapes(called)
 ),
 nests AS MATERIALIZED (
-    FROM operator_nests(calls, ops)
+    FROM counted_operators(called, shapes, only_jobs, NULL)
 ),
 launching AS (
     SELECT DISTINCT a.job, a.rank, a.op_id
@@ -133,21 +89,15 @@ owners AS MATERIALIZED (
         o.name AS op_name,
         o.input_dims,
         o.input_types,
-        CASE WHEN costs.flops IS NOT NULL THEN o.concrete_inputs END AS concrete_inputs,
-        costs.flops,
-        costs.bytes
+        CASE WHEN s.flops IS NOT NULL THEN o.concrete_inputs END AS concrete_inputs,
+        s.flops,
+        s.bytes
     FROM counting AS c
     JOIN host_ops AS o ON o.job = c.job AND o.rank = c.rank AND o.event_id = c.owner_id
-    LEFT JOIN calls
-        ON calls.job = c.job AND calls.rank = c.rank AND calls.event_id = c.counted_id
-    LEFT JOIN costs ON costs.shape_number = calls.shape_number
+    LEFT JOIN nests AS call
+        ON call.job = c.job AND call.rank = c.rank AND call.event_id = c.counted_id
+    LEFT JOIN shapes AS s ON s.shape_number = call.shape_number
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
-),
-devices AS (
-    SELECT t.job, t.rank, min(t.device_name) AS device_name
-    FROM traces AS t
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, t.job))
-    GROUP BY t.job, t.rank
 ),
 activities AS MATERIALIZED (
     SELECT
@@ -192,7 +142,7 @@ kernels AS (
         coalesce(sum(c.costed_ns), 0) AS costed_ns
     FROM activities AS a
     LEFT JOIN costed AS c ON c.job = a.job AND c.rank = a.rank AND c.event_id = a.event_id
-    LEFT JOIN devices AS d ON d.job = a.job AND d.rank = a.rank
+    LEFT JOIN device_names(only_jobs, NULL) AS d ON d.job = a.job AND d.rank = a.rank
     GROUP BY ALL
 ),
 placed AS (

@@ -63,43 +63,17 @@
 -- check: (step_mean_ns IS NULL) = (step_count = 0)
 -- check: (launch_p50_ns IS NULL) = (launch_count = 0)
 -- check: late_count >= 0 AND (lost_gpu_ns IS NULL OR lost_gpu_ns >= 0)
+-- reads: gpu_activities, host_ops, machines, rank_losses, rank_times, step_spans, whole_ns
 CREATE OR REPLACE MACRO job_ranks_v1(
     only_jobs VARCHAR[] := NULL  -- jobs to measure; NULL means all
 ) AS TABLE
 WITH
 ranks AS (
-    SELECT t.job, t.rank, min(t.host) AS host, min(t.device_name) AS device_name
-    FROM traces AS t
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, t.job))
-    GROUP BY t.job, t.rank
-),
-step_spans AS (
-    SELECT s.job, s.rank, s.step, max(s.end_ns) - min(s.start_ns) AS step_ns
-    FROM steps AS s
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, s.job))
-    GROUP BY s.job, s.rank, s.step
+    FROM machines(only_jobs)
 ),
 rank_steps AS (
     SELECT job, rank, count(*) AS step_count, round(avg(step_ns))::BIGINT AS step_mean_ns
-    FROM step_spans
-    GROUP BY job, rank
-),
-of_devices AS (
-    SELECT a.job, a.rank, a.device, NULL::BIGINT AS step, a.kind, a.start_ns, a.end_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-),
-busy AS (
-    SELECT
-        job,
-        rank,
-        min(device) AS device,
-        sum(span_ns)::BIGINT AS span_ns,
-        sum(busy_ns)::BIGINT AS busy_ns,
-        sum(computation_ns)::BIGINT AS compute_ns,
-        sum(communication_ns)::BIGINT AS communication_ns,
-        sum(computation_or_communication_ns)::BIGINT AS both_ns
-    FROM busy_times(of_devices)
+    FROM step_spans(only_jobs, NULL, NULL)
     GROUP BY job, rank
 ),
 launchers AS (
@@ -182,99 +156,6 @@ launches AS (
     FROM rank_launches
     WINDOW of_job AS (PARTITION BY job)
 ),
--- Late arrivals, what they cost and with whom they began: as lost_gpu_time has it.
-members AS MATERIALIZED (
-    FROM paired_members(only_jobs)
-),
-late AS MATERIALIZED (
-    FROM late_windows(members, 10000)
-),
-windows AS (
-    SELECT 2 * late_id AS window_id, job, rank, from_ns, until_ns
-    FROM late
-    UNION ALL
-    SELECT 2 * late_id + 1 AS window_id, job, peer AS rank, peer_from_ns, peer_until_ns
-    FROM late
-),
-activities AS NOT MATERIALIZED (
-    SELECT a.job, a.rank, a.event_id, a.kind, a.short_name AS name, a.op_id, a.start_ns, a.end_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-),
-pieces AS MATERIALIZED (
-    FROM window_pieces(windows, activities)
-),
-of_windows AS (
-    SELECT job, rank, NULL::BIGINT AS device, window_id AS step, kind, start_ns, end_ns
-    FROM pieces
-),
-busy_in_windows AS (
-    FROM busy_times(of_windows)
-),
-causes AS MATERIALIZED (
-    FROM late_causes(late, pieces, busy_in_windows, members)
-),
-direct AS MATERIALIZED (
-    SELECT l.*, c.* EXCLUDE (late_id)
-    FROM late AS l
-    JOIN causes AS c ON c.late_id = l.late_id
-),
-chains AS MATERIALIZED (
-    FROM blame_chains(direct)
-),
--- The first of each chain, with the rank of the last.
-roots AS MATERIALIZED (
-    SELECT d.late_id, d.job, d.collective_id, d.caused_wait_ns, r.rank
-    FROM chains AS c
-    JOIN direct AS d ON d.job = c.job AND d.collective_id = c.chain_id
-    JOIN direct AS r ON r.late_id = c.late_id
-    WHERE c.is_root
-),
-waits AS (
-    SELECT
-        r.late_id,
-        m.job,
-        m.rank,
-        m.event_id,
-        m.device,
-        m.start_ns,
-        m.dur_ns,
-        m.wait_ns,
-        m.computed_before_ns,
-        m.hidden_ns
-    FROM members AS m
-    JOIN roots AS r ON r.job = m.job AND r.collective_id = m.collective_id
-    WHERE m.wait_ns > 0
-),
-computations AS (
-    SELECT a.job, a.rank, a.device, a.start_ns, a.dur_ns, a.computed_before_ns
-    FROM gpu_activities AS a
-    WHERE a.kind = 'computation'
-      AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-),
--- NULL where a wait's is not known.
-hidden AS (
-    SELECT
-        late_id,
-        CASE
-            WHEN count(hidden_wait_ns) = count(*) THEN sum(hidden_wait_ns)::BIGINT
-        END AS hidden_wait_ns
-    FROM hidden_waits(waits, computations)
-    GROUP BY late_id
-),
-losses AS (
-    SELECT
-        r.job,
-        r.rank,
-        count(*) AS late_count,
-        CASE
-            WHEN count(h.hidden_wait_ns) = count(*)
-            THEN sum(r.caused_wait_ns - h.hidden_wait_ns)::BIGINT
-        END AS lost_ns
-    FROM roots AS r
-    JOIN hidden AS h ON h.late_id = r.late_id
-    GROUP BY r.job, r.rank
-),
 placed AS (
     SELECT
         r.*,
@@ -288,7 +169,7 @@ placed AS (
             ) - 1
         END AS local_rank
     FROM ranks AS r
-    LEFT JOIN busy AS b ON b.job = r.job AND b.rank = r.rank
+    LEFT JOIN rank_times(only_jobs, NULL, NULL) AS b ON b.job = r.job AND b.rank = r.rank
     WINDOW of_host AS (PARTITION BY r.job, r.host)
 )
 SELECT
@@ -319,5 +200,5 @@ FROM placed AS p
 LEFT JOIN rank_steps AS s ON s.job = p.job AND s.rank = p.rank
 LEFT JOIN compared AS c ON c.job = p.job AND c.rank = p.rank
 LEFT JOIN launches AS l ON l.job = p.job AND l.rank = p.rank
-LEFT JOIN losses AS x ON x.job = p.job AND x.rank = p.rank
+LEFT JOIN rank_losses(only_jobs) AS x ON x.job = p.job AND x.rank = p.rank
 ORDER BY p.job, p.rank;

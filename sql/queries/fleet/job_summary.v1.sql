@@ -71,6 +71,8 @@
 -- check: worst_rank_lost_ns > 0 AND worst_rank_lost_ns <= lost_gpu_ns
 -- check: (worst_rank IS NULL) = (coalesce(lost_gpu_ns, 0) = 0)
 -- check: top_kernel_frac BETWEEN 0 AND 1
+-- reads: activities_of, gpu_activities, idle_before, jobs, machines, rank_losses, rank_times,
+--   step_spans, traces, whole_ns
 CREATE OR REPLACE MACRO job_summary_v1(
     only_jobs VARCHAR[] := NULL  -- jobs to summarise; NULL means all
 ) AS TABLE
@@ -86,49 +88,29 @@ job_traces AS (
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, t.job))
     GROUP BY t.job
 ),
-rank_steps AS (
-    SELECT s.job, s.rank, s.step, max(s.end_ns) - min(s.start_ns) AS dur_ns
-    FROM steps AS s
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, s.job))
-    GROUP BY s.job, s.rank, s.step
-),
 job_steps AS (
     SELECT
         job,
         count(DISTINCT step) AS step_count,
-        round(avg(dur_ns))::BIGINT AS mean_ns,
-        whole_ns(quantile_cont(dur_ns, 0.5)) AS p50_ns
-    FROM rank_steps
+        round(avg(step_ns))::BIGINT AS mean_ns,
+        whole_ns(quantile_cont(step_ns, 0.5)) AS p50_ns
+    FROM step_spans(only_jobs, NULL, NULL)
     GROUP BY job
-),
-of_devices AS (
-    SELECT a.job, a.rank, a.device, NULL::BIGINT AS step, a.kind, a.start_ns, a.end_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
 ),
 job_times AS (
     SELECT
         job,
         sum(span_ns)::BIGINT AS span_ns,
         sum(busy_ns)::BIGINT AS busy_ns,
-        sum(computation_ns)::BIGINT AS compute_ns,
+        sum(compute_ns)::BIGINT AS compute_ns,
         sum(communication_ns)::BIGINT AS communication_ns,
-        sum(computation_or_communication_ns)::BIGINT AS both_ns
-    FROM busy_times(of_devices)
+        sum(both_ns)::BIGINT AS both_ns
+    FROM rank_times(only_jobs, NULL, NULL)
     GROUP BY job
 ),
 on_any_stream AS (
-    SELECT
-        a.job,
-        a.rank,
-        a.device,
-        NULL::BIGINT AS stream,
-        a.event_id,
-        a.start_ns,
-        a.end_ns,
-        a.launch_start_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+    SELECT * REPLACE (NULL::BIGINT AS stream)
+    FROM activities_of(only_jobs, NULL, NULL)
 ),
 job_waits AS (
     SELECT
@@ -155,111 +137,16 @@ job_kernels AS (
     FROM kernels
     GROUP BY job
 ),
--- Late arrivals, what they cost and with whom they began: as lost_gpu_time has it.
-members AS MATERIALIZED (
-    FROM paired_members(only_jobs)
-),
-late AS MATERIALIZED (
-    FROM late_windows(members, 10000)
-),
-windows AS (
-    SELECT 2 * late_id AS window_id, job, rank, from_ns, until_ns
-    FROM late
-    UNION ALL
-    SELECT 2 * late_id + 1 AS window_id, job, peer AS rank, peer_from_ns, peer_until_ns
-    FROM late
-),
-activities AS NOT MATERIALIZED (
-    SELECT a.job, a.rank, a.event_id, a.kind, a.short_name AS name, a.op_id, a.start_ns, a.end_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-),
-pieces AS MATERIALIZED (
-    FROM window_pieces(windows, activities)
-),
-of_windows AS (
-    SELECT job, rank, NULL::BIGINT AS device, window_id AS step, kind, start_ns, end_ns
-    FROM pieces
-),
-busy AS (
-    FROM busy_times(of_windows)
-),
-causes AS MATERIALIZED (
-    FROM late_causes(late, pieces, busy, members)
-),
-direct AS MATERIALIZED (
-    SELECT l.*, c.* EXCLUDE (late_id)
-    FROM late AS l
-    JOIN causes AS c ON c.late_id = l.late_id
-),
-chains AS MATERIALIZED (
-    FROM blame_chains(direct)
-),
--- The late arrivals, each with the rank with which it began.
-roots AS MATERIALIZED (
-    SELECT d.late_id, d.job, d.collective_id, d.caused_wait_ns, r.rank
-    FROM chains AS c
-    JOIN direct AS d ON d.job = c.job AND d.collective_id = c.chain_id
-    JOIN direct AS r ON r.late_id = c.late_id
-    WHERE c.is_root
-),
-waits AS (
-    SELECT
-        r.late_id,
-        m.job,
-        m.rank,
-        m.event_id,
-        m.device,
-        m.start_ns,
-        m.dur_ns,
-        m.wait_ns,
-        m.computed_before_ns,
-        m.hidden_ns
-    FROM members AS m
-    JOIN roots AS r ON r.job = m.job AND r.collective_id = m.collective_id
-    WHERE m.wait_ns > 0
-),
-computations AS (
-    SELECT a.job, a.rank, a.device, a.start_ns, a.dur_ns, a.computed_before_ns
-    FROM gpu_activities AS a
-    WHERE a.kind = 'computation'
-      AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-),
--- What of the waits is hidden; NULL where some wait's is not known.
-hidden AS (
-    SELECT
-        late_id,
-        CASE
-            WHEN count(hidden_wait_ns) = count(*) THEN sum(hidden_wait_ns)::BIGINT
-        END AS hidden_wait_ns
-    FROM hidden_waits(waits, computations)
-    GROUP BY late_id
-),
-rank_losses AS (
-    SELECT
-        r.job,
-        r.rank,
-        sum(r.caused_wait_ns - x.hidden_wait_ns)::BIGINT AS lost_ns,
-        count(*) = count(x.hidden_wait_ns) AS is_known
-    FROM roots AS r
-    JOIN hidden AS x ON x.late_id = r.late_id
-    GROUP BY r.job, r.rank
-),
 job_losses AS (
     SELECT
         job,
-        CASE WHEN bool_and(is_known) THEN sum(lost_ns)::BIGINT END AS lost_ns,
+        CASE WHEN count(lost_ns) = count(*) THEN sum(lost_ns)::BIGINT END AS lost_ns,
         CASE
-            WHEN bool_and(is_known) THEN min({'less_ns': -lost_ns, 'rank': rank}).rank
+            WHEN count(lost_ns) = count(*) THEN min({'less_ns': -lost_ns, 'rank': rank}).rank
         END AS worst_rank,
         max(lost_ns) AS worst_ns
-    FROM rank_losses
+    FROM rank_losses(only_jobs)
     GROUP BY job
-),
-machines AS (
-    SELECT t.job, t.rank, min(t.host) AS host
-    FROM traces AS t
-    GROUP BY t.job, t.rank
 )
 SELECT
     j.job,
@@ -302,5 +189,5 @@ LEFT JOIN job_times AS g ON g.job = j.job
 LEFT JOIN job_waits AS w ON w.job = j.job
 LEFT JOIN job_kernels AS k ON k.job = j.job
 LEFT JOIN job_losses AS l ON l.job = j.job
-LEFT JOIN machines AS m ON m.job = j.job AND m.rank = l.worst_rank
+LEFT JOIN machines(only_jobs) AS m ON m.job = j.job AND m.rank = l.worst_rank
 ORDER BY j.job;

@@ -53,6 +53,7 @@
 -- check: (step_ns IS NULL) = (after_ns IS NULL)
 -- check: is_change IS NULL OR (step_ns IS NOT NULL AND before_ns IS NOT NULL)
 -- check: is_change IS NOT TRUE OR diff_ratio <> 0
+-- reads: job_tags, jobs, stored_job_summary, student_t
 CREATE OR REPLACE MACRO job_trend_v1(
     of_tag VARCHAR := 'model',  -- tag that runs of one thing share
     job_contains VARCHAR := NULL,  -- only jobs with this in their names; NULL means all
@@ -72,7 +73,7 @@ runs AS (
         s.busy_frac,
         s.exposed_communication_frac,
         s.idle_frac
-    FROM kept_job_summary AS s
+    FROM stored_job_summary AS s
     INNER JOIN jobs AS j ON j.job = s.job
     LEFT JOIN job_tags AS t ON t.job = s.job AND t.tag = of_tag
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, s.job))

@@ -50,6 +50,7 @@
 -- check: least(straggler_ns, communication_ns, memory_ns, host_wait_ns) >= 0
 -- check: (reason IS NULL) = (without_compute_ns = 0)
 -- check: position > 0
+-- reads: jobs, stored_job_summary
 CREATE OR REPLACE MACRO low_utilisation_jobs_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to look at; NULL means all
     top_k INTEGER := 20,  -- jobs to show; NULL means all
@@ -63,7 +64,7 @@ picked AS (
         j.started_at,
         s.gpu_span_ns - s.compute_ns AS without_compute_ns,
         least(coalesce(s.lost_gpu_ns, 0), s.exposed_communication_ns) AS straggler_ns
-    FROM kept_job_summary AS s
+    FROM stored_job_summary AS s
     INNER JOIN jobs AS j ON j.job = s.job
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, s.job))
       AND s.compute_frac < below

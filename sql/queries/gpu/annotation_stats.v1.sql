@@ -49,6 +49,7 @@
 -- check: total_ns BETWEEN count * min_ns AND count * max_ns
 -- check: stddev_ns >= 0 AND (stddev_ns = 0 OR min_ns < max_ns)
 -- check: gpu_busy_ns >= 0
+-- reads: covered_times, events, gpu_activities, host_ops, sample_stddev
 CREATE OR REPLACE MACRO annotation_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

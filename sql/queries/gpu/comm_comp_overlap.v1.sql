@@ -20,19 +20,12 @@
 -- check: overlap_ns BETWEEN 0 AND communication_ns
 -- check: overlap_frac BETWEEN 0 AND 1
 -- check: (overlap_frac IS NULL) = (communication_ns = 0)
+-- reads: device_times
 CREATE OR REPLACE MACRO comm_comp_overlap_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
     only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
 ) AS TABLE
-WITH
-picked AS (
-    SELECT a.job, a.rank, a.device, NULL::BIGINT AS step, a.kind, a.start_ns, a.end_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
-)
 SELECT
     job,
     rank,
@@ -40,5 +33,5 @@ SELECT
     communication_ns,
     computation_ns + communication_ns - computation_or_communication_ns AS overlap_ns,
     overlap_ns / nullif(communication_ns, 0) AS overlap_frac
-FROM busy_times(picked)
+FROM device_times(only_jobs, only_ranks, only_steps)
 ORDER BY job, rank, device;

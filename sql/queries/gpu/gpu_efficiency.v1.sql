@@ -47,6 +47,7 @@
 -- check: tensor_core_ns BETWEEN 0 AND kernel_ns
 -- check: (tensor_core_frac IS NULL) = (kernel_ns = 0)
 -- check: kernel_ns > 0 OR (occupancy_frac IS NULL AND sm_efficiency_frac IS NULL)
+-- reads: activities_of, tensor_core_use
 CREATE OR REPLACE MACRO gpu_efficiency_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
@@ -66,10 +67,7 @@ picked AS (
         CASE WHEN isfinite(a.blocks_per_sm) AND a.blocks_per_sm >= 0
             THEN least(a.blocks_per_sm, 1)
         END AS sm_efficiency
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+    FROM activities_of(only_jobs, only_ranks, only_steps) AS a
 ),
 -- In whole 1e-12, since sums of doubles depend on their order.
 by_name AS (

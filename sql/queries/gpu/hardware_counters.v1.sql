@@ -46,6 +46,7 @@
 -- check: launch_id IS NOT NULL OR (step IS NULL AND op_stack IS NULL)
 -- check: (top_op IS NULL) = (op_stack IS NULL) AND (bottom_op IS NULL) = (op_stack IS NULL)
 -- check: op_stack IS NULL OR (prefix(op_stack, top_op) AND suffix(op_stack, bottom_op))
+-- reads: events, host_ops, is_operator, is_runtime_call
 CREATE OR REPLACE MACRO hardware_counters_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to list; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to list; NULL means all

@@ -39,6 +39,7 @@
 -- check: cause IN ('host_wait', 'kernel_wait', 'other')
 -- check: next_event_id IS NOT NULL
 -- check: host_event_id IS NOT NULL OR host_name IS NULL
+-- reads: activities_of, host_ops, idle_before, numbered_names
 CREATE OR REPLACE MACRO idle_gaps_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
@@ -47,16 +48,8 @@ CREATE OR REPLACE MACRO idle_gaps_v1(
     kernel_gap_ns BIGINT := 30000  -- ns; from here on the cause is no mere kernel_wait
 ) AS TABLE
 WITH
--- Names are long and few: numbered, they are not carried through every sort.
 names AS MATERIALIZED (
-    SELECT name, row_number() OVER (ORDER BY name) AS name_number
-    FROM (
-        SELECT DISTINCT a.name
-        FROM gpu_activities AS a
-        WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-          AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-          AND (only_steps IS NULL OR list_contains(only_steps, a.step))
-    )
+    FROM numbered_names(only_jobs, only_ranks, only_steps, NULL)
 ),
 picked AS (
     SELECT
@@ -74,11 +67,8 @@ picked AS (
         a.launch_id IS NOT NULL AS is_launched,
         a.launch_pid,
         a.launch_tid
-    FROM gpu_activities AS a
+    FROM activities_of(only_jobs, only_ranks, only_steps) AS a
     JOIN names ON names.name IS NOT DISTINCT FROM a.name
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
 ),
 gaps AS (
     SELECT *, idle_since_ns + gap_ns // 2 AS middle_ns

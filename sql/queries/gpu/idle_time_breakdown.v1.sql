@@ -45,6 +45,7 @@
 -- check: min_ns <= p50_ns AND p50_ns <= p95_ns AND p95_ns <= max_ns
 -- check: mean_ns BETWEEN min_ns AND max_ns
 -- check: stddev_ns >= 0 AND (stddev_ns = 0 OR min_ns < max_ns)
+-- reads: activities_of, idle_before, sample_stddev, whole_ns
 CREATE OR REPLACE MACRO idle_time_breakdown_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
@@ -53,19 +54,7 @@ CREATE OR REPLACE MACRO idle_time_breakdown_v1(
 ) AS TABLE
 WITH
 picked AS (
-    SELECT
-        a.job,
-        a.rank,
-        a.device,
-        a.stream,
-        a.event_id,
-        a.start_ns,
-        a.end_ns,
-        a.launch_start_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+    FROM activities_of(only_jobs, only_ranks, only_steps)
 ),
 causes AS (
     SELECT

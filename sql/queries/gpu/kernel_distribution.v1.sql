@@ -34,6 +34,7 @@
 -- check: total_ns BETWEEN count * min_ns AND count * max_ns
 -- check: imbalance > 0.999999 AND imbalance < rank_count + 0.000001
 -- check: rank_count > 1 OR slowest_rank = fastest_rank
+-- reads: named_calls
 CREATE OR REPLACE MACRO kernel_distribution_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
@@ -44,17 +45,7 @@ CREATE OR REPLACE MACRO kernel_distribution_v1(
 ) AS TABLE
 WITH
 picked AS (
-    SELECT
-        a.job,
-        a.rank,
-        a.kind,
-        CASE WHEN short_names THEN a.short_name ELSE a.name END AS name,
-        a.dur_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
-      AND (name_contains IS NULL OR contains(a.name, name_contains))
+    FROM named_calls(only_jobs, only_ranks, only_steps, name_contains, short_names)
 ),
 -- Materialized, for DuckDB turns the sum over it below into a join and would read all twice.
 by_name AS MATERIALIZED (

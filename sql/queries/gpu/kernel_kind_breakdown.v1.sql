@@ -24,19 +24,13 @@
 --   time_frac  DOUBLE   0-1  time_ns / the device's busy time; they add up to 1
 -- check: time_ns > 0
 -- check: time_frac > 0 AND time_frac <= 1
+-- reads: device_times
 CREATE OR REPLACE MACRO kernel_kind_breakdown_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
     only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
 ) AS TABLE
 WITH
-picked AS (
-    SELECT a.job, a.rank, a.device, NULL::BIGINT AS step, a.kind, a.start_ns, a.end_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
-),
 -- Alone is what the union of the others lacks. All three by inclusion and exclusion; two without
 -- the third is what the unions with the third share, less the third.
 exclusive AS (
@@ -58,7 +52,7 @@ exclusive AS (
             - computation_or_communication_ns
             - computation_or_memory_ns
             - communication_or_memory_ns AS "communication+computation+memory"
-    FROM busy_times(picked)
+    FROM device_times(only_jobs, only_ranks, only_steps)
 ),
 by_kinds AS (
     UNPIVOT exclusive

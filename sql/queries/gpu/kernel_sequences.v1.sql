@@ -41,6 +41,7 @@
 -- check: count > 0
 -- check: kernel_count >= 0 AND gpu_ns >= 0 AND host_ns >= 0
 -- check: kernel_count > 0 OR sequence = ''
+-- reads: gpu_activities, last_operators_before, outermost_operators
 CREATE OR REPLACE MACRO kernel_sequences_v1(
     operator VARCHAR,  -- part of the operators' name
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all

@@ -35,6 +35,7 @@
 -- check: total_ns BETWEEN count * min_ns AND count * max_ns
 -- check: stddev_ns >= 0 AND (stddev_ns = 0 OR min_ns < max_ns)
 -- check: total_frac BETWEEN 0 AND 1
+-- reads: named_calls, sample_stddev, whole_ns
 CREATE OR REPLACE MACRO kernel_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
@@ -45,17 +46,7 @@ CREATE OR REPLACE MACRO kernel_stats_v1(
 ) AS TABLE
 WITH
 picked AS (
-    SELECT
-        a.job,
-        a.rank,
-        a.kind,
-        CASE WHEN short_names THEN a.short_name ELSE a.name END AS name,
-        a.dur_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
-      AND (name_contains IS NULL OR contains(a.name, name_contains))
+    FROM named_calls(only_jobs, only_ranks, only_steps, name_contains, short_names)
 ),
 -- The calls of a name travel as one list: to fold names is to unnest it, and the activities with
 -- their long names are read and grouped once.

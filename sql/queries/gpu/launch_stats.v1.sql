@@ -37,6 +37,7 @@
 --   is_delay_outlier    BOOLEAN  -   launch_delay_ns > launch_delay_cutoff_ns
 -- check: cpu_ns >= 0 AND gpu_ns >= 0 AND launch_delay_ns >= 0
 -- check: is_short = (gpu_ns < cpu_ns)
+-- reads: activities_of
 CREATE OR REPLACE MACRO launch_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to list; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to list; NULL means all
@@ -62,10 +63,7 @@ SELECT
     gpu_ns < cpu_ns AS is_short,
     cpu_ns > runtime_cutoff_ns AS is_runtime_outlier,
     launch_delay_ns > launch_delay_cutoff_ns AS is_delay_outlier
-FROM gpu_activities AS a
-WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-  AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-  AND (only_steps IS NULL OR list_contains(only_steps, a.step))
-  AND (include_memory OR a.kind <> 'memory')
+FROM activities_of(only_jobs, only_ranks, only_steps) AS a
+WHERE (include_memory OR a.kind <> 'memory')
   AND a.launch_id IS NOT NULL
 ORDER BY a.job, a.rank, a.event_id;

@@ -36,6 +36,7 @@
 -- check: early_start_count BETWEEN 0 AND activity_count
 -- check: mean_cpu_ns >= 0 AND mean_gpu_ns >= 0 AND p50_launch_delay_ns >= 0
 -- check: p50_launch_delay_ns <= p95_launch_delay_ns AND p95_launch_delay_ns <= max_launch_delay_ns
+-- reads: activities_of, whole_ns
 CREATE OR REPLACE MACRO launch_summary_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
@@ -55,11 +56,8 @@ launches AS (
         min(a.launch_end_ns - a.launch_start_ns) AS cpu_ns,  -- the same for all of a launch
         sum(a.dur_ns) AS gpu_ns,
         greatest(0, min(a.start_ns - a.launch_end_ns)) AS launch_delay_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
-      AND (include_memory OR a.kind <> 'memory')
+    FROM activities_of(only_jobs, only_ranks, only_steps) AS a
+    WHERE (include_memory OR a.kind <> 'memory')
       AND a.launch_id IS NOT NULL
     GROUP BY a.job, a.rank, a.launch_id
 )

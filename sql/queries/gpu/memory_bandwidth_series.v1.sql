@@ -25,28 +25,12 @@
 --   at_ns           BIGINT   ns    when copies begin or end
 --   bandwidth_gbps  DOUBLE   GB/s  of all copies under way from then on; 1e9 bytes/s
 -- check: bandwidth_gbps >= 0
+-- reads: copies_under_way
 CREATE OR REPLACE MACRO memory_bandwidth_series_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
     only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
 ) AS TABLE
-WITH
-picked AS (
-    SELECT
-        a.job,
-        a.rank,
-        a.device,
-        copy_kind(a.name) AS copy_kind,
-        a.start_ns,
-        a.end_ns,
-        CASE WHEN a.bytes >= 0 THEN a.bytes END AS bytes,
-        copy_bandwidth(a.bandwidth_gbps, a.bytes, a.dur_ns) AS bandwidth
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
-      AND a.kind = 'memory'
-)
 SELECT
     job,
     rank,
@@ -54,6 +38,6 @@ SELECT
     copy_kind,
     at_ns,
     bandwidth::DOUBLE AS bandwidth_gbps
-FROM copies_under_way(picked)
+FROM copies_under_way(only_jobs, only_ranks, only_steps)
 WHERE is_known
 ORDER BY job, rank, device, copy_kind, at_ns;

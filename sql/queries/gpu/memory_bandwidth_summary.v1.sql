@@ -44,34 +44,19 @@
 -- check: min <= p25 AND p25 <= p50 AND p50 <= p75 AND p75 <= max
 -- check: mean BETWEEN min * (1 - 1e-9) AND max * (1 + 1e-9)
 -- check: stddev >= 0 AND (stddev = 0 OR min < max)
+-- reads: copies_under_way
 CREATE OR REPLACE MACRO memory_bandwidth_summary_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
     only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
 ) AS TABLE
 WITH
-picked AS (
-    SELECT
-        a.job,
-        a.rank,
-        a.device,
-        copy_kind(a.name) AS copy_kind,
-        a.start_ns,
-        a.end_ns,
-        CASE WHEN a.bytes >= 0 THEN a.bytes END AS bytes,
-        copy_bandwidth(a.bandwidth_gbps, a.bytes, a.dur_ns) AS bandwidth
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
-      AND a.kind = 'memory'
-),
 instants AS (
     SELECT
         *,
         CASE WHEN is_known AND bandwidth > 0 THEN bandwidth END AS exact_point,
         exact_point::DOUBLE AS point
-    FROM copies_under_way(picked)
+    FROM copies_under_way(only_jobs, only_ranks, only_steps)
 )
 SELECT
     job,

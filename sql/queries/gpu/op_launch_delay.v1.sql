@@ -33,6 +33,7 @@
 -- check: count > 0
 -- check: mean_op_to_launch_ns >= 0
 -- check: prefix(operator, 'aten::')
+-- reads: gpu_activities, host_ops, is_operator
 CREATE OR REPLACE MACRO op_launch_delay_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

@@ -27,6 +27,7 @@
 -- check: gpu_busy_ns BETWEEN 0 AND gpu_span_ns
 -- check: kernel_count > 0 OR gpu_span_ns = 0
 -- check: op_count >= 0
+-- reads: busy_times, gpu_activities, host_ops, is_operator, step_spans
 CREATE OR REPLACE MACRO profiler_steps_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to list; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to list; NULL means all
@@ -34,17 +35,7 @@ CREATE OR REPLACE MACRO profiler_steps_v1(
 ) AS TABLE
 WITH
 picked AS (
-    SELECT
-        s.job,
-        s.rank,
-        s.step,
-        min(s.start_ns) AS start_ns,
-        max(s.end_ns) - min(s.start_ns) AS dur_ns
-    FROM steps AS s
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, s.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, s.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, s.step))
-    GROUP BY s.job, s.rank, s.step
+    FROM step_spans(only_jobs, only_ranks, only_steps)
 ),
 activities AS (
     SELECT a.job, a.rank, NULL::BIGINT AS device, a.step, a.kind, a.start_ns, a.end_ns
@@ -69,7 +60,7 @@ SELECT
     picked.rank,
     picked.step,
     picked.start_ns,
-    picked.dur_ns,
+    picked.step_ns AS dur_ns,
     coalesce(gpu.busy_ns, 0) AS gpu_busy_ns,
     coalesce(gpu.span_ns, 0) AS gpu_span_ns,
     coalesce(gpu.activity_count, 0) AS kernel_count,

@@ -25,6 +25,7 @@
 --   full_frac  DOUBLE   0-1  full_ns / length of the rank's trace; NULL if that is 0 or unknown
 -- check: full_ns >= 0
 -- check: full_frac BETWEEN 0 AND 1
+-- reads: queue_lengths, traces
 CREATE OR REPLACE MACRO queue_full_time_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
@@ -32,14 +33,6 @@ CREATE OR REPLACE MACRO queue_full_time_v1(
     max_queue_length INTEGER := 1024  -- activities in the queue from which on it is full
 ) AS TABLE
 WITH
-picked AS (
-    SELECT
-        a.job, a.rank, a.device, a.stream, a.event_id, a.launch_id, a.launch_start_ns, a.start_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
-),
 full_times AS (
     SELECT
         job,
@@ -49,7 +42,7 @@ full_times AS (
         coalesce(
             sum(until_ns - at_ns) FILTER (queue_length >= max_queue_length), 0
         )::BIGINT AS full_ns
-    FROM queue_lengths(picked)
+    FROM queue_lengths(only_jobs, only_ranks, only_steps)
     GROUP BY job, rank, device, stream
 )
 SELECT

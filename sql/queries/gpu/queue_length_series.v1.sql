@@ -32,20 +32,12 @@
 --   is_early_start  BOOLEAN  -   whether it starts before its launch begins
 -- check: change IN (-1, 1)
 -- check: launch_id IS NOT NULL AND is_early_start IS NOT NULL
+-- reads: queue_lengths
 CREATE OR REPLACE MACRO queue_length_series_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
     only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
 ) AS TABLE
-WITH
-picked AS (
-    SELECT
-        a.job, a.rank, a.device, a.stream, a.event_id, a.launch_id, a.launch_start_ns, a.start_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
-)
 SELECT
     job,
     rank,
@@ -57,5 +49,5 @@ SELECT
     queue_length,
     launch_id,
     is_early_start
-FROM queue_lengths(picked)
+FROM queue_lengths(only_jobs, only_ranks, only_steps)
 ORDER BY stream_number, at_ns, change DESC, event_id;

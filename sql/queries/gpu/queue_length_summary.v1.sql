@@ -45,20 +45,12 @@
 -- check: early_start_count BETWEEN 0 AND count // 2
 -- check: min BETWEEN -early_start_count AND 0
 -- check: max BETWEEN 0 AND count // 2
+-- reads: queue_lengths, sample_stddev
 CREATE OR REPLACE MACRO queue_length_summary_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
     only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
 ) AS TABLE
-WITH
-picked AS (
-    SELECT
-        a.job, a.rank, a.device, a.stream, a.event_id, a.launch_id, a.launch_start_ns, a.start_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
-)
 SELECT
     job,
     rank,
@@ -76,6 +68,6 @@ SELECT
     sum(queue_length::HUGEINT * (until_ns - at_ns)) / nullif(max(at_ns) - min(at_ns), 0)
         AS time_weighted_mean,
     count(*) FILTER (change = 1 AND is_early_start) AS early_start_count
-FROM queue_lengths(picked)
+FROM queue_lengths(only_jobs, only_ranks, only_steps)
 GROUP BY job, rank, device, stream
 ORDER BY job, rank, device, stream;

@@ -37,6 +37,7 @@
 -- check: exposed_memory_ns BETWEEN 0 AND memory_ns
 -- check: (idle_frac IS NULL) = (span_ns = 0)
 -- check: abs(idle_frac + compute_frac + non_compute_frac - 1) < 1e-9
+-- reads: activities_of, busy_times, time_breakdown
 CREATE OR REPLACE MACRO step_breakdown_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
@@ -44,29 +45,11 @@ CREATE OR REPLACE MACRO step_breakdown_v1(
 ) AS TABLE
 WITH
 picked AS (
-    SELECT a.job, a.rank, a.device, a.step, a.kind, a.start_ns, a.end_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
-      AND a.step IS NOT NULL
+    FROM activities_of(only_jobs, only_ranks, only_steps)
+    WHERE step IS NOT NULL
+),
+busy AS (
+    FROM busy_times(picked)
 )
-SELECT
-    job,
-    rank,
-    device,
-    step,
-    span_ns,
-    busy_ns,
-    span_ns - busy_ns AS idle_ns,
-    computation_ns AS compute_ns,
-    busy_ns - computation_ns AS non_compute_ns,
-    communication_ns,
-    memory_ns,
-    computation_or_communication_ns - computation_ns AS exposed_communication_ns,
-    busy_ns - computation_or_communication_ns AS exposed_memory_ns,
-    idle_ns / nullif(span_ns, 0) AS idle_frac,
-    compute_ns / nullif(span_ns, 0) AS compute_frac,
-    non_compute_ns / nullif(span_ns, 0) AS non_compute_frac
-FROM busy_times(picked)
+FROM time_breakdown(busy)
 ORDER BY job, rank, device, step;

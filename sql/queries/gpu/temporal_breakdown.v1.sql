@@ -44,34 +44,16 @@
 -- check: exposed_memory_ns BETWEEN 0 AND memory_ns
 -- check: (idle_frac IS NULL) = (span_ns = 0)
 -- check: abs(idle_frac + compute_frac + non_compute_frac - 1) < 1e-9
+-- reads: device_times, time_breakdown
 CREATE OR REPLACE MACRO temporal_breakdown_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
     only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
 ) AS TABLE
 WITH
-picked AS (
-    SELECT a.job, a.rank, a.device, NULL::BIGINT AS step, a.kind, a.start_ns, a.end_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+busy AS (
+    FROM device_times(only_jobs, only_ranks, only_steps)
 )
-SELECT
-    job,
-    rank,
-    device,
-    span_ns,
-    busy_ns,
-    span_ns - busy_ns AS idle_ns,
-    computation_ns AS compute_ns,
-    busy_ns - computation_ns AS non_compute_ns,
-    communication_ns,
-    memory_ns,
-    computation_or_communication_ns - computation_ns AS exposed_communication_ns,
-    busy_ns - computation_or_communication_ns AS exposed_memory_ns,
-    idle_ns / nullif(span_ns, 0) AS idle_frac,
-    compute_ns / nullif(span_ns, 0) AS compute_frac,
-    non_compute_ns / nullif(span_ns, 0) AS non_compute_frac
-FROM busy_times(picked)
+SELECT * EXCLUDE (step)
+FROM time_breakdown(busy)
 ORDER BY job, rank, device;

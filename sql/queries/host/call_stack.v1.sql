@@ -61,6 +61,7 @@
 -- check: kernel_count >= 0 AND kernel_ns >= 0
 -- check: height > 0 OR (kernel_count = 1 AND kernel_ns = dur_ns)
 -- check: relation <> 'activity' OR height = 0
+-- reads: events_of_number, gpu_activities, host_ops, related_in_stack, stack_roots, stack_totals
 CREATE OR REPLACE MACRO call_stack_v1(
     of_event BIGINT,  -- event_id of a host operation or a GPU activity
     of_rank INTEGER := NULL,  -- its rank; NULL means each that has an event of this number
@@ -70,20 +71,7 @@ WITH RECURSIVE
 -- The event with the operation that it is, or that launched it. A rank has one or none, so these
 -- number the ranks.
 wanted AS MATERIALIZED (
-    SELECT row_number() OVER (ORDER BY job, rank) AS rank_number, *
-    FROM (
-        SELECT o.job, o.rank, o.event_id AS op_id, NULL::BIGINT AS activity_id
-        FROM host_ops AS o
-        WHERE o.event_id = of_event
-          AND (of_rank IS NULL OR o.rank = of_rank)
-          AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
-        UNION ALL
-        SELECT a.job, a.rank, a.launch_id AS op_id, a.event_id AS activity_id
-        FROM gpu_activities AS a
-        WHERE a.event_id = of_event
-          AND (of_rank IS NULL OR a.rank = of_rank)
-          AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-    )
+    FROM events_of_number(of_event, of_rank, only_jobs)
 ),
 -- Where that operation stands, and the forward operator whose backward pass it is of.
 places AS MATERIALIZED (
@@ -100,52 +88,8 @@ forward_places AS MATERIALIZED (
     WHERE (of_rank IS NULL OR o.rank = of_rank)
       AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
 ),
--- What annotations of another thread called; these are on threads that nothing called.
-called AS MATERIALIZED (
-    SELECT
-        w.rank_number,
-        o.event_id AS root_id,
-        o.start_ns AS root_start_ns,
-        caller.event_id AS caller_id,
-        caller.start_ns AS caller_start_ns,
-        coalesce(caller.cut_ns, caller.end_ns) AS caller_left_ns,
-        caller.root_id AS outer_root_id,
-        caller.depth + 1 AS level
-    FROM host_ops AS o
-    JOIN wanted AS w ON w.job = o.job AND w.rank = o.rank
-    JOIN host_ops AS caller
-        ON caller.job = o.job AND caller.rank = o.rank AND caller.event_id = o.caller_id
-    WHERE o.caller_id IS NOT NULL
-      AND (of_rank IS NULL OR o.rank = of_rank)
-      AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
-      AND (of_rank IS NULL OR caller.rank = of_rank)
-      AND (only_jobs IS NULL OR list_contains(only_jobs, caller.job))
-),
-outer_roots AS (
-    SELECT DISTINCT p.rank_number, coalesce(called.outer_root_id, p.root_id) AS root_id
-    FROM (
-        SELECT rank_number, root_id FROM places
-        UNION ALL
-        SELECT rank_number, root_id FROM forward_places
-    ) AS p
-    LEFT JOIN called ON called.rank_number = p.rank_number AND called.root_id = p.root_id
-),
 roots AS MATERIALIZED (
-    SELECT
-        called.rank_number,
-        called.root_id,
-        called.root_start_ns,
-        called.caller_id,
-        called.caller_start_ns,
-        called.caller_left_ns,
-        called.level
-    FROM called
-    JOIN outer_roots
-        ON outer_roots.rank_number = called.rank_number
-        AND outer_roots.root_id = called.outer_root_id
-    UNION ALL BY NAME
-    SELECT rank_number, root_id, 0 AS level
-    FROM outer_roots
+    FROM stack_roots(wanted, places, forward_places, of_rank, only_jobs)
 ),
 -- All that the outermost callers called: an ancestor's figures are of more than is listed.
 tree AS MATERIALIZED (
@@ -168,73 +112,8 @@ activities AS MATERIALIZED (
     WHERE (of_rank IS NULL OR a.rank = of_rank)
       AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
 ),
-launches AS (
-    SELECT
-        rank_number,
-        launch_id,
-        count(*) AS activity_count,
-        sum(dur_ns) AS activity_ns
-    FROM activities
-    GROUP BY rank_number, launch_id
-),
-measured AS MATERIALIZED (
-    SELECT
-        tree.*,
-        coalesce(launches.activity_count, 0) AS activity_count,
-        coalesce(launches.activity_ns, 0) AS activity_ns,
-        places.event_id IS NOT NULL AS is_place,
-        forward_places.event_id IS NOT NULL AS is_forward
-    FROM tree
-    LEFT JOIN launches
-        ON launches.rank_number = tree.rank_number AND launches.launch_id = tree.event_id
-    LEFT JOIN places
-        ON places.rank_number = tree.rank_number AND places.event_id = tree.event_id
-    LEFT JOIN forward_places
-        ON forward_places.rank_number = tree.rank_number
-        AND forward_places.event_id = tree.event_id
-),
--- From the deepest level up, each from what the level below it has.
-totals AS (
-    SELECT
-        m.rank_number,
-        m.event_id,
-        m.parent_id,
-        m.level,
-        1::BIGINT AS height,
-        m.activity_count::HUGEINT AS kernel_count,
-        m.activity_ns::HUGEINT AS kernel_ns,
-        m.is_forward,
-        m.is_place AS holds_place,
-        m.is_forward AS holds_forward
-    FROM measured AS m
-    JOIN (SELECT max(level) AS level FROM measured) AS deepest ON deepest.level = m.level
-    UNION ALL
-    SELECT
-        m.rank_number,
-        m.event_id,
-        m.parent_id,
-        m.level,
-        1 + coalesce(callees.height, 0) AS height,
-        m.activity_count + coalesce(callees.kernel_count, 0) AS kernel_count,
-        m.activity_ns + coalesce(callees.kernel_ns, 0) AS kernel_ns,
-        m.is_forward,
-        m.is_place OR coalesce(callees.holds_place, false) AS holds_place,
-        m.is_forward OR coalesce(callees.holds_forward, false) AS holds_forward
-    FROM (SELECT DISTINCT level - 1 AS level FROM totals) AS above
-    JOIN measured AS m ON m.level = above.level
-    LEFT JOIN (
-        SELECT
-            rank_number,
-            parent_id,
-            max(height) AS height,
-            sum(kernel_count) AS kernel_count,
-            sum(kernel_ns) AS kernel_ns,
-            bool_or(holds_place) AS holds_place,
-            bool_or(holds_forward) AS holds_forward
-        FROM totals
-        GROUP BY rank_number, parent_id
-    ) AS callees
-        ON callees.rank_number = m.rank_number AND callees.parent_id = m.event_id
+totals AS MATERIALIZED (
+    FROM stack_totals(tree, activities, places, forward_places)
 ),
 -- The event and all that it called, from it down.
 inside AS (
@@ -246,20 +125,6 @@ inside AS (
     FROM inside
     JOIN tree
         ON tree.rank_number = inside.rank_number AND tree.parent_id = inside.event_id
-),
-related AS (
-    SELECT
-        totals.*,
-        CASE
-            WHEN totals.event_id = of_event THEN 'self'
-            WHEN totals.holds_place THEN 'ancestor'
-            WHEN inside.event_id IS NOT NULL THEN 'descendant'
-            WHEN totals.is_forward THEN 'forward'
-            WHEN totals.holds_forward THEN 'forward_ancestor'
-        END AS relation
-    FROM totals
-    LEFT JOIN (SELECT DISTINCT rank_number, event_id FROM inside) AS inside
-        ON inside.rank_number = totals.rank_number AND inside.event_id = totals.event_id
 ),
 ops AS MATERIALIZED (
     SELECT
@@ -301,7 +166,8 @@ ops AS MATERIALIZED (
         ) AS line
     FROM host_ops AS o
     JOIN wanted AS w ON w.job = o.job AND w.rank = o.rank
-    JOIN related AS r ON r.rank_number = w.rank_number AND r.event_id = o.event_id
+    JOIN related_in_stack(of_event, totals, inside) AS r
+        ON r.rank_number = w.rank_number AND r.event_id = o.event_id
     JOIN roots ON roots.rank_number = w.rank_number AND roots.root_id = o.root_id
     WHERE r.relation IS NOT NULL
       AND (of_rank IS NULL OR o.rank = of_rank)
@@ -318,28 +184,9 @@ listed_activities AS (
     JOIN inside ON inside.rank_number = a.rank_number AND inside.event_id = a.launch_id
 ),
 lines AS (
-    SELECT
-        job,
-        rank,
-        event_id,
-        relation,
-        depth,
-        height,
-        parent_id,
-        cat,
-        name,
-        pid,
-        tid,
-        NULL::BIGINT AS device,
-        NULL::BIGINT AS stream,
-        start_ns,
-        dur_ns,
-        kernel_count,
-        kernel_ns,
-        line,
-        NULL::BIGINT AS activity_start_ns
+    SELECT * EXCLUDE (rank_number)
     FROM ops
-    UNION ALL
+    UNION ALL BY NAME
     SELECT
         w.job,
         w.rank,
@@ -350,8 +197,6 @@ lines AS (
         ops.event_id AS parent_id,
         a.cat,
         a.name,
-        NULL AS pid,
-        NULL AS tid,
         a.device,
         a.stream,
         a.start_ns,

@@ -44,6 +44,7 @@
 --   attributes          VARCHAR  -   JSON object: all else, such as a collective's sizes
 -- check: record_function_id <> 0
 -- check: joined_by IN ('record_function_id', 'external_id')
+-- reads: execution_nodes, host_ops
 CREATE OR REPLACE MACRO execution_node_ops_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to list; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to list; NULL means all
@@ -68,13 +69,13 @@ ops AS (
         o.job,
         o.rank,
         o.event_id,
+        o.external_id,
+        -- No call is 0: PyTorch counts from 1.
+        nullif(o.record_function_id, 0) AS function_id,
         o.name,
         o.step,
         o.start_ns,
-        o.dur_ns,
-        -- No call is 0: PyTorch counts from 1.
-        nullif(o.record_function_id, 0) AS function_id,
-        o.external_id
+        o.dur_ns
     FROM host_ops AS o
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))

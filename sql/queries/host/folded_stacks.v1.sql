@@ -38,6 +38,7 @@
 --   weight_ns  BIGINT   ns  gpu: sum of durations; host: sum of durations without what they called
 -- check: weight_ns >= 0
 -- check: stack <> '' AND NOT regexp_matches(stack, '(^|;)(;|$)|\p{Cc}')
+-- reads: gpu_activities, host_ops, is_runtime_call, most_frames, stack_frame
 CREATE OR REPLACE MACRO folded_stacks_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

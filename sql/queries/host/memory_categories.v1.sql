@@ -34,6 +34,7 @@
 -- check: position >= 0
 -- check: total_bytes = parameter_bytes::HUGEINT + optimizer_state_bytes + input_bytes
 --   + temporary_bytes + activation_bytes + gradient_bytes + autograd_bytes + unknown_bytes
+-- reads: memory_events
 CREATE OR REPLACE MACRO memory_categories_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to list; NULL means all
     only_ranks INTEGER[] := NULL  -- ranks to list; NULL means all

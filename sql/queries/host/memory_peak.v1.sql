@@ -46,33 +46,18 @@
 --   OR unallocated_at_peak_bytes IS NULL
 -- check: (op_id IS NULL) = (op_stack IS NULL) AND (op_id IS NULL OR host_stack IS NOT NULL)
 -- check: op_stack IS NULL OR op IS NULL OR suffix(op_stack, op)
+-- reads: host_ops, is_operator, memory_changes, steps, steps_at
 CREATE OR REPLACE MACRO memory_peak_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
     only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what lies outside steps
 ) AS TABLE
 WITH
-instants AS (
-    SELECT e.job, e.rank, e.event_id, e.pid, e.tid, e.start_ns, e.args
-    FROM events AS e
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, e.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, e.rank))
-      AND e.name = '[memory]'
-      AND e.ph IN ('i', 'I')
-),
-told AS MATERIALIZED (
-    FROM memory_instants(instants)
-),
 marks AS MATERIALIZED (
     SELECT s.job, s.rank, s.event_id, s.step, s.start_ns, s.end_ns
     FROM steps AS s
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, s.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, s.rank))
-),
-to_place AS (
-    SELECT job, rank, event_id, at_ns
-    FROM told
-    WHERE only_steps IS NOT NULL
 ),
 picked AS MATERIALIZED (
     SELECT
@@ -81,10 +66,7 @@ picked AS MATERIALIZED (
             WHEN m.reserved_bytes > 0 AND m.reserved_bytes >= m.allocated_bytes
             THEN m.reserved_bytes - m.allocated_bytes
         END AS unallocated_bytes
-    FROM told AS m
-    LEFT JOIN steps_at(to_place, marks) AS placed
-        ON placed.job = m.job AND placed.rank = m.rank AND placed.event_id = m.event_id
-    WHERE (only_steps IS NULL OR list_contains(only_steps, placed.step))
+    FROM memory_changes(marks, only_jobs, only_ranks, only_steps) AS m
 ),
 devices AS (
     SELECT

@@ -33,6 +33,7 @@
 --   change_count     BIGINT   count  allocations and releases
 -- check: change_count > 0
 -- check: at_ns IS NOT NULL
+-- reads: memory_changes, steps
 CREATE OR REPLACE MACRO memory_timeline_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to show; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to show; NULL means all
@@ -40,27 +41,11 @@ CREATE OR REPLACE MACRO memory_timeline_v1(
     bucket_ns BIGINT := NULL  -- ns; length of a bucket; NULL means every change
 ) AS TABLE
 WITH
-instants AS (
-    SELECT e.job, e.rank, e.event_id, e.pid, e.tid, e.start_ns, e.args
-    FROM events AS e
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, e.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, e.rank))
-      AND e.name = '[memory]'
-      AND e.ph IN ('i', 'I')
-),
-told AS MATERIALIZED (
-    FROM memory_instants(instants)
-),
 marks AS MATERIALIZED (
     SELECT s.job, s.rank, s.event_id, s.step, s.start_ns, s.end_ns
     FROM steps AS s
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, s.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, s.rank))
-),
-to_place AS (
-    SELECT job, rank, event_id, at_ns
-    FROM told
-    WHERE only_steps IS NOT NULL
 ),
 picked AS (
     SELECT
@@ -80,10 +65,7 @@ picked AS (
         -- Of a bucket the largest counts, of an instant the last.
         CASE WHEN bucket_ns > 0 THEN m.allocated_bytes ELSE m.event_id END AS allocated_order,
         CASE WHEN bucket_ns > 0 THEN m.reserved_bytes ELSE m.event_id END AS reserved_order
-    FROM told AS m
-    LEFT JOIN steps_at(to_place, marks) AS placed
-        ON placed.job = m.job AND placed.rank = m.rank AND placed.event_id = m.event_id
-    WHERE (only_steps IS NULL OR list_contains(only_steps, placed.step))
+    FROM memory_changes(marks, only_jobs, only_ranks, only_steps) AS m
 )
 SELECT *
 FROM (

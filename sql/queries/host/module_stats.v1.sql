@@ -71,11 +71,28 @@
 -- check: (module IS NULL) = (name IS NULL) AND (module IS NULL) = (depth IS NULL)
 -- check: module IS NOT NULL OR count = 0
 -- check: suffix(module, name)
+-- reads: module_totals, traces
 CREATE OR REPLACE MACRO module_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
     only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
 ) AS TABLE
-SELECT * EXCLUDE (path_number)
-FROM module_totals(only_jobs, only_ranks, only_steps)
-ORDER BY path_number;
+WITH
+ranks AS (
+    SELECT DISTINCT t.job, t.rank
+    FROM traces AS t
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, t.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, t.rank))
+),
+chosen AS MATERIALIZED (
+    SELECT
+        row_number() OVER (ORDER BY job, rank) AS rank_number,
+        job,
+        rank,
+        only_steps AS step_numbers
+    FROM ranks
+)
+SELECT c.job, c.rank, m.* EXCLUDE (path_number, rank_number)
+FROM module_totals(chosen, only_jobs, only_ranks) AS m
+JOIN chosen AS c ON c.rank_number = m.rank_number
+ORDER BY m.path_number;

@@ -53,6 +53,8 @@
 -- check: num_kernels > 0 OR (kernel_dur_sum_ns = 0 AND kernel_span_ns = 0)
 -- check: kernel_dur_sum_ns <= num_kernels * kernel_span_ns
 -- check: gpu_utilization_frac >= 0
+-- reads: deep_launches, deep_operators, deep_ranks, gpu_activities, host_ops, is_operator,
+--   launched_in_deep_ops, launched_in_ops
 CREATE OR REPLACE MACRO op_calls_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to list; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to list; NULL means all

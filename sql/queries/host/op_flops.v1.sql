@@ -62,6 +62,8 @@
 -- check: (achieved_tflops IS NULL) = (flops IS NULL OR kernel_ns = 0)
 -- check: bound IN ('compute', 'memory')
 -- check: roofline_frac IS NULL OR (roofline_frac >= 0 AND bound IS NOT NULL)
+-- reads: costed_calls, costed_shapes, counted_operators, float32_as_tf32, format_on_device,
+--   gpu_activities, memories_of_ranks, speeds_of_ranks
 CREATE OR REPLACE MACRO op_flops_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
@@ -70,73 +72,14 @@ CREATE OR REPLACE MACRO op_flops_v1(
     peak_gbps DOUBLE := NULL  -- GB/s of memory at best; NULL means device_peaks
 ) AS TABLE
 WITH RECURSIVE
-known_names AS (
-    SELECT name FROM matrix_product_operators()
-    UNION
-    SELECT name FROM convolution_operators()
-    UNION
-    SELECT name FROM attention_operators()
-    UNION
-    SELECT name FROM memory_bound_operators()
-),
 called AS MATERIALIZED (
-    SELECT
-        o.job,
-        o.rank,
-        o.event_id,
-        o.op_id,
-        o.name,
-        o.input_dims,
-        o.input_types,
-        o.concrete_inputs,
-        false AS is_rerun
-    FROM host_ops AS o
-    SEMI JOIN known_names ON known_names.name = o.name
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, o.step))
-      AND is_operator(o.cat)
-      AND o.input_dims IS NOT NULL
+    FROM costed_calls(true, only_jobs, only_ranks, only_steps)
 ),
 shapes AS MATERIALIZED (
-    FROM operator_shapes(called)
-),
-formulas AS (
-    FROM matrix_products(shapes)
-    UNION ALL
-    FROM convolutions(shapes)
-    UNION ALL
-    FROM attentions(shapes)
-    UNION ALL
-    FROM memory_bound(shapes)
-),
-costs AS MATERIALIZED (
-    FROM operator_costs(formulas)
-),
-calls AS MATERIALIZED (
-    FROM operator_calls(called, shapes, costs)
-),
-ops AS (
-    SELECT o.job, o.rank, o.event_id, o.op_id
-    FROM host_ops AS o
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
-      AND is_operator(o.cat)
-      AND o.op_id IS NOT NULL
+    FROM costed_shapes(called)
 ),
 nests AS MATERIALIZED (
-    FROM operator_nests(calls, ops)
-),
-distinct_names AS MATERIALIZED (
-    SELECT DISTINCT a.name
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-),
--- Once a name, since patterns cost more than a join.
-kernel_names AS MATERIALIZED (
-    SELECT name, takes_float32_as_tf32(tensor_core_use(name)) AS in_tf32
-    FROM distinct_names
+    FROM counted_operators(called, shapes, only_jobs, only_ranks)
 ),
 launched AS (
     SELECT
@@ -147,7 +90,7 @@ launched AS (
         sum(a.dur_ns) AS kernel_ns,
         bool_or(k.in_tf32) AS in_tf32
     FROM gpu_activities AS a
-    JOIN kernel_names AS k ON k.name IS NOT DISTINCT FROM a.name
+    JOIN float32_as_tf32(only_jobs, only_ranks) AS k ON k.name IS NOT DISTINCT FROM a.name
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
       AND a.op_id IS NOT NULL
@@ -171,7 +114,7 @@ by_innermost_call AS (
 around AS (
     SELECT job, rank, event_id, outer_id
     FROM nests
-    WHERE event_id = call_id AND outer_id IS NOT NULL
+    WHERE shape_number IS NOT NULL AND outer_id IS NOT NULL
 ),
 -- What a call launched, the calls around it did as well.
 handed_up AS (
@@ -198,82 +141,58 @@ by_shape AS (
         c.job,
         c.rank,
         c.shape_number,
-        nests.counted_id IS NOT DISTINCT FROM c.event_id AS is_counted,
+        c.counted_id IS NOT DISTINCT FROM c.event_id AS is_counted,
         count(*) AS count,
         count(by_call.call_id) AS launching_call_count,
         sum(by_call.kernel_count) AS kernel_count,
         sum(by_call.kernel_ns) AS kernel_ns,
         bool_or(by_call.in_tf32) AS in_tf32
-    FROM calls AS c
-    JOIN nests ON nests.job = c.job AND nests.rank = c.rank AND nests.event_id = c.event_id
+    FROM nests AS c
     LEFT JOIN by_call
         ON by_call.job = c.job AND by_call.rank = c.rank AND by_call.call_id = c.event_id
+    WHERE c.shape_number IS NOT NULL
     GROUP BY ALL
 ),
 rows_of_result AS (
     SELECT
         b.job,
         b.rank,
-        shapes.name,
-        shapes.input_dims,
-        shapes.input_types,
-        CASE WHEN costs.family <> 'elementwise' THEN shapes.concrete_inputs END
-            AS concrete_inputs,
+        s.name,
+        s.input_dims,
+        s.input_types,
+        CASE WHEN s.family <> 'elementwise' THEN s.concrete_inputs END AS concrete_inputs,
         b.is_counted,
-        costs.family,
-        costs.is_estimated,
-        costs.dtype AS argument_dtype,
+        s.family,
+        s.is_estimated,
+        s.dtype AS argument_dtype,
         bool_or(b.in_tf32) AS in_tf32,
         sum(b.count) AS count,
-        sum(b.count::HUGEINT * costs.flops) AS flops,
-        sum(b.count::HUGEINT * costs.bytes) AS bytes,
+        sum(b.count::HUGEINT * s.flops) AS flops,
+        sum(b.count::HUGEINT * s.bytes) AS bytes,
         sum(b.launching_call_count) AS launching_call_count,
-        sum(b.launching_call_count::HUGEINT * costs.flops) AS launched_flops,
-        sum(b.launching_call_count::HUGEINT * costs.bytes) AS launched_bytes,
+        sum(b.launching_call_count::HUGEINT * s.flops) AS launched_flops,
+        sum(b.launching_call_count::HUGEINT * s.bytes) AS launched_bytes,
         coalesce(sum(b.kernel_count), 0) AS kernel_count,
         coalesce(sum(b.kernel_ns), 0) AS kernel_ns
     FROM by_shape AS b
-    JOIN shapes ON shapes.shape_number = b.shape_number
-    JOIN costs ON costs.shape_number = b.shape_number
+    JOIN shapes AS s ON s.shape_number = b.shape_number
     GROUP BY ALL
-),
-devices AS (
-    SELECT t.job, t.rank, min(t.device_name) AS device_name
-    FROM traces AS t
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, t.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, t.rank))
-    GROUP BY t.job, t.rank
-),
-speeds AS (
-    SELECT p.device_name, p.dtype, max(p.dense_tflops) AS dense_tflops
-    FROM device_peaks AS p
-    GROUP BY p.device_name, p.dtype
-),
-memories AS (
-    SELECT p.device_name, max(p.memory_gbps) AS memory_gbps
-    FROM device_peaks AS p
-    GROUP BY p.device_name
 ),
 -- Times in ns: 1e12 a second are 1e3 a ns, a GB/s is a byte a ns.
 limits AS (
     SELECT
         r.*,
-        CASE
-            WHEN r.argument_dtype = 'float32' AND r.in_tf32 THEN 'tf32'
-            ELSE r.argument_dtype
-        END AS dtype,
+        format_on_device(r.argument_dtype, r.in_tf32) AS dtype,
         r.flops / nullif(r.count, 0) / (1e3 * coalesce(peak_tflops, speeds.dense_tflops))
             AS compute_ns,
         r.bytes / nullif(r.count, 0) / coalesce(peak_gbps, memories.memory_gbps) AS memory_ns
     FROM rows_of_result AS r
-    LEFT JOIN devices ON devices.job = r.job AND devices.rank = r.rank
-    LEFT JOIN speeds
-        ON speeds.device_name = devices.device_name
-        AND speeds.dtype = CASE
-            WHEN r.argument_dtype = 'float32' AND r.in_tf32 THEN 'tf32'
-            ELSE r.argument_dtype
-        END
-    LEFT JOIN memories ON memories.device_name = devices.device_name
+    LEFT JOIN speeds_of_ranks(only_jobs, only_ranks) AS speeds
+        ON speeds.job = r.job
+        AND speeds.rank = r.rank
+        AND speeds.dtype = format_on_device(r.argument_dtype, r.in_tf32)
+    LEFT JOIN memories_of_ranks(only_jobs, only_ranks) AS memories
+        ON memories.job = r.job AND memories.rank = r.rank
 )
 SELECT *
 FROM (

@@ -57,6 +57,8 @@
 -- check: kernel_busy_ns BETWEEN 0 AND least(kernel_ns, kernel_span_ns)
 -- check: kernel_count > 0 OR (kernel_count = 0 AND kernel_ns = 0 AND kernel_span_ns = 0)
 -- check: gpu_utilization_frac >= 0
+-- reads: covered_times, deep_launches, deep_operators, deep_ranks, gpu_activities, host_ops,
+--   is_operator, launched_in_deep_groups, launched_in_ops
 CREATE OR REPLACE MACRO op_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

@@ -53,68 +53,23 @@
 -- check: mfu_frac >= 0
 -- check: hfu_frac >= mfu_frac
 -- check: (mfu_frac IS NULL) = (hfu_frac IS NULL)
+-- reads: computing_shapes, costed_calls, counted_operators, float32_as_tf32, format_on_device,
+--   gpu_activities, speeds_of_ranks, steps
 CREATE OR REPLACE MACRO step_mfu_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
     only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all
     peak_tflops DOUBLE := NULL  -- 1e12 operations a second at best; NULL means device_peaks
 ) AS TABLE
-WITH RECURSIVE
-known_names AS (
-    SELECT name FROM matrix_product_operators()
-    UNION
-    SELECT name FROM convolution_operators()
-    UNION
-    SELECT name FROM attention_operators()
-),
+WITH
 called AS MATERIALIZED (
-    SELECT
-        o.job,
-        o.rank,
-        o.event_id,
-        o.op_id,
-        o.name,
-        o.input_dims,
-        o.input_types,
-        o.concrete_inputs,
-        coalesce(
-            o.is_backward AND o.sequence_number >= 0 AND coalesce(o.fwd_thread_id, 0) = 0,
-            false
-        ) AS is_rerun
-    FROM host_ops AS o
-    SEMI JOIN known_names ON known_names.name = o.name
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, o.step))
-      AND is_operator(o.cat)
-      AND o.input_dims IS NOT NULL
+    FROM costed_calls(false, only_jobs, only_ranks, only_steps)
 ),
 shapes AS MATERIALIZED (
-    FROM operator_shapes(called)
-),
-formulas AS (
-    FROM matrix_products(shapes)
-    UNION ALL
-    FROM convolutions(shapes)
-    UNION ALL
-    FROM attentions(shapes)
-),
-costs AS MATERIALIZED (
-    FROM operator_costs(formulas)
-),
-calls AS MATERIALIZED (
-    FROM operator_calls(called, shapes, costs)
-),
-ops AS (
-    SELECT o.job, o.rank, o.event_id, o.op_id
-    FROM host_ops AS o
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
-      AND is_operator(o.cat)
-      AND o.op_id IS NOT NULL
+    FROM computing_shapes(called)
 ),
 nests AS MATERIALIZED (
-    FROM operator_nests(calls, ops)
+    FROM counted_operators(called, shapes, only_jobs, only_ranks)
 ),
 marks AS (
     SELECT s.job, s.rank, s.step, max(s.end_ns) - min(s.start_ns) AS time_ns
@@ -126,17 +81,6 @@ marks AS (
 ranks_with_steps AS (
     SELECT DISTINCT job, rank
     FROM marks
-),
-distinct_names AS MATERIALIZED (
-    SELECT DISTINCT a.name
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-),
--- Once a name, since patterns cost more than a join.
-kernel_names AS MATERIALIZED (
-    SELECT name, takes_float32_as_tf32(tensor_core_use(name)) AS in_tf32
-    FROM distinct_names
 ),
 launched AS MATERIALIZED (
     SELECT
@@ -151,7 +95,7 @@ launched AS MATERIALIZED (
         min({'start_ns': a.start_ns, 'event_id': a.event_id}) AS first_one,
         bool_or(k.in_tf32) AS in_tf32
     FROM gpu_activities AS a
-    JOIN kernel_names AS k ON k.name IS NOT DISTINCT FROM a.name
+    JOIN float32_as_tf32(only_jobs, only_ranks) AS k ON k.name IS NOT DISTINCT FROM a.name
     LEFT JOIN ranks_with_steps AS r ON r.job = a.job AND r.rank = a.rank
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
@@ -177,12 +121,10 @@ periods AS (
 -- Of calls that count, what each launched where. A join at a time: joined together, they have job
 -- and rank in common, by which alone DuckDB 1.5 would begin.
 counted_calls AS MATERIALIZED (
-    SELECT c.job, c.rank, c.event_id, c.shape_number, owner.is_rerun
-    FROM calls AS c
-    JOIN nests AS owner
-        ON owner.job = c.job AND owner.rank = c.rank AND owner.event_id = c.event_id
-    JOIN costs ON costs.shape_number = c.shape_number
-    WHERE NOT costs.is_estimated
+    SELECT n.job, n.rank, n.event_id, n.shape_number, n.is_rerun
+    FROM nests AS n
+    JOIN shapes AS s ON s.shape_number = n.shape_number
+    WHERE NOT s.is_estimated
 ),
 launched_in_nests AS MATERIALIZED (
     SELECT
@@ -241,27 +183,12 @@ by_format AS (
         p.rank,
         p.first_one.device AS device,
         p.first_one.step AS step,
-        CASE
-            WHEN costs.dtype = 'float32' AND p.in_tf32 THEN 'tf32'
-            ELSE costs.dtype
-        END AS dtype,
-        coalesce(sum(costs.flops) FILTER (NOT p.is_rerun), 0) AS flops,
-        coalesce(sum(costs.flops) FILTER (p.is_rerun), 0) AS recomputed_flops
+        format_on_device(s.dtype, p.in_tf32) AS dtype,
+        coalesce(sum(s.flops) FILTER (NOT p.is_rerun), 0) AS flops,
+        coalesce(sum(s.flops) FILTER (p.is_rerun), 0) AS recomputed_flops
     FROM placed AS p
-    JOIN costs ON costs.shape_number = p.shape_number
+    JOIN shapes AS s ON s.shape_number = p.shape_number
     GROUP BY ALL
-),
-devices AS (
-    SELECT t.job, t.rank, min(t.device_name) AS device_name
-    FROM traces AS t
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, t.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, t.rank))
-    GROUP BY t.job, t.rank
-),
-speeds AS (
-    SELECT p.device_name, p.dtype, max(p.dense_tflops) AS dense_tflops
-    FROM device_peaks AS p
-    GROUP BY p.device_name, p.dtype
 ),
 -- 1e12 operations a second are 1e3 a ns. Summed in one order, since sums of doubles depend on it.
 totals AS (
@@ -280,9 +207,8 @@ totals AS (
             ORDER BY f.dtype
         ) AS peak_ns_of_all
     FROM by_format AS f
-    LEFT JOIN devices ON devices.job = f.job AND devices.rank = f.rank
-    LEFT JOIN speeds
-        ON speeds.device_name = devices.device_name AND speeds.dtype = f.dtype
+    LEFT JOIN speeds_of_ranks(only_jobs, only_ranks) AS speeds
+        ON speeds.job = f.job AND speeds.rank = f.rank AND speeds.dtype = f.dtype
     WHERE f.flops > 0 OR f.recomputed_flops > 0
     GROUP BY f.job, f.rank, f.device, f.step
 )

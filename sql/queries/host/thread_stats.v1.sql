@@ -61,6 +61,7 @@
 -- check: op_count + annotation_count + python_count + runtime_count > 0
 -- check: launch_count BETWEEN 0 AND kernel_count
 -- check: kernel_busy_ns BETWEEN 0 AND kernel_ns
+-- reads: covered_times, events, gpu_activities, host_ops, is_operator, step_number
 CREATE OR REPLACE MACRO thread_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all

@@ -58,6 +58,7 @@
 -- check: (bound_by IS NULL) = (edge IN ('dependency', 'sync_dependency'))
 -- check: (event_id IS NULL) = (bound_by IS NULL)
 -- check: bound_by IS NOT NULL OR time_ns = 0
+-- reads: path_edges
 CREATE OR REPLACE MACRO critical_path_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to report; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to report; NULL means all

@@ -24,6 +24,7 @@
 --   edge_count   BIGINT   count  edges of the path
 -- check: time_ns >= 0 AND edge_count > 0
 -- check: time_frac BETWEEN 0 AND 1
+-- reads: path_edges
 CREATE OR REPLACE MACRO critical_path_summary_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to report; NULL means all
     only_ranks INTEGER[] := NULL,  -- ranks to report; NULL means all

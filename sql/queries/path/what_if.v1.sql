@@ -38,6 +38,7 @@
 -- check: gain_ns = step_ns - new_step_ns AND gain_ns >= 0
 -- check: edge_count > 0 OR gain_ns = 0
 -- check: gain_frac BETWEEN 0 AND 1
+-- reads: what_if_times
 CREATE OR REPLACE MACRO what_if_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to report; NULL means all
     only_windows VARCHAR[] := NULL  -- windows to report, as path_window has them; NULL means all

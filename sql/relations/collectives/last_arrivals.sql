@@ -11,6 +11,8 @@
 --     wait_ns           sum of the calls' waits
 --     last_rank         the shortest call's rank where all leave together, of equally short ones
 --                       as turn_of draws; else by clocks, of equal ones the lowest
+--
+-- reads: aligned_ns, turn_of
 CREATE OR REPLACE MACRO last_arrivals(members, clocks) AS TABLE
 WITH
 times AS (

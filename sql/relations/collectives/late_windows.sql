@@ -19,6 +19,8 @@
 --     window               <------------------------>
 --     peer     [=== sync ==)           [===== c ==========)
 --     window               <---------->
+--
+-- reads: turn_of
 CREATE OR REPLACE MACRO late_windows(members, least_ns) AS TABLE
 WITH
 paired AS MATERIALIZED (

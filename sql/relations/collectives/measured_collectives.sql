@@ -1,10 +1,9 @@
 -- What each collective moved: one row for each one of `members`, of calls that belong together.
 --
--- `members` are rows of paired_members, `split_calls` those of collective_calls behind them of
--- which it matters how they split, `groups`, `dtypes` and `factors` rows of groups_of_jobs,
--- dtype_sizes and bus_factors. Gives job, collective_id, group_id, is_message, name, operation,
--- dtype, step, paired_by, seq, comms_id, member_count, member_total and transfer_ns as there, of
--- several the least, and
+-- `members` are rows of paired_members, of `jobs`, and `groups` of groups_of_jobs. Of the
+-- collectives, those with one of `ranks` and of `steps`; NULL means all. Gives job, collective_id,
+-- group_id, is_message, name, operation, dtype, step, paired_by, seq, comms_id, member_count,
+-- member_total and transfer_ns as in paired_members, of several the least, and
 --
 --     bytes        the message: the larger one of a call's input and output, of the calls the
 --                  largest. Where an all-to-all tells how it splits them: what leaves a rank or
@@ -14,8 +13,9 @@
 --                  shares are left out already. NULL where the operation is not known, or how an
 --                  all-to-all splits was too long to be written whole
 --     is_cut_short true in this last case
-
-CREATE OR REPLACE MACRO measured_collectives(members, split_calls, groups, dtypes, factors) AS TABLE
+--
+-- reads: bus_factors, collective_calls, collective_operation, dtype_sizes
+CREATE OR REPLACE MACRO measured_collectives(members, groups, jobs, ranks, steps) AS TABLE
 WITH
 placed AS (
     SELECT
@@ -28,10 +28,12 @@ placed AS (
         contains(c.in_split_sizes || c.out_split_sizes, '...') AS is_cut_short,
         g.ranks,
         list_position(g.ranks, m.rank) AS place
-    FROM query_table(split_calls) AS c
+    FROM collective_calls(jobs) AS c
     JOIN query_table(members) AS m
         ON m.job = c.job AND m.rank = c.rank AND m.event_id = c.event_id
     JOIN query_table(groups) AS g ON g.group_id = m.group_id
+    WHERE collective_operation(c.name) = 'all_to_all'
+      AND c.in_split_sizes || c.out_split_sizes <> '[][]'
 ),
 splits AS (
     SELECT
@@ -70,13 +72,14 @@ told AS (
         any_value(member_count) AS member_count,
         any_value(CASE WHEN is_message THEN 2 ELSE member_total END) AS member_total,
         any_value(transfer_ns) AS transfer_ns,
-        max(greatest(in_nelems, out_nelems)) AS nelems
+        max(greatest(in_nelems, out_nelems)) AS nelems,
+        bool_or(list_contains(ranks, rank)) AS has_ranks
     FROM query_table(members)
     WHERE collective_id IS NOT NULL AND member_count > 1
     GROUP BY job, collective_id
 )
 SELECT
-    t.* EXCLUDE (nelems),
+    t.* EXCLUDE (nelems, has_ranks),
     CASE
         WHEN t.operation = 'barrier' THEN NULL
         WHEN s.is_cut_short THEN d.element_bytes::BIGINT * t.nelems
@@ -91,5 +94,7 @@ SELECT
     coalesce(s.is_cut_short, false) AS is_cut_short
 FROM told AS t
 LEFT JOIN splits AS s ON s.job = t.job AND s.collective_id = t.collective_id
-LEFT JOIN query_table(dtypes) AS d ON d.dtype = t.dtype
-LEFT JOIN query_table(factors) AS f ON f.operation = t.operation;
+LEFT JOIN dtype_sizes AS d ON d.dtype = t.dtype
+LEFT JOIN bus_factors AS f ON f.operation = t.operation
+WHERE (ranks IS NULL OR t.has_ranks)
+  AND (steps IS NULL OR list_contains(steps, t.step));

@@ -1,4 +1,6 @@
 -- What many runs of a program lead to expect of the next one.
+--
+-- reads: gpu_activities, step_metrics, steps, traces
 
 -- The runs to expect from: of the jobs with `job_contains` in their names that began before
 -- `newest`, or at once and are before it by name, on the same GPUs and with as many ranks, the last
@@ -44,13 +46,12 @@ SELECT job, false AS is_newest, start_ns
 FROM earlier;
 
 -- One value a run of all that is compared, the median over its steps or, for a run without steps,
--- that of the whole: rows of job, kind, name and value_ns. `runs` are rows of comparable_runs,
--- `all_steps` is the view steps.
-CREATE OR REPLACE MACRO values_of_runs(runs, all_steps, short_names) AS TABLE
+-- that of the whole: rows of job, kind, name and value_ns. `runs` are rows of comparable_runs.
+CREATE OR REPLACE MACRO values_of_runs(runs, short_names) AS TABLE
 WITH
 marked AS (
     SELECT s.job, s.rank, s.step, max(s.end_ns) - min(s.start_ns) AS step_ns
-    FROM query_table(all_steps) AS s
+    FROM steps AS s
     WHERE list_contains((SELECT list(r.job) FROM query_table(runs) AS r), s.job)
     GROUP BY s.job, s.rank, s.step
 ),
@@ -87,3 +88,18 @@ UNION ALL
 SELECT side AS job, 'step' AS kind, name, round(median(value_ns))::BIGINT AS value_ns
 FROM metrics
 GROUP BY side, name;
+
+-- The values of each of these things in each run: kind, name, the columns of `runs` and value_ns.
+-- What a run has not is NULL, of kernels; of a step's metrics that it has not there is no row.
+CREATE OR REPLACE MACRO values_by_run(run_values, runs) AS TABLE
+WITH
+things AS (
+    SELECT DISTINCT kind, name
+    FROM query_table(run_values)
+)
+SELECT t.kind, t.name, r.*, v.value_ns
+FROM things AS t
+CROSS JOIN query_table(runs) AS r
+LEFT JOIN query_table(run_values) AS v
+    ON v.job = r.job AND v.kind = t.kind AND v.name IS NOT DISTINCT FROM t.name
+WHERE t.kind = 'kernel' OR v.job IS NOT NULL;

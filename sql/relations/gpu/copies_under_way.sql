@@ -1,4 +1,6 @@
 -- How many copies ran at each moment, and how fast they moved bytes together.
+--
+-- reads: copy_kind, gpu_activities
 
 -- Of one copy in GB/s: what the profiler says, else bytes by time; NULL where neither is known, and
 -- where the copy took no time.
@@ -16,15 +18,31 @@ END;
 
 -- The instants at which copies begin or end, each with what runs from it on to the next one.
 --
--- Needs job, rank, device, copy_kind, start_ns, end_ns, bytes and bandwidth; gives one row for each
+-- `jobs`, `ranks` and `steps` are those to look at, as in activities_of. Gives one row for each
 -- (job, rank, device, copy_kind, at_ns). Copies that end at an instant no longer count at it, those
 -- that begin do.
 --
 --     a          [=======)             bandwidth 2
 --     b              [=======)         bandwidth 3
 --     bandwidth  2   5   3   0
-CREATE OR REPLACE MACRO copies_under_way(copies) AS TABLE
+CREATE OR REPLACE MACRO copies_under_way(jobs, ranks, steps) AS TABLE
 WITH
+copies AS (
+    SELECT
+        a.job,
+        a.rank,
+        a.device,
+        copy_kind(a.name) AS copy_kind,
+        a.start_ns,
+        a.end_ns,
+        CASE WHEN a.bytes >= 0 THEN a.bytes END AS bytes,
+        copy_bandwidth(a.bandwidth_gbps, a.bytes, a.dur_ns) AS bandwidth
+    FROM gpu_activities AS a
+    WHERE (jobs IS NULL OR list_contains(jobs, a.job))
+      AND (ranks IS NULL OR list_contains(ranks, a.rank))
+      AND (steps IS NULL OR list_contains(steps, a.step))
+      AND a.kind = 'memory'
+),
 changes AS (
     SELECT
         job,
@@ -35,7 +53,7 @@ changes AS (
         1 AS change,
         bandwidth AS bandwidth_change,
         bytes
-    FROM query_table(copies)
+    FROM copies
     UNION ALL
     SELECT
         job,
@@ -46,7 +64,7 @@ changes AS (
         -1 AS change,
         -bandwidth AS bandwidth_change,
         NULL AS bytes
-    FROM query_table(copies)
+    FROM copies
 ),
 instants AS (
     SELECT

@@ -1,17 +1,23 @@
 -- How many activities are in the queue of their stream, after each launch and each start.
 --
--- Needs job, rank, device, stream, event_id, launch_id, launch_start_ns and start_ns. Gives two
--- points for each activity with a launch, +1 where its launch begins and -1 where it starts itself,
--- with the sum up to and including the point, and the instant of the stream's next point, NULL
--- after the last. Of points at one instant the +1 come first, then the lower event_id; with the
--- other order, a kernel that starts the instant it is launched would count as started unlaunched.
-CREATE OR REPLACE MACRO queue_lengths(activities) AS TABLE
+-- `jobs`, `ranks` and `steps` are those to look at, as in activities_of. Gives two points for each
+-- activity with a launch, +1 where its launch begins and -1 where it starts itself, with the sum up
+-- to and including the point, and the instant of the stream's next point, NULL after the last. Of
+-- points at one instant the +1 come first, then the lower event_id; with the other order, a kernel
+-- that starts the instant it is launched would count as started unlaunched.
+--
+-- reads: gpu_activities
+CREATE OR REPLACE MACRO queue_lengths(jobs, ranks, steps) AS TABLE
 WITH
 -- Materialized, for each activity is needed twice and shall be read once.
 launched AS MATERIALIZED (
-    SELECT job, rank, device, stream, event_id, launch_id, launch_start_ns, start_ns
-    FROM query_table(activities)
-    WHERE launch_id IS NOT NULL
+    SELECT
+        a.job, a.rank, a.device, a.stream, a.event_id, a.launch_id, a.launch_start_ns, a.start_ns
+    FROM gpu_activities AS a
+    WHERE (jobs IS NULL OR list_contains(jobs, a.job))
+      AND (ranks IS NULL OR list_contains(ranks, a.rank))
+      AND (steps IS NULL OR list_contains(steps, a.step))
+      AND a.launch_id IS NOT NULL
 ),
 -- A number for each stream, in their order, since what is sorted by has to be narrow.
 streams AS (

@@ -11,38 +11,25 @@
 --
 -- An activity is in the subtree of an operator exactly where its launching operator is launching_id
 -- beside it. Who is around whom is said by op_id alone, whose chain never leaves a thread.
+--
+-- reads: launching_operators
 CREATE OR REPLACE MACRO launched_in_ops(activities, ops) AS TABLE
 WITH RECURSIVE
--- Few operators launch: totals first, and the way up begins with few rows.
-launching AS (
+-- Few operators launch: the way up begins with few rows.
+around AS (
     SELECT
         job,
         rank,
-        op_id,
-        count(*) AS activity_count,
-        sum(dur_ns) AS activity_ns,
-        min(start_ns) AS first_start_ns,
-        max(end_ns) AS last_end_ns
-    FROM query_table(activities)
-    WHERE op_id IS NOT NULL
-    GROUP BY job, rank, op_id
-),
-around AS (
-    SELECT
-        o.job,
-        o.rank,
-        o.event_id,
-        o.group_number,
-        o.event_id AS launching_id,
+        event_id,
+        group_number,
+        event_id AS launching_id,
         0 AS distance,
-        o.op_id AS next_id,
-        launching.activity_count,
-        launching.activity_ns,
-        launching.first_start_ns,
-        launching.last_end_ns
-    FROM launching
-    JOIN query_table(ops) AS o
-        ON o.job = launching.job AND o.rank = launching.rank AND o.event_id = launching.op_id
+        op_id AS next_id,
+        activity_count,
+        activity_ns,
+        first_start_ns,
+        last_end_ns
+    FROM launching_operators(activities, ops)
     UNION ALL
     SELECT
         o.job,

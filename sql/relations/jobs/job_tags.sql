@@ -2,6 +2,8 @@
 --
 -- Tags are told of traces, by --tag and by the columns of a list of traces. Where those of a job's
 -- ranks differ, the least counts, in the order of text.
+--
+-- reads: traces
 CREATE OR REPLACE VIEW job_tags AS
 WITH
 entries AS (

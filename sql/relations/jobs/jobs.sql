@@ -3,6 +3,8 @@
 -- Where the tags of a job's ranks differ, the least counts, in the order of text. When a job ran is
 -- what its traces' clock says, or else its tag `time`; not when a file was written, which any copy
 -- of it changes.
+--
+-- reads: job_tags, told_instant, traces
 CREATE OR REPLACE VIEW jobs AS
 WITH
 tags_of_jobs AS (

@@ -1,10 +1,12 @@
 -- The jobs of which no current result of a query is stored: job, event_count and traces_hash.
--- `of_query` is a name with its version, as in kept_results.
+-- `of_query` is a name with its version, as in stored_results.
+--
+-- reads: stored_results, traces, traces_hash_of
 CREATE OR REPLACE MACRO jobs_without_results(of_query) AS TABLE
 SELECT
     t.job,
     sum(t.event_count)::BIGINT AS event_count,
     traces_hash_of(t.trace_id, t.rank) AS traces_hash
 FROM traces AS t
-WHERE t.job NOT IN (SELECT k.job FROM kept_results AS k WHERE k.query = of_query)
+WHERE t.job NOT IN (SELECT k.job FROM stored_results AS k WHERE k.query = of_query)
 GROUP BY t.job;

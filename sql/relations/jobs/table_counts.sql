@@ -1,6 +1,9 @@
 -- How many rows each table holds of each rank, beside how many ingest wrote.
 --
 -- They differ where files of the archive are missing.
+--
+-- reads: attachments, events, execution_nodes, gpu_activities, host_ops, memory_events,
+--   quarantine, traces
 CREATE OR REPLACE VIEW table_counts AS
 WITH
 written_of_files AS (

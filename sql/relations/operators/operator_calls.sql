@@ -1,4 +1,6 @@
 -- Calls of operators by name, and what lies in them.
+--
+-- reads: host_ops, is_operator
 
 -- The operators with this in their name that are not inside another such operator on their thread.
 --

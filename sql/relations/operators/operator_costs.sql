@@ -64,21 +64,6 @@ CASE
     THEN list_reduce(numbers::HUGEINT[], lambda a, b: a * b)
 END::BIGINT;
 
--- The different shapes of `called`, which has job, rank, event_id, op_id, name, input_dims,
--- input_types, concrete_inputs and is_rerun: one row each with a number, in text and in lists. Few,
--- so that formulas are for them and not for calls.
-CREATE OR REPLACE MACRO operator_shapes(called) AS TABLE
-SELECT
-    row_number() OVER () AS shape_number,
-    name,
-    input_dims,
-    input_types,
-    concrete_inputs,
-    argument_sizes(input_dims) AS dims,
-    argument_texts(input_types) AS types,
-    argument_texts(concrete_inputs) AS texts
-FROM (SELECT DISTINCT name, input_dims, input_types, concrete_inputs FROM query_table(called));
-
 -- Needs shape_number, family, is_estimated, factors BIGINT[], formats VARCHAR[] (the types whose
 -- product it is) and tensors, a list of {dims, type}; one whose type is of no tensor costs nothing.
 -- Gives one row for each shape whose operations are known, or of a family of which they are not
@@ -128,21 +113,3 @@ summed AS (
 SELECT shape_number, family, coalesce(is_estimated, false) AS is_estimated, flops, bytes, dtype
 FROM summed
 WHERE flops IS NOT NULL OR (bytes IS NOT NULL AND NOT counts_flops);
-
--- The calls whose cost is known, as operator_nests takes them.
-CREATE OR REPLACE MACRO operator_calls(called, shapes, costs) AS TABLE
-SELECT
-    c.job,
-    c.rank,
-    c.event_id,
-    c.op_id,
-    costs.shape_number,
-    costs.flops IS NOT NULL AS has_flops,
-    c.is_rerun
-FROM query_table(called) AS c
-JOIN query_table(shapes) AS s
-    ON s.name = c.name
-    AND s.input_dims = c.input_dims
-    AND s.input_types IS NOT DISTINCT FROM c.input_types
-    AND s.concrete_inputs IS NOT DISTINCT FROM c.concrete_inputs
-JOIN query_table(costs) AS costs ON costs.shape_number = s.shape_number;

@@ -1,7 +1,8 @@
 -- Which call of an operator with a known cost each operator belongs to, where such calls nest.
 --
--- `calls` has job, rank, event_id, op_id, has_flops and is_rerun; `ops` has job, rank, event_id and
--- op_id of every operator inside another. Operators of unknown cost are passed through.
+-- `calls` has job, rank, event_id, op_id, shape_number, has_flops and is_rerun; `ops` has job,
+-- rank, event_id and op_id of every operator inside another. Those of unknown cost are passed
+-- through.
 --
 -- Each computation shall count once. Of calls inside one another whose operations are known, only
 -- the innermost count; a call of which only bytes are known counts where no call is inside it, and
@@ -14,7 +15,7 @@
 --
 -- Gives one row for each call, and each operator in one: `call_id` is the innermost call at or
 -- around it, `counted_id` the one that counts. For a call, also `outer_id`, the next call around
--- it, and whether it or a call around it is_rerun.
+-- it, its shape_number, and whether it or a call around it is_rerun.
 CREATE OR REPLACE MACRO operator_nests(calls, ops) AS TABLE
 WITH RECURSIVE
 passed AS (
@@ -39,7 +40,14 @@ owners AS (
     SELECT job, rank, event_id, event_id AS call_id FROM query_table(calls)
 ),
 nested AS (
-    SELECT c.job, c.rank, c.event_id, c.has_flops, c.is_rerun, owners.call_id AS outer_id
+    SELECT
+        c.job,
+        c.rank,
+        c.event_id,
+        c.shape_number,
+        c.has_flops,
+        c.is_rerun,
+        owners.call_id AS outer_id
     FROM query_table(calls) AS c
     LEFT JOIN owners
         ON owners.job = c.job AND owners.rank = c.rank AND owners.event_id = c.op_id
@@ -50,6 +58,7 @@ placed AS (
         job,
         rank,
         event_id,
+        shape_number,
         has_flops,
         is_rerun,
         outer_id,
@@ -62,6 +71,7 @@ placed AS (
         n.job,
         n.rank,
         n.event_id,
+        n.shape_number,
         n.has_flops,
         n.is_rerun OR placed.is_rerun AS is_rerun,
         n.outer_id,
@@ -87,6 +97,7 @@ counted AS (
         p.job,
         p.rank,
         p.event_id,
+        p.shape_number,
         p.outer_id,
         p.is_rerun,
         CASE
@@ -106,7 +117,8 @@ SELECT
     owners.call_id,
     counted.counted_id,
     counted.outer_id,
-    counted.is_rerun
+    counted.is_rerun,
+    CASE WHEN owners.event_id = owners.call_id THEN counted.shape_number END AS shape_number
 FROM owners
 JOIN counted
     ON counted.job = owners.job

@@ -3,6 +3,8 @@
 -- `sampled` are rows of compared_steps, of the jobs `jobs`. step_diff says what the names mean;
 -- kernel_sum is the sum of the activities' durations. A step without activities has 0 of what they
 -- would take.
+--
+-- reads: busy_times, gpu_activities
 CREATE OR REPLACE MACRO step_metrics(sampled, jobs) AS TABLE
 WITH
 activities AS (

@@ -1,6 +1,8 @@
 -- The steps of the training loop: one row for each host annotation `ProfilerStep#N`.
 --
 -- A step may have several: of threads, of processes, of a profiler that marks it twice.
+--
+-- reads: host_ops, step_number
 CREATE OR REPLACE VIEW steps AS
 SELECT
     job,                         -- one run of a program

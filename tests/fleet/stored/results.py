@@ -9,9 +9,9 @@ from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli import cli
 
 CATALOG = Catalog.load()
-
-
-KEPT = CATALOG.kept
+STORED = CATALOG.stored
+QUERIES = [query for query in CATALOG.queries if STORED.get(query.name) == query.macro]
+RELATIONS = sorted(STORED.keys() - {query.name for query in QUERIES})
 
 
 def invoke(*words):
@@ -27,7 +27,7 @@ def stored_jobs(archive: Path, query: str = "job_summary_v1") -> list[str]:
     return [
         job
         for (job,) in rows_of(
-            archive, f"SELECT job FROM kept_results WHERE query = '{query}' ORDER BY job"
+            archive, f"SELECT job FROM stored_results WHERE query = '{query}' ORDER BY job"
         )
     ]
 
@@ -35,8 +35,8 @@ def stored_jobs(archive: Path, query: str = "job_summary_v1") -> list[str]:
 def differing(archive: Path) -> list[tuple]:
     """Rows of stored results that are not what their queries return, and the other way round."""
     found = []
-    for query in KEPT:
-        pair = f"FROM {query}()", f"FROM kept_{query.name}"
+    for name, macro in STORED.items():
+        pair = f"FROM {macro}()", f"FROM stored_{name}"
         found += rows_of(
             archive,
             " UNION ALL ".join(

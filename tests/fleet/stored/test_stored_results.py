@@ -7,28 +7,44 @@ from contextlib import closing
 
 import duckdb
 import pytest
-from fleet.stored.results import CATALOG, KEPT, differing, rows_of, stored_jobs
+from fleet.stored.results import (
+    CATALOG,
+    QUERIES,
+    RELATIONS,
+    STORED,
+    differing,
+    rows_of,
+    stored_jobs,
+)
 from hand_written import span, trace_text
 
 import hta_sql
 from hta_sql.database.layers import load_base
 from hta_sql.errors import HtaSqlError
-from hta_sql.fleet import materialize
+from hta_sql.fleet import materialize, result_files
 from hta_sql.store.manifest import Manifest
 
-kept_queries = pytest.mark.parametrize("query", KEPT, ids=str)
+stored_queries = pytest.mark.parametrize("query", QUERIES, ids=str)
 
 
-@kept_queries
+@stored_queries
 def test_a_table_of_stored_results_has_its_querys_columns(query):
-    source = CATALOG.sources[f"kept_{query.name}"]
+    source = CATALOG.sources[f"stored_{query.name}"]
     with closing(duckdb.connect()) as con:
         load_base(con, CATALOG)
-        seen = con.execute(f"DESCRIBE kept_{query.name}").fetchall()
+        seen = con.execute(f"DESCRIBE stored_{query.name}").fetchall()
     assert [(name, kind) for name, kind, *_ in seen] == [(c.name, c.type) for c in query.columns]
     assert re.findall(r"'(\w+_v\d+)'", source.sql) == [str(query)]
     assert "only_jobs" in {p.name for p in query.parameters} and not query.required
     assert query.grain[0] == "job"
+
+
+@pytest.mark.parametrize("name", RELATIONS)
+def test_a_table_of_a_stored_relation_has_its_columns(name):
+    with closing(duckdb.connect()) as con:
+        load_base(con, CATALOG)
+        seen = con.execute(f"DESCRIBE stored_{name}").fetchall()
+        assert seen == con.execute(f"DESCRIBE FROM {STORED[name]}()").fetchall()
 
 
 def test_stored_is_what_was_computed(archive):
@@ -36,15 +52,15 @@ def test_stored_is_what_was_computed(archive):
     with hta_sql.open(archive) as run:
         done = run.materialize()
         assert (done.jobs, done.failed) == (["a", "b", "c"], [])
-        assert run.sql("SELECT count(*) AS n FROM kept_job_summary")["n"].to_pylist() == [3]
+        assert run.sql("SELECT count(*) AS n FROM stored_job_summary")["n"].to_pylist() == [3]
         assert run.materialize().jobs == []
     assert differing(archive) == []
     stored = rows_of(
         archive,
-        "SELECT query, count(*), count(DISTINCT file_id) FROM kept_results "
+        "SELECT query, count(*), count(DISTINCT file_id) FROM stored_results "
         "GROUP BY query ORDER BY query",
     )
-    assert stored == [(str(query), 3, 1) for query in sorted(KEPT, key=str)]
+    assert stored == [(macro, 3, 1) for macro in sorted(STORED.values())]
 
 
 def test_a_job_ingested_anew_has_no_results(archive, tmp_path):
@@ -56,13 +72,13 @@ def test_a_job_ingested_anew_has_no_results(archive, tmp_path):
     hta_sql.ingest([tmp_path / "d"], archive, workers=1)
     with hta_sql.open(archive) as run:
         assert run.materialize().jobs == ["a", "b", "c", "d"]
-        before = run.sql("FROM kept_job_summary ORDER BY job").to_pylist()
+        before = run.sql("FROM stored_job_summary ORDER BY job").to_pylist()
         file.write_text(trace_text([span("gemm", ts=10, dur=9, cat="kernel", stream=7)]))
         hta_sql.ingest([file], archive, workers=1)
         run.reload()
-        assert run.sql("FROM kept_job_summary ORDER BY job").to_pylist() == before[:3]
+        assert run.sql("FROM stored_job_summary ORDER BY job").to_pylist() == before[:3]
         assert run.materialize().jobs == ["d"]
-        after = run.sql("FROM kept_job_summary ORDER BY job").to_pylist()
+        after = run.sql("FROM stored_job_summary ORDER BY job").to_pylist()
         assert after[:3] == before[:3]
         assert (before[3]["gpu_span_ns"], after[3]["gpu_span_ns"]) == (10_000, 14_000)
     assert differing(archive) == []
@@ -73,7 +89,7 @@ def test_chosen_jobs_and_again(archive):
         with pytest.raises(HtaSqlError, match="no job 'none'; there are 'a', 'b', 'c'"):
             run.materialize(only_jobs=["b", "none"])
         assert run.materialize(only_jobs="b").jobs == ["b"]
-        computed = "SELECT job, computed_at FROM kept_results ORDER BY ALL"
+        computed = "SELECT job, computed_at FROM stored_results ORDER BY ALL"
         before = run.sql(computed).to_pylist()
         assert {row["job"] for row in before} == {"b"}
         assert run.materialize(only_jobs=["b"], force=True).jobs == ["b"]
@@ -86,11 +102,11 @@ def test_chosen_jobs_and_again(archive):
 
 def test_many_batches_make_few_files(archive, monkeypatch):
     monkeypatch.setattr(materialize, "MOST_JOBS", 1)
-    monkeypatch.setattr(materialize, "MOST_FILES", 2)
+    monkeypatch.setattr(result_files, "MOST_FILES", 2)
     done = []
     materialize.materialize(archive, progress=lambda *counts: done.append(counts))
     assert done == [(0, 3), (1, 3), (2, 3), (3, 3)]
-    files = "SELECT DISTINCT file_id FROM kept_results WHERE query = 'job_summary_v1'"
+    files = "SELECT DISTINCT file_id FROM stored_results WHERE query = 'job_summary_v1'"
     [(merged,)] = rows_of(archive, files)
     assert differing(archive) == []
     left = archive.glob("results/kept_job_summary/*.parquet")
@@ -118,4 +134,4 @@ def test_rows_of_a_job_that_is_gone_go(archive):
         manifest.change(lambda row: row["job"] != "b")
     assert stored_jobs(archive) == ["a", "c"]
     materialize.materialize(archive)
-    assert {row["job"] for row in Manifest(archive, "kept_results").rows()} == {"a", "c"}
+    assert {row["job"] for row in Manifest(archive, "stored_results").rows()} == {"a", "c"}

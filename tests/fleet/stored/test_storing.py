@@ -82,7 +82,7 @@ def test_in_object_storage(archive):
     with hta_sql.open(str(remote)) as run:
         assert run.materialize().jobs == ["a", "b", "c"]
         assert run.materialize().jobs == []
-        stored = run.sql("FROM kept_job_summary ORDER BY job").to_pylist()
+        stored = run.sql("FROM stored_job_summary ORDER BY job").to_pylist()
         assert stored == run.job_summary().to_pylist()
         assert run.fleet_summary()["job_count"].to_pylist() == [3]
 

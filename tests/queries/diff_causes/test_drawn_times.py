@@ -149,26 +149,30 @@ def test_changed_times_without_squares(small, seed):
 
 def compare_times(small, seed, known) -> None:
     calls, step_counts = drawn_times(random.Random(seed))
+    other_calls, _ = drawn_times(random.Random(seed + 1))
     table(
         small.con,
         "drawn_calls",
-        "thing VARCHAR, stratum UBIGINT, side VARCHAR, sample BIGINT, times BIGINT, total_ns "
-        "HUGEINT, square_ns DOUBLE",
+        "cause VARCHAR, thing VARCHAR, stratum UBIGINT, side VARCHAR, sample BIGINT, times BIGINT, "
+        "total_ns HUGEINT, square_ns DOUBLE",
         [
             (
+                cause,
                 *place,
                 len(durations),
                 sum(durations),
                 float(sum(ns * ns for ns in durations)) if known else None,
             )
-            for *place, durations in calls
+            for cause, drawn in (("one", calls), ("other", other_calls))
+            for *place, durations in drawn
         ],
     )
     table(
         small.con, "drawn_steps", "base_steps_count BIGINT, test_steps_count BIGINT", [step_counts]
     )
     rows = small.con.execute(
-        f"SELECT thing, {', '.join(GIVEN)} FROM changed_times(drawn_calls, drawn_steps)"
+        f"SELECT thing, {', '.join(GIVEN)} FROM changed_times(drawn_calls, drawn_steps) "
+        "WHERE cause = 'one'"
     ).fetchall()
     measured = changed_times(calls, step_counts)
     usual_ratio = median(one["ratio"] for one in measured.values())

@@ -83,14 +83,22 @@ RATE_SEEDS = range(40)
 @pytest.mark.parametrize("seed", seeds(RATE_SEEDS))
 def test_changed_rates(small, seed):
     parts, wholes = drawn_rates(random.Random(seed))
+    other_parts, other_wholes = drawn_rates(random.Random(seed + 1))
     table(
-        small.con, "drawn_parts", "whole BIGINT, part VARCHAR, sample BIGINT, times BIGINT", parts
+        small.con,
+        "drawn_parts",
+        "cause VARCHAR, whole BIGINT, part VARCHAR, sample BIGINT, times BIGINT",
+        [*[("one", *row) for row in parts], *[("other", *row) for row in other_parts]],
     )
     table(
-        small.con, "drawn_wholes", "whole BIGINT, side VARCHAR, sample BIGINT, times BIGINT", wholes
+        small.con,
+        "drawn_wholes",
+        "cause VARCHAR, whole BIGINT, side VARCHAR, sample BIGINT, times BIGINT",
+        [*[("one", *row) for row in wholes], *[("other", *row) for row in other_wholes]],
     )
     rows = small.con.execute(
-        "SELECT whole, part, base_rate, test_rate FROM changed_rates(drawn_parts, drawn_wholes)"
+        "SELECT whole, part, base_rate, test_rate FROM changed_rates(drawn_parts, drawn_wholes) "
+        "WHERE cause = 'one'"
     ).fetchall()
     wanted = changed_rates(parts, wholes)
     found = {(whole, part): rates for whole, part, *rates in rows}

@@ -13,7 +13,7 @@ from report.page.pages import Page, percent
 import hta_sql
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli import cli
-from hta_sql.show.output import humane
+from hta_sql.show.units import humane
 
 
 def test_shares_of_gpu_time(page, truth):

@@ -80,7 +80,7 @@ def test_what_two_do_at_once_is_all_there(archive, pair, at, monkeypatch):
         merge(archive, files)
 
 
-@pytest.mark.parametrize("table", ["kept_results", "attachments"])
+@pytest.mark.parametrize("table", ["stored_results", "attachments"])
 def test_what_is_of_files_that_were_replaced_is_void(archive, table):
     """Their rows have no trace_id that would tell the one from the other."""
     row = {"job": "j", "query": "q", "rank": 0, "kind": "k", "path": "p", "fingerprint": "f"}

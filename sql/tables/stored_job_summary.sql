@@ -1,5 +1,7 @@
 -- The stored rows of job_summary, which says what they mean.
-CREATE OR REPLACE MACRO kept_job_summary_schema() AS TABLE
+--
+-- reads: stored_results
+CREATE OR REPLACE MACRO stored_job_summary_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
     NULL::TIMESTAMP AS started_at,
@@ -38,17 +40,17 @@ WHERE false;
 
 -- The stored rows of job_summary.
 --
--- A data file counts only for the jobs for which kept_results names it.
-CREATE OR REPLACE VIEW kept_job_summary AS
-FROM kept_job_summary_schema()
+-- A data file counts only for the jobs for which stored_results names it.
+CREATE OR REPLACE VIEW stored_job_summary AS
+FROM stored_job_summary_schema()
 UNION ALL BY NAME
 SELECT r.* EXCLUDE (filename)
 FROM read_parquet(
-    result_files('kept_job_summary'),
+    result_files('stored_job_summary'),
     hive_partitioning = false,
     filename = true
 ) AS r
-SEMI JOIN kept_results AS k
+SEMI JOIN stored_results AS k
     ON k.job = r.job
     AND k.query = 'job_summary_v1'
     AND k.file_id = parse_filename(r.filename, true);

@@ -6,13 +6,13 @@ import pyarrow as pa
 from queries.small_tables import Rows, SmallTables
 
 
-class KeptTables(SmallTables):
+class StoredTables(SmallTables):
     """The catalogue over tables that tests fill with rows, stored results among them."""
 
     def __init__(self, *kept: str) -> None:
         super().__init__()
         self.kept = {
-            name: self.con.sql(f"FROM kept_{name}_schema()").to_arrow_table().schema
+            name: self.con.sql(f"FROM stored_{name}_schema()").to_arrow_table().schema
             for name in kept
         }
         self.keep()
@@ -22,8 +22,8 @@ class KeptTables(SmallTables):
         for name, schema in self.kept.items():
             rows = pa.Table.from_pylist(stored.get(name, []), schema=schema)
             self.con.register("filled", rows)
-            self.con.execute(f"CREATE OR REPLACE TABLE given_kept_{name} AS FROM filled")
-            self.con.execute(f"CREATE OR REPLACE VIEW kept_{name} AS FROM given_kept_{name}")
+            self.con.execute(f"CREATE OR REPLACE TABLE given_stored_{name} AS FROM filled")
+            self.con.execute(f"CREATE OR REPLACE VIEW stored_{name} AS FROM given_stored_{name}")
             self.con.unregister("filled")
 
     def result(self, name: str, **parameters: Any) -> Rows:

@@ -1,5 +1,7 @@
 -- The stored results of queries, a row for each job: those of its traces as they are now.
-CREATE OR REPLACE MACRO kept_results_schema() AS TABLE
+--
+-- reads: traces, traces_hash_of
+CREATE OR REPLACE MACRO stored_results_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
     NULL::VARCHAR AS query,                  -- with its version: job_summary_v1
@@ -11,12 +13,12 @@ SELECT
 WHERE false;
 
 -- The archive's stored results, of jobs whose traces are still as they were.
-CREATE OR REPLACE VIEW kept_results AS
-FROM kept_results_schema()
+CREATE OR REPLACE VIEW stored_results AS
+FROM stored_results_schema()
 UNION ALL BY NAME
 SELECT k.*
 FROM read_parquet(
-    archive_manifest('kept_results'),
+    archive_manifest('stored_results'),
     hive_partitioning = false,
     union_by_name = archive_is_mixed()
 ) AS k

@@ -2,8 +2,7 @@
 --
 -- `waits` needs job, rank, device, event_id, start_ns, dur_ns, wait_ns, computed_before_ns and
 -- hidden_ns: a kernel, as in gpu_activities, of which the first wait_ns are waiting.
--- `computations` needs job, rank, device, start_ns, dur_ns and computed_before_ns. Gives each
--- wait with
+-- They are of `jobs` and `ranks`; NULL means all. Gives each wait with
 --
 --     hidden_wait_ns  of wait_ns, time with a computation on the device
 --
@@ -25,8 +24,17 @@
 --
 -- Here the devices are laid end to end on one axis of time, as in busy_times, each from the start
 -- of its first such wait to the end of its last; end_ns and idle_ns both begin at its zero_ns.
-CREATE OR REPLACE MACRO hidden_waits(waits, computations) AS TABLE
+--
+-- reads: gpu_activities
+CREATE OR REPLACE MACRO hidden_waits(waits, jobs, ranks) AS TABLE
 WITH
+computations AS (
+    SELECT a.job, a.rank, a.device, a.start_ns, a.dur_ns, a.computed_before_ns
+    FROM gpu_activities AS a
+    WHERE a.kind = 'computation'
+      AND (jobs IS NULL OR list_contains(jobs, a.job))
+      AND (ranks IS NULL OR list_contains(ranks, a.rank))
+),
 partly_hidden AS MATERIALIZED (
     SELECT *, row_number() OVER () AS wait_id
     FROM query_table(waits)
@@ -66,7 +74,7 @@ moments AS (
         d.zero_ns + (c.start_ns - d.first_ns) - (c.computed_before_ns - d.first_computed_ns)
             AS idle_ns,
         NULL::BIGINT AS wait_id
-    FROM query_table(computations) AS c
+    FROM computations AS c
     JOIN devices AS d
         ON d.job = c.job AND d.rank = c.rank AND d.device IS NOT DISTINCT FROM c.device
     WHERE greatest(c.start_ns, d.first_ns) < least(c.start_ns + c.dur_ns, d.last_ns)

@@ -1,0 +1,68 @@
+"""When a comparison fails a pipeline: conditions, and whether they hold."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from hta_sql.errors import BadParameter
+
+_CONDITION = re.compile(r"\s*(\w+)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*(%|ns|us|µs|ms|s)\s*")
+_UNITS = {"%": 0.01, "ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
+# The names in step_diff.
+METRICS = (
+    "step_time",
+    "gpu_span",
+    "gpu_busy",
+    "idle",
+    "compute",
+    "exposed_communication",
+    "exposed_memory",
+    "communication",
+    "memory",
+    "kernel_sum",
+)
+# What a condition may ask of single causes: whether the call of any of them got that much longer.
+TIMES_OF_CALLS = ("kernel_time", "transfer", "host_time", "data_loading")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """When to fail: `step_time > 3%`, or `> 2ms`; a difference beyond noise."""
+
+    text: str
+    name: str
+    is_above: bool
+    limit: float
+    is_ratio: bool
+
+    @staticmethod
+    def read(text: str) -> Condition:
+        """BadParameter where it is none."""
+        found = _CONDITION.fullmatch(text)
+        if not found:
+            raise BadParameter(
+                f"{text!r} is no condition: write 'step_time > 3%' or "
+                "'step_time > 2ms', with ns, us, ms or s"
+            )
+        name, sign, number, unit = found.groups()
+        if name not in (*METRICS, *TIMES_OF_CALLS):
+            raise BadParameter(
+                f"{text!r}: there is no {name} to compare, but "
+                f"{', '.join((*METRICS, *TIMES_OF_CALLS))}"
+            )
+        if name in TIMES_OF_CALLS and unit != "%":
+            raise BadParameter(f"{text!r}: {name} is of single calls, and compared in %")
+        return Condition(text, name, sign == ">", float(number) * _UNITS[unit], unit == "%")
+
+    def is_beyond(self, value: float) -> bool:
+        return value > self.limit if self.is_above else value < self.limit
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a condition holds; `holds` is None where that cannot be told."""
+
+    condition: str
+    holds: bool | None
+    text: str

@@ -1,0 +1,111 @@
+"""Where two jobs are, and both as one archive."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hta_sql.archive import Archive
+from hta_sql.errors import ArchiveError, BadParameter, IngestError
+from hta_sql.places.storage import holds_archive, is_remote, is_url, place
+from hta_sql.store.layout import folder_for
+from hta_sql.store.manifest import Manifest
+from hta_sql.store.sources import Source
+
+if TYPE_CHECKING:
+    from hta_sql.places.storage import Place
+
+
+def located(given: str | Path, scratch: Path, report: Callable[[str], None]) -> tuple[Place, str]:
+    """The archive and the job that are meant; traces are ingested into `scratch` first."""
+    path, job = _archive_and_job(str(given))
+    if not holds_archive(path):
+        from hta_sql.ingestion.ingest import ingest
+
+        report(f"ingesting {path}")
+        summary = ingest([path], scratch, report=report)
+        for outcome in summary.traces:
+            if outcome.error:
+                report(f"{outcome.path}: failed: {outcome.error}")
+        if all(outcome.error for outcome in summary.traces):
+            raise IngestError(f"{path}: no trace in it could be read")
+        path = scratch
+    jobs = sorted({row["job"] for row in Manifest(path).rows()})
+    if job is None and len(jobs) == 1:
+        return path, jobs[0]
+    if job in jobs:
+        return path, job
+    some = ", ".join(jobs[:10]) + (", …" if len(jobs) > 10 else "")
+    if job is None:
+        raise ArchiveError(
+            f"{given} has {len(jobs)} jobs: write {given}::JOB, where JOB is of {some or 'none'}"
+        )
+    raise ArchiveError(f"{given}: no job {job!r}; there is {some or 'none'}")
+
+
+def _archive_and_job(text: str) -> tuple[Place, str | None]:
+    """What is before `::`, and the job behind it; a job may have :: in its name, too."""
+    if is_url(text):
+        before, _, job = text.partition("::")
+        return place(before), job or None
+    path, job = Path(text), None
+    parts = text.split("::")
+    for at in range(1, len(parts)):
+        before = Path("::".join(parts[:at]))
+        if not path.exists() and before.exists():
+            path, job = before, "::".join(parts[at:])
+    if not text or not path.exists():
+        raise ArchiveError(f"{path}: no such archive, or folder or file of traces")
+    return path, job
+
+
+def together(root: Path, *jobs: tuple[Place, str, str]) -> Iterable[Path | Source]:
+    """Jobs of other archives, each under a name of its own, without a copy of their data."""
+    on_disk = [(source, old, new) for source, old, new in jobs if not is_remote(source)]
+    if on_disk:
+        _link(root, *on_disk)
+        yield root
+    for source, old, new in jobs:
+        if is_remote(source):
+            yield Source(source, names={old: new})
+
+
+def _link(root: Path, *jobs: tuple[Path, str, str]) -> None:
+    """An archive of jobs of other archives on disk: links to their data."""
+    root.mkdir()
+    for source, old, new in jobs:
+        for found in source.resolve().glob(f"*/{_escaped(folder_for(old))}"):
+            target = root / found.parent.name / folder_for(new)
+            target.parent.mkdir(exist_ok=True)
+            target.symlink_to(found, target_is_directory=True)
+    Manifest(root).change(
+        lambda row: True,
+        (
+            row | {"job": new}
+            for source, old, new in jobs
+            for row in Manifest(source).rows()
+            if row["job"] == old
+        ),
+    )
+
+
+def _escaped(name: str) -> str:
+    return re.sub(r"([*?[])", r"[\1]", name)
+
+
+def check(archive: Archive, base_job: str, test_job: str, lists: dict[str, list[int]]) -> None:
+    """BadParameter for ranks or steps that a side has not: all of it would seem to be gone."""
+    for side, job in (("base", base_job), ("test", test_job)):
+        for what, table in (("rank", "traces"), ("step", "steps")):
+            chosen = lists.get(f"{side}_{what}s")
+            if chosen is None:
+                continue
+            there = archive.sql(
+                f"SELECT DISTINCT {what} AS n FROM {table} WHERE job = $job ORDER BY n",
+                {"job": job},
+            )["n"].to_pylist()
+            if missing := [str(n) for n in chosen if n not in there]:
+                some = ", ".join(map(str, there[:20])) or "none"
+                raise BadParameter(f"{job} has no {what} {', '.join(missing)}; it has {some}")

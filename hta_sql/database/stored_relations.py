@@ -1,0 +1,63 @@
+"""Relations that archives store: read what is there, and compute only what is not.
+
+The macro <name>_of of such a relation does so by itself, whatever comes and goes. But to plan what
+computes it takes most of a small query's time, so where it is known which jobs have stored rows,
+another macro stands in its place.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hta_sql.database.layers import literal
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from hta_sql.catalogue.catalog import Catalog
+
+
+def compute_stored(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
+    """Compute all of these relations: there are no files of stored rows."""
+    for relation, macro in _relations(catalog).items():
+        _put(con, relation, f"FROM {macro}(jobs)")
+
+
+def choose_stored(
+    con: duckdb.DuckDBPyConnection, catalog: Catalog, reading: set[str], may_change: bool = False
+) -> bool:
+    """Read stored rows where there are some. True if that counts on the jobs of now.
+
+    It does not where what is stored `may_change` unseen. `reading` has the views that read files,
+    and, before and afterwards, these relations where they read any.
+    """
+    counts_on_jobs = False
+    for relation, macro in _relations(catalog).items():
+        stored = f"stored_{relation.removesuffix('_of')}"
+        if stored not in reading:
+            if relation in reading:
+                _put(con, relation, f"FROM {macro}(jobs)")
+                reading.remove(relation)
+            continue
+        reading.add(relation)
+        if may_change:
+            con.execute(catalog.chosen[relation])
+            continue
+        counts_on_jobs = True
+        lacking = con.execute("SELECT job FROM jobs_without_results($1) ORDER BY job", [macro])
+        jobs = [job for (job,) in lacking.fetchall()]
+        body = f"FROM {stored} AS s WHERE (jobs IS NULL OR list_contains(jobs, s.job))"
+        if jobs:
+            is_asked = "lambda j: jobs IS NULL OR list_contains(jobs, j)"
+            body += f" UNION ALL BY NAME FROM {macro}(list_filter({literal(jobs)}, {is_asked}))"
+        _put(con, relation, body)
+    return counts_on_jobs
+
+
+def _relations(catalog: Catalog) -> dict[str, str]:
+    """The macros to choose, each with the one that computes."""
+    return {name: catalog.stored[name.removesuffix("_of")] for name in catalog.chosen}
+
+
+def _put(con: duckdb.DuckDBPyConnection, relation: str, body: str) -> None:
+    con.execute(f"CREATE OR REPLACE MACRO {relation}(jobs) AS TABLE {body}")

@@ -1,0 +1,89 @@
+"""The events of a trace: parsed as numbers, or where their stamps need it as text."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hta_sql.ingestion import clock
+from hta_sql.ingestion.attempts import Parsed
+from hta_sql.ingestion.parse import PieceParser
+
+
+class EventParser(PieceParser):
+    """Reads the events of one trace; afterwards knows what the trace says of its clock.
+
+    Times in the tables are relative to the trace's base, which may stand behind the events.
+    """
+
+    number = "event_id"
+    # Whether stamps count from 1970; None until there is one.
+    _since_1970: bool | None = None
+    # Whether fractions of a microsecond are padded; None until there are some of large stamps.
+    _unpadded: bool | None = None
+
+    @property
+    def is_absolute(self) -> bool:
+        """Whether stamps count from 1970, as far as is known."""
+        return bool(self._since_1970)
+
+    def time_format(self, has_base: bool) -> str:
+        """In words: what the stamps count from, and how those since 1970 are written."""
+        if self._since_1970 is None:
+            return "no times"
+        if not self._since_1970:
+            return "relative to base" if has_base else "relative, base unknown"
+        if self._unpadded is None:
+            return "absolute, microseconds"
+        return f"absolute, {'unpadded ' if self._unpadded else ''}nanoseconds"
+
+    def _parsed(self, data) -> Parsed:
+        table = self._readers.query(data, "events_of_numbers({piece})")
+        if not clock.needs_exact_reading(data, pc.max(table["stamp_ns"]).as_py()):
+            return Parsed(table)
+        exact = clock.with_exact_stamps(table, data)
+        return Parsed(self._of_text(data, False) if exact is None else exact, is_exact=True)
+
+    def _parsed_with_care(self, data) -> pa.Table:
+        table = self._of_text(data, self._unpadded)
+        is_exact = clock.needs_exact_reading(data, pc.max(table["stamp_ns"]).as_py())
+        if is_exact and self._unpadded is None:
+            table = self._of_text(data, False)
+        return self._checked(Parsed(table, is_exact), data)
+
+    def _of_text(self, data, unpadded: bool | None) -> pa.Table:
+        """Events whose times are read as text; exactly, where it is known whether padded."""
+        if unpadded is not None:
+            data = clock.quoted(bytes(data), unpadded)
+        return self._readers.query(data, f"events_of_text({{piece}}, {bool(unpadded)})")
+
+    def _checked(self, parsed: Parsed, data) -> pa.Table:
+        table = parsed.table
+        if parsed.is_exact and self._unpadded is None:
+            self._unpadded = clock.is_unpadded(data)
+        if self._unpadded:
+            table = self._of_text(data, True)
+        span = pc.min_max(table["start_ns"]).as_py()
+        if span["max"] is None:
+            return table
+        if self._since_1970 is None:
+            self._since_1970 = most_count_from_1970(table)
+        if self._since_1970 and span["min"] < clock.SINCE_1970_NS:
+            stray = pc.less(table["start_ns"], clock.SINCE_1970_NS)
+            return rejected(table, stray, '"ts" is no date, unlike the others')
+        if not self._since_1970 and span["max"] >= clock.SINCE_1970_NS:
+            stray = pc.greater_equal(table["start_ns"], clock.SINCE_1970_NS)
+            return rejected(table, stray, '"ts" is a date, unlike the others')
+        return table
+
+
+def most_count_from_1970(table: pa.Table) -> bool:
+    since_1970 = pc.greater_equal(table["start_ns"], clock.SINCE_1970_NS)
+    return pc.mean(since_1970).as_py() > 0.5
+
+
+def rejected(table: pa.Table, which: pa.ChunkedArray, why: str) -> pa.Table:
+    """The same events; some have a problem now."""
+    at = table.schema.get_field_index("problem")
+    problem = pc.if_else(pc.fill_null(which, False), pa.scalar(why), table["problem"])
+    return table.set_column(at, "problem", problem)

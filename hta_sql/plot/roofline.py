@@ -1,0 +1,121 @@
+"""How fast kernels compute, beside what their GPU can do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import plotly.graph_objects as go
+
+from hta_sql.plot.style import GREY, SERIES, escaped, figure, rows_of, short, told
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def roofline(table: pa.Table, top_k: int = 200) -> go.Figure:
+    """The table of op_flops: how fast operators compute by how much they do with each byte.
+
+    Larger marks take more time; the roof is what the device could do at best, as far as the
+    table's roofline_frac tells.
+    """
+    rows = [
+        row
+        for row in rows_of(
+            table,
+            "op_flops",
+            "name",
+            "input_dims",
+            "family",
+            "count",
+            "kernel_ns",
+            "achieved_tflops",
+            "arithmetic_intensity",
+            "bound",
+            "roofline_frac",
+        )
+        if row["achieved_tflops"] and row["arithmetic_intensity"]
+    ]
+    rows = sorted(rows, key=lambda row: -(row["kernel_ns"] or 0))[:top_k]
+    most = max((row["kernel_ns"] or 1 for row in rows), default=1)
+    families = list(dict.fromkeys(row["family"] for row in rows))
+    traces = []
+    for place, family in enumerate(families):
+        mine = [row for row in rows if row["family"] == family]
+        traces.append(
+            go.Scatter(
+                name=family,
+                mode="markers",
+                x=[row["arithmetic_intensity"] for row in mine],
+                y=[row["achieved_tflops"] for row in mine],
+                marker={
+                    "size": [6 + 22 * ((row["kernel_ns"] or 0) / most) ** 0.5 for row in mine],
+                    "opacity": 0.7,
+                    "color": SERIES[place % len(SERIES)],
+                },
+                customdata=[
+                    f"{escaped(row['name'] or '-')}<br>"
+                    f"{escaped(short(row['input_dims'] or '', 80))}<br>"
+                    f"{told(row['kernel_ns'])} in {row['count']:,} calls"
+                    + (
+                        f", {100 * row['roofline_frac']:.0f} % of the roof"
+                        if row["roofline_frac"] is not None
+                        else ""
+                    )
+                    for row in mine
+                ],
+                hovertemplate="%{customdata}<br>%{y:.4g} TFLOP/s at %{x:.4g} FLOP/byte"
+                "<extra>%{fullData.name}</extra>",
+            )
+        )
+    traces += _roof(rows)
+    return figure(
+        "Roofline",
+        traces,
+        x="FLOP/byte",
+        y="TFLOP/s",
+        xaxis_type="log",
+        yaxis_type="log",
+        xaxis_dtick="D2",
+        yaxis_dtick="D2",
+        showlegend=True,
+        height=480,
+    )
+
+
+def _roof(rows: list[dict]) -> list[go.Scatter]:
+    """Lines of the fastest memory and the fastest arithmetic that the rows tell of.
+
+    roofline_frac is the least time by the time taken; the least time is that of what bounds.
+    """
+    known = [row for row in rows if row["roofline_frac"] and row["bound"]]
+    roofs = [
+        row["achieved_tflops"] / row["roofline_frac"] for row in known if row["bound"] == "compute"
+    ]
+    slopes = [
+        row["achieved_tflops"] / row["roofline_frac"] / row["arithmetic_intensity"]
+        for row in known
+        if row["bound"] == "memory"
+    ]
+    if not rows or not (roofs or slopes):
+        return []
+    low = min(row["arithmetic_intensity"] for row in rows) / 2
+    high = max(row["arithmetic_intensity"] for row in rows) * 2
+    slope, roof = max(slopes, default=None), max(roofs, default=None)
+    points = []
+    if slope:
+        points += [(x, slope * x) for x in (low, high) if not roof or slope * x < roof]
+    if roof and slope:
+        points.append((roof / slope, roof))
+    if roof:
+        points += [(x, roof) for x in (low, high) if not slope or slope * x >= roof]
+    points.sort()
+    return [
+        go.Scatter(
+            name="at best",
+            mode="lines",
+            x=[x for x, _ in points],
+            y=[y for _, y in points],
+            line={"color": GREY, "dash": "dash"},
+            hovertemplate="%{y:.4g} TFLOP/s<extra>at best</extra>",
+        )
+    ]

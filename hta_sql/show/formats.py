@@ -1,0 +1,198 @@
+"""Write a result: as a table for people, or as JSON, CSV, Parquet or Arrow for machines."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import orjson
+
+from hta_sql.errors import HtaSqlError
+from hta_sql.show.tables import print_table, rows_of, table_lines
+from hta_sql.show.units import number
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+FORMATS = ("table", "json", "csv", "parquet", "arrow")
+_BINARY = ("parquet", "arrow")
+_BY_SUFFIX = {
+    ".txt": "table",
+    ".json": "json",
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+}
+# Neither Python nor Arrow's CSV holds all values of these.
+_ODD_TYPE = re.compile(r"TIME|DATE|INTERVAL|BIT|BIGNUM|UHUGEINT|VARIANT|UNION")
+# DuckDB gives values of these as Arrow does, but without the time that Arrow takes to start.
+_PLAIN_TYPE = re.compile(
+    r"(VARCHAR|BOOLEAN|DOUBLE|FLOAT|U?(TINYINT|SMALLINT|INTEGER|BIGINT))(\[\])*"
+    r"|HUGEINT|DECIMAL\(\d+,\d+\)|BLOB"
+)
+
+
+def format_of(path: Path | None, format: str | None) -> str:
+    """The format, unless given that of the file's name; HtaSqlError if that does not tell it."""
+    format = format or (_BY_SUFFIX.get(path.suffix.lower()) if path else "table")
+    if format is None:
+        raise HtaSqlError(
+            f"{path}: its name does not tell the format; give --format "
+            f"{'|'.join(FORMATS)} or end it in {', '.join(_BY_SUFFIX)}"
+        )
+    return format
+
+
+def write(relation: duckdb.DuckDBPyRelation, format: str | None, path: Path | None) -> None:
+    """Write all rows to `path`, or to stdout; the format, unless given, follows the file's name.
+
+    HtaSqlError where that leaves the format open or would put bytes on a terminal.
+    """
+    format = format_of(path, format)
+    if format not in _BINARY:
+        relation = _printable(relation)
+    if format == "json" and (twice := _first_twice(relation.columns)):
+        raise HtaSqlError(f"two columns are named {twice!r}; give one another name with AS")
+    if format == "table" and not path:
+        print_table(relation.columns, _rows(relation), sys.stdout.isatty())
+        return
+    reader = relation.to_arrow_reader()
+    if path:
+        try:
+            with path.open("wb") as out:
+                _WRITERS[format](reader, out, True)
+        except BaseException:
+            if path.is_file():  # and not a device or a pipe
+                path.unlink()
+            raise
+    elif format in _BINARY and sys.stdout.isatty():
+        raise HtaSqlError(f"{format} is not for terminals: add -o FILE, or pipe it on")
+    else:
+        _WRITERS[format](reader, sys.stdout.buffer, False)
+        sys.stdout.buffer.flush()
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    """Write a table to a file, in the format that its name tells; whole or not at all."""
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with new.open("wb") as out:
+            _WRITERS[format_of(path, None)](table.to_reader(), out, True)
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _printable(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+    """The same rows, with values that DuckDB alone can print as it prints them."""
+    odd = [bool(_ODD_TYPE.search(str(kind))) for kind in relation.types]
+    if not any(odd):
+        return relation
+    columns = [
+        f"{f'CAST(#{at} AS VARCHAR)' if is_odd else f'#{at}'} AS {_quoted(name)}"
+        for at, (name, is_odd) in enumerate(zip(relation.columns, odd, strict=True), 1)
+    ]
+    return relation.project(", ".join(columns))
+
+
+def _quoted(name: str) -> str:
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
+
+
+def _first_twice(names: list[str]) -> str | None:
+    return next((name for at, name in enumerate(names) if name in names[:at]), None)
+
+
+def _table(reader: pa.RecordBatchReader, out: BinaryIO, _: bool) -> None:
+    table = reader.read_all()
+    for line in table_lines(table.column_names, rows_of(table)):
+        out.write(line.encode() + b"\n")
+
+
+def _json(reader: pa.RecordBatchReader, out: BinaryIO, _: bool) -> None:
+    before = b"[\n"
+    for batch in reader:
+        for row in batch.to_pylist():
+            out.write(before + orjson.dumps(row, default=_as_json))
+            before = b",\n"
+    out.write(b"[]\n" if before == b"[\n" else b"\n]\n")
+
+
+def _csv(reader: pa.RecordBatchReader, out: BinaryIO, _: bool) -> None:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    schema = reader.schema
+    odd = [
+        i
+        for i, f in enumerate(schema)  # has no form in CSV: lists, structs, bytes
+        if pa.types.is_nested(f.type) or pa.types.is_binary(f.type)
+    ]
+    for i in odd:
+        schema = schema.set(i, schema.field(i).with_type(pa.string()))
+    with csv.CSVWriter(out, schema) as writer:
+        for batch in reader:
+            for i in odd:
+                cells = [_cell(value) for value in batch.column(i).to_pylist()]
+                batch = batch.set_column(i, schema.field(i), pa.array(cells, pa.string()))
+            writer.write_batch(batch)
+
+
+def _parquet(reader: pa.RecordBatchReader, out: BinaryIO, _: bool) -> None:
+    from pyarrow import parquet
+
+    with parquet.ParquetWriter(out, reader.schema, compression="zstd") as writer:
+        for batch in reader:
+            writer.write_batch(batch)
+
+
+def _arrow(reader: pa.RecordBatchReader, out: BinaryIO, is_file: bool) -> None:
+    """The IPC file form where the reader can seek, the stream form in a pipe."""
+    from pyarrow import ipc
+
+    new = ipc.new_file if is_file else ipc.new_stream
+    with new(out, reader.schema) as writer:
+        for batch in reader:
+            writer.write_batch(batch)
+
+
+_WRITERS: dict[str, Callable[..., None]] = {
+    "table": _table,
+    "json": _json,
+    "csv": _csv,
+    "parquet": _parquet,
+    "arrow": _arrow,
+}
+
+
+def _cell(value: Any) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, bytes):
+        return value.hex()
+    return orjson.dumps(value, default=_as_json).decode()
+
+
+def _as_json(value: Any) -> Any:
+    """What orjson does not know: DuckDB's HUGEINT and DECIMAL, bytes."""
+    if isinstance(value, Decimal):
+        plain = number(value)
+        return plain if isinstance(plain, float) else orjson.Fragment(str(plain))
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def _rows(relation: duckdb.DuckDBPyRelation) -> Iterator[tuple[Any, ...]]:
+    """Its rows, with values as Arrow gives them."""
+    if all(_PLAIN_TYPE.fullmatch(str(kind)) for kind in relation.types):
+        yield from relation.iter_rows()
+    else:
+        for batch in relation.to_arrow_reader():
+            yield from rows_of(batch)

@@ -1,0 +1,77 @@
+"""Values in units that people read, told by the names of their columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import cache, partial
+from math import isfinite
+from typing import Any
+
+
+def humane(name: str, value: Any) -> str:
+    """A cell for people, in the unit that the column's name ends in; `-` for NULL.
+
+    Sizes are decimal: 1 MB is 1,000,000 bytes, as a GB/s is 1e9 bytes a second.
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, str):
+        return value if value.isprintable() else re.sub(r"[\x00-\x1f\x7f]", " ", value)
+    if isinstance(value, Decimal):
+        value = number(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        return str(value)
+    return _in_unit_of(name)(value)
+
+
+@cache
+def _in_unit_of(name: str) -> Callable[[int | float], str]:
+    """How numbers of a column are shown."""
+    if re.search(r"(^|_)(start|end|at|base|modified)_ns$", name):
+        return lambda value: _instant(int(value))
+    for ending, units in _UNITS.items():
+        if f"_{name}".endswith(f"_{ending}"):
+            return partial(_scaled, units=units)
+    if name.endswith("_frac"):
+        return lambda value: f"{100 * value:.1f} %"
+    if name.endswith("_gbps"):
+        return lambda value: f"{value:.4g} GB/s"
+    whole = "{:,}" if name.endswith("_count") or name == "count" else "{}"
+    return lambda value: f"{value:.4g}" if isinstance(value, float) else whole.format(value)
+
+
+_TIME_UNITS = ((3600e9, "h"), (60e9, "min"), (1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
+_END_OF_CALENDAR_S = 253_402_300_800  # the year 10000
+_OPERATION_UNITS = ((1e15, "PFLOP"), (1e12, "TFLOP"), (1e9, "GFLOP"), (1e6, "MFLOP"), (1, "FLOP"))
+_SIZE_UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "B"))
+
+_UNITS = {"ns": _TIME_UNITS, "bytes": _SIZE_UNITS, "flops": _OPERATION_UNITS}
+
+
+def _scaled(value: float, units: tuple[tuple[float, str], ...]) -> str:
+    """Three digits and a unit."""
+    for size, unit in units[:-1]:
+        scaled = value / size
+        if abs(scaled) >= 0.9995:  # what would print as 1000 takes the next unit up
+            short = f"{scaled:,.0f}" if abs(scaled) >= 99.95 else f"{scaled:#.3g}"
+            return f"{short} {unit}"
+    return f"{value:.0f} {units[-1][1]}"
+
+
+def _instant(ns: int) -> str:
+    """A point in time to the nanosecond: UTC, or seconds where the trace tells no date."""
+    seconds, rest = divmod(abs(ns), 10**9)
+    if not 10**8 <= seconds < _END_OF_CALENDAR_S:
+        return f"{'-' * (ns < 0)}{seconds}.{rest:09} s"
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}.{rest:09}"
+
+
+def number(value: Decimal) -> int | float:
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+def counted(count: int, thing: str) -> str:
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"

@@ -1,0 +1,43 @@
+-- Calls of a rank that come in another order than that of their Seq.
+--
+-- `members` are rows of paired_members, `placed` of placed_collectives. Gives job, lane, rank,
+-- reason, which is out_of_order, place, collective_id and detail.
+CREATE OR REPLACE MACRO calls_out_of_order(members, placed) AS TABLE
+WITH
+-- Lanes in which some rank may have had its calls in another order than that of their Seq: not
+-- those where all members of each collective had begun when the first of the next one did.
+entangled AS MATERIALIZED (
+    SELECT lane
+    FROM (
+        SELECT
+            lane,
+            has_seqs,
+            start_ns,
+            max(last_start_ns) OVER (
+                PARTITION BY lane ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ) AS last_start_before_ns
+        FROM query_table(placed)
+        WHERE seq IS NOT NULL
+    )
+    WHERE has_seqs OR start_ns <= last_start_before_ns
+    GROUP BY lane
+)
+SELECT job, lane, rank, 'out_of_order' AS reason, place, collective_id,
+    'Seq ' || seq || ' after ' || seq_before AS detail
+FROM (
+    SELECT
+        m.job,
+        m.lane,
+        m.rank,
+        m.collective_id,
+        m.seq,
+        max(m.seq) OVER (
+            PARTITION BY m.lane, m.rank ORDER BY m.start_ns, m.event_id
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS seq_before
+    FROM query_table(members) AS m
+    SEMI JOIN entangled AS e ON e.lane = m.lane
+    WHERE m.seq >= 0 AND m.paired_by <> 'order' AND m.collective_id IS NOT NULL
+    QUALIFY m.seq < seq_before
+) AS late
+JOIN query_table(placed) AS p USING (job, lane, collective_id, seq);

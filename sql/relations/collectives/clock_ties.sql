@@ -1,0 +1,185 @@
+-- What each rank's clock shows against that of a rank with which it shares collectives.
+--
+-- `members` are rows of paired_members. Gives, both ways for each two ranks that are tied, job,
+-- rank, other, local_ns, other_ns, gain, residual_ns and anchor_count: as aligned_clocks has them,
+-- with the other rank as the reference.
+--
+-- What ties two clocks is that all members of an all-reduce, all-gather, reduce-scatter, all-to-all
+-- or barrier leave it together, once the last one has come. In each group, the ends on the
+-- rank with most of them, the hub, are held against those on each other member:
+--
+--     apart        end on the member less end on the hub, of up to 1000 collectives spread evenly
+--     gain         median of the slopes between collectives half of the window apart (Theil and
+--                  Sen); 0 where there are less than 8, where it does not halve what is left over,
+--                  so is hardly to be seen, and where it is 1 % or more: no clock drifts so, but
+--                  ends in disorder look like it. So aligned instants keep a rank's order
+--     local_ns     by the median of what is left
+--
+-- Medians do not mind if some collectives end in disorder. Collectives of less than 20 us, whose
+-- ends may be as far apart as they are long, count where a group has no eight longer ones.
+CREATE OR REPLACE MACRO clock_ties(members) AS TABLE
+WITH
+anchors AS NOT MATERIALIZED (
+    SELECT job, group_id, collective_id, rank, end_ns, transfer_ns
+    FROM query_table(members)
+    WHERE ends_together AND member_count > 1
+),
+hubs AS (
+    SELECT job, group_id, min({'calls': -call_count, 'rank': rank}).rank AS hub
+    FROM (
+        SELECT job, group_id, rank, count(*) AS call_count
+        FROM anchors
+        GROUP BY job, group_id, rank
+    )
+    GROUP BY job, group_id
+),
+at_hubs AS (
+    SELECT a.*
+    FROM anchors AS a
+    JOIN hubs ON hubs.job = a.job AND hubs.group_id = a.group_id AND hubs.hub = a.rank
+),
+lengths AS (
+    SELECT job, group_id, count(*) FILTER (transfer_ns >= 20000) AS long_count
+    FROM at_hubs
+    GROUP BY job, group_id
+),
+spread AS (
+    SELECT
+        a.*,
+        row_number() OVER (PARTITION BY a.job, a.group_id ORDER BY a.end_ns, a.collective_id)
+            AS place,
+        count(*) OVER (PARTITION BY a.job, a.group_id) AS place_count
+    FROM at_hubs AS a
+    JOIN lengths AS l ON l.job = a.job AND l.group_id = a.group_id
+    WHERE a.transfer_ns >= 20000 OR l.long_count < 8
+),
+chosen AS (
+    SELECT job, group_id, collective_id, rank AS hub, end_ns AS hub_end_ns
+    FROM spread
+    WHERE place % ((place_count + 999) // 1000) = 0
+),
+-- The hub's own among them, which is apart from itself by nothing.
+ends AS MATERIALIZED (
+    SELECT
+        c.job,
+        c.group_id,
+        c.hub,
+        a.rank,
+        c.hub_end_ns,
+        a.transfer_ns,
+        a.end_ns - c.hub_end_ns AS apart_ns,
+        row_number() OVER (
+            PARTITION BY c.job, c.group_id, a.rank ORDER BY c.hub_end_ns, c.collective_id
+        ) AS place,
+        count(*) OVER (PARTITION BY c.job, c.group_id, a.rank) AS anchor_count
+    FROM chosen AS c
+    JOIN anchors AS a ON a.job = c.job AND a.collective_id = c.collective_id
+),
+slopes AS MATERIALIZED (
+    SELECT
+        a.job,
+        a.group_id,
+        a.rank,
+        median((b.apart_ns - a.apart_ns) / nullif(b.hub_end_ns - a.hub_end_ns, 0)) AS slope
+    FROM ends AS a
+    JOIN ends AS b
+        ON b.job = a.job AND b.group_id = a.group_id AND b.rank = a.rank
+        AND b.place = a.place + a.anchor_count // 2
+    WHERE a.anchor_count >= 8
+    GROUP BY a.job, a.group_id, a.rank
+),
+bases AS MATERIALIZED (
+    SELECT
+        job,
+        group_id,
+        hub,
+        rank,
+        count(*) AS anchor_count,
+        min(hub_end_ns) AS hub_ns,
+        quantile_disc(apart_ns, 0.5) AS apart_ns
+    FROM ends
+    GROUP BY job, group_id, hub, rank
+),
+-- What is left over, with the slope and without.
+left_over AS (
+    SELECT
+        e.job,
+        e.group_id,
+        e.rank,
+        e.apart_ns - b.apart_ns AS level_ns,
+        level_ns - round((e.hub_end_ns - b.hub_ns) * coalesce(s.slope, 0))::BIGINT AS sloped_ns
+    FROM ends AS e
+    JOIN bases AS b ON b.job = e.job AND b.group_id = e.group_id AND b.rank = e.rank
+    LEFT JOIN slopes AS s ON s.job = e.job AND s.group_id = e.group_id AND s.rank = e.rank
+),
+levels AS (
+    SELECT
+        job,
+        group_id,
+        rank,
+        quantile_disc(sloped_ns, 0.5) AS sloped_base_ns,
+        quantile_disc(level_ns, 0.75) - quantile_disc(level_ns, 0.25) AS level_spread_ns,
+        quantile_disc(sloped_ns, 0.75) - quantile_disc(sloped_ns, 0.25) AS sloped_spread_ns
+    FROM left_over
+    GROUP BY job, group_id, rank
+),
+fits AS MATERIALIZED (
+    SELECT
+        b.job,
+        b.group_id,
+        b.hub,
+        b.rank,
+        b.anchor_count,
+        b.hub_ns,
+        (abs(s.slope) < 0.01 AND 2 * l.sloped_spread_ns < l.level_spread_ns) IS TRUE AS has_slope,
+        CASE WHEN has_slope THEN s.slope ELSE 0 END AS slope,
+        b.apart_ns + CASE WHEN has_slope THEN l.sloped_base_ns ELSE 0 END AS apart_ns
+    FROM bases AS b
+    JOIN levels AS l ON l.job = b.job AND l.group_id = b.group_id AND l.rank = b.rank
+    LEFT JOIN slopes AS s ON s.job = b.job AND s.group_id = b.group_id AND s.rank = b.rank
+),
+residuals AS (
+    SELECT
+        f.job,
+        f.group_id,
+        f.rank,
+        -- One or two may both be off, by no more than they take.
+        CASE WHEN count(*) < 3 THEN min(e.transfer_ns) ELSE 0 END + ceil(
+            quantile_disc(
+                abs(
+                    e.apart_ns - f.apart_ns - round((e.hub_end_ns - f.hub_ns) * f.slope)::BIGINT
+                ),
+                0.95
+            ) * (1 + 3 / sqrt(count(*)))
+        )::BIGINT AS residual_ns
+    FROM fits AS f
+    JOIN ends AS e ON e.job = f.job AND e.group_id = f.group_id AND e.rank = f.rank
+    GROUP BY f.job, f.group_id, f.rank
+),
+tied AS MATERIALIZED (
+    SELECT f.job, f.hub, f.rank, f.hub_ns, f.apart_ns, f.slope, r.residual_ns, f.anchor_count
+    FROM fits AS f
+    JOIN residuals AS r ON r.job = f.job AND r.group_id = f.group_id AND r.rank = f.rank
+    WHERE f.rank <> f.hub
+)
+SELECT
+    job,
+    rank,
+    hub AS other,
+    hub_ns + apart_ns AS local_ns,
+    hub_ns AS other_ns,
+    slope / (1 + slope) AS gain,
+    residual_ns,
+    anchor_count
+FROM tied
+UNION ALL
+SELECT
+    job,
+    hub AS rank,
+    rank AS other,
+    hub_ns AS local_ns,
+    hub_ns + apart_ns AS other_ns,
+    -slope AS gain,
+    residual_ns,
+    anchor_count
+FROM tied;

@@ -1,0 +1,57 @@
+-- The kernels by which ranks speak with each other: those to which the profiler adds the arguments
+-- of a collective, a send or a receive. `jobs` are the jobs to look at; NULL means all.
+--
+-- reads: gpu_activities
+CREATE OR REPLACE MACRO collective_calls(jobs) AS TABLE
+SELECT
+    a.job,
+    a.rank,
+    a.event_id,
+    a.device,
+    a.step,
+    a.start_ns,
+    a.dur_ns,
+    a.computed_before_ns,
+    a.hidden_ns,
+    a.collective_name AS name,
+    a.dtype,
+    a.in_nelems,
+    a.out_nelems,
+    a.in_split_sizes,
+    a.out_split_sizes,
+    a.process_group_name AS process_group,
+    a.process_group_desc,
+    a.group_size,
+    a.process_group_ranks AS ranks_text,
+    a.group_start_rank,
+    a.group_stride,
+    a.src_rank,
+    a.dst_rank,
+    a.seq,
+    a.comms_id
+FROM gpu_activities AS a
+WHERE a.collective_name <> ''
+  AND a.kind = 'communication'
+  AND (jobs IS NULL OR list_contains(jobs, a.job));
+
+-- What is text in them, or says what they do: once for all calls of a rank that look the same.
+CREATE OR REPLACE MACRO call_kinds(jobs) AS TABLE
+SELECT
+    job,
+    rank,
+    process_group,
+    process_group_desc,
+    group_size,
+    ranks_text,
+    src_rank,
+    dst_rank,
+    name,
+    dtype,
+    in_nelems,
+    out_nelems,
+    min(group_start_rank) AS group_start_rank,
+    min(group_stride) AS group_stride,
+    bool_and(comms_id IS NOT NULL) AS has_comms_id,
+    bool_and(seq IS NOT NULL AND seq >= 0) AS has_seq
+FROM collective_calls(jobs)
+GROUP BY ALL;

@@ -1,0 +1,39 @@
+-- Members of a collective that do not say what most of the others do: its name, number format or
+-- size.
+--
+-- `members` are rows of paired_members, `placed` of placed_collectives. Gives job, lane, rank,
+-- reason, place, collective_id and detail: reason is other_name, other_dtype or other_size.
+CREATE OR REPLACE MACRO disagreeing_calls(members, placed) AS TABLE
+WITH
+disagreeing AS MATERIALIZED (
+    SELECT
+        p.job,
+        p.lane,
+        p.place,
+        p.collective_id,
+        p.has_names,
+        p.has_dtypes,
+        p.has_sizes,
+        m.rank,
+        m.name,
+        coalesce(m.dtype, 'none') AS dtype,
+        coalesce(m.in_nelems::VARCHAR, 'none') || ' in, '
+            || coalesce(m.out_nelems::VARCHAR, 'none') || ' out' AS size
+    FROM query_table(members) AS m
+    JOIN query_table(placed) AS p ON p.job = m.job AND p.collective_id = m.collective_id
+    WHERE p.has_names OR p.has_dtypes OR p.has_sizes
+)
+SELECT job, lane, rank, reason, place, collective_id, said || ' instead of ' || usual AS detail
+FROM (
+    SELECT
+        *,
+        mode(said ORDER BY said) OVER (PARTITION BY job, collective_id, reason) AS usual
+    FROM (
+        SELECT *, 'other_name' AS reason, name AS said FROM disagreeing WHERE has_names
+        UNION ALL
+        SELECT *, 'other_dtype' AS reason, dtype AS said FROM disagreeing WHERE has_dtypes
+        UNION ALL
+        SELECT *, 'other_size' AS reason, size AS said FROM disagreeing WHERE has_sizes
+    )
+)
+WHERE said <> usual;

@@ -1,0 +1,24 @@
+-- The process groups of jobs, by their numbers in each: of several descriptions of one the least.
+--
+-- What it gives is stored, so a change of meaning is a new version. `jobs` are the jobs to look at;
+-- NULL means all. Gives job, group_number, process_group, process_group_desc, group_size, ranks,
+-- ranks_source, ranks_text and is_ambiguous, as in known_groups.
+--
+-- reads: call_kinds, known_groups
+CREATE OR REPLACE MACRO groups_v1(jobs := NULL) AS TABLE
+WITH
+kinds AS MATERIALIZED (
+    FROM call_kinds(jobs)
+)
+SELECT
+    job,
+    group_number,
+    min(process_group) AS process_group,
+    min(process_group_desc) AS process_group_desc,
+    min(member_total) AS group_size,
+    min(ranks) AS ranks,
+    min(ranks_source) AS ranks_source,
+    min(ranks_text) AS ranks_text,
+    bool_or(is_ambiguous) AS is_ambiguous
+FROM known_groups(kinds, jobs)
+GROUP BY job, group_number;

@@ -1,0 +1,152 @@
+-- The process groups that traces declare in their header, `distributedInfo`. Ranks are a list
+-- there, or the text of one; NULL where that is cut short.
+--
+-- reads: traces
+CREATE OR REPLACE MACRO declared_groups(jobs) AS TABLE
+SELECT
+    job,
+    world_size,
+    declared ->> '$.pg_name' AS process_group,
+    TRY_CAST(declared ->> '$.ranks' AS INTEGER[]) AS ranks
+FROM (
+    SELECT
+        t.job,
+        t.world_size,
+        unnest(
+            TRY_CAST(json_extract(t.metadata, '$.distributedInfo.pg_config') AS JSON[])
+        ) AS declared
+    FROM traces AS t
+    WHERE (jobs IS NULL OR list_contains(jobs, t.job))
+);
+
+-- The process groups in which ranks speak with each other, with all their members.
+--
+-- `kinds` are rows of call_kinds. Gives one row for each job and each way in which its traces
+-- describe a group: process_group, process_group_desc, group_size and ranks_text as there, and
+--
+--     group_id      equal for equal groups of a job, and only for these
+--     group_number  the same, from 1 in each job, in order of names and members
+--     ranks         its members, sorted by their place in the group; NULL where no trace tells
+--     ranks_source  what tells them: trace, distributedInfo, start and stride, first and last ranks
+--                   or world size
+--     is_ambiguous  several groups may be behind the description, as they have more ranks than one
+--
+-- A group's name is not enough: groups that are made together may share it. Its list of ranks is
+-- shortened by the profiler, to `[0, 8, 16, ..., 504]`. What rebuilds it has to agree with what is
+-- left of it.
+CREATE OR REPLACE MACRO known_groups(kinds, jobs) AS TABLE
+WITH
+described AS (
+    SELECT
+        job,
+        process_group,
+        process_group_desc,
+        group_size,
+        ranks_text,
+        min(group_start_rank) AS start_rank,
+        min(group_stride) AS stride,
+        count(DISTINCT rank) AS rank_count
+    FROM query_table(kinds)
+    GROUP BY job, process_group, process_group_desc, group_size, ranks_text
+),
+read AS (
+    SELECT
+        *,
+        contains(ranks_text, '...') AS is_cut,
+        TRY_CAST(regexp_replace(ranks_text, ',?\s*\.\.\..*$', ']') AS INTEGER[]) AS first_ranks,
+        TRY_CAST(regexp_extract(ranks_text, '\.\.\.,\s*(\d+)\s*\]', 1) AS INTEGER) AS last_rank
+    FROM described
+),
+sizes AS (
+    SELECT t.job, max(t.world_size) AS world_size
+    FROM traces AS t
+    WHERE (jobs IS NULL OR list_contains(jobs, t.job))
+    GROUP BY t.job
+),
+-- By preference, the first that agrees counts.
+candidates AS (
+    SELECT read.*, 1 AS preference, 'trace' AS source, first_ranks AS ranks
+    FROM read
+    WHERE NOT is_cut AND len(first_ranks) > 0
+    UNION ALL BY NAME
+    SELECT read.*, 2 AS preference, 'distributedInfo' AS source, declared.ranks
+    FROM read
+    JOIN declared_groups(jobs) AS declared
+        ON declared.job = read.job AND declared.process_group = read.process_group
+    UNION ALL BY NAME
+    SELECT
+        read.*,
+        3 AS preference,
+        'start and stride' AS source,
+        list_transform(range(group_size), lambda i: (start_rank + i * stride)::INTEGER) AS ranks
+    FROM read
+    WHERE stride > 0 AND start_rank >= 0 AND group_size BETWEEN 1 AND 1000000
+    UNION ALL BY NAME
+    SELECT
+        read.*,
+        4 AS preference,
+        'first and last ranks' AS source,
+        list_transform(
+            range(group_size),
+            lambda i: (first_ranks[1] + i * (first_ranks[2] - first_ranks[1]))::INTEGER
+        ) AS ranks
+    FROM read
+    WHERE is_cut AND last_rank IS NOT NULL AND len(first_ranks) > 1
+      AND group_size BETWEEN 1 AND 1000000
+    UNION ALL BY NAME
+    SELECT read.*, 5 AS preference, 'world size' AS source, range(world_size)::INTEGER[] AS ranks
+    FROM read
+    JOIN sizes USING (job)
+    WHERE NOT is_cut IS TRUE AND coalesce(len(first_ranks), 0) = 0 AND group_size = world_size
+),
+settled AS (
+    SELECT
+        job,
+        process_group,
+        process_group_desc,
+        group_size,
+        ranks_text,
+        -- Of several equally good ones the least, so that no order of rows decides.
+        min({'preference': preference, 'source': source, 'ranks': ranks}) AS best
+    FROM candidates
+    WHERE (group_size IS NULL OR len(ranks) = group_size)
+      AND (is_cut IS NOT TRUE OR first_ranks IS NULL OR ranks[1:len(first_ranks)] = first_ranks)
+      AND (last_rank IS NULL OR ranks[len(ranks)] = last_rank)
+    GROUP BY job, process_group, process_group_desc, group_size, ranks_text
+),
+with_ranks AS (
+    SELECT
+        read.job,
+        read.process_group,
+        read.process_group_desc,
+        read.group_size,
+        read.ranks_text,
+        read.rank_count,
+        settled.best.ranks AS ranks,
+        settled.best.source AS ranks_source
+    FROM read
+    LEFT JOIN settled
+        ON settled.job = read.job
+        AND settled.process_group IS NOT DISTINCT FROM read.process_group
+        AND settled.process_group_desc IS NOT DISTINCT FROM read.process_group_desc
+        AND settled.group_size IS NOT DISTINCT FROM read.group_size
+        AND settled.ranks_text IS NOT DISTINCT FROM read.ranks_text
+)
+SELECT
+    job,
+    process_group,
+    process_group_desc,
+    coalesce(group_size, len(ranks)) AS member_total,
+    group_size,
+    ranks_text,
+    dense_rank() OVER (
+        ORDER BY job, process_group, group_size, ranks, CASE WHEN ranks IS NULL THEN ranks_text END
+    ) AS group_id,
+    dense_rank() OVER (
+        PARTITION BY job
+        ORDER BY process_group, group_size, ranks, CASE WHEN ranks IS NULL THEN ranks_text END
+    ) AS group_number,
+    ranks,
+    ranks_source,
+    ranks IS NULL AND coalesce(rank_count > group_size, true) AS is_ambiguous
+FROM with_ranks;

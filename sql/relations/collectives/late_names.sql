@@ -1,0 +1,41 @@
+-- What people call the causes of late arrivals: the operator, what the host did, and the machine.
+--
+-- `late` are rows of late_arrivals, of `jobs`; NULL means all. Gives each late_id with op_name, the
+-- operator that launched the event; host_name, what the host did in the middle of the longest idle
+-- gap, on the thread that launched what ended it; and host, the late rank's machine.
+--
+-- reads: gpu_activities, host_at, host_ops, machines
+CREATE OR REPLACE MACRO late_names(late, jobs) AS TABLE
+WITH
+gap_ends AS MATERIALIZED (
+    SELECT late_id, job, rank, event_id, at_ns
+    FROM query_table(late)
+    WHERE cause = 'host'
+),
+instants AS MATERIALIZED (
+    SELECT
+        g.late_id AS instant_id, g.job, g.rank, a.launch_pid AS pid, a.launch_tid AS tid, g.at_ns
+    FROM gpu_activities AS a
+    JOIN gap_ends AS g ON g.job = a.job AND g.rank = a.rank AND g.event_id = a.event_id
+    WHERE a.launch_id IS NOT NULL
+),
+host_spans AS NOT MATERIALIZED (
+    SELECT o.*
+    FROM host_ops AS o
+    WHERE (jobs IS NULL OR list_contains(jobs, o.job))
+),
+launchers AS (
+    SELECT DISTINCT job, rank, op_id
+    FROM query_table(late)
+    WHERE op_id IS NOT NULL
+),
+op_names AS (
+    SELECT o.job, o.rank, o.event_id AS op_id, o.name
+    FROM host_ops AS o
+    SEMI JOIN launchers AS l ON l.job = o.job AND l.rank = o.rank AND l.op_id = o.event_id
+)
+SELECT l.late_id, o.name AS op_name, h.name AS host_name, m.host
+FROM query_table(late) AS l
+LEFT JOIN machines(jobs) AS m ON m.job = l.job AND m.rank = l.rank
+LEFT JOIN op_names AS o ON o.job = l.job AND o.rank = l.rank AND o.op_id = l.op_id
+LEFT JOIN host_at(instants, host_spans) AS h ON h.instant_id = l.late_id;

@@ -1,0 +1,12 @@
+-- With whom each late arrival began: its row of `late`, with root_id, the late_id of the last one
+-- of its chain.
+--
+-- `late` are rows of late_arrivals. Gives late_id, job, collective_id, late_ns, caused_wait_ns and
+-- root_id.
+--
+-- reads: blame_chains
+CREATE OR REPLACE MACRO late_roots(late) AS TABLE
+SELECT l.late_id, l.job, l.collective_id, l.late_ns, l.caused_wait_ns, c.late_id AS root_id
+FROM blame_chains(late) AS c
+JOIN query_table(late) AS l ON l.job = c.job AND l.collective_id = c.chain_id
+WHERE c.is_root;

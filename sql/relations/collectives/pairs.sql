@@ -1,0 +1,214 @@
+-- Which calls of different ranks belong together, as collectives and as messages, job by job.
+--
+-- What it gives is stored, so a change of meaning is a new version. `jobs` are the jobs to look at;
+-- NULL means all. Gives the columns of paired_members that a job has by itself, and
+--
+--     group_number  as in groups_v1
+--     ends          sender and receiver of a message, 0 for a collective; NULL: not known
+--
+-- Within a group of ranks, calls belong together
+--   1. by the `Comms Id` that the profiler gives them, where all calls of the group have one;
+--   2. else by the `Seq` of the group;
+--   3. else by order, as order_pairs says.
+-- The id is a hash of 64 bits and holds within a group only. Where it comes several times on a
+-- rank, as one call may launch several kernels, the first belongs to the first, the second to the
+-- second.
+--
+-- Sends and receives are a lane for each sender and receiver in a group. Their ids count what a
+-- rank sent and received, whoever the peer was: equal on both sides in groups of two only.
+--
+-- reads: call_kinds, collective_calls, collective_operation, ends_together, is_point_to_point,
+--   known_groups, order_pairs, sizes_agree
+CREATE OR REPLACE MACRO pairs_v1(jobs := NULL) AS TABLE
+WITH
+plain_kinds AS MATERIALIZED (
+    FROM call_kinds(jobs)
+),
+groups AS MATERIALIZED (
+    FROM known_groups(plain_kinds, jobs)
+),
+kinds_of_groups AS (
+    SELECT
+        row_number() OVER () AS kind_id,
+        k.*,
+        g.group_id,
+        g.group_number,
+        g.member_total,
+        collective_operation(k.name) AS operation,
+        is_point_to_point(operation) AS is_message,
+        ends_together(operation) AS ends_together,
+        CASE
+            WHEN g.is_ambiguous THEN NULL
+            WHEN NOT is_message THEN g.group_id << 40
+            -- Ranks below 2^20. A send tells its receiver, a receive its sender.
+            WHEN operation = 'send'
+            THEN (g.group_id << 40) + ((k.rank + 1)::BIGINT << 20) + k.dst_rank + 1
+            ELSE (g.group_id << 40) + ((k.src_rank + 1) << 20) + k.rank + 1
+        END AS lane,
+        CASE
+            WHEN is_message THEN hash(k.dtype, greatest(k.in_nelems, k.out_nelems))
+            WHEN sizes_agree(k.name) THEN hash(k.name, k.dtype, k.in_nelems, k.out_nelems)
+            ELSE hash(k.name, k.dtype)
+        END AS signature
+    FROM plain_kinds AS k
+    JOIN groups AS g
+        ON g.job = k.job
+        AND g.process_group IS NOT DISTINCT FROM k.process_group
+        AND g.process_group_desc IS NOT DISTINCT FROM k.process_group_desc
+        AND g.group_size IS NOT DISTINCT FROM k.group_size
+        AND g.ranks_text IS NOT DISTINCT FROM k.ranks_text
+),
+kinds AS MATERIALIZED (
+    SELECT
+        *,
+        CASE
+            WHEN lane IS NULL THEN NULL
+            WHEN is_message AND member_total IS DISTINCT FROM 2 THEN 'order'
+            WHEN bool_and(has_comms_id) OVER (PARTITION BY lane) THEN 'comms_id'
+            WHEN bool_and(has_seq) OVER (PARTITION BY lane) THEN 'seq'
+            ELSE 'order'
+        END AS paired_by
+    FROM kinds_of_groups
+),
+in_lanes AS MATERIALIZED (
+    SELECT
+        k.kind_id,
+        k.lane,
+        c.rank,
+        c.event_id,
+        c.device,
+        c.step,
+        c.start_ns,
+        c.dur_ns,
+        c.computed_before_ns,
+        c.hidden_ns,
+        c.seq,
+        c.comms_id,
+        k.ends_together,
+        CASE k.paired_by
+            WHEN 'comms_id' THEN c.comms_id
+            WHEN 'seq' THEN c.seq::UBIGINT
+        END AS told_key
+    FROM collective_calls(jobs) AS c
+    JOIN kinds AS k
+        ON k.job = c.job
+        AND k.rank = c.rank
+        AND k.name = c.name
+        AND k.process_group IS NOT DISTINCT FROM c.process_group
+        AND k.process_group_desc IS NOT DISTINCT FROM c.process_group_desc
+        AND k.group_size IS NOT DISTINCT FROM c.group_size
+        AND k.ranks_text IS NOT DISTINCT FROM c.ranks_text
+        AND k.src_rank IS NOT DISTINCT FROM c.src_rank
+        AND k.dst_rank IS NOT DISTINCT FROM c.dst_rank
+        AND k.dtype IS NOT DISTINCT FROM c.dtype
+        AND k.in_nelems IS NOT DISTINCT FROM c.in_nelems
+        AND k.out_nelems IS NOT DISTINCT FROM c.out_nelems
+),
+without_ids AS (
+    SELECT
+        c.lane,
+        c.rank,
+        c.event_id,
+        c.step,
+        c.start_ns,
+        c.start_ns + c.dur_ns AS end_ns,
+        k.name,
+        k.signature
+    FROM in_lanes AS c
+    JOIN kinds AS k ON k.kind_id = c.kind_id AND k.paired_by = 'order'
+),
+ordered AS MATERIALIZED (
+    FROM order_pairs(without_ids)
+),
+-- Where one call of a rank may have had several kernels: more calls than ranks, counted modulo 64.
+crowded AS (
+    SELECT lane, told_key
+    FROM in_lanes
+    WHERE told_key IS NOT NULL
+    GROUP BY lane, told_key
+    HAVING count(*) > bit_count(bit_or(1::UBIGINT << (rank % 64)::UBIGINT))
+),
+repeats AS MATERIALIZED (
+    SELECT
+        c.lane,
+        c.rank,
+        c.event_id,
+        row_number() OVER (
+            PARTITION BY c.lane, c.told_key, c.rank ORDER BY c.start_ns, c.event_id
+        ) AS repeat
+    FROM in_lanes AS c
+    SEMI JOIN crowded ON crowded.lane = c.lane AND crowded.told_key = c.told_key
+),
+keyed AS NOT MATERIALIZED (
+    SELECT
+        c.*,
+        -- The model's calls by rank and event.
+        coalesce(
+            c.told_key, ((ordered.model_rank::BIGINT << 40) + ordered.model_event_id)::UBIGINT
+        ) AS pair_key,
+        coalesce(repeats.repeat, 1) AS repeat
+    FROM in_lanes AS c
+    LEFT JOIN ordered
+        ON ordered.lane = c.lane AND ordered.rank = c.rank AND ordered.event_id = c.event_id
+    LEFT JOIN repeats
+        ON repeats.lane = c.lane AND repeats.rank = c.rank AND repeats.event_id = c.event_id
+),
+found AS (
+    SELECT
+        lane,
+        pair_key,
+        repeat,
+        min(kind_id) AS kind_id,
+        min(start_ns) AS first_start_ns,
+        count(*) AS member_count,
+        min(dur_ns) AS transfer_ns,
+        bool_and(ends_together) AS ends_together
+    FROM keyed
+    WHERE pair_key IS NOT NULL
+    GROUP BY lane, pair_key, repeat
+),
+together AS (
+    SELECT
+        f.lane,
+        f.pair_key,
+        f.repeat,
+        row_number() OVER (
+            PARTITION BY k.job ORDER BY f.first_start_ns, f.lane, f.pair_key, f.repeat
+        ) AS collective_id,
+        f.member_count,
+        f.transfer_ns,
+        f.ends_together
+    FROM found AS f
+    JOIN kinds AS k ON k.kind_id = f.kind_id
+)
+SELECT
+    k.job,
+    t.collective_id,
+    k.group_number,
+    c.lane & ((1::BIGINT << 40) - 1) AS ends,
+    k.is_message,
+    coalesce(t.ends_together, false) AS ends_together,
+    c.rank,
+    c.event_id,
+    c.device,
+    c.step,
+    c.start_ns,
+    c.dur_ns,
+    c.computed_before_ns,
+    c.hidden_ns,
+    k.name,
+    k.operation,
+    k.process_group,
+    k.dtype,
+    k.in_nelems,
+    k.out_nelems,
+    c.seq,
+    c.comms_id,
+    k.paired_by,
+    k.member_total,
+    t.member_count,
+    t.transfer_ns
+FROM keyed AS c
+JOIN kinds AS k ON k.kind_id = c.kind_id
+LEFT JOIN together AS t
+    ON t.lane = c.lane AND t.pair_key = c.pair_key AND t.repeat = c.repeat;

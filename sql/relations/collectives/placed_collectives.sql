@@ -1,0 +1,50 @@
+-- Collectives and messages in the order of their lanes, and whether their members agree.
+--
+-- `members` are rows of paired_members, `clocks` of aligned_clocks. Gives job, collective_id, lane,
+-- group_id, name, member_count, rank_count and seq as there, of several the least, and
+--
+--     start_ns, end_ns  the first start and the last end; like last_start_ns, the last start, on
+--                       aligned clocks where they are known
+--     has_seqs, has_names, has_dtypes, has_sizes   its members have several
+--     place             its number in its lane, from 1
+--
+-- reads: aligned_ns, sizes_agree
+CREATE OR REPLACE MACRO placed_collectives(members, clocks) AS TABLE
+WITH
+found AS (
+    SELECT
+        m.job,
+        m.collective_id,
+        any_value(m.lane) AS lane,
+        any_value(m.group_id) AS group_id,
+        min(CASE WHEN m.is_message THEN 'send' ELSE m.name END) AS name,
+        any_value(m.member_count) AS member_count,
+        -- Each rank is in it once.
+        count(*) AS rank_count,
+        min(m.seq) AS seq,
+        min(m.seq) <> max(m.seq) AS has_seqs,
+        -- On aligned clocks where they are known.
+        min(
+            coalesce(aligned_ns(m.start_ns, c.local_ns, c.reference_ns, c.gain), m.start_ns)
+        ) AS start_ns,
+        max(
+            coalesce(aligned_ns(m.start_ns, c.local_ns, c.reference_ns, c.gain), m.start_ns)
+        ) AS last_start_ns,
+        max(
+            coalesce(aligned_ns(m.end_ns, c.local_ns, c.reference_ns, c.gain), m.end_ns)
+        ) AS end_ns,
+        min(m.name) <> max(m.name) AND NOT any_value(m.is_message) AS has_names,
+        min(coalesce(m.dtype, '')) <> max(coalesce(m.dtype, '')) AS has_dtypes,
+        (
+            min(coalesce(m.in_nelems, -1)) <> max(coalesce(m.in_nelems, -1))
+            OR min(coalesce(m.out_nelems, -1)) <> max(coalesce(m.out_nelems, -1))
+        ) AND bool_and(sizes_agree(m.name)) AS has_sizes
+    FROM query_table(members) AS m
+    LEFT JOIN query_table(clocks) AS c ON c.job = m.job AND c.rank = m.rank
+    WHERE m.collective_id IS NOT NULL
+    GROUP BY m.job, m.collective_id
+)
+SELECT
+    *,
+    row_number() OVER (PARTITION BY lane ORDER BY seq, start_ns, collective_id) AS place
+FROM found;

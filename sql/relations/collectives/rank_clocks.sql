@@ -1,0 +1,11 @@
+-- What each rank's clock shows, by all collectives of its job: the rows of aligned_clocks.
+--
+-- `jobs` are the jobs to look at; NULL means all.
+--
+-- reads: aligned_clocks, paired_members
+CREATE OR REPLACE MACRO rank_clocks(jobs) AS TABLE
+WITH
+members AS MATERIALIZED (
+    FROM paired_members(jobs)
+)
+FROM aligned_clocks(members);

@@ -1,0 +1,33 @@
+-- The late arrivals that began with each rank, and the GPU time that others lost by them: as in
+-- lost_gpu_time, which counts those that are late by 10 us or more.
+--
+-- `jobs` are the jobs to look at; NULL means all. Gives job, rank, late_count and lost_ns, NULL
+-- where some wait is not known.
+--
+-- reads: hidden_late_waits, late_arrivals, late_roots, paired_members
+CREATE OR REPLACE MACRO rank_losses(jobs) AS TABLE
+WITH
+members AS MATERIALIZED (
+    FROM paired_members(jobs)
+),
+late AS MATERIALIZED (
+    FROM late_arrivals(members, jobs, 10000)
+),
+roots AS MATERIALIZED (
+    FROM late_roots(late)
+),
+hidden AS (
+    FROM hidden_late_waits(roots, members, jobs)
+)
+SELECT
+    began.job,
+    began.rank,
+    count(*) AS late_count,
+    CASE
+        WHEN count(h.hidden_wait_ns) = count(*)
+        THEN sum(r.caused_wait_ns - h.hidden_wait_ns)::BIGINT
+    END AS lost_ns
+FROM roots AS r
+JOIN late AS began ON began.late_id = r.root_id
+JOIN hidden AS h ON h.late_id = r.late_id
+GROUP BY began.job, began.rank;

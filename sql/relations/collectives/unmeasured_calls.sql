@@ -1,0 +1,76 @@
+-- Calls of which something is not known: with which others they belong, their format or operation,
+-- or how they split what they send.
+--
+-- `members` are rows of paired_members, `groups` of groups_of_jobs, `traced` the ranks with a
+-- trace, all of `jobs`; NULL means all. Gives job, reason, rank, group_id, collective_id,
+-- last_collective_id, collective_count and detail, as collective_audit has them.
+--
+-- reads: collective_calls, collective_operation, dtype_sizes
+CREATE OR REPLACE MACRO unmeasured_calls(members, groups, traced, jobs) AS TABLE
+SELECT
+    m.job,
+    CASE
+        WHEN g.is_ambiguous THEN 'unknown_members'
+        WHEN m.lane IS NULL THEN 'unknown_peer'
+        ELSE 'not_paired'
+    END AS reason,
+    CASE WHEN g.is_ambiguous THEN NULL ELSE m.rank END AS rank,
+    m.group_id,
+    NULL AS collective_id,
+    NULL AS last_collective_id,
+    count(*) AS collective_count,
+    CASE
+        WHEN min(m.name) = max(m.name) THEN min(m.name)
+        ELSE min(m.name) || ' to ' || max(m.name)
+    END AS detail
+FROM query_table(members) AS m
+JOIN query_table(groups) AS g ON g.group_id = m.group_id
+WHERE m.collective_id IS NULL
+  AND m.job IN (SELECT t.job FROM query_table(traced) AS t)
+GROUP BY m.job, reason, CASE WHEN g.is_ambiguous THEN NULL ELSE m.rank END, m.group_id
+UNION ALL
+SELECT
+    m.job,
+    'unknown_dtype' AS reason,
+    NULL AS rank,
+    NULL AS group_id,
+    min(m.collective_id) AS collective_id,
+    max(m.collective_id) AS last_collective_id,
+    count(DISTINCT m.collective_id) AS collective_count,
+    'number format ' || coalesce(m.dtype, 'not told') || ' has no size in dtype_sizes' AS detail
+FROM query_table(members) AS m
+ANTI JOIN dtype_sizes AS d ON d.dtype = m.dtype
+WHERE m.operation IS DISTINCT FROM 'barrier' AND m.collective_id IS NOT NULL
+GROUP BY m.job, m.dtype
+UNION ALL
+SELECT
+    m.job,
+    'unknown_operation' AS reason,
+    NULL AS rank,
+    NULL AS group_id,
+    min(m.collective_id) AS collective_id,
+    max(m.collective_id) AS last_collective_id,
+    count(DISTINCT m.collective_id) AS collective_count,
+    m.name || ' has no factor in bus_factors' AS detail
+FROM query_table(members) AS m
+WHERE m.operation IS NULL AND m.collective_id IS NOT NULL
+GROUP BY m.job, m.name
+UNION ALL
+SELECT
+    m.job,
+    'splits_cut_short' AS reason,
+    NULL AS rank,
+    m.group_id,
+    min(m.collective_id) AS collective_id,
+    max(m.collective_id) AS last_collective_id,
+    count(DISTINCT m.collective_id) AS collective_count,
+    'lists of splits end in ...' AS detail
+FROM query_table(members) AS m
+JOIN (
+    SELECT job, rank, event_id
+    FROM collective_calls(jobs)
+    WHERE collective_operation(name) = 'all_to_all'
+      AND contains(in_split_sizes || out_split_sizes, '...')
+) AS c ON c.job = m.job AND c.rank = m.rank AND c.event_id = m.event_id
+WHERE m.collective_id IS NOT NULL AND m.operation = 'all_to_all'
+GROUP BY m.job, m.group_id;

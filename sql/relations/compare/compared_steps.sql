@@ -1,0 +1,35 @@
+-- The steps of each side's ranks: what is done again and again, and so tells how alike it is.
+--
+-- A side that has no steps at all, and was asked for none, has one
+-- row for each rank, with a NULL step, which stands for the whole trace.
+--
+-- reads: compared_sides, is_of_side, may_be_compared, steps, traces
+CREATE OR REPLACE MACRO compared_steps(
+    base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
+) AS TABLE
+WITH
+sides AS MATERIALIZED (
+    FROM compared_sides(base_job, test_job, base_ranks, test_ranks, base_steps, test_steps)
+),
+marked AS MATERIALIZED (
+    SELECT
+        sides.side,
+        s.job,
+        s.rank,
+        s.step,
+        max(s.end_ns) - min(s.start_ns) AS step_ns
+    FROM steps AS s
+    JOIN sides ON sides.job = s.job
+    WHERE may_be_compared(s.job, base_job, test_job)
+      AND is_of_side(s.job, s.rank, s.step, sides.job, sides.ranks, sides.step_numbers)
+    GROUP BY sides.side, s.job, s.rank, s.step
+)
+SELECT side, job, rank, step, step_ns
+FROM marked
+UNION ALL
+SELECT sides.side, t.job, t.rank, NULL AS step, NULL AS step_ns
+FROM traces AS t
+JOIN sides ON sides.job = t.job
+WHERE sides.step_numbers IS NULL
+  AND (sides.ranks IS NULL OR list_contains(sides.ranks, t.rank))
+  AND sides.side NOT IN (SELECT m.side FROM marked AS m);

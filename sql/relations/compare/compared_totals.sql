@@ -1,0 +1,74 @@
+-- What the totals of two sides tell of each other.
+--
+-- reads: compared_steps, counted_steps
+
+-- Calls and times of each side, of rows with is_base and is_test, as a struct; times of all that
+-- was chosen, of what began in steps, and for a side without steps of the whole trace.
+CREATE OR REPLACE MACRO totals_of_sides(dur_ns, is_base, is_test, is_in_step) AS
+{
+    'base_count': count(*) FILTER (is_base),
+    'test_count': count(*) FILTER (is_test),
+    'base_total_ns': coalesce(sum(dur_ns) FILTER (is_base), 0)::BIGINT,
+    'test_total_ns': coalesce(sum(dur_ns) FILTER (is_test), 0)::BIGINT,
+    'base_in_steps_ns': coalesce(sum(dur_ns) FILTER (is_base AND is_in_step), 0)::BIGINT,
+    'test_in_steps_ns': coalesce(sum(dur_ns) FILTER (is_test AND is_in_step), 0)::BIGINT,
+    'base_in_trace_ns': coalesce(sum(dur_ns) FILTER (is_base), 0)::BIGINT,
+    'test_in_trace_ns': coalesce(sum(dur_ns) FILTER (is_test), 0)::BIGINT
+};
+
+-- What became of something that was there so many times.
+CREATE OR REPLACE MACRO change_of_count(base_times, test_times) AS
+CASE
+    WHEN base_times = test_times THEN 'unchanged'
+    WHEN base_times = 0 THEN 'added'
+    WHEN test_times = 0 THEN 'deleted'
+    WHEN test_times > base_times THEN 'increased'
+    ELSE 'decreased'
+END;
+
+-- `totals` has a row for each thing that is compared, with `sides`, a struct as that of
+-- totals_of_sides. Gives the other columns of `totals`, and those
+-- that follow from `sides`.
+CREATE OR REPLACE MACRO compared_totals(
+    totals, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
+) AS TABLE
+WITH
+sampled AS (
+    FROM compared_steps(
+        base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
+    )
+),
+per_step AS (
+    SELECT
+        t.* EXCLUDE (sides),
+        t.sides.base_count AS base_count,
+        t.sides.test_count AS test_count,
+        t.sides.base_total_ns AS base_total_ns,
+        t.sides.test_total_ns AS test_total_ns,
+        round(
+            CASE
+                WHEN c.base_has_steps THEN t.sides.base_in_steps_ns
+                ELSE t.sides.base_in_trace_ns
+            END / nullif(c.base_steps_count, 0)
+        )::BIGINT AS base_per_step_ns,
+        round(
+            CASE
+                WHEN c.test_has_steps THEN t.sides.test_in_steps_ns
+                ELSE t.sides.test_in_trace_ns
+            END / nullif(c.test_steps_count, 0)
+        )::BIGINT AS test_per_step_ns
+    FROM query_table(totals) AS t
+    CROSS JOIN counted_steps(sampled) AS c
+)
+SELECT
+    *,
+    test_count - base_count AS diff_count,
+    test_total_ns - base_total_ns AS diff_total_ns,
+    round(base_total_ns / nullif(base_count, 0))::BIGINT AS base_mean_ns,
+    round(test_total_ns / nullif(test_count, 0))::BIGINT AS test_mean_ns,
+    test_mean_ns - base_mean_ns AS diff_mean_ns,
+    test_per_step_ns - base_per_step_ns AS diff_per_step_ns,
+    abs(test_per_step_ns - base_per_step_ns)
+        / nullif(sum(abs(test_per_step_ns - base_per_step_ns)) OVER (), 0) AS diff_frac,
+    change_of_count(base_count, test_count) AS change
+FROM per_step;

@@ -1,0 +1,50 @@
+-- Calls and times of operators in each context, in a step of a rank of either side: on the host,
+-- and for the contexts `changed` the GPU work launched in the operators and all below them.
+--
+-- `calls` are rows of calls_in_contexts, `in_contexts` of ops_in_contexts, `activities` of
+-- compared_activities; `samples` have sample and side, `counted` is the row of counted_steps.
+CREATE OR REPLACE MACRO context_totals(
+    changed, calls, in_contexts, activities, samples, counted
+) AS TABLE
+WITH RECURSIVE
+below AS (
+    SELECT o.context, o.op_key, o.sample
+    FROM query_table(in_contexts) AS o
+    WHERE o.context IN (SELECT c.context FROM query_table(changed) AS c)
+    UNION ALL
+    SELECT b.context, o.op_key, b.sample
+    FROM below AS b
+    JOIN query_table(in_contexts) AS o ON o.parent_key = b.op_key
+),
+on_gpu AS (
+    SELECT
+        b.context,
+        sum(a.dur_ns) FILTER (s.side = 'base') AS base_ns,
+        sum(a.dur_ns) FILTER (s.side = 'test') AS test_ns
+    FROM below AS b
+    JOIN query_table(activities) AS a ON a.op_key = b.op_key
+    JOIN query_table(samples) AS s ON s.sample = b.sample
+    GROUP BY b.context
+),
+on_host AS (
+    SELECT
+        c.context,
+        sum(c.times) FILTER (s.side = 'base') AS base_times,
+        sum(c.times) FILTER (s.side = 'test') AS test_times,
+        sum(c.total_ns) FILTER (s.side = 'base') AS base_ns,
+        sum(c.total_ns) FILTER (s.side = 'test') AS test_ns
+    FROM query_table(calls) AS c
+    JOIN query_table(samples) AS s ON s.sample = c.sample
+    GROUP BY c.context
+)
+SELECT
+    h.context,
+    coalesce(h.base_times / n.base_steps_count, 0) AS base_calls,
+    coalesce(h.test_times / n.test_steps_count, 0) AS test_calls,
+    coalesce(h.base_ns / n.base_steps_count, 0) AS base_host_ns,
+    coalesce(h.test_ns / n.test_steps_count, 0) AS test_host_ns,
+    coalesce(g.base_ns / n.base_steps_count, 0) AS base_gpu_ns,
+    coalesce(g.test_ns / n.test_steps_count, 0) AS test_gpu_ns
+FROM on_host AS h
+CROSS JOIN query_table(counted) AS n
+LEFT JOIN on_gpu AS g ON g.context = h.context;

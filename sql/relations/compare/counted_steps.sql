@@ -1,0 +1,9 @@
+-- How many steps each side of a comparison has, and whether it has any that are marked as such: one
+-- row. `sampled` are rows of compared_steps.
+CREATE OR REPLACE MACRO counted_steps(sampled) AS TABLE
+SELECT
+    count(*) FILTER (side = 'base') AS base_steps_count,
+    count(*) FILTER (side = 'test') AS test_steps_count,
+    coalesce(bool_or(step IS NOT NULL) FILTER (side = 'base'), false) AS base_has_steps,
+    coalesce(bool_or(step IS NOT NULL) FILTER (side = 'test'), false) AS test_has_steps
+FROM query_table(sampled);

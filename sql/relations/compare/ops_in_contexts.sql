@@ -1,0 +1,44 @@
+-- What each operator is called in, and what that is called in: the columns of `ops`, rows of
+-- compared_ops, without names.
+--
+--     in_hash      name_hash of what it is called in, 0 for nothing
+--     around_hash  that of what this is called in
+--     context      tells apart operators of a name by these two
+--     whole        what it is called in, told apart likewise; 0 for nothing
+--     dims_hash    of its shapes; 0 where only one side has any, as if all were alike
+--
+-- `samples` have sample and side.
+CREATE OR REPLACE MACRO ops_in_contexts(ops, samples) AS TABLE
+WITH
+have_shapes AS (
+    SELECT
+        coalesce(bool_or(o.input_dims IS NOT NULL) FILTER (s.side = 'base'), false)
+        AND coalesce(bool_or(o.input_dims IS NOT NULL) FILTER (s.side = 'test'), false) AS both_do
+    FROM query_table(ops) AS o
+    JOIN query_table(samples) AS s ON s.sample = o.sample
+),
+in_parents AS MATERIALIZED (
+    SELECT
+        o.sample,
+        o.op_key,
+        o.parent_key,
+        o.is_inside,
+        o.name_hash,
+        CASE WHEN h.both_do THEN o.dims_hash ELSE 0::UBIGINT END AS dims_hash,
+        o.input_dims IS NOT NULL AS has_dims,
+        o.dur_ns,
+        coalesce(p.name_hash, 0::UBIGINT) AS in_hash
+    FROM query_table(ops) AS o
+    CROSS JOIN have_shapes AS h
+    LEFT JOIN query_table(ops) AS p ON p.op_key = o.parent_key
+)
+SELECT
+    o.*,
+    hash(coalesce(p.in_hash, 0::UBIGINT), o.in_hash, o.name_hash) AS context,
+    CASE
+        WHEN o.in_hash = 0 THEN 0::UBIGINT
+        ELSE hash(coalesce(p.in_hash, 0::UBIGINT), o.in_hash)
+    END AS whole,
+    coalesce(p.in_hash, 0::UBIGINT) AS around_hash
+FROM in_parents AS o
+LEFT JOIN in_parents AS p ON p.op_key = o.parent_key;

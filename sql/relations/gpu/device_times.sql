@@ -1,0 +1,16 @@
+-- How long each device was busy with each kind of activities: busy_times of whole devices, so that
+-- step is NULL.
+--
+-- `jobs`, `ranks` and `steps` are those to look at, as in activities_of.
+--
+-- reads: busy_times, gpu_activities
+CREATE OR REPLACE MACRO device_times(jobs, ranks, steps) AS TABLE
+WITH
+of_devices AS (
+    SELECT a.job, a.rank, a.device, NULL::BIGINT AS step, a.kind, a.start_ns, a.end_ns
+    FROM gpu_activities AS a
+    WHERE (jobs IS NULL OR list_contains(jobs, a.job))
+      AND (ranks IS NULL OR list_contains(ranks, a.rank))
+      AND (steps IS NULL OR list_contains(steps, a.step))
+)
+FROM busy_times(of_devices);

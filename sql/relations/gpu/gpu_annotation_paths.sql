@@ -1,0 +1,130 @@
+-- The annotations on the GPU that activities without a host annotation run in.
+--
+-- `activities` has job, rank, device, stream, event_id, start_ns, end_ns and annotation_id; they
+-- are of `jobs` and `ranks`; NULL means all. Gives for each activity that runs in one: job, rank,
+-- event_id, name, that of the innermost, and path, the names from outer to inner, with ; between.
+--
+-- reads: events
+CREATE OR REPLACE MACRO gpu_annotation_paths(activities, jobs, ranks) AS TABLE
+WITH
+-- In the order from outer to inner, so that of those open at an instant the last is the innermost.
+gpu_annotations AS MATERIALIZED (
+    SELECT
+        row_number() OVER (
+            ORDER BY job, rank, device, stream, start_ns, end_ns DESC, event_id
+        ) AS number,
+        dense_rank() OVER (ORDER BY job, rank, device, stream) AS stream_number,
+        *
+    FROM (
+        SELECT
+            e.job,
+            e.rank,
+            coalesce(e.device, TRY_CAST(e.pid AS BIGINT)) AS device,
+            coalesce(e.stream, TRY_CAST(e.tid AS BIGINT)) AS stream,
+            e.event_id,
+            e.name,
+            e.start_ns,
+            e.end_ns
+        FROM events AS e
+        WHERE e.cat = 'gpu_user_annotation'
+          AND e.ph = 'X'
+          AND (jobs IS NULL OR list_contains(jobs, e.job))
+          AND (ranks IS NULL OR list_contains(ranks, e.rank))
+    )
+),
+streams AS (
+    SELECT DISTINCT stream_number, job, rank, device, stream
+    FROM gpu_annotations
+),
+-- Each stream's time is cut wherever an annotation begins or ends; pieces are numbered.
+pieces AS (
+    SELECT
+        row_number() OVER (ORDER BY stream_number, start_ns) AS piece,
+        stream_number,
+        start_ns
+    FROM (
+        SELECT stream_number, start_ns FROM gpu_annotations
+        UNION
+        SELECT stream_number, end_ns AS start_ns FROM gpu_annotations
+    )
+),
+-- An annotation once for each piece that it covers: all in all, pieces times the depth of nesting.
+open_annotations AS (
+    SELECT
+        g.number,
+        g.end_ns,
+        unnest(range(first_piece.piece, end_piece.piece)) AS piece
+    FROM gpu_annotations AS g
+    JOIN pieces AS first_piece
+        ON first_piece.stream_number = g.stream_number AND first_piece.start_ns = g.start_ns
+    JOIN pieces AS end_piece
+        ON end_piece.stream_number = g.stream_number AND end_piece.start_ns = g.end_ns
+),
+without_host AS (
+    SELECT a.job, a.rank, a.event_id, streams.stream_number, a.start_ns, a.end_ns
+    FROM query_table(activities) AS a
+    JOIN streams
+        ON streams.job = a.job
+        AND streams.rank = a.rank
+        AND streams.device IS NOT DISTINCT FROM a.device
+        AND streams.stream IS NOT DISTINCT FROM a.stream
+    WHERE a.annotation_id IS NULL
+),
+-- The last piece to begin before an activity, by a running maximum; DuckDB plans an ASOF join as a
+-- quadratic one where it expects few rows.
+moments AS (
+    SELECT stream_number, start_ns AS at_ns, piece, NULL::BIGINT AS event_id
+    FROM pieces
+    UNION ALL
+    SELECT stream_number, start_ns AS at_ns, NULL AS piece, event_id
+    FROM without_host
+),
+last_pieces AS (
+    SELECT
+        stream_number,
+        event_id,
+        max(piece) OVER (
+            PARTITION BY stream_number
+            ORDER BY at_ns, event_id NULLS FIRST
+            ROWS UNBOUNDED PRECEDING
+        ) AS piece
+    FROM moments
+),
+in_pieces AS (
+    SELECT a.job, a.rank, a.event_id, a.end_ns, last_pieces.piece
+    FROM without_host AS a
+    JOIN last_pieces
+        ON last_pieces.stream_number = a.stream_number
+        AND last_pieces.event_id = a.event_id
+),
+-- That an annotation ends too soon is no condition of the join, for which it would be a range.
+innermost AS (
+    SELECT
+        a.job,
+        a.rank,
+        a.event_id,
+        max(o.number) FILTER (o.end_ns >= a.end_ns) AS number
+    FROM in_pieces AS a
+    JOIN open_annotations AS o ON o.piece = a.piece
+    GROUP BY a.job, a.rank, a.event_id
+),
+-- Paths only of what is some activity's annotation; what contains it is open where it begins.
+chosen AS (
+    SELECT g.number, g.name, g.end_ns, pieces.piece
+    FROM gpu_annotations AS g
+    JOIN pieces ON pieces.stream_number = g.stream_number AND pieces.start_ns = g.start_ns
+    WHERE g.number IN (SELECT number FROM innermost)
+),
+gpu_paths AS (
+    SELECT
+        c.number,
+        c.name,
+        string_agg(outer_one.name, ';' ORDER BY o.number) FILTER (o.end_ns >= c.end_ns) AS path
+    FROM chosen AS c
+    JOIN open_annotations AS o ON o.piece = c.piece
+    JOIN gpu_annotations AS outer_one ON outer_one.number = o.number
+    GROUP BY c.number, c.name
+)
+SELECT i.job, i.rank, i.event_id, p.name, p.path
+FROM innermost AS i
+JOIN gpu_paths AS p ON p.number = i.number;

@@ -1,0 +1,18 @@
+-- The calls of kernels, copies and memsets by name: job, rank, kind, name and dur_ns.
+--
+-- `jobs`, `ranks` and `steps` are those to look at, as in activities_of; of these, activities with
+-- `part` in their name, NULL for all. `is_short`: names without template arguments and parameters.
+--
+-- reads: gpu_activities
+CREATE OR REPLACE MACRO named_calls(jobs, ranks, steps, part, is_short) AS TABLE
+SELECT
+    a.job,
+    a.rank,
+    a.kind,
+    CASE WHEN is_short THEN a.short_name ELSE a.name END AS name,
+    a.dur_ns
+FROM gpu_activities AS a
+WHERE (jobs IS NULL OR list_contains(jobs, a.job))
+  AND (ranks IS NULL OR list_contains(ranks, a.rank))
+  AND (steps IS NULL OR list_contains(steps, a.step))
+  AND (part IS NULL OR contains(a.name, part));

@@ -1,0 +1,20 @@
+-- How long each rank's devices were busy with each kind of activities: sums of device_times.
+--
+-- `jobs`, `ranks` and `steps` are those to look at, as in activities_of. Gives job, rank, device,
+-- the first of its devices, span_ns, busy_ns, compute_ns, communication_ns, memory_ns and both_ns,
+-- time with computation or communication.
+--
+-- reads: device_times
+CREATE OR REPLACE MACRO rank_times(jobs, ranks, steps) AS TABLE
+SELECT
+    job,
+    rank,
+    min(device) AS device,
+    sum(span_ns)::BIGINT AS span_ns,
+    sum(busy_ns)::BIGINT AS busy_ns,
+    sum(computation_ns)::BIGINT AS compute_ns,
+    sum(communication_ns)::BIGINT AS communication_ns,
+    sum(memory_ns)::BIGINT AS memory_ns,
+    sum(computation_or_communication_ns)::BIGINT AS both_ns
+FROM device_times(jobs, ranks, steps)
+GROUP BY job, rank;

@@ -1,0 +1,19 @@
+-- The events of this number: of each rank one or none, with rank_number, job and rank; op_id, the
+-- host operation that it is or that launched it; activity_id where it is a GPU activity.
+--
+-- reads: gpu_activities, host_ops
+CREATE OR REPLACE MACRO events_of_number(of_event, of_rank, only_jobs) AS TABLE
+SELECT row_number() OVER (ORDER BY job, rank) AS rank_number, *
+FROM (
+    SELECT o.job, o.rank, o.event_id AS op_id, NULL::BIGINT AS activity_id
+    FROM host_ops AS o
+    WHERE o.event_id = of_event
+      AND (of_rank IS NULL OR o.rank = of_rank)
+      AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+    UNION ALL
+    SELECT a.job, a.rank, a.launch_id AS op_id, a.event_id AS activity_id
+    FROM gpu_activities AS a
+    WHERE a.event_id = of_event
+      AND (of_rank IS NULL OR a.rank = of_rank)
+      AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+);

@@ -1,0 +1,35 @@
+-- Host annotations that activities run in, each with those around it.
+--
+-- `activities` has job, rank and annotation_id; they are of `jobs` and `ranks`; NULL means all.
+-- Gives job, rank, event_id, name and path, the names from outer to inner, with ; between.
+--
+-- reads: host_ops
+CREATE OR REPLACE MACRO host_annotation_paths(activities, jobs, ranks) AS TABLE
+WITH RECURSIVE
+host_annotations AS (
+    SELECT o.job, o.rank, o.event_id, o.annotation_id AS outer_id, o.name
+    FROM host_ops AS o
+    WHERE o.cat = 'user_annotation'
+      AND (jobs IS NULL OR list_contains(jobs, o.job))
+      AND (ranks IS NULL OR list_contains(ranks, o.rank))
+),
+-- Of each activity's annotation, itself and all that are around it.
+host_around AS (
+    SELECT h.job, h.rank, h.event_id, h.name, h.outer_id, 0 AS height
+    FROM host_annotations AS h
+    SEMI JOIN query_table(activities) AS a
+        ON a.job = h.job AND a.rank = h.rank AND a.annotation_id = h.event_id
+    UNION ALL
+    SELECT i.job, i.rank, i.event_id, h.name, h.outer_id, i.height + 1 AS height
+    FROM host_around AS i
+    JOIN host_annotations AS h
+        ON h.job = i.job AND h.rank = i.rank AND h.event_id = i.outer_id
+)
+SELECT
+    job,
+    rank,
+    event_id,
+    any_value(name) FILTER (height = 0) AS name,
+    string_agg(name, ';' ORDER BY height DESC) AS path
+FROM host_around
+GROUP BY job, rank, event_id;

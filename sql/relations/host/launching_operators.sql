@@ -1,0 +1,23 @@
+-- The operators that launch activities themselves, with the totals of these: the columns of `ops`
+-- and activity_count, activity_ns, first_start_ns and last_end_ns.
+--
+-- `activities` has job, rank, op_id, start_ns, dur_ns and end_ns; `ops` has job, rank and event_id.
+CREATE OR REPLACE MACRO launching_operators(activities, ops) AS TABLE
+WITH
+totals AS (
+    SELECT
+        job,
+        rank,
+        op_id,
+        count(*) AS activity_count,
+        sum(dur_ns) AS activity_ns,
+        min(start_ns) AS first_start_ns,
+        max(end_ns) AS last_end_ns
+    FROM query_table(activities)
+    WHERE op_id IS NOT NULL
+    GROUP BY job, rank, op_id
+)
+SELECT o.*, t.activity_count, t.activity_ns, t.first_start_ns, t.last_end_ns
+FROM totals AS t
+JOIN query_table(ops) AS o
+    ON o.job = t.job AND o.rank = t.rank AND o.event_id = t.op_id;

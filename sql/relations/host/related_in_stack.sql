@@ -1,0 +1,15 @@
+-- Rows of stack_totals, `totals`, with their relation to the event `of_event`, as call_stack names
+-- it; NULL for none. `inside` have rank_number and event_id of what the event called.
+CREATE OR REPLACE MACRO related_in_stack(of_event, totals, inside) AS TABLE
+SELECT
+    totals.*,
+    CASE
+        WHEN totals.event_id = of_event THEN 'self'
+        WHEN totals.holds_place THEN 'ancestor'
+        WHEN inside.event_id IS NOT NULL THEN 'descendant'
+        WHEN totals.is_forward THEN 'forward'
+        WHEN totals.holds_forward THEN 'forward_ancestor'
+    END AS relation
+FROM query_table(totals) AS totals
+LEFT JOIN (SELECT DISTINCT rank_number, event_id FROM query_table(inside)) AS inside
+    ON inside.rank_number = totals.rank_number AND inside.event_id = totals.event_id;

@@ -1,0 +1,104 @@
+-- The calls that make the host wait for the device: kind wait, or copy where the call copies; with
+-- job, rank, event_id and op_id. Of NULL jobs, ranks or steps all count.
+--
+-- reads: blocks_host, copies_synchronously, copy_kind, gpu_activities, host_ops, is_runtime_call,
+--   waits_for_device
+CREATE OR REPLACE MACRO waiting_calls(only_jobs, only_ranks, only_steps) AS TABLE
+WITH
+runtime_calls AS MATERIALIZED (
+    SELECT
+        h.job,
+        h.rank,
+        h.event_id,
+        h.pid,
+        h.tid,
+        h.op_id,
+        waits_for_device(h.name) AS is_wait,
+        copies_synchronously(h.name) AS is_synchronous_copy,
+        h.step,
+        h.start_ns,
+        h.end_ns
+    FROM host_ops AS h
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, h.rank))
+      AND is_runtime_call(h.cat)
+),
+activities AS (
+    SELECT
+        a.job,
+        a.rank,
+        a.name,
+        a.launch_id,
+        a.launch_name,
+        a.launch_end_ns >= a.end_ns AS outlasts,
+        CASE WHEN a.kind = 'memory' THEN copy_kind(a.name) END AS way
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND a.launch_id IS NOT NULL
+),
+-- A graph's launch is no copy because the graph has one.
+copies AS MATERIALIZED (
+    SELECT
+        job,
+        rank,
+        launch_id,
+        bool_or(blocks_host(launch_name, way, name, outlasts)) AS blocks,
+        bool_or(way = 'Memcpy DtoH') AS is_to_host
+    FROM activities
+    GROUP BY job, rank, launch_id
+    HAVING bool_and(coalesce(prefix(way, 'Memcpy '), false))
+       AND NOT bool_or(coalesce(contains(launch_name, 'GraphLaunch'), false))
+),
+-- Calls of the operators, on their threads, that copy to the host; not those inside another call.
+beside_copies AS (
+    SELECT
+        *,
+        max(end_ns) OVER (
+            PARTITION BY job, rank, pid, tid, op_id
+            ORDER BY start_ns, end_ns DESC, event_id
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS busy_until_ns
+    FROM runtime_calls
+    SEMI JOIN (
+        SELECT r.job, r.rank, r.pid, r.tid, r.op_id
+        FROM runtime_calls AS r
+        JOIN copies AS c
+            ON c.job = r.job AND c.rank = r.rank AND c.launch_id = r.event_id
+        WHERE c.is_to_host AND NOT c.blocks
+    ) AS places
+        ON places.job = runtime_calls.job
+        AND places.rank = runtime_calls.rank
+        AND places.pid IS NOT DISTINCT FROM runtime_calls.pid
+        AND places.tid IS NOT DISTINCT FROM runtime_calls.tid
+        AND places.op_id IS NOT DISTINCT FROM runtime_calls.op_id
+),
+followed AS (
+    SELECT
+        job,
+        rank,
+        event_id,
+        lead(is_wait) OVER (
+            PARTITION BY job, rank, pid, tid, op_id
+            ORDER BY start_ns, end_ns DESC, event_id
+        ) AS is_waited_for
+    FROM beside_copies
+    WHERE busy_until_ns IS NULL OR start_ns >= busy_until_ns
+)
+SELECT
+    r.job,
+    r.rank,
+    r.event_id,
+    r.op_id,
+    CASE WHEN r.is_wait THEN 'wait' ELSE 'copy' END AS kind
+FROM runtime_calls AS r
+LEFT JOIN copies AS c
+    ON c.job = r.job AND c.rank = r.rank AND c.launch_id = r.event_id
+LEFT JOIN followed AS f
+    ON f.job = r.job AND f.rank = r.rank AND f.event_id = r.event_id
+WHERE (only_steps IS NULL OR list_contains(only_steps, r.step))
+  AND (
+      r.is_wait
+      OR coalesce(c.blocks, r.is_synchronous_copy)
+      OR (c.is_to_host AND f.is_waited_for)
+  );

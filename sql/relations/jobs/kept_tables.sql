@@ -1,0 +1,14 @@
+-- What stored results were called before: names that statements of users may still have.
+--
+-- reads: stored_job_kernels, stored_job_ranks, stored_job_summary, stored_results
+CREATE OR REPLACE VIEW kept_results AS
+FROM stored_results;
+
+CREATE OR REPLACE VIEW kept_job_summary AS
+FROM stored_job_summary;
+
+CREATE OR REPLACE VIEW kept_job_ranks AS
+FROM stored_job_ranks;
+
+CREATE OR REPLACE VIEW kept_job_kernels AS
+FROM stored_job_kernels;

@@ -1,0 +1,27 @@
+-- The rows of memory_instants of the traces' instants `[memory]`. Of NULL jobs, ranks or steps all
+-- count; the steps are those of `marks`, rows of the view steps, in which the instants lie.
+--
+-- reads: events, memory_instants, steps_at
+CREATE OR REPLACE MACRO memory_changes(marks, only_jobs, only_ranks, only_steps) AS TABLE
+WITH
+instants AS (
+    SELECT e.job, e.rank, e.event_id, e.pid, e.tid, e.start_ns, e.args
+    FROM events AS e
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, e.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, e.rank))
+      AND e.name = '[memory]'
+      AND e.ph IN ('i', 'I')
+),
+told AS MATERIALIZED (
+    FROM memory_instants(instants)
+),
+to_place AS (
+    SELECT job, rank, event_id, at_ns
+    FROM told
+    WHERE only_steps IS NOT NULL
+)
+SELECT m.*
+FROM told AS m
+LEFT JOIN steps_at(to_place, marks) AS placed
+    ON placed.job = m.job AND placed.rank = m.rank AND placed.event_id = m.event_id
+WHERE (only_steps IS NULL OR list_contains(only_steps, placed.step));

@@ -1,0 +1,81 @@
+-- The GPU activities of nn.Modules: path_number of the innermost module that launched each, or of
+-- whose backward pass it is, else that of the rank's rest; is_backward, start_ns, end_ns, dur_ns;
+-- and is_alone of those that overlap no other activity of the rank.
+--
+-- `chosen`, `only_jobs` and `only_ranks` are those of module_calls, `paths` rows of
+-- numbered_modules; `numbered_calls` have rank_number, event_id and path_number of each call.
+--
+-- reads: gpu_activities, host_ops
+CREATE OR REPLACE MACRO module_activities(
+    chosen, paths, numbered_calls, only_jobs, only_ranks
+) AS TABLE
+WITH
+ranks AS (
+    SELECT c.job, c.rank, c.step_numbers, p.rank_number, p.path_number AS rest_number
+    FROM query_table(paths) AS p
+    JOIN query_table(chosen) AS c ON c.rank_number = p.rank_number
+    WHERE p.path IS NULL
+),
+-- Launches that are in a module or a backward pass, and where the forward operators are.
+launches AS (
+    SELECT o.job, o.rank, o.event_id, o.module_id, o.is_backward, o.forward_id
+    FROM host_ops AS o
+    WHERE (o.module_id IS NOT NULL OR o.is_backward)
+      AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+),
+forward_ops AS (
+    SELECT o.job, o.rank, o.event_id, o.module_id
+    FROM host_ops AS o
+    WHERE o.module_id IS NOT NULL
+      AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+),
+activities AS (
+    SELECT
+        ranks.rank_number,
+        ranks.rest_number,
+        coalesce(launches.is_backward, false) AS is_backward,
+        coalesce(launches.module_id, forward_ops.module_id) AS module_id,
+        a.start_ns,
+        a.end_ns,
+        a.dur_ns
+    FROM gpu_activities AS a
+    JOIN ranks ON ranks.job = a.job AND ranks.rank = a.rank
+    LEFT JOIN launches
+        ON launches.job = a.job
+        AND launches.rank = a.rank
+        AND launches.event_id = a.launch_id
+    LEFT JOIN forward_ops
+        ON forward_ops.job = launches.job
+        AND forward_ops.rank = launches.rank
+        AND forward_ops.event_id = launches.forward_id
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND (ranks.step_numbers IS NULL OR list_contains(ranks.step_numbers, a.step))
+),
+neighbours AS (
+    SELECT
+        coalesce(n.path_number, a.rest_number) AS path_number,
+        a.is_backward,
+        a.start_ns,
+        a.end_ns,
+        a.dur_ns,
+        max(a.end_ns) OVER (
+            PARTITION BY a.rest_number
+            ORDER BY a.start_ns
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS until_ns,
+        lead(a.start_ns) OVER (PARTITION BY a.rest_number ORDER BY a.start_ns) AS next_start_ns
+    FROM activities AS a
+    LEFT JOIN query_table(numbered_calls) AS n
+        ON n.rank_number = a.rank_number AND n.event_id = a.module_id
+)
+SELECT
+    path_number,
+    is_backward,
+    coalesce(until_ns <= start_ns, true) AND coalesce(next_start_ns >= end_ns, true) AS is_alone,
+    start_ns,
+    end_ns,
+    dur_ns
+FROM neighbours;

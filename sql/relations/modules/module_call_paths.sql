@@ -1,0 +1,50 @@
+-- Where in the model each call of an nn.Module is: of `calls`, rows of module_calls, the columns
+-- that name it; path, the instances from the outermost in, joined by /; around_path without the
+-- last; depth, 0 for the outermost.
+CREATE OR REPLACE MACRO module_call_paths(calls) AS TABLE
+WITH RECURSIVE
+-- Of a call in a backward pass, what was around the last one before that was not; -1 for none, for
+-- arg_max passes over NULL.
+around_calls AS (
+    SELECT
+        place,
+        rank_number,
+        event_id,
+        name,
+        CASE
+            WHEN module_id IS NULL AND is_backward
+            THEN nullif(
+                arg_max(coalesce(module_id, -1), place) FILTER (NOT is_backward) OVER (
+                    PARTITION BY rank_number, name ORDER BY place ROWS UNBOUNDED PRECEDING
+                ),
+                -1
+            )
+            ELSE module_id
+        END AS around_id
+    FROM query_table(calls)
+),
+call_paths AS (
+    SELECT
+        place,
+        rank_number,
+        event_id,
+        name,
+        0 AS depth,
+        NULL::VARCHAR AS around_path,
+        name AS path
+    FROM around_calls
+    WHERE around_id IS NULL
+    UNION ALL
+    SELECT
+        c.place,
+        c.rank_number,
+        c.event_id,
+        c.name,
+        around.depth + 1 AS depth,
+        around.path AS around_path,
+        concat(around.path, '/', c.name) AS path
+    FROM call_paths AS around
+    JOIN around_calls AS c
+        ON c.rank_number = around.rank_number AND c.around_id = around.event_id
+)
+FROM call_paths;

@@ -1,0 +1,28 @@
+-- The calls of nn.Modules on the ranks `chosen`: these have rank_number, job, rank and
+-- step_numbers, the steps to measure (NULL for all).
+--
+-- Of all steps, since a place in the model may depend on a call of another one; is_picked are those
+-- in the steps to measure. By `place`, what is around a call comes before it. `only_jobs` and
+-- `only_ranks` say of which files nothing is needed; NULL: of none.
+--
+-- reads: host_ops
+CREATE OR REPLACE MACRO module_calls(chosen, only_jobs, only_ranks) AS TABLE
+SELECT
+    row_number() OVER (
+        ORDER BY c.rank_number, o.start_ns, o.end_ns DESC, o.event_id
+    ) AS place,
+    c.rank_number,
+    o.event_id,
+    o.module_id,
+    substring(o.name, length('nn.Module: ') + 1) AS name,
+    coalesce(o.is_backward, false) AS is_backward,
+    o.start_ns,
+    o.end_ns,
+    o.dur_ns,
+    c.step_numbers IS NULL OR list_contains(c.step_numbers, o.step) AS is_picked
+FROM host_ops AS o
+JOIN query_table(chosen) AS c ON c.job = o.job AND c.rank = o.rank
+WHERE o.cat = 'python_function'
+  AND prefix(o.name, 'nn.Module: ')
+  AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+  AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank));

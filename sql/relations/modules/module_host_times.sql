@@ -1,0 +1,27 @@
+-- What nn.Modules take on the host: for each path_number its calls, their time, that outside of
+-- other modules, and the call with the lowest event_id.
+--
+-- `calls` are rows of module_calls, `numbered_calls` have their place and path_number.
+--
+-- reads: covered_times
+CREATE OR REPLACE MACRO module_host_times(calls, numbered_calls) AS TABLE
+WITH
+-- A union, should two of them cross.
+inside_calls AS (
+    SELECT outer_one.place AS group_id, inner_one.start_ns, inner_one.end_ns
+    FROM query_table(calls) AS inner_one
+    JOIN query_table(calls) AS outer_one
+        ON outer_one.rank_number = inner_one.rank_number
+        AND outer_one.event_id = inner_one.module_id
+)
+SELECT
+    n.path_number,
+    count(*) AS call_count,
+    sum(c.dur_ns) AS total_ns,
+    sum(c.dur_ns - coalesce(inside.covered_ns, 0)) AS self_ns,
+    min(c.event_id) AS example_event_id
+FROM query_table(calls) AS c
+JOIN query_table(numbered_calls) AS n ON n.place = c.place
+LEFT JOIN covered_times(inside_calls) AS inside ON inside.group_id = c.place
+WHERE c.is_picked
+GROUP BY n.path_number;

@@ -1,0 +1,33 @@
+-- Which operators are of calls with a known cost, and which of these calls count: the columns of
+-- operator_nests.
+--
+-- `called` are rows of costed_calls of `only_jobs` and `only_ranks`, `shapes` of costed_shapes.
+--
+-- reads: host_ops, is_operator, operator_nests
+CREATE OR REPLACE MACRO counted_operators(called, shapes, only_jobs, only_ranks) AS TABLE
+WITH
+calls AS MATERIALIZED (
+    SELECT
+        c.job,
+        c.rank,
+        c.event_id,
+        c.op_id,
+        s.shape_number,
+        s.flops IS NOT NULL AS has_flops,
+        c.is_rerun
+    FROM query_table(called) AS c
+    JOIN query_table(shapes) AS s
+        ON s.name = c.name
+        AND s.input_dims = c.input_dims
+        AND s.input_types IS NOT DISTINCT FROM c.input_types
+        AND s.concrete_inputs IS NOT DISTINCT FROM c.concrete_inputs
+),
+ops AS (
+    SELECT o.job, o.rank, o.event_id, o.op_id
+    FROM host_ops AS o
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+      AND is_operator(o.cat)
+      AND o.op_id IS NOT NULL
+)
+FROM operator_nests(calls, ops);

@@ -1,0 +1,7 @@
+-- The edges of a rank's critical path in a window: rows of path_edges.
+--
+-- reads: path_edges
+CREATE OR REPLACE MACRO rank_path(of_job, of_rank, of_window) AS TABLE
+SELECT p.*
+FROM path_edges AS p
+WHERE p.job = of_job AND p.rank = of_rank AND p.path_window = of_window AND p.position IS NOT NULL;

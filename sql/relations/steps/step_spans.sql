@@ -1,0 +1,15 @@
+-- How long each step of a rank took; marks of several threads or processes for one step count as
+-- one.
+--
+-- `jobs`, `ranks` and `steps` are those to look at; NULL means all. Gives job, rank, step,
+-- start_ns and step_ns.
+--
+-- reads: steps
+CREATE OR REPLACE MACRO step_spans(jobs, ranks, steps) AS TABLE
+SELECT
+    s.job, s.rank, s.step, min(s.start_ns) AS start_ns, max(s.end_ns) - min(s.start_ns) AS step_ns
+FROM steps AS s
+WHERE (jobs IS NULL OR list_contains(jobs, s.job))
+  AND (ranks IS NULL OR list_contains(ranks, s.rank))
+  AND (steps IS NULL OR list_contains(steps, s.step))
+GROUP BY s.job, s.rank, s.step;
