@@ -2,7 +2,7 @@
 
 import duckdb
 import pytest
-from queries import brute_diffs
+from queries import brute_diff_sides
 from queries.diffs import TWO, Rows
 from queries.small_tables import SmallTables
 
@@ -228,7 +228,7 @@ def test_quantiles_of_t(compare: SmallTables):
         "SELECT n, student_t(n) FROM range(1, 80) AS r(n) ORDER BY n"
     ).fetchall()
     for freedom, value in found:
-        exact = brute_diffs.quantile_of_t(freedom)
+        exact = brute_diff_sides.quantile_of_t(freedom)
         assert exact <= value * (1 + 1e-6) and value < exact * 1.01 + 0.001, freedom
     [few_and_many] = compare.con.execute("SELECT student_t(0), student_t(100000)").fetchall()
     assert few_and_many == (None, pytest.approx(3.2906, abs=1e-3))
