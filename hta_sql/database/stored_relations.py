@@ -31,7 +31,7 @@ def choose_stored(
     It does not where what is stored `may_change` unseen. `reading` has the views that read files,
     and, before and afterwards, these relations where they read any.
     """
-    counts_on_jobs = False
+    lacking: dict[str, list[str]] | None = None
     for relation, macro in _relations(catalog).items():
         stored = f"stored_{relation.removesuffix('_of')}"
         if stored not in reading:
@@ -43,20 +43,30 @@ def choose_stored(
         if may_change:
             con.execute(catalog.chosen[relation])
             continue
-        counts_on_jobs = True
-        lacking = con.execute("SELECT job FROM jobs_without_results($1) ORDER BY job", [macro])
-        jobs = [job for (job,) in lacking.fetchall()]
+        lacking = lacking or _lacking(con, catalog)
         body = f"FROM {stored} AS s WHERE (jobs IS NULL OR list_contains(jobs, s.job))"
-        if jobs:
+        if jobs := lacking[macro]:
             is_asked = "lambda j: jobs IS NULL OR list_contains(jobs, j)"
             body += f" UNION ALL BY NAME FROM {macro}(list_filter({literal(jobs)}, {is_asked}))"
         _put(con, relation, body)
-    return counts_on_jobs
+    return lacking is not None
 
 
 def _relations(catalog: Catalog) -> dict[str, str]:
     """The macros to choose, each with the one that computes."""
     return {name: catalog.stored[name.removesuffix("_of")] for name in catalog.chosen}
+
+
+def _lacking(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> dict[str, list[str]]:
+    """The jobs without stored rows, of each macro that computes them."""
+    macros = list(_relations(catalog).values())
+    found = con.execute(
+        "SELECT m.macro, t.job FROM (SELECT DISTINCT job FROM traces) AS t "
+        "CROSS JOIN (SELECT unnest($1) AS macro) AS m "
+        "ANTI JOIN stored_results AS s ON s.job = t.job AND s.query = m.macro ORDER BY ALL",
+        [macros],
+    ).fetchall()
+    return {macro: [job for of, job in found if of == macro] for macro in macros}
 
 
 def _put(con: duckdb.DuckDBPyConnection, relation: str, body: str) -> None:
