@@ -11,16 +11,24 @@ from hta_sql.catalogue.root import sql_root
 if TYPE_CHECKING:
     import duckdb
 
+_NUMBER = re.compile(r"^\d+_")
+
 
 class SqlFiles:
-    """The files of a folder by names: `<name>`, or `<folder>/<name>` of those in folders below."""
+    """The files of a folder by names: `<name>`, or `<folder>/<name>` of those in folders below.
+
+    A number before a name tells the order in which files run; the name does without it.
+    """
 
     def __init__(self, folder: str):
         self._folder = folder
         self.text = cache(self._text)
 
     def _text(self, name: str) -> str:
-        return (sql_root() / self._folder / f"{name}.sql").read_text(encoding="utf-8")
+        below, _, stem = name.rpartition("/")
+        folder = sql_root() / self._folder / below
+        [file] = [f for f in folder.glob("*.sql") if stem in (f.stem, _NUMBER.sub("", f.stem))]
+        return file.read_text(encoding="utf-8")
 
     def names(self, below: str = "") -> list[str]:
         """The files in the folder, or in one `below` it, in order."""

@@ -7,7 +7,7 @@ import numpy as np
 from hta_sql.ingestion.nesting import NOBODY, Nesting
 from hta_sql.ingestion.open_spans import Columns
 
-# The innermost of each kind around a span, by the bit of `what` in sql/ingest/host_spans.sql.
+# The innermost of each kind around a span, by the bit of `what` in sql/ingest/07_host_spans.sql.
 KINDS = {"op_id": 1, "annotation_id": 2, "module_id": 4, "backward_id": 8}
 BACKWARD = KINDS["backward_id"]
 # What a span inherits from its caller, and what it inherits where it has none.
