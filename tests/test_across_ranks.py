@@ -90,6 +90,7 @@ def test_groups(job):
     ]
 
 
+@pytest.mark.big
 def test_rank_lists_are_rebuilt(tmp_path):
     """Of 40 ranks the profiler writes 30; the rest comes from the header, else from the operator
     around the kernel, which says where the group starts and in what stride it goes on."""

@@ -74,6 +74,7 @@ def test_one_name_in_two_archives(folder):
             )
 
 
+@pytest.mark.queries
 def test_names_that_no_file_has(tmp_path):
     for name, dur_ns in (("a", 10), ("b", 20)):
         write_archive(tmp_path / name, gpu_activities=[activity(dur_ns=dur_ns, name=name)])
@@ -101,6 +102,7 @@ def test_nothing_is_left_behind(folder, tmp_path, monkeypatch):
     assert sorted(path for path in folder.rglob("*")) == before
 
 
+@pytest.mark.queries
 def test_ranks_and_steps_of_one_job(folder):
     job = folder / "all"
     with hta_sql.compare(f"{job}::before", f"{job}::before", base_ranks=[0], test_ranks=[0]) as two:
@@ -152,6 +154,7 @@ def test_ranks_that_are_not_there(folder):
     assert "slow has no step 9; it has 0, 1, 2" in done.stderr
 
 
+@pytest.mark.queries
 def test_broken_traces(tmp_path):
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "rank_0.json").write_text("{")
@@ -162,6 +165,7 @@ def test_broken_traces(tmp_path):
 # What is said
 
 
+@pytest.mark.queries
 def test_report(folder, tmp_path):
     done = run(folder / "all::before", folder / "all::slow")
     first, second, blank, headline, *_ = done.stdout.splitlines()
@@ -194,6 +198,7 @@ def test_nothing_changed(folder):
     assert done.stderr.count("does not hold") == 3
 
 
+@pytest.mark.queries
 def test_json_has_every_table(folder):
     done = run(
         folder / "all::before",

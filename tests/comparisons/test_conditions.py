@@ -59,6 +59,7 @@ def test_metrics_that_are_not_there(folder):
     assert "there is no speed to compare, but step_time, " in done.stderr
 
 
+@pytest.mark.queries
 @pytest.mark.parametrize(
     "condition, status",
     [
@@ -90,6 +91,7 @@ def test_one_step_tells_nothing_of_noise(folder):
         run(*arguments, "--fail-if", f"{name} > 3%", status=1)
 
 
+@pytest.mark.queries
 def test_a_condition_that_holds_is_said_before_one_that_cannot_be_told(folder):
     run(
         folder / "all::before",

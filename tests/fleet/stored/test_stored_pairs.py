@@ -66,6 +66,7 @@ def test_stored_or_not_they_are_the_same(archive, tmp_path):
     assert rows == expected["collectives"] and rows
 
 
+@pytest.mark.queries
 def test_an_open_archive_sees_what_is_ingested(made, archive, tmp_path):
     with hta_sql.open(archive) as run:
         answers(run)
@@ -76,6 +77,7 @@ def test_an_open_archive_sees_what_is_ingested(made, archive, tmp_path):
         assert jobs["job"].to_pylist() == ["a", "b", "c"]
 
 
+@pytest.mark.queries
 def test_a_rank_ingested_anew_is_paired_anew(archive, tmp_path):
     other = make_job(tmp_path, "a", seed=7)
     with hta_sql.open(archive) as run, hta_sql.open(archive) as shared:
@@ -89,6 +91,7 @@ def test_a_rank_ingested_anew_is_paired_anew(archive, tmp_path):
         assert rows == after["collectives"]
 
 
+@pytest.mark.queries
 def test_some_jobs_alone(made, archive, tmp_path):
     hta_sql.ingest([made / "c"], archive, workers=1)
     for jobs in (["a"], ["c"], ["b", "c"]):
@@ -96,6 +99,7 @@ def test_some_jobs_alone(made, archive, tmp_path):
             assert answers(run) == answers_without(tmp_path, archive, only_jobs=jobs)
 
 
+@pytest.mark.queries
 def test_archives_opened_as_one(made, archive, tmp_path):
     hta_sql.ingest([made / "c"], tmp_path / "other", workers=1)
     expected = answers_without(tmp_path, archive, tmp_path / "other")
@@ -106,6 +110,7 @@ def test_archives_opened_as_one(made, archive, tmp_path):
         assert answers(run) == expected
 
 
+@pytest.mark.queries
 def test_dropped_and_compacted(archive, tmp_path):
     hta_sql.compact(archive)
     with hta_sql.open(archive) as run:
@@ -115,6 +120,7 @@ def test_dropped_and_compacted(archive, tmp_path):
         assert answers(run) == answers_without(tmp_path, archive)
 
 
+@pytest.mark.queries
 def test_a_shell_sees_what_is_ingested(made, archive):
     write_database(archive)
     hta_sql.ingest([made / "c"], archive, workers=1)

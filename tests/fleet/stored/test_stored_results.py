@@ -63,6 +63,7 @@ def test_stored_is_what_was_computed(archive):
     assert stored == [(macro, 3, 1) for macro in sorted(STORED.values())]
 
 
+@pytest.mark.queries
 def test_a_job_ingested_anew_has_no_results(archive, tmp_path):
     """Its rows are computed again, those of the others stay."""
     for rank in (0, 1):
@@ -84,6 +85,7 @@ def test_a_job_ingested_anew_has_no_results(archive, tmp_path):
     assert differing(archive) == []
 
 
+@pytest.mark.queries
 def test_chosen_jobs_and_again(archive):
     with hta_sql.open(archive) as run:
         with pytest.raises(HtaSqlError, match="no job 'none'; there are 'a', 'b', 'c'"):
@@ -100,6 +102,7 @@ def test_chosen_jobs_and_again(archive):
     assert stored_jobs(archive) == ["a", "b"]
 
 
+@pytest.mark.queries
 def test_many_batches_make_few_files(archive, monkeypatch):
     monkeypatch.setattr(materialize, "MOST_JOBS", 1)
     monkeypatch.setattr(result_files, "MOST_FILES", 2)
@@ -127,6 +130,7 @@ def test_files_without_a_row_count_for_nothing(archive):
     assert orphan.exists() and differing(archive) == []
 
 
+@pytest.mark.queries
 def test_rows_of_a_job_that_is_gone_go(archive):
     materialize.materialize(archive)
     manifest = Manifest(archive)

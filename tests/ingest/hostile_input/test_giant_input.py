@@ -23,6 +23,7 @@ GIANTS = {
 }
 
 
+@pytest.mark.big
 @pytest.mark.parametrize("kind", GIANTS)
 def test_a_giant_costs_no_other_event(tmp_path, kind):
     giant = GIANT + GIANTS[kind]
@@ -76,6 +77,7 @@ def test_pieces_of_millions_of_numbers(tmp_path, decoded, threads):
     assert len(decoded) < 60
 
 
+@pytest.mark.big
 def test_a_number_longer_than_a_piece(tmp_path):
     text = trace_text([FIRST, "1" * (20 * MB), LAST])
     archive = ingested(tmp_path, text)
@@ -83,6 +85,7 @@ def test_a_number_longer_than_a_piece(tmp_path):
     assert rows(archive, "SELECT event_id, byte_length FROM quarantine") == [(1, 20 * MB)]
 
 
+@pytest.mark.big
 def test_too_many_broken_events(tmp_path, monkeypatch):
     """From then on, all up to the next sound event is one broken one, and no sound one is lost."""
     monkeypatch.setattr(parse, "MOST_BROKEN", 100)
@@ -163,6 +166,7 @@ def test_what_unfolds_to_nothing(tmp_path, kind):
         assert "there is no event in the" in status
 
 
+@pytest.mark.big
 def test_a_tail_that_unfolds_to_nothing(tmp_path):
     zipped = bomb(f'{{"traceEvents": [{FIRST}, {LAST}], "a": "', "x", '"}', 400 * MB)
     archive = ingested(tmp_path, {"rank_0.json.gz": zipped})
@@ -171,6 +175,7 @@ def test_a_tail_that_unfolds_to_nothing(tmp_path):
     assert status.startswith("damaged: not read beyond byte")
 
 
+@pytest.mark.big
 def test_what_is_alike_and_sound_is_read(tmp_path):
     """A file that gzip makes small is no trap for that alone."""
     text = trace_text([FIRST] * 200_000)

@@ -111,6 +111,7 @@ def test_the_chart_of_devices(page, truth):
         )
 
 
+@pytest.mark.queries
 def test_of_two_jobs_the_change_is_told(two):
     assert two.titles[1] == "What changed"
     assert any("flash_fwd_kernel takes 20." in text for text in two.paragraphs)
@@ -128,6 +129,7 @@ def rows_of_command(command: str) -> list[dict]:
     return json.loads(result.stdout)
 
 
+@pytest.mark.queries
 @pytest.mark.parametrize("archive", ["four", "two"])
 def test_sql_and_commands_give_what_is_shown(folder, page, two, archive):
     figures = (
@@ -171,6 +173,7 @@ def test_cut_tables_say_so(page, folder):
     assert (f"and {count - shown:,} rows more: the command gives all" in cut) == (count > shown)
 
 
+@pytest.mark.queries
 def test_all_queries_are_there_whole(reports, page):
     """Each query that the SQL of a figure names stands at the end, as its file has it."""
     text = unescape(reports["four"].read_text(encoding="utf-8"))
@@ -187,6 +190,7 @@ def test_all_queries_are_there_whole(reports, page):
 # Odd traces.
 
 
+@pytest.mark.queries
 def test_a_trace_without_a_gpu(reports):
     page = Page(reports["cpu_only"])
     assert page.facts["ranks"][0] == "1" and page.facts["events"][0] == "3"
@@ -197,12 +201,14 @@ def test_a_trace_without_a_gpu(reports):
         assert title in silent and title not in page.titles
 
 
+@pytest.mark.queries
 def test_a_trace_without_events(reports):
     page = Page(reports["eventless"])
     assert page.facts["events"][0] == "0"
     assert page.titles == ["At a glance", "Traces", "SQL of the queries"]
 
 
+@pytest.mark.queries
 def test_what_was_quarantined(reports):
     page = Page(reports["quarantined"])
     [warning] = [text for text in page.paragraphs if "could not be used" in text]

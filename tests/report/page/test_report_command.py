@@ -34,6 +34,7 @@ def parts(subject):
 """
 
 
+@pytest.mark.queries
 def test_a_file_is_a_section(folder, tmp_path, monkeypatch):
     """In its place; what keeps it from saying more is told, and the others say all."""
     (tmp_path / "extra_section.py").write_text(EXTRA)
@@ -82,6 +83,7 @@ def test_a_file_of_ones_own(in_folder, tmp_path):
     assert page.figure("Step 0.")
 
 
+@pytest.mark.queries
 def test_the_second_job_is_compared_with_the_first(in_folder, tmp_path):
     result, files = in_folder("two", "--job", "now", "--job", "before")
     assert (result.exit_code, result.stdout, files) == (0, "", {"report.html"})
@@ -130,6 +132,7 @@ def test_what_cannot_be_done_is_said_in_a_line(in_folder, words, code, told):
     assert [text[:6] for text in usage if text] == ([] if code == 1 else ["Usage:", "Try 'c"])
 
 
+@pytest.mark.queries
 def test_one_of_many_jobs_has_to_be_chosen(in_folder, make_archive):
     spans = [{"job": job, "ph": "X", "event_id": 0, "start_ns": 0, "dur_ns": 1} for job in "abc"]
     result, files = in_folder(str(make_archive("archive", events=spans)))
@@ -139,6 +142,7 @@ def test_one_of_many_jobs_has_to_be_chosen(in_folder, make_archive):
     )
 
 
+@pytest.mark.queries
 def test_progress_on_terminals_alone(folder, tmp_path):
     """A line about each section, in place of the one before; in a pipe there is none."""
     ours, theirs = pty.openpty()
@@ -164,6 +168,7 @@ def test_progress_on_terminals_alone(folder, tmp_path):
     assert lines[-1].startswith("report.html: ")
 
 
+@pytest.mark.queries
 def test_a_report_appears_whole_and_never_in_an_archive(folder, tmp_path):
     kept = tmp_path / "kept.html"
     kept.write_text("before")
@@ -178,6 +183,7 @@ def test_a_report_appears_whole_and_never_in_an_archive(folder, tmp_path):
         assert inside.stat().st_size == size
 
 
+@pytest.mark.queries
 def test_names_with_line_ends_can_be_asked_for(tmp_path):
     write_job(tmp_path / "traces", ranks=1, steps=1, layers=1)
     hta_sql.ingest(tmp_path / "traces", tmp_path / "archive", job="a\nb, c", workers=1)
