@@ -58,18 +58,7 @@ TRACE_FILES = (
 
 
 # The jobs of a quick run: small ones, of each vendor, with and without a GPU, of one rank and two.
-QUICK = {
-    "amd_mi250",
-    "backward_thread",
-    "cpu_only",
-    "cupti_counters",
-    "event_sync_multi_stream",
-    "h100_bert",
-    "torch_compile_triton",
-    "trace_compare/base",
-    "trace_compare/test",
-    "two_ranks",
-}
+QUICK = {"backward_thread", "h100_bert", "trace_compare/base", "trace_compare/test", "two_ranks"}
 
 
 # Found beside them, but no traces.

@@ -7,6 +7,8 @@ import pytest
 import hta_sql
 from hta_sql.demo import write_job
 
+pytestmark = pytest.mark.queries
+
 
 @pytest.fixture(scope="module", params=["comms_id", "seq", "none"])
 def job(request, tmp_path_factory):

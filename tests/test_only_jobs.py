@@ -6,6 +6,8 @@ import hta_sql
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.demo import write_job
 
+pytestmark = pytest.mark.queries
+
 REQUIRED = {
     "kernel_sequences": {"operator": "aten::linear", "min_length": 1},
     "call_stack": {"of_event": 0},

@@ -8,6 +8,8 @@ from seeds import seeds
 import hta_sql
 from hta_sql.demo import write_job
 
+pytestmark = pytest.mark.queries
+
 FLASH = "pytorch_flash::flash_fwd_kernel"
 FUSED = "fmha_cutlassF_bf16_aligned_64x128_rf_sm80"
 # The cause, its name, and what each side has: in truth.json nothing is told of it.

@@ -6,6 +6,8 @@ import pytest
 from hta_cases import needs_hta_outputs
 from real_files import HTA_OUTPUTS, TRACE_FILES
 
+pytestmark = pytest.mark.real
+
 csv.field_size_limit(10**9)
 PAIRS = {
     "trace_diff": ("trace_diff/control", "trace_diff/test"),

@@ -9,6 +9,8 @@ from real_files import TraceFile
 
 import hta_sql
 
+pytestmark = pytest.mark.real
+
 QUERIES = (
     "temporal_breakdown",
     "kernel_stats",

@@ -8,6 +8,8 @@ from queries.plans import bad_joins
 import hta_sql
 from hta_sql.demo import write_job
 
+pytestmark = pytest.mark.queries
+
 HOSTS = ("h1", "h2", "h3", "h4")
 SLOW = "h2"
 CHANGED = 4  # of as many runs before it and from it on

@@ -23,6 +23,8 @@ from hta_docs.documents import (
 import hta_sql
 from hta_sql.cli import cli
 
+pytestmark = pytest.mark.queries
+
 
 def arguments(query: str, call: str) -> dict:
     """By name, of a call in Python's notation."""

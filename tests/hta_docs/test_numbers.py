@@ -9,6 +9,8 @@ from hta_cases import hta_kind, needs_hta_outputs
 from hta_docs.documents import ENTRIES, is_rounded, numbers_in, sections
 from hta_docs.entries import ENTRY_NUMBERS
 
+pytestmark = pytest.mark.queries
+
 # Their functions say the numbers of their entries, in the order of the text.
 for name in ("times", "breakdowns", "queues", "operators", "critical_paths"):
     import_module(f"hta_docs.{name}")

@@ -11,6 +11,8 @@ from seeds import seeds
 
 from hta_sql.ingestion import stream
 
+pytestmark = pytest.mark.big
+
 BROKEN = (
     "no closing brace",
     "no opening brace",

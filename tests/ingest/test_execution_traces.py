@@ -190,6 +190,7 @@ def command(*words) -> subprocess.CompletedProcess:
     )
 
 
+@pytest.mark.processes
 def test_what_the_command_says(tmp_path):
     write_trace(tmp_path / "job/rank_0.json")
     write(tmp_path / "job/et.json", execution_trace([node(2), "null", node(3)]))

@@ -57,6 +57,7 @@ def test_order(tmp_path, monkeypatch, where, seed):
     assert {path.suffix for path in staging.iterdir()} == {".parquet"}
 
 
+@pytest.mark.big
 @pytest.mark.parametrize("threads", [1, 2])
 def test_lists_of_thousands_of_ranks(tmp_path, threads):
     """As each collective of a large job has one: 190 MB of them, in DuckDB's 400 MB."""
@@ -79,6 +80,7 @@ def test_lists_of_thousands_of_ranks(tmp_path, threads):
             assert batch.column(0).unique().to_pylist() == [ranks]
 
 
+@pytest.mark.big
 @pytest.mark.parametrize("threads", [1, 2])
 def test_sizes_in_more_than_three_numbers(tmp_path, threads):
     """A kernel has three. Where arguments are long, more are not read: as numbers these lists would
@@ -102,6 +104,7 @@ def test_sizes_in_more_than_three_numbers(tmp_path, threads):
     assert found[1_000:] == [([1, 2, 3], [5, 6, 7]), (None, [4, 5, 6]), ([], None), (None, None)]
 
 
+@pytest.mark.big
 @pytest.mark.parametrize("threads", [1, 2])
 def test_thousands_of_long_names(tmp_path, threads):
     """None is cut, and 150 MB of them fit where one thread reads them."""

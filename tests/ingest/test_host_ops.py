@@ -207,6 +207,7 @@ def test_long_names_tell_what_whole_ones_do(tmp_path):
     ]
 
 
+@pytest.mark.big
 @pytest.mark.parametrize("where", ["name", "pid", "tid"])
 def test_many_long_names_fit_into_little_memory(tmp_path, monkeypatch, where):
     """Far more text than DuckDB may use, and no two names alike."""

@@ -12,6 +12,8 @@ from real_files import TRACES
 import hta_sql
 from hta_sql.ingestion import memory_timeline, stream
 
+pytestmark = pytest.mark.big
+
 BROKEN = {
     "a word": ('[1, 2, "x", 4]', "not four whole numbers"),
     "NaN": ("[NaN, 2, 3, 4]", "not four whole numbers"),

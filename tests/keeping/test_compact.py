@@ -136,6 +136,7 @@ def answers(*archives) -> dict[str, list[dict]]:
     return {name: table.to_pylist() for name, table in found.items()}
 
 
+@pytest.mark.queries
 def test_every_query_gives_the_same_rows(demo, tmp_path):
     archive = Path(shutil.copytree(demo / "archive", tmp_path / "a"))
     expected = answers(archive)

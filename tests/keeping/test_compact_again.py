@@ -16,6 +16,8 @@ import hta_sql
 from hta_sql.cli import cli
 from hta_sql.store.manifest import Manifest
 
+pytestmark = pytest.mark.queries
+
 
 def test_a_rank_ingested_anew_and_compacted_again(tmp_path):
     job = tmp_path / "j"

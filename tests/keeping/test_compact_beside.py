@@ -20,6 +20,8 @@ from hta_sql.keeping import compact as compacting
 from hta_sql.store.manifest import Manifest
 from hta_sql.store.moves import moving
 
+pytestmark = pytest.mark.queries
+
 
 class Midway:
     """Does something once, in the middle of the query that calls it."""

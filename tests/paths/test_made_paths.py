@@ -10,6 +10,8 @@ from seeds import seeds
 import hta_sql
 from hta_sql.demo import write_job
 
+pytestmark = pytest.mark.queries
+
 PLANTS = {
     "healthy": {"straggler": None},
     "launch": {"straggler": None, "bottleneck": "launch"},

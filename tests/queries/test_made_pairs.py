@@ -4,6 +4,8 @@ import pytest
 from queries.made_job import make, without
 from queries.pairing import SIZES, audit, pairs_found, pairs_made, promises
 
+pytestmark = pytest.mark.queries
+
 
 @pytest.mark.parametrize("ids", ["comms_id", "seq", "none"])
 @pytest.mark.parametrize("ranks", SIZES)

@@ -12,6 +12,8 @@ import hta_sql
 from hta_sql.demo import write_job
 from hta_sql.report import write_report
 
+pytestmark = pytest.mark.queries
+
 RANKS = 128
 
 

@@ -93,6 +93,7 @@ def test_step_of_all_ranks(archive, source, tmp_path):
         assert {row["step"] for row in two.profiler_steps().to_pylist()} == {1}
 
 
+@pytest.mark.queries
 def test_batches_and_ranges_change_nothing(archive, whole, tmp_path, monkeypatch):
     monkeypatch.setattr(perfetto, "BATCH", 1)
     monkeypatch.setattr("hta_sql.export.sql.RANGE", 100)

@@ -47,6 +47,7 @@ def test_a_table_of_a_stored_relation_has_its_columns(name):
         assert seen == con.execute(f"DESCRIBE FROM {STORED[name]}()").fetchall()
 
 
+@pytest.mark.queries
 def test_stored_is_what_was_computed(archive):
     assert stored_jobs(archive) == []
     with hta_sql.open(archive) as run:
@@ -120,6 +121,7 @@ def test_many_batches_make_few_files(archive, monkeypatch):
     assert differing(archive) == []
 
 
+@pytest.mark.queries
 def test_files_without_a_row_count_for_nothing(archive):
     """Those of a killed run, which another may still be about to name, stay for a while."""
     materialize.materialize(archive)

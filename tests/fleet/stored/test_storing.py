@@ -14,6 +14,8 @@ import hta_sql
 from hta_sql.fleet import materialize
 from hta_sql.store.manifest import Manifest
 
+pytestmark = pytest.mark.queries
+
 
 def test_a_job_that_fails_stops_no_other(archive):
     for file in archive.glob("gpu_activities/job=b/rank=1/*.parquet"):

@@ -11,6 +11,8 @@ import hta_sql
 from hta_sql.demo import write_job
 from hta_sql.errors import ArchiveError, BadParameter, HtaSqlError
 
+pytestmark = pytest.mark.queries
+
 
 def test_a_window_computed_again_replaces_itself(archive):
     with hta_sql.open(archive) as run:

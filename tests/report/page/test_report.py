@@ -15,6 +15,8 @@ from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli import cli
 from hta_sql.show.units import humane
 
+pytestmark = pytest.mark.queries
+
 
 def test_shares_of_gpu_time(page, truth):
     devices = [rank["device"] for rank in truth["ranks"]]
