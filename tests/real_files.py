@@ -57,7 +57,7 @@ TRACE_FILES = (
 )
 
 
-# The jobs of a quick run: small ones, of each vendor, with and without a GPU, of one rank and two.
+# The jobs of a quick run: small ones, with and without a GPU, of one rank and of two.
 QUICK = {"backward_thread", "h100_bert", "trace_compare/base", "trace_compare/test", "two_ranks"}
 
 
