@@ -15,6 +15,8 @@ from queries import brute_idle
 from queries.brute_force import grouped, selected
 from real_files import TRACES, TraceFile
 
+pytestmark = pytest.mark.real
+
 needs_traces = pytest.mark.skipif(
     not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"
 )

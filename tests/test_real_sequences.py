@@ -18,6 +18,8 @@ from raw_events import whole_number
 from raw_json import RawTrace
 from real_files import HTA_OUTPUTS, TRACE_FILES, TraceFile
 
+pytestmark = pytest.mark.real
+
 OPERATORS = ("aten::", "Backward", "e")
 
 
