@@ -8,9 +8,10 @@ from queries.small_tables import same
 from raw_json import RawTrace
 from real_files import TRACES
 
-pytestmark = pytest.mark.skipif(
-    not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"
-)
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.skipif(not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"),
+]
 
 
 @pytest.fixture(scope="session")

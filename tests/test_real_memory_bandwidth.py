@@ -15,9 +15,12 @@ from queries import brute_memory_bandwidth as brute
 from raw_json import RawTrace
 from real_files import HTA_OUTPUTS, TRACE_FILES, TraceFile
 
-pytestmark = pytest.mark.skipif(
-    not real_files.TRACES.is_dir(), reason=f"no real traces: {real_files.TRACES} is no folder"
-)
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.skipif(
+        not real_files.TRACES.is_dir(), reason=f"no real traces: {real_files.TRACES} is no folder"
+    ),
+]
 
 FIGURES = {  # ours: HTA's
     "count": "count",

@@ -18,7 +18,7 @@ from real_files import TraceFile
 
 import hta_sql
 
-pytestmark = needs_hta_outputs
+pytestmark = [pytest.mark.real, needs_hta_outputs]
 
 QUERIES = ("queue_length_series", "queue_length_summary", "queue_full_time")
 # The functions on HTA's list.

@@ -17,9 +17,10 @@ from real_files import TRACES, TraceFile
 
 import hta_sql
 
-pytestmark = pytest.mark.skipif(
-    not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"
-)
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.skipif(not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"),
+]
 
 # By traces: how many operations were called by another thread's annotation; where there are any.
 CALLED = {

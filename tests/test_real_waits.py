@@ -15,9 +15,10 @@ from raw_events import is_host_op, is_over, walked
 from raw_json import RawTrace
 from real_files import TRACES
 
-pytestmark = pytest.mark.skipif(
-    not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"
-)
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.skipif(not TRACES.is_dir(), reason=f"no real traces: {TRACES} is no folder"),
+]
 
 # All calls of these traces that wait by their names, and those that copy synchronously by theirs.
 WAITS = {
