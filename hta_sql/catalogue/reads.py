@@ -58,7 +58,13 @@ def reads_of(
     homes: dict[str, Path] = {}
     bodies: dict[Path, list[str]] = {}
     for path, sql in files.items():
-        for name, body in map(definition, statements(sql)):
+        found = statements(sql)
+        if not found or not _are_all(con, path, sql, found):
+            raise CatalogError(
+                f"{path.name}: each statement begins a line with CREATE OR REPLACE MACRO or VIEW, "
+                "and only its last line ends with ;"
+            )
+        for name, body in map(definition, found):
             if homes.setdefault(name, path) != path:
                 raise CatalogError(f"{path.name}: {name} is also in {homes[name].name}")
             bodies.setdefault(path, []).append(body)
@@ -84,6 +90,18 @@ def with_reads(sql: str, names: Iterable[str]) -> str:
     header = re.match(r"(?:--.*\n)*", sql)[0]
     is_query = re.search(r"^-- since: ", header, re.MULTILINE)
     return header + ("" if is_query else "--\n") + lines + sql[len(header) :]
+
+
+def _are_all(con: duckdb.DuckDBPyConnection, path: Path, sql: str, found: list[str]) -> bool:
+    """Whether DuckDB sees these statements in a file, and no others."""
+    try:
+        seen = [statement.query.rstrip(" \n;") for statement in con.extract_statements(sql)]
+    except duckdb.Error as error:
+        raise CatalogError(f"{path.name}: {one_line(error)}") from error
+    return len(seen) == len(found) and all(
+        whole.endswith(statement.removesuffix(";"))
+        for whole, statement in zip(seen, found, strict=True)
+    )
 
 
 def _names(con: duckdb.DuckDBPyConnection, path: Path, body: str) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_STATEMENT = re.compile(r"^CREATE OR REPLACE .*?;$", re.MULTILINE | re.DOTALL)
+_STATEMENT = re.compile(r"^CREATE OR REPLACE (?:MACRO|VIEW) .*?;$", re.MULTILINE | re.DOTALL)
 _DEFINITION = re.compile(
     r"CREATE OR REPLACE (?:MACRO (\w+)\(.*?\) AS( TABLE)?|VIEW (\w+) AS)\s(.*);", re.DOTALL
 )

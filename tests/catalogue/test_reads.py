@@ -123,6 +123,24 @@ def test_sql_that_does_not_parse_names_its_file(con, tmp_path):
         in_order(con, drawn(tmp_path, a="SELECT FROM WHERE"))
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "",
+        "-- Nothing.\n",
+        "create or replace view a as select 1;\n",
+        "CREATE OR REPLACE TABLE a AS SELECT 1;\n",
+        "CREATE OR REPLACE VIEW a AS SELECT 1; CREATE OR REPLACE VIEW b AS SELECT 1;\n",
+        "CREATE OR REPLACE VIEW a AS SELECT 1\n",
+        "CREATE OR REPLACE VIEW a AS\nSELECT 1;\nDROP VIEW a;\n",
+        "CREATE OR REPLACE VIEW a AS\n-- Cut here;\nSELECT 1;\n",
+    ],
+)
+def test_no_statement_is_passed_over(con, tmp_path, sql):
+    with pytest.raises(CatalogError, match=r"^a\.sql: "):
+        in_order(con, {tmp_path / "a.sql": sql})
+
+
 def test_lines_are_written_once_and_taken_away():
     sql = "-- What it is.\nCREATE OR REPLACE VIEW a AS\nFROM b;\n"
     shown = with_reads(sql, ["b"])
