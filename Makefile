@@ -29,7 +29,7 @@ demo: $(BIN)/hta-sql  ## Make a four-rank job, ingest it, print its breakdowns
 # Each worker takes half of what is left of another's tests when its own are done.
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 # What the markers in pyproject.toml say makes tests slow.
-SLOW := big or browser or notebook or processes or queries or ray or real or s3 or seeds or wheel
+SLOW := big or browser or damage or notebook or processes or queries or ray or real or s3 or seeds or wheel
 
 test: $(BIN)/hta-sql  ## Run the quick tests: of each sweep one seed, a few real traces, no servers
 	$(PYTEST) -m "not ($(SLOW))"

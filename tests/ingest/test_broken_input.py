@@ -57,6 +57,7 @@ def check(archive, elements: list[dict | str], bad: dict[int, str], data: bytes)
     assert (events, quarantined) == (len(elements) - len(bad), len(bad))
 
 
+@pytest.mark.damage
 @pytest.mark.parametrize("kind", BROKEN)
 @pytest.mark.parametrize("at", [0, 7, 20], ids=["first", "middle", "last"])
 def test_one_broken_element(tmp_path, kind, at):

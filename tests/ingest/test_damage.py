@@ -9,6 +9,8 @@ from seeds import seeds
 
 from hta_sql.ingestion import stream
 
+pytestmark = pytest.mark.damage
+
 BASE = 1_767_189_312_000_000_000
 KEYS = f'"baseTimeNanoseconds": {BASE}, "distributedInfo": {{"backend": "nccl", "rank": 5}}'
 EVENTS = [span(f"op{at}", ts=10 * at, dur=5) for at in range(6)]

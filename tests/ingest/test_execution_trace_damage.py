@@ -11,7 +11,7 @@ from seeds import seeds
 
 from hta_sql.ingestion import stream
 
-pytestmark = pytest.mark.big
+pytestmark = pytest.mark.damage
 
 BROKEN = (
     "no closing brace",

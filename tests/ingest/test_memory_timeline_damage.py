@@ -12,7 +12,7 @@ from real_files import TRACES
 import hta_sql
 from hta_sql.ingestion import memory_timeline, stream
 
-pytestmark = pytest.mark.big
+pytestmark = pytest.mark.damage
 
 BROKEN = {
     "a word": ('[1, 2, "x", 4]', "not four whole numbers"),

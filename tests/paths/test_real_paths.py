@@ -14,7 +14,7 @@ from real_files import HTA_OUTPUTS
 
 from hta_sql.export.critical_path import export_critical_path
 
-pytestmark = needs_hta_outputs
+pytestmark = [pytest.mark.real, needs_hta_outputs]
 
 FORWARD = "[param|pytorch.model.alex_net|0|0|0|measure|forward]"
 STEP = "ProfilerStep"

@@ -5,6 +5,8 @@ from queries.made_job import CAUSES, T0, make, without
 from queries.pairing import SIZES, audit, pairs_found, pairs_made, promises
 from seeds import seeds
 
+pytestmark = pytest.mark.queries
+
 
 @pytest.mark.parametrize("ranks", SIZES)
 @pytest.mark.parametrize("seed", seeds([1, 2]))

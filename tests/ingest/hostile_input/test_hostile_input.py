@@ -109,7 +109,7 @@ def alarm() -> Iterator[None]:
     signal.signal(signal.SIGALRM, before)
 
 
-@pytest.mark.big
+@pytest.mark.damage
 @pytest.mark.parametrize("kind", BETWEEN)
 def test_between_events(tmp_path, decoded, kind):
     text = between(kind, MB)

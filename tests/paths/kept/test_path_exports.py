@@ -11,6 +11,8 @@ from paths.kept.stored_paths import invoke
 
 import hta_sql
 
+pytestmark = pytest.mark.queries
+
 
 def exported(archive: Path, out: Path, *words) -> dict:
     result = invoke("export", "critical-path", archive, out, *words)
