@@ -20,7 +20,7 @@ GOOD_QUERY = """\
 --   total_ns   BIGINT   ns  sum of durations
 -- check: total_ns >= 0
 CREATE OR REPLACE MACRO total_time_v1(
-    only_ranks INTEGER[] := NULL,  -- ranks to report; NULL means all
+    only_ranks INTEGER[] := NULL,  -- ranks to report [default: all]
     min_dur_ns BIGINT := 0  -- ns; shorter ones are left out
 ) AS TABLE
 SELECT job, rank, sum(dur_ns)::BIGINT AS total_ns

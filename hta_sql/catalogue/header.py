@@ -19,6 +19,7 @@ _KEY = re.compile(r"-- (since|grain|returns|check|needs|deprecated|reads):(?: +(
 _COLUMN = re.compile(r"(\w+) +(\S+) +(\S+) +(\S.*)")
 _MACRO = re.compile(r"CREATE OR REPLACE MACRO (\w+)\((\) AS TABLE)?")
 _PARAMETER = re.compile(r"    (\w+) ([A-Z]+(?:\[\])?)(?: := ('[^']*'|[\w.-]+))?,?(?: +-- (.*\S))?")
+_SHOWN_DEFAULT = re.compile(r"(.*\S) +\[default: ([^]]+)\]")
 _COLUMN_COMMENT = re.compile(r"^    (?:\S.* AS |\w+\.)?(\w+),? +-- (\S.*)$", re.MULTILINE)
 
 
@@ -110,19 +111,24 @@ def _parameters(macro: str, body: list[str], at: int, wrong: Any) -> list[Parame
     again = next((n for n, line in enumerate(body) if n and line[:7] == "CREATE "), None)
     if again or not body[-1].endswith(";"):
         wrong(at + (again or len(body) - 1), "a query file is one statement, ended by ';'")
-    parameters: list[Parameter] = []
+    signature: list[list[str | None]] = []
     for number, line in enumerate([] if first[2] else body[1:], start=at + 1):
         if line == ") AS TABLE":
-            return parameters
-        if parameters and line.strip().startswith("-- "):
-            last = parameters.pop()
-            more = f"{last.text} {line.strip()[3:]}"
-            parameters.append(Parameter(last.name, last.type, last.default, more))
+            return [_parameter(*parts) for parts in signature]
+        if signature and line.strip().startswith("-- "):
+            signature[-1][3] += f" {line.strip()[3:]}"
         elif (match := _PARAMETER.fullmatch(line)) and match[4]:
-            parameters.append(Parameter(*match.groups()))
+            signature.append(list(match.groups()))
         else:
             wrong(number, f"not a parameter (    name TYPE := default,  -- text): {line.strip()!r}")
-    return parameters
+    return []
+
+
+def _parameter(name: str, kind: str, default: str | None, text: str) -> Parameter:
+    """A parameter, with what its comment says of the default: `[default: …]` at the end."""
+    if said := _SHOWN_DEFAULT.fullmatch(text):
+        return Parameter(name, kind, default, *said.groups())
+    return Parameter(name, kind, default, text, "all" if default == "NULL" else default)
 
 
 def column_comments(path: Path) -> dict[str, str]:

@@ -16,12 +16,17 @@ _INTEGER_BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a query; `default` is SQL text, None where a value must be given."""
+    """One parameter of a query.
+
+    `default` is SQL text, None where a value must be given. `shown_default` is the default in
+    words for people, such as "all" for NULL.
+    """
 
     name: str
     type: str
     default: str | None
     text: str
+    shown_default: str | None
 
     @property
     def is_list(self) -> bool:

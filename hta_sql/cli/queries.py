@@ -77,9 +77,8 @@ def query_command(name: str, versions: list[Query]) -> click.Command:
 def _option(parameter: Parameter) -> click.Option:
     flag = f"--{_dashed(parameter.name)}"
     kind = parameter.type.removesuffix("[]")
-    default = "" if parameter.default in (None, "NULL") else f" [default: {parameter.default}]"
     required = parameter.default is None
-    text = parameter.text + default
+    text = parameter.text + ("" if required else f" [default: {parameter.shown_default}]")
     if kind == "BOOLEAN" and not parameter.is_list:
         return click.Option([f"{flag}/--no-{flag[2:]}"], default=None, help=text)
     plain = _TYPES.get(kind, click.INT)

@@ -9,7 +9,7 @@ import duckdb
 
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.catalogue.header import column_comments, comment_of
-from hta_sql.catalogue.query import Query
+from hta_sql.catalogue.query import Parameter, Query
 from hta_sql.database.layers import load_base, load_queries
 
 
@@ -127,15 +127,7 @@ def _section(catalog: Catalog, query: Query, reads: list[str]) -> Iterator[str]:
     if query.parameters:
         yield _table(
             ("parameter", "type", "default", "meaning"),
-            [
-                (
-                    f"`{p.name}`",
-                    p.type,
-                    "required" if p.default is None else f"`{p.default}`",
-                    p.text,
-                )
-                for p in query.parameters
-            ],
+            [(f"`{p.name}`", p.type, _default(p), p.text) for p in query.parameters],
         )
     yield _table(
         ("column", "type", "unit", "meaning"),
@@ -153,6 +145,14 @@ def _section(catalog: Catalog, query: Query, reads: list[str]) -> Iterator[str]:
     yield " ".join(facts)
     if query.checks:
         yield "Always true: " + "; ".join(f"`{check}`" for check in query.checks) + "."
+
+
+def _default(parameter: Parameter) -> str:
+    if parameter.default is None:
+        return "required"
+    if parameter.shown_default == parameter.default:
+        return f"`{parameter.default}`"
+    return f"{parameter.shown_default} (`{parameter.default}`)"
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

@@ -87,7 +87,7 @@ def test_header_is_read(library):
         "only_ranks INTEGER[] := NULL",
         "min_dur_ns BIGINT := 0",
     ]
-    assert query.parameters[0].text == "ranks to report; NULL means all"
+    assert query.parameters[0].text == "ranks to report"
     assert [(c.name, c.type, c.unit, c.text) for c in query.columns] == [
         ("job", "VARCHAR", "-", "one run"),
         ("rank", "INTEGER", "-", "rank of the process"),
@@ -101,12 +101,13 @@ def test_continued_lines(tmp_path):
         "gpu/total_time.v1.sql",
         GOOD_QUERY.replace("sum of durations", "sum of\n--                           durations")
         .replace("total_ns >= 0", "total_ns\n--   >= 0")
-        .replace("NULL means all", "NULL\n    -- means all"),
+        .replace("[default: all]", "[default:\n    -- all]"),
     )
     query = Catalog.read(tmp_path).find("total_time")
     assert query.columns[-1].text == "sum of durations"
     assert query.checks == ("total_ns >= 0",)
-    assert query.parameters[0].text == "ranks to report; NULL means all"
+    assert query.parameters[0].text == "ranks to report"
+    assert [p.shown_default for p in query.parameters] == ["all", "0"]
 
 
 def test_newest_version_has_the_bare_name(library):

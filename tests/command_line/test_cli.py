@@ -78,6 +78,7 @@ def test_catalog(invoke):
         "name": "min_dur_ns",
         "type": "BIGINT",
         "default": "0",
+        "shown_default": "0",
         "text": "ns; shorter ones are left out",
     }
     assert first["columns"][2] == {
@@ -93,7 +94,7 @@ def test_help_of_a_query(invoke):
     assert "      a  [====)\n      b    [====)   both\n" in shown
     text = " ".join(shown.split())
     assert "How long each rank's kernels ran. Overlaps count twice." in text
-    assert "--only-ranks INTEGER,... ranks to report; NULL means all" in text
+    assert "--only-ranks INTEGER,... ranks to report [default: all]" in text
     assert "--min-dur-ns INTEGER ns; shorter ones are left out [default: 0]" in text
     assert "--short-names / --no-short-names" in invoke("run", "named", "--help").stdout
     assert "total_time" in invoke("run", "--help").stdout

@@ -23,9 +23,9 @@
 -- reads: collective_calls, collective_operation, dtype_sizes, groups_of_jobs, paired_members,
 --   share_of
 CREATE OR REPLACE MACRO all_to_all_matrix_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- report what these send or receive; NULL means all
-    only_steps BIGINT[] := NULL  -- all-to-alls of these steps; NULL means all
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- report what these send or receive [default: all]
+    only_steps BIGINT[] := NULL  -- all-to-alls of these steps [default: all]
 ) AS TABLE
 WITH
 members AS (

@@ -42,8 +42,8 @@
 -- check: rank <> reference_rank OR (offset_ns = 0 AND drift_ppm = 0 AND residual_ns = 0)
 -- reads: aligned_clocks, paired_members, traces
 CREATE OR REPLACE MACRO clock_offsets_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to report; NULL means all
-    only_ranks INTEGER[] := NULL  -- ranks to report; NULL means all
+    only_jobs VARCHAR[] := NULL,  -- jobs to report [default: all]
+    only_ranks INTEGER[] := NULL  -- ranks to report [default: all]
 ) AS TABLE
 WITH
 members AS MATERIALIZED (

@@ -52,8 +52,8 @@
 -- reads: aligned_clocks, calls_out_of_order, disagreeing_calls, groups_of_jobs, missing_calls,
 --   paired_members, placed_collectives, traces, unmeasured_calls
 CREATE OR REPLACE MACRO collective_audit_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to look at; NULL means all
-    only_ranks INTEGER[] := NULL  -- report faults of these, and of no single one; NULL means all
+    only_jobs VARCHAR[] := NULL,  -- jobs to look at [default: all]
+    only_ranks INTEGER[] := NULL  -- report faults of these, and of no single one [default: all]
 ) AS TABLE
 WITH
 members AS MATERIALIZED (

@@ -46,9 +46,9 @@
 -- check: busbw_gbps BETWEEN 0 AND 2 * algbw_gbps
 -- reads: groups_of_jobs, measured_collectives, paired_members
 CREATE OR REPLACE MACRO collective_bandwidth_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- measure collectives with one of these ranks; NULL means all
-    only_steps BIGINT[] := NULL  -- measure those of these steps; NULL means all
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- measure collectives with one of these ranks [default: all]
+    only_steps BIGINT[] := NULL  -- measure those of these steps [default: all]
 ) AS TABLE
 WITH
 members AS MATERIALIZED (

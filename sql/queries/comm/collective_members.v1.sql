@@ -42,9 +42,9 @@
 -- check: aligned_wait_ns >= 0
 -- reads: aligned_clocks, aligned_ns, hidden_waits, last_arrivals, paired_members
 CREATE OR REPLACE MACRO collective_members_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to report; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to report; NULL means all
-    only_steps BIGINT[] := NULL  -- steps to report; NULL means all
+    only_jobs VARCHAR[] := NULL,  -- jobs to report [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to report [default: all]
+    only_steps BIGINT[] := NULL  -- steps to report [default: all]
 ) AS TABLE
 WITH
 members AS MATERIALIZED (

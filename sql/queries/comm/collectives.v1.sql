@@ -63,9 +63,9 @@
 -- check: paired_by <> 'comms_id' OR comms_id IS NOT NULL
 -- reads: aligned_clocks, groups_of_jobs, last_arrivals, measured_collectives, paired_members
 CREATE OR REPLACE MACRO collectives_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to report; NULL means all
-    only_ranks INTEGER[] := NULL,  -- report those with one of these ranks; NULL means all
-    only_steps BIGINT[] := NULL  -- report those of these steps; NULL means all
+    only_jobs VARCHAR[] := NULL,  -- jobs to report [default: all]
+    only_ranks INTEGER[] := NULL,  -- report those with one of these ranks [default: all]
+    only_steps BIGINT[] := NULL  -- report those of these steps [default: all]
 ) AS TABLE
 WITH
 members AS MATERIALIZED (

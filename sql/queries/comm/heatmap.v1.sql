@@ -24,9 +24,9 @@
 -- check: from_start_ns = bucket * length_ns
 -- reads: aligned_activities, busy_buckets, rank_clocks
 CREATE OR REPLACE MACRO heatmap_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
-    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
     bucket_count BIGINT := 100  -- into how many buckets a job's time is cut
 ) AS TABLE
 WITH

@@ -27,11 +27,11 @@
 -- check: dur_ns >= 0
 -- reads: aligned_ns, gpu_activities, rank_clocks
 CREATE OR REPLACE MACRO kernel_timeline_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to show; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to show; NULL means all
-    only_steps BIGINT[] := NULL,  -- steps to show; NULL means all, and what runs outside steps
+    only_jobs VARCHAR[] := NULL,  -- jobs to show [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to show [default: all]
+    only_steps BIGINT[] := NULL,  -- steps to show [default: all, also outside steps]
     window_from_ns BIGINT := 0,  -- show what ends after this, counted from the first activity
-    window_until_ns BIGINT := NULL,  -- show what starts before this; NULL means up to the last one
+    window_until_ns BIGINT := NULL,  -- show what starts before this [default: up to the last one]
     min_dur_ns BIGINT := 0  -- shorter ones are left out
 ) AS TABLE
 WITH

@@ -35,9 +35,9 @@
 -- check: lost_gpu_frac BETWEEN 0 AND 1
 -- reads: hidden_late_waits, late_arrivals, late_names, late_roots, paired_members, rank_spans
 CREATE OR REPLACE MACRO lost_gpu_time_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- report what began with these ranks; NULL means all
-    only_steps BIGINT[] := NULL,  -- late arrivals in these steps; NULL means all
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- report what began with these ranks [default: all]
+    only_steps BIGINT[] := NULL,  -- late arrivals in these steps [default: all]
     min_late_ns BIGINT := 10000  -- count those that came that much after their peer, or more
 ) AS TABLE
 WITH

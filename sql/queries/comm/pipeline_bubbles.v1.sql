@@ -28,9 +28,9 @@
 -- check: wait_ns <= recv_ns
 -- reads: covered_times, covered_until, gpu_activities, groups_of_jobs, paired_members, step_spans
 CREATE OR REPLACE MACRO pipeline_bubbles_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
-    only_steps BIGINT[] := NULL  -- steps to measure; NULL means all
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: all]
 ) AS TABLE
 WITH
 members AS (

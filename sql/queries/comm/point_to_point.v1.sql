@@ -45,9 +45,9 @@
 -- check: bubble_ns BETWEEN 0 AND recv_wait_ns
 -- reads: dtype_sizes, hidden_waits, paired_members
 CREATE OR REPLACE MACRO point_to_point_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to report; NULL means all
-    only_ranks INTEGER[] := NULL,  -- report messages from or to these; NULL means all
-    only_steps BIGINT[] := NULL  -- report messages received in these steps; NULL means all
+    only_jobs VARCHAR[] := NULL,  -- jobs to report [default: all]
+    only_ranks INTEGER[] := NULL,  -- report messages from or to these [default: all]
+    only_steps BIGINT[] := NULL  -- report messages received in these steps [default: all]
 ) AS TABLE
 WITH
 members AS (

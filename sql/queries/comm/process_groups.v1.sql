@@ -41,8 +41,8 @@
 -- check: call_count >= trace_count AND trace_count > 0
 -- reads: groups_of_jobs, machines, paired_members, traces
 CREATE OR REPLACE MACRO process_groups_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to report; NULL means all
-    only_ranks INTEGER[] := NULL  -- report groups with calls of one of these; NULL means all
+    only_jobs VARCHAR[] := NULL,  -- jobs to report [default: all]
+    only_ranks INTEGER[] := NULL  -- report groups with calls of one of these [default: all]
 ) AS TABLE
 WITH
 groups AS MATERIALIZED (

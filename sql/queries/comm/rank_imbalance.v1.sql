@@ -31,9 +31,9 @@
 -- check: imbalance >= 0.999999
 -- reads: rank_times, step_spans
 CREATE OR REPLACE MACRO rank_imbalance_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to compare; NULL means all
-    only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to compare [default: all]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: all, also outside steps]
 ) AS TABLE
 WITH
 of_ranks AS (

@@ -59,9 +59,9 @@
 -- check: hop > 0 OR chain_id = collective_id
 -- reads: blame_chains, late_arrivals, late_names, paired_members
 CREATE OR REPLACE MACRO straggler_blame_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to explain; NULL means all
-    only_ranks INTEGER[] := NULL,  -- late ranks to explain, at hop 0; NULL means all
-    only_steps BIGINT[] := NULL,  -- steps to explain, at hop 0; NULL means all
+    only_jobs VARCHAR[] := NULL,  -- jobs to explain [default: all]
+    only_ranks INTEGER[] := NULL,  -- late ranks to explain, at hop 0 [default: all]
+    only_steps BIGINT[] := NULL,  -- steps to explain, at hop 0 [default: all]
     min_late_ns BIGINT := 10000  -- explain those that came that much after their peer, or more
 ) AS TABLE
 WITH

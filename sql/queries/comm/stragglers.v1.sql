@@ -44,9 +44,9 @@
 -- check: wait_ns >= 0 AND own_delay_ns BETWEEN 0 AND delay_ns
 -- reads: hidden_waits, machines, paired_members, rank_spans, turn_of
 CREATE OR REPLACE MACRO stragglers_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to report; NULL means all
-    only_steps BIGINT[] := NULL,  -- collectives of these steps; NULL means all
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to report [default: all]
+    only_steps BIGINT[] := NULL,  -- collectives of these steps [default: all]
     min_score DOUBLE := 0.01  -- of a straggler: share of the others' time that it costs
 ) AS TABLE
 WITH

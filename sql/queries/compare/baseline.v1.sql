@@ -36,8 +36,8 @@
 -- reads: comparable_runs, median_deviation, noise_t, standard_error, trimmed_mean, values_by_run,
 --   values_of_runs
 CREATE OR REPLACE MACRO baseline_v1(
-    newest_job VARCHAR := NULL,  -- runs before this one; NULL means before the one that began last
-    job_contains VARCHAR := NULL,  -- only jobs with this in their names; NULL means all
+    newest_job VARCHAR := NULL,  -- runs before this one [default: before the one that began last]
+    job_contains VARCHAR := NULL,  -- only jobs with this in their names [default: all]
     run_limit INTEGER := 10,  -- at most so many runs, the last ones
     short_names BOOLEAN := true  -- kernels' names without template arguments and parameters
 ) AS TABLE

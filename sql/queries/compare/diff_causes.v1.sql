@@ -64,12 +64,12 @@
 --   names_of_things, numbered_steps, ops_in_contexts, parts_of_calls, timed_fetches, timed_kernels,
 --   timed_ops, timed_transfers, wholes_of_calls
 CREATE OR REPLACE MACRO diff_causes_v1(
-    base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
-    test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name
-    base_ranks INTEGER[] := NULL,  -- ranks of the base; NULL means all
-    test_ranks INTEGER[] := NULL,  -- ranks of the test; NULL means all
-    base_steps BIGINT[] := NULL,  -- steps of the base; NULL means all, and what is outside steps
-    test_steps BIGINT[] := NULL  -- steps of the test; likewise
+    base_job VARCHAR := NULL,  -- job that was before [default: the first by name]
+    test_job VARCHAR := NULL,  -- job to compare with it [default: the last by name]
+    base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
+    test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
+    base_steps BIGINT[] := NULL,  -- steps of the base [default: all, also outside steps]
+    test_steps BIGINT[] := NULL  -- steps of the test [default: all, also outside steps]
 ) AS TABLE
 WITH
 sampled AS MATERIALIZED (

@@ -59,12 +59,12 @@
 -- check: kernel_change IN ('same', 'replaced', 'added', 'removed')
 -- reads: aligned_places, compared_sequences, gpu_activities, may_be_compared, merged_places
 CREATE OR REPLACE MACRO op_alignment_v1(
-    base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
-    test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name
-    base_ranks INTEGER[] := NULL,  -- ranks of the base; NULL means the lowest
-    test_ranks INTEGER[] := NULL,  -- ranks of the test; NULL means the lowest
-    base_steps BIGINT[] := NULL,  -- steps of the base; NULL means the first; else the whole trace
-    test_steps BIGINT[] := NULL  -- steps of the test; likewise
+    base_job VARCHAR := NULL,  -- job that was before [default: the first by name]
+    test_job VARCHAR := NULL,  -- job to compare with it [default: the last by name]
+    base_ranks INTEGER[] := NULL,  -- ranks of the base [default: the lowest]
+    test_ranks INTEGER[] := NULL,  -- ranks of the test [default: the lowest]
+    base_steps BIGINT[] := NULL,  -- steps of the base [default: the first; else the whole trace]
+    test_steps BIGINT[] := NULL  -- steps of the test [default: the first; else the whole trace]
 ) AS TABLE
 WITH
 sequences AS MATERIALIZED (

@@ -60,14 +60,14 @@
 -- reads: compared_jobs, compared_totals, gpu_activities, host_ops, is_compared, is_of_side,
 --   totals_of_sides
 CREATE OR REPLACE MACRO op_diff_v1(
-    base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
-    test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name
-    base_ranks INTEGER[] := NULL,  -- ranks of the base; NULL means all
-    test_ranks INTEGER[] := NULL,  -- ranks of the test; NULL means all
-    base_steps BIGINT[] := NULL,  -- steps of the base; NULL means all, and what is outside steps
-    test_steps BIGINT[] := NULL,  -- steps of the test; likewise
+    base_job VARCHAR := NULL,  -- job that was before [default: the first by name]
+    test_job VARCHAR := NULL,  -- job to compare with it [default: the last by name]
+    base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
+    test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
+    base_steps BIGINT[] := NULL,  -- steps of the base [default: all, also outside steps]
+    test_steps BIGINT[] := NULL,  -- steps of the test [default: all, also outside steps]
     by_shape BOOLEAN := false,  -- a row for each name and shapes, instead of each name
-    only_cats VARCHAR[] := NULL  -- categories as the trace has them, such as cpu_op; NULL means all
+    only_cats VARCHAR[] := NULL  -- categories as the trace has them, such as cpu_op [default: all]
 ) AS TABLE
 WITH
 jobs AS (

@@ -31,8 +31,8 @@
 -- check: change <> 'decreased' OR test_ns < low_ns
 -- reads: comparable_runs, noise_t, standard_error, trimmed_mean, values_by_run, values_of_runs
 CREATE OR REPLACE MACRO regressions_v1(
-    newest_job VARCHAR := NULL,  -- the run to judge; NULL means the one that began last
-    job_contains VARCHAR := NULL,  -- only jobs with this in their names; NULL means all
+    newest_job VARCHAR := NULL,  -- the run to judge [default: the one that began last]
+    job_contains VARCHAR := NULL,  -- only jobs with this in their names [default: all]
     run_limit INTEGER := 10,  -- compare with at most so many runs, the last ones before it
     short_names BOOLEAN := true  -- kernels' names without template arguments and parameters
 ) AS TABLE

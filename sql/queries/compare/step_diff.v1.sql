@@ -50,12 +50,12 @@
 -- reads: compared_job_names, compared_steps, median_deviation, noise_t, standard_error,
 --   step_metrics, trimmed_mean
 CREATE OR REPLACE MACRO step_diff_v1(
-    base_job VARCHAR := NULL,  -- job that was before; NULL means the first by name
-    test_job VARCHAR := NULL,  -- job to compare with it; NULL means the last by name
-    base_ranks INTEGER[] := NULL,  -- ranks of the base; NULL means all
-    test_ranks INTEGER[] := NULL,  -- ranks of the test; NULL means all
-    base_steps BIGINT[] := NULL,  -- steps of the base; NULL means all, and what is outside steps
-    test_steps BIGINT[] := NULL  -- steps of the test; likewise
+    base_job VARCHAR := NULL,  -- job that was before [default: the first by name]
+    test_job VARCHAR := NULL,  -- job to compare with it [default: the last by name]
+    base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
+    test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
+    base_steps BIGINT[] := NULL,  -- steps of the base [default: all, also outside steps]
+    test_steps BIGINT[] := NULL  -- steps of the test [default: all, also outside steps]
 ) AS TABLE
 WITH
 sampled AS MATERIALIZED (

@@ -56,7 +56,7 @@
 -- check: (saved_p10_ns IS NULL) = (kind = 'communication' OR input_dims IS NULL)
 -- reads: stored_job_kernels
 CREATE OR REPLACE MACRO fleet_kernels_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to add up; NULL means all
+    only_jobs VARCHAR[] := NULL,  -- jobs to add up [default: all]
     top_k INTEGER := 100,  -- rows to report
     min_jobs INTEGER := 1  -- kernels that so many jobs run, or more
 ) AS TABLE

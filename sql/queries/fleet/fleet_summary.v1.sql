@@ -42,8 +42,8 @@
 -- reads: job_tags, jobs, stored_job_summary
 CREATE OR REPLACE MACRO fleet_summary_v1(
     by_tag VARCHAR := 'team',  -- name of the tag by whose values jobs are grouped
-    since_day VARCHAR := NULL,  -- leave out jobs before this day, '2026-01-31', or of no date
-    until_day VARCHAR := NULL  -- leave out jobs of this day or later, or of no date
+    since_day VARCHAR := NULL,  -- only jobs of this day or later, such as 2026-01-31 [default: all]
+    until_day VARCHAR := NULL  -- only jobs of before this day [default: all]
 ) AS TABLE
 WITH
 picked AS (

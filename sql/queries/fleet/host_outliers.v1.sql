@@ -59,7 +59,7 @@
 -- check: lost_gpu_frac BETWEEN 0 AND 1
 -- reads: stored_job_ranks
 CREATE OR REPLACE MACRO host_outliers_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to learn from; NULL means all
+    only_jobs VARCHAR[] := NULL,  -- jobs to learn from [default: all]
     min_jobs INTEGER := 2,  -- jobs that it takes to judge a GPU
     min_slowdown DOUBLE := 0.03  -- of an outlier: by how much it is slower, 0.03 for 3 %
 ) AS TABLE

@@ -54,7 +54,7 @@
 -- check: achieved_tflops IS NULL OR (flops IS NOT NULL AND costed_ns > 0)
 -- reads: costed_calls, costed_shapes, counted_operators, device_names, gpu_activities, host_ops
 CREATE OR REPLACE MACRO job_kernels_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     top_k INTEGER := 1000,  -- rows to keep of each job
     short_names BOOLEAN := true  -- kernels' names without template arguments and parameters
 ) AS TABLE

@@ -65,7 +65,7 @@
 -- check: late_count >= 0 AND (lost_gpu_ns IS NULL OR lost_gpu_ns >= 0)
 -- reads: gpu_activities, host_ops, machines, rank_losses, rank_times, step_spans, whole_ns
 CREATE OR REPLACE MACRO job_ranks_v1(
-    only_jobs VARCHAR[] := NULL  -- jobs to measure; NULL means all
+    only_jobs VARCHAR[] := NULL  -- jobs to measure [default: all]
 ) AS TABLE
 WITH
 ranks AS (

@@ -74,7 +74,7 @@
 -- reads: activities_of, gpu_activities, idle_before, jobs, machines, rank_losses, rank_times,
 --   step_spans, traces, whole_ns
 CREATE OR REPLACE MACRO job_summary_v1(
-    only_jobs VARCHAR[] := NULL  -- jobs to summarise; NULL means all
+    only_jobs VARCHAR[] := NULL  -- jobs to summarise [default: all]
 ) AS TABLE
 WITH
 job_traces AS (

@@ -56,8 +56,8 @@
 -- reads: job_tags, jobs, stored_job_summary, student_t
 CREATE OR REPLACE MACRO job_trend_v1(
     of_tag VARCHAR := 'model',  -- tag that runs of one thing share
-    job_contains VARCHAR := NULL,  -- only jobs with this in their names; NULL means all
-    only_jobs VARCHAR[] := NULL,  -- jobs to look at; NULL means all
+    job_contains VARCHAR := NULL,  -- only jobs with this in their names [default: all]
+    only_jobs VARCHAR[] := NULL,  -- jobs to look at [default: all]
     run_limit INTEGER := 5,  -- runs to compare on either side of a change
     min_change DOUBLE := 0.02  -- by how much step times differ at least, 0.02 for 2 %
 ) AS TABLE

@@ -52,8 +52,8 @@
 -- check: position > 0
 -- reads: jobs, stored_job_summary
 CREATE OR REPLACE MACRO low_utilisation_jobs_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to look at; NULL means all
-    top_k INTEGER := 20,  -- jobs to show; NULL means all
+    only_jobs VARCHAR[] := NULL,  -- jobs to look at [default: all]
+    top_k INTEGER := 20,  -- jobs to show; NULL shows all
     below DOUBLE := 0.8  -- leave out those that compute for this share of their GPU time or more
 ) AS TABLE
 WITH

@@ -48,10 +48,10 @@
 -- check: suffix(annotation_path, annotation)
 -- reads: activities_of, gpu_annotation_paths, host_annotation_paths, numbered_names
 CREATE OR REPLACE MACRO annotated_kernels_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to list; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to list; NULL means all
-    only_steps BIGINT[] := NULL,  -- steps to list; NULL means all, and what runs outside steps
-    name_contains VARCHAR := NULL  -- only activities with this in their name, case and all
+    only_jobs VARCHAR[] := NULL,  -- jobs to list [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to list [default: all]
+    only_steps BIGINT[] := NULL,  -- steps to list [default: all, also outside steps]
+    name_contains VARCHAR := NULL  -- only names that contain this; case matters [default: all]
 ) AS TABLE
 WITH
 names AS MATERIALIZED (

@@ -51,11 +51,11 @@
 -- check: gpu_busy_ns >= 0
 -- reads: covered_times, events, gpu_activities, host_ops, sample_stddev
 CREATE OR REPLACE MACRO annotation_stats_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
-    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
     source VARCHAR := 'gpu',  -- gpu: annotations as drawn on streams; host: on threads
-    name_contains VARCHAR := NULL  -- only names with this in them, case and all
+    name_contains VARCHAR := NULL  -- only names that contain this; case matters [default: all]
 ) AS TABLE
 WITH RECURSIVE
 host_annotations AS (

@@ -48,9 +48,9 @@
 -- check: op_stack IS NULL OR (prefix(op_stack, top_op) AND suffix(op_stack, bottom_op))
 -- reads: events, host_ops, is_operator, is_runtime_call
 CREATE OR REPLACE MACRO hardware_counters_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to list; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to list; NULL means all
-    only_steps BIGINT[] := NULL  -- steps to list; NULL means all, and what runs outside steps
+    only_jobs VARCHAR[] := NULL,  -- jobs to list [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to list [default: all]
+    only_steps BIGINT[] := NULL  -- steps to list [default: all, also outside steps]
 ) AS TABLE
 WITH RECURSIVE
 ranges AS (

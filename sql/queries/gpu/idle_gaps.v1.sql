@@ -41,9 +41,9 @@
 -- check: host_event_id IS NOT NULL OR host_name IS NULL
 -- reads: activities_of, host_ops, idle_before, numbered_names
 CREATE OR REPLACE MACRO idle_gaps_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
-    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
     min_gap_ns BIGINT := 0,  -- ns; shorter gaps are not shown
     kernel_gap_ns BIGINT := 30000  -- ns; from here on the cause is no mere kernel_wait
 ) AS TABLE

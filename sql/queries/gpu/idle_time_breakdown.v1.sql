@@ -47,9 +47,9 @@
 -- check: stddev_ns >= 0 AND (stddev_ns = 0 OR min_ns < max_ns)
 -- reads: activities_of, idle_before, sample_stddev, whole_ns
 CREATE OR REPLACE MACRO idle_time_breakdown_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
-    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
     kernel_gap_ns BIGINT := 30000  -- ns; from here on a gap is no mere kernel_wait
 ) AS TABLE
 WITH

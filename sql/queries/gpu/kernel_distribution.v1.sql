@@ -36,11 +36,11 @@
 -- check: rank_count > 1 OR slowest_rank = fastest_rank
 -- reads: named_calls
 CREATE OR REPLACE MACRO kernel_distribution_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
-    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
-    top_k INTEGER := NULL,  -- names to keep of each kind; NULL means all
-    name_contains VARCHAR := NULL,  -- only names with this in them, case and all
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
+    top_k INTEGER := NULL,  -- names to keep of each kind [default: all]
+    name_contains VARCHAR := NULL,  -- only names that contain this; case matters [default: all]
     short_names BOOLEAN := false  -- names without template arguments and parameters
 ) AS TABLE
 WITH

@@ -26,9 +26,9 @@
 -- check: time_frac > 0 AND time_frac <= 1
 -- reads: device_times
 CREATE OR REPLACE MACRO kernel_kind_breakdown_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
-    only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: all, also outside steps]
 ) AS TABLE
 WITH
 -- Alone is what the union of the others lacks. All three by inclusion and exclusion; two without

@@ -44,9 +44,9 @@
 -- reads: gpu_activities, last_operators_before, outermost_operators
 CREATE OR REPLACE MACRO kernel_sequences_v1(
     operator VARCHAR,  -- part of the operators' name
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
-    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
     min_length INTEGER := 3  -- operators with fewer activities are left out; 0: none
 ) AS TABLE
 WITH

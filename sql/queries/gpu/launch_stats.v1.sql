@@ -39,9 +39,9 @@
 -- check: is_short = (gpu_ns < cpu_ns)
 -- reads: activities_of
 CREATE OR REPLACE MACRO launch_stats_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to list; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to list; NULL means all
-    only_steps BIGINT[] := NULL,  -- steps to list; NULL means all, and what runs outside steps
+    only_jobs VARCHAR[] := NULL,  -- jobs to list [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to list [default: all]
+    only_steps BIGINT[] := NULL,  -- steps to list [default: all, also outside steps]
     runtime_cutoff_ns BIGINT := 50000,  -- ns; a launch that takes longer is an outlier
     launch_delay_cutoff_ns BIGINT := 100000,  -- ns; an activity that waits longer is an outlier
     include_memory BOOLEAN := true  -- copies and memsets, too

@@ -38,9 +38,9 @@
 -- check: p50_launch_delay_ns <= p95_launch_delay_ns AND p95_launch_delay_ns <= max_launch_delay_ns
 -- reads: activities_of, whole_ns
 CREATE OR REPLACE MACRO launch_summary_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
-    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
     runtime_cutoff_ns BIGINT := 50000,  -- ns; a launch that takes longer is an outlier
     launch_delay_cutoff_ns BIGINT := 100000,  -- ns; a launch with a longer delay is an outlier
     include_memory BOOLEAN := true  -- copies and memsets, too

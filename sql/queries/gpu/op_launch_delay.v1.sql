@@ -35,9 +35,9 @@
 -- check: prefix(operator, 'aten::')
 -- reads: gpu_activities, host_ops, is_operator
 CREATE OR REPLACE MACRO op_launch_delay_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
-    only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: all, also outside steps]
 ) AS TABLE
 WITH RECURSIVE
 picked AS MATERIALIZED (

@@ -29,9 +29,9 @@
 -- check: op_count >= 0
 -- reads: busy_times, gpu_activities, host_ops, is_operator, step_spans
 CREATE OR REPLACE MACRO profiler_steps_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to list; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to list; NULL means all
-    only_steps BIGINT[] := NULL  -- steps to list; NULL means all
+    only_jobs VARCHAR[] := NULL,  -- jobs to list [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to list [default: all]
+    only_steps BIGINT[] := NULL  -- steps to list [default: all]
 ) AS TABLE
 WITH
 picked AS (

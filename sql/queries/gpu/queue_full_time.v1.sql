@@ -27,9 +27,9 @@
 -- check: full_frac BETWEEN 0 AND 1
 -- reads: queue_lengths, traces
 CREATE OR REPLACE MACRO queue_full_time_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
-    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
     max_queue_length INTEGER := 1024  -- activities in the queue from which on it is full
 ) AS TABLE
 WITH

@@ -39,9 +39,9 @@
 -- check: abs(idle_frac + compute_frac + non_compute_frac - 1) < 1e-9
 -- reads: activities_of, busy_times, time_breakdown
 CREATE OR REPLACE MACRO step_breakdown_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
-    only_steps BIGINT[] := NULL  -- steps to measure; NULL means all
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: all]
 ) AS TABLE
 WITH
 picked AS (

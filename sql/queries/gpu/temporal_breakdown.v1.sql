@@ -46,9 +46,9 @@
 -- check: abs(idle_frac + compute_frac + non_compute_frac - 1) < 1e-9
 -- reads: device_times, time_breakdown
 CREATE OR REPLACE MACRO temporal_breakdown_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
-    only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: all, also outside steps]
 ) AS TABLE
 WITH
 busy AS (

@@ -64,8 +64,8 @@
 -- reads: events_of_number, gpu_activities, host_ops, related_in_stack, stack_roots, stack_totals
 CREATE OR REPLACE MACRO call_stack_v1(
     of_event BIGINT,  -- event_id of a host operation or a GPU activity
-    of_rank INTEGER := NULL,  -- its rank; NULL means each that has an event of this number
-    only_jobs VARCHAR[] := NULL  -- its job; NULL means each that has an event of this number
+    of_rank INTEGER := NULL,  -- its rank [default: each that has an event of this number]
+    only_jobs VARCHAR[] := NULL  -- its job [default: each that has an event of this number]
 ) AS TABLE
 WITH RECURSIVE
 -- The event with the operation that it is, or that launched it. A rank has one or none, so these

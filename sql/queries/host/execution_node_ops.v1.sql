@@ -46,9 +46,9 @@
 -- check: joined_by IN ('record_function_id', 'external_id')
 -- reads: execution_nodes, host_ops
 CREATE OR REPLACE MACRO execution_node_ops_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to list; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to list; NULL means all
-    only_steps BIGINT[] := NULL  -- steps to list; NULL means all, and what runs outside steps
+    only_jobs VARCHAR[] := NULL,  -- jobs to list [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to list [default: all]
+    only_steps BIGINT[] := NULL  -- steps to list [default: all, also outside steps]
 ) AS TABLE
 WITH
 nodes AS (

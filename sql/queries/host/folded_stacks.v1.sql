@@ -40,9 +40,9 @@
 -- check: stack <> '' AND NOT regexp_matches(stack, '(^|;)(;|$)|\p{Cc}')
 -- reads: gpu_activities, host_ops, is_runtime_call, most_frames, stack_frame
 CREATE OR REPLACE MACRO folded_stacks_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
-    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
     weight VARCHAR := 'gpu'  -- gpu: time of GPU activities; host: self time of host operations
 ) AS TABLE
 WITH RECURSIVE

@@ -36,8 +36,8 @@
 --   + temporary_bytes + activation_bytes + gradient_bytes + autograd_bytes + unknown_bytes
 -- reads: memory_events
 CREATE OR REPLACE MACRO memory_categories_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to list; NULL means all
-    only_ranks INTEGER[] := NULL  -- ranks to list; NULL means all
+    only_jobs VARCHAR[] := NULL,  -- jobs to list [default: all]
+    only_ranks INTEGER[] := NULL  -- ranks to list [default: all]
 ) AS TABLE
 WITH
 changes AS (

@@ -48,9 +48,9 @@
 -- check: op_stack IS NULL OR op IS NULL OR suffix(op_stack, op)
 -- reads: host_ops, is_operator, memory_changes, steps, steps_at
 CREATE OR REPLACE MACRO memory_peak_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
-    only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what lies outside steps
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: all, also outside steps]
 ) AS TABLE
 WITH
 marks AS MATERIALIZED (

@@ -35,10 +35,10 @@
 -- check: at_ns IS NOT NULL
 -- reads: memory_changes, steps
 CREATE OR REPLACE MACRO memory_timeline_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to show; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to show; NULL means all
-    only_steps BIGINT[] := NULL,  -- steps to show; NULL means all, and what lies outside steps
-    bucket_ns BIGINT := NULL  -- ns; length of a bucket; NULL means every change
+    only_jobs VARCHAR[] := NULL,  -- jobs to show [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to show [default: all]
+    only_steps BIGINT[] := NULL,  -- steps to show [default: all, also outside steps]
+    bucket_ns BIGINT := NULL  -- ns; length of a bucket [default: every change]
 ) AS TABLE
 WITH
 marks AS MATERIALIZED (

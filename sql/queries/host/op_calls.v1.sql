@@ -56,10 +56,10 @@
 -- reads: deep_launches, deep_operators, deep_ranks, gpu_activities, host_ops, is_operator,
 --   launched_in_deep_ops, launched_in_ops
 CREATE OR REPLACE MACRO op_calls_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to list; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to list; NULL means all
-    only_steps BIGINT[] := NULL,  -- steps to list; NULL means all, and what runs outside steps
-    name_contains VARCHAR := NULL,  -- only names with this in them, case and all
+    only_jobs VARCHAR[] := NULL,  -- jobs to list [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to list [default: all]
+    only_steps BIGINT[] := NULL,  -- steps to list [default: all, also outside steps]
+    name_contains VARCHAR := NULL,  -- only names that contain this; case matters [default: all]
     min_kernels INTEGER := 0  -- calls with fewer GPU activities are left out
 ) AS TABLE
 WITH

@@ -65,11 +65,11 @@
 -- reads: costed_calls, costed_shapes, counted_operators, float32_as_tf32, format_on_device,
 --   gpu_activities, memories_of_ranks, speeds_of_ranks
 CREATE OR REPLACE MACRO op_flops_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
-    only_steps BIGINT[] := NULL,  -- steps in which calls begin; NULL means all, and outside steps
-    peak_tflops DOUBLE := NULL,  -- 1e12 operations a second at best; NULL means device_peaks
-    peak_gbps DOUBLE := NULL  -- GB/s of memory at best; NULL means device_peaks
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
+    only_steps BIGINT[] := NULL,  -- steps in which calls begin [default: all, also outside steps]
+    peak_tflops DOUBLE := NULL,  -- 1e12 operations a second at best [default: device_peaks]
+    peak_gbps DOUBLE := NULL  -- GB/s of memory at best [default: device_peaks]
 ) AS TABLE
 WITH RECURSIVE
 called AS MATERIALIZED (

@@ -60,11 +60,11 @@
 -- reads: covered_times, deep_launches, deep_operators, deep_ranks, gpu_activities, host_ops,
 --   is_operator, launched_in_deep_groups, launched_in_ops
 CREATE OR REPLACE MACRO op_stats_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
-    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all, and what runs outside steps
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
     by_shape BOOLEAN := false,  -- a row for each name, shapes and types, instead of each name
-    name_contains VARCHAR := NULL  -- only names with this in them, case and all
+    name_contains VARCHAR := NULL  -- only names that contain this; case matters [default: all]
 ) AS TABLE
 WITH
 -- What makes one row, and the calls in it as a list: to get at these is to unnest it, and names and

@@ -56,10 +56,10 @@
 -- reads: computing_shapes, costed_calls, counted_operators, float32_as_tf32, format_on_device,
 --   gpu_activities, speeds_of_ranks, steps
 CREATE OR REPLACE MACRO step_mfu_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
-    only_steps BIGINT[] := NULL,  -- steps to measure; NULL means all
-    peak_tflops DOUBLE := NULL  -- 1e12 operations a second at best; NULL means device_peaks
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: all]
+    peak_tflops DOUBLE := NULL  -- 1e12 operations a second at best [default: device_peaks]
 ) AS TABLE
 WITH
 called AS MATERIALIZED (

@@ -64,9 +64,9 @@
 -- check: caller IS NULL OR caller_ns BETWEEN 0 AND host_ns
 -- reads: host_ops, is_operator, times_inside, waited_times, waiting_calls
 CREATE OR REPLACE MACRO sync_points_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
-    only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: all, also outside steps]
 ) AS TABLE
 WITH RECURSIVE
 calls AS MATERIALIZED (

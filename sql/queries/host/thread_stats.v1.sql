@@ -63,9 +63,9 @@
 -- check: kernel_busy_ns BETWEEN 0 AND kernel_ns
 -- reads: covered_times, events, gpu_activities, host_ops, is_operator, step_number
 CREATE OR REPLACE MACRO thread_stats_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to measure; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to measure; NULL means all
-    only_steps BIGINT[] := NULL  -- steps to measure; NULL means all, and what runs outside steps
+    only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: all, also outside steps]
 ) AS TABLE
 WITH
 -- A small number for each thread, so that what is joined below is narrow.

@@ -31,8 +31,8 @@
 -- check: time_frac BETWEEN 0 AND 1 AND rank_frac BETWEEN 0 AND 1
 -- reads: job_path_edges
 CREATE OR REPLACE MACRO critical_path_ranks_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to report; NULL means all
-    only_windows VARCHAR[] := NULL  -- windows to report, as path_window has them; NULL means all
+    only_jobs VARCHAR[] := NULL,  -- jobs to report [default: all]
+    only_windows VARCHAR[] := NULL  -- windows to report, as path_window has them [default: all]
 ) AS TABLE
 WITH
 by_bound AS (

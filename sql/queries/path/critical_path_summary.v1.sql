@@ -26,9 +26,9 @@
 -- check: time_frac BETWEEN 0 AND 1
 -- reads: path_edges
 CREATE OR REPLACE MACRO critical_path_summary_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to report; NULL means all
-    only_ranks INTEGER[] := NULL,  -- ranks to report; NULL means all
-    only_windows VARCHAR[] := NULL  -- windows to report, as path_window has them; NULL means all
+    only_jobs VARCHAR[] := NULL,  -- jobs to report [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to report [default: all]
+    only_windows VARCHAR[] := NULL  -- windows to report, as path_window has them [default: all]
 ) AS TABLE
 WITH
 by_bound AS (

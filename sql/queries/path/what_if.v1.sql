@@ -40,8 +40,8 @@
 -- check: gain_frac BETWEEN 0 AND 1
 -- reads: what_if_times
 CREATE OR REPLACE MACRO what_if_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to report; NULL means all
-    only_windows VARCHAR[] := NULL  -- windows to report, as path_window has them; NULL means all
+    only_jobs VARCHAR[] := NULL,  -- jobs to report [default: all]
+    only_windows VARCHAR[] := NULL  -- windows to report, as path_window has them [default: all]
 ) AS TABLE
 SELECT
     w.job,
