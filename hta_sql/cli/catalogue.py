@@ -1,6 +1,8 @@
 """The commands that tell which queries there are."""
 
 import json
+import shutil
+import textwrap
 
 import click
 
@@ -17,12 +19,14 @@ def list_() -> None:
     """
     queries = Catalog.load().newest.values()
     width = max((len(query.name) for query in queries), default=0)
+    columns = shutil.get_terminal_size((120, 0)).columns
     theme = None
     for query in queries:
         if query.theme != theme:
             click.echo(("\n" if theme else "") + query.theme)
             theme = query.theme
-        click.echo(f"  {query.name:{width}}  {query.summary}")
+        line = f"  {query.name:{width}}  {query.summary}"
+        click.echo(textwrap.fill(line, columns, subsequent_indent=" " * (width + 4)))
 
 
 @click.command()

@@ -7,6 +7,7 @@ import atexit
 import os
 import sys
 import threading
+from itertools import chain
 from typing import Any, NoReturn
 
 import click
@@ -50,25 +51,66 @@ class MainGroup(click.Group):
             ctx.fail(f"{args[0]} is a query: hta-sql run {args[0]} ARCHIVE")
         return super().resolve_command(ctx, args)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, commands in _COMMANDS.items():
+            with formatter.section(title):
+                formatter.write_dl([(c.name, c.get_short_help_str(100)) for c in commands])
 
-@click.group(cls=MainGroup, context_settings={"help_option_names": ["-h", "--help"]})
+
+# In the order in which a newcomer needs them.
+_COMMANDS = {
+    "Start": (demo, ingest, report),
+    "Ask": (list_, show, run, sql, shell),
+    "Find causes": (diff, critical_path, export),
+    "Keep archives": (check, usage, materialize, compact, drop, import_),
+    "For programs": (catalog,),
+}
+
+
+@click.group(
+    cls=MainGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="hta-sql")
 @click.option("--debug", is_flag=True, help="Show a traceback instead of one line on errors.")
-def cli(debug: bool) -> None:
+@click.pass_context
+def cli(ctx: click.Context, debug: bool) -> None:
     """SQL analytics for PyTorch-profiler (Kineto) traces.
 
     \b
     Example:
       hta-sql ingest traces/ archive
+      hta-sql report archive
       hta-sql run temporal_breakdown archive
+
+    \b
+    Exit status:
+      0    done
+      1    an error, or a trace, job or check that failed
+      2    wrong usage
+      3    a condition of diff --fail-if holds
+      130  interrupted
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(_FIRST_STEPS)
 
 
-for _command in (
-    *(list_, show, catalog, run, sql, shell, check),
-    *(ingest, materialize, critical_path, diff, report, export),
-    *(compact, drop, import_, usage, demo),
-):
+_FIRST_STEPS = """\
+hta-sql answers questions on PyTorch-profiler (Kineto) traces.
+
+With traces of your own, a folder or files of .json or .json.gz:
+  hta-sql ingest TRACES archive           read them once, into archive
+  hta-sql report archive                  write report.html: where time goes
+  hta-sql run temporal_breakdown archive  print one table of many
+
+Without traces:
+  hta-sql demo                            make a small job and look at it
+
+All commands: hta-sql --help. All queries: hta-sql list."""
+
+
+for _command in chain.from_iterable(_COMMANDS.values()):
     cli.add_command(_command)
 
 

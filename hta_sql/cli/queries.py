@@ -1,5 +1,8 @@
 """The commands of the queries, made from the catalogue."""
 
+import textwrap
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,7 @@ from hta_sql.catalogue.catalog import Catalog
 from hta_sql.catalogue.query import Parameter, Query
 from hta_sql.cli.options import archives_argument, list_option, with_engine, with_output
 from hta_sql.cli.results import open_archives, tell_lacking_results, write_result
+from hta_sql.show.prose import filled
 
 _TYPES = {"DOUBLE": click.FLOAT, "VARCHAR": click.STRING, "BOOLEAN": click.BOOL}
 
@@ -21,6 +25,12 @@ class QueryGroup(click.Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command:
         return query_command(name, Catalog.load().versions(name))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        queries = Catalog.load().newest.values()
+        for theme, of_theme in groupby(queries, lambda query: query.theme):
+            with formatter.section(f"Queries: {theme}"):
+                formatter.write_dl([(query.name, query.summary) for query in of_theme])
 
 
 @click.group(cls=QueryGroup, subcommand_metavar="QUERY ARCHIVE... [OPTIONS]")
@@ -35,12 +45,31 @@ def run() -> None:
     """
 
 
+class QueryCommand(click.Command):
+    """A command whose help is the header of its query: text, lists, columns, an example."""
+
+    def __init__(self, query: Query, **rest: Any):
+        required = "".join(f" --{_dashed(p.name)} VALUE" for p in query.required)
+        self.query = query
+        self.example = f"Example:\n  hta-sql run {query.name} archive{required}"
+        super().__init__(**rest | {"help": f"{query.summary}\n\n{self.example}"})
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        parts = [self.query.summary, *filter(None, [self.query.text]), self.example]
+        text = filled("\n\n".join(parts), formatter.width - 2)
+        formatter.write(f"\n{textwrap.indent(text, '  ')}\n")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_options(ctx, formatter)
+        with formatter.section("Columns"):
+            formatter.write_dl([(c.name, c.text) for c in self.query.columns])
+
+
 def query_command(name: str, versions: list[Query]) -> click.Command:
     """The command of a query, with the parameters of all its versions as options."""
     newest = versions[-1]
     parameters = {p.name: p for query in versions for p in query.parameters}
 
-    @archives_argument
     @with_output
     @with_engine
     @click.option("--version", type=int, metavar="N", help="Version. [default: the newest]")
@@ -63,14 +92,8 @@ def query_command(name: str, versions: list[Query]) -> click.Command:
             tell_lacking_results(archive, [query.macro])
             write_result(archive, relation, format, output)
 
-    paragraphs = [newest.summary, *filter(None, newest.text.split("\n\n"))]
-    # An indented paragraph is a drawing, which click would otherwise fill like text.
-    paragraphs = [f"\b\n{p}" if p.startswith(" ") else p for p in paragraphs]
-    required = "".join(f" --{_dashed(p.name)} VALUE" for p in newest.required)
-    paragraphs += [f"\b\nExample:\n  hta-sql run {name} archive{required}"]
-    command.__doc__ = "\n\n".join(paragraphs)
-    made = click.command(name)(command)
-    made.params += [_option(parameter) for parameter in parameters.values()]
+    made = click.command(name, cls=partial(QueryCommand, newest))(archives_argument(command))
+    made.params[1:1] = [_option(parameter) for parameter in parameters.values()]
     return made
 
 

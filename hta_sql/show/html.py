@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from hta_sql.show.tables import rows_of
-from hta_sql.show.units import humane
+from hta_sql.show.units import heads, humane
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,15 +19,15 @@ _LONG = 30
 def table_html(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:
     """A table with humane units; numbers say their exact value, by which a page may sort."""
     texts = [any(isinstance(row[at], str) for row in rows) for at in range(len(names))]
-    heads = "".join(
-        f"<th{_side(is_text)}>{escape(name)}</th>"
-        for name, is_text in zip(names, texts, strict=True)
+    head = "".join(
+        f'<th{_side(is_text)} title="{escape(name)}">{escape(shown)}</th>'
+        for name, shown, is_text in zip(names, heads(names), texts, strict=True)
     )
     lines = [
         "<tr>" + "".join(_cell(*cell) for cell in zip(names, row, texts, strict=True)) + "</tr>"
         for row in rows
     ]
-    return f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
 def result_html(table: pa.Table) -> str:

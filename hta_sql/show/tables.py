@@ -2,44 +2,49 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from hta_sql.show.units import humane
+from hta_sql.show.units import counted, heads, humane
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _ROWS_ON_TERMINAL = 50
+# Of a pipe or file, which have no width, unless the variable COLUMNS says another.
+_WIDTH = 120
+# Texts are first cut to this; what is cut further tells one kernel from another no more.
+_TEXT = 40
+_SHORT_TEXT = 30
 # Each write to a terminal or pipe takes as long as many lines.
 _LINES_AT_ONCE = 1000
 
 
 def print_table(names: list[str], rows: Iterator[tuple[Any, ...]], terminal: bool) -> None:
+    """Print rows for people, as wide as the terminal; stderr gets what was left out."""
     shown = list(islice(rows, _ROWS_ON_TERMINAL if terminal else None))
     count = len(shown) + sum(1 for _ in rows)
-    width = shutil.get_terminal_size().columns if terminal else None
-    head, *lines = table_lines(names, shown, width)
-    turned = []
-    if width and len(head) > width:
-        turned = turned_lines(names, shown)
-    if turned and max(map(len, turned)) <= width:
-        lines = turned
-    else:
-        click.echo(click.style(head, dim=True))
-    for at in range(0, len(lines), _LINES_AT_ONCE):
-        click.echo("\n".join(lines[at : at + _LINES_AT_ONCE]))
+    table = fitted_table(names, shown, shutil.get_terminal_size((_WIDTH, 0)).columns)
+    for line in table.head:
+        click.echo(click.style(line, dim=True))
+    for at in range(0, len(table.lines), _LINES_AT_ONCE):
+        click.echo("\n".join(table.lines[at : at + _LINES_AT_ONCE]))
     if not count:
         click.echo("no rows", err=True)
+    missing = []
     if len(shown) < count:
-        click.echo(
-            f"the first {len(shown)} of {count:,} rows; -o FILE or --format csv gives all", err=True
-        )
+        missing += [f"{count - len(shown):,} of {count:,} rows"]
+    if table.left_out:
+        missing += [f"{counted(len(table.left_out), 'column')} ({', '.join(table.left_out)})"]
+    if missing:
+        click.echo(f"not shown: {', '.join(missing)}; --format csv shows all", err=True)
 
 
 def rows_of(table: pa.Table | pa.RecordBatch) -> list[tuple[Any, ...]]:
@@ -47,26 +52,107 @@ def rows_of(table: pa.Table | pa.RecordBatch) -> list[tuple[Any, ...]]:
     return list(zip(*columns, strict=True)) if columns else []
 
 
-def table_lines(
-    names: list[str], rows: list[tuple[Any, ...]], width: int | None = None
-) -> list[str]:
-    """A header line and a line a row, aligned; texts are cut in the middle to fit `width`."""
+@dataclass
+class FittedTable:
+    """A table as text: its head, a line a row, and the names of the columns that found no room."""
+
+    head: list[str]
+    lines: list[str]
+    left_out: list[str]
+
+
+def table_lines(names: list[str], rows: list[tuple[Any, ...]]) -> list[str]:
+    """A header line and one line per row, aligned, as wide as they are."""
+    columns = _columns(names, rows)
+    return [_line([c.head for c in columns], columns), *_body(columns)]
+
+
+def fitted_table(names: list[str], rows: list[tuple[Any, ...]], width: int) -> FittedTable:
+    """The table in `width` characters.
+
+    In this order, until it fits: long texts are cut in the middle, heads take several lines, a
+    short table is turned, so that each column is a line, texts are cut further, and the last
+    columns are left out.
+    """
+    columns = _columns(names, rows)
+    _cut_texts(columns, width, _TEXT)
+    if _width(columns) > width:
+        for column in columns:
+            column.wrap_head()
+        _cut_texts(columns, width, _TEXT)
+    if _width(columns) > width and (turned := _turned(names, rows, width)):
+        return FittedTable([], turned, [])
+    _cut_texts(columns, width, _SHORT_TEXT)
+    while len(columns) > 1 and _width(columns) > width:
+        columns.pop()
+    _cut_texts(columns, width, 1)
+    height = max(len(column.heads) for column in columns)
+    heads = [[""] * (height - len(column.heads)) + column.heads for column in columns]
+    head = [_line(list(line), columns) for line in zip(*heads, strict=True)]
+    return FittedTable(head, list(_body(columns)), names[len(columns) :])
+
+
+@dataclass
+class _Column:
+    """A column of a table: its head, in one line or several, and its cells."""
+
+    head: str
+    cells: list[str]
+    is_text: bool
+
+    def __post_init__(self) -> None:
+        self.heads = [self.head]
+        self.cell_size = max(map(len, self.cells), default=0)
+        self.size = max(len(self.head), self.cell_size)
+
+    def wrap_head(self) -> None:
+        """Break the head at its underscores and blanks, to be no wider than the cells."""
+        words = re.findall(r"[^_ ]+[_ ]?", self.head) or [self.head]
+        size = max(self.cell_size, *map(len, words))
+        lines = [""]
+        for word in words:
+            if lines[-1] and len(lines[-1] + word) > size:
+                lines.append("")
+            lines[-1] += word
+        self.heads = [line.rstrip() for line in lines]
+        self.size = max(self.cell_size, *map(len, self.heads))
+
+
+def _columns(names: list[str], rows: list[tuple[Any, ...]]) -> list[_Column]:
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
-    cells = [
-        _each(partial(humane, name), values) for name, values in zip(names, columns, strict=True)
+    return [
+        _Column(head, _each(partial(humane, name), values), any(isinstance(v, str) for v in values))
+        for name, head, values in zip(names, heads(names), columns, strict=True)
     ]
-    texts = [any(isinstance(value, str) for value in values) for values in columns]
-    sizes = [max(map(len, [name, *shown])) for name, shown in zip(names, cells, strict=True)]
-    if width is not None:
-        sizes = _fitted(sizes, texts, [len(name) for name in names], width)
-    fitted = [
-        _each(
-            lambda cell, t=is_text, s=size: _cut(cell, s).ljust(s) if t else cell.rjust(s),
-            [name, *shown],
-        )
-        for name, shown, is_text, size in zip(names, cells, texts, sizes, strict=True)
-    ]
-    return ["  ".join(line).rstrip() for line in zip(*fitted, strict=True)]
+
+
+def _width(columns: list[_Column]) -> int:
+    return sum(column.size for column in columns) + 2 * (len(columns) - 1)
+
+
+def _cut_texts(columns: list[_Column], width: int, least: int) -> None:
+    """Take the excess from the widest texts, down to `least` characters or their column's head."""
+    excess = _width(columns) - width
+    while excess > 0:
+        wide = [c for c in columns if c.is_text and c.size > max(least, *map(len, c.heads))]
+        if not wide:
+            return
+        widest = max(wide, key=lambda column: column.size)
+        widest.size -= 1
+        excess -= 1
+
+
+def _line(cells: list[str], columns: list[_Column]) -> str:
+    return "  ".join(map(_aligned, cells, columns)).rstrip()
+
+
+def _aligned(cell: str, column: _Column) -> str:
+    return _cut(cell, column.size).ljust(column.size) if column.is_text else cell.rjust(column.size)
+
+
+def _body(columns: list[_Column]) -> Iterator[str]:
+    aligned = [_each(partial(_aligned, column=column), column.cells) for column in columns]
+    return ("  ".join(line).rstrip() for line in zip(*aligned, strict=True))
 
 
 def _each(work: Callable[[Any], str], values: Sequence[Any]) -> list[str]:
@@ -81,31 +167,21 @@ def _each(work: Callable[[Any], str], values: Sequence[Any]) -> list[str]:
     return [work(value) for value in values]
 
 
-def turned_lines(names: list[str], rows: list[tuple[Any, ...]]) -> list[str]:
-    """A line a column of the result: for few rows of more columns than a terminal is wide."""
-    columns = [
-        [humane(name, value) for name, value in zip(names, row, strict=True)] for row in rows
-    ]
-    head = max(map(len, names))
-    sizes = [max(map(len, column)) for column in columns]
+def _turned(names: list[str], rows: list[tuple[Any, ...]], width: int) -> list[str]:
+    """A line for each column of the result; none where this, too, is wider than `width`."""
+    if 2 * len(rows) > width:
+        return []
+    columns = [[head] for head in heads(names)]
+    for row in rows:
+        for column, name, value in zip(columns, names, row, strict=True):
+            column.append(humane(name, value))
+    sizes = [max(map(len, cells)) for cells in zip(*columns, strict=True)]
+    if sum(sizes) + 2 * len(rows) > width:
+        return []
     return [
-        "  ".join([name.ljust(head), *(c.rjust(s) for c, s in zip(cells, sizes, strict=True))])
-        for name, *cells in zip(names, *columns, strict=True)
+        "  ".join([head.ljust(sizes[0]), *map(str.rjust, cells, sizes[1:])])
+        for head, *cells in columns
     ]
-
-
-def _fitted(sizes: list[int], texts: list[bool], least: list[int], width: int) -> list[int]:
-    """Take the excess from the widest texts, down to 40 characters or their column's name.
-
-    What is cut further tells one kernel from another no more; rather let lines be too long.
-    """
-    sizes = list(sizes)
-    while sum(sizes) + 2 * (len(sizes) - 1) > width:
-        wide = [i for i, text in enumerate(texts) if text and sizes[i] > max(40, least[i])]
-        if not wide:
-            break
-        sizes[max(wide, key=lambda i: sizes[i])] -= 1
-    return sizes
 
 
 def _cut(text: str, size: int) -> str:

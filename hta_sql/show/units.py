@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache, partial
@@ -25,6 +25,29 @@ def humane(name: str, value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         return str(value)
     return _in_unit_of(name)(value)
+
+
+_UNIT = re.compile(r"(?<=.)_(ns|frac|bytes|gbps|flops)$")
+# Added to a head where two columns have the same name without the unit.
+_QUANTITY = {"ns": " time", "frac": " %", "bytes": " size", "gbps": " rate", "flops": " work"}
+
+
+def heads(names: Sequence[str]) -> list[str]:
+    """Column names for people, without the units that the cells show. No two are equal.
+
+    `idle_ns` becomes `idle`, and `idle_frac` beside it `idle %`. Beside `step`, `step_ns` becomes
+    `step time`.
+    """
+    bases = [_UNIT.sub("", name) for name in names]
+    shown = []
+    for name, base in zip(names, bases, strict=True):
+        unit = name[len(base) + 1 :]
+        others = [other for other in names if other != name and _UNIT.sub("", other) == base]
+        is_second = base in others or (unit == "frac" and others)
+        shown.append(base + _QUANTITY[unit] if unit and is_second else base)
+    return [
+        head if shown.count(head) == 1 else name for head, name in zip(shown, names, strict=True)
+    ]
 
 
 @cache

@@ -124,7 +124,7 @@ def test_format_wins_over_the_files_name(invoke, tiny_archive, tmp_path):
     invoke("run", "total_time", tiny_archive, "-o", tmp_path / "x.txt", "--format", "json")
     assert json.loads((tmp_path / "x.txt").read_text())[0]["sum_ns"] == 65
     invoke("run", "total_time", tiny_archive, "-o", tmp_path / "x.txt")
-    assert (tmp_path / "x.txt").read_text().startswith("job  rank  sum_ns\n")
+    assert (tmp_path / "x.txt").read_text().startswith("job  rank    sum\n")
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,11 @@ import re
 import pytest
 from click.testing import CliRunner
 
+from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli import cli
 from hta_sql.demo import write_job
-from hta_sql.show.tables import table_lines
-from hta_sql.show.units import humane
+from hta_sql.show.tables import fitted_table, table_lines
+from hta_sql.show.units import heads, humane
 
 
 @pytest.fixture
@@ -34,27 +35,69 @@ def test_table_on_a_terminal(invoke, tiny_archive, terminal):
     assert len(lines) == 51
     assert lines[1].startswith("abcabc") and "…" in lines[1]
     assert {len(line) for line in lines[1:]} == {60}
-    assert result.stderr == ("the first 50 of 1,000 rows; -o FILE or --format csv gives all\n")
+    assert result.stderr == "not shown: 950 of 1,000 rows; --format csv shows all\n"
+
+
+def test_heads_take_several_lines_before_columns_are_left_out(invoke, tiny_archive, terminal):
+    wide = "SELECT 0 AS rank, " + ", ".join(f"{i} AS some_figure_{i}_ns" for i in range(10, 14))
+    lines = invoke("sql", tiny_archive, f"{wide} FROM range(20)").stdout.splitlines()
+    assert lines[:4] == [
+        "        some_    some_    some_    some_",
+        "      figure_  figure_  figure_  figure_",
+        "rank       10       11       12       13",
+        "   0    10 ns    11 ns    12 ns    13 ns",
+    ]
+    assert len(lines) == 23
 
 
 def test_a_table_too_wide_for_the_terminal_is_turned(invoke, tiny_archive, terminal):
     wide = "SELECT 0 AS rank, 'job' AS job, " + ", ".join(
-        f"{i} AS some_figure_{i}_ns" for i in range(10, 15)
+        f"{i} AS some_figure_{i}_ns" for i in range(10, 18)
     )
     lines = invoke("sql", tiny_archive, wide).stdout.splitlines()
-    assert lines[:3] == [
-        "rank                   0",
-        "job                  job",
-        "some_figure_10_ns  10 ns",
-    ]
-    many = invoke("sql", tiny_archive, f"{wide} FROM range(20)").stdout.splitlines()
-    assert len(many) == 21 and len(many[0]) > 60
+    assert lines[:3] == ["rank                0", "job               job", "some_figure_10  10 ns"]
+    many = invoke("sql", tiny_archive, f"{wide} FROM range(30)")
+    lines = many.stdout.splitlines()
+    assert len(lines) == 33 and max(map(len, lines)) <= 60
+    assert lines[2].split() == ["rank", "job", "10", "11", "12", "13", "14"]
+    assert many.stderr == (
+        "not shown: 3 columns (some_figure_15_ns, some_figure_16_ns, some_figure_17_ns); "
+        "--format csv shows all\n"
+    )
 
 
-def test_table_in_a_pipe_is_whole(invoke, tiny_archive):
-    long = "SELECT repeat('abc', 100) AS name FROM range(1000)"
+def test_table_in_a_pipe_has_all_rows_in_120_columns(invoke, tiny_archive, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    long = "SELECT repeat('abc', 100) AS name, 7 AS n_count FROM range(1000)"
     lines = invoke("sql", tiny_archive, long).stdout.splitlines()
-    assert len(lines) == 1001 and set(lines[1:]) == {"abc" * 100}
+    assert len(lines) == 1001 and {len(line) for line in lines[1:]} == {120}
+    monkeypatch.setenv("COLUMNS", "400")
+    assert len(invoke("sql", tiny_archive, long).stdout.splitlines()[1]) == 309
+
+
+@pytest.mark.parametrize("width", [1, 20, 60, 80, 120])
+def test_no_line_is_longer_than_asked(width):
+    names = ["job", "name", *(f"some_long_figure_{i}_ns" for i in range(30))]
+    rows = [("a job", "x" * 300, *range(30))] * 40
+    table = fitted_table(names, rows, width)
+    lines = [*table.head, *table.lines]
+    assert len(table.lines) == 40
+    assert max(map(len, lines)) <= max(width, len("job"))
+    assert table.left_out == names[len(names) - len(table.left_out) :] and table.left_out
+
+
+def test_heads_have_no_units_and_differ():
+    assert heads(["span_ns", "idle_frac", "peak_bytes", "bus_gbps", "gemm_flops", "count"]) == [
+        *("span", "idle", "peak", "bus", "gemm", "count")
+    ]
+    assert heads(["idle_ns", "idle_frac"]) == ["idle", "idle %"]
+    assert heads(["step", "step_ns", "step_frac"]) == ["step", "step time", "step %"]
+    assert heads(["x_ns", "x_bytes"]) == ["x_ns", "x_bytes"]
+    assert heads(["flops", "bytes", "ns", "_ns"]) == ["flops", "bytes", "ns", "_ns"]
+    for query in Catalog.load().newest.values():
+        shown = heads([column.name for column in query.columns])
+        assert len(set(shown)) == len(shown), query.name
+        assert not any(re.search(r"_(ns|frac|bytes|gbps|flops)$", head) for head in shown)
 
 
 def test_table_is_aligned():
@@ -62,9 +105,9 @@ def test_table_is_aligned():
         ["name", "rank", "busy_ns", "busy_frac"],
         [("gemm", 0, 1_240_000, 0.371), ("a\nb", 10, None, None)],
     ) == [
-        "name  rank  busy_ns  busy_frac",
-        "gemm     0  1.24 ms     37.1 %",
-        "a b     10        -          -",
+        "name  rank     busy  busy %",
+        "gemm     0  1.24 ms  37.1 %",
+        "a b     10        -       -",
     ]
     assert table_lines(["a", "b"], []) == ["a  b"]
 

@@ -1,0 +1,64 @@
+"""Text of a header, wrapped again to the width of a terminal."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator
+
+_ITEM = re.compile(r" +\* ")
+# The last column of a drawing or list of terms: what stands behind its last gap.
+_LAST_COLUMN = re.compile(r"^(.*\S {2,})\S", re.DOTALL)
+
+
+def filled(text: str, width: int) -> str:
+    """The text with paragraphs and list items wrapped; other indented lines stay as they are.
+
+    A drawing's line that is longer than `width` continues below its last column.
+    """
+    paragraphs = (_joined(paragraph.split("\n")) for paragraph in text.split("\n\n"))
+    return "\n\n".join(
+        "\n".join(_wrapped(line, width) for line in paragraph) for paragraph in paragraphs
+    )
+
+
+def _joined(lines: list[str]) -> Iterator[str]:
+    """The lines of a paragraph, each with the lines that go on with it."""
+    whole = ""
+    for line in lines:
+        if whole and _indent(line) == _hang(whole):
+            whole += f" {line.strip()}"
+        else:
+            if whole:
+                yield whole
+            whole = line
+    yield whole
+
+
+def _wrapped(line: str, width: int) -> str:
+    hang = _hang(line)
+    if hang is None:
+        hang = _indent(line) + 2
+    longest = max(map(len, line.split()), default=0)
+    return textwrap.fill(
+        line,
+        width,
+        subsequent_indent=" " * min(hang, width * 3 // 4, width - longest),
+        replace_whitespace=False,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _hang(line: str) -> int | None:
+    """The indent of lines that continue this one; None where there can be none."""
+    if item := _ITEM.match(line):
+        return item.end()
+    if not line.startswith(" "):
+        return 0
+    column = _LAST_COLUMN.match(line.strip(" "))
+    return _indent(line) + len(column[1]) if column else None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
