@@ -1,9 +1,6 @@
-"""The generated page is current, every command shows an example, and README's snippets run."""
+"""The generated pages are current, every command has an example, and the notebook runs."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import click
@@ -14,7 +11,6 @@ from hta_sql.cli import cli
 from hta_sql.database.docs import page
 
 PROJECT = Path(__file__).parent.parent
-SNIPPET = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def test_page_of_queries_is_current():
@@ -53,26 +49,6 @@ def test_every_command_has_a_sentence_and_an_example(name, command):
             assert option.help, option.name
 
 
-@pytest.mark.processes
-def test_readme_snippets_run(tmp_path):
-    """Blocks of `console` ($ lines) print what they show, `python` runs; all in their order."""
-    readme = (PROJECT / "README.md").read_text(encoding="utf-8")
-    beside = os.path.dirname(sys.executable)
-    env = os.environ | {"PATH": f"{beside}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "100"}
-    commands = 0
-    for language, text in SNIPPET.findall(readme):
-        if language == "python":
-            run([sys.executable, "-W", "error", "-c", text], tmp_path, env)
-            continue
-        for line, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
-            printed = run(["bash", "-o", "pipefail", "-c", line], tmp_path, env)
-            # Ranks finish in any order, and take their time: `…` stands for it.
-            missing = [want for want in shown.splitlines() if not shows(want, printed)]
-            assert not missing, f"$ {line}\nshows not {missing} but\n{printed}"
-            commands += 1
-    assert commands >= 6
-
-
 @pytest.mark.notebook
 def test_notebook_runs(tmp_path):
     """The tour, in a real Jupyter kernel: its tables have units, its figures are figures."""
@@ -92,25 +68,3 @@ def test_notebook_runs(tmp_path):
     assert straggler[1] == "3"
     assert all(figure["application/vnd.plotly.v1+json"]["data"] for figure in figures)
     assert (tmp_path / "report.html").stat().st_size > 1_000_000
-
-
-def shows(want: str, printed: str) -> bool:
-    pattern = ".*".join(map(re.escape, want.rstrip().split("…")))
-    return re.search(rf"^{pattern}\s*$", printed, re.MULTILINE) is not None
-
-
-def test_queries_of_the_readme_are_there():
-    """docs/queries.md, which is generated, lists them all."""
-    readme = (PROJECT / "README.md").read_text(encoding="utf-8")
-    tables = readme[readme.index("\n## Queries") :]
-    named = re.findall(r"^\| `(\w+)` \|", tables, re.MULTILINE)
-    assert len(named) > 50
-    assert set(named) <= Catalog.load().newest.keys()
-
-
-def run(command: list[str], folder: Path, env: dict[str, str]) -> str:
-    done = subprocess.run(
-        command, cwd=folder, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL
-    )
-    assert done.returncode == 0, f"{command[-1]}\n{done.stdout}{done.stderr}"
-    return done.stdout + done.stderr

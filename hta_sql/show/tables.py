@@ -23,6 +23,8 @@ _WIDTH = 120
 # Texts are first cut to this; what is cut further tells one kernel from another no more.
 _TEXT = 40
 _SHORT_TEXT = 30
+# So many texts at the left stay, before numbers are left out.
+_NAMING_TEXTS = 2
 # Each write to a terminal or pipe takes as long as many lines.
 _LINES_AT_ONCE = 1000
 
@@ -70,32 +72,50 @@ def table_lines(names: list[str], rows: list[tuple[Any, ...]]) -> list[str]:
 def fitted_table(names: list[str], rows: list[tuple[Any, ...]], width: int) -> FittedTable:
     """The table in `width` characters.
 
-    In this order, until it fits: long texts are cut in the middle, heads take several lines, a
-    short table is turned, so that each column is a line, texts are cut further, and the last
-    columns are left out.
+    In this order, until it fits: long texts are cut in the middle; heads take several lines; what
+    is the same in all rows moves above the table; a table of few rows is turned, so that each
+    column is a line; texts are cut further; columns are left out from the right: first ids, which
+    only joins need, then texts but the first two, which name the rows, then any.
     """
     columns = _columns(names, rows)
+    above = ""
     _cut_texts(columns, width, _TEXT)
     if _width(columns) > width:
         for column in columns:
             column.wrap_head()
         _cut_texts(columns, width, _TEXT)
+    if _width(columns) > width:
+        same = [c for c in columns if len(rows) > 1 and len(set(c.cells)) == 1]
+        said = ", ".join(f"{c.head} {c.cells[0]}" for c in same)
+        if len(same) < len(columns) and len(said) <= width:
+            above = said
+            columns = [c for c in columns if c not in same]
     if _width(columns) > width and (turned := _turned(names, rows, width)):
         return FittedTable([], turned, [])
     _cut_texts(columns, width, _SHORT_TEXT)
+    left_out = []
     while len(columns) > 1 and _width(columns) > width:
-        columns.pop()
+        ids = [column for column in columns if column.name.endswith("_id")]
+        texts = [column for column in columns if column.is_text][_NAMING_TEXTS:]
+        left_out.append((ids or texts or columns)[-1])
+        columns.remove(left_out[-1])
+        _cut_texts(columns, width, _SHORT_TEXT)
     _cut_texts(columns, width, 1)
     height = max(len(column.heads) for column in columns)
     heads = [[""] * (height - len(column.heads)) + column.heads for column in columns]
     head = [_line(list(line), columns) for line in zip(*heads, strict=True)]
-    return FittedTable(head, list(_body(columns)), names[len(columns) :])
+    return FittedTable(
+        [above, *head] if above else head,
+        list(_body(columns)),
+        [column.name for column in sorted(left_out, key=lambda c: names.index(c.name))],
+    )
 
 
-@dataclass
+@dataclass(eq=False)
 class _Column:
     """A column of a table: its head, in one line or several, and its cells."""
 
+    name: str
     head: str
     cells: list[str]
     is_text: bool
@@ -121,7 +141,12 @@ class _Column:
 def _columns(names: list[str], rows: list[tuple[Any, ...]]) -> list[_Column]:
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
     return [
-        _Column(head, _each(partial(humane, name), values), any(isinstance(v, str) for v in values))
+        _Column(
+            name,
+            head,
+            _each(partial(humane, name), values),
+            any(isinstance(v, str) for v in values),
+        )
         for name, head, values in zip(names, heads(names), columns, strict=True)
     ]
 
@@ -169,7 +194,7 @@ def _each(work: Callable[[Any], str], values: Sequence[Any]) -> list[str]:
 
 def _turned(names: list[str], rows: list[tuple[Any, ...]], width: int) -> list[str]:
     """A line for each column of the result; none where this, too, is wider than `width`."""
-    if 2 * len(rows) > width:
+    if not rows or 2 * len(rows) > width:
         return []
     columns = [[head] for head in heads(names)]
     for row in rows:

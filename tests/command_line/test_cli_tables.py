@@ -86,6 +86,24 @@ def test_no_line_is_longer_than_asked(width):
     assert table.left_out == names[len(names) - len(table.left_out) :] and table.left_out
 
 
+def test_what_is_the_same_in_all_rows_moves_above_a_table_that_is_too_wide():
+    names = ["job", "rank", "name", "other_id", "third", "fourth", "cost_ns"]
+    rows = [("a job", rank, "n" * 20, 7 + rank, f"t{rank}" * 9, "f" * rank, 9) for rank in (1, 2)]
+    assert fitted_table(names, rows, 200).head[0].startswith("job    rank  name")
+    table = fitted_table(names, rows * 20, 70)
+    assert table.head[0] == f"job a job, name {'n' * 20}, cost 9 ns"
+    assert table.lines[0].split() == ["1", "8", "t1" * 9, "f"]
+    assert table.left_out == []
+    # Ids are left out before texts, texts before numbers.
+    names = ["job", "rank", "name", "kind", "third", "fourth", "some_id", "cost_ns"]
+    rows = [(*(f"{text}{at:02}" * 7 for text in "abcdef"), at, at) for at in range(40)]
+    assert fitted_table(names, rows, 160).left_out == []
+    assert fitted_table(names, rows, 145).left_out == ["some_id"]
+    assert fitted_table(names, rows, 130).left_out == ["fourth", "some_id"]
+    assert fitted_table(names, rows, 52).left_out == [*names[2:6], "some_id"]
+    assert fitted_table(names, rows, 40).left_out == names[1:]
+
+
 def test_heads_have_no_units_and_differ():
     assert heads(["span_ns", "idle_frac", "peak_bytes", "bus_gbps", "gemm_flops", "count"]) == [
         *("span", "idle", "peak", "bus", "gemm", "count")
