@@ -23,8 +23,8 @@ _WIDTH = 120
 # Texts are first cut to this; what is cut further tells one kernel from another no more.
 _TEXT = 40
 _SHORT_TEXT = 30
-# So many texts at the left stay, before numbers are left out.
-_NAMING_TEXTS = 2
+# The texts at the left that stay when others are left out, such as job, kind and name.
+_NAMING_TEXTS = 3
 # Each write to a terminal or pipe takes as long as many lines.
 _LINES_AT_ONCE = 1000
 
@@ -75,7 +75,7 @@ def fitted_table(names: list[str], rows: list[tuple[Any, ...]], width: int) -> F
     In this order, until it fits: long texts are cut in the middle; heads take several lines; what
     is the same in all rows moves above the table; a table of few rows is turned, so that each
     column is a line; texts are cut further; columns are left out from the right: first ids, which
-    only joins need, then texts but the first two, which name the rows, then any.
+    only joins need, then texts but the first three, which name the rows, then any.
     """
     columns = _columns(names, rows)
     above = ""

@@ -100,7 +100,7 @@ def test_what_is_the_same_in_all_rows_moves_above_a_table_that_is_too_wide():
     assert fitted_table(names, rows, 160).left_out == []
     assert fitted_table(names, rows, 145).left_out == ["some_id"]
     assert fitted_table(names, rows, 130).left_out == ["fourth", "some_id"]
-    assert fitted_table(names, rows, 52).left_out == [*names[2:6], "some_id"]
+    assert fitted_table(names, rows, 75).left_out == [*names[3:6], "some_id"]
     assert fitted_table(names, rows, 40).left_out == names[1:]
 
 
