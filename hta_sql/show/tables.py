@@ -23,8 +23,10 @@ _WIDTH = 120
 # Texts are first cut to this; what is cut further tells one kernel from another no more.
 _TEXT = 40
 _SHORT_TEXT = 30
-# The texts at the left that stay when others are left out, such as job, kind and name.
+_SHORTEST_TEXT = 12
+# The columns at the left that stay longest: texts such as job, kind and name, and numbers.
 _NAMING_TEXTS = 3
+_FIRST_NUMBERS = 4
 # Each write to a terminal or pipe takes as long as many lines.
 _LINES_AT_ONCE = 1000
 
@@ -74,8 +76,9 @@ def fitted_table(names: list[str], rows: list[tuple[Any, ...]], width: int) -> F
 
     In this order, until it fits: long texts are cut in the middle; heads take several lines; what
     is the same in all rows moves above the table; a table of few rows is turned, so that each
-    column is a line; texts are cut further; columns are left out from the right: first ids, which
-    only joins need, then texts but the first three, which name the rows, then any.
+    column is a line; texts are cut further; columns are left out from the right. First go ids,
+    which only joins need, then texts but the first three, which name the rows, then numbers but the
+    first four, and then any.
     """
     columns = _columns(names, rows)
     above = ""
@@ -94,12 +97,11 @@ def fitted_table(names: list[str], rows: list[tuple[Any, ...]], width: int) -> F
         return FittedTable([], turned, [])
     _cut_texts(columns, width, _SHORT_TEXT)
     left_out = []
-    while len(columns) > 1 and _width(columns) > width:
-        ids = [column for column in columns if column.name.endswith("_id")]
-        texts = [column for column in columns if column.is_text][_NAMING_TEXTS:]
-        left_out.append((ids or texts or columns)[-1])
-        columns.remove(left_out[-1])
-        _cut_texts(columns, width, _SHORT_TEXT)
+    for pick in (_id, _minor_text, _minor_number, _last):
+        while len(columns) > 1 and _width(columns) > width and (column := pick(columns)):
+            left_out.append(column)
+            columns.remove(column)
+        _cut_texts(columns, width, _SHORTEST_TEXT if pick is _minor_number else _SHORT_TEXT)
     _cut_texts(columns, width, 1)
     height = max(len(column.heads) for column in columns)
     heads = [[""] * (height - len(column.heads)) + column.heads for column in columns]
@@ -109,6 +111,22 @@ def fitted_table(names: list[str], rows: list[tuple[Any, ...]], width: int) -> F
         list(_body(columns)),
         [column.name for column in sorted(left_out, key=lambda c: names.index(c.name))],
     )
+
+
+def _id(columns: list[_Column]) -> _Column | None:
+    return next((c for c in reversed(columns) if c.name.endswith("_id")), None)
+
+
+def _minor_text(columns: list[_Column]) -> _Column | None:
+    return _last([c for c in columns if c.is_text][_NAMING_TEXTS:])
+
+
+def _minor_number(columns: list[_Column]) -> _Column | None:
+    return _last([c for c in columns if not c.is_text][_FIRST_NUMBERS:])
+
+
+def _last(columns: list[_Column]) -> _Column | None:
+    return columns[-1] if columns else None
 
 
 @dataclass(eq=False)

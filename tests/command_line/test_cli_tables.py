@@ -101,7 +101,8 @@ def test_what_is_the_same_in_all_rows_moves_above_a_table_that_is_too_wide():
     assert fitted_table(names, rows, 145).left_out == ["some_id"]
     assert fitted_table(names, rows, 130).left_out == ["fourth", "some_id"]
     assert fitted_table(names, rows, 75).left_out == [*names[3:6], "some_id"]
-    assert fitted_table(names, rows, 40).left_out == names[1:]
+    assert fitted_table(names, rows, 40).left_out == names[3:]
+    assert fitted_table(names, rows, 24).left_out == names[1:]
 
 
 def test_heads_have_no_units_and_differ():
