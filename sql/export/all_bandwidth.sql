@@ -1,4 +1,4 @@
--- memory_bandwidth_series of some ranks, export_batch.
+-- The rows of memory_bandwidth_series for the ranks in export_batch.
 CREATE OR REPLACE TEMP TABLE export_bandwidth AS
 SELECT rank, device, copy_kind, bandwidth_gbps, at_ns
 FROM memory_bandwidth_series(

@@ -1,4 +1,4 @@
--- What the traces of some ranks, export_batch, say of their threads and processes.
+-- What the traces of the ranks in export_batch say about their threads and processes.
 CREATE OR REPLACE TEMP TABLE export_metadata AS
 SELECT e.rank, e.event_id, e.cat, e.name, e.pid, e.tid, e.args, e.more
 FROM events AS e

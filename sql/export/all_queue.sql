@@ -1,4 +1,4 @@
--- queue_length_series of some ranks, export_batch.
+-- The rows of queue_length_series for the ranks in export_batch.
 CREATE OR REPLACE TEMP TABLE export_queue AS
 SELECT rank, device, stream, queue_length, at_ns, change, event_id
 FROM queue_length_series(

@@ -1,4 +1,4 @@
--- The same, for a job of which nothing is asked that needs its ranks' clocks.
+-- export_clocks for a job whose export does not need the clocks of its ranks: an empty table.
 CREATE OR REPLACE TEMP TABLE export_clocks (
     job VARCHAR,
     rank INTEGER,

@@ -1,5 +1,5 @@
--- How busy the chosen ranks were, bucket by bucket on aligned clocks: heatmap's `busy`, but for
--- clocks that are known already.
+-- How busy the chosen ranks are in each bucket of time, on aligned clocks. These are heatmap's
+-- `busy` rows, computed with the clocks that are already known.
 CREATE OR REPLACE TEMP TABLE export_buckets AS
 WITH
 activities AS MATERIALIZED (

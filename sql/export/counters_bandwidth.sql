@@ -1,4 +1,4 @@
--- How fast a rank's copies move bytes as counters, a line for each row of memory_bandwidth_series.
+-- Bandwidth of a rank's copies as counters, one line per row of memory_bandwidth_series.
 WITH
 series AS (
     SELECT

@@ -1,4 +1,4 @@
--- The lengths of a rank's queues as counters, a line for each row of queue_length_series.
+-- Lengths of a rank's queues as counters, one line per row of queue_length_series.
 WITH
 series AS (
     SELECT

@@ -1,5 +1,5 @@
--- The share of time that a rank is busy as a counter in %, a line for each of export_buckets, whose
--- times are the reference rank's.
+-- The share of time that a rank is busy, as a counter in %, one line per row of export_buckets. The
+-- times in export_buckets are on the reference rank's clock.
 WITH
 processes AS (
     SELECT new_pid

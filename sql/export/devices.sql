@@ -1,4 +1,5 @@
--- The devices of the chosen ranks, numbered through where ranks stand side by side.
+-- The devices of the chosen ranks. If several ranks are exported together, the devices get
+-- consecutive numbers over all of them.
 INSERT INTO export_devices
 SELECT
     rank,

@@ -1,11 +1,15 @@
--- A range of a rank's events as Chrome's trace format has them, a line each.
+-- A range of a rank's events in Chrome's trace format, one line per event.
 --
--- Variables: export_job, export_rank; export_from_id and export_until_id, from which event up to
--- which; export_base_ns, from which stamps are counted; export_all, false where only
--- export_selected is meant; export_in_place, whether metadata stays among the events.
+-- Variables:
+--   * export_job, export_rank
+--   * export_from_id, export_until_id: first event of the range, and the event after the last
+--   * export_base_ns: the time from which time stamps are counted
+--   * export_all: false if only the events in export_selected are exported
+--   * export_in_place: whether metadata stays among the events
 --
--- Where ranks stand side by side, export_rank_digits is what ids get appended that join events of
--- one rank, and export_shift_ns is added to stamps. Ids of 0 are nobody's.
+-- If several ranks are exported together, export_rank_digits is appended to the ids that join
+-- events of one rank, and export_shift_ns is added to time stamps. An id of 0 joins nothing and
+-- stays.
 WITH
 lanes AS (
     SELECT pid, tid, new_pid
@@ -35,7 +39,7 @@ picked AS (
         ON l.pid IS NOT DISTINCT FROM e.pid AND l.tid IS NOT DISTINCT FROM e.tid
     LEFT JOIN numbers AS n
         ON n.device = CASE
-            -- An operator of Triton's says on which device it ran, but is none of the device's.
+            -- A Triton operator reports the device that it ran for, but it is a host event.
             WHEN is_host_op(e.cat) THEN NULL
             WHEN e.name = '[memory]' THEN device_of_memory(e.args)
             ELSE e.device
@@ -66,7 +70,7 @@ SELECT chrome_event(
         THEN id
         WHEN regexp_full_match(id, '-?\d+')
         THEN regexp_replace(id, '([1-9]\d*)$', '\1' || getvariable('export_rank_digits'))
-        -- Hexadecimal ones are text.
+        -- Hexadecimal ids are text.
         ELSE id || '/' || getvariable('export_rank_digits')
     END,
     bp, s,

@@ -1,5 +1,5 @@
--- When a job begins on the reference rank's clock: its first activity's start, as in
--- kernel_timeline, or without any its first span's.
+-- When a job begins on the reference rank's clock. This is the start of its first activity, as in
+-- kernel_timeline. If it has no activities, it is the start of its first span.
 WITH
 activities AS (
     SELECT a.rank, min(a.start_ns) AS start_ns

@@ -1,6 +1,6 @@
--- The events of some ranks, export_batch, that overlap a window of aligned time, or all where that
--- is NULL; with export_kernels_only of these only what occupies a device. An arrow from one to
--- another is there with both ends where the first is.
+-- The events of the ranks in export_batch that overlap a window of aligned time. If the window is
+-- NULL, all events count. With export_kernels_only, only GPU activities count. An arrow between two
+-- events is exported with both ends if its first end is in the window.
 CREATE OR REPLACE TEMP TABLE export_selected AS
 WITH
 of_rank AS MATERIALIZED (
@@ -10,13 +10,13 @@ of_rank AS MATERIALIZED (
         e.ph,
         e.cat,
         e.ph IN ('s', 't', 'f') AS is_arrow,
-        -- Of arrows alone, for others' may be long.
+        -- Only for arrows, since names of other events can be long.
         CASE WHEN is_arrow THEN e.name END AS name,
         e.id,
         l.lane,
         coalesce(aligned_ns(e.start_ns, r.local_ns, r.reference_ns, r.gain), e.start_ns)
             AS from_ns,
-        -- What is no span ends where it starts.
+        -- An event that is not a span ends when it starts.
         coalesce(
             aligned_ns(coalesce(e.end_ns, e.start_ns), r.local_ns, r.reference_ns, r.gain),
             e.end_ns,

@@ -1,5 +1,5 @@
--- The steps of the job, from the first chosen rank's start to the last one's end: for each name,
--- start and end as in the file, and arguments.
+-- The steps of the job, from the first chosen rank's start to the last one's end: name, start and
+-- end as in the file, and arguments, one row per step.
 SELECT
     concat('step ', s.step) AS name,
     min(s.start_ns + r.shift_ns) AS start_ns,

@@ -1,9 +1,10 @@
--- Who kept the others waiting in collectives: of each that a chosen rank took part in, the time
--- from the arrival of the last but one to the last one's, where it is worth mention.
+-- Who made the others wait in collectives. Each row covers the time from the second-to-last arrival
+-- to the last arrival at a collective that a chosen rank took part in. Short times are left out
+-- (export_least_late_ns).
 --
--- As all leave together, by how much the last came after the last but one is by how much its call
--- is shorter: no clock is needed for that. Messages and collectives with a root do not count, as in
--- stragglers.
+-- All ranks leave the collective together. So the last rank's call is shorter than the
+-- second-to-last rank's by the time between their arrivals, and no clock is needed for that.
+-- Messages and collectives with a root do not count, as in stragglers.
 WITH
 arrivals AS (
     FROM last_arrivals(export_members, export_clocks)

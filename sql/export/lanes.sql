@@ -1,11 +1,12 @@
--- Threads and streams of some ranks, export_batch, each with the process that it is of in the
--- export.
+-- Threads and streams of the ranks in export_batch, each with its process in the export.
 --
--- What is of a device has activities, or is of the same process and has nothing of a host's: rows
--- of synchronisations, say. As host and device may both be process 1, each lane is told by itself.
+-- A lane belongs to a device if it has activities. A lane without activities, such as one with rows
+-- of synchronisations, also belongs to a device if another lane of its process has activities, and
+-- no lane of the process has host calls but no activities. Each lane is judged on its own, since a
+-- host process and a device can both be process 1.
 --
--- Where ranks stand side by side, a device's process is the device's new number, and the others
--- are counted from export_first_pid on; else they are what they were.
+-- If several ranks are exported together, the process of a device is the device's new number, and
+-- other processes are counted from export_first_pid. Otherwise all processes keep their numbers.
 CREATE OR REPLACE TEMP TABLE export_lanes AS
 WITH
 lanes AS (

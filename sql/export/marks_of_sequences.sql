@@ -1,5 +1,6 @@
--- A rank's operators with the most frequent sequences of kernels, all host events inside of them on
--- their thread, and their GPU activities, are marked with the sequence and how often it is there.
+-- Marks a rank's operators that have the most frequent sequences of kernels. All host events inside
+-- them on their thread, and their GPU activities, are marked too. The mark is the sequence and its
+-- count.
 --
 -- Variables: export_min_length.
 INSERT INTO export_marks

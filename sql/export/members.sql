@@ -1,4 +1,4 @@
--- The calls of a job's collectives, paired once for all that is asked of them.
+-- The calls of a job's collectives, paired once for all files that read them.
 CREATE OR REPLACE TEMP TABLE export_members AS
 SELECT
     job,

@@ -1,5 +1,5 @@
--- What a rank's trace says of the threads and processes that are used, a line each; of processes
--- only where they are what they were.
+-- What a rank's trace says about the used threads and processes, one line each. Lines about
+-- processes are only written if processes keep their numbers.
 WITH
 used AS (
     SELECT n.*, l.new_pid

@@ -1,9 +1,11 @@
--- The events of some ranks, export_batch, that belong to the step that is exported.
+-- The events of the ranks in export_batch that belong to the exported step.
 --
--- Operators, calls and activities by the step that they have anywhere else. What else is of the
--- host: what begins in a span of the step. What else is of a device: annotations whose annotation
--- on the host is of the step, and what begins while the device was at the step's activities. An
--- arrow from one to another: both ends where the first is.
+--   * Operators, calls and activities belong to the step that they have in all queries.
+--   * Other host events belong to the step if they begin in a span of the step.
+--   * Other events of a device belong to the step if they begin from the start of the step's first
+--     activity on the device to the end of its last one.
+--   * An annotation on a device also belongs to the step if its host annotation does.
+--   * An arrow between two events is exported with both ends if its first end belongs to the step.
 CREATE OR REPLACE TEMP TABLE export_selected AS
 WITH
 spans AS (
@@ -40,7 +42,7 @@ of_rank AS MATERIALIZED (
         e.ph,
         e.cat,
         e.ph IN ('s', 't', 'f') AS is_arrow,
-        -- Of arrows alone, for others' may be long.
+        -- Only for arrows, since names of other events can be long.
         CASE WHEN is_arrow THEN e.name END AS name,
         e.id,
         e.start_ns,

@@ -1,5 +1,6 @@
--- The processes of one of several ranks by name and place, a line each: `rank 3: python 41037` and
--- below it `rank 3: GPU 3`, with the trace's own words where it has any.
+-- The processes of a rank by name and place, one line each, if several ranks are exported together:
+-- `rank 3: python 41037`, and below it `rank 3: GPU 3`. Names from the trace are used if it has
+-- any.
 WITH
 said AS (
     SELECT

@@ -1,4 +1,4 @@
--- From which event to which a rank is exported.
+-- The first and the last exported event of a rank.
 SELECT min(e.event_id) AS first_id, max(e.event_id) AS last_id
 FROM events AS e
 WHERE getvariable('export_all')

@@ -1,10 +1,11 @@
--- The ranks of the job, and by how much each is moved.
+-- The ranks of the job, and how far each one's time stamps are moved.
 --
--- Whole and rigidly, so that what a rank measured stays exact: by what its clock is off in the
--- middle of what is exported of it. What the clock drifts until the ends of that is drift_ns.
+-- All time stamps of a rank are moved by the same amount, so that what the rank measured stays
+-- exact. The amount is the offset of its clock in the middle of its exported time. drift_ns is how
+-- far the clock drifts from there to either end of that time.
 --
--- Variables: export_ranks, the chosen ones; export_window_from_ns and export_window_until_ns on the
--- reference rank's clock, NULL where no window is meant.
+-- Variables: export_ranks, the chosen ranks; export_window_from_ns and export_window_until_ns on
+-- the reference rank's clock, NULL if there is no window.
 CREATE OR REPLACE TEMP TABLE export_ranks AS
 WITH
 of_step AS (
@@ -22,7 +23,7 @@ traced AS (
         c.residual_ns,
         coalesce(s.start_ns, t.start_ns) AS start_ns,
         coalesce(s.end_ns, t.end_ns) AS end_ns,
-        -- The other way round of aligned_ns.
+        -- For the inverse of aligned_ns.
         coalesce(c.local_ns, 0) AS to_local_ns,
         coalesce(c.reference_ns, 0) AS to_reference_ns
     FROM traces AS t

@@ -1,4 +1,4 @@
--- What may lie in these operators: a rank's host events, and its activities by their launches.
+-- What can lie in these operators: a rank's host events, and its activities by their launches.
 CREATE OR REPLACE TEMP TABLE export_calls AS
 SELECT
     job,

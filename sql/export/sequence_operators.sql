@@ -1,7 +1,8 @@
--- A rank's operators whose sequences of kernels are sought, as in kernel_sequences.
+-- A rank's operators whose sequences of kernels are marked, as in kernel_sequences.
 --
--- Variables: export_job, export_rank; export_operator, part of their names. A table, as the two
--- after it: DuckDB knows how many rows it has, and joins accordingly.
+-- Variables: export_job, export_rank; export_operator, a part of the operators' names. This and the
+-- two files after it write tables, so that DuckDB knows their numbers of rows and joins
+-- accordingly.
 CREATE OR REPLACE TEMP TABLE export_operators AS
 FROM outermost_operators(
     getvariable('export_operator'), [getvariable('export_job')], [getvariable('export_rank')],

@@ -1,4 +1,4 @@
--- The most frequent sequences of a rank's operators, as kernel_sequences has them.
+-- The most frequent sequences of a rank's operators, as in kernel_sequences.
 CREATE OR REPLACE TEMP TABLE export_sequences AS
 SELECT operator, sequence, count
 FROM kernel_sequences(

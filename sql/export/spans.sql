@@ -1,5 +1,6 @@
--- When the step that is exported was, on each rank's own clock: the host's spans of it, without a
--- device, and of each device from the first start of its activities to the last end.
+-- The time of the exported step, on each rank's own clock. The host's spans of the step have no
+-- device. For each device, the time is from the first start of the step's activities to their last
+-- end.
 CREATE OR REPLACE TEMP TABLE export_spans AS
 SELECT s.rank, NULL::BIGINT AS device, s.start_ns, s.end_ns
 FROM steps AS s

@@ -1,4 +1,4 @@
--- Which lanes have something that is exported.
+-- Marks the lanes that have exported events.
 UPDATE export_lanes
 SET is_used = true
 WHERE lane IN (SELECT lane FROM export_selected)

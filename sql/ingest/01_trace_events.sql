@@ -1,4 +1,4 @@
--- The events of a trace, with long names and ids of threads cut, where ingest saw any.
+-- The events of a trace. If ingest saw long names or ids of processes and threads, they are cut.
 CREATE OR REPLACE TEMP VIEW trace_events AS
 SELECT * REPLACE (
     CASE WHEN has_long_names() THEN cut(name) ELSE name END AS name,

@@ -1,10 +1,11 @@
 -- The threads of the host, and which of them run the training loop or its backward passes.
 --
--- A thread's times plus its shift put threads one behind the other, on a line: one number then
--- tells both thread and instant. One line holds them all, unless stamps are decades apart: then
--- their times together take more than 64 bits, and there are several.
+-- Adding its shift to each thread's times puts the threads one behind the other, on a line. One
+-- number then gives both thread and instant. Usually one line holds all threads. If time stamps are
+-- decades apart, the threads' times together take more than 64 bits, and there are several lines.
 --
--- A thread's id is cut before anything is grouped, as in trace_events; names tell only whole.
+-- Ids of threads are cut before they are grouped, as in trace_events. Names are not cut, because
+-- `autograd::` may stand behind the cut.
 CREATE OR REPLACE TEMP TABLE threads AS
 WITH
 spans AS (
@@ -33,7 +34,7 @@ on_lines AS (
     SELECT
         row_number() OVER () AS thread,
         *,
-        -- The end of a thread and the start of the next never meet.
+        -- One more, so that the end of a thread and the start of the next never meet.
         end_ns + 1 - start_ns AS length_ns,
         (sum(length_ns) OVER (ROWS UNBOUNDED PRECEDING) // (1::HUGEINT << 61))::INTEGER AS line
     FROM found

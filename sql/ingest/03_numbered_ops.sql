@@ -1,9 +1,9 @@
 -- The operators that autograd has numbered, and the profiler's arrows between passes.
 --
--- Autograd numbers the operators that it will have to go back through: a forward operator carries
--- the number that comes next, its backward operators carry it too, with the forward thread's id in
--- autograd's own counting. Of the forward operators with a number the last to begin is the one:
--- what it calls already carries the next.
+-- Autograd numbers the operators that the backward pass will go through. A forward operator carries
+-- the number that comes next. Its backward operators carry the same number, and autograd's own
+-- number for the forward thread. Several forward operators can carry the same number. The last one
+-- to begin is meant, because the operators that it calls already carry the number after it.
 --
 --     forward    [aten::linear 7  [aten::t 7]  [aten::addmm 8]  ]
 --     backward                          [AddmmBackward0 8]  [TBackward0 7]
@@ -23,8 +23,8 @@ JOIN threads
     AND threads.tid IS NOT DISTINCT FROM e.tid
 WHERE e.ph = 'X' AND is_operator(e.cat) AND e.sequence_number >= 0;
 
--- The profiler's own arrows from a forward operator's start to its backward operator's. Where an id
--- is used again, an arrow's end belongs to the last start before it.
+-- The profiler's own arrows, each from the start of a forward operator to the start of its backward
+-- operator. If an id is used again, the end of an arrow belongs to the last start up to then.
 CREATE OR REPLACE TEMP TABLE flow_ends AS
 SELECT e.id, e.ph, threads.thread, e.start_ns
 FROM trace_events AS e

@@ -1,13 +1,14 @@
--- Which threads may be those that autograd means by its numbers for threads, the likeliest first.
+-- Which thread autograd may mean by each of its own numbers for threads, the likeliest pair first.
 --
--- Those that the flows lead to, then those that have used most of the numbers asked for.
+-- Pairs that more of the profiler's arrows connect come first. Among equal ones, those come first
+-- in which the thread has used more of the sequence numbers that backward operators ask for.
 WITH
 first_uses AS (
     SELECT thread, sequence_number, min(start_ns) AS start_ns
     FROM numbered_ops
     WHERE fwd_thread_id = 0
     GROUP BY thread, sequence_number
-    -- What very many threads have used tells none of them.
+    -- A sequence number that more than 100 threads have used does not identify one of them.
     QUALIFY count(*) OVER (PARTITION BY sequence_number) <= 100
 ),
 last_asked AS (
@@ -15,7 +16,7 @@ last_asked AS (
     FROM numbered_ops
     WHERE fwd_thread_id > 0
     GROUP BY fwd_thread_id, sequence_number
-    -- Nor does what is asked for by very many numbers of threads.
+    -- Nor does one that is asked for together with more than 100 different thread numbers.
     QUALIFY count(*) OVER (PARTITION BY sequence_number) <= 100
 ),
 matches AS (
@@ -28,13 +29,13 @@ matches AS (
     GROUP BY backward.fwd_thread_id, forward.thread
     HAVING match_count > 0
 ),
--- Once for each instant, since any number of operators may begin together.
+-- One row per instant, because any number of operators may begin at the same time.
 backward_at AS (
     SELECT fwd_thread_id, thread, start_ns
     FROM numbered_ops
     WHERE fwd_thread_id > 0
     GROUP BY fwd_thread_id, thread, start_ns
-    -- Nor does an instant that very many share.
+    -- Nor does an instant that more than 100 thread numbers share.
     QUALIFY count(*) OVER (PARTITION BY thread, start_ns) <= 100
 ),
 flows AS (

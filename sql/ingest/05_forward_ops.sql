@@ -1,5 +1,6 @@
--- The forward operator of each operator of a backward pass: of those with its number, on the thread
--- that autograd means, the last to begin before it. numbered_ops.sql draws it.
+-- The forward operator of each operator of a backward pass. It has the same sequence number, is on
+-- the thread that autograd means, and is the last such operator to begin before the backward one.
+-- numbered_ops.sql has a drawing.
 CREATE OR REPLACE TEMP TABLE forward_ops AS
 WITH
 asking AS (
@@ -8,7 +9,7 @@ asking AS (
     JOIN forward_threads ON forward_threads.fwd_thread_id = backward.fwd_thread_id
     WHERE backward.fwd_thread_id > 0
 ),
--- Of those that begin together the innermost.
+-- If several begin at the same time, the innermost counts.
 candidates AS (
     SELECT
         thread,

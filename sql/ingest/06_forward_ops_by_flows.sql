@@ -1,7 +1,8 @@
--- The forward operators of backward ones in traces whose operators carry no numbers: by the flows.
+-- The forward operators of backward ones by the profiler's arrows, for traces in which autograd's
+-- numbers lead to none.
 INSERT INTO forward_ops
 WITH
--- Once for each instant: any number of arrows, and of operators, may begin together.
+-- One row per instant, because any number of arrows and operators may begin at the same time.
 ops_at AS (
     SELECT
         threads.thread,
@@ -15,7 +16,7 @@ ops_at AS (
     WHERE e.ph = 'X' AND is_operator(e.cat) AND e.start_ns IN (SELECT start_ns FROM flow_ends)
     GROUP BY threads.thread, e.start_ns
 ),
--- The innermost forward operator, the outermost backward one.
+-- An arrow leads from the innermost forward operator to the outermost backward one.
 ops AS (
     SELECT
         flow_ends.id,

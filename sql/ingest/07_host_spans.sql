@@ -7,8 +7,9 @@ SELECT
     e.start_ns + threads.shift_ns AS start_at,
     start_at + e.dur_ns AS end_at,
     is_operator(e.cat) AS is_op,
-    -- Bits that hta_sql/ingest/stacks.py knows: an operator, an annotation, a module, one that
-    -- begins a backward pass, any of a thread that only autograd runs on.
+    -- Bits that inherit.py and stacks.py in hta_sql/ingestion read: 1 for an operator, 2 for an
+    -- annotation, 4 for a module, 8 for an operator that begins a backward pass, 16 for any span
+    -- of a thread that only autograd runs on.
     (
         is_op::TINYINT
         + 2 * (e.cat = 'user_annotation')::TINYINT

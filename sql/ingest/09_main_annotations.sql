@@ -1,7 +1,7 @@
--- What the main thread was at while autograd's threads worked for it: autograd's annotation
--- `## backward ##`, in traces without one the steps. Innermost last.
+-- The main thread's annotations during which autograd's threads work for it. These are autograd's
+-- own, `## backward ##`, or the steps if the main thread has none. The innermost comes last.
 --
--- The main thread is the one with the steps; where several have them, none is.
+-- The main thread is the one with the steps. If several threads have steps, none is the main one.
 WITH
 main AS (
     SELECT max(thread) AS thread

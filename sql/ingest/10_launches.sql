@@ -1,7 +1,7 @@
--- The runtime or driver call that launched each GPU activity, by correlation id, and where that
--- call stands.
+-- The runtime or driver call that launched each GPU activity, by correlation id, with its thread,
+-- times, step, operator and annotation.
 --
--- Apart from gpu_activities, so that what is sorted here is narrow.
+-- This table is separate from gpu_activities, so that the rows to sort are narrow.
 CREATE OR REPLACE TEMP TABLE launches AS
 SELECT
     correlation,
@@ -21,7 +21,7 @@ WHERE is_runtime_call(cat)
       FROM trace_events
       WHERE ph = 'X' AND is_gpu_activity(cat)
   )
--- Where several calls carry one correlation id, the outermost launched.
+-- If several calls carry one correlation id, the outermost is the launch.
 QUALIFY row_number() OVER (
     PARTITION BY correlation
     ORDER BY start_ns, dur_ns DESC, event_id

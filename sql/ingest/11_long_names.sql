@@ -1,5 +1,6 @@
--- What long names of GPU activities tell, which they would not once cut: most of such a name are
--- templates. Beyond 64 kB nobody has named a kernel; there the first characters have to do.
+-- Kind and short name of GPU activities with long names, from the whole name. The cut name is not
+-- enough, because most of a long name is template arguments. It is used only for names of more than
+-- 64 kB, which no known kernel has.
 CREATE OR REPLACE TEMP TABLE long_names AS
 WITH
 found AS (

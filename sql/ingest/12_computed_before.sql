@@ -1,7 +1,8 @@
--- GPU activities in the order of their table: for how long their device had computed before each
--- (`computed_before_ns`) and, where it does not compute itself, during it (`hidden_ns`).
+-- For each GPU activity, how long its device had computed before it (`computed_before_ns`) and, if
+-- the activity is not computation, during it (`hidden_ns`). Rows are in the order of the table
+-- gpu_activities.
 WITH
--- Where computation may begin, or where it is asked how much of it there was until then.
+-- Instants at which computation begins, or for which the computation until then is needed.
 moments AS (
     SELECT
         device,
@@ -15,7 +16,7 @@ moments AS (
     FROM activity_spans
     WHERE kind <> 'computation'
 ),
--- As in covered_until: each computation adds its part past the latest end before it.
+-- As in covered_until, each computation adds its part past the latest end before it.
 reached AS (
     SELECT
         *,

@@ -1,7 +1,7 @@
--- GPU activities with what they are for, the call that launched them and its step; as they come.
+-- GPU activities with their kind, the call that launched them and its step, in no fixed order.
 --
--- Rows with details are wide. They are the left side of every join, so that DuckDB holds the other
--- side in memory and lets them pass; so they are not sorted either.
+-- Rows with details are wide. They are the left side of every join, so that DuckDB holds only the
+-- other side in memory and streams these rows. For the same reason they are not sorted here.
 WITH
 activities AS (
     SELECT
@@ -33,7 +33,7 @@ activities AS (
     FROM trace_events AS e
     WHERE e.ph = 'X' AND is_gpu_activity(e.cat)
 ),
--- What the kernels of collectives lack of their operator's arguments; 0 is nobody's id.
+-- Arguments of a collective's operator that its kernels lack. No operator has the external id 0.
 groups AS (
     SELECT
         external_id,
@@ -48,7 +48,7 @@ groups AS (
     )
     GROUP BY external_id
 ),
--- Once a name, since patterns cost more than a join.
+-- Patterns are matched once per name, because they cost more than a join.
 distinct_names AS (
     SELECT DISTINCT name
     FROM trace_events
@@ -80,7 +80,7 @@ SELECT
     CASE WHEN a.kind = 'memory' THEN a.name ELSE a.short_name END AS short_name,
     a.start_ns,
     a.dur_ns,
-    -- Told by all activities of a device: computed_before.sql.
+    -- computed_before.sql finds these two, since they need all activities of a device.
     NULL::BIGINT AS computed_before_ns,
     NULL::BIGINT AS hidden_ns,
     launches.step,

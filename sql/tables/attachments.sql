@@ -1,28 +1,28 @@
--- One row a file that goes with a trace: an execution trace or a memory timeline. It is part of
--- the archive exactly when its row is here.
+-- One row per file that belongs to a trace: an execution trace or a memory timeline. A file is part
+-- of the archive if and only if its row is here.
 CREATE OR REPLACE MACRO attachments_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
     NULL::INTEGER AS rank,
     NULL::VARCHAR AS kind,                   -- execution_trace or memory_timeline
-    NULL::VARCHAR AS file_id,                -- names the file's Parquet files
+    NULL::VARCHAR AS file_id,                -- name of the file's Parquet files
     NULL::VARCHAR AS path,                   -- the source file
     NULL::BIGINT AS file_bytes,
     NULL::BIGINT AS modified_ns,             -- when the source file was last written
     NULL::VARCHAR AS fingerprint,            -- hash of the source file
-    NULL::VARCHAR AS status,                 -- complete, or what is wrong with it
+    NULL::VARCHAR AS status,                 -- complete, or what is wrong with the file
     NULL::BIGINT AS row_count,               -- rows in execution_nodes or memory_events
     NULL::BIGINT AS quarantined_count,       -- elements that could not be used
     NULL::VARCHAR AS rank_source,            -- given, file name, only rank, pid or order
-    NULL::VARCHAR AS format,                 -- an execution trace's schema, such as 1.1.0
-    NULL::VARCHAR AS pid,                    -- process that wrote an execution trace
+    NULL::VARCHAR AS format,                 -- schema version of an execution trace, such as 1.1.0
+    NULL::VARCHAR AS pid,                    -- id of the process that wrote an execution trace
     NULL::VARCHAR AS metadata,               -- JSON: every other top-level key of the file
     NULL::VARCHAR AS hta_sql_version,
     NULL::INTEGER AS schema_version,
     NULL::TIMESTAMP AS ingested_at
 WHERE false;
 
--- The files that go with the archive's traces.
+-- The execution traces and memory timelines of the archive.
 CREATE OR REPLACE VIEW attachments AS
 FROM attachments_schema()
 UNION ALL BY NAME

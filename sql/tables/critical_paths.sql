@@ -1,22 +1,23 @@
--- One row a window of a job whose critical paths were computed. It counts while its traces do.
+-- One row per window of a job whose critical paths were computed. A row counts as long as all its
+-- traces are still in the archive.
 --
 -- reads: traces
 CREATE OR REPLACE MACRO critical_paths_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
     NULL::VARCHAR AS path_window,        -- step N, an annotation and its instance, or trace
-    NULL::VARCHAR AS path_id,            -- names its Parquet files
+    NULL::VARCHAR AS path_id,            -- name of its Parquet files
     NULL::INTEGER[] AS ranks,            -- ranks that have the window
-    NULL::VARCHAR[] AS trace_ids,        -- and their traces
-    NULL::VARCHAR[] AS data_loading,     -- names of annotations taken for loading of data
+    NULL::VARCHAR[] AS trace_ids,        -- trace_id of these ranks' traces
+    NULL::VARCHAR[] AS data_loading,     -- names of annotations that count as data loading
     NULL::BIGINT AS node_count,
     NULL::BIGINT AS edge_count,
-    NULL::BIGINT AS left_out_count,      -- edges against time, left out as they close a circle
+    NULL::BIGINT AS left_out_count,      -- edges back in time, left out if the graph has a cycle
     NULL::VARCHAR AS hta_sql_version,
     NULL::TIMESTAMP AS computed_at
 WHERE false;
 
--- The archive's critical paths, of traces that are still as they were.
+-- The archive's critical paths, without those of traces that were ingested again.
 CREATE OR REPLACE VIEW critical_paths AS
 FROM critical_paths_schema()
 UNION ALL BY NAME

@@ -1,4 +1,4 @@
--- Every event of every trace, one row each, in the order of the file.
+-- Every event of every trace, one row per event, in the order of the file.
 --
 -- reads: job_of_file, rank_of_file, traces
 CREATE OR REPLACE MACRO events_schema() AS TABLE
@@ -7,31 +7,31 @@ SELECT
     NULL::INTEGER AS rank,         -- global rank of the process
     NULL::BIGINT AS event_id,      -- 0-based position in traceEvents, all phases counted
     NULL::VARCHAR AS ph,           -- phase: X span, i instant, s/f flow, M metadata, C counter
-    NULL::VARCHAR AS cat,          -- category as the trace names it
+    NULL::VARCHAR AS cat,          -- category, as the trace names it
     NULL::VARCHAR AS name,
-    NULL::VARCHAR AS pid,          -- process id, or the device's index on GPU rows
-    NULL::VARCHAR AS tid,          -- thread id, or the stream's on GPU rows
-    NULL::BIGINT AS start_ns,      -- Unix time where the trace tells it; NULL for metadata
-    NULL::BIGINT AS dur_ns,        -- NULL for anything but spans
+    NULL::VARCHAR AS pid,          -- process id; of GPU rows, the device's index
+    NULL::VARCHAR AS tid,          -- thread id; of GPU rows, the stream's id
+    NULL::BIGINT AS start_ns,      -- Unix time if the trace records it; NULL for metadata
+    NULL::BIGINT AS dur_ns,        -- duration of a span; NULL for other events
     NULL::BIGINT AS end_ns,        -- start_ns + dur_ns
-    NULL::VARCHAR AS id,           -- joins the two ends of a flow
-    NULL::VARCHAR AS bp,           -- a flow's binding point
-    NULL::VARCHAR AS s,            -- an instant's scope
-    NULL::BIGINT AS correlation,   -- joins a launch and its activities
-    NULL::BIGINT AS external_id,   -- joins an operator and its activities
+    NULL::VARCHAR AS id,           -- id that joins the two ends of a flow
+    NULL::VARCHAR AS bp,           -- binding point of a flow
+    NULL::VARCHAR AS s,            -- scope of an instant
+    NULL::BIGINT AS correlation,   -- id that joins a launch and its activities
+    NULL::BIGINT AS external_id,   -- id that joins an operator and its activities
     NULL::BIGINT AS stream,
     NULL::BIGINT AS device,
     NULL::BIGINT AS record_function_id,  -- of operators and annotations: joins execution traces
-    NULL::BIGINT AS sequence_number,     -- of autograd
-    NULL::BIGINT AS fwd_thread_id,       -- of backward operators: where the forward one ran
-    NULL::VARCHAR AS input_dims,         -- JSON, as the next two
+    NULL::BIGINT AS sequence_number,     -- sequence number of autograd
+    NULL::BIGINT AS fwd_thread_id,       -- of backward operators: thread of the forward one
+    NULL::VARCHAR AS input_dims,         -- JSON: sizes of each argument; the next two are JSON too
     NULL::VARCHAR AS input_types,
     NULL::VARCHAR AS concrete_inputs,
     NULL::VARCHAR AS args,         -- JSON: all arguments, as in the trace
     NULL::VARCHAR AS more          -- JSON: the other keys of Chrome's format; Kineto writes none
 WHERE false;
 
--- events, of the files that hold one rank each.
+-- Events from the files that hold one rank each.
 CREATE OR REPLACE VIEW events_by_rank AS
 FROM events_schema()
 UNION ALL BY NAME
@@ -47,9 +47,9 @@ WHERE list_contains(
     hash(parse_filename(filename, true))
 );
 
--- events, of the files of `hta-sql compact`, which hold several ranks of a job.
+-- Events from the files of `hta-sql compact`, which hold several ranks of a job.
 --
--- A rank that was ingested anew has a file of its own, and its rows here no longer count.
+-- If a rank is ingested again, it has a file of its own. Its rows here no longer count.
 CREATE OR REPLACE VIEW events_by_job AS
 FROM events_schema()
 UNION ALL BY NAME

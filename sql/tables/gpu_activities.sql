@@ -1,43 +1,43 @@
--- What occupied a device: kernels, copies and memsets, each with its launch and step.
+-- Every GPU activity (kernel, copy or memset), with its launch and step.
 --
 -- reads: job_of_file, rank_of_file, traces
 CREATE OR REPLACE MACRO gpu_activities_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
     NULL::INTEGER AS rank,
-    NULL::BIGINT AS device,                 -- the device argument, else the pid
-    NULL::BIGINT AS stream,                 -- the stream argument, else the tid
+    NULL::BIGINT AS device,                 -- device argument; if there is none, the pid
+    NULL::BIGINT AS stream,                 -- stream argument; if there is none, the tid
     NULL::BIGINT AS event_id,
     NULL::VARCHAR AS cat,
     NULL::VARCHAR AS kind,                  -- computation, communication or memory
-    NULL::VARCHAR AS name,                  -- above 16 kB cut, with a hash at the end
-    NULL::VARCHAR AS short_name,            -- name without templates, parameters, return type
+    NULL::VARCHAR AS name,                  -- longer than 16 kB: cut, with a hash at the end
+    NULL::VARCHAR AS short_name,            -- name without templates, parameters and return type
     NULL::BIGINT AS start_ns,
     NULL::BIGINT AS dur_ns,
     NULL::BIGINT AS end_ns,
-    NULL::BIGINT AS computed_before_ns,     -- before start_ns, with computation on its device
-    NULL::BIGINT AS hidden_ns,              -- of dur_ns, the same; NULL: is a computation
-    NULL::BIGINT AS step,                   -- the step in which its launch began
+    NULL::BIGINT AS computed_before_ns,     -- time with computation on its device before start_ns
+    NULL::BIGINT AS hidden_ns,              -- the same within dur_ns; NULL for computation
+    NULL::BIGINT AS step,                   -- step in which its launch began
     NULL::BIGINT AS correlation,
     NULL::BIGINT AS external_id,
-    NULL::BIGINT AS launch_id,              -- event_id of the runtime or driver call; NULL: none
+    NULL::BIGINT AS launch_id,              -- event_id of the launching call; NULL: none
     NULL::VARCHAR AS launch_name,
     NULL::VARCHAR AS launch_pid,
     NULL::VARCHAR AS launch_tid,
     NULL::BIGINT AS launch_start_ns,
     NULL::BIGINT AS launch_end_ns,
-    NULL::BIGINT AS op_id,                  -- innermost operator around its launch
-    NULL::BIGINT AS annotation_id,          -- innermost host annotation around its launch
-    NULL::BIGINT AS bytes,                  -- copies and memsets
-    NULL::DOUBLE AS bandwidth_gbps,         -- as the trace gives it, 1e9 bytes/s
+    NULL::BIGINT AS op_id,                  -- innermost operator around its launch: event_id
+    NULL::BIGINT AS annotation_id,          -- innermost host annotation around its launch: event_id
+    NULL::BIGINT AS bytes,                  -- bytes of a copy or memset
+    NULL::DOUBLE AS bandwidth_gbps,         -- as the trace reports it, 1e9 bytes per second
     NULL::BIGINT[] AS grid,                 -- blocks in x, y, z
     NULL::BIGINT[] AS block,                -- threads in x, y, z
     NULL::BIGINT AS registers_per_thread,
     NULL::BIGINT AS shared_memory_bytes,    -- per block, static and dynamic
     NULL::DOUBLE AS blocks_per_sm,
     NULL::DOUBLE AS warps_per_sm,
-    NULL::DOUBLE AS occupancy_frac,         -- estimated by the profiler
-    NULL::BIGINT AS graph_id,               -- CUDA graph; 0 or NULL: none
+    NULL::DOUBLE AS occupancy_frac,         -- occupancy, as estimated by the profiler
+    NULL::BIGINT AS graph_id,               -- id of the CUDA graph; 0 or NULL: none
     NULL::BIGINT AS graph_node_id,
     NULL::VARCHAR AS collective_name,
     NULL::VARCHAR AS dtype,
@@ -49,15 +49,15 @@ SELECT
     NULL::VARCHAR AS process_group_name,
     NULL::VARCHAR AS process_group_desc,
     NULL::VARCHAR AS process_group_ranks,   -- as the trace writes it, perhaps shortened
-    NULL::BIGINT AS group_start_rank,       -- of a regular group: its first rank,
-    NULL::BIGINT AS group_stride,           -- and the distance of two; -1: none
-    NULL::BIGINT AS src_rank,               -- who sends, of a receive
-    NULL::BIGINT AS dst_rank,               -- who receives, of a send
-    NULL::BIGINT AS seq,                    -- counter of the process group
-    NULL::UBIGINT AS comms_id               -- equal on all members; needs all 64 bits
+    NULL::BIGINT AS group_start_rank,       -- first rank of a regular group
+    NULL::BIGINT AS group_stride,           -- distance between its ranks; -1: none
+    NULL::BIGINT AS src_rank,               -- of a receive: rank that sends
+    NULL::BIGINT AS dst_rank,               -- of a send: rank that receives
+    NULL::BIGINT AS seq,                    -- sequence number in the process group
+    NULL::UBIGINT AS comms_id               -- id that is equal on all members; uses all 64 bits
 WHERE false;
 
--- gpu_activities, of the files that hold one rank each.
+-- GPU activities from the files that hold one rank each.
 CREATE OR REPLACE VIEW gpu_activities_by_rank AS
 FROM gpu_activities_schema()
 UNION ALL BY NAME
@@ -73,9 +73,9 @@ WHERE list_contains(
     hash(parse_filename(filename, true))
 );
 
--- gpu_activities, of the files of `hta-sql compact`, which hold several ranks of a job.
+-- GPU activities from the files of `hta-sql compact`, which hold several ranks of a job.
 --
--- A rank that was ingested anew has a file of its own, and its rows here no longer count.
+-- If a rank is ingested again, it has a file of its own. Its rows here no longer count.
 CREATE OR REPLACE VIEW gpu_activities_by_job AS
 FROM gpu_activities_schema()
 UNION ALL BY NAME

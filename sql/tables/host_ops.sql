@@ -1,5 +1,5 @@
--- What the program's threads did: operators, annotations, Python functions, runtime and driver
--- calls, each with its place in the call stack of its thread.
+-- Every operator, annotation, Python function, and runtime or driver call on the host, with its
+-- place in the call stack of its thread.
 --
 -- reads: job_of_file, rank_of_file, traces
 CREATE OR REPLACE MACRO host_ops_schema() AS TABLE
@@ -8,37 +8,37 @@ SELECT
     NULL::INTEGER AS rank,
     NULL::BIGINT AS event_id,
     NULL::VARCHAR AS cat,
-    NULL::VARCHAR AS name,                  -- above 16 kB cut, with a hash at the end
-    NULL::VARCHAR AS pid,                   -- cut like names
+    NULL::VARCHAR AS name,                  -- longer than 16 kB: cut, with a hash at the end
+    NULL::VARCHAR AS pid,                   -- process id, cut in the same way
     NULL::VARCHAR AS tid,
     NULL::BIGINT AS start_ns,
     NULL::BIGINT AS dur_ns,
     NULL::BIGINT AS end_ns,
-    NULL::BIGINT AS step,                   -- the step in which it began
+    NULL::BIGINT AS step,                   -- step in which it began
     NULL::INTEGER AS depth,                 -- 0 for the outermost
     NULL::BIGINT AS parent_id,              -- event_id of the caller; NULL for the outermost
     NULL::BIGINT AS root_id,                -- event_id of the outermost caller, or itself
-    NULL::BIGINT AS op_id,                  -- innermost operator around it
-    NULL::BIGINT AS annotation_id,          -- innermost annotation around it
-    NULL::BIGINT AS module_id,              -- innermost nn.Module call around it
-    NULL::BIGINT AS caller_id,              -- of outermost ones of autograd threads: the annotation
-                                            -- of the main thread that they ran in
-    NULL::BOOLEAN AS is_backward,           -- it, or an operator around it, is of a backward pass
-    NULL::BIGINT AS forward_id,             -- the forward operator whose backward pass that is
-    NULL::UBIGINT AS stack_hash,            -- within a rank, equal where the names of the whole
-                                            -- stack are, its own included
-    NULL::BIGINT AS cut_ns,                 -- left the stack here, crossed by another; NULL: at end
+    NULL::BIGINT AS op_id,                  -- event_id of the innermost operator around it
+    NULL::BIGINT AS annotation_id,          -- event_id of the innermost annotation around it
+    NULL::BIGINT AS module_id,              -- event_id of the innermost nn.Module call around it
+    NULL::BIGINT AS caller_id,              -- of outermost calls on autograd threads: annotation
+                                            -- on the main thread during which they ran
+    NULL::BOOLEAN AS is_backward,           -- it or an operator around it is of a backward pass
+    NULL::BIGINT AS forward_id,             -- event_id of the forward operator of that pass
+    NULL::UBIGINT AS stack_hash,            -- hash of all names of the stack, its own included,
+                                            -- to compare within a rank
+    NULL::BIGINT AS cut_ns,                 -- when it left the stack early; NULL: left at its end
     NULL::BIGINT AS correlation,
     NULL::BIGINT AS external_id,
-    NULL::BIGINT AS record_function_id,     -- joins execution traces
+    NULL::BIGINT AS record_function_id,     -- id that joins execution traces
     NULL::BIGINT AS sequence_number,        -- of autograd; joins forward and backward operators
-    NULL::BIGINT AS fwd_thread_id,          -- of backward operators: where the forward one ran
-    NULL::VARCHAR AS input_dims,            -- JSON: sizes of each argument; [] of what is no tensor
+    NULL::BIGINT AS fwd_thread_id,          -- of backward operators: thread of the forward one
+    NULL::VARCHAR AS input_dims,            -- JSON: sizes of each argument; [] if it is no tensor
     NULL::VARCHAR AS input_types,           -- JSON: type of each argument
     NULL::VARCHAR AS concrete_inputs        -- JSON: value of each argument that is a number
 WHERE false;
 
--- host_ops, of the files that hold one rank each.
+-- Host calls from the files that hold one rank each.
 CREATE OR REPLACE VIEW host_ops_by_rank AS
 FROM host_ops_schema()
 UNION ALL BY NAME
@@ -54,9 +54,9 @@ WHERE list_contains(
     hash(parse_filename(filename, true))
 );
 
--- host_ops, of the files of `hta-sql compact`, which hold several ranks of a job.
+-- Host calls from the files of `hta-sql compact`, which hold several ranks of a job.
 --
--- A rank that was ingested anew has a file of its own, and its rows here no longer count.
+-- If a rank is ingested again, it has a file of its own. Its rows here no longer count.
 CREATE OR REPLACE VIEW host_ops_by_job AS
 FROM host_ops_schema()
 UNION ALL BY NAME

@@ -1,4 +1,4 @@
--- Every change that a memory timeline (torch.profiler's raw export) tells, in the file's order.
+-- Every change in a memory timeline (torch.profiler's raw export), in the order of the file.
 --
 -- reads: attachments, job_of_file, rank_of_file
 CREATE OR REPLACE MACRO memory_events_schema() AS TABLE
@@ -6,17 +6,17 @@ SELECT
     NULL::VARCHAR AS job,
     NULL::INTEGER AS rank,
     NULL::BIGINT AS position,      -- 0-based in the file
-    NULL::BIGINT AS at_ns,         -- Unix time; -1 for what was there before profiling
+    NULL::BIGINT AS at_ns,         -- Unix time; -1 for memory from before profiling
     NULL::VARCHAR AS action,       -- preexisting, create, increment_version or destroy
-    NULL::BIGINT AS action_id,     -- the same as the file has it, from 1
-    NULL::BIGINT AS bytes,         -- added; negative where taken away
+    NULL::BIGINT AS action_id,     -- action as the file writes it, from 1
+    NULL::BIGINT AS bytes,         -- bytes added; negative if removed
     NULL::VARCHAR AS category,     -- such as parameter, activation or gradient
-    NULL::BIGINT AS category_id    -- the same as the file has it, from 0
+    NULL::BIGINT AS category_id    -- category as the file writes it, from 0
 WHERE false;
 
--- What the archive's memory timelines tell.
+-- The changes in the archive's memory timelines.
 --
--- A data file counts only while attachments.parquet names it.
+-- A data file counts only as long as attachments.parquet names it.
 CREATE OR REPLACE VIEW memory_events AS
 FROM memory_events_schema()
 UNION ALL BY NAME

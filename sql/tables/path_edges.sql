@@ -1,4 +1,13 @@
--- The graph of each rank and window that critical paths were computed for, an edge a row.
+-- The graph of each rank and window with a computed critical path, one row per edge.
+--
+-- `edge` is the kind of edge:
+--
+--     operator             an operator, call or GPU activity runs
+--     dependency           the target waits for the source; takes no time on a path
+--     kernel_launch_delay  from a launch to the start of its GPU activity
+--     kernel_kernel_delay  from the end of a GPU activity to the next start on its stream
+--     sync_dependency      a call, stream or collective waits for a GPU activity
+--     order                the source came long before it was needed; is on no path
 --
 -- reads: critical_paths, job_of_file, rank_of_file
 CREATE OR REPLACE MACRO path_edges_schema() AS TABLE
@@ -7,27 +16,25 @@ SELECT
     NULL::INTEGER AS rank,
     NULL::VARCHAR AS path_window,
     NULL::BIGINT AS position,            -- on the rank's critical path, from 1; NULL: not on it
-    NULL::VARCHAR AS edge,               -- operator, dependency, kernel_launch_delay,
-                                         -- kernel_kernel_delay, sync_dependency, or order: what had
-                                         -- come long before, and is on no path
-    NULL::VARCHAR AS bound_by,           -- what takes its time; NULL: nothing
-    NULL::BIGINT AS event_id,            -- whose time it is; NULL: nobody's
-    NULL::VARCHAR AS name,               -- of that event
+    NULL::VARCHAR AS edge,               -- kind of edge: operator, dependency, order, ...
+    NULL::VARCHAR AS bound_by,           -- what bounds its time; NULL: nothing
+    NULL::BIGINT AS event_id,            -- event that takes the time; NULL: none
+    NULL::VARCHAR AS name,               -- name of that event
     NULL::BIGINT AS source_node,
     NULL::BIGINT AS target_node,
-    NULL::BIGINT AS source_event_id,     -- NULL for the window itself
-    NULL::BOOLEAN AS is_source_start,    -- the source is the event's start, not its end
+    NULL::BIGINT AS source_event_id,     -- event of the source; NULL for the window itself
+    NULL::BOOLEAN AS is_source_start,    -- whether the source is the event's start, not its end
     NULL::BIGINT AS target_event_id,
     NULL::BOOLEAN AS is_target_start,
-    NULL::BIGINT AS start_ns,            -- when the source came
-    NULL::BIGINT AS end_ns,              -- when the target came
-    NULL::BIGINT AS time_ns,             -- what it takes on a path
-    NULL::BIGINT AS delay_ns             -- the target comes that long after the source, or later
+    NULL::BIGINT AS start_ns,            -- time of the source
+    NULL::BIGINT AS end_ns,              -- time of the target
+    NULL::BIGINT AS time_ns,             -- time that the edge takes on a path
+    NULL::BIGINT AS delay_ns             -- least time from the source to the target
 WHERE false;
 
 -- The graphs of the archive's critical paths.
 --
--- A data file counts only while critical_paths names it.
+-- A data file counts only as long as critical_paths names it.
 CREATE OR REPLACE VIEW path_edges AS
 FROM path_edges_schema()
 UNION ALL BY NAME

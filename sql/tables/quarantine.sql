@@ -1,4 +1,4 @@
--- Every piece of input that could not be used.
+-- Every piece of input that could not be used, one row per piece.
 --
 -- reads: attachments, job_of_file, rank_of_file, traces
 CREATE OR REPLACE MACRO quarantine_schema() AS TABLE
@@ -6,15 +6,15 @@ SELECT
     NULL::VARCHAR AS job,
     NULL::INTEGER AS rank,
     NULL::VARCHAR AS path,
-    NULL::BIGINT AS event_id,      -- its position among the elements of the file's list
-    NULL::BIGINT AS byte_offset,   -- in the uncompressed file
+    NULL::BIGINT AS event_id,      -- position among the elements of the file's list
+    NULL::BIGINT AS byte_offset,   -- position in the uncompressed file
     NULL::BIGINT AS byte_length,
     NULL::VARCHAR AS reason,
-    NULL::BLOB AS bytes,           -- as they stood in the file; above 16 MB the first 64 kB
-    NULL::BOOLEAN AS is_cut        -- bytes are not all of it
+    NULL::BLOB AS bytes,           -- bytes as in the file; above 16 MB, the first 64 kB
+    NULL::BOOLEAN AS is_cut        -- whether `bytes` is only a part
 WHERE false;
 
--- What of the archive's traces and attachments could not be used.
+-- The input that could not be used, of the archive's traces and attachments.
 CREATE OR REPLACE VIEW quarantine AS
 FROM quarantine_schema()
 UNION ALL BY NAME

@@ -1,4 +1,4 @@
--- The stored rows of groups_v1, which says what they mean.
+-- The stored rows of groups_v1; its columns are described there.
 --
 -- reads: stored_results
 CREATE OR REPLACE MACRO stored_groups_schema() AS TABLE

@@ -1,4 +1,4 @@
--- The stored rows of job_kernels, which says what they mean.
+-- The stored rows of job_kernels; its columns are described there.
 --
 -- reads: stored_results
 CREATE OR REPLACE MACRO stored_job_kernels_schema() AS TABLE

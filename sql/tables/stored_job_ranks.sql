@@ -1,4 +1,4 @@
--- The stored rows of job_ranks, which says what they mean.
+-- The stored rows of job_ranks; its columns are described there.
 --
 -- reads: stored_results
 CREATE OR REPLACE MACRO stored_job_ranks_schema() AS TABLE

@@ -1,4 +1,4 @@
--- The stored rows of job_summary, which says what they mean.
+-- The stored rows of job_summary; its columns are described there.
 --
 -- reads: stored_results
 CREATE OR REPLACE MACRO stored_job_summary_schema() AS TABLE

@@ -1,18 +1,18 @@
--- The stored results of queries, a row for each job: those of its traces as they are now.
+-- The stored results of queries, one row per job and query: only results of its current traces.
 --
 -- reads: traces, traces_hash_of
 CREATE OR REPLACE MACRO stored_results_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
-    NULL::VARCHAR AS query,                  -- with its version: job_summary_v1
-    NULL::VARCHAR AS file_id,                -- names the Parquet file that holds it, among others
-    NULL::VARCHAR AS traces_hash,            -- of the traces that it was computed from
+    NULL::VARCHAR AS query,                  -- query with its version, such as job_summary_v1
+    NULL::VARCHAR AS file_id,                -- name of the Parquet file; it can hold several jobs
+    NULL::VARCHAR AS traces_hash,            -- hash of the traces from which it was computed
     NULL::BIGINT AS row_count,
     NULL::VARCHAR AS hta_sql_version,
     NULL::TIMESTAMP AS computed_at
 WHERE false;
 
--- The archive's stored results, of jobs whose traces are still as they were.
+-- The archive's stored results, without those of jobs whose traces changed since.
 CREATE OR REPLACE VIEW stored_results AS
 FROM stored_results_schema()
 UNION ALL BY NAME

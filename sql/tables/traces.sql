@@ -1,30 +1,30 @@
--- One row a source file. A trace is part of the archive exactly when its row is here.
+-- One row per source file. A trace is in the archive if and only if its row is here.
 CREATE OR REPLACE MACRO traces_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
     NULL::INTEGER AS rank,
-    NULL::VARCHAR AS trace_id,               -- of what was read from the source file at one time
-    NULL::VARCHAR AS file_id,                -- names the Parquet files that hold it
+    NULL::VARCHAR AS trace_id,               -- id of one reading of the source file
+    NULL::VARCHAR AS file_id,                -- name of the Parquet files that hold it
     NULL::VARCHAR AS path,                   -- the source file
     NULL::BIGINT AS file_bytes,
     NULL::BIGINT AS modified_ns,             -- when the source file was last written
     NULL::VARCHAR AS fingerprint,            -- hash of the source file
-    NULL::VARCHAR AS status,                 -- complete, or what is wrong with it
+    NULL::VARCHAR AS status,                 -- complete, or what is wrong with the file
     NULL::BIGINT AS event_count,             -- rows in events
     NULL::BIGINT AS quarantined_count,       -- elements that could not be used
     NULL::BIGINT AS gpu_activity_count,
     NULL::BIGINT AS host_op_count,
     NULL::BIGINT AS start_ns,                -- first span's start
     NULL::BIGINT AS end_ns,                  -- last span's end
-    NULL::VARCHAR AS time_format,            -- absolute, based or relative, and how fractions read
-    NULL::BIGINT AS base_ns,                 -- added to every time stamp
+    NULL::VARCHAR AS time_format,            -- relative or absolute time stamps, with base or unit
+    NULL::BIGINT AS base_ns,                 -- time added to every time stamp
     NULL::VARCHAR AS rank_source,            -- given, distributedInfo, file name or order
     NULL::INTEGER AS world_size,
-    NULL::VARCHAR AS backend,                -- of torch.distributed
+    NULL::VARCHAR AS backend,                -- backend of torch.distributed
     NULL::VARCHAR AS host,
-    NULL::VARCHAR AS device_name,            -- of the first visible device
+    NULL::VARCHAR AS device_name,            -- name of the first visible device
     NULL::INTEGER AS device_count,           -- devices visible to the process
-    NULL::MAP(VARCHAR, VARCHAR) AS tags,     -- what the user told of the job: model, team, …
+    NULL::MAP(VARCHAR, VARCHAR) AS tags,     -- tags that the user gave to the job: model, team, …
     NULL::VARCHAR AS metadata,               -- JSON: every other top-level key of the file
     NULL::VARCHAR AS hta_sql_version,
     NULL::INTEGER AS schema_version,

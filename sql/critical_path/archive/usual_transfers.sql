@@ -1,4 +1,4 @@
--- How long the transfer of each kind of collective and message takes, by the median of all jobs.
+-- How long the transfer of each kind of collective and message takes: the median over all jobs.
 CREATE OR REPLACE TEMP TABLE usual_transfers AS
 SELECT
     name,

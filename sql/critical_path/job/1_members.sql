@@ -1,3 +1,3 @@
--- The job's collectives and messages: which calls of its ranks belong together.
+-- The calls of the job's collectives and messages, matched across ranks.
 CREATE OR REPLACE TEMP TABLE job_members AS
 FROM paired_members([getvariable('path_job')]);

@@ -1,4 +1,5 @@
--- The nodes of all ranks on one clock, where collectives tell how their clocks differ.
+-- The nodes of all ranks on one clock, if collectives show how the ranks' clocks differ. Otherwise
+-- a node keeps its rank's time.
 CREATE OR REPLACE TEMP TABLE job_points AS
 WITH
 clocks AS (

@@ -1,8 +1,9 @@
--- Where ranks wait for each other: a collective or message moves on once its last member has come.
+-- Where ranks wait for each other. A collective or message moves on when its last member has come.
 --
--- Each has a node of its own, `meeting`, at the instant when the last one begins; what is left
--- until a member's end is the transfer. Only where all members are in the graph, and where all
--- leave it together: a broadcast's root waits for nobody.
+-- Each one gets a node of its own, `meeting`, at the start of its last member. The time from there
+-- to a member's end is the transfer. There is a meeting only if all members are in the graph, and
+-- only for messages and for collectives that all members leave together: a broadcast's root waits
+-- for no other rank.
 --
 --     rank 0   [========================)     from rank 1's start to both ends: the transfer
 --     rank 1                  [=========)

@@ -1,7 +1,7 @@
--- The edges of all ranks and of their meetings: what the job's path and every "what if" goes by.
+-- The edges of all ranks and of their meetings, which the job's path and every "what if" use.
 --
--- As path_edge_rows has them, numbered from 0. A member of a meeting no longer takes its own
--- duration, which holds the time that it waited.
+-- The columns are those of path_edge_rows, and `number` is from 0. A member of a meeting no longer
+-- has the edge of its own duration, since that includes the time that it waited.
 CREATE OR REPLACE TEMP TABLE job_edges AS
 WITH
 edges AS (

@@ -1,4 +1,4 @@
--- Add a rank's graph to its job's.
+-- Adds a rank's graph to the graph of its job.
 INSERT INTO job_rank_edges BY NAME
 SELECT
     getvariable('path_rank') AS rank,

@@ -1,4 +1,4 @@
--- The graphs of a job's ranks, one after the other, with nodes numbered through.
+-- The graphs of a job's ranks, one after the other, with nodes numbered over all ranks.
 CREATE OR REPLACE TEMP TABLE job_nodes (
     rank INTEGER,
     node BIGINT,

@@ -1,4 +1,4 @@
--- What a rank's path goes through is marked in an export of the rank.
+-- Marks the events on a rank's path in an export of the rank.
 --
 -- Variables: path_job, path_rank, path_window.
 INSERT INTO export_marks

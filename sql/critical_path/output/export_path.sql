@@ -1,12 +1,14 @@
--- The path of a rank as Chrome's trace format has it, a line each: a track of its own, which is
--- full where something takes the path's time, and an arrow for each step from one lane to another.
+-- The path of a rank in Chrome's trace format, one line per event. The path has a track of its own,
+-- which is filled where an edge takes time on the path. Each step from one lane to another is an
+-- arrow.
 WITH
 path AS (
     FROM rank_path(
         getvariable('path_job'), getvariable('path_rank'), getvariable('path_window')
     )
 ),
--- An arrow binds to the span that is open at its instant, which its end no longer is.
+-- An arrow binds to the span that is open at its instant. At the instant of its end, a span is no
+-- longer open, so the arrow is 1 ns earlier.
 arrows AS (
     SELECT
         p.position,

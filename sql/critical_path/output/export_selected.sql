@@ -1,4 +1,5 @@
--- All of a rank but spans of operators, calls and GPU activities that are not marked.
+-- Selects all events of a rank, except spans of operators, calls and GPU activities that are not
+-- marked.
 INSERT INTO export_selected
 SELECT e.rank, e.event_id, NULL AS lane
 FROM events AS e

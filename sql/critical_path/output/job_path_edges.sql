@@ -1,7 +1,8 @@
--- The job's path as it is kept: every instant of the window is somebody's.
+-- The job's path as it is stored. Every instant of the window is bound by something.
 --
--- Time between operators is the host's, a delay behind another stream the stream's, and that before
--- a device is done with an earlier window that window's.
+-- An edge without `bound_by` gets one here. Time between operators counts as the host's, and a
+-- delay behind another stream as that stream's. Time before a device has finished an earlier window
+-- counts as that window's.
 SELECT
     getvariable('path_window') AS path_window,
     p.position,

@@ -1,4 +1,5 @@
--- A rank's graph as it is kept; path_positions are the numbers of its path's edges, in order.
+-- A rank's graph as it is stored. path_positions has the numbers of the edges on its path, in
+-- order.
 SELECT
     getvariable('path_window') AS path_window,
     p.position,

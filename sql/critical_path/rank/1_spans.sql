@@ -1,10 +1,10 @@
--- What the host did in the window: operators, calls of the runtime or driver, loading of data.
+-- What the host did in the window: operators, runtime or driver calls, and data loading.
 --
--- A window is a rank's: the variables path_job, path_rank, path_start_ns and path_end_ns. What
--- began in the window belongs to it. path_loading are names, or parts of them, of annotations in
--- which data is loaded: with all that is in them.
+-- A window belongs to one rank and is given by the variables path_job, path_rank, path_start_ns and
+-- path_end_ns. What began in the window belongs to it. path_loading has the names, or parts of the
+-- names, of annotations in which data is loaded; everything inside them counts as data loading.
 --
--- Spans of no length take and bound nothing, and are left out, but for those that launch.
+-- Spans of length zero take and bound no time. They are left out, unless they launch an activity.
 CREATE OR REPLACE TEMP TABLE path_spans AS
 WITH
 host AS (
@@ -44,7 +44,7 @@ SELECT
         AS is_loading,
     h.event_id IN (FROM launches) AS is_launch,
     is_runtime_call(h.cat) AND waits_for_device(h.name) AS is_wait,
-    -- Who asks again and again whether an event has come, waits for it.
+    -- A thread that asks again and again whether an event has come waits for it.
     is_runtime_call(h.cat) AND coalesce(regexp_matches(h.name, '^(cuda|cu|hip)EventQuery$'), false)
         AS is_poll
 FROM host AS h

@@ -1,7 +1,8 @@
--- The window's threads: which of them trains, and which run autograd's backward passes for it.
+-- The window's threads: which one trains, and which run autograd's backward passes for it.
 --
--- The training thread is that of the window's annotation (path_pid, path_tid); of a whole trace,
--- that with the steps, or else that with most spans that are not of a backward pass.
+-- The training thread is the thread of the window's annotation (path_pid, path_tid). For a whole
+-- trace it is the thread with the steps. If there are no steps, it is the thread with the most
+-- spans outside backward passes.
 CREATE OR REPLACE TEMP TABLE path_threads AS
 WITH
 threads AS (

@@ -1,8 +1,9 @@
--- The window's GPU activities: those that its spans launched, and of those that no call in the
--- trace launched, those that began in it.
+-- The window's GPU activities: those that its spans launched. Activities without a launch in the
+-- trace belong to the window if they began in it.
 --
--- `turn` numbers them, one stream after the other, in the order in which they began. The one before
--- it on its stream, whichever window that belongs to, ends at previous_end_ns.
+-- `turn` numbers them, one stream after the other, in the order in which they began.
+-- previous_end_ns is the end of the activity before it on its stream, even if that one belongs to
+-- another window.
 CREATE OR REPLACE TEMP TABLE path_activities AS
 WITH
 of_rank AS (

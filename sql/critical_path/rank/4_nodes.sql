@@ -1,8 +1,10 @@
--- The nodes of the graph: where spans and activities begin and end; lastly where the window does.
+-- The nodes of the graph: the beginnings and ends of spans and activities, then those of the
+-- window.
 --
--- Numbered from 0: thread after thread, then stream after stream, each in order of time. Of a
--- thread's points at one instant, ends come first, then beginnings, outer before inner; spans of no
--- length lie in what begins there. The window's two nodes have no event.
+-- Nodes are numbered from 0: thread after thread, then stream after stream, each in order of time.
+-- If a thread has several points at the same instant, ends come before beginnings, and outer
+-- beginnings before inner ones. Spans of length zero lie in the spans that begin at the same
+-- instant. The window's two nodes have no event.
 CREATE OR REPLACE TEMP TABLE path_nodes AS
 WITH
 points AS (

@@ -1,8 +1,9 @@
--- What a thread does one after the other: an edge from each of its points to the next.
+-- What a thread does in order: an edge from each of its points to the next.
 --
--- Inside an operator each stretch of time is its own or that of one inside: the edge takes it. The
--- end of a call that waits for a device takes nothing, for what it waits for does. Between
--- outermost spans nothing is known to run: a dependency, which takes nothing.
+-- Inside an operator, each stretch of time belongs to the operator itself or to one inside it. The
+-- edge takes that time. The end of a call that waits for a device takes no time, since the activity
+-- that it waits for takes it. Between outermost spans nothing is known to run: the edge is a
+-- dependency, which takes no time.
 --
 --     aten::linear    [===================)
 --     aten::addmm         [==========)
@@ -16,12 +17,12 @@ points AS (
         n.event_id,
         n.is_start,
         n.at_ns,
-        -- Every thread's last point brings it back to 0.
+        -- The last point of each thread brings the level back to 0.
         (sum(CASE WHEN n.is_start THEN 1 ELSE -1 END) OVER (ORDER BY n.node))::BIGINT AS level
     FROM path_nodes AS n
     WHERE n.thread IS NOT NULL
 ),
--- The span around what begins at a level is the last that began one level further out.
+-- The span around a beginning is the last span that began one level further out.
 sought AS (
     SELECT level, node, event_id AS outer_id, false AS is_sought
     FROM points

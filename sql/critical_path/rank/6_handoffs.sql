@@ -1,8 +1,8 @@
--- Where one thread goes on when another has stopped: training and autograd's backward passes.
+-- Where one thread continues when another one has stopped: training and autograd's backward passes.
 --
--- The training thread waits while autograd's threads run a backward pass, and they wait for the
--- next one. Between an outermost span's end on one of them and the next one's beginning on another,
--- the latter has waited: a dependency, which takes nothing.
+-- The training thread waits while autograd's threads run a backward pass, and those threads wait
+-- for the next pass. If an outermost span ends on one of these threads, and the next one begins on
+-- another, the other thread has waited: the edge is a dependency, which takes no time.
 --
 --     training     [== loss ==)                        [== optimizer ==)
 --     autograd                 [== AddmmBackward0 ==)

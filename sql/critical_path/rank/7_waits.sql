@@ -1,17 +1,19 @@
--- What waits for which GPU activity: calls of the host, and activities behind a stream's wait.
+-- Which GPU activities host calls wait for, and which ones activities wait for after a stream wait.
 --
--- The profiler's cuda_sync rows say which stream or event a call waits for; an event stands for
--- what its stream was given before cudaEventRecord. A stream's wait holds up the first activity
--- that the stream is given after cudaStreamWaitEvent.
+-- The profiler's cuda_sync rows record which stream or event a call waits for. An event stands for
+-- all work that its stream had been given before cudaEventRecord. A stream wait holds up the first
+-- activity that the stream is given after cudaStreamWaitEvent.
 --
 --     launch     [a)        [b)
 --     host          [record)   [wait)   [c)
 --     stream 7      [== a ===)[= b =)
 --     stream 20              |              [c)       c waits for a, not for b
 --
--- Without such rows, or where they name nothing in the window, a call has waited for what ended
--- last while it did. A copy that keeps the host waiting, and had to wait itself, is waited for by
--- its own call; where it had not, the call's time is its own.
+-- If there are no such rows, or if they refer to nothing in the window, a call is taken to wait for
+-- the activity that ended last during the call.
+--
+-- A copy can keep the host waiting. If the copy itself had to wait, its own call waits for it. If
+-- it did not, the call's time is the call's own.
 CREATE OR REPLACE TEMP TABLE path_waits AS
 WITH
 sync_rows AS (
@@ -38,7 +40,7 @@ calls AS (
       AND h.correlation IN (
           SELECT correlation FROM sync_rows UNION ALL SELECT record_correlation FROM sync_rows
       )
-    -- The outermost of those with one id.
+    -- Of calls with the same id, the outermost one.
     QUALIFY row_number() OVER (
         PARTITION BY h.correlation ORDER BY h.start_ns, h.dur_ns DESC, h.event_id
     ) = 1
@@ -62,7 +64,7 @@ streams AS (
     SELECT DISTINCT device, stream
     FROM path_activities
 ),
--- What was the last that a stream had been given by then?
+-- The streams and times for which the last activity given by then is needed.
 asked AS (
     SELECT sync, device, stream, call_ns AS at_ns
     FROM syncs
@@ -77,7 +79,8 @@ asked AS (
     FROM syncs
     WHERE name IN ('Event Sync', 'Stream Wait Event') AND record_ns <= call_ns
 ),
--- A stream runs what it is given in that order, so the last is the highest in turn.
+-- A stream runs activities in the order in which it is given them, so the last one has the highest
+-- turn.
 before_then AS (
     SELECT device, stream, launch_start_ns AS at_ns, 0 AS phase, turn, NULL AS sync
     FROM path_activities
@@ -93,7 +96,7 @@ last_given AS (
         ) AS source_turn
     FROM before_then
 ),
--- And what the first that it was given after?
+-- The first activity that the stream was given after the wait.
 from_then AS (
     SELECT device, stream, launch_start_ns AS at_ns, 1 AS phase, turn, NULL AS sync
     FROM path_activities
@@ -125,13 +128,15 @@ answers AS (
     LEFT JOIN next_given AS n ON n.sync = s.sync
     LEFT JOIN path_activities AS target ON target.turn = n.target_turn
 ),
--- Who had gone on long before, by more than clocks disagree, has not waited for it.
+-- If the target continued long before the source ended, by more than clocks can disagree, it did
+-- not wait for the source.
 told AS (
     SELECT source_id, target_id, is_of_host
     FROM answers
     WHERE late_ns < 100000
 ),
--- What ended last while a call waited, if it had been launched before.
+-- Without such a row, a call waits for the activity that ended last during the call, if it had been
+-- launched before.
 untold AS (
     SELECT event_id, start_ns, end_ns
     FROM path_spans

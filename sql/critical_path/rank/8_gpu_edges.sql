@@ -1,20 +1,22 @@
--- Why an activity began when it did, and how long it ran.
+-- Why each activity began when it did, and how long it ran.
 --
--- Of what it had to wait for, the last to come counts: its launch, the activity before it on its
--- stream, or what the stream was made to wait for.
+-- An activity can wait for its launch, for the activity before it on its stream, and for what its
+-- stream was made to wait for. The last of these to come is its reason.
 --
 --     launch                [c)
 --     stream     [=== b ===)       [== c ==)          the delay since its launch
 --     stream     [=== b =============)[== c ==)       the delay since the one before
 --
--- An activity behind one of an earlier window begins for reasons outside of this one. A delay of
--- 100 us and more, and that since the end of the launch, has another reason, too: traces seldom
--- tell which stream waits for which, so what ended last on another stream of the device is taken
--- for it, if anything ended meanwhile. Within a graph, which is launched as a whole, that is so
--- however short the delay. 1.5 ms and more are no delay of launch or stream, and take nothing.
+-- Special cases:
+--   * If the activity before it belongs to an earlier window, the reason is outside this window.
+--   * A delay of 100 us or more, also counted from the end of the launch, has another reason.
+--     Traces rarely record which stream waits for which. So the reason is the activity that ended
+--     last on any stream of the device, if one ended during the delay.
+--   * In a CUDA graph, which is launched as a whole, that holds for delays of any length.
+--   * A delay of 1.5 ms or more does not count as a delay of launch or stream, and takes no time.
 --
--- What an activity had to wait for, too, but came earlier, is an edge `order`, which is on no path.
--- `why` tells what makes an activity wait: launch or stream.
+-- What an activity also waited for, but which came earlier, is an edge `order`. It is on no path.
+-- `why` is what makes the activity wait: launch or stream.
 CREATE OR REPLACE TEMP TABLE path_gpu_edges AS
 WITH
 nodes AS (
@@ -22,8 +24,8 @@ nodes AS (
     FROM path_nodes
     GROUP BY event_id
 ),
--- What ended last on each device, of all streams and of each graph, before an activity began? Not
--- what took no time, which might be the activity itself.
+-- The activity that ended last before an activity began, on the device and in the same graph.
+-- Activities of length zero do not count, since one could be the activity itself.
 moments AS (
     SELECT device, stream, launch_id, is_of_graph, end_ns AS at_ns, 0 AS phase, event_id
     FROM path_activities
@@ -108,7 +110,7 @@ FROM reasons AS r
 JOIN nodes AS n ON n.event_id = r.event_id
 JOIN nodes AS launch ON launch.event_id = r.launch_id
 UNION ALL BY NAME
--- The one before may be of an earlier window, and have no node.
+-- The activity before can belong to an earlier window and then has no node.
 SELECT
     previous.last AS source,
     n.first AS target,

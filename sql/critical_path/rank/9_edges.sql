@@ -1,15 +1,19 @@
--- All edges of the window, with what they are bound by, and by how much each delays its target.
+-- All edges of the window, with what bounds them, and the delay of each target after its source.
 --
--- A node comes once all that it waits for has come, and after the delay that is then left:
+-- A node comes after everything that it waits for, and after the delay that is then left:
 --
 --     target = the latest of (source + delay) over its edges
 --
--- which holds exactly for what was recorded, and tells what would have been with other delays. What
--- was expected last, by the usual delay of its kind, has all of the delay; what was expected
--- earlier had time to spare, nobody saw how late it could have come, and it has the usual delay, if
--- there was as much. Usual is the median: from launches to activities that waited for nothing else,
--- and from an activity to the next that had been launched long before. What waits for nothing in
--- the window comes when it came.
+-- This holds exactly for the recorded times. With other delays it gives the times that would
+-- result.
+--
+-- The usual delay is the median of its kind: from launches to activities that waited for nothing
+-- else, and from an activity to the next one that had been launched long before. The source that
+-- was expected last, by its time plus the usual delay, gets the whole delay. The other sources had
+-- time to spare, and the trace does not record how late they could have come. An edge from one of
+-- them, if it has a `why`, gets the usual delay, or the time to the target if that is shorter.
+-- Without a `why` it gets the time from the latest source to the target. A node that waits for
+-- nothing in the window comes when it came.
 --
 --     host     [launch]                        [launch]
 --     stream        [a ===============)[b ==)       [c ==)
@@ -31,7 +35,7 @@ window_ends AS (
     FROM path_nodes
     WHERE event_id IS NULL
 ),
--- The training thread goes on until the window's end.
+-- The training thread continues until the window's end.
 last_of_training AS (
     SELECT max(n.node) AS node
     FROM path_nodes AS n
@@ -149,7 +153,7 @@ SELECT
     e.source_ns,
     e.target_ns,
     e.time_ns,
-    -- Where the clocks of host and device disagree by a little, a delay may be less than nothing.
+    -- If the clocks of host and device disagree a little, a delay can be negative.
     CASE
         WHEN e.why = 'outside' OR (e.due_ns = l.due_ns AND NOT l.is_by_outside)
         THEN e.target_ns - e.source_ns

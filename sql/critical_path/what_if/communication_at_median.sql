@@ -1,8 +1,9 @@
--- Collectives and messages move no slower than the median of those alike.
+-- Collectives and messages are no slower than the median of their kind.
 --
--- Alike are those of all jobs in the archive with the same name, format, numbers of elements and
--- group size. What counts is the transfer: the time that is left once the last member has come.
--- Where not all members are in the graph, a rank keeps the time that it waited.
+-- A kind is all collectives or messages of all jobs in the archive with the same name, format,
+-- numbers of elements and group size. The time that counts is the transfer: the time that is left
+-- when the last member has come. If not all members are in the graph, a rank keeps the time that it
+-- waited.
 SELECT e.number, e.delay_ns - (m.transfer_ns - u.transfer_ns) AS delay_ns
 FROM job_edges AS e
 JOIN job_members AS m ON m.rank = e.rank AND m.event_id = e.event_id

@@ -1,8 +1,8 @@
--- What has this name, or is bound by it, takes so many times less.
+-- Everything with this name, or bound by it, is faster by this factor.
 --
--- Kernels, operators, calls and annotations by their name or short name; of operators and
--- annotations what they take themselves, without what is in them. Of collectives and messages the
--- transfer: ranks still wait until the last one has come.
+-- The name is the name or short name of a kernel, operator, call or annotation. For operators and
+-- annotations, only their self time changes, without what runs inside them. For collectives and
+-- messages, only the transfer changes: ranks still wait until the last one has come.
 WITH
 named AS (
     SELECT

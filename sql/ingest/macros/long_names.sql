@@ -1,6 +1,6 @@
--- Names so long that joins and sorts of them run out of memory, and how they are cut: in `events`
--- they stay whole. The hash keeps apart what differs behind the cut; hta_sql/ingest/long_names.py
--- does the same for host_ops.
+-- How names are cut that are so long that joins and sorts of them run out of memory. In `events`
+-- they stay whole. The hash distinguishes names that differ behind the cut.
+-- hta_sql/ingestion/long_names.py does the same for host_ops.
 CREATE OR REPLACE MACRO is_long(name) AS strlen(name) > 16384;
 
 CREATE OR REPLACE MACRO cut(name) AS

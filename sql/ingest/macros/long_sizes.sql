@@ -1,6 +1,6 @@
--- Arguments in which `grid` and `block` have three numbers at most: a kernel has no more, and
--- longer lists run out of memory once they are numbers. Done to the text, since a parser would hold
--- it all once more.
+-- Arguments with at most three numbers in `grid` and in `block`. A kernel has no more, and longer
+-- lists run out of memory once they are numbers. The text itself is edited, because a parser would
+-- hold a second copy of it.
 CREATE OR REPLACE MACRO without_long_sizes(args) AS
 CASE
     WHEN strlen(args) > 4096

@@ -1,7 +1,8 @@
 -- The events of one piece of a trace: a file holding a JSON array cut from traceEvents.
 --
--- read_json names every key that an event may have: a key it is not told of costs more than reading
--- it. `problem` says why an event cannot be used; such rows go to quarantine, never into events.
+-- read_json lists every key that an event may have, because a key that is not listed costs more
+-- than one that is read. `problem` says why an event cannot be used. Such rows go to quarantine,
+-- never into events.
 CREATE OR REPLACE MACRO json_events(piece) AS TABLE
 SELECT *
 FROM read_json(
@@ -10,14 +11,14 @@ FROM read_json(
     columns = {
         ph: 'VARCHAR', cat: 'VARCHAR', name: 'VARCHAR', pid: 'VARCHAR', tid: 'VARCHAR',
         ts: 'DOUBLE', dur: 'DOUBLE', id: 'VARCHAR', bp: 'VARCHAR', s: 'VARCHAR', args: 'JSON',
-        -- The rest of Chrome's format, which the profiler does not write.
+        -- The other keys of Chrome's format. The profiler does not write them.
         id2: 'JSON', scope: 'JSON', bind_id: 'JSON', flow_in: 'JSON', flow_out: 'JSON',
         tts: 'JSON', tdur: 'JSON', tidelta: 'JSON', icount: 'JSON', cname: 'JSON', v: 'JSON',
         sf: 'JSON', esf: 'JSON', stack: 'JSON', estack: 'JSON'
     }
 );
 
--- The same with times as text, for stamps that a double would round, or that are no numbers.
+-- The same with times as text, for times that a double would round or that are not numbers.
 CREATE OR REPLACE MACRO json_events_as_text(piece) AS TABLE
 SELECT *
 FROM read_json(
@@ -32,22 +33,23 @@ FROM read_json(
     }
 );
 
--- Stamps outside of 1969 to 2041 are none; within, sums of a few times fit a BIGINT.
+-- Time stamps outside of 1969 to 2041 are unusable. Within, sums of a few times fit a BIGINT.
 CREATE OR REPLACE MACRO is_believable(us) AS us BETWEEN -1e13 AND 2.25e15;
 
--- Microseconds in a double to nanoseconds, exact below 2^43 us: there a double is within half a
--- nanosecond of the decimal. Whole microseconds apart, since `us * 1000` would round once more.
+-- Converts microseconds in a double to nanoseconds. This is exact below 2^43 us, where a double is
+-- within half a nanosecond of the decimal. Whole microseconds and the fraction are converted
+-- separately, because `us * 1000` would round once more.
 CREATE OR REPLACE MACRO nanoseconds(us) AS
 CASE
     WHEN is_believable(us)
     THEN CAST(floor(us) AS BIGINT) * 1000 + CAST((us - floor(us)) * 1000 AS BIGINT)
 END;
 
--- The same for text; without a limit, since durations have one of their own.
+-- The same for text. It checks no limits, because time stamps and durations have different ones.
 CREATE OR REPLACE MACRO nanoseconds_of_text(us) AS
 TRY_CAST(TRY_CAST(us AS DECIMAL(38, 12)) * 1000 AS BIGINT);
 
--- `=123.5` is a number that ingest has quoted. Where fractions are not padded it is 123.005.
+-- `=123.5` is a number that ingest has quoted. If fractions are not padded, it means 123.005.
 CREATE OR REPLACE MACRO unquoted_time(us, unpadded) AS
 CASE
     WHEN us IS NULL OR NOT prefix(us, '=')
@@ -60,7 +62,7 @@ CASE
     ELSE us[2:]
 END;
 
--- Arguments may be named like times; what was quoted among them is a number again.
+-- Arguments may be named `ts` or `dur`, too. Those that ingest quoted become numbers again.
 CREATE OR REPLACE MACRO unquoted_arguments(args) AS
 CASE
     WHEN contains(args, '"=')
@@ -68,8 +70,8 @@ CASE
     ELSE args
 END;
 
--- What kind of JSON a text is, or that it is an object in which a key stands twice; NULL where it
--- is no JSON.
+-- The JSON type of a text, or 'REPEATING' for an object in which a key stands twice. NULL if the
+-- text is not JSON.
 CREATE OR REPLACE MACRO valid_json_type(text) AS
 CASE
     WHEN NOT json_valid(text) THEN NULL
@@ -78,7 +80,8 @@ CASE
     ELSE 'OBJECT'
 END;
 
--- A span's time must be known and believable: the profiler's own limit is seven days.
+-- Why an event cannot be used; NULL if it can. Metadata needs no time stamp; all other events do.
+-- A span also needs a believable duration. The profiler's own limit is seven days.
 CREATE OR REPLACE MACRO event_problem(ph, ts_ns, dur_us, duration_ns) AS
 CASE
     WHEN ph IS NULL THEN 'not an event: no "ph"'
@@ -91,10 +94,11 @@ CASE
     WHEN duration_ns IS NULL OR duration_ns > 604800000000000 THEN '"dur" over 7 days'
 END;
 
--- Columns of `events` but event_id, with times still relative to the trace's base, and `stamp_ns`
--- of any phase.
+-- The columns of `events` except event_id, with times still relative to the trace's base.
+-- `stamp_ns` is the time stamp of an event of any phase. `problem` says why an event cannot be
+-- used.
 --
--- relation: json_events with ts_ns, dur_us and duration_ns.
+-- `relation` has the columns of json_events, and ts_ns, dur_us and duration_ns.
 CREATE OR REPLACE MACRO events_of(relation) AS TABLE
 WITH
 with_ids AS (
@@ -108,7 +112,7 @@ with_ids AS (
               "Sequence number": "BIGINT", "Fwd thread id": "BIGINT",
               "Input Dims": "VARCHAR", "Input type": "VARCHAR", "Concrete Inputs": "VARCHAR"}'
         ) AS ids,
-        -- A coalesce of them would take twice as long.
+        -- A coalesce of these columns would take twice as long.
         (
             id2 IS NOT NULL OR scope IS NOT NULL OR bind_id IS NOT NULL OR flow_in IS NOT NULL
             OR flow_out IS NOT NULL OR tts IS NOT NULL OR tdur IS NOT NULL OR tidelta IS NOT NULL
@@ -141,7 +145,7 @@ SELECT
     args,
     CASE
         WHEN has_more
-        -- A merge leaves out what is NULL.
+        -- A merge leaves out keys that are NULL.
         THEN json_merge_patch('{}', json_object(
             'id2', id2, 'scope', scope, 'bind_id', bind_id, 'flow_in', flow_in,
             'flow_out', flow_out, 'tts', tts, 'tdur', tdur, 'tidelta', tidelta, 'icount', icount,

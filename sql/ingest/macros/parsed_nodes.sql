@@ -1,40 +1,40 @@
 -- The nodes of one piece of an execution trace: a file holding a JSON array cut from `nodes`.
 --
--- Up to schema 1.0 a node is flat. Since 1.1 its parent is `ctrl_deps`, inputs and outputs are an
--- object each, and most of the rest is in `attrs`, a list of name, type and value.
+-- Up to schema 1.0 a node is flat. Since 1.1 its parent is in `ctrl_deps`, inputs and outputs are
+-- one object each, and most other fields are in `attrs`, a list of name, type and value.
 
--- A JSON number that is whole and fits, from its text; also in quotes.
+-- A whole number that fits a BIGINT, from the text of a JSON number or string; else NULL.
 CREATE OR REPLACE MACRO whole_number(text) AS
 CASE WHEN regexp_full_match(text, '-?[0-9]{1,19}') THEN TRY_CAST(text AS BIGINT) END;
 
--- What the text of a JSON value says; of a string, without its quotes.
+-- The text of a JSON value; of a string, without its quotes.
 CREATE OR REPLACE MACRO unquoted(value) AS value ->> '$';
 
--- Values, shapes, types and strides of one side of a node; NULLs where they are not an object.
+-- Values, shapes, types and strides of a node's inputs or outputs; NULLs if that is no object.
 CREATE OR REPLACE MACRO parts_of(side) AS
 json_transform(
     CASE WHEN prefix(side, '{') THEN side ELSE '{}' END,
     '{"values": "JSON", "shapes": "JSON", "types": "JSON", "strides": "JSON"}'
 );
 
--- JSON text of a value; NULL where the file has none.
+-- The JSON text of a value; NULL if the file has none.
 CREATE OR REPLACE MACRO json_text(value) AS CAST(nullif(value, 'null') AS VARCHAR);
 
--- The keys that have columns, and attributes that do.
+-- The keys and attributes that have columns.
 CREATE OR REPLACE MACRO known_node_keys() AS [
     'id', 'name', 'parent', 'ctrl_deps', 'rf_id', 'seq_id', 'scope', 'tid', 'fw_tid', 'fw_parent',
     'op_schema', 'kernel_backend', 'kernel_file', 'inputs', 'input_shapes', 'input_types',
     'input_strides', 'outputs', 'output_shapes', 'output_types', 'output_strides', 'attrs'
 ];
 
--- All that a node has beside, as one object; NULL where there is nothing.
+-- All other keys and attributes of a node, as one object; NULL if there are none.
 CREATE OR REPLACE MACRO other_attributes(json, keys, attrs) AS
 nullif(
     json_merge_patch(
         CASE
             WHEN list_has_all(known_node_keys(), keys)
             THEN '{}'
-            -- A merge leaves out what is NULL.
+            -- A merge leaves out keys that are NULL.
             ELSE json_merge_patch(json, '{
                 "id": null, "name": null, "parent": null, "ctrl_deps": null, "rf_id": null,
                 "seq_id": null, "scope": null, "tid": null, "fw_tid": null, "fw_parent": null,
@@ -58,7 +58,7 @@ nullif(
     '{}'
 );
 
--- Columns of `execution_nodes` but position; `problem` says why a node cannot be used.
+-- The columns of `execution_nodes` except position. `problem` says why a node cannot be used.
 CREATE OR REPLACE MACRO nodes_of(piece) AS TABLE
 WITH
 objects AS (

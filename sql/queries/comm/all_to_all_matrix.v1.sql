@@ -1,31 +1,32 @@
--- How many bytes each rank sends to each other in all-to-alls, by their global ranks.
+-- Bytes that each rank sends to each other rank in all-to-alls.
 --
--- What a sender says of its splits counts: how many rows of its tensor go to each member of the
--- group, by the member's place in it. Without splits all members get equal shares. Where the
--- sender's trace is not in the archive, what the receivers say of what they get counts instead. A
--- rank's own share, which never leaves it, is in the row of the rank with itself.
+-- The sender's splits count: they say how many rows of its tensor go to each member, in the order
+-- of the process group. Without splits, all members get equal shares. If the archive does not have
+-- the sender's call, or its splits are cut short, the receivers' output splits count instead. A
+-- rank's own share, which never leaves it, is in the row in which sender and receiver are the same
+-- rank.
 --
--- All-to-alls whose group, number format or splits the traces do not tell whole are left out;
--- collective_audit says so. In mixtures of experts an uneven column is an expert that gets too
--- much.
+-- The query leaves out calls if the trace cuts their splits short, if the number format is unknown
+-- (collective_audit lists both), or if the group's ranks are unknown (`ranks` in process_groups).
 --
--- HTA has no counterpart.
+-- In a mixture of experts, a receiver with far more bytes than the others holds an overloaded
+-- expert.
 --
 -- since: 0.1
 -- grain: job, src_rank, dst_rank
 -- returns:
 --   job               VARCHAR  -      run of a program
---   src_rank          INTEGER  -      sender, its global rank
---   dst_rank          INTEGER  -      receiver, its global rank
---   bytes             BIGINT   bytes  sent from one to the other
---   collective_count  BIGINT   count  all-to-alls that sent them
+--   src_rank          INTEGER  -      global rank of the sender
+--   dst_rank          INTEGER  -      global rank of the receiver
+--   bytes             BIGINT   bytes  bytes sent from src_rank to dst_rank
+--   collective_count  BIGINT   count  all-to-alls between the two ranks
 -- check: bytes >= 0 AND collective_count > 0
 -- reads: collective_calls, collective_operation, dtype_sizes, groups_of_jobs, paired_members,
 --   share_of
 CREATE OR REPLACE MACRO all_to_all_matrix_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
-    only_ranks INTEGER[] := NULL,  -- report what these send or receive [default: all]
-    only_steps BIGINT[] := NULL  -- all-to-alls of these steps [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks whose sent or received bytes to report [default: all]
+    only_steps BIGINT[] := NULL  -- steps whose all-to-alls to measure [default: all]
 ) AS TABLE
 WITH
 members AS (

@@ -1,40 +1,42 @@
--- How far each rank's clock is from that of a reference rank, how it drifts, and how sure that is.
+-- Clock offset, drift and error of each rank against a reference rank.
 --
 -- All members of an all-reduce, all-gather, reduce-scatter, all-to-all or barrier leave it
--- together. So the ends of one on two ranks are one instant on two clocks:
+-- together. The ends of one collective on two ranks are therefore one instant on two clocks:
 --
 --     rank 0's clock    [=====)        [=====)         [=====)
 --     rank 1's clock      [======)       [======)        [======)
 --                            >--<           >--<            >---<      offset, and a drift
 --
--- Offsets are medians and drifts medians of slopes (Theil and Sen), so that some collectives that
--- end in disorder do no harm. The reference rank is the lowest that collectives tie to the rank,
--- directly or through others; a drift that cannot be told from noise is 0. An instant of a rank's
--- clock is on the reference rank's
+-- The offset is a median, and the drift is a median of slopes (Theil and Sen). A few collectives
+-- that end in disorder therefore do no harm. A drift that cannot be distinguished from noise is 0.
+-- The reference rank is the lowest rank that collectives connect to this rank, directly or through
+-- other ranks. An instant start_ns of a rank's clock is, on the reference rank's clock,
 --
 --     start_ns - offset_ns - (start_ns - offset_ns - reference_ns) * drift_ppm / 1e6
 --
--- residual_ns is what is left over: ends of collectives, moved so, are that close to each other,
--- but for 5 of 100; more is added the fewer they are. A delay that is the same in every collective
--- looks like an offset and is not in it.
+-- residual_ns is the error that remains. After the correction, the ends of 95 in 100 collectives
+-- are at most residual_ns apart. The fewer the collectives, the larger the margin that is added. A
+-- delay of a rank's ends that is the same in every collective looks like an offset; residual_ns
+-- does not include it.
 --
--- A row for every rank of jobs with collectives of two traces or more; offsets are measured with
--- all ranks, whichever are selected. HTA takes clocks for equal.
+-- Each job with two ranks or more and a collective or message has one row per rank. Offsets are
+-- measured with all ranks, whichever are selected. HTA assumes that all clocks are equal.
 --
 -- since: 0.1
 -- grain: job, rank
 -- returns:
 --   job             VARCHAR  -      run of a program
 --   rank            INTEGER  -      rank of the process
---   offset_ns       BIGINT   ns     by which its clock is ahead, at reference_ns; NULL where
---                                   nothing ties the rank to another
---   drift_ppm       DOUBLE   ppm    what it gains, in millionths
---   residual_ns     BIGINT   ns     how well that fits
---   anchor_count    BIGINT   count  collectives by which it is known, at most 1000; 0 for the
---                                   reference rank
---   reference_rank  INTEGER  -      whose clock it is held against
---   reference_ns    BIGINT   ns     on that clock: when the reference rank's trace begins
---   host            VARCHAR  -      machine of the rank; ranks of one machine should agree
+--   offset_ns       BIGINT   ns     how far the clock is ahead at reference_ns; NULL if nothing
+--                                   connects the rank to another rank
+--   drift_ppm       DOUBLE   ppm    how much the clock gains, in parts per million
+--   residual_ns     BIGINT   ns     error of the offset and drift
+--   anchor_count    BIGINT   count  collectives that the offset is measured from, at most 1000; 0
+--                                   for the reference rank
+--   reference_rank  INTEGER  -      rank whose clock is the reference
+--   reference_ns    BIGINT   ns     start of the reference rank's trace, on its own clock
+--   host            VARCHAR  -      machine of the rank; offsets of one machine's ranks should
+--                                   agree
 -- check: (offset_ns IS NULL) = (reference_rank IS NULL)
 -- check: (offset_ns IS NULL) = (drift_ppm IS NULL)
 -- check: residual_ns >= 0
@@ -57,7 +59,7 @@ first_calls AS (
     FROM members
     GROUP BY job, rank
 ),
--- Of several files of a rank the first.
+-- A rank may have several files: the earliest start and the first host by name count.
 told AS (
     SELECT t.job, t.rank, min(t.start_ns) AS start_ns, min(t.host) AS host
     FROM traces AS t

@@ -1,59 +1,60 @@
--- What did not pair cleanly across ranks, each fault once.
+-- Faults in pairing collectives and messages across ranks, one row per fault.
 --
---     reason             a row for each                       what it means
+--     reason             a row for each                       meaning
 --     missing_rank       rank and run of collectives          the rank has a trace and was being
---                                                             recorded, but not these
---     extra_call         rank and run of collectives          only this rank had them; two or more
---                                                             others, recorded then, did not
+--                                                             recorded, but has no such calls
+--     extra_call         rank and run of collectives          only this rank has them; two or more
+--                                                             recorded others do not
 --     cut_by_window      rank, and start or end of its trace  its recording began after these, or
---                                                             ended before them; of all groups
+--                                                             ended before them; one row covers
+--                                                             all groups
 --     other_name, other_dtype, other_size
---                        run of collectives                   members disagree; rank is the odd one
---     out_of_order       run of collectives of a rank         it ran them after later ones, by Seq
+--                        rank and run of collectives          members disagree; rank is the odd one
+--     out_of_order       rank and run of collectives          the rank ran them after calls of a
+--                                                             higher Seq
 --     trace_missing      group                                some members have no trace in the
 --                                                             archive: waits may be for them
---     not_paired         rank and group                       no ids, and its order fits no other
---                                                             rank's
---     unknown_peer       rank and group                       sends or receives that name no peer
---     unknown_members    group                                its ranks are not told, and there are
---                                                             more than in one group
---     unknown_dtype      number format                        bytes and bandwidth are NULL
---     unknown_operation  name of a collective                 bandwidth is NULL, and it counts
---                                                             neither for clocks nor for stragglers
---     splits_cut_short   group                                all-to-alls that do not tell their
---                                                             splits whole: bandwidth is NULL
+--     not_paired         rank and group                       calls have no ids, and their order
+--                                                             fits no other rank's
+--     unknown_peer       rank and group                       the sends or receives name no peer
+--     unknown_members    group                                its ranks are not recorded, and it
+--                                                             has calls of more ranks than its
+--                                                             size, or no recorded size
+--     unknown_dtype      number format                        bytes and bandwidths are NULL
+--     unknown_operation  name of a collective                 bus bandwidth is NULL; clocks and
+--                                                             stragglers ignore the collective
+--     splits_cut_short   group                                the trace cuts splits of all-to-alls
+--                                                             short: bus bandwidth is NULL
 --
--- A run is a stretch of a group's collectives one after the other. Sizes are held against each
--- other only where all members have to give the same. Of jobs with one trace only the last three
--- are told.
+-- A run is an unbroken series of collectives of one group, or of messages from one sender to one
+-- receiver. Sizes are compared only if all members have to give the same size. A job with one trace
+-- can have only out_of_order and the last three reasons.
 --
--- A collective of other_name counts for clocks and stragglers only where whatever its members call
--- it is one that all leave together.
---
--- HTA has no counterpart.
+-- Clocks and stragglers use a collective with other_name only if members leave it together under
+-- every name that they give it.
 --
 -- since: 0.1
 -- grain: job, finding
 -- returns:
 --   job                 VARCHAR  -      run of a program
---   finding             BIGINT   -      1, 2, ... in the job
---   reason              VARCHAR  -      what is wrong
---   rank                INTEGER  -      whose fault; NULL: no single one's
---   group_id            BIGINT   -      number of the group in process_groups; NULL: of all groups
---   process_group       VARCHAR  -      its name
---   name                VARCHAR  -      collective, as PyTorch names it; of several the first
---   collective_id       BIGINT   -      first one, as in collectives; ids of what only one rank has
---                                       are in none of its rows
---   last_collective_id  BIGINT   -      last one
---   collective_count    BIGINT   count  how many
+--   finding             BIGINT   -      number of the fault in the job, from 1
+--   reason              VARCHAR  -      kind of fault, as above
+--   rank                INTEGER  -      rank at fault; NULL: no single rank
+--   group_id            BIGINT   -      number of the group in process_groups; NULL: all groups
+--   process_group       VARCHAR  -      name of the group
+--   name                VARCHAR  -      name that PyTorch gives the first collective
+--   collective_id       BIGINT   -      number of the first collective; `collectives` has no row
+--                                       for it if only one rank has it
+--   last_collective_id  BIGINT   -      number of the last collective
+--   collective_count    BIGINT   count  collectives, or calls if they are not paired
 --   detail              VARCHAR  -      what was found
 -- check: collective_count > 0
 -- check: last_collective_id >= collective_id OR reason = 'out_of_order' OR reason = 'missing_rank'
 -- reads: aligned_clocks, calls_out_of_order, disagreeing_calls, groups_of_jobs, missing_calls,
 --   paired_members, placed_collectives, traces, unmeasured_calls
 CREATE OR REPLACE MACRO collective_audit_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to look at [default: all]
-    only_ranks INTEGER[] := NULL  -- report faults of these, and of no single one [default: all]
+    only_jobs VARCHAR[] := NULL,  -- jobs to check [default: all]
+    only_ranks INTEGER[] := NULL  -- report faults of these, and of no single rank [default: all]
 ) AS TABLE
 WITH
 members AS MATERIALIZED (
@@ -81,7 +82,7 @@ placed AS MATERIALIZED (
 missing AS MATERIALIZED (
     FROM missing_calls(members, placed, groups, traced, clocks, only_jobs)
 ),
--- What one rank has and several others lack, though they were being recorded, is its doing.
+-- If one rank has a collective and two or more recorded ranks lack it, the one rank is at fault.
 extra AS MATERIALIZED (
     SELECT j.job, j.collective_id, any_value(j.lane) AS lane, any_value(j.place) AS place
     FROM missing AS j
@@ -89,7 +90,7 @@ extra AS MATERIALIZED (
     GROUP BY j.job, j.collective_id
     HAVING count(*) FILTER (j.cut_at IS NULL) > 1
 ),
--- Everything that is told run by run: which lane, rank, place and detail.
+-- All faults that are reported per run, with lane, rank, place and detail.
 told AS (
     SELECT job, lane, rank, 'missing_rank' AS reason, place, collective_id, NULL AS detail
     FROM missing

@@ -1,45 +1,44 @@
--- How fast the collectives of each process group are, by name and size of their message.
+-- Bandwidth of collectives, by process group, name and message size.
 --
--- Time is that of the transfer, without waiting: the shortest duration of the members. Bandwidth is
--- bytes * factor / time, bytes counted in 1e9 (GB), so that it can be held against nccl-tests and a
--- link's speed. With n ranks in the group, message and factor are
+-- Time is the transfer without waiting: the shortest duration of the members. Bus bandwidth is
+-- bytes * factor / time, in 1e9 bytes (GB) per second, so that it compares with nccl-tests and with
+-- a link's speed. With n ranks in the group, message and factor are
 --
 --     all-reduce                      input                     2 (n - 1) / n
 --     all-gather                      output                    (n - 1) / n
 --     reduce-scatter                  input                     (n - 1) / n
 --     all-to-all, gather, scatter     larger of input, output   (n - 1) / n
---     all-to-all that tells splits    what leaves or enters     1, the busiest rank counts
+--     all-to-all with known splits    what leaves or enters     1, the busiest rank counts
 --     broadcast, reduce               input                     1
 --     send and receive, named `send`  the message               1
 --
--- The factors are rows of the view bus_factors, sizes of elements those of dtype_sizes, each with
--- its source. Rings are meant: switches that reduce may go beyond a link's speed.
+-- The view bus_factors has the factors, and dtype_sizes has the sizes of elements, each with its
+-- source. The factors assume a ring. With switches that reduce, bus bandwidth may exceed a link's
+-- speed.
 --
--- Several collectives count by the sum of what they moved over the sum of their time, never by the
--- mean of bandwidths. Groups that share a name count together. Collectives of which only one rank
--- is in the archive are left out. What was paired is measured over all ranks, whichever are
--- selected.
---
--- HTA has no counterpart.
+-- The bandwidth of several collectives is their total bytes over their total time, not the mean of
+-- their bandwidths. Groups that share a name count together. Collectives with only one rank in the
+-- archive are left out. Each collective is measured over all its ranks, whichever are selected.
 --
 -- since: 0.1
 -- grain: job, process_group, name, bytes
 -- returns:
 --   job                 VARCHAR  -      run of a program
---   process_group       VARCHAR  -      name of the group
+--   process_group       VARCHAR  -      name of the process group
 --   name                VARCHAR  -      collective, as PyTorch names it; send for messages
---   bytes               BIGINT   bytes  the message; NULL for a barrier, and where the number
+--   bytes               BIGINT   bytes  size of the message; NULL for a barrier, and if the number
 --                                       format or the number of elements is not known
---   process_group_desc  VARCHAR  -      what the group is for, where the program said it
---   dtype               VARCHAR  -      number format; of several the first by name
---   group_size          BIGINT   -      ranks in the group; of several groups in the largest
+--   process_group_desc  VARCHAR  -      purpose of the group, if the program gives it
+--   dtype               VARCHAR  -      number format; the first by name if there are several
+--   group_size          BIGINT   -      ranks in the group; in the largest group if several share
+--                                       the name
 --   count               BIGINT   count  collectives
---   transfer_ns         BIGINT   ns     sum of their transfers
+--   transfer_ns         BIGINT   ns     sum of the transfer times
 --   algbw_gbps          DOUBLE   GB/s   sum of bytes / sum of transfers
 --   busbw_gbps          DOUBLE   GB/s   sum of bytes * factor / sum of transfers
---   p01_busbw_gbps      DOUBLE   GB/s   percentiles of the single ones
---   p50_busbw_gbps      DOUBLE   GB/s   -
---   p99_busbw_gbps      DOUBLE   GB/s   -
+--   p01_busbw_gbps      DOUBLE   GB/s   1st percentile of bus bandwidth per collective
+--   p50_busbw_gbps      DOUBLE   GB/s   median of bus bandwidth per collective
+--   p99_busbw_gbps      DOUBLE   GB/s   99th percentile of bus bandwidth per collective
 -- check: count > 0 AND transfer_ns >= 0
 -- check: bytes IS NOT NULL OR busbw_gbps IS NULL
 -- check: p01_busbw_gbps <= p50_busbw_gbps AND p50_busbw_gbps <= p99_busbw_gbps
@@ -47,8 +46,8 @@
 -- reads: groups_of_jobs, measured_collectives, paired_members
 CREATE OR REPLACE MACRO collective_bandwidth_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
-    only_ranks INTEGER[] := NULL,  -- measure collectives with one of these ranks [default: all]
-    only_steps BIGINT[] := NULL  -- measure those of these steps [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks whose collectives to measure [default: all]
+    only_steps BIGINT[] := NULL  -- steps whose collectives to measure [default: all]
 ) AS TABLE
 WITH
 members AS MATERIALIZED (
@@ -81,7 +80,7 @@ SELECT
     count(*) AS count,
     sum(transfer_ns)::BIGINT AS transfer_ns,
     sum(bytes) / nullif(sum(transfer_ns), 0) AS algbw_gbps,
-    -- Of all of them or not at all: some may not tell their splits whole.
+    -- NULL unless all of them have a factor: the trace may cut the splits of some short.
     CASE WHEN count(bus_bytes) = count(*) THEN sum(bus_bytes) END / nullif(sum(transfer_ns), 0)
         AS busbw_gbps,
     quantile_cont(bus_bytes / nullif(transfer_ns, 0), 0.01) AS p01_busbw_gbps,

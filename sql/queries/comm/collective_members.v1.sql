@@ -1,42 +1,48 @@
--- Every rank's part in every collective: when it came, and how long it waited for the others.
+-- When each rank came to each collective, and how long it waited there.
 --
--- Members leave a collective together, so that the one with the shortest duration came last and
--- waited for nobody; the others waited as much longer as their duration is. This needs no clock.
+-- All members leave a collective together. The member with the shortest duration therefore came
+-- last and did not wait. Each other member waited for the difference between its duration and the
+-- shortest one. This needs no clock.
 --
 --     rank 0    [wwwwwwwwwwww========)     w wait_ns
 --     rank 1         [wwwwwww========)
 --     rank 2                 [=======)     the last
---     rank 1's kernels [==)     [===)      computation: 3 of 7 are hidden, 4 are exposed
+--     rank 1's kernels [==)     [===)      computation hides 3 of 7, 4 are exposed
 --
--- Of broadcast, reduce, gather and scatter, where a root may be done early, wait_ns is the same
--- difference, but not only waiting. exposed_wait_ns is what of wait_ns no computation of the rank's
--- device hides. aligned_wait_ns is by clocks instead: from the member's start to the last one's.
--- Where the two differ, clocks are uncertain by that much, or members did not leave together.
+-- In a broadcast, reduce, gather or scatter, the root may finish early. wait_ns is the same
+-- difference there, but it is not only waiting. exposed_wait_ns is the part of wait_ns without
+-- computation on the rank's device. aligned_wait_ns uses clocks instead: it is the time from this
+-- member's start to the last member's start. If the two waits differ, the clocks are uncertain by
+-- that much, or the members did not leave together.
 --
--- Members are paired, and waits measured, over all ranks, whichever are selected.
+-- If several members have the shortest duration, a hash of collective and rank picks the last one.
+-- In a broadcast, reduce, gather or scatter, the last one is the member with the latest start on
+-- aligned clocks; of equal ones, the lowest rank. Collectives of an unknown operation are treated
+-- like these.
 --
--- HTA has no counterpart.
+-- Members are paired and waits are measured over all ranks, whichever are selected.
 --
 -- since: 0.1
 -- grain: job, collective_id, rank
 -- returns:
 --   job               VARCHAR  -      run of a program
 --   collective_id     BIGINT   -      number of the collective, as in collectives
---   rank              INTEGER  -      member
---   event_id          BIGINT   -      its kernel
+--   rank              INTEGER  -      rank of the member
+--   event_id          BIGINT   -      event_id of the member's kernel
 --   name              VARCHAR  -      collective, as PyTorch names it
---   process_group     VARCHAR  -      name of the group
---   step              BIGINT   -      in which it was launched; NULL outside steps
---   start_ns          BIGINT   ns     its start on the rank's own clock
---   aligned_start_ns  BIGINT   ns     on the reference rank's clock; NULL where that is not known
---   dur_ns            BIGINT   ns     its duration
---   wait_ns           BIGINT   ns     past the shortest member's duration
---   aligned_wait_ns   BIGINT   ns     until the last member's start, on aligned clocks; NULL where
---                                     not all members have them
---   exposed_wait_ns   BIGINT   ns     of wait_ns, time without computation on the device; NULL
---                                     where hidden_ns is not known
---   is_last           BOOLEAN  -      it came last, or was drawn of those that did; NULL where
---                                     clocks have to tell, but cannot
+--   process_group     VARCHAR  -      name of the process group
+--   step              BIGINT   -      step in which it was launched; NULL outside steps
+--   start_ns          BIGINT   ns     start on the rank's own clock
+--   aligned_start_ns  BIGINT   ns     start on the reference rank's clock; NULL if the rank's clock
+--                                     is not aligned
+--   dur_ns            BIGINT   ns     duration of the member's kernel
+--   wait_ns           BIGINT   ns     dur_ns minus the shortest member's duration
+--   aligned_wait_ns   BIGINT   ns     wait until the last member's start, on aligned clocks; NULL
+--                                     if not all members' clocks are aligned
+--   exposed_wait_ns   BIGINT   ns     part of wait_ns without computation on the device; NULL if
+--                                     hidden_ns is not known
+--   is_last           BOOLEAN  -      whether the member came last; NULL if this needs clocks and
+--                                     they are not aligned
 -- check: wait_ns BETWEEN 0 AND dur_ns
 -- check: exposed_wait_ns BETWEEN 0 AND wait_ns
 -- check: aligned_wait_ns >= 0

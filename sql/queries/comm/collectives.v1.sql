@@ -1,58 +1,67 @@
--- The collectives of a job: who took part, what they moved, how fast, and who came last.
+-- Collectives of each job: members, bytes, bandwidth, waits and last rank.
 --
--- A row is one all-reduce, all-gather, ... of which the kernels of two ranks or more are in the
--- archive. They are paired by the `Comms Id` of the profiler, else by process group and `Seq`, else
--- by process group and order (`paired_by`), which is sure where each rank's window is whole or
--- lacks one stretch; what did not pair cleanly is in collective_audit, and sends and receives are
--- in point_to_point.
+-- A row is one all-reduce, all-gather, ... whose kernels on two or more ranks are in the archive.
+-- collective_audit lists calls that did not pair cleanly. Sends and receives are in point_to_point.
+-- paired_by says how the kernels were paired:
+--
+--   * comms_id: by the profiler's `Comms Id`, if all calls of the process group have one.
+--   * seq: by process group and `Seq`, if not all have a `Comms Id` but all have a `Seq`.
+--   * order: by process group and order in all other cases. This is reliable if each rank's window
+--     is complete or lacks a single stretch.
+--
+-- All members leave a collective together:
 --
 --     rank 0    [====================)
 --     rank 1         [===============)
---     rank 2                 [=======)    the last: it waited for nobody
+--     rank 2                 [=======)    the last: it did not wait
 --               start_skew_ns transfer_ns
 --
--- All members leave a collective together, so that durations tell who came when, whatever their
--- clocks say: the shortest is the transfer, the others waited before it. Of broadcast, reduce,
--- gather and scatter, where a root may be done early, clocks have to tell: NULL where they cannot
--- be aligned.
+-- Durations therefore show who came when, whatever the clocks say: the shortest duration is the
+-- transfer, and the other members waited before it. If several durations are the shortest, a hash
+-- of collective and rank picks the last rank. In a broadcast, reduce, gather or scatter, the root
+-- may finish early. There, start_skew_ns and last_rank come from the clocks, and are NULL if these
+-- cannot be aligned. Collectives of an unknown operation are treated like these.
 --
--- Bandwidth is by the transfer, so what nccl-tests would measure; bytes and factors are in
--- collective_bandwidth. A collective that is not whole, with member_count below group_size, may
--- have waited for a rank that is not in the archive.
+-- Bandwidth is bytes over transfer_ns, so it compares with nccl-tests. collective_bandwidth
+-- describes bytes and factors. If member_count is below group_size, the members may have waited for
+-- a rank that is not in the archive.
 --
--- Members are paired, waits measured, over all ranks, whichever are selected.
---
--- HTA has no counterpart.
+-- Members are paired and waits are measured over all ranks, whichever are selected.
 --
 -- since: 0.1
 -- grain: job, collective_id
 -- returns:
 --   job                 VARCHAR    -      run of a program
---   collective_id       BIGINT     -      number of the collective, by when its first kernel began
---   name                VARCHAR    -      as PyTorch names it, such as _allgather_base
---   process_group       VARCHAR    -      name of its group, which several groups may share
---   process_group_desc  VARCHAR    -      what the group is for, where the program said it
---   group_id            BIGINT     -      number of its group in process_groups
+--   collective_id       BIGINT     -      number of the collective, in order of its first kernel's
+--                                         start
+--   name                VARCHAR    -      collective, as PyTorch names it, such as _allgather_base
+--   process_group       VARCHAR    -      name of the process group, which several groups may share
+--   process_group_desc  VARCHAR    -      purpose of the group, if the program gives it
+--   group_id            BIGINT     -      number of the group in process_groups
 --   group_size          BIGINT     -      ranks in the group
---   member_count        BIGINT     count  kernels of it in the archive
---   step                BIGINT     -      in which it was launched; NULL outside steps
+--   member_count        BIGINT     count  kernels of the collective in the archive
+--   step                BIGINT     -      step in which it was launched; NULL outside steps
 --   dtype               VARCHAR    -      number format, as PyTorch names it
---   bytes               BIGINT     bytes  the message: larger one of a rank's input and output; of
---                                         an all-to-all with splits what leaves or enters a rank
+--   bytes               BIGINT     bytes  size of the message: the larger of a rank's input and
+--                                         output; for an all-to-all with splits, what leaves or
+--                                         enters a rank
 --   start_ns            BIGINT     ns     first member's start, on the reference rank's clock; NULL
---                                         where no member's clock is known
---   end_ns              BIGINT     ns     last member's end, on that clock
---   start_skew_ns       BIGINT     ns     from the first member's start to the last one's
---   end_skew_ns         BIGINT     ns     from the first member's end to the last one's, on aligned
---                                         clocks: what clocks and profiler leave uncertain
---   transfer_ns         BIGINT     ns     shortest duration: all had come
+--                                         if no member's clock is known
+--   end_ns              BIGINT     ns     last member's end, on the reference rank's clock
+--   start_skew_ns       BIGINT     ns     time from the first member's start to the last member's
+--                                         start
+--   end_skew_ns         BIGINT     ns     time from the first member's end to the last member's
+--                                         end, on aligned clocks: the uncertainty of clocks and
+--                                         profiler
+--   transfer_ns         BIGINT     ns     shortest duration of a member: the time after all have
+--                                         come
 --   wait_ns             BIGINT     ns     sum of the members' waits
 --   algbw_gbps          DOUBLE     GB/s   bytes / transfer_ns
---   busbw_gbps          DOUBLE     GB/s   of the busiest link: algbw_gbps, times a factor
---   last_rank           INTEGER    -      the member that came last; of several one, as if drawn
+--   busbw_gbps          DOUBLE     GB/s   bandwidth of the busiest link: algbw_gbps times a factor
+--   last_rank           INTEGER    -      rank that came last
 --   paired_by           VARCHAR    -      comms_id, seq or order
---   seq                 BIGINT     -      the profiler's counter of the group
---   comms_id            UBIGINT    -      the profiler's id
+--   seq                 BIGINT     -      the profiler's counter in the group
+--   comms_id            UBIGINT    -      the profiler's id of the collective
 -- check: member_count >= 2
 -- check: member_count <= group_size OR paired_by <> 'order'
 -- check: transfer_ns >= 0 AND start_skew_ns >= 0 AND end_skew_ns >= 0
@@ -64,8 +73,8 @@
 -- reads: aligned_clocks, groups_of_jobs, last_arrivals, measured_collectives, paired_members
 CREATE OR REPLACE MACRO collectives_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to report [default: all]
-    only_ranks INTEGER[] := NULL,  -- report those with one of these ranks [default: all]
-    only_steps BIGINT[] := NULL  -- report those of these steps [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks whose collectives to report [default: all]
+    only_steps BIGINT[] := NULL  -- steps whose collectives to report [default: all]
 ) AS TABLE
 WITH
 members AS MATERIALIZED (

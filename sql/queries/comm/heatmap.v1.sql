@@ -1,12 +1,13 @@
--- How busy every rank was, time bucket by time bucket, on aligned clocks.
+-- Busy share of each rank in each time bucket, on aligned clocks.
 --
--- The table behind a picture with a row for each rank and a column for each bucket. Of each bucket,
--- busy_frac is the share in which activities of the kind ran, on any device and stream of the rank;
--- an instant with several counts once. `busy` is any kind. Ranks are moved onto the clock of their
--- reference rank, as clock_offsets tells it; one whose clock is not known stays where it is.
+-- The result is the data of a picture with one row per rank and one column per bucket. busy_frac is
+-- the share of the bucket in which GPU activities of the kind run, on any device and stream of the
+-- rank. An instant with several activities counts once. The kind `busy` stands for any kind. Ranks
+-- are moved onto the clock of their reference rank, as in clock_offsets. A rank whose clock is not
+-- known keeps its own.
 --
--- Every rank and kind that the job has is there with every bucket, 0 included. HTA has no
--- counterpart.
+-- Each rank and kind of the selected activities of a job has a row for every bucket, also if its
+-- busy time is 0.
 --
 -- since: 0.1
 -- grain: job, rank, kind, bucket
@@ -14,11 +15,13 @@
 --   job            VARCHAR  -      run of a program
 --   rank           INTEGER  -      rank of the process
 --   kind           VARCHAR  -      computation, communication, memory or busy
---   bucket         BIGINT   -      0, 1, ... from the first activity of the job's selected ranks on
+--   bucket         BIGINT   -      number of the bucket; 0 begins at the job's first selected
+--                                  activity
 --   start_ns       BIGINT   ns     start of the bucket, on the reference rank's clock
---   from_start_ns  BIGINT   ns     the same from the first activity on
---   length_ns      BIGINT   ns     of the bucket; the last one may reach past the last activity
---   busy_ns        BIGINT   ns     time with activities of the kind
+--   from_start_ns  BIGINT   ns     start of the bucket, counted from the first selected activity
+--   length_ns      BIGINT   ns     length of the bucket; the last ones may reach past the last
+--                                  activity
+--   busy_ns        BIGINT   ns     time in the bucket with activities of the kind
 --   busy_frac      DOUBLE   0-1    busy_ns / length_ns
 -- check: busy_ns BETWEEN 0 AND length_ns
 -- check: from_start_ns = bucket * length_ns
@@ -27,7 +30,7 @@ CREATE OR REPLACE MACRO heatmap_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
     only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
-    bucket_count BIGINT := 100  -- into how many buckets a job's time is cut
+    bucket_count BIGINT := 100  -- number of buckets per job
 ) AS TABLE
 WITH
 clocks AS MATERIALIZED (

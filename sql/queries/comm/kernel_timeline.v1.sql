@@ -1,11 +1,12 @@
--- What ran on every stream of every rank in a window of time, on aligned clocks.
+-- GPU activities of each stream and rank in a time window, on aligned clocks.
 --
--- The table behind a picture with a lane for each stream. Ranks are moved onto the clock of their
--- reference rank, as clock_offsets tells it, so that the ends of a collective stand one below the
--- other; a rank whose clock is not known stays where it is (is_aligned). The window is told from
--- the first activity of the job on, whichever ranks and steps are selected.
+-- The result is the data of a picture with one lane per stream. Ranks are moved onto the clock of
+-- their reference rank, as in clock_offsets, so that the ends of a collective line up across ranks.
+-- A rank whose clock is not known keeps its own (is_aligned is false). The window is counted from
+-- the job's first activity, whichever ranks and steps are selected. The query shows activities that
+-- end after window_from_ns and start before window_until_ns.
 --
--- HTA draws plot_timeline from one rank's frame and compares ranks on their own clocks.
+-- HTA's plot_timeline draws the data frame of one rank. HTA compares ranks on their own clocks.
 --
 -- since: 0.1
 -- grain: job, rank, device, stream, start_ns, event_id
@@ -14,15 +15,15 @@
 --   rank           INTEGER  -   rank of the process
 --   device         BIGINT   -   GPU, as the process numbers it
 --   stream         BIGINT   -   stream on the device
---   start_ns       BIGINT   ns  on the reference rank's clock
---   event_id       BIGINT   -   the activity
---   from_start_ns  BIGINT   ns  start, from the job's first activity on
---   dur_ns         BIGINT   ns  its duration, on its own clock
+--   start_ns       BIGINT   ns  start of the activity, on the reference rank's clock
+--   event_id       BIGINT   -   event_id of the activity
+--   from_start_ns  BIGINT   ns  start of the activity, counted from the job's first activity
+--   dur_ns         BIGINT   ns  duration of the activity, on the rank's own clock
 --   kind           VARCHAR  -   computation, communication or memory
---   name           VARCHAR  -   short name of the kernel, or the copy
---   step           BIGINT   -   in which it was launched; NULL outside steps
---   process_group  VARCHAR  -   name of the group, of a collective
---   is_aligned     BOOLEAN  -   its rank's clock is known
+--   name           VARCHAR  -   short name of the kernel or copy
+--   step           BIGINT   -   step in which it was launched; NULL outside steps
+--   process_group  VARCHAR  -   name of the process group, if it is a collective or message
+--   is_aligned     BOOLEAN  -   whether the rank's clock is aligned
 -- check: from_start_ns >= 0 OR from_start_ns + dur_ns > 0
 -- check: dur_ns >= 0
 -- reads: aligned_ns, gpu_activities, rank_clocks
@@ -30,9 +31,9 @@ CREATE OR REPLACE MACRO kernel_timeline_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to show [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to show [default: all]
     only_steps BIGINT[] := NULL,  -- steps to show [default: all, also outside steps]
-    window_from_ns BIGINT := 0,  -- show what ends after this, counted from the first activity
-    window_until_ns BIGINT := NULL,  -- show what starts before this [default: up to the last one]
-    min_dur_ns BIGINT := 0  -- shorter ones are left out
+    window_from_ns BIGINT := 0,  -- start of the window
+    window_until_ns BIGINT := NULL,  -- end of the window [default: up to the last one]
+    min_dur_ns BIGINT := 0  -- shortest duration to show
 ) AS TABLE
 WITH
 activities AS (

@@ -1,44 +1,43 @@
--- The GPU time that ranks lost waiting for others, charged to who and what it began with.
+-- GPU time lost waiting for late ranks, by the rank and cause where it began.
 --
--- For each late arrival at a collective, straggler_blame finds the rank, the cause and the kernel
--- or operator where it began. All that the other members then waited is charged to these, as far as
--- no computation on their devices hid it:
+-- For each late arrival at a collective or message, straggler_blame finds the rank, the cause, and
+-- the kernel or operator where the delay began. This query charges the waits of the other members
+-- to these, without the part that computation on the members' devices hides:
 --
 --     lost_gpu_ns = sum, over collectives and over their members, of exposed_wait_ns
 --
--- (collective_members has it a rank). The rank may be none of the collective's: one that was waited
--- for in another group, or that sent a message late. What a chain of more than one hop lost is
--- counted at each of its collectives: their members are different ranks, or waited at different
--- times.
---
--- HTA has no counterpart.
+-- collective_members gives exposed_wait_ns per rank. The charged rank may not be a member of the
+-- collective. It may have delayed a member in another process group, or by a late message. If a
+-- chain has several hops, the loss at each of its collectives counts: their members are different
+-- ranks, or they waited at different times.
 --
 -- since: 0.1
 -- grain: job, rank, cause, kernel_name, op_name, host_name
 -- returns:
 --   job            VARCHAR  -      run of a program
---   rank           INTEGER  -      with whom it began
---   cause          VARCHAR  -      as in straggler_blame
---   kernel_name    VARCHAR  -      kernel or copy that took longer there
---   op_name        VARCHAR  -      operator that launched it, or what ended the idle gap
---   host_name      VARCHAR  -      what the host did while the device stood idle
---   host           VARCHAR  -      machine of the rank, where its trace names it
---   late_count     BIGINT   count  late arrivals that began so
---   late_ns        BIGINT   ns     sum of how late they were
---   wait_ns        BIGINT   ns     what all others waited
---   lost_gpu_ns    BIGINT   ns     of this, time without computation on their devices; NULL
---                                 where some hidden_ns is not known
---   lost_gpu_frac  DOUBLE   0-1    of the time of all ranks of the job, each from its first
---                                  activity to its last
+--   rank           INTEGER  -      rank where the delay began
+--   cause          VARCHAR  -      cause of the delay, as in straggler_blame
+--   kernel_name    VARCHAR  -      kernel or copy that took longer on that rank
+--   op_name        VARCHAR  -      operator that launched it, or that launched the activity after
+--                                  the idle gap
+--   host_name      VARCHAR  -      what the host did while the device was idle
+--   host           VARCHAR  -      machine of the rank, if its trace names it
+--   late_count     BIGINT   count  late arrivals that began there
+--   late_ns        BIGINT   ns     sum of the delays of these arrivals
+--   wait_ns        BIGINT   ns     sum of the waits of all other ranks
+--   lost_gpu_ns    BIGINT   ns     part of wait_ns without computation on their devices; NULL if
+--                                  some hidden_ns is not known
+--   lost_gpu_frac  DOUBLE   0-1    lost_gpu_ns / sum of the spans of all ranks of the job, each
+--                                  from its first activity to its last
 -- check: late_count > 0
 -- check: lost_gpu_ns BETWEEN 0 AND wait_ns
 -- check: lost_gpu_frac BETWEEN 0 AND 1
 -- reads: hidden_late_waits, late_arrivals, late_names, late_roots, paired_members, rank_spans
 CREATE OR REPLACE MACRO lost_gpu_time_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
-    only_ranks INTEGER[] := NULL,  -- report what began with these ranks [default: all]
-    only_steps BIGINT[] := NULL,  -- late arrivals in these steps [default: all]
-    min_late_ns BIGINT := 10000  -- count those that came that much after their peer, or more
+    only_ranks INTEGER[] := NULL,  -- ranks where the delays began [default: all]
+    only_steps BIGINT[] := NULL,  -- steps of the late arrivals [default: all]
+    min_late_ns BIGINT := 10000  -- ns; shortest delay after the peer that counts as late
 ) AS TABLE
 WITH
 members AS MATERIALIZED (
@@ -62,7 +61,7 @@ roots AS MATERIALIZED (
 hidden AS (
     FROM hidden_late_waits(roots, members, only_jobs)
 ),
--- With whom they began.
+-- The arrivals where the delays began.
 began AS MATERIALIZED (
     SELECT l.*
     FROM late AS l

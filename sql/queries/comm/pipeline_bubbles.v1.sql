@@ -1,26 +1,27 @@
--- How long each stage of a pipeline waited for messages in each step, and what it did meanwhile.
+-- Pipeline bubbles: how long each stage waits for messages in each step.
 --
--- A stage is what the ranks of a pipeline have by their place in its process group. Its bubble is
--- the time in which a receive waits for its sender and the device computes nothing; the time that
--- receives take, waiting or not, is recv_ns. Several at once count once.
+-- A rank's stage is its place in the process group of the pipeline. Its bubble is the time in which
+-- a receive waits for its sender and the device computes nothing. recv_ns is the time that receives
+-- take, waiting or not. Receives that run at the same time count once.
 --
--- In a pipeline of p stages that cuts its batch in m parts, (p - 1) / (m + p - 1) of a step is what
--- the schedule itself loses.
+-- In a pipeline of p stages that cuts its batch into m parts, the schedule itself loses this share
+-- of a step:
 --
--- HTA has no counterpart.
+--     (p - 1) / (m + p - 1)
 --
 -- since: 0.1
 -- grain: job, rank, step
 -- returns:
 --   job            VARCHAR  -      run of a program
 --   rank           INTEGER  -      rank that receives messages
---   step           BIGINT   -      in which it launched the receives; NULL outside steps
---   stage          BIGINT   -      its place in the group of its messages, from 0; NULL where the
---                                  group's ranks are not known
+--   step           BIGINT   -      step in which it launched the receives; NULL outside steps
+--   stage          BIGINT   -      the rank's place in the group of its messages, from 0, the
+--                                  lowest if there are several groups; NULL if the groups' ranks
+--                                  are not known
 --   message_count  BIGINT   count  messages received
---   recv_ns        BIGINT   ns     time with a receive or more
---   wait_ns        BIGINT   ns     of this, time before a sender came
---   bubble_ns      BIGINT   ns     of this, time without computation
+--   recv_ns        BIGINT   ns     time with at least one receive
+--   wait_ns        BIGINT   ns     part of recv_ns before a sender came
+--   bubble_ns      BIGINT   ns     part of wait_ns without computation
 --   step_ns        BIGINT   ns     duration of the step on the rank; NULL outside steps
 --   bubble_frac    DOUBLE   0-1    bubble_ns / step_ns
 -- check: message_count > 0
@@ -61,7 +62,7 @@ waits AS (
     SELECT group_id, start_ns, until_ns AS end_ns
     FROM receives
 ),
--- The waits of a rank and step as stretches that do not overlap, so that what is hidden adds up.
+-- Cuts a rank's waits in a step into stretches without overlap, so that hidden times add up.
 reached AS (
     SELECT
         *,

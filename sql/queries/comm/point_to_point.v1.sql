@@ -1,42 +1,47 @@
--- Messages from rank to rank: the send and the receive that belong together, and who waited.
+-- Messages between ranks: the paired send and receive, and which side waited.
 --
--- A pipeline's stages pass activations and gradients by them. The side with the shorter duration
--- came last; the other one waited for it:
+-- Pipeline stages pass activations and gradients as messages. The side with the shorter duration
+-- came last, and the other side waited for it:
 --
 --     sender                 [=== send ===)
 --     receiver   [wwwwwwwwwww=== recv ====)     recv_wait_ns, of it bubble_ns without computation
 --                            transfer_ns
 --
--- Paired within a process group by the profiler's ids where the group has two ranks, else in their
--- order for each sender and receiver, as the profiler counts messages on each rank apart. Messages
--- of which only one side is in the archive are in collective_audit.
+-- In a process group of two ranks, messages are paired by the profiler's ids, if all calls have
+-- one. In a larger group, they are paired by order for each sender and receiver, because the
+-- profiler counts the messages of each rank separately. Without ids, order decides in all groups.
+-- collective_audit lists messages with only one side in the archive.
 --
--- The pipeline's bubble of a stage is the sum of bubble_ns over its rank and step:
+-- The bubble of a pipeline stage is the sum of bubble_ns over its rank and step, if receives do not
+-- overlap:
 --
 --     SELECT job, dst_rank, step, sum(bubble_ns) FROM point_to_point() GROUP BY ALL
 --
--- (pipeline_bubbles has it beside the step's duration.) HTA has no counterpart.
+-- pipeline_bubbles counts overlapping receives once and adds the step's duration.
 --
 -- since: 0.1
 -- grain: job, collective_id
 -- returns:
 --   job                 VARCHAR  -      run of a program
---   collective_id       BIGINT   -      number of the message among collectives and messages
---   src_rank            INTEGER  -      sender
---   dst_rank            INTEGER  -      receiver
---   process_group       VARCHAR  -      name of their group
---   step                BIGINT   -      in which it was received; NULL outside steps
+--   collective_id       BIGINT   -      number of the message; collectives and messages are
+--                                       numbered together
+--   src_rank            INTEGER  -      rank of the sender
+--   dst_rank            INTEGER  -      rank of the receiver
+--   process_group       VARCHAR  -      name of the process group
+--   step                BIGINT   -      step in which it was received; NULL outside steps
 --   dtype               VARCHAR  -      number format
---   bytes               BIGINT   bytes  the message; NULL where format or size are not known
---   send_event_id       BIGINT   -      the sender's kernel
---   recv_event_id       BIGINT   -      the receiver's kernel
---   recv_start_ns       BIGINT   ns     the receive's start, on the receiver's own clock
+--   bytes               BIGINT   bytes  size of the message; NULL if the number format or the size
+--                                       is not known
+--   send_event_id       BIGINT   -      event_id of the sender's kernel
+--   recv_event_id       BIGINT   -      event_id of the receiver's kernel
+--   recv_start_ns       BIGINT   ns     start of the receive, on the receiver's own clock
 --   send_ns             BIGINT   ns     duration on the sender
 --   recv_ns             BIGINT   ns     duration on the receiver
---   transfer_ns         BIGINT   ns     the shorter one
---   send_wait_ns        BIGINT   ns     what the sender waited for the receiver
---   recv_wait_ns        BIGINT   ns     what the receiver waited for the sender
---   bubble_ns           BIGINT   ns     of this, time without computation on the receiver's device
+--   transfer_ns         BIGINT   ns     shorter one of the two durations
+--   send_wait_ns        BIGINT   ns     time the sender waited for the receiver
+--   recv_wait_ns        BIGINT   ns     time the receiver waited for the sender
+--   bubble_ns           BIGINT   ns     part of recv_wait_ns without computation on the receiver's
+--                                       device; NULL if hidden_ns is not known
 --   busbw_gbps          DOUBLE   GB/s   bytes / transfer_ns
 --   paired_by           VARCHAR  -      comms_id, seq or order
 -- check: src_rank <> dst_rank
@@ -46,8 +51,8 @@
 -- reads: dtype_sizes, hidden_waits, paired_members
 CREATE OR REPLACE MACRO point_to_point_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to report [default: all]
-    only_ranks INTEGER[] := NULL,  -- report messages from or to these [default: all]
-    only_steps BIGINT[] := NULL  -- report messages received in these steps [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks whose sent or received messages to report [default: all]
+    only_steps BIGINT[] := NULL  -- steps in which the messages were received [default: all]
 ) AS TABLE
 WITH
 members AS (

@@ -1,41 +1,53 @@
--- The process groups of a job: who is in them, and what kind of parallelism they are for.
+-- Process groups of each job: their ranks and their kind of parallelism.
 --
--- A group's ranks are those that the trace lists with each collective. The profiler shortens lists
--- of more than 30; they are rebuilt (ranks_source) from what the trace's header declares
--- (distributedInfo), else from the group's first rank and stride, else from the first two ranks and
--- the last. What rebuilds a list has to agree with all that is left of it.
+-- The trace lists a group's ranks with each collective. The profiler shortens lists of more than 30
+-- ranks. The query then rebuilds the list from the first of these sources that agrees with all that
+-- is left of it (ranks_source):
 --
--- role is what the first of these says, and evidence says which:
+--   * distributedInfo: what the trace's header declares.
+--   * start and stride: the group's first rank and stride.
+--   * first and last ranks: the first two ranks and the last one of the shortened list.
+--   * world size: all ranks of the job, if no rank is listed and the group is as large as the job.
 --
---     the description  names it: tp or tensor, dp, data, ddp, fsdp or shard, pp or pipe, ep or
---                      expert, cp, context or sequence; default_pg is the world
---     the calls        more sends and receives than collectives: pipeline; more all-to-alls than
---                      other collectives: expert
---     the ranks        all of the job's: data where the job has no other groups, else world. Next
---                      to each other, all on one machine, fewer than the job's: tensor. Else, at
---                      equal distances: data
+-- role comes from the first of these that gives one, and evidence says which:
 --
--- So the last two are guesses. Groups in which no collective ran are not there. HTA has no
--- counterpart.
+--     the description  has one of these words; if several rows fit, the first counts:
+--                      tensor: tp, tensor, mp
+--                      pipeline: pp, pipe, pipeline, stage
+--                      expert: ep, expert, experts, moe
+--                      context: cp, context, sp, sequence, ulysses, ring
+--                      data: dp, ddp, fsdp, hsdp, data, shard, sharded, replicate, replica
+--     the calls        pipeline: more than half are sends and receives
+--                      expert: more than half are all-to-alls
+--     the ranks        data: the group has all ranks of the job, and the job has no other group
+--                      world: the group has all ranks of the job, or its description is default_pg
+--                      tensor: the ranks are next to each other, all on one machine
+--                      data: the ranks are at equal distances above 1
+--
+-- Roles from the calls and the ranks are guesses. Groups without collectives or messages have no
+-- row.
 --
 -- since: 0.1
 -- grain: job, group_id
 -- returns:
---   job                 VARCHAR    -      run of a program; one with traces of two ranks or more
+--   job                 VARCHAR    -      run of a program with traces of two ranks or more
 --   group_id            BIGINT     -      number of the group, as in collectives
---   process_group       VARCHAR    -      name, which several groups may share
---   process_group_desc  VARCHAR    -      what it is for, where the program said it
+--   process_group       VARCHAR    -      name of the group, which several groups may share
+--   process_group_desc  VARCHAR    -      purpose of the group, if the program gives it
 --   group_size          BIGINT     -      ranks in the group
---   ranks               INTEGER[]  -      all of them, in their order in the group; NULL: not known
---   ranks_source        VARCHAR    -      what tells them
---   first_rank          INTEGER    -      the lowest of them
---   stride              BIGINT     -      distance from each to the next; NULL: not the same
---   trace_count         BIGINT     count  of its ranks, those with calls in the archive
+--   ranks               INTEGER[]  -      all ranks of the group, in their order in it; NULL: not
+--                                         known
+--   ranks_source        VARCHAR    -      source of ranks: trace or one of the above
+--   first_rank          INTEGER    -      lowest of the ranks
+--   stride              BIGINT     -      distance from each rank to the next; NULL: distances
+--                                         differ, or not known
+--   trace_count         BIGINT     count  ranks of the group with calls in the archive
 --   role                VARCHAR    -      data, tensor, pipeline, expert, context or world; NULL:
---                                         nothing tells
---   evidence            VARCHAR    -      what tells the role
---   call_count          BIGINT     count  kernels of collectives, sends and receives
---   operations          VARCHAR    -      what they do, most frequent first, with their shares
+--                                         not known
+--   evidence            VARCHAR    -      why the group has this role
+--   call_count          BIGINT     count  kernels of its collectives, sends and receives
+--   operations          VARCHAR    -      operations of these kernels, most frequent first, with
+--                                         their shares
 -- check: (role IS NULL) = (evidence IS NULL)
 -- check: ranks IS NULL OR len(ranks) = group_size
 -- check: call_count >= trace_count AND trace_count > 0

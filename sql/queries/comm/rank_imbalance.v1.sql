@@ -1,31 +1,29 @@
--- How unevenly work and waiting are spread over the ranks of a job.
+-- Imbalance of computation, communication, idle and step time between ranks.
 --
--- A rank's time is summed over its devices; an instant counts once for each device, however many
+-- A rank's time is the sum over its devices. On each device an instant counts once, however many
 -- activities run then (see temporal_breakdown). A rank that computes longer than the mean makes the
--- others wait, and communicates less than they: it waits for nobody.
+-- others wait. It communicates less than they do, because it does not wait itself.
 --
---     metric                 of a rank
+--     metric                 time of a rank
 --     compute                time with computation
 --     communication          time with communication
---     exposed_communication  time with communication, but no computation
+--     exposed_communication  time with communication but no computation
 --     memory                 time with copies or memsets
---     idle                   from its first activity to the last, time with none
+--     idle                   time without activities, from the first activity to the last one
 --     step_time              mean duration of its steps
---
--- HTA has no counterpart: its temporal breakdown leaves comparing to the reader.
 --
 -- since: 0.1
 -- grain: job, metric
 -- returns:
---   job         VARCHAR  -      run of a program; one with traces of two ranks or more
---   metric      VARCHAR  -      what is compared
---   rank_count  BIGINT   count  ranks that have it
---   mean_ns     BIGINT   ns     over the ranks
---   min_ns      BIGINT   ns     least of them
---   min_rank    INTEGER  -      whose; of several the lowest rank
---   max_ns      BIGINT   ns     largest of them
---   max_rank    INTEGER  -      whose; of several the lowest rank
---   imbalance   DOUBLE   -      max / mean: 1 is even
+--   job         VARCHAR  -      run of a program with traces of two ranks or more
+--   metric      VARCHAR  -      time that is compared
+--   rank_count  BIGINT   count  ranks that have the metric
+--   mean_ns     BIGINT   ns     mean over the ranks
+--   min_ns      BIGINT   ns     smallest value of a rank
+--   min_rank    INTEGER  -      rank with the smallest value; the lowest if there are several
+--   max_ns      BIGINT   ns     largest value of a rank
+--   max_rank    INTEGER  -      rank with the largest value; the lowest if there are several
+--   imbalance   DOUBLE   -      max / mean; 1 means equal ranks
 -- check: rank_count > 1
 -- check: min_ns <= mean_ns AND mean_ns <= max_ns
 -- check: imbalance >= 0.999999

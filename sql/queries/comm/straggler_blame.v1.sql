@@ -1,56 +1,58 @@
--- Why ranks came late to collectives, followed from rank to rank to where it began.
+-- Root causes of late arrivals at collectives, followed from rank to rank.
 --
--- What did the last one do that a typical member did not?
+-- The query explains the last arrival at each all-reduce, all-gather, reduce-scatter, all-to-all
+-- and barrier, and the later side of each message. It compares what the late rank did with what its
+-- peer did. The peer is the member in the middle of the order of arrival; if two are in the middle,
+-- it is the earlier one.
 --
--- Both ranks left some earlier collective together: the last one they share before this one. What
--- the late rank has done since is held against what the peer in the middle of the order has:
+-- The comparison begins with the last earlier collective that both ranks left together:
 --
 --     late    [= sync =)  [====== longer kernel ======)  [= collective =)
 --     peer   [== sync ==)[=== kernel ===)[======== collective ==========)
 --
--- An instant counts once: as computation, else as communication, else as copy, else as idle. As
--- both began together, the four differences add up to late_ns, whatever the clocks. The largest is
--- the cause if it is more than half of late_ns:
+-- Each instant counts once: as computation, else as communication, else as copy, else as idle. Both
+-- ranks begin at the same instant, so the four differences add up to late_ns, whatever the clocks
+-- say. The largest difference is the cause if it is more than half of late_ns:
 --
---     computation  longer or more kernels; kernel_name is the one of which there is most more
+--     computation  longer or more kernels; kernel_name is the name whose time grew most
 --     copy         the same for copies and memsets
---     host         the device stood idle longer; host_name is what the host was doing then: in the
---                  middle of the longest gap, on the thread that launched what ended it
---     waiting      it waited in another group or for a message, for the rank in the next row: hop
---                  goes up by one, and collective_id there is `waited_in` here
---     transfer     communication took longer, without much waiting in it
---     unexplained  nothing is more than half, or there is no earlier collective together
+--     host         the device was idle longer; host_name is what the host did in the middle of the
+--                  longest gap, on the thread that launched the activity after the gap
+--     waiting      the rank waited in another group or for a message, for the rank in the next row;
+--                  there hop is one higher, and collective_id is `waited_in` of this row
+--     transfer     communication took longer; no wait in it explains more than half of that
+--     unexplained  no difference is more than half, or there is no earlier shared collective
 --
--- Row by row, `collective_id` with hop 0 is the late arrival of which the chain tells; the last row
--- of a chain, is_root, is where it began.
---
--- Late are the last ones of all-reduces, all-gathers, reduce-scatters, all-to-alls and barriers,
--- and of a message the later side. HTA has no counterpart.
+-- A chain begins at hop 0 with the late arrival that it explains. Its last row (is_root) is where
+-- the delay began. A chain also ends where the last rank waited for one that was not late by
+-- min_late_ns, or at hop 16.
 --
 -- since: 0.1
 -- grain: job, chain_id, hop
 -- returns:
 --   job             VARCHAR  -      run of a program
---   chain_id        BIGINT   -      collective_id of the late arrival that is explained
---   hop             INTEGER  -      0 for this one itself, 1 for where its last rank waited, ...
---   collective_id   BIGINT   -      collective or message to which `rank` came late
---   name            VARCHAR  -      its name
---   process_group   VARCHAR  -      and group
---   step            BIGINT   -      in which it was launched; NULL outside steps
---   rank            INTEGER  -      who came last
---   host            VARCHAR  -      the machine of this rank, where its trace names it
---   peer            INTEGER  -      with whom it is compared
---   late_ns         BIGINT   ns     by which it came after this one
+--   chain_id        BIGINT   -      collective_id of the late arrival that the chain explains
+--   hop             INTEGER  -      0 for this late arrival, 1 for where its last rank waited, ...
+--   collective_id   BIGINT   -      number of the collective or message to which `rank` came late
+--   name            VARCHAR  -      name of the collective; send for messages
+--   process_group   VARCHAR  -      name of the process group
+--   step            BIGINT   -      step in which it was launched; NULL outside steps
+--   rank            INTEGER  -      rank that came last
+--   host            VARCHAR  -      machine of this rank, if its trace names it
+--   peer            INTEGER  -      rank that it is compared with
+--   late_ns         BIGINT   ns     how much later the rank came than the peer
 --   caused_wait_ns  BIGINT   ns     sum of all members' waits
 --   cause           VARCHAR  -      computation, copy, host, waiting, transfer or unexplained
---   cause_ns        BIGINT   ns     by how much more of this there was
+--   cause_ns        BIGINT   ns     how much more time the rank spent on the cause than the peer;
+--                                   NULL if unexplained
 --   cause_frac      DOUBLE   0-1    cause_ns / late_ns, at most 1
---   event_id        BIGINT   -      GPU activity that stands for it
+--   event_id        BIGINT   -      event_id of the GPU activity that stands for the cause
 --   kernel_name     VARCHAR  -      kernel or copy that took longer
---   op_name         VARCHAR  -      operator that launched the event
---   host_name       VARCHAR  -      what the host did while the device stood idle
---   waited_in       BIGINT   -      collective_id of the next hop
---   is_root         BOOLEAN  -      last row of its chain
+--   op_name         VARCHAR  -      operator that launched the activity
+--   host_name       VARCHAR  -      what the host did while the device was idle
+--   waited_in       BIGINT   -      collective_id of where the rank waited, if the cause is
+--                                   waiting: the next hop's
+--   is_root         BOOLEAN  -      whether it is the last row of its chain
 -- check: late_ns >= 0 AND caused_wait_ns >= late_ns
 -- check: rank <> peer
 -- check: (cause = 'waiting') = (waited_in IS NOT NULL)
@@ -62,7 +64,7 @@ CREATE OR REPLACE MACRO straggler_blame_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to explain [default: all]
     only_ranks INTEGER[] := NULL,  -- late ranks to explain, at hop 0 [default: all]
     only_steps BIGINT[] := NULL,  -- steps to explain, at hop 0 [default: all]
-    min_late_ns BIGINT := 10000  -- explain those that came that much after their peer, or more
+    min_late_ns BIGINT := 10000  -- ns; shortest delay after the peer that counts as late
 ) AS TABLE
 WITH
 members AS MATERIALIZED (

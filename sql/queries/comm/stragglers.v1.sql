@@ -1,43 +1,52 @@
--- Which ranks come late to collectives, what the others lose by it, and which do so by themselves.
+-- How often each rank is last, what that costs, and which are stragglers.
 --
--- In each all-reduce, all-gather, reduce-scatter, all-to-all or barrier the rank with the shortest
--- duration came last; the durations of the others tell how long they waited for it. Sends, receives
--- and collectives with a root do not count: there, not all wait for one.
+-- In each all-reduce, all-gather, reduce-scatter, all-to-all or barrier, the rank with the shortest
+-- duration came last. The other ranks' durations show how long they waited for it. Messages and
+-- collectives with a root are left out, because there not all members wait for one rank. Waits for
+-- messages count in wait_ns only.
 --
--- Somebody has to be last. A straggler
---   * is last more often than by chance: of n equal ranks each is last in 1/n of collectives.
---     z_score counts by how many standard deviations it is more; 3 or more is hardly ever chance;
---   * is costly: `score` is at least `min_score`;
---   * is late by itself, not because it had to wait elsewhere, in another group: own_delay_ns is at
---     least half of delay_ns. straggler_blame follows lateness from collective to collective.
+-- Some rank is always last. A rank is a straggler if all three hold:
+--   * It is last too often. If n ranks are equal, each is last in 1/n of the collectives. z_score
+--     is the number of standard deviations above that; 3 or more is almost never chance.
+--   * It is costly: `score` is at least `min_score`.
+--   * It causes the delay itself, and does not just pass on a wait from another process group:
+--     own_delay_ns is positive and at least half of delay_ns. straggler_blame follows a delay from
+--     collective to collective.
 --
--- score is the share of the other ranks' time that they wait for this one, with no computation to
--- hide it: caused_exposed_wait_ns over the sum of spans, from first activity to last, of the
--- others. Where durations are whole microseconds, several may be the shortest; one of them is as
--- good as drawn, so that no rank is last more often by its number.
+-- score is the share of the other ranks' time in which they wait for this one with no computation
+-- to hide it: caused_exposed_wait_ns over the sum of the other ranks' spans, from first activity to
+-- last.
 --
--- HTA's get_potential_stragglers ranks by one time of the ranks' kernels, and finds none where
--- NCCL's kernels are named as they have been since 2023.
+-- If durations are whole microseconds, several ranks can have the shortest one. A hash of
+-- collective and rank then picks the last rank, so that the rank's number does not matter.
+--
+-- HTA's get_potential_stragglers orders ranks by one time of their kernels, whether other ranks
+-- wait or not. It finds none if NCCL's kernels have the names that they have had since 2023.
 --
 -- since: 0.1
 -- grain: job, rank
 -- returns:
 --   job                     VARCHAR  -      run of a program
 --   rank                    INTEGER  -      rank of the process
---   host                    VARCHAR  -      its machine, where the trace names it
---   position                BIGINT   -      in the job, from 1: late by itself first, then by score
---   collective_count        BIGINT   count  collectives in which it took part
---   last_count              BIGINT   count  of these, with others waiting for it
+--   host                    VARCHAR  -      machine of the rank, if its trace names it
+--   position                BIGINT   -      position in the job, from 1: ranks that cause their own
+--                                           delay first, then by score
+--   collective_count        BIGINT   count  collectives that the rank took part in
+--   last_count              BIGINT   count  collectives to which it came last and for which others
+--                                           waited
 --   last_frac               DOUBLE   0-1    last_count / collective_count
---   z_score                 DOUBLE   -      last_count above chance, in standard deviations
---   caused_wait_ns          BIGINT   ns     sum of the others' waits for it
---   caused_exposed_wait_ns  BIGINT   ns     of this, time without computation on their devices;
---                                          NULL where some hidden_ns is not known
---   delay_ns                BIGINT   ns     caused_wait_ns, but the mean of the others in each
---   wait_ns                 BIGINT   ns     its own waits for others, in messages, too
---   own_delay_ns            BIGINT   ns     what delay_ns is more than wait_ns, summed over steps
---   score                   DOUBLE   -      share of the others' time lost to it
---   is_straggler            BOOLEAN  -      last too often, costly, and not by waiting itself
+--   z_score                 DOUBLE   -      standard deviations of last_count above chance
+--   caused_wait_ns          BIGINT   ns     sum of the other ranks' waits for it
+--   caused_exposed_wait_ns  BIGINT   ns     part of caused_wait_ns without computation on their
+--                                           devices; NULL if some hidden_ns is not known
+--   delay_ns                BIGINT   ns     like caused_wait_ns, with the mean instead of the sum
+--                                           of the others' waits in each collective
+--   wait_ns                 BIGINT   ns     its own waits for other ranks, also for messages
+--   own_delay_ns            BIGINT   ns     delay_ns minus wait_ns if positive, per step, summed
+--                                           over steps
+--   score                   DOUBLE   -      share of the other ranks' time lost to it
+--   is_straggler            BOOLEAN  -      whether it is last too often, costly, and causes the
+--                                           delay itself
 -- check: last_count BETWEEN 0 AND collective_count
 -- check: caused_exposed_wait_ns BETWEEN 0 AND caused_wait_ns
 -- check: delay_ns BETWEEN 0 AND caused_wait_ns
@@ -46,15 +55,15 @@
 CREATE OR REPLACE MACRO stragglers_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to report [default: all]
-    only_steps BIGINT[] := NULL,  -- collectives of these steps [default: all]
-    min_score DOUBLE := 0.01  -- of a straggler: share of the others' time that it costs
+    only_steps BIGINT[] := NULL,  -- steps whose collectives to measure [default: all]
+    min_score DOUBLE := 0.01  -- lowest score of a straggler: share of the other ranks' time
 ) AS TABLE
 WITH
 calls AS MATERIALIZED (
     FROM paired_members(only_jobs) AS m
     WHERE m.member_count > 1 AND (m.is_message OR m.ends_together)
 ),
--- A collective is of one step, whatever some of its members say.
+-- Members may name different steps; a collective belongs to the first of them.
 all_collectives AS (
     SELECT
         job,
@@ -90,7 +99,7 @@ members AS MATERIALIZED (
     JOIN collectives AS c ON c.job = m.job AND c.collective_id = m.collective_id
     WHERE NOT m.is_message
 ),
--- NULL where a wait's is not known.
+-- NULL if the hidden part of any wait is not known.
 exposed AS (
     SELECT
         job,
@@ -101,7 +110,7 @@ exposed AS (
     FROM hidden_waits(members, only_jobs, NULL)
     GROUP BY job, collective_id
 ),
--- Waits for messages are waits as well.
+-- wait_ns includes waits for messages.
 parts AS (
     SELECT job, rank, step, member_count, wait_ns
     FROM members
@@ -116,7 +125,7 @@ in_steps AS (
         m.rank,
         m.step,
         count(m.member_count) AS collective_count,
-        -- In whole parts of 1e12, so that the order of adding plays no part.
+        -- Integer multiples of 1e-12, so that the sum does not depend on the order of addition.
         sum(round(1e12 / m.member_count)::BIGINT) AS expected_count,
         sum(round(1e12 / m.member_count * (1 - 1 / m.member_count))::BIGINT) AS variance,
         sum(m.wait_ns) AS wait_ns

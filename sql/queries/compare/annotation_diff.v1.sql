@@ -1,12 +1,14 @@
--- Which annotated stages of the program take longer or shorter in one job than in another.
+-- Count and time of each annotated stage, compared between two jobs.
 --
--- The base is what was before, the test what is asked about: jobs, or ranks or steps of one job or
--- of two. Where no job is named, the base is the first by name, the test the last.
+-- The query compares a base (before) with a test (after). Each is a job, or selected ranks or steps
+-- of a job; both can be of the same job. By default the base is the first job by name, and the test
+-- is the last.
 --
--- Stages are what the program and its libraries marked on the host: forward, backward, an
--- optimizer's step, loading of data. A stage's time is that on its thread, with all stages inside.
--- Its kernels are the activities launched in it, at whatever depth; also by autograd's threads, as
--- far as the stage waited for them. Steps are of one name, ProfilerStep, whatever their numbers.
+-- Stages are what the program and its libraries annotate on the host: forward, backward, an
+-- optimizer's step, loading of data. A stage's time is its duration on its own thread, including
+-- the stages inside it. Its kernels are the GPU activities launched in it, at any depth. They
+-- include those that autograd's threads launch in calls that the stage waits for. All steps share
+-- the name ProfilerStep, whatever their numbers.
 --
 --     main thread  [ ProfilerStep                     )
 --                  [ forward )[ backward   )[ optimizer)
@@ -15,37 +17,37 @@
 --
 --     kernels      forward 1 2, backward 3 4, optimizer 5, ProfilerStep all of them
 --
--- Counts and totals are over all that was chosen; figures per step compare where that is not
--- equally much: what began in steps by the number of steps of ranks; of a side without steps the
--- total by its ranks. `change` is of the count.
+-- Counts and totals cover everything that is selected. If the two sides are of different size,
+-- compare the figures per step. They are the time of stages that begin in steps, per step and rank.
+-- If a side has no steps, they are its total per rank. `change` compares only the counts.
 --
--- HTA has no counterpart but compare_traces, where each step is a name of its own.
+-- HTA's TraceDiff.compare_traces compares each step under a name of its own.
 --
 -- since: 0.1
 -- grain: name
 -- returns:
 --   name                     VARCHAR  -      name of the annotation
---   base_count               BIGINT   count  how often it was entered in the base
---   test_count               BIGINT   count  likewise
---   diff_count               BIGINT   count  test - base, as all differences
---   base_total_ns            BIGINT   ns     sum of their durations
---   test_total_ns            BIGINT   ns     likewise
---   diff_total_ns            BIGINT   ns     likewise
---   base_mean_ns             BIGINT   ns     of one; NULL: none
---   test_mean_ns             BIGINT   ns     likewise
---   diff_mean_ns             BIGINT   ns     NULL where either has none
---   base_kernel_count        BIGINT   count  GPU activities launched in them
---   test_kernel_count        BIGINT   count  likewise
---   diff_kernel_count        BIGINT   count  likewise
---   base_kernel_ns           BIGINT   ns     sum of these activities' durations
---   test_kernel_ns           BIGINT   ns     likewise
---   diff_kernel_ns           BIGINT   ns     likewise
---   base_per_step_ns         BIGINT   ns     sum of durations of those in steps / steps of ranks
---   test_per_step_ns         BIGINT   ns     likewise
---   diff_per_step_ns         BIGINT   ns     likewise
---   diff_frac                DOUBLE   0-1    |diff_per_step_ns| / sum of these over all rows
---   change                   VARCHAR  -      of the count: added, deleted, increased, decreased,
---                                            unchanged
+--   base_count               BIGINT   count  times that the stage is entered in the base
+--   test_count               BIGINT   count  times that the stage is entered in the test
+--   diff_count               BIGINT   count  test_count - base_count
+--   base_total_ns            BIGINT   ns     sum of the durations in the base
+--   test_total_ns            BIGINT   ns     sum of the durations in the test
+--   diff_total_ns            BIGINT   ns     test_total_ns - base_total_ns
+--   base_mean_ns             BIGINT   ns     mean duration in the base; NULL if base_count is 0
+--   test_mean_ns             BIGINT   ns     mean duration in the test; NULL if test_count is 0
+--   diff_mean_ns             BIGINT   ns     test_mean_ns - base_mean_ns; NULL if either is NULL
+--   base_kernel_count        BIGINT   count  GPU activities launched in the stage in the base
+--   test_kernel_count        BIGINT   count  GPU activities launched in the stage in the test
+--   diff_kernel_count        BIGINT   count  test_kernel_count - base_kernel_count
+--   base_kernel_ns           BIGINT   ns     sum of the durations of these activities
+--   test_kernel_ns           BIGINT   ns     sum of the durations of these activities
+--   diff_kernel_ns           BIGINT   ns     test_kernel_ns - base_kernel_ns
+--   base_per_step_ns         BIGINT   ns     time in steps of the base, per step and rank
+--   test_per_step_ns         BIGINT   ns     time in steps of the test, per step and rank
+--   diff_per_step_ns         BIGINT   ns     test_per_step_ns - base_per_step_ns
+--   diff_frac                DOUBLE   0-1    |diff_per_step_ns| / its sum over all rows
+--   change                   VARCHAR  -      change of the count: added, deleted, increased,
+--                                            decreased, unchanged
 -- check: base_count >= 0 AND test_count >= 0 AND base_count + test_count > 0
 -- check: diff_count = test_count - base_count AND diff_total_ns = test_total_ns - base_total_ns
 -- check: (base_count = 0) = (base_mean_ns IS NULL) AND (test_count = 0) = (test_mean_ns IS NULL)
@@ -55,8 +57,8 @@
 -- reads: compared_jobs, compared_totals, gpu_activities, host_ops, is_compared, is_of_side,
 --   may_be_compared, step_number, totals_of_sides
 CREATE OR REPLACE MACRO annotation_diff_v1(
-    base_job VARCHAR := NULL,  -- job that was before [default: the first by name]
-    test_job VARCHAR := NULL,  -- job to compare with it [default: the last by name]
+    base_job VARCHAR := NULL,  -- job of the base [default: the first by name]
+    test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
     base_steps BIGINT[] := NULL,  -- steps of the base [default: all, also outside steps]
@@ -66,14 +68,14 @@ WITH RECURSIVE
 jobs AS (
     FROM compared_jobs(base_job, test_job)
 ),
--- Of autograd's threads, the calls that nothing is around, and the annotation that waited for them.
+-- The outermost calls of autograd's threads, each with the annotation that waited for it.
 waited_for AS MATERIALIZED (
     SELECT o.job, o.rank, o.event_id, o.caller_id
     FROM host_ops AS o
     CROSS JOIN jobs AS j
     WHERE o.caller_id IS NOT NULL AND is_compared(o.job, j.base, j.test, base_job, test_job)
 ),
--- With what was around it, on its own thread or by waiting.
+-- Each annotation with its outer one, which is on the same thread or waited for it.
 annotations AS MATERIALIZED (
     SELECT
         a.job,
@@ -91,7 +93,7 @@ annotations AS MATERIALIZED (
         ON w.job = a.job AND w.rank = a.rank AND w.event_id = a.root_id
     WHERE a.cat = 'user_annotation' AND is_compared(a.job, j.base, j.test, base_job, test_job)
 ),
--- Launches that no annotation is around on their own thread.
+-- Launches outside all annotations of their own thread.
 bare_launches AS MATERIALIZED (
     SELECT a.job, a.rank, a.launch_id, count(*) AS kernel_count, sum(a.dur_ns) AS kernel_ns
     FROM gpu_activities AS a
@@ -124,7 +126,7 @@ launched AS MATERIALIZED (
     JOIN waited_for AS w ON w.job = r.job AND w.rank = r.rank AND w.event_id = r.root_id
     GROUP BY r.job, r.rank, w.caller_id
 ),
--- Each that launched something, with all that are around it.
+-- Each annotation that launched something, with itself and all annotations around it.
 around AS (
     SELECT a.job, a.rank, a.event_id, a.outer_id AS next_id, a.name, a.is_base, a.is_test
     FROM annotations AS a
@@ -136,7 +138,7 @@ around AS (
     JOIN annotations AS o
         ON o.job = a.job AND o.rank = a.rank AND o.event_id = a.next_id
 ),
--- Once a name, however often the name is around itself.
+-- Once per name, even if annotations of one name are nested.
 names_around AS MATERIALIZED (
     SELECT job, rank, event_id, name, bool_or(is_base) AS is_base, bool_or(is_test) AS is_test
     FROM around

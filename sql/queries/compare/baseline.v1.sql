@@ -1,45 +1,46 @@
--- What the earlier runs of a job lead to expect of the next one: usual values and their noise.
+-- Usual values of a job's earlier runs and their noise: what to expect of the next run.
 --
--- The runs are jobs of the archive, in the order in which they began, by name where they did so at
--- once: those before `newest_job` that ran on the same GPUs with as many ranks, the last
--- `run_limit` of them. Name a program's jobs alike and `job_contains` picks them.
+-- The runs are jobs of the archive, in the order in which they began. If they began at the same
+-- time, or if a start is not known, their names give the order. The query takes the last
+-- `run_limit` jobs before `newest_job` that ran on the same kind of GPU with the same number of
+-- ranks. If the names of a program's jobs have a text in common, `job_contains` selects them.
 --
---     kind    name                  a run's value
+--     kind    name                  value of a run
 --     step    as in step_diff       median over its steps of the mean over its ranks
---     kernel  name of the kernel    sum of its calls in steps / steps of ranks
+--     kernel  name of the kernel    sum of its calls in steps, per step and rank
 --
--- Of a run without steps it is that of the whole. The interval from low_ns to high_ns is where the
--- value of one more run lies in 995 of 1,000 cases and more, by Student's t about the mean of the
--- runs; with five and more runs a fifth of them at either end does not count. A kernel that a run
--- has not takes no time there. `regressions` holds the newest run against it.
+-- A run without steps is measured as a whole. A kernel that a run does not have takes 0 ns there.
 --
--- HTA has no counterpart.
+-- The interval from low_ns to high_ns contains the value of one more run in at least 995 of 1,000
+-- cases, by Student's t about the mean of the runs. If there are five runs or more, a fifth of them
+-- at each end is left out. `regressions` compares the newest run with this interval.
 --
 -- since: 0.1
 -- grain: kind, name
 -- returns:
 --   kind       VARCHAR  -      step or kernel
---   name       VARCHAR  -      what takes the time
+--   name       VARCHAR  -      metric of the step, or name of the kernel
 --   run_count  BIGINT   count  earlier runs
---   mean_ns    BIGINT   ns     of the runs, trimmed
---   median_ns  BIGINT   ns     of the runs
---   mad_ns     BIGINT   ns     median distance of the runs to their median
---   low_ns     BIGINT   ns     lower end of what is expected; NULL: less than two runs
---   high_ns    BIGINT   ns     upper end
---   min_ns     BIGINT   ns     least of the runs
---   max_ns     BIGINT   ns     largest of the runs
---   first_job  VARCHAR  -      the earliest run
---   last_job   VARCHAR  -      the latest one before the newest
+--   mean_ns    BIGINT   ns     trimmed mean of the runs
+--   median_ns  BIGINT   ns     median of the runs
+--   mad_ns     BIGINT   ns     median absolute deviation of the runs from their median
+--   low_ns     BIGINT   ns     lower end of the expected interval; NULL if there are fewer than two
+--                              runs
+--   high_ns    BIGINT   ns     upper end of the expected interval; NULL if low_ns is
+--   min_ns     BIGINT   ns     smallest value of the runs
+--   max_ns     BIGINT   ns     largest value of the runs
+--   first_job  VARCHAR  -      job of the earliest run
+--   last_job   VARCHAR  -      job of the latest run before the newest
 -- check: run_count > 0
 -- check: low_ns <= mean_ns AND mean_ns <= high_ns
 -- check: min_ns <= median_ns AND median_ns <= max_ns AND mad_ns >= 0
 -- reads: comparable_runs, median_deviation, noise_t, standard_error, trimmed_mean, values_by_run,
 --   values_of_runs
 CREATE OR REPLACE MACRO baseline_v1(
-    newest_job VARCHAR := NULL,  -- runs before this one [default: before the one that began last]
-    job_contains VARCHAR := NULL,  -- only jobs with this in their names [default: all]
-    run_limit INTEGER := 10,  -- at most so many runs, the last ones
-    short_names BOOLEAN := true  -- kernels' names without template arguments and parameters
+    newest_job VARCHAR := NULL,  -- runs before this job [default: before the one that began last]
+    job_contains VARCHAR := NULL,  -- only jobs whose names contain this [default: all]
+    run_limit INTEGER := 10,  -- maximum number of runs; the latest ones count
+    short_names BOOLEAN := true  -- kernel names without template arguments and parameters
 ) AS TABLE
 WITH
 runs AS MATERIALIZED (

@@ -1,48 +1,54 @@
--- Which collectives and messages are more or fewer, slower or waited for longer in one job.
+-- Count, time and waiting of collectives and messages, compared between two jobs.
 --
--- The base is what was before, the test what is asked about: jobs, or ranks or steps of one job or
--- of two. Where no job is named, the base is the first by name, the test the last.
+-- The query compares a base (before) with a test (after). Each is a job, or selected ranks or steps
+-- of a job; both can be of the same job. By default the base is the first job by name, and the test
+-- is the last.
 --
--- A collective's kernel lasts while it waits for the other ranks and while it transfers. Where more
--- ranks of a job are in the archive, the two are told apart as in collective_members: the transfer
--- is the shortest member's duration, the rest of the others' is waiting, whatever the clocks say.
--- Members are paired over all ranks of the two jobs, whichever are chosen.
+-- The kernel of a collective or message first waits for the other ranks and then transfers data. If
+-- two members or more are in the archive, the query separates the two as collective_members does.
+-- The transfer is the shortest member's duration. The rest of each other member's duration is
+-- waiting. This needs no clock. Members are paired over all ranks of the two jobs, whichever are
+-- selected.
 --
--- Counts and totals are over all that was chosen; figures per step compare where that is not
--- equally much: what was launched in steps by the number of steps of ranks; of a side without steps
--- the total by its ranks. `change` is of the count.
+-- Counts and totals cover everything that is selected. If the two sides are of different size,
+-- compare the figures per step. They are the time of kernels launched in steps, per step and rank.
+-- If a side has no steps, they are its total per rank. `change` compares only the counts.
 --
--- HTA has no counterpart but compare_traces, which knows the kernels by their names alone.
+-- HTA's TraceDiff.compare_traces compares these kernels by their names only.
 --
 -- since: 0.1
 -- grain: name, dtype, bytes, group_size
 -- returns:
 --   name                   VARCHAR  -      collective or message, as PyTorch names it
 --   dtype                  VARCHAR  -      number format
---   bytes                  BIGINT   bytes  larger one of a rank's input and output; NULL where the
+--   bytes                  BIGINT   bytes  larger of a rank's input and output; NULL if the number
 --                                          format or the number of elements is not known
---   group_size             BIGINT   -      ranks in the group
+--   group_size             BIGINT   -      ranks in the process group
 --   base_count             BIGINT   count  kernels in the base
---   test_count             BIGINT   count  likewise
---   diff_count             BIGINT   count  test - base, as all differences
---   base_total_ns          BIGINT   ns     sum of their durations, waiting and all
---   test_total_ns          BIGINT   ns     likewise
---   diff_total_ns          BIGINT   ns     likewise
---   base_mean_ns           BIGINT   ns     of a kernel; NULL: none
---   test_mean_ns           BIGINT   ns     likewise
---   diff_mean_ns           BIGINT   ns     NULL where either has none
---   base_mean_transfer_ns  BIGINT   ns     of a collective; NULL: none was paired
---   test_mean_transfer_ns  BIGINT   ns     likewise
---   diff_mean_transfer_ns  BIGINT   ns     likewise
---   base_wait_ns           BIGINT   ns     sum of durations past the transfer; NULL: none paired
---   test_wait_ns           BIGINT   ns     likewise
---   diff_wait_ns           BIGINT   ns     likewise
---   base_per_step_ns       BIGINT   ns     sum of the durations of those in steps / steps of ranks
---   test_per_step_ns       BIGINT   ns     likewise
---   diff_per_step_ns       BIGINT   ns     likewise
---   diff_frac              DOUBLE   0-1    |diff_per_step_ns| / sum of these over all rows
---   change                 VARCHAR  -      of the count: added, deleted, increased, decreased,
---                                          unchanged
+--   test_count             BIGINT   count  kernels in the test
+--   diff_count             BIGINT   count  test_count - base_count
+--   base_total_ns          BIGINT   ns     sum of the durations in the base, including waits
+--   test_total_ns          BIGINT   ns     sum of the durations in the test, including waits
+--   diff_total_ns          BIGINT   ns     test_total_ns - base_total_ns
+--   base_mean_ns           BIGINT   ns     mean duration in the base; NULL if base_count is 0
+--   test_mean_ns           BIGINT   ns     mean duration in the test; NULL if test_count is 0
+--   diff_mean_ns           BIGINT   ns     test_mean_ns - base_mean_ns; NULL if either is NULL
+--   base_mean_transfer_ns  BIGINT   ns     mean transfer time per paired kernel in the base; NULL
+--                                          if no kernel is paired
+--   test_mean_transfer_ns  BIGINT   ns     mean transfer time per paired kernel in the test; NULL
+--                                          if no kernel is paired
+--   diff_mean_transfer_ns  BIGINT   ns     test_mean_transfer_ns - base_mean_transfer_ns
+--   base_wait_ns           BIGINT   ns     sum of the waits in the base; NULL if no kernel is
+--                                          paired
+--   test_wait_ns           BIGINT   ns     sum of the waits in the test; NULL if no kernel is
+--                                          paired
+--   diff_wait_ns           BIGINT   ns     test_wait_ns - base_wait_ns
+--   base_per_step_ns       BIGINT   ns     time in steps of the base, per step and rank
+--   test_per_step_ns       BIGINT   ns     time in steps of the test, per step and rank
+--   diff_per_step_ns       BIGINT   ns     test_per_step_ns - base_per_step_ns
+--   diff_frac              DOUBLE   0-1    |diff_per_step_ns| / its sum over all rows
+--   change                 VARCHAR  -      change of the count: added, deleted, increased,
+--                                          decreased, unchanged
 -- check: base_count >= 0 AND test_count >= 0 AND base_count + test_count > 0
 -- check: diff_count = test_count - base_count AND diff_total_ns = test_total_ns - base_total_ns
 -- check: base_wait_ns BETWEEN 0 AND base_total_ns AND test_wait_ns BETWEEN 0 AND test_total_ns
@@ -51,8 +57,8 @@
 -- reads: compared_job_names, compared_jobs, compared_totals, dtype_sizes, is_of_side,
 --   paired_members, totals_of_sides
 CREATE OR REPLACE MACRO collective_diff_v1(
-    base_job VARCHAR := NULL,  -- job that was before [default: the first by name]
-    test_job VARCHAR := NULL,  -- job to compare with it [default: the last by name]
+    base_job VARCHAR := NULL,  -- job of the base [default: the first by name]
+    test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
     base_steps BIGINT[] := NULL,  -- steps of the base [default: all, also outside steps]

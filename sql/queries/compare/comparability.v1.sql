@@ -1,40 +1,44 @@
--- Whether two jobs can be compared at all, and what the comparison cannot tell.
+-- Whether two jobs can be compared, and what weakens the comparison.
 --
--- The base is what was before, the test what is asked about: jobs, or ranks or steps of one job or
--- of two. Where no job is named, the base is the first by name, the test the last.
+-- The query compares a base (before) with a test (after). Each is a job, or selected ranks or steps
+-- of a job; both can be of the same job. By default the base is the first job by name, and the test
+-- is the last.
 --
---     name        what it asks                                                   where it is not so
---     gpu         do both run on the same kind of GPU                            prevents
---     world_size  have both programs as many ranks                               prevents
---     activities  does either have GPU activities that the other has not         prevents
---     steps       have both steps, or neither; three at least to know noise      prevents; weakens
---     shapes      did the operators run on the same shapes; are these recorded   prevents; weakens
---     ranks       are as many ranks in the archive                               weakens
---     stacks      did the profiler record Python's stacks in both, which costs   weakens
---     traces      were both traces read whole                                    weakens
+--     name        question                                               effect of a no
+--     gpu         do both run on the same kind of GPU                    prevents
+--     world_size  do both programs have the same number of ranks         prevents
+--     activities  do both have GPU activities, or neither                prevents
+--     steps       do both have steps, or neither                         prevents
+--                 do both have at least three, to measure noise          weakens
+--     shapes      do both have operators, or neither                     prevents
+--                 are shapes recorded in both, or in neither             weakens
+--                 do the operators run on the same shapes                prevents
+--     ranks       does the archive have the same number of ranks         weakens
+--     stacks      are Python stacks, which slow the host, in both        weakens
+--                 or in neither
+--     traces      are all traces read whole, without lost events         weakens
 --
--- Shapes prevent where less than half of either side's calls have a counterpart in the other, with
--- the name and shapes of one there, and where only one side has operators. A single operator on
--- other shapes is a cause, in diff_causes.
--- What either side does not tell is no reason: NULL.
+-- Operators count as running on different shapes if, on either side, fewer than half of the calls
+-- with recorded shapes have a call of the same name and shapes on the other side. If only a few
+-- operators run on other shapes, diff_causes reports them as causes.
 --
--- HTA has no counterpart.
+-- If a side does not record a value, the value is NULL and the effect is none.
 --
 -- since: 0.1
 -- grain: name
 -- returns:
---   name        VARCHAR  -  what is compared
---   base_value  VARCHAR  -  what the base has
---   test_value  VARCHAR  -  what the test has
---   effect      VARCHAR  -  none; weakens: figures are to be read with care; prevents: they compare
---                           different things
---   reason      VARCHAR  -  why, in words; NULL for none
+--   name        VARCHAR  -  property that is compared, as above
+--   base_value  VARCHAR  -  value of the base
+--   test_value  VARCHAR  -  value of the test
+--   effect      VARCHAR  -  none; weakens: read the figures with care; prevents: the figures
+--                           compare different things
+--   reason      VARCHAR  -  reason in words; NULL if the effect is none
 -- check: effect IN ('none', 'weakens', 'prevents')
 -- check: (reason IS NULL) = (effect = 'none')
 -- reads: facts_of_sides
 CREATE OR REPLACE MACRO comparability_v1(
-    base_job VARCHAR := NULL,  -- job that was before [default: the first by name]
-    test_job VARCHAR := NULL,  -- job to compare with it [default: the last by name]
+    base_job VARCHAR := NULL,  -- job of the base [default: the first by name]
+    test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
     base_steps BIGINT[] := NULL,  -- steps of the base [default: all, also outside steps]

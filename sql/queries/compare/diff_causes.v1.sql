@@ -1,58 +1,71 @@
--- Why one job takes longer or shorter than another: what changed first, beyond noise, ranked.
+-- Ranked causes of the time difference between two jobs, beyond noise.
 --
--- The base is what was before, the test what is asked about: jobs, or ranks or steps of one job or
--- of two. Where no job is named, the base is the first by name, the test the last.
+-- The query compares a base (before) with a test (after). Each is a job, or selected ranks or steps
+-- of a job; both can be of the same job. By default the base is the first job by name, and the test
+-- is the last.
 --
--- What follows from something else is no cause: an operator that is called more often makes the
--- operators and kernels in it run more often, other shapes make kernels slower. Each cause is named
--- once, where it begins:
+-- A change that follows from another change is not a cause. If an operator is called more often,
+-- the operators and kernels inside it run more often too. Other shapes change the time of kernels.
+-- The query names each cause once, where it begins:
 --
---     cause         what is otherwise                              name
---     calls         an operator is called more or less often       operator
---                   in what it is called in
---     shapes        it runs on inputs of other shapes              operator
---     kernels       on the same shapes it launches other kernels   operator
---     kernel_time   on the same input a kernel takes longer        kernel
---     transfer      a collective's transfer does, without waiting  collective
---     host_time     an operator's own time on the host does        operator
---     data_loading  fetching the next batch does                   annotation
+--     cause         what changes                                            name
+--     calls         how often an operator is called, per call of its        operator
+--                   caller
+--     shapes        the shapes of an operator's inputs                      operator
+--     kernels       the kernels that an operator launches on the same       operator
+--                   shapes
+--     kernel_time   the duration of a kernel on the same input              kernel
+--     transfer      the transfer time of a collective or message, without   collective
+--                   waits
+--     host_time     the self time of an operator on the host                operator
+--     data_loading  the time to fetch the next batch                        annotation
 --
--- Operators are told apart by what they are called in, and by what that is called in; backward ones
--- that nothing is around by their forward operator. So the backward pass of an operator that is new
--- is part of it. Kernels that are not launched in operators are compared by their names.
+-- An operator's caller is the operator around it. If a backward operator has none around it, its
+-- caller is its forward operator. The backward pass of a new operator is therefore part of that
+-- operator. Operators of one name are separate if their callers, or the callers of these, have
+-- different names. Kernels launched outside operators are compared by their own names.
 --
--- How often something happens is compared step by step for each time that what is around it does.
--- Where that is the same in every step, any difference is a cause; else it has to be beyond the
--- noise of the steps, told as in step_diff. How long a call takes has to be beyond the noise of
--- steps and of calls, and 3 % at least, for kernels and transfers also 0.1 % of a step; on the host
--- 10 % and 1 % of a step. So what the hardware does otherwise all over by less is not named here.
+-- Counts are compared step by step: calls per call of the caller, shapes and kernels per call of
+-- the operator. Outside operators they count per rank. If a rate is the same in all steps of each
+-- side, any difference is a cause. Otherwise the difference has to exceed the noise of the steps,
+-- which is measured as in step_diff.
 --
--- The time is that of the GPU work, all that is launched below the operator for calls and shapes;
--- of the host where there is none. Of calls, the difference is what the changed rate adds to a step
--- of the test, not what follows from what they are called in. Times of the host and those of the
--- GPU, and of kernels that overlap, do not add up to the difference of the step: what_if tells what
--- a step would take.
+-- A duration has to change by more than the noise of the steps. For kernels and transfers it also
+-- has to change by more than the noise of single calls, by at least 3 %, and by at least 0.1 % of
+-- the base's step. For host_time and data_loading the limits are 10 % and 1 % of the step; if the
+-- base has no steps, these two causes are not reported. A uniform change of the hardware below
+-- these limits is not reported either.
 --
--- HTA has no counterpart.
+-- For kernels and transfers, a change relative to the median kernel or transfer may take the place
+-- of a change beyond the noise of steps. This decides if all of them vary together from step to
+-- step, or if each side has only one step.
+--
+-- Times are GPU times, except for host_time and data_loading, which have host times. For calls and
+-- shapes, the time is that of everything launched in the operator, at any depth. If it launches
+-- nothing, it is the operator's host time. For calls, the difference is what the changed rate adds
+-- to a step of the test. It leaves out what follows from the caller's own rate. Differences do not
+-- add up to the step's difference, since host and GPU work overlap, and so do kernels. what_if
+-- computes what a step would take.
 --
 -- since: 0.1
 -- grain: cause, name
 -- returns:
---   cause             VARCHAR  -     what is otherwise
---   name              VARCHAR  -     whose
---   position          BIGINT   -     1 for the largest difference of time
---   inside            VARCHAR  -     operators that call or launch it; of more than three the first
---   base_detail       VARCHAR  -     shapes or kernels that only the base has, or more often
---   test_detail       VARCHAR  -     those that the test has
---   base_calls        DOUBLE   -     calls in a step of a rank
---   test_calls        DOUBLE   -     likewise
---   time_of           VARCHAR  -     gpu or host: whose time the next columns are
---   base_per_step_ns  BIGINT   ns    time in a step of a rank
---   test_per_step_ns  BIGINT   ns    likewise
---   diff_per_step_ns  BIGINT   ns    what the cause adds to a step of a rank
---   diff_ratio        DOUBLE   -     of kernel_time, transfer, host_time and data_loading: how much
---                                    longer a call takes, 0.2 is 20 %; else NULL
---   diff_frac         DOUBLE   0-1   |diff_per_step_ns| / sum of these over all rows
+--   cause             VARCHAR  -     what changes, as above
+--   name              VARCHAR  -     operator, kernel, collective or annotation that changes
+--   position          BIGINT   -     1 for the largest |diff_per_step_ns|
+--   inside            VARCHAR  -     operators that call or launch it; only the first three by name
+--                                    if there are more
+--   base_detail       VARCHAR  -     shapes or kernels that only the base has, or has more often
+--   test_detail       VARCHAR  -     shapes or kernels that only the test has, or has more often
+--   base_calls        DOUBLE   -     calls per step and rank in the base
+--   test_calls        DOUBLE   -     calls per step and rank in the test
+--   time_of           VARCHAR  -     gpu or host: where the time of the next columns is spent
+--   base_per_step_ns  BIGINT   ns    time per step and rank in the base
+--   test_per_step_ns  BIGINT   ns    time per step and rank in the test
+--   diff_per_step_ns  BIGINT   ns    time that the cause adds per step and rank
+--   diff_ratio        DOUBLE   -     relative change of a call's duration, 0.2 is 20 % longer; NULL
+--                                    for calls, shapes and kernels
+--   diff_frac         DOUBLE   0-1   |diff_per_step_ns| / its sum over all rows
 -- check: cause IN ('calls', 'shapes', 'kernels', 'kernel_time', 'transfer', 'host_time',
 --   'data_loading')
 -- check: time_of IN ('gpu', 'host')
@@ -64,8 +77,8 @@
 --   names_of_things, numbered_steps, ops_in_contexts, parts_of_calls, timed_fetches, timed_kernels,
 --   timed_ops, timed_transfers, wholes_of_calls
 CREATE OR REPLACE MACRO diff_causes_v1(
-    base_job VARCHAR := NULL,  -- job that was before [default: the first by name]
-    test_job VARCHAR := NULL,  -- job to compare with it [default: the last by name]
+    base_job VARCHAR := NULL,  -- job of the base [default: the first by name]
+    test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
     base_steps BIGINT[] := NULL,  -- steps of the base [default: all, also outside steps]
@@ -89,7 +102,7 @@ samples AS MATERIALIZED (
 ops AS MATERIALIZED (
     FROM compared_ops(numbered, base_job, test_job)
 ),
--- Words of the hashes, for the end: a million operators are joined faster without.
+-- Names by their hashes. Joins of a million operators are faster with hashes than with names.
 names AS MATERIALIZED (
     SELECT name_hash, any_value(name) AS name
     FROM ops
@@ -134,7 +147,7 @@ callers AS (
     GROUP BY w.whole
     HAVING min(w.side) < max(w.side)
 ),
--- Called as often as before, for each call of what they are called in.
+-- Operators that are called as often as before, per call of their caller.
 steady AS MATERIALIZED (
     SELECT c.*
     FROM contexts AS c
@@ -175,7 +188,7 @@ changed_contexts AS MATERIALIZED (
 totals AS MATERIALIZED (
     FROM context_totals(changed_contexts, calls, in_contexts, activities, samples, counted)
 ),
--- Where only what it is called in is called more or less often, it is no cause.
+-- If an operator's calls per step are the same, only its caller's rate changes: no cause.
 call_causes AS (
     SELECT d.*
     FROM changed_contexts AS d

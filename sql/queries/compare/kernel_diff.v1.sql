@@ -1,44 +1,45 @@
--- Which kernels, copies and memsets run more or less often or long in one job than in another.
+-- Count and time of each kernel, copy and memset, compared between two jobs.
 --
--- The base is what was before, the test what is asked about: jobs, or ranks or steps of one job or
--- of two. Where no job is named, the base is the first by name, the test the last.
+-- The query compares a base (before) with a test (after). Each is a job, or selected ranks or steps
+-- of a job; both can be of the same job. By default the base is the first job by name, and the test
+-- is the last.
 --
 --     kernel   base            test            count      per step
 --     gemm     [==) [==)       [===) [===)     unchanged  2 longer
 --     relu     [=)                             deleted    2 shorter
 --     clone                    [=)             added      2 longer
 --
--- Counts and totals are over all that was chosen. Where that is not equally much, the figures per
--- step compare: the total of what ran in steps by the number of steps of ranks; of a side without
--- steps the total by its ranks. `change` is of the count alone, as HTA has it. What is beyond noise
--- is in diff_causes.
+-- Counts and totals cover everything that is selected. If the two sides are of different size,
+-- compare the figures per step. They are the time of activities launched in steps, per step and
+-- rank. If a side has no steps, they are its total per rank. `change` compares only the counts, as
+-- in HTA. diff_causes reports what changes beyond noise.
 --
--- With `by_shape`, kernels are told apart by their grid and block, too.
+-- With `by_shape`, rows are also separated by grid and block.
 --
--- This is HTA's TraceDiff.compare_traces for devices, exact where its durations are cut to us, and
--- of activities alone: HTA counts synchronisations and annotations drawn on streams as well.
+-- HTA's TraceDiff.compare_traces has these figures for devices, with durations cut to whole
+-- microseconds. It also counts synchronisations and annotations that are drawn on streams.
 --
 -- since: 0.1
 -- grain: name, grid, block
 -- returns:
 --   name              VARCHAR   -      name of the kernel
---   grid              BIGINT[]  -      by_shape: blocks in x, y, z; else NULL
---   block             BIGINT[]  -      by_shape: threads in x, y, z; else NULL
+--   grid              BIGINT[]  -      with by_shape: blocks in x, y, z; else NULL
+--   block             BIGINT[]  -      with by_shape: threads in x, y, z; else NULL
 --   kind              VARCHAR   -      computation, communication or memory
 --   base_count        BIGINT    count  calls in the base
 --   test_count        BIGINT    count  calls in the test
---   diff_count        BIGINT    count  test - base, as all differences
---   base_total_ns     BIGINT    ns     sum of the calls' durations
---   test_total_ns     BIGINT    ns     likewise
---   diff_total_ns     BIGINT    ns     likewise
---   base_mean_ns      BIGINT    ns     of a call; NULL: none
---   test_mean_ns      BIGINT    ns     likewise
---   diff_mean_ns      BIGINT    ns     NULL where either has none
---   base_per_step_ns  BIGINT    ns     sum of those in steps / steps of ranks
---   test_per_step_ns  BIGINT    ns     likewise
---   diff_per_step_ns  BIGINT    ns     likewise
---   diff_frac         DOUBLE    0-1    |diff_per_step_ns| / sum of these over all rows
---   change            VARCHAR   -      of the count: added, deleted, increased, decreased,
+--   diff_count        BIGINT    count  test_count - base_count
+--   base_total_ns     BIGINT    ns     sum of the durations in the base
+--   test_total_ns     BIGINT    ns     sum of the durations in the test
+--   diff_total_ns     BIGINT    ns     test_total_ns - base_total_ns
+--   base_mean_ns      BIGINT    ns     mean duration in the base; NULL if base_count is 0
+--   test_mean_ns      BIGINT    ns     mean duration in the test; NULL if test_count is 0
+--   diff_mean_ns      BIGINT    ns     test_mean_ns - base_mean_ns; NULL if either is NULL
+--   base_per_step_ns  BIGINT    ns     time in steps of the base, per step and rank
+--   test_per_step_ns  BIGINT    ns     time in steps of the test, per step and rank
+--   diff_per_step_ns  BIGINT    ns     test_per_step_ns - base_per_step_ns
+--   diff_frac         DOUBLE    0-1    |diff_per_step_ns| / its sum over all rows
+--   change            VARCHAR   -      change of the count: added, deleted, increased, decreased,
 --                                      unchanged
 -- check: base_count >= 0 AND test_count >= 0 AND base_count + test_count > 0
 -- check: diff_count = test_count - base_count AND diff_total_ns = test_total_ns - base_total_ns
@@ -47,13 +48,13 @@
 -- check: diff_frac BETWEEN 0 AND 1
 -- reads: compared_jobs, compared_totals, gpu_activities, is_compared, is_of_side, totals_of_sides
 CREATE OR REPLACE MACRO kernel_diff_v1(
-    base_job VARCHAR := NULL,  -- job that was before [default: the first by name]
-    test_job VARCHAR := NULL,  -- job to compare with it [default: the last by name]
+    base_job VARCHAR := NULL,  -- job of the base [default: the first by name]
+    test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
     base_steps BIGINT[] := NULL,  -- steps of the base [default: all, also outside steps]
     test_steps BIGINT[] := NULL,  -- steps of the test [default: all, also outside steps]
-    by_shape BOOLEAN := false,  -- a row for each name, grid and block, instead of each name
+    by_shape BOOLEAN := false,  -- one row per name, grid and block, not per name
     short_names BOOLEAN := false  -- names without template arguments and parameters
 ) AS TABLE
 WITH

@@ -1,46 +1,55 @@
--- Which nn.Modules of the model take longer or shorter in one job than in another.
+-- Host and GPU time of each nn.Module, compared between two jobs.
 --
--- The base is what was before, the test what is asked about: jobs, or ranks or steps of one job or
--- of two. Where no job is named, the base is the first by name, the test the last.
+-- The query compares a base (before) with a test (after). Each is a job, or selected ranks or steps
+-- of a job; both can be of the same job. By default the base is the first job by name, and the test
+-- is the last.
 --
--- Modules are compared by their place in the model, as module_stats names it, which also says whose
--- kernels are a module's: its own and those of all modules that run in it, but for those named
--- self. The row without a module has what belongs to none.
+-- Modules are compared by their place in the model, as in module_stats. A module's GPU activities
+-- are also those of module_stats: its own and those of all modules that run in it. Only columns
+-- with `self` in their names leave the inner modules out. The row without a module has the
+-- activities that belong to none.
 --
--- Counts and totals are over all that was chosen; figures per step are of the kernels, by the
--- number of steps of ranks, of a side without steps by its ranks. `change` is of the count of
--- calls.
---
--- HTA has no counterpart.
+-- Counts and totals cover everything that is selected. Figures per step are the time of all
+-- selected GPU activities, divided by the number of steps over all ranks. If a side has no steps,
+-- they are divided by its ranks. `change` compares only the number of calls.
 --
 -- since: 0.1
 -- grain: module
 -- returns:
---   module                   VARCHAR  -      instances from the outermost in, joined by /
+--   module                   VARCHAR  -      instances from the outermost in, joined by /; NULL for
+--                                            activities of no module
 --   base_count               BIGINT   count  calls in the base
---   test_count               BIGINT   count  likewise
---   diff_count               BIGINT   count  test - base, as all differences
---   base_total_ns            BIGINT   ns     sum of the calls' durations on the host
---   test_total_ns            BIGINT   ns     likewise
---   diff_total_ns            BIGINT   ns     likewise
---   base_mean_ns             BIGINT   ns     of a call; NULL: none
---   test_mean_ns             BIGINT   ns     likewise
---   diff_mean_ns             BIGINT   ns     NULL where either has none
---   base_forward_kernel_ns   BIGINT   ns     sum of the durations of activities launched forward
---   test_forward_kernel_ns   BIGINT   ns     likewise
---   diff_forward_kernel_ns   BIGINT   ns     likewise
---   base_backward_kernel_ns  BIGINT   ns     the same, backward
---   test_backward_kernel_ns  BIGINT   ns     likewise
---   diff_backward_kernel_ns  BIGINT   ns     likewise
---   base_self_kernel_ns      BIGINT   ns     of both, of activities of no module inside
---   test_self_kernel_ns      BIGINT   ns     likewise
---   diff_self_kernel_ns      BIGINT   ns     likewise
---   base_per_step_ns         BIGINT   ns     forward and backward kernels / steps of ranks
---   test_per_step_ns         BIGINT   ns     likewise
---   diff_per_step_ns         BIGINT   ns     likewise
---   diff_frac                DOUBLE   0-1    |diff_self_kernel_ns| / sum of these over all rows
---   change                   VARCHAR  -      of the count: added, deleted, increased, decreased,
---                                            unchanged
+--   test_count               BIGINT   count  calls in the test
+--   diff_count               BIGINT   count  test_count - base_count
+--   base_total_ns            BIGINT   ns     sum of the calls' host durations in the base
+--   test_total_ns            BIGINT   ns     sum of the calls' host durations in the test
+--   diff_total_ns            BIGINT   ns     test_total_ns - base_total_ns
+--   base_mean_ns             BIGINT   ns     mean host duration of a call in the base; NULL if
+--                                            base_count is 0
+--   test_mean_ns             BIGINT   ns     mean host duration of a call in the test; NULL if
+--                                            test_count is 0
+--   diff_mean_ns             BIGINT   ns     test_mean_ns - base_mean_ns; NULL if either is NULL
+--   base_forward_kernel_ns   BIGINT   ns     sum of the durations of GPU activities launched
+--                                            forward in the base
+--   test_forward_kernel_ns   BIGINT   ns     sum of the durations of GPU activities launched
+--                                            forward in the test
+--   diff_forward_kernel_ns   BIGINT   ns     test_forward_kernel_ns - base_forward_kernel_ns
+--   base_backward_kernel_ns  BIGINT   ns     sum of the durations of GPU activities launched
+--                                            backward in the base
+--   test_backward_kernel_ns  BIGINT   ns     sum of the durations of GPU activities launched
+--                                            backward in the test
+--   diff_backward_kernel_ns  BIGINT   ns     test_backward_kernel_ns - base_backward_kernel_ns
+--   base_self_kernel_ns      BIGINT   ns     part of both sums in no module inside, in the base
+--   test_self_kernel_ns      BIGINT   ns     part of both sums in no module inside, in the test
+--   diff_self_kernel_ns      BIGINT   ns     test_self_kernel_ns - base_self_kernel_ns
+--   base_per_step_ns         BIGINT   ns     forward and backward time of the base, per step and
+--                                            rank
+--   test_per_step_ns         BIGINT   ns     forward and backward time of the test, per step and
+--                                            rank
+--   diff_per_step_ns         BIGINT   ns     test_per_step_ns - base_per_step_ns
+--   diff_frac                DOUBLE   0-1    |diff_self_kernel_ns| / its sum over all rows
+--   change                   VARCHAR  -      change of the count: added, deleted, increased,
+--                                            decreased, unchanged
 -- check: diff_count = test_count - base_count AND diff_total_ns = test_total_ns - base_total_ns
 -- check: (base_count = 0) = (base_mean_ns IS NULL) AND (test_count = 0) = (test_mean_ns IS NULL)
 -- check: base_self_kernel_ns BETWEEN 0 AND base_forward_kernel_ns + base_backward_kernel_ns
@@ -49,8 +58,8 @@
 -- check: diff_frac BETWEEN 0 AND 1
 -- reads: compared_sides, compared_totals, module_totals, named_jobs, traces
 CREATE OR REPLACE MACRO module_diff_v1(
-    base_job VARCHAR := NULL,  -- job that was before [default: the first by name]
-    test_job VARCHAR := NULL,  -- job to compare with it [default: the last by name]
+    base_job VARCHAR := NULL,  -- job of the base [default: the first by name]
+    test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
     base_steps BIGINT[] := NULL,  -- steps of the base [default: all, also outside steps]
@@ -105,7 +114,7 @@ summed AS (
     FROM measured
     GROUP BY module
 ),
--- Compared step by step are the kernels.
+-- Figures per step are of the kernels, not of host time.
 totals AS (
     SELECT
         * EXCLUDE (base_count, test_count, base_host_ns, test_host_ns),

@@ -1,8 +1,9 @@
--- Two runs operator by operator: which call is which, what is new or gone, and what each one costs.
+-- Two runs aligned operator by operator: what is new, gone or changed, and its cost.
 --
--- The base is what was before, the test what is asked about. Unless told, it is one step on one
--- rank of each: of the first job by name and of the last, the lowest rank and the first step; of a
--- rank without steps the whole trace. Of several ranks and steps the operators follow one another.
+-- The query aligns a base (before) with a test (after). By default each is the first step on the
+-- lowest rank of a job: the first job by name for the base, the last one for the test. If that rank
+-- has no steps, it is the whole trace. If several ranks and steps are selected, their operators
+-- follow one another.
 --
 --     base          test          relation   position
 --     mm  [8,8]     mm  [8,8]     matched    1
@@ -12,45 +13,52 @@
 --     mm  [8,8]     mm  [8,16]    reshaped   5
 --     gelu [8,8]    silu [8,8]    renamed    6
 --
--- Operators are in the order in which they began, thread by thread: first that of the step, then
--- the others by their first operator. `matched` are those of the same name on the same shapes in a
--- longest common subsequence of the two, so that as many as possible are. What lies between two
--- matched ones is `reshaped` where the names go on to match, then `renamed` where the shapes do,
--- or, without shapes, where just as many are left on both sides; else `removed` and `inserted`.
--- Where either trace has no shapes, names alone have to match.
+-- Operators are in the order in which they begin, thread by thread. The thread of the step comes
+-- first. The other threads follow in the order of their first operators.
 --
--- Kernels are those that the operator launched itself, with no operator between.
+--     relation  which operators
+--     matched   same name and same shapes; they are a longest common subsequence of the two
+--               sequences, so that as many as possible match
+--     reshaped  between two matched ones: same name, other shapes
+--     renamed   between those pairs: same shapes, other name; without shapes, only if both sides
+--               have the same number of operators left there
+--     removed   left over in the base
+--     inserted  left over in the test
 --
--- The common subsequence is found by hta_sql in Python, exactly: 100,000 operators take a few
--- seconds. DuckDB's shell alone cannot.
+-- If either trace has no shapes, only names have to match.
 --
--- HTA has no counterpart: ops_diff counts by name.
+-- An operator's kernels are those that it launches itself, with no operator in between.
+--
+-- A Python function in hta_sql finds the common subsequence, exactly. 100,000 operators take a few
+-- seconds. DuckDB's shell alone cannot run this query.
 --
 -- since: 0.1
 -- grain: position
 -- returns:
---   position           BIGINT   -      from 1, in the order of both
+--   position           BIGINT   -      place in the merged order of both sides, from 1
 --   relation           VARCHAR  -      matched, reshaped, renamed, removed or inserted
---   base_name          VARCHAR  -      operator in the base; NULL: inserted
---   test_name          VARCHAR  -      operator in the test; NULL: removed
---   base_dur_ns        BIGINT   ns     its duration on the host
---   test_dur_ns        BIGINT   ns     likewise
---   diff_dur_ns        BIGINT   ns     test - base; NULL where either is missing
---   kernel_change      VARCHAR  -      same, replaced, added or removed, by names of kernels; NULL
---                                      where there are none
---   base_kernels       VARCHAR  -      short names of its kernels in order, joined by |
---   test_kernels       VARCHAR  -      likewise
---   base_kernel_count  BIGINT   count  how many
---   test_kernel_count  BIGINT   count  likewise
---   base_kernel_ns     BIGINT   ns     sum of their durations
---   test_kernel_ns     BIGINT   ns     likewise
---   diff_kernel_ns     BIGINT   ns     test - base; what is missing takes nothing
---   base_input_dims    VARCHAR  -      sizes of its inputs, as JSON
---   test_input_dims    VARCHAR  -      likewise
---   base_rank          INTEGER  -      where it is
---   test_rank          INTEGER  -      likewise
---   base_event_id      BIGINT   -      likewise
---   test_event_id      BIGINT   -      likewise
+--   base_name          VARCHAR  -      operator in the base; NULL if inserted
+--   test_name          VARCHAR  -      operator in the test; NULL if removed
+--   base_dur_ns        BIGINT   ns     host duration in the base
+--   test_dur_ns        BIGINT   ns     host duration in the test
+--   diff_dur_ns        BIGINT   ns     test_dur_ns - base_dur_ns; NULL if either is missing
+--   kernel_change      VARCHAR  -      same, replaced, added or removed, by the kernels' short
+--                                      names; NULL if neither side has kernels
+--   base_kernels       VARCHAR  -      short names of its kernels in the base, in order, joined by
+--                                      |
+--   test_kernels       VARCHAR  -      short names of its kernels in the test, in order, joined by
+--                                      |
+--   base_kernel_count  BIGINT   count  number of these kernels in the base
+--   test_kernel_count  BIGINT   count  number of these kernels in the test
+--   base_kernel_ns     BIGINT   ns     sum of their durations in the base
+--   test_kernel_ns     BIGINT   ns     sum of their durations in the test
+--   diff_kernel_ns     BIGINT   ns     test_kernel_ns - base_kernel_ns; a missing operator takes 0
+--   base_input_dims    VARCHAR  -      sizes of its inputs in the base, as JSON
+--   test_input_dims    VARCHAR  -      sizes of its inputs in the test, as JSON
+--   base_rank          INTEGER  -      rank of the operator in the base
+--   test_rank          INTEGER  -      rank of the operator in the test
+--   base_event_id      BIGINT   -      event_id of the operator in the base
+--   test_event_id      BIGINT   -      event_id of the operator in the test
 -- check: relation IN ('matched', 'reshaped', 'renamed', 'removed', 'inserted')
 -- check: (base_event_id IS NULL) = (relation = 'inserted')
 -- check: (test_event_id IS NULL) = (relation = 'removed')
@@ -59,8 +67,8 @@
 -- check: kernel_change IN ('same', 'replaced', 'added', 'removed')
 -- reads: aligned_places, compared_sequences, gpu_activities, may_be_compared, merged_places
 CREATE OR REPLACE MACRO op_alignment_v1(
-    base_job VARCHAR := NULL,  -- job that was before [default: the first by name]
-    test_job VARCHAR := NULL,  -- job to compare with it [default: the last by name]
+    base_job VARCHAR := NULL,  -- job of the base [default: the first by name]
+    test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: the lowest]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: the lowest]
     base_steps BIGINT[] := NULL,  -- steps of the base [default: the first; else the whole trace]
@@ -70,7 +78,7 @@ WITH
 sequences AS MATERIALIZED (
     FROM compared_sequences(base_job, test_job, base_ranks, test_ranks, base_steps, test_steps)
 ),
--- First those of the same name and shapes.
+-- First pass: same name and same shapes.
 base_calls AS (
     SELECT place, hash(name, shapes) AS key FROM sequences WHERE side = 'base'
 ),
@@ -85,7 +93,8 @@ matched_places AS (
     UNION ALL
     SELECT 'test' AS side, test_place AS paired_place FROM matched
 ),
--- Then those of the same name in the same gap between matched ones, by the number of these before.
+-- Second pass: same name in the same gap between matched operators. The number of matched
+-- operators before it identifies a gap.
 gaps AS MATERIALIZED (
     SELECT
         s.side,
@@ -116,7 +125,7 @@ paired_places AS (
     UNION ALL
     SELECT 'test' AS side, test_place AS paired_place FROM pairs
 ),
--- Then those of the same shapes in what is left.
+-- Third pass: same shapes in the gaps that are left.
 rest AS MATERIALIZED (
     SELECT
         s.side,

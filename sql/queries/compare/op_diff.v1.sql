@@ -1,54 +1,58 @@
--- Which operators and calls of the host run more or less often or long in one job than in another.
+-- Count and time of each operator and host call, compared between two jobs.
 --
--- The base is what was before, the test what is asked about: jobs, or ranks or steps of one job or
--- of two. Where no job is named, the base is the first by name, the test the last.
+-- The query compares a base (before) with a test (after). Each is a job, or selected ranks or steps
+-- of a job; both can be of the same job. By default the base is the first job by name, and the test
+-- is the last.
 --
--- All that the host did counts: operators, annotations, Python functions, runtime and driver calls.
--- `only_cats := ['cpu_op']` leaves the operators. Totals are of whole calls, with all that they
--- called; self time is without that, so that it adds up. The kernels of an operator are those that
--- it launched itself, with no operator between.
+-- All host calls count: operators, annotations, Python functions, runtime and driver calls. With
+-- `only_cats := ['cpu_op']` only operators count. Totals include the calls inside a call. Self time
+-- leaves them out, so that self times add up. An operator's kernels are those that it launches
+-- itself, with no operator in between.
 --
--- Counts and totals are over all that was chosen. Where that is not equally much, the figures per
--- step compare: the total of what began in steps by the number of steps of ranks; of a side without
--- steps the total by its ranks. `change` is of the count alone, as HTA has it. What is beyond noise
--- is in diff_causes.
+-- Counts and totals cover everything that is selected. If the two sides are of different size,
+-- compare the figures per step. They are the time of calls that begin in steps, per step and rank.
+-- If a side has no steps, they are its total per rank. `change` compares only the counts, as in
+-- HTA. diff_causes reports what changes beyond noise.
 --
--- With `by_shape`, calls are told apart by the shapes of their inputs, too: an operator that runs
--- on other shapes is deleted with the one and added with the other. They are NULL where the
--- profiler did not record them.
+-- With `by_shape`, calls are also separated by the shapes of their inputs. An operator that runs on
+-- other shapes is then deleted with the old shapes and added with the new ones. input_dims is NULL
+-- if the profiler did not record shapes.
 --
--- This is HTA's TraceDiff.compare_traces and ops_diff for the host, exact where its durations are
--- cut to us.
+-- HTA's TraceDiff.compare_traces and ops_diff have these figures for the host, with durations cut
+-- to whole microseconds.
 --
 -- since: 0.1
 -- grain: name, input_dims
 -- returns:
 --   name                VARCHAR  -      name of the operator or call
---   input_dims          VARCHAR  -      by_shape: sizes of its inputs, as JSON; else NULL
---   cat                 VARCHAR  -      its category in the trace; of several the first by name
+--   input_dims          VARCHAR  -      with by_shape: sizes of its inputs, as JSON; else NULL
+--   cat                 VARCHAR  -      category in the trace; the first by name if there are
+--                                       several
 --   base_count          BIGINT   count  calls in the base
 --   test_count          BIGINT   count  calls in the test
---   diff_count          BIGINT   count  test - base, as all differences
---   base_total_ns       BIGINT   ns     sum of the calls' durations
---   test_total_ns       BIGINT   ns     likewise
---   diff_total_ns       BIGINT   ns     likewise
---   base_mean_ns        BIGINT   ns     of a call; NULL: none
---   test_mean_ns        BIGINT   ns     likewise
---   diff_mean_ns        BIGINT   ns     NULL where either has none
---   base_self_ns        BIGINT   ns     sum of the calls' durations without what they called
---   test_self_ns        BIGINT   ns     likewise
---   diff_self_ns        BIGINT   ns     likewise
---   base_kernel_count   BIGINT   count  GPU activities that the operators launched themselves
---   test_kernel_count   BIGINT   count  likewise
---   diff_kernel_count   BIGINT   count  likewise
---   base_kernel_ns      BIGINT   ns     sum of these activities' durations
---   test_kernel_ns      BIGINT   ns     likewise
---   diff_kernel_ns      BIGINT   ns     likewise
---   base_per_step_ns    BIGINT   ns     sum of the durations of calls in steps / steps of ranks
---   test_per_step_ns    BIGINT   ns     likewise
---   diff_per_step_ns    BIGINT   ns     likewise
---   diff_frac           DOUBLE   0-1    |diff_per_step_ns| / sum of these over all rows
---   change              VARCHAR  -      of the count: added, deleted, increased, decreased,
+--   diff_count          BIGINT   count  test_count - base_count
+--   base_total_ns       BIGINT   ns     sum of the durations in the base
+--   test_total_ns       BIGINT   ns     sum of the durations in the test
+--   diff_total_ns       BIGINT   ns     test_total_ns - base_total_ns
+--   base_mean_ns        BIGINT   ns     mean duration in the base; NULL if base_count is 0
+--   test_mean_ns        BIGINT   ns     mean duration in the test; NULL if test_count is 0
+--   diff_mean_ns        BIGINT   ns     test_mean_ns - base_mean_ns; NULL if either is NULL
+--   base_self_ns        BIGINT   ns     sum of the durations in the base without the calls inside
+--   test_self_ns        BIGINT   ns     sum of the durations in the test without the calls inside
+--   diff_self_ns        BIGINT   ns     test_self_ns - base_self_ns
+--   base_kernel_count   BIGINT   count  GPU activities that the operators launch themselves in the
+--                                       base
+--   test_kernel_count   BIGINT   count  GPU activities that the operators launch themselves in the
+--                                       test
+--   diff_kernel_count   BIGINT   count  test_kernel_count - base_kernel_count
+--   base_kernel_ns      BIGINT   ns     sum of the durations of these activities
+--   test_kernel_ns      BIGINT   ns     sum of the durations of these activities
+--   diff_kernel_ns      BIGINT   ns     test_kernel_ns - base_kernel_ns
+--   base_per_step_ns    BIGINT   ns     time in steps of the base, per step and rank
+--   test_per_step_ns    BIGINT   ns     time in steps of the test, per step and rank
+--   diff_per_step_ns    BIGINT   ns     test_per_step_ns - base_per_step_ns
+--   diff_frac           DOUBLE   0-1    |diff_per_step_ns| / its sum over all rows
+--   change              VARCHAR  -      change of the count: added, deleted, increased, decreased,
 --                                       unchanged
 -- check: base_count >= 0 AND test_count >= 0 AND base_count + test_count > 0
 -- check: diff_count = test_count - base_count AND diff_total_ns = test_total_ns - base_total_ns
@@ -60,14 +64,14 @@
 -- reads: compared_jobs, compared_totals, gpu_activities, host_ops, is_compared, is_of_side,
 --   totals_of_sides
 CREATE OR REPLACE MACRO op_diff_v1(
-    base_job VARCHAR := NULL,  -- job that was before [default: the first by name]
-    test_job VARCHAR := NULL,  -- job to compare with it [default: the last by name]
+    base_job VARCHAR := NULL,  -- job of the base [default: the first by name]
+    test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
     base_steps BIGINT[] := NULL,  -- steps of the base [default: all, also outside steps]
     test_steps BIGINT[] := NULL,  -- steps of the test [default: all, also outside steps]
-    by_shape BOOLEAN := false,  -- a row for each name and shapes, instead of each name
-    only_cats VARCHAR[] := NULL  -- categories as the trace has them, such as cpu_op [default: all]
+    by_shape BOOLEAN := false,  -- one row per name and shapes, not per name
+    only_cats VARCHAR[] := NULL  -- categories of the trace to count, such as cpu_op [default: all]
 ) AS TABLE
 WITH
 jobs AS (
@@ -83,7 +87,7 @@ calls AS MATERIALIZED (
         o.name,
         CASE WHEN by_shape THEN o.input_dims END AS input_dims,
         o.dur_ns,
-        -- Up to where another call crosses it: from there on, that one is on the stack.
+        -- If another call crosses this one, the other one is on the stack from there on.
         coalesce(o.cut_ns, o.end_ns) - o.start_ns AS on_stack_ns,
         o.step IS NOT NULL AS is_in_step,
         is_of_side(o.job, o.rank, o.step, j.base, base_ranks, base_steps) AS is_base,

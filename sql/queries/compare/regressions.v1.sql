@@ -1,40 +1,41 @@
--- What the newest run of a job does otherwise than the runs before it, beyond their noise, ranked.
+-- Changes in a job's newest run against its earlier runs, beyond noise, ranked.
 --
--- Runs, values and intervals are those of `baseline`. `change` is increased or decreased where the
--- newest run's value lies outside of what is expected, and that by 1 % of the mean at least.
--- Of one run before it, nothing is known of noise: NULL.
+-- Runs, values and intervals are those of `baseline`. `change` is increased or decreased if the
+-- newest run's value is outside the expected interval and differs from the mean by at least 1 %. A
+-- kernel is added if no earlier run has it. It is deleted if the newest run does not have it and
+-- low_ns is above 0. With one earlier run the noise is not known. Then `change` is NULL, unless the
+-- value is the same or the kernel is added.
 --
 --     runs before    x  xx x  x                   low_ns [xxxxxxxxx] high_ns
 --     newest                         o            increased
---
--- HTA has no counterpart.
 --
 -- since: 0.1
 -- grain: kind, name
 -- returns:
 --   kind        VARCHAR  -      step or kernel, as in baseline
---   name        VARCHAR  -      what takes the time
---   position    BIGINT   -      1 for the largest difference of those beyond noise; others behind
---   change      VARCHAR  -      added, deleted, increased, decreased, unchanged; NULL: noise
---                                unknown
+--   name        VARCHAR  -      metric of the step, or name of the kernel
+--   position    BIGINT   -      1 for the largest |diff_ns| of those that change; all others follow
+--   change      VARCHAR  -      added, deleted, increased, decreased, unchanged; NULL if the noise
+--                               is not known
 --   test_ns     BIGINT   ns     value of the newest run
---   mean_ns     BIGINT   ns     of the runs before it, trimmed
+--   mean_ns     BIGINT   ns     trimmed mean of the earlier runs
 --   diff_ns     BIGINT   ns     test_ns - mean_ns
 --   diff_ratio  DOUBLE   -      diff_ns / mean_ns: 0.03 is 3 % more
---   low_ns      BIGINT   ns     lower end of what was expected; NULL: less than two runs
---   high_ns     BIGINT   ns     upper end
---   run_count   BIGINT   count  runs before it
---   job         VARCHAR  -      the newest run
+--   low_ns      BIGINT   ns     lower end of the expected interval; NULL if there are fewer than
+--                               two earlier runs
+--   high_ns     BIGINT   ns     upper end of the expected interval; NULL if low_ns is
+--   run_count   BIGINT   count  earlier runs
+--   job         VARCHAR  -      job of the newest run
 -- check: position > 0 AND run_count > 0
 -- check: diff_ns = test_ns - mean_ns
 -- check: change <> 'increased' OR test_ns > high_ns
 -- check: change <> 'decreased' OR test_ns < low_ns
 -- reads: comparable_runs, noise_t, standard_error, trimmed_mean, values_by_run, values_of_runs
 CREATE OR REPLACE MACRO regressions_v1(
-    newest_job VARCHAR := NULL,  -- the run to judge [default: the one that began last]
-    job_contains VARCHAR := NULL,  -- only jobs with this in their names [default: all]
-    run_limit INTEGER := 10,  -- compare with at most so many runs, the last ones before it
-    short_names BOOLEAN := true  -- kernels' names without template arguments and parameters
+    newest_job VARCHAR := NULL,  -- run to judge [default: the one that began last]
+    job_contains VARCHAR := NULL,  -- only jobs whose names contain this [default: all]
+    run_limit INTEGER := 10,  -- maximum number of earlier runs; the latest ones count
+    short_names BOOLEAN := true  -- kernel names without template arguments and parameters
 ) AS TABLE
 WITH
 runs AS MATERIALIZED (

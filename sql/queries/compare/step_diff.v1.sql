@@ -1,48 +1,51 @@
--- What a step takes in one job and in another, and whether the difference is beyond noise.
+-- Step time and its parts, compared between two jobs and tested against noise.
 --
--- The base is what was before, the test what is asked about: jobs, or ranks or steps of one job or
--- of two. Where no job is named, the base is the first by name, the test the last.
+-- The query compares a base (before) with a test (after). Each is a job, or selected ranks or steps
+-- of a job; both can be of the same job. By default the base is the first job by name, and the test
+-- is the last.
 --
--- A row is something that a step spends time with, a value of it the mean over the ranks in one
--- step. step_time is the step's time on the host. The others are of the activities launched in the
--- step, as in step_breakdown, summed over a rank's devices: idle, compute, exposed_communication
--- and exposed_memory add up to gpu_span, from the first one's start to the last one's end.
--- kernel_sum is the sum of their durations.
+-- A row is a metric of a step. Its value in one step is the mean over the ranks. step_time is the
+-- step's duration on the host. All other metrics are of the activities launched in the step, as in
+-- step_breakdown, summed over a rank's devices. gpu_span is the time from the start of the first
+-- activity to the end of the last. idle, compute, exposed_communication and exposed_memory add up
+-- to gpu_span. kernel_sum is the sum of the activities' durations.
 --
--- Whether two sets of steps differ is told by Yuen's test (1974): by their trimmed means, a fifth
--- of the values left out at either end, and how far the steps scatter. The interval from
--- diff_low_ns to diff_high_ns holds the true difference in 995 of 1,000 cases and more, as far as
--- the noise from run to run is that from step to step; regressions knows the noise of many runs. Of
--- three steps and three, a difference has to be seven times as large as a step's standard
--- deviation. One step and one tell nothing of noise: NULL.
+-- Yuen's test (1974) decides whether two sets of steps differ. It compares their trimmed means,
+-- which leave out a fifth of the values at each end, with the scatter of the steps. The interval
+-- from diff_low_ns to diff_high_ns contains the true difference in at least 995 of 1,000 cases, if
+-- the noise from run to run is no larger than that from step to step. `regressions` measures the
+-- noise of many runs. With three steps on each side, a difference has to be seven times a step's
+-- standard deviation. With one step on each side, the noise is not known and the results are NULL.
 --
--- A side without steps has one value, of all that was chosen, and no step_time.
---
--- HTA has no counterpart.
+-- A side without steps has one value per metric, for everything that is selected, and no step_time.
 --
 -- since: 0.1
 -- grain: name
 -- returns:
---   name            VARCHAR  -      what the time is spent with
+--   name            VARCHAR  -      metric, as above
 --   base_count      BIGINT   count  steps of the base
---   test_count      BIGINT   count  likewise
---   diff_count      BIGINT   count  test - base, as all differences
---   base_total_ns   BIGINT   ns     sum over the steps
---   test_total_ns   BIGINT   ns     likewise
---   diff_total_ns   BIGINT   ns     likewise
---   base_mean_ns    BIGINT   ns     of a step, trimmed; NULL: none
---   test_mean_ns    BIGINT   ns     likewise
---   diff_mean_ns    BIGINT   ns     NULL where either has none
---   diff_low_ns     BIGINT   ns     lower end of the interval for diff_mean_ns; NULL: noise unknown
---   diff_high_ns    BIGINT   ns     upper end
+--   test_count      BIGINT   count  steps of the test
+--   diff_count      BIGINT   count  test_count - base_count
+--   base_total_ns   BIGINT   ns     sum over the steps of the base
+--   test_total_ns   BIGINT   ns     sum over the steps of the test
+--   diff_total_ns   BIGINT   ns     test_total_ns - base_total_ns
+--   base_mean_ns    BIGINT   ns     trimmed mean of the steps of the base; NULL if there are none
+--   test_mean_ns    BIGINT   ns     trimmed mean of the steps of the test; NULL if there are none
+--   diff_mean_ns    BIGINT   ns     test_mean_ns - base_mean_ns; NULL if either is NULL
+--   diff_low_ns     BIGINT   ns     lower end of the interval of diff_mean_ns; NULL if the noise is
+--                                   not known
+--   diff_high_ns    BIGINT   ns     upper end of the interval of diff_mean_ns; NULL if the noise is
+--                                   not known
 --   diff_ratio      DOUBLE   -      diff_mean_ns / base_mean_ns: 0.03 is 3 % more
---   base_median_ns  BIGINT   ns     of a step
---   test_median_ns  BIGINT   ns     likewise
---   base_mad_ns     BIGINT   ns     median distance of the steps to their median
---   test_mad_ns     BIGINT   ns     likewise
---   is_significant  BOOLEAN  -      the interval leaves out 0; NULL: noise unknown
---   change          VARCHAR  -      added, deleted, and beyond noise increased or decreased; else
---                                   unchanged; NULL where noise is unknown
+--   base_median_ns  BIGINT   ns     median of the steps of the base
+--   test_median_ns  BIGINT   ns     median of the steps of the test
+--   base_mad_ns     BIGINT   ns     median absolute deviation of the steps of the base from their
+--                                   median
+--   test_mad_ns     BIGINT   ns     median absolute deviation of the steps of the test from their
+--                                   median
+--   is_significant  BOOLEAN  -      whether the interval excludes 0; NULL if the noise is not known
+--   change          VARCHAR  -      added, deleted, or beyond noise increased or decreased; else
+--                                   unchanged; NULL if the noise is not known
 -- check: base_count >= 0 AND test_count >= 0 AND base_count + test_count > 0
 -- check: diff_low_ns <= diff_mean_ns AND diff_mean_ns <= diff_high_ns
 -- check: diff_mean_ns <> 0 OR change = 'unchanged'
@@ -50,8 +53,8 @@
 -- reads: compared_job_names, compared_steps, median_deviation, noise_t, standard_error,
 --   step_metrics, trimmed_mean
 CREATE OR REPLACE MACRO step_diff_v1(
-    base_job VARCHAR := NULL,  -- job that was before [default: the first by name]
-    test_job VARCHAR := NULL,  -- job to compare with it [default: the last by name]
+    base_job VARCHAR := NULL,  -- job of the base [default: the first by name]
+    test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
     base_steps BIGINT[] := NULL,  -- steps of the base [default: all, also outside steps]
@@ -73,7 +76,7 @@ sides AS (
         list(value_ns ORDER BY value_ns) FILTER (side = 'test') AS test_sorted
     FROM samples
     GROUP BY name
-    -- What there is nothing of, as of devices on a host without any, is no row.
+    -- A metric that is always 0, such as those of GPUs on a host without any, has no row.
     HAVING max(value_ns) > 0
 ),
 measured AS (

@@ -1,39 +1,40 @@
--- How the devices' time splits otherwise in one job than in another: computing, exposed, idle.
+-- Idle, compute and exposed time of devices, compared between two jobs.
 --
--- The base is what was before, the test what is asked about: jobs, or ranks or steps of one job or
--- of two. Where no job is named, the base is the first by name, the test the last.
+-- The query compares a base (before) with a test (after). Each is a job, or selected ranks or steps
+-- of a job; both can be of the same job. By default the base is the first job by name, and the test
+-- is the last.
 --
--- The rows are the columns of temporal_breakdown, which says what they mean, summed over devices:
--- idle, compute, exposed_communication and exposed_memory add up to span; busy is all but idle,
--- non_compute the two that are exposed; communication and memory count also what hides behind
--- something else.
+-- The rows are the metrics of temporal_breakdown, which defines them, summed over devices. idle,
+-- compute, exposed_communication and exposed_memory add up to span. busy is the span without idle.
+-- non_compute is the sum of the two exposed metrics. communication and memory include the time that
+-- other activities hide.
 --
--- Totals are over all that was chosen; figures per step are totals by the number of steps of ranks,
--- of a side without steps by its ranks. `change` is of the total.
---
--- HTA has no counterpart.
+-- Totals cover everything that is selected. Figures per step are totals divided by the number of
+-- steps over all ranks. If a side has no steps, they are divided by its ranks. `change` compares
+-- the totals.
 --
 -- since: 0.1
 -- grain: name
 -- returns:
---   name              VARCHAR  -      what the time is spent with
---   base_count        BIGINT   count  devices of ranks in the base
---   test_count        BIGINT   count  likewise
---   diff_count        BIGINT   count  test - base, as all differences
---   base_total_ns     BIGINT   ns     sum over the devices
---   test_total_ns     BIGINT   ns     likewise
---   diff_total_ns     BIGINT   ns     likewise
---   base_mean_ns      BIGINT   ns     of a device; NULL: none
---   test_mean_ns      BIGINT   ns     likewise
---   diff_mean_ns      BIGINT   ns     NULL where either has none
---   base_frac         DOUBLE   0-1    share of the span
---   test_frac         DOUBLE   0-1    likewise
---   base_per_step_ns  BIGINT   ns     sum / steps of ranks
---   test_per_step_ns  BIGINT   ns     likewise
---   diff_per_step_ns  BIGINT   ns     likewise
---   diff_frac         DOUBLE   0-1    of the four that add up to span: |diff_per_step_ns| / sum of
---                                     these; else NULL
---   change            VARCHAR  -      of the total: added, deleted, increased, decreased, unchanged
+--   name              VARCHAR  -      metric, as above
+--   base_count        BIGINT   count  devices in the base, over all ranks
+--   test_count        BIGINT   count  devices in the test, over all ranks
+--   diff_count        BIGINT   count  test_count - base_count
+--   base_total_ns     BIGINT   ns     sum over the devices of the base
+--   test_total_ns     BIGINT   ns     sum over the devices of the test
+--   diff_total_ns     BIGINT   ns     test_total_ns - base_total_ns
+--   base_mean_ns      BIGINT   ns     mean per device of the base; NULL if base_count is 0
+--   test_mean_ns      BIGINT   ns     mean per device of the test; NULL if test_count is 0
+--   diff_mean_ns      BIGINT   ns     test_mean_ns - base_mean_ns; NULL if either is NULL
+--   base_frac         DOUBLE   0-1    share of the base's span
+--   test_frac         DOUBLE   0-1    share of the test's span
+--   base_per_step_ns  BIGINT   ns     total of the base, per step and rank
+--   test_per_step_ns  BIGINT   ns     total of the test, per step and rank
+--   diff_per_step_ns  BIGINT   ns     test_per_step_ns - base_per_step_ns
+--   diff_frac         DOUBLE   0-1    |diff_per_step_ns| / its sum over the four metrics that add
+--                                     up to span; NULL for other metrics
+--   change            VARCHAR  -      change of the total: added, deleted, increased, decreased,
+--                                     unchanged
 -- check: base_count > 0 OR (test_count > 0 AND base_total_ns = 0)
 -- check: diff_count = test_count - base_count AND diff_total_ns = test_total_ns - base_total_ns
 -- check: base_frac BETWEEN 0 AND 1 AND test_frac BETWEEN 0 AND 1
@@ -42,8 +43,8 @@
 -- reads: busy_times, change_of_count, compared_jobs, compared_totals, gpu_activities,
 --   is_compared, is_of_side, totals_of_sides
 CREATE OR REPLACE MACRO temporal_diff_v1(
-    base_job VARCHAR := NULL,  -- job that was before [default: the first by name]
-    test_job VARCHAR := NULL,  -- job to compare with it [default: the last by name]
+    base_job VARCHAR := NULL,  -- job of the base [default: the first by name]
+    test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
     base_steps BIGINT[] := NULL,  -- steps of the base [default: all, also outside steps]
@@ -64,7 +65,7 @@ activities AS (
     CROSS JOIN compared_jobs(base_job, test_job) AS j
     WHERE is_compared(a.job, j.base, j.test, base_job, test_job)
 ),
--- busy_times keeps what differs in `step` apart: here the sides, 0 and 1.
+-- busy_times separates rows by `step`, which stands for the side here: 0 base, 1 test.
 of_sides AS (
     SELECT job, rank, device, 0::BIGINT AS step, kind, start_ns, end_ns
     FROM activities

@@ -1,25 +1,24 @@
--- Which kernels a fleet's GPU time goes to, by operator and shapes, and how fast jobs run them.
+-- The kernels of all jobs by GPU time, and how fast each job runs them.
 --
--- Rows are those of job_kernels, added up over jobs: a kernel, copy or memset of one operator with
--- arguments of one shape. GPUs of different names are never mixed. What job_kernels keeps as the
--- rest of a job has no row here, but counts in total_frac.
+-- The query adds up the rows of job_kernels over jobs. A row is one kernel, copy or memset that one
+-- operator launched with arguments of one shape, on GPUs of one name. What job_kernels folds into
+-- the rest of a job has no row here, but counts in total_frac.
 --
--- A job's speed is its mean time a call and, where operations are known, its operations by the time
--- of their calls. Both are one value a job, whatever its size:
+-- A job's speed is its mean time per call and, if operations are known, its achieved_tflops: the
+-- operations divided by the time of their calls. Each job gives one value, whatever its size:
 --
---     mean_p10_ns   a tenth of the jobs is as fast or faster: the first of them, sorted, by which a
---                   tenth is reached
---     mean_p50_ns   the same of a half
+--     mean_p10_ns   10th percentile of the jobs' mean times: from the fastest job on, the first
+--                   at which a tenth of the jobs is reached
+--     mean_p50_ns   the same for half of the jobs
 --
---     saved_p10_ns  sum over jobs: total_ns - count * mean_p10_ns, where this is positive
+--     saved_p10_ns  sum over jobs of total_ns - count * mean_p10_ns, where this is positive
 --     saved_p50_ns  the same with mean_p50_ns
 --
--- that is the GPU time that would be saved if every job that is slower ran it as the fleet's best
--- tenth does, or as its middle. Both are NULL for communication, whose kernels wait for other
--- ranks, and where shapes are not recorded: there, one row mixes calls of all sizes. Kernels that
--- run side by side count each in full, so that a step need not get shorter by as much.
---
--- HTA has no counterpart.
+-- saved_p10_ns is the GPU time saved if every slower job ran the kernel as fast as the best tenth
+-- of the jobs; saved_p50_ns, as fast as the median job. Both are NULL for communication, since its
+-- kernels wait for other ranks. Both are also NULL if shapes are not recorded, since one row then
+-- mixes calls of all sizes. Kernels that run at the same time each count in full, so steps may get
+-- shorter by less than that.
 --
 -- since: 0.1
 -- grain: device_name, kind, name, op_name, input_dims, input_types, concrete_inputs
@@ -27,25 +26,26 @@
 -- returns:
 --   device_name      VARCHAR  -      GPU
 --   kind             VARCHAR  -      computation, communication or memory
---   name             VARCHAR  -      kernel, copy or memset
+--   name             VARCHAR  -      name of the kernel, copy or memset
 --   op_name          VARCHAR  -      operator that launched it
---   input_dims       VARCHAR  -      JSON: sizes of each of its arguments
---   input_types      VARCHAR  -      JSON: type of each
---   concrete_inputs  VARCHAR  -      JSON: values of the others, where operations are counted
+--   input_dims       VARCHAR  -      JSON: sizes of each argument of the operator
+--   input_types      VARCHAR  -      JSON: type of each argument
+--   concrete_inputs  VARCHAR  -      JSON: other arguments' values; NULL if operations are not
+--                                    known
 --   position         BIGINT   -      1 for the longest total
 --   job_count        BIGINT   count  jobs that run it
 --   count            BIGINT   count  calls of the kernel
---   total_ns         BIGINT   ns     sum of their durations
---   total_frac       DOUBLE   0-1    total_ns / that of all GPU activities of the jobs
---   mean_min_ns      BIGINT   ns     mean time a call, in the fastest job
---   mean_p10_ns      BIGINT   ns     in the job by which a tenth of them is reached
---   mean_p50_ns      BIGINT   ns     in the job by which a half is reached
---   mean_max_ns      BIGINT   ns     in the slowest job
---   tflops_min       DOUBLE   -      achieved 1e12 operations a second, in the slowest job
---   tflops_p50       DOUBLE   -      median over jobs
---   tflops_max       DOUBLE   -      in the fastest job
---   saved_p10_ns     BIGINT   ns     GPU time saved if all jobs were as fast as the best tenth
---   saved_p50_ns     BIGINT   ns     the same for the middle
+--   total_ns         BIGINT   ns     sum of the calls' durations
+--   total_frac       DOUBLE   0-1    share of the GPU time of all activities of the jobs
+--   mean_min_ns      BIGINT   ns     mean time per call in the fastest job
+--   mean_p10_ns      BIGINT   ns     10th percentile over jobs of the mean time per call
+--   mean_p50_ns      BIGINT   ns     median over jobs of the mean time per call
+--   mean_max_ns      BIGINT   ns     mean time per call in the slowest job
+--   tflops_min       DOUBLE   -      achieved 1e12 operations per second, in the slowest job
+--   tflops_p50       DOUBLE   -      the same, median over jobs
+--   tflops_max       DOUBLE   -      the same, in the fastest job
+--   saved_p10_ns     BIGINT   ns     GPU time saved if all jobs matched the best tenth of them
+--   saved_p50_ns     BIGINT   ns     GPU time saved if all jobs matched the median job
 -- check: job_count > 0 AND count >= job_count AND position > 0
 -- check: total_frac BETWEEN 0 AND 1
 -- check: mean_min_ns <= mean_p10_ns AND mean_p10_ns <= mean_p50_ns AND mean_p50_ns <= mean_max_ns
@@ -58,7 +58,7 @@
 CREATE OR REPLACE MACRO fleet_kernels_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to add up [default: all]
     top_k INTEGER := 100,  -- rows to report
-    min_jobs INTEGER := 1  -- kernels that so many jobs run, or more
+    min_jobs INTEGER := 1  -- least number of jobs that run a kernel
 ) AS TABLE
 WITH
 jobs_kernels AS (

@@ -1,31 +1,31 @@
--- What a fleet's GPU time went to, by team or another tag and by week, from stored results.
+-- How all jobs used their GPU time, by team or another tag and by week.
 --
--- Adds up job_summary of all jobs of a tag's value that began in one week: times are sums, and
--- fractions those of the sums, so that a job weighs as much as its GPU time. It reads what
--- `hta-sql materialize` has stored; jobs of which nothing is stored are left out, with a warning.
+-- The query adds up the stored rows of job_summary over all jobs that have the same value of the
+-- tag and began in the same week. Times are sums, and fractions are computed from the sums, so that
+-- each job counts in proportion to its GPU time. The query reads what `hta-sql materialize` has
+-- stored. It leaves out jobs without stored results, with a warning.
 --
--- GPU time is what was traced, not what the jobs ran: a job of a week with three traced steps
--- counts with these. Weeks begin on Monday at 0:00 UTC. A job without the tag has NULL as its
--- value, one whose traces do not tell the date NULL as its week.
---
--- HTA has no counterpart.
+-- GPU time is what was traced, not what the jobs ran: a week-long job with three traced steps
+-- counts with those three steps. Weeks begin on Monday at 0:00 UTC. If a job does not have the tag,
+-- its tag_value is NULL. If a job has no date, from its traces or from its tag `time`, its week is
+-- NULL. A job without a date is left out if since_day or until_day is given.
 --
 -- since: 0.1
 -- grain: tag_value, week
 -- returns:
---   tag_value                   VARCHAR  -      of the tag: a team, a model
---   week                        DATE     -      its Monday
+--   tag_value                   VARCHAR  -      value of the tag: a team, a model; NULL: no tag
+--   week                        DATE     -      Monday of the week the jobs began in; NULL: no date
 --   job_count                   BIGINT   count  jobs
---   rank_count                  BIGINT   count  their ranks with a trace
+--   rank_count                  BIGINT   count  ranks with a trace, over these jobs
 --   gpu_hours                   DOUBLE   -      gpu_span_ns in hours
 --   gpu_span_ns                 BIGINT   ns     GPU time that was traced
---   busy_ns                     BIGINT   ns     of this, with one activity or more
---   compute_ns                  BIGINT   ns     with computation
---   exposed_communication_ns    BIGINT   ns     with communication, but no computation
---   exposed_memory_ns           BIGINT   ns     with copies or memsets and nothing else
---   idle_ns                     BIGINT   ns     with nothing
---   lost_gpu_ns                 BIGINT   ns     waiting for late ranks, of jobs where that is
---                                               known; NULL: it is of none
+--   busy_ns                     BIGINT   ns     GPU time with one activity or more
+--   compute_ns                  BIGINT   ns     GPU time with computation
+--   exposed_communication_ns    BIGINT   ns     GPU time with communication, but no computation
+--   exposed_memory_ns           BIGINT   ns     GPU time with copies or memsets and nothing else
+--   idle_ns                     BIGINT   ns     GPU time without any activity
+--   lost_gpu_ns                 BIGINT   ns     GPU time spent waiting for late ranks, over jobs
+--                                               for which it is known; NULL: for none
 --   lost_gpu_hours              DOUBLE   -      lost_gpu_ns in hours
 --   busy_frac                   DOUBLE   0-1    busy_ns / gpu_span_ns: the utilisation
 --   compute_frac                DOUBLE   0-1    compute_ns / gpu_span_ns
@@ -41,13 +41,13 @@
 -- check: dayofweek(week) = 1
 -- reads: job_tags, jobs, stored_job_summary
 CREATE OR REPLACE MACRO fleet_summary_v1(
-    by_tag VARCHAR := 'team',  -- name of the tag by whose values jobs are grouped
-    since_day VARCHAR := NULL,  -- only jobs of this day or later, such as 2026-01-31 [default: all]
-    until_day VARCHAR := NULL  -- only jobs of before this day [default: all]
+    by_tag VARCHAR := 'team',  -- tag that groups the jobs
+    since_day VARCHAR := NULL,  -- first day of job starts, such as 2026-01-31 [default: all]
+    until_day VARCHAR := NULL  -- day after the last day of job starts [default: all]
 ) AS TABLE
 WITH
 picked AS (
-    -- The date is what is told now: a tag may have come after the results were stored.
+    -- The date is read from `jobs`, since a tag may be newer than the stored results.
     SELECT g.value AS tag_value, date_trunc('week', j.started_at)::DATE AS week, s.*
     FROM stored_job_summary AS s
     INNER JOIN jobs AS j ON j.job = s.job

@@ -1,54 +1,57 @@
--- GPUs of hosts that compute more slowly than others in job after job.
+-- The GPUs of each host, and which of them are slow in job after job.
 --
--- Each job tells of each of its ranks how its kernels compare with the same kernels on the job's
--- other ranks: compute_ratio of job_ranks, 1.2 for 20 % slower. Of a GPU, a host and the local rank
--- on it, the median over its jobs counts, so that one odd job decides nothing.
+-- For each rank of a job, compute_ratio of job_ranks compares its kernels with the same kernels on
+-- the job's other ranks: 1.2 is 20 % slower. A GPU is given by host and local rank. Its
+-- compute_ratio here is the median over its jobs, so that one odd job decides nothing.
 --
 --     job a   h1/0 1.00   h2/0 1.24   h3/0 1.00
 --     job b   h1/0 1.00   h2/0 1.22              h4/0 0.99       median of h2/0: 1.23
 --     job c               h2/0 1.23   h3/0 1.01  h4/0 1.00
 --
--- Ranks of a job that runs on one host alone are compared with their neighbours there: that tells a
--- slow GPU, but no host that is slow as a whole. So of a GPU only jobs on several hosts count where
--- there are `min_jobs` of them; else all count. With less than `min_jobs` in all there is too
--- little evidence: is_outlier is NULL.
+-- A job on a single host compares ranks only with their neighbours on that host. This finds a slow
+-- GPU, but not a host that is slow as a whole. So if a GPU has at least `min_jobs` jobs on several
+-- hosts, only those jobs count for it; otherwise all of its jobs count. If fewer than `min_jobs`
+-- jobs count, there is too little evidence, and is_outlier is NULL.
 --
--- z_score is by how much the GPU's median is above that of all GPUs with enough evidence, in robust
--- standard deviations (Iglewicz and Hoaglin, 1993):
+-- z_score is how far the GPU's compute_ratio is above the median of all GPUs with enough evidence,
+-- in robust standard deviations (Iglewicz and Hoaglin, 1993):
 --
 --     z_score = 0.6745 (x - median) / median of |x - median|
 --
--- An outlier has 3.5 or more, is slower than the middle GPU by `min_slowdown`, and is so in more
--- than half of its jobs. Where at least half of the GPUs are exactly the same, any z_score is
--- infinite and shown as NULL; the other two decide.
+-- A GPU is an outlier if all three hold:
+--   * Its z_score is 3.5 or more.
+--   * It is slower than the median GPU by `min_slowdown` or more.
+--   * It is that slow in more than half of the jobs that count.
 --
--- launch_ratio and what began with the GPU's ranks, late_count and lost_gpu_ns, are further
--- evidence that no verdict depends on: a rank is late also for other work, or for its place in a
--- pipeline.
+-- If more than half of the GPUs have exactly the same compute_ratio, z_score is not defined and is
+-- NULL. The other two conditions then decide.
 --
--- Ranks whose traces name no host, or that ran nothing on a GPU, are left out. HTA has no
--- counterpart.
+-- launch_ratio, late_count and lost_gpu_ns are further evidence and do not change the verdict: a
+-- rank can also be late because it has other work, or because of its place in a pipeline.
+--
+-- Ranks are left out if their traces do not name a host, or if they ran nothing on a GPU.
 --
 -- since: 0.1
 -- grain: host, local_rank
 -- needs: `hta-sql materialize`
 -- returns:
---   host                VARCHAR  -      machine, as the traces name it
---   local_rank          BIGINT   -      which GPU of it, as in job_ranks
---   device_name         VARCHAR  -      GPU; of several the first by name
---   job_count           BIGINT   count  jobs that ran on it
---   evidence_count      BIGINT   count  jobs that count here
---   compute_ratio       DOUBLE   -      median over these jobs; NULL: none
---   z_score             DOUBLE   -      robust standard deviations above the middle GPU
---   slow_frac           DOUBLE   0-1    of these jobs, share with it slow; NULL: no middle GPU
---   is_outlier          BOOLEAN  -      slow, beyond chance and often; NULL: too little evidence
---   host_gpu_count      BIGINT   count  GPUs of the host that jobs ran on
---   host_outlier_count  BIGINT   count  of these, outliers
---   extra_compute_ns    BIGINT   ns     in these jobs, time above that of the median rank
---   launch_ratio        DOUBLE   -      median over all its jobs of launch_ratio in job_ranks
---   late_count          BIGINT   count  late arrivals that began with its ranks
---   lost_gpu_ns         BIGINT   ns     what others lost by them; NULL where some is not known
---   lost_gpu_frac       DOUBLE   0-1    of the GPU time of all ranks of its jobs
+--   host                VARCHAR  -      machine, as named in the traces
+--   local_rank          BIGINT   -      number of the GPU on the host, as in job_ranks
+--   device_name         VARCHAR  -      name of the GPU; if jobs differ, the first by name
+--   job_count           BIGINT   count  jobs that ran on the GPU
+--   evidence_count      BIGINT   count  jobs that count for compute_ratio and is_outlier
+--   compute_ratio       DOUBLE   -      median over the jobs that count; NULL if none does
+--   z_score             DOUBLE   -      robust standard deviations above the median GPU
+--   slow_frac           DOUBLE   0-1    share of the jobs that count in which it is slow; NULL: no
+--                                       job counts, or no GPU has enough evidence
+--   is_outlier          BOOLEAN  -      whether all three hold; NULL: too little evidence
+--   host_gpu_count      BIGINT   count  GPUs of the host on which jobs ran
+--   host_outlier_count  BIGINT   count  outliers among the host's GPUs
+--   extra_compute_ns    BIGINT   ns     kernel time beyond the median rank's, in jobs that count
+--   launch_ratio        DOUBLE   -      median of launch_ratio in job_ranks, over all its jobs
+--   late_count          BIGINT   count  late arrivals at collectives that began with its ranks
+--   lost_gpu_ns         BIGINT   ns     GPU time that others lost by them; NULL if not all known
+--   lost_gpu_frac       DOUBLE   0-1    lost_gpu_ns / GPU time of all ranks of its jobs
 -- check: job_count >= evidence_count AND evidence_count >= 0
 -- check: (compute_ratio IS NULL) = (evidence_count = 0)
 -- check: slow_frac BETWEEN 0 AND 1
@@ -59,9 +62,9 @@
 -- check: lost_gpu_frac BETWEEN 0 AND 1
 -- reads: stored_job_ranks
 CREATE OR REPLACE MACRO host_outliers_v1(
-    only_jobs VARCHAR[] := NULL,  -- jobs to learn from [default: all]
-    min_jobs INTEGER := 2,  -- jobs that it takes to judge a GPU
-    min_slowdown DOUBLE := 0.03  -- of an outlier: by how much it is slower, 0.03 for 3 %
+    only_jobs VARCHAR[] := NULL,  -- jobs to look at [default: all]
+    min_jobs INTEGER := 2,  -- least number of jobs needed to judge a GPU
+    min_slowdown DOUBLE := 0.03  -- least slowdown of an outlier, 0.03 for 3 %
 ) AS TABLE
 WITH
 ranks AS (

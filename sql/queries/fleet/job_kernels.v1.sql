@@ -1,13 +1,14 @@
--- What a job's GPUs ran: each kernel with the operator that launched it, its shapes and its speed.
+-- The kernels of a job with their operators, shapes, GPU time and speed.
 --
--- A row is a kernel, copy or memset of one operator with arguments of one shape, over all ranks on
--- GPUs of one name. The operator is the one whose operations count, as in op_flops, where the
--- kernel was launched in such a call; else the innermost one around the launch; else NULL, as in
--- CUDA graphs.
+-- A row is one kernel, copy or memset that one operator launched with arguments of one shape, over
+-- all ranks on GPUs of one name. If operations or bytes are counted for a call around the launch,
+-- as in op_flops, the operator is the one of that call. Otherwise it is the innermost operator
+-- around the launch. If there is none, for example in CUDA graphs, op_name is NULL.
 --
 -- A call of an operator may launch several kernels. Its operations and bytes count once, in the row
--- of the longest of these, of equally long ones the first in the trace; `costed_ns` is the time of
--- all of them, so that rows add up and a rate is what the operator achieves:
+-- of the longest of these kernels; of equally long ones, in that of the first in the trace.
+-- `costed_ns` is the time of all kernels of the call. So rows add up, and a rate is what the
+-- operator achieves:
 --
 --     aten::mm     [=============)            1e6 operations
 --     gemm          [=====)                   dur_ns 60: flops 1e6, costed_ns 70
@@ -15,33 +16,34 @@
 --
 --     achieved_tflops = flops / costed_ns / 1e3
 --
--- Of a job, the first `top_k` rows by total_ns are kept; all others are one row for each GPU name
--- and kind, with is_rest and without names and rates. Times are sums over calls: kernels that
--- overlap count each in full, and a collective's kernel also waits. HTA has no counterpart.
+-- For each job, the first `top_k` rows by total_ns are listed. All others are added up into one row
+-- per GPU name and kind, with is_rest and without names and rates. Times are sums over calls:
+-- kernels that overlap each count in full, and the kernel of a collective includes its wait.
 --
 -- since: 0.1
 -- grain: job, device_name, kind, name, op_name, input_dims, input_types, concrete_inputs, is_rest
 -- returns:
 --   job              VARCHAR  -      run of a program
---   device_name      VARCHAR  -      GPU, as the rank's trace names it
+--   device_name      VARCHAR  -      GPU, as named in the rank's trace
 --   kind             VARCHAR  -      computation, communication or memory
---   name             VARCHAR  -      kernel, copy or memset
---   op_name          VARCHAR  -      operator that launched it
---   input_dims       VARCHAR  -      JSON: sizes of each of its arguments
---   input_types      VARCHAR  -      JSON: type of each
---   concrete_inputs  VARCHAR  -      JSON: values of the others, where operations are counted
---   is_rest          BOOLEAN  -      whether it is all that is not among the first
---   position         BIGINT   -      in the job, 1 for the longest total; NULL for the rest
+--   name             VARCHAR  -      name of the kernel, copy or memset
+--   op_name          VARCHAR  -      operator of the launch
+--   input_dims       VARCHAR  -      JSON: sizes of each argument of the operator
+--   input_types      VARCHAR  -      JSON: type of each argument
+--   concrete_inputs  VARCHAR  -      JSON: other arguments' values; NULL if operations are not
+--                                    known
+--   is_rest          BOOLEAN  -      whether the row adds up all others of its GPU name and kind
+--   position         BIGINT   -      place in the job, 1 for the longest total; NULL if is_rest
 --   count            BIGINT   count  calls of the kernel
---   total_ns         BIGINT   ns     sum of their durations
---   min_ns           BIGINT   ns     shortest
---   max_ns           BIGINT   ns     longest
---   total_frac       DOUBLE   0-1    total_ns / that of all the job's GPU activities
---   flops            BIGINT   -      operations that count here; NULL: none are known
---   bytes            BIGINT   bytes  least bytes moved that count here; NULL: none are known
---   costed_ns        BIGINT   ns     GPU time of the calls whose operations or bytes count here
---   achieved_tflops  DOUBLE   -      1e12 operations a second of costed_ns
---   achieved_gbps    DOUBLE   GB/s   bytes by costed_ns
+--   total_ns         BIGINT   ns     sum of the calls' durations
+--   min_ns           BIGINT   ns     shortest call
+--   max_ns           BIGINT   ns     longest call
+--   total_frac       DOUBLE   0-1    share of the GPU time of all the job's activities
+--   flops            BIGINT   -      operations that count in this row; NULL: none are known
+--   bytes            BIGINT   bytes  least bytes moved that count in this row; NULL: none are known
+--   costed_ns        BIGINT   ns     GPU time of calls whose operations or bytes count in this row
+--   achieved_tflops  DOUBLE   -      1e12 operations per second of costed_ns
+--   achieved_gbps    DOUBLE   GB/s   bytes / costed_ns
 -- check: count > 0
 -- check: total_ns BETWEEN count * min_ns AND count * max_ns
 -- check: total_frac BETWEEN 0 AND 1
@@ -55,8 +57,8 @@
 -- reads: costed_calls, costed_shapes, counted_operators, device_names, gpu_activities, host_ops
 CREATE OR REPLACE MACRO job_kernels_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
-    top_k INTEGER := 1000,  -- rows to keep of each job
-    short_names BOOLEAN := true  -- kernels' names without template arguments and parameters
+    top_k INTEGER := 1000,  -- rows to list for each job
+    short_names BOOLEAN := true  -- names of kernels without template arguments and parameters
 ) AS TABLE
 WITH
 called AS MATERIALIZED (
@@ -79,7 +81,7 @@ counting AS (
     FROM launching AS l
     LEFT JOIN nests AS n ON n.job = l.job AND n.rank = l.rank AND n.event_id = l.op_id
 ),
--- What the rows of the result have of an operator.
+-- The columns of the operator in the result.
 owners AS MATERIALIZED (
     SELECT
         c.job,
@@ -112,7 +114,7 @@ activities AS MATERIALIZED (
     LEFT JOIN owners AS o ON o.job = a.job AND o.rank = a.rank AND o.op_id = a.op_id
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
 ),
--- Of each call whose cost counts: its longest activity, and the time of all.
+-- For each call whose cost counts: its longest activity, and the time of all of its activities.
 costed AS (
     SELECT
         job,

@@ -1,57 +1,59 @@
--- What each rank of a job did, on which GPU of which host, and how fast its kernels were.
+-- What each rank did, on which GPU and host, and how fast its kernels were.
 --
--- In synchronous training all ranks take a step in the same time: one that computes slowly shows as
--- more computation and less waiting. But ranks need not do the same work, as stages of a pipeline
--- do not. So kernels are held against the same kernels, not ranks against ranks: those of the same
--- name, grid, block, operator and operator's shapes, on GPUs of the same name.
+-- In synchronous training all ranks take the same time for a step. A rank that computes slowly
+-- shows up as more computation and less waiting. But ranks need not do the same work: the stages of
+-- a pipeline do not. So the query does not compare whole ranks. It compares a kernel with the same
+-- kernel on the job's other ranks: same name, grid, block, operator and operator's shapes, on a GPU
+-- of the same name.
 --
---     compared_ns    time of the rank's computation kernels that another rank of the job runs, too
---     expected_ns    the time that they would take at the median rank's mean time a call
+--     compared_ns    time of the rank's computation kernels that another rank of the job also runs
+--     expected_ns    time that they would take at the median rank's mean time per call
 --     compute_ratio  compared_ns / expected_ns: 1.2 is 20 % slower than the median rank
 --
 --     gemm on rank   0: 4 calls of 10    1: 2 calls of 10    2: 4 calls of 13    median of means 10
 --     compute_ratio  40 / 40 = 1         20 / 20 = 1         52 / 40 = 1.3
 --
--- A kernel of which one rank alone has calls is not compared, nor is communication, which waits. Of
--- two ranks the median is between both: each differs from it by half. Where the operators' shapes
--- are not recorded, kernels with one grid for all sizes may be taken for the same.
+-- A kernel that only one rank runs is not compared. Communication is not compared either, since it
+-- includes waits. With two ranks the median is halfway between them, so each shows half of their
+-- difference. If shapes of operators are not recorded, kernels that use one grid for all sizes can
+-- be taken for the same.
 --
--- launch_ratio tells a slow host: the rank's median time of a launching call by the median of the
--- job's ranks. late_count and lost_gpu_ns count what began with the rank, as in lost_gpu_time.
--- Busy times are sums over the rank's devices, as in temporal_breakdown.
+-- launch_ratio shows a slow host: it is the rank's median time per launch, divided by the median
+-- over the job's ranks. late_count and lost_gpu_ns count the late arrivals that began with the
+-- rank, as in lost_gpu_time. Busy times are sums over the rank's devices, as in temporal_breakdown.
 --
--- local_rank is the GPU of the host: the device's number where all ranks of the job on this host
--- have different ones; else, where each process sees its own GPU alone, the rank's place among
--- them.
---
--- HTA has no counterpart.
+-- local_rank is the number of the GPU on its host. It is the device's number if all ranks of the
+-- job on that host have different ones. Otherwise, as when each process sees only its own GPU, it
+-- is the rank's place among the host's ranks, from 0.
 --
 -- since: 0.1
 -- grain: job, rank
 -- returns:
 --   job                       VARCHAR  -      run of a program
 --   rank                      INTEGER  -      rank of the process
---   host                      VARCHAR  -      its machine, where the trace names it
---   device_name               VARCHAR  -      its GPU, likewise
---   local_rank                BIGINT   -      which GPU of its host, from 0; NULL: no host or GPU
---   step_count                BIGINT   count  steps
---   step_mean_ns              BIGINT   ns     mean time of a step
---   gpu_span_ns               BIGINT   ns     first activity's start to the last one's end
+--   host                      VARCHAR  -      machine of the rank; NULL if not in the trace
+--   device_name               VARCHAR  -      name of the GPU; NULL if the trace does not name it
+--   local_rank                BIGINT   -      number of the GPU on the host, from 0; NULL if the
+--                                             host is not known or the rank has no GPU activity
+--   step_count                BIGINT   count  steps of the rank
+--   step_mean_ns              BIGINT   ns     mean duration of a step
+--   gpu_span_ns               BIGINT   ns     from the first activity's start to the last one's end
 --   busy_ns                   BIGINT   ns     time with one activity or more
 --   compute_ns                BIGINT   ns     time with computation
 --   communication_ns          BIGINT   ns     time with communication
 --   exposed_communication_ns  BIGINT   ns     time with communication, but no computation
 --   exposed_memory_ns         BIGINT   ns     time with copies or memsets and nothing else
---   idle_ns                   BIGINT   ns     the rest of the span
+--   idle_ns                   BIGINT   ns     time without any activity in the span
 --   kernel_ns                 BIGINT   ns     sum of durations of computation kernels
---   compared_ns               BIGINT   ns     of this, kernels that other ranks run as well
---   expected_ns               BIGINT   ns     what these would take at the median rank
---   compute_ratio             DOUBLE   -      compared_ns / expected_ns
---   launch_count              BIGINT   count  calls that launched GPU activities
---   launch_p50_ns             BIGINT   ns     median time of such a call
---   launch_ratio              DOUBLE   -      by the median over the job's ranks; NULL: alone
---   late_count                BIGINT   count  late arrivals at collectives that began with it
---   lost_gpu_ns               BIGINT   ns     what the others lost by them; NULL: not known
+--   compared_ns               BIGINT   ns     part of kernel_ns in kernels that other ranks run too
+--   expected_ns               BIGINT   ns     time of these kernels at the median rank's speed
+--   compute_ratio             DOUBLE   -      compared_ns / expected_ns; above 1 is slower
+--   launch_count              BIGINT   count  launches of GPU activities
+--   launch_p50_ns             BIGINT   ns     median duration of a launch on the host
+--   launch_ratio              DOUBLE   -      launch_p50_ns / its median over the job's ranks; NULL
+--                                             if no other rank launches
+--   late_count                BIGINT   count  late arrivals at collectives that began with the rank
+--   lost_gpu_ns               BIGINT   ns     GPU time that others lost by them; NULL if not known
 -- check: busy_ns + idle_ns = gpu_span_ns
 -- check: compute_ns + exposed_communication_ns + exposed_memory_ns = busy_ns
 -- check: least(idle_ns, compute_ns, exposed_communication_ns, exposed_memory_ns) >= 0

@@ -1,64 +1,69 @@
--- A row for each job: its GPUs and steps, how busy they were, why not, and who held the others up.
+-- One row per job: GPUs, steps, busy and idle time, and the worst rank.
 --
--- Times are sums over the devices of all ranks, each as in temporal_breakdown, so that fractions
--- are those of all the job's GPU time together:
+-- Times are sums over the devices of all ranks, each computed as in temporal_breakdown. So
+-- fractions are fractions of the GPU time of the whole job:
 --
 --     gpu_span_ns = busy_ns + idle_ns, from each device's first activity to its last
 --     busy_ns     = compute_ns + exposed_communication_ns + exposed_memory_ns
 --     idle_ns     = host_wait_ns + kernel_wait_ns + other_wait_ns
 --
--- Idle times are those of whole devices, with their causes as in idle_gaps: the host launched late
--- (host_wait), a gap below 30 us that kernels launched in time leave (kernel_wait), or the device
--- waited for something else. Fractions are of gpu_span_ns, but overlap_frac is as in
--- comm_comp_overlap: of communication, what computation hides.
+-- Idle times are those of whole devices, with their causes as in idle_gaps:
+--
+--     host_wait    the host launched the next activity late
+--     kernel_wait  launched in time, and the gap is shorter than 30 us
+--     other_wait   launched in time, but the device waited longer
+--
+-- Fractions are of gpu_span_ns, except two. overlap_frac is the share of communication that
+-- computation hides, as in comm_comp_overlap. top_kernel_frac is the share of all kernels' time.
 --
 -- A step lasts as long as its annotation on the host, as in profiler_steps; mean and median are
--- over the steps of all ranks. top_kernel is what ran longest of computation and communication
--- kernels, all calls of all ranks added up, by its short name; of equal ones the first by name.
+-- over the steps of all ranks. top_kernel is the computation or communication kernel with the most
+-- time, summed over all calls of all ranks, by its short name; of equal ones, the first by name.
 --
--- lost_gpu_ns is what lost_gpu_time counts: how long ranks waited for one that came late to a
--- collective, without computation to hide it. worst_rank is the one that most of it began with, of
--- equal ones the lowest; NULL where nothing was lost. A job without GPU activities has zeros, and
--- NULL for fractions.
+-- lost_gpu_ns is the time that lost_gpu_time counts: how long ranks waited for a rank that came
+-- late to a collective, without computation to hide the wait. worst_rank is the rank with which
+-- most of it began; of equal ones, the lowest. It is NULL if nothing was lost or lost_gpu_ns is not
+-- known.
 --
--- HTA has no counterpart.
+-- A job without GPU activities has times of zero and fractions of NULL.
 --
 -- since: 0.1
 -- grain: job
 -- returns:
 --   job                         VARCHAR    -      run of a program
---   started_at                  TIMESTAMP  -      when it began, UTC, as in jobs
+--   started_at                  TIMESTAMP  -      start, UTC, as in jobs; NULL if not known
 --   rank_count                  BIGINT     count  ranks with a trace
---   world_size                  INTEGER    -      ranks of the job, by its traces
+--   world_size                  INTEGER    -      ranks that the job had, as reported by its traces
 --   host_count                  BIGINT     count  machines that the traces name
---   device_name                 VARCHAR    -      GPU; several with commas
---   step_count                  BIGINT     count  different steps
---   step_mean_ns                BIGINT     ns     mean time of a step of a rank
---   step_p50_ns                 BIGINT     ns     median of it
+--   device_name                 VARCHAR    -      name of the GPU; several joined by commas
+--   step_count                  BIGINT     count  different steps of the job
+--   step_mean_ns                BIGINT     ns     mean duration of a step, over all ranks
+--   step_p50_ns                 BIGINT     ns     median duration of a step, over all ranks
 --   gpu_span_ns                 BIGINT     ns     GPU time that was traced
---   busy_ns                     BIGINT     ns     of this, with one activity or more
---   compute_ns                  BIGINT     ns     with computation
---   communication_ns            BIGINT     ns     with communication
---   overlap_ns                  BIGINT     ns     with both
---   exposed_communication_ns    BIGINT     ns     with communication, but no computation
---   exposed_memory_ns           BIGINT     ns     with copies or memsets and nothing else
---   idle_ns                     BIGINT     ns     with nothing
---   host_wait_ns                BIGINT     ns     of idle_ns: the launch came late
---   kernel_wait_ns              BIGINT     ns     of idle_ns: short gaps between kernels
---   other_wait_ns               BIGINT     ns     of idle_ns: launched in time, yet it waited
---   lost_gpu_ns                 BIGINT     ns     waiting for late ranks; NULL where not known
+--   busy_ns                     BIGINT     ns     GPU time with one activity or more
+--   compute_ns                  BIGINT     ns     GPU time with computation
+--   communication_ns            BIGINT     ns     GPU time with communication
+--   overlap_ns                  BIGINT     ns     GPU time with computation and communication
+--   exposed_communication_ns    BIGINT     ns     GPU time with communication, but no computation
+--   exposed_memory_ns           BIGINT     ns     GPU time with copies or memsets and nothing else
+--   idle_ns                     BIGINT     ns     GPU time without any activity
+--   host_wait_ns                BIGINT     ns     part of idle_ns: the host launched late
+--   kernel_wait_ns              BIGINT     ns     part of idle_ns: short gaps, launched in time
+--   other_wait_ns               BIGINT     ns     part of idle_ns: longer gaps, launched in time
+--   lost_gpu_ns                 BIGINT     ns     GPU time lost to late ranks; NULL if not known
 --   busy_frac                   DOUBLE     0-1    busy_ns / gpu_span_ns
 --   compute_frac                DOUBLE     0-1    compute_ns / gpu_span_ns
 --   overlap_frac                DOUBLE     0-1    overlap_ns / communication_ns
 --   exposed_communication_frac  DOUBLE     0-1    exposed_communication_ns / gpu_span_ns
 --   idle_frac                   DOUBLE     0-1    idle_ns / gpu_span_ns
 --   lost_gpu_frac               DOUBLE     0-1    lost_gpu_ns / gpu_span_ns
---   top_kernel                  VARCHAR    -      kernel that ran longest
---   top_kernel_ns               BIGINT     ns     sum of its durations
---   top_kernel_frac             DOUBLE     0-1    top_kernel_ns / that of all kernels
+--   top_kernel                  VARCHAR    -      kernel with the longest total time
+--   top_kernel_ns               BIGINT     ns     sum of the durations of its calls
+--   top_kernel_frac             DOUBLE     0-1    share of the time of all kernels, copies left out
 --   worst_rank                  INTEGER    -      rank that cost the others most GPU time
---   worst_rank_host             VARCHAR    -      its machine, where the trace names it
---   worst_rank_lost_ns          BIGINT     ns     of lost_gpu_ns, what began with it
+--   worst_rank_host             VARCHAR    -      machine of that rank; NULL if the trace does not
+--                                                 name it
+--   worst_rank_lost_ns          BIGINT     ns     part of lost_gpu_ns that began with that rank
 -- check: rank_count > 0 AND step_count >= 0
 -- check: busy_ns + idle_ns = gpu_span_ns
 -- check: compute_ns + exposed_communication_ns + exposed_memory_ns = busy_ns

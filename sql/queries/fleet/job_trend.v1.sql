@@ -1,65 +1,72 @@
--- The runs of a job over time: how long their steps took, and where that changed beyond noise.
+-- Step times from run to run, and where they changed beyond noise.
 --
--- Runs are of one thing that have the same value of the tag `of_tag`, such as model; of a job
--- without it, its name without digits and signs at its end tells: `bert-2026-11-03` and `bert-17`
--- are runs of `bert`. Runs on other GPUs or with another number of ranks are a series of their own.
--- They are in the order of started_at; those that tell none come last, by name. Figures are those
--- of job_summary; runs without steps are in the result, but play no part in changes.
+-- Jobs are runs of the same thing if they have the same value of the tag `of_tag`, such as model.
+-- For a job without the tag, run_of is its name without the digits and signs at the end:
+-- `bert-2026-11-03` and `bert-17` are runs of `bert`. Runs on other GPUs or with another number of
+-- ranks form a series of their own. Runs are in the order of started_at; runs without a date come
+-- last, by name. Times and fractions are those of job_summary. Runs without steps are listed, but
+-- have no part in finding changes.
 --
--- Before each run, the median of up to `run_limit` runs before it is held against that of as many
--- from it on, the run included. With less than 3 runs on a side nothing is told: is_change is NULL.
+-- At each run, the query compares two medians of step_ns: the median of up to `run_limit` runs
+-- before it, and that of up to `run_limit` runs from it on. If either side has fewer than 3 runs,
+-- is_change is NULL.
 --
 --     step_ns     100 101 100  99 101 100 111 109 110 111 110 110
---     before_ns    -   -   -  100 ...     100
---     after_ns                            110                      is_change: diff_ratio 0.1
+--     before_ns       100 101 100 100 100 100 100 101 109 110 110
+--     after_ns    100 100 100 101 109 110 110 110 110 110 110 110
 --
--- They differ beyond noise where their difference is at least `min_change` of before_ns, and more
--- than t standard errors of a difference of two medians:
+-- In this example is_change is true at the first 111, where diff_ratio is 0.1. It is NULL for the
+-- first three and the last two runs, and false for the others.
+--
+-- The medians differ beyond noise if their difference is at least `min_change` of before_ns, and
+-- also more than t standard errors of a difference of two medians:
 --
 --     sigma = 1.4826 / sqrt(2) * median of |step_ns - step_ns of the run before|
 --     error = sqrt(pi / 2) * sigma * sqrt(1 / runs before + 1 / runs from it on)
---     t     = Student's t of the series' runs less one that chance exceeds once in 1,000, at least
---             4.5, as many places are looked at
+--     t     = Student's t that chance exceeds once in 1,000, for the runs of the series less one;
+--             at least 4.5, since many places are tested
 --
--- and only where the run itself is nearer to after_ns, the run before it nearer to before_ns. Noise
--- from one run to the next is not blown up by the changes themselves, and one odd run decides
--- nothing: it takes three. Of several such runs less than `run_limit` runs apart that differ in the
--- same direction, the change is where a cut takes away most of the absolute deviations from the
--- median. Of a slow drift each run differs little from its neighbours: it shows in drift_ratio and
--- is no change, unless it is steep.
+-- The run itself must also be nearer to after_ns, and the run before it nearer to before_ns. Noise
+-- is measured from each run to the next, so a change adds little to it. One odd run is not enough
+-- for a change; it takes three.
 --
--- HTA has no counterpart. regressions looks closer, at the newest run and kernel by kernel.
+-- Several runs less than `run_limit` runs apart can differ in the same direction. The change is
+-- then the run at which splitting into before and after removes the most absolute deviation from
+-- the median; of equal ones, the first. In a slow drift each run differs little from its
+-- neighbours. A drift shows in drift_ratio and is not a change, unless it is steep.
+--
+-- regressions looks more closely, at the newest run and kernel by kernel.
 --
 -- since: 0.1
 -- grain: job
 -- needs: `hta-sql materialize`
 -- returns:
---   job                         VARCHAR    -      one of the runs
---   run_of                      VARCHAR    -      value of the tag, or what their names begin with
---   device_name                 VARCHAR    -      GPUs of the series
+--   job                         VARCHAR    -      job that is one of the runs
+--   run_of                      VARCHAR    -      value of the tag, or the start of the jobs' names
+--   device_name                 VARCHAR    -      names of the GPUs of the series
 --   rank_count                  BIGINT     count  ranks of the series
---   position                    BIGINT     -      in the series, 1 for its first run
---   started_at                  TIMESTAMP  -      when it began, UTC
---   step_ns                     BIGINT     ns     median time of a step; NULL: it has none
---   busy_frac                   DOUBLE     0-1    of its GPU time, with something running
---   exposed_communication_frac  DOUBLE     0-1    with communication, but no computation
---   idle_frac                   DOUBLE     0-1    with nothing
---   before_ns                   BIGINT     ns     median step_ns of the runs before
---   after_ns                    BIGINT     ns     of the runs from this one on
+--   position                    BIGINT     -      place in the series, 1 for its first run
+--   started_at                  TIMESTAMP  -      when the run began, UTC; NULL if not known
+--   step_ns                     BIGINT     ns     median duration of a step; NULL: no steps
+--   busy_frac                   DOUBLE     0-1    share of GPU time with any activity
+--   exposed_communication_frac  DOUBLE     0-1    share with communication, but no computation
+--   idle_frac                   DOUBLE     0-1    share without any activity
+--   before_ns                   BIGINT     ns     median step_ns of the runs before; NULL: none
+--   after_ns                    BIGINT     ns     median step_ns of the runs from this one on
 --   diff_ratio                  DOUBLE     -      after_ns / before_ns - 1: 0.03 is 3 % longer
---   drift_ratio                 DOUBLE     -      after_ns / that of the series' first run - 1
---   is_change                   BOOLEAN    -      it changed with this run; NULL: too few runs
+--   drift_ratio                 DOUBLE     -      after_ns / after_ns of the series' first run - 1
+--   is_change                   BOOLEAN    -      whether steps changed here; NULL: too few runs
 -- check: position > 0 AND rank_count > 0
 -- check: (step_ns IS NULL) = (after_ns IS NULL)
 -- check: is_change IS NULL OR (step_ns IS NOT NULL AND before_ns IS NOT NULL)
 -- check: is_change IS NOT TRUE OR diff_ratio <> 0
 -- reads: job_tags, jobs, stored_job_summary, student_t
 CREATE OR REPLACE MACRO job_trend_v1(
-    of_tag VARCHAR := 'model',  -- tag that runs of one thing share
-    job_contains VARCHAR := NULL,  -- only jobs with this in their names [default: all]
+    of_tag VARCHAR := 'model',  -- tag that runs of the same thing share
+    job_contains VARCHAR := NULL,  -- text that the jobs' names contain; case matters [default: all]
     only_jobs VARCHAR[] := NULL,  -- jobs to look at [default: all]
     run_limit INTEGER := 5,  -- runs to compare on either side of a change
-    min_change DOUBLE := 0.02  -- by how much step times differ at least, 0.02 for 2 %
+    min_change DOUBLE := 0.02  -- least relative change of step times, 0.02 for 2 %
 ) AS TABLE
 WITH
 runs AS (
@@ -68,7 +75,7 @@ runs AS (
         coalesce(t.value, nullif(regexp_replace(s.job, '[^\pL]+$', ''), ''), s.job) AS run_of,
         s.device_name,
         s.rank_count,
-        j.started_at,  -- what is told now: a tag may have come after the results were stored
+        j.started_at,  -- from `jobs`, since a tag may be newer than the stored results
         s.step_p50_ns AS step_ns,
         s.busy_frac,
         s.exposed_communication_frac,
@@ -144,7 +151,7 @@ differing AS (
         - list_sum(list_transform(runs_after, lambda x: abs(x - after_median))) AS gain_ns
     FROM medians
 ),
--- The clearest one nearby, of equally clear ones the first.
+-- The one with the largest gain nearby; of equal ones, the first.
 changes AS (
     SELECT
         *,

@@ -1,47 +1,47 @@
--- The jobs whose GPUs compute too little, ranked by the GPU time without computation, with reasons.
+-- The jobs with the most GPU time without computation, and the main reason.
 --
--- Of each job's traced GPU time, all that was not computation has one of six reasons, and the one
--- with most time is named; of equal ones the first here:
+-- All traced GPU time of a job that is not computation has one of six reasons. `reason` is the one
+-- with the most time; of equal ones, the first in this list:
 --
---     straggler       waiting for ranks that came late to collectives, as in lost_gpu_time
---     communication   exposed communication past that
+--     straggler       waits for ranks that came late to collectives, as in lost_gpu_time
+--     communication   the rest of exposed communication
 --     memory          exposed copies and memsets
---     host_wait       idle, the launch came late: data loading, Python, synchronisation
+--     host_wait       idle because the launch came late: data loading, Python, synchronisation
 --     kernel_wait     idle for less than 30 us between kernels that were launched in time
---     other_wait      idle otherwise: for events of other streams, ...
+--     other_wait      idle for any other reason, such as waits for events of other streams
 --
--- They add up to without_compute_ns. Where late ranks are said to have cost more than there was
--- exposed communication, as when a rank waits on several streams at once, they count for all of it.
+-- The six add up to without_compute_ns. straggler is at most all exposed communication:
+-- lost_gpu_time can count more, for example if a rank waits on several streams at the same time. If
+-- the lost GPU time of a job is not known, straggler is 0 and all of its exposed communication is
+-- communication.
 --
--- Jobs without any GPU activity are left out: there is no time to share out. It reads what
--- `hta-sql materialize` has stored; jobs of which nothing is stored are left out, with a warning.
--- HTA has no counterpart.
+-- Jobs without any GPU activity are left out, since they have no time to divide. The query reads
+-- what `hta-sql materialize` has stored. It leaves out jobs without stored results, with a warning.
 --
 -- since: 0.1
 -- grain: job
 -- returns:
 --   job                 VARCHAR    -      run of a program
---   position            BIGINT     -      1 for the one with most GPU time without computation;
---                                        then by name
---   started_at          TIMESTAMP  -      when it began, UTC; NULL where not known
+--   position            BIGINT     -      1 for the most GPU time without computation; ties by name
+--   started_at          TIMESTAMP  -      when the job began, UTC; NULL if not known
 --   rank_count          BIGINT     count  ranks with a trace
---   device_name         VARCHAR    -      GPU; several with commas
+--   device_name         VARCHAR    -      name of the GPU; several joined by commas
 --   gpu_span_ns         BIGINT     ns     GPU time that was traced
---   without_compute_ns  BIGINT     ns     of this, without computation
---   busy_frac           DOUBLE     0-1    of gpu_span_ns, with any activity
---   compute_frac        DOUBLE     0-1    of gpu_span_ns, with computation
---   reason              VARCHAR    -      what most of without_compute_ns was
---   reason_ns           BIGINT     ns     how much of it
+--   without_compute_ns  BIGINT     ns     GPU time without computation
+--   busy_frac           DOUBLE     0-1    share of gpu_span_ns with any activity
+--   compute_frac        DOUBLE     0-1    share of gpu_span_ns with computation
+--   reason              VARCHAR    -      reason with the most of without_compute_ns
+--   reason_ns           BIGINT     ns     time of that reason
 --   reason_frac         DOUBLE     0-1    reason_ns / without_compute_ns
---   straggler_ns        BIGINT     ns     of without_compute_ns: waiting for late ranks
---   communication_ns    BIGINT     ns     other exposed communication
+--   straggler_ns        BIGINT     ns     part of without_compute_ns: waits for late ranks
+--   communication_ns    BIGINT     ns     rest of exposed communication
 --   memory_ns           BIGINT     ns     exposed copies and memsets
---   host_wait_ns        BIGINT     ns     idle, the launch came late
+--   host_wait_ns        BIGINT     ns     idle because the launch came late
 --   kernel_wait_ns      BIGINT     ns     idle in short gaps between kernels
---   other_wait_ns       BIGINT     ns     idle otherwise
---   top_kernel          VARCHAR    -      kernel that ran longest
+--   other_wait_ns       BIGINT     ns     idle for other reasons
+--   top_kernel          VARCHAR    -      kernel with the longest total time
 --   worst_rank          INTEGER    -      rank that cost the others most GPU time
---   worst_rank_host     VARCHAR    -      its machine, where the trace names it
+--   worst_rank_host     VARCHAR    -      machine of that rank; NULL if the trace does not name it
 -- check: without_compute_ns BETWEEN 0 AND gpu_span_ns
 -- check: straggler_ns + communication_ns + memory_ns + host_wait_ns + kernel_wait_ns
 --   + other_wait_ns = without_compute_ns
@@ -53,14 +53,14 @@
 -- reads: jobs, stored_job_summary
 CREATE OR REPLACE MACRO low_utilisation_jobs_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to look at [default: all]
-    top_k INTEGER := 20,  -- jobs to show; NULL shows all
-    below DOUBLE := 0.8  -- leave out those that compute for this share of their GPU time or more
+    top_k INTEGER := 20,  -- jobs to show; NULL: all
+    below DOUBLE := 0.8  -- share of GPU time; jobs that compute for this share or more are left out
 ) AS TABLE
 WITH
 picked AS (
     SELECT
         s.* EXCLUDE (started_at),
-        -- What is told now: a tag may have come after the results were stored.
+        -- From `jobs`, since a tag may be newer than the stored results.
         j.started_at,
         s.gpu_span_ns - s.compute_ns AS without_compute_ns,
         least(coalesce(s.lost_gpu_ns, 0), s.exposed_communication_ns) AS straggler_ns

@@ -1,30 +1,34 @@
 -- Each GPU activity with the annotation that it belongs to.
 --
--- That is the innermost host annotation around its launch, on the launching thread. An activity
--- without one belongs to the innermost GPU annotation over it on its stream: among those that it
--- begins in and that end no sooner than it, the one that began last; of equal starts the shorter,
--- of equal spans that with the higher event_id.
+-- Two rules look for the annotation. The first rule that finds one decides:
+--   * The activity belongs to the innermost host annotation around its launch, on the launching
+--     thread.
+--   * Otherwise it belongs to the innermost GPU annotation over it on its stream. The activity
+--     begins in that annotation and does not end after it. If several GPU annotations qualify, the
+--     one that began last is chosen; of equal starts the shorter one; of equal spans the one with
+--     the higher event_id.
 --
 --     host      [= step =================)
 --                   [= loss =)
---     launch     1    2          4          3 by another thread
+--     launch     1    2          4          3 on another thread
 --     GPU          [1)   [2) [3)    [4==)
 --     gpu          [= step =============)
 --                        [=)
 --
---     1 step, 2 step;loss, 4 step: by their launches; 3 step: by the GPU annotation over it
+--     1 step, 2 step;loss, 4 step: from their launches; 3 step: from the GPU annotation over it
 --
--- The second rule is for what another thread launched, as most of a backward pass, and for what has
--- no known launch. It is a guess: whatever runs on a stream between two activities of an annotation
--- looks as if it were of it.
+-- The second rule covers activities that another thread launched, such as most of a backward pass,
+-- and activities without a known launch. It is a guess: an activity that runs between two
+-- activities of an annotation, on the same stream, looks as if it belongs to that annotation.
 --
--- `annotation_path` names all annotations from the outermost in: those around the host annotation
--- on its thread, or those on the stream that contain the GPU annotation. Only activities are
--- selected: an annotation is told although it is of a step that is not.
+-- `annotation_path` names all annotations, outermost first: the host annotation and those around it
+-- on its thread, or the GPU annotation and those on its stream that contain it. The parameters
+-- select activities only. An activity's annotation is reported even if it is in a step that is not
+-- selected.
 --
--- HTA's get_gpu_kernels_with_user_annotations takes, whatever launched the activity, the shortest
--- GPU annotation on its stream that overlaps it anywhere, and says nothing of traces that have only
--- host annotations.
+-- HTA's get_gpu_kernels_with_user_annotations ignores the launch. It takes the shortest GPU
+-- annotation on the activity's stream that overlaps the activity anywhere. It reports nothing for
+-- traces that have only host annotations.
 --
 -- since: 0.1
 -- grain: job, rank, event_id
@@ -39,8 +43,8 @@
 --   start_ns           BIGINT   ns  its start
 --   dur_ns             BIGINT   ns  its duration
 --   step               BIGINT   -   step in which its launch began
---   annotation         VARCHAR  -   name of the annotation; NULL: none
---   annotation_path    VARCHAR  -   names of all around it, outermost first, joined by ;
+--   annotation         VARCHAR  -   name of the annotation; NULL if there is none
+--   annotation_path    VARCHAR  -   its name and those around it, outermost first, joined by ;
 --   annotation_source  VARCHAR  -   host: around its launch; gpu: over it on its stream
 -- check: dur_ns >= 0
 -- check: annotation_source IN ('host', 'gpu')

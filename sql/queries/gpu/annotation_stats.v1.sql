@@ -1,10 +1,12 @@
--- How often each annotation was entered on each rank, for how long, and how busy it kept the GPU.
+-- Each annotation's count, durations and GPU busy time, per rank.
 --
--- Annotations are what the program and its libraries marked: record_function, a profiler step, an
--- optimizer's step, a collective. `source` tells which of two kinds is measured: with host, the
--- annotated code on its thread; with gpu, what the profiler drew of it on a stream, from the start
--- of the first to the end of the last activity that this code launched there itself, not in another
--- annotation inside. Code that launched to several streams counts once on each.
+-- Annotations are marks of the program and its libraries: record_function, a profiler step, an
+-- optimizer's step, a collective. `source` selects what is measured:
+--   * host: the annotated code on its thread.
+--   * gpu: the annotation as the profiler records it on a stream. It spans from the first start to
+--     the last end of the activities that the annotated code launched to that stream. Activities
+--     launched inside a nested annotation do not count. An annotation whose code launched to
+--     several streams counts once on each.
 --
 --     host      [= step =================)
 --                   [= loss =)
@@ -13,22 +15,26 @@
 --     gpu          [= step =============)
 --                        [ loss)
 --
--- Times are sums and statistics over single annotations, so those that overlap count twice; the
--- standard deviation is that of a sample, 0 for one. Means and deviations are rounded to whole ns.
+-- Times are sums and statistics over single annotations, so overlapping annotations count twice.
+-- The standard deviation is that of a sample, and 0 for one annotation. Means and deviations are
+-- rounded to whole ns.
 --
--- `gpu_busy_ns` is of the host's only: the time with one activity or more, on any device, among
--- those launched inside an annotation of the name, on its thread, at whatever depth; above
--- 3 + 3 + 4 + 5 of step, 3 + 4 of loss. What other threads launch meanwhile, such as most of a
--- backward pass, is not inside; profiler_steps has the busy time of whole steps, of all threads.
+-- `gpu_busy_ns` is NULL with source gpu. With source host it is the time in which at least one
+-- activity ran, on any device, that was launched inside an annotation of that name. Launches on the
+-- annotation's own thread count, at any depth. In the drawing it is 3 + 3 + 4 + 5 characters for
+-- step, and 3 + 4 for loss. Activities that other threads launch at the same time do not count,
+-- such as most of a backward pass. profiler_steps has the busy time of whole steps, with the
+-- launches of all threads.
 --
--- A host annotation belongs to the step in which it begins, a GPU annotation to that of the host
--- annotation that it was drawn of, which has the same `External id`; without one, to none. With
--- `only_steps`, activities have to belong to those steps, too.
+-- A host annotation belongs to the step in which it begins. A GPU annotation belongs to the step of
+-- its host annotation, which has the same `External id`; without a host annotation it belongs to no
+-- step. `only_steps` selects the annotations of those steps, and gpu_busy_ns then counts only
+-- activities of those steps.
 --
--- HTA's get_gpu_user_annotation_breakdown has these figures, but for gpu_busy_ns, of times cut to
--- whole us. Where there are more names than it keeps, its min, max, mean and stddev are those of
--- the names' totals. Of a trace with steps it drops the last one, and then also GPU annotations of
--- earlier steps that begin after it does on the host.
+-- HTA's get_gpu_user_annotation_breakdown reports these figures, except gpu_busy_ns, from times cut
+-- to whole us. If there are more names than it keeps, its min, max, mean and stddev are those of
+-- the names' totals. If a trace has two or more steps, it drops the last step, and also GPU
+-- annotations of earlier steps that begin after the last step does on the host.
 --
 -- since: 0.1
 -- grain: job, rank, name
@@ -36,13 +42,13 @@
 --   job          VARCHAR  -      run of a program
 --   rank         INTEGER  -      rank of the process
 --   name         VARCHAR  -      name of the annotation
---   count        BIGINT   count  annotations
+--   count        BIGINT   count  annotations of that name
 --   total_ns     BIGINT   ns     sum of their durations
 --   mean_ns      BIGINT   ns     mean of their durations
---   min_ns       BIGINT   ns     shortest one
---   max_ns       BIGINT   ns     longest one
+--   min_ns       BIGINT   ns     shortest duration
+--   max_ns       BIGINT   ns     longest duration
 --   stddev_ns    BIGINT   ns     sample standard deviation
---   gpu_busy_ns  BIGINT   ns     host: time with activities launched inside, on its own thread;
+--   gpu_busy_ns  BIGINT   ns     host: time with activities launched inside it, on its thread;
 --                                gpu: NULL
 -- check: count > 0
 -- check: min_ns <= mean_ns AND mean_ns <= max_ns
@@ -54,7 +60,7 @@ CREATE OR REPLACE MACRO annotation_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
     only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
-    source VARCHAR := 'gpu',  -- gpu: annotations as drawn on streams; host: on threads
+    source VARCHAR := 'gpu',  -- gpu: annotations on streams; host: annotations on threads
     name_contains VARCHAR := NULL  -- only names that contain this; case matters [default: all]
 ) AS TABLE
 WITH RECURSIVE
@@ -112,7 +118,7 @@ names AS (
     FROM measured
     GROUP BY job, rank, name
 ),
--- Each host annotation with itself and all that are around it.
+-- Each host annotation, once with itself and once with each annotation around it.
 around AS (
     SELECT job, rank, event_id, annotation_id AS next_id, event_id AS outer_id
     FROM host_annotations
@@ -123,7 +129,7 @@ around AS (
     JOIN host_annotations AS h
         ON h.job = a.job AND h.rank = a.rank AND h.event_id = a.next_id
 ),
--- Once a name, however often the name is around itself.
+-- One row per name, even if annotations of that name are nested in one another.
 names_around AS (
     SELECT DISTINCT a.job, a.rank, a.event_id, names.name_id
     FROM around AS a
@@ -163,7 +169,7 @@ SELECT job, rank, name, count, total_ns, mean_ns, min_ns, max_ns, stddev_ns, gpu
 FROM (
     FROM stats
     UNION ALL BY NAME
-    -- No row, but an error where the source is none, whether or not there is data.
+    -- This adds no row. It raises an error if `source` is invalid, even if there is no data.
     SELECT NULL AS job
     WHERE coalesce(source NOT IN ('gpu', 'host'), true)
       AND error(concat(

@@ -4,9 +4,9 @@
 --     communication         [============)    [===)
 --     overlap               [=====)           [===)
 --
--- Both are unions: collectives that overlap one another count once. A device without
--- communication has a row with NULL as its fraction, where HTA's get_comm_comp_overlap has NaN.
--- HTA gives only the percentage, rounded, for a rank as a whole.
+-- Both times are unions: collectives that overlap one another count once. If a device has no
+-- communication, its overlap_frac is NULL, where HTA's get_comm_comp_overlap reports NaN. HTA
+-- reports only the percentage, rounded, and for a whole rank.
 --
 -- since: 0.1
 -- grain: job, rank, device

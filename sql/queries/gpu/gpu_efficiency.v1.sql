@@ -1,7 +1,7 @@
--- How well each device's kernels fill it: occupancy, busy multiprocessors, tensor cores.
+-- Each device's mean kernel occupancy, SM efficiency and tensor core share.
 --
--- Each figure is a mean over the device's kernels, weighted by their durations: long kernels count
--- more, and kernels that overlap count each in full. Copies and memsets are no kernels.
+-- Each figure is a mean over the device's kernels, weighted by duration: long kernels count more,
+-- and overlapping kernels each count in full. Copies and memsets are not kernels.
 --
 --     kernel                          dur_ns   occupancy   blocks per SM   tensor cores
 --     sm90_xmma_gemm_bf16bf16_...         30        0.20            0.50            yes
@@ -11,18 +11,19 @@
 --     sm_efficiency_frac  (30 * 0.50 + 10 * 1.00) / 40 = 0.625
 --     tensor_core_frac                        30  / 40 = 0.75
 --
--- Occupancy and blocks per multiprocessor (SM) are the profiler's: without them, as on AMD, both
--- figures are NULL; kernels that lack them, or have impossible ones (an occupancy above 1, anything
--- negative), do not count in them. From one block per SM on, every SM has work.
+-- Occupancy and blocks per streaming multiprocessor (SM) come from the profiler. If the trace does
+-- not record them, as on AMD, both figures are NULL. A kernel without a value, or with an
+-- impossible one (an occupancy above 1, a negative value), does not count in that figure. With one
+-- block per SM or more, every SM has work.
 --
--- A collective's kernel fills little of the device, and runs the longer the longer it waits: the
--- columns computation_... are over the kernels that compute, and do not change with waiting.
+-- A collective's kernel uses little of the device, and it runs longer if it waits longer. The
+-- columns computation_... cover only the kernels that compute, so waiting does not change them.
 --
--- Only a kernel's name tells that it runs on tensor cores (on AMD: matrix cores), and not every
--- name does: the fraction is a lower bound. Triton's kernels, above all, are missing in it.
+-- Only a kernel's name shows that the kernel runs on tensor cores (on AMD: matrix cores), and not
+-- every name does. The fraction is therefore a lower bound; it misses Triton's kernels above all.
 --
--- HTA has no such figures. TensorBoard's profiler plugin has; its SM efficiency counts idle time as
--- well, and its names of kernels on tensor cores end with Ampere's.
+-- TensorBoard's profiler plugin also has such figures. Its SM efficiency also counts idle time, and
+-- its list of names of tensor core kernels ends with those for Ampere.
 --
 -- since: 0.1
 -- grain: job, rank, device
@@ -30,14 +31,14 @@
 --   job                             VARCHAR  -    run of a program
 --   rank                            INTEGER  -    rank of the process
 --   device                          BIGINT   -    GPU, as the process numbers it
---   occupancy_frac                  DOUBLE   0-1  estimated occupancy, over kernels that carry it
---   sm_efficiency_frac              DOUBLE   0-1  blocks per SM, at most 1, likewise
+--   occupancy_frac                  DOUBLE   0-1  estimated occupancy, of kernels that have it
+--   sm_efficiency_frac              DOUBLE   0-1  blocks per SM, at most 1, of kernels that have it
 --   tensor_core_frac                DOUBLE   0-1  tensor_core_ns / kernel_ns
---   computation_occupancy_frac      DOUBLE   0-1  the same three, over computation alone
---   computation_sm_efficiency_frac  DOUBLE   0-1  likewise
---   computation_tensor_core_frac    DOUBLE   0-1  likewise
+--   computation_occupancy_frac      DOUBLE   0-1  occupancy_frac of computation alone
+--   computation_sm_efficiency_frac  DOUBLE   0-1  sm_efficiency_frac of computation alone
+--   computation_tensor_core_frac    DOUBLE   0-1  tensor_core_frac of computation alone
 --   kernel_ns                       BIGINT   ns   sum of the kernels' durations
---   tensor_core_ns                  BIGINT   ns   sum of those on tensor cores
+--   tensor_core_ns                  BIGINT   ns   sum of the durations of kernels on tensor cores
 -- check: occupancy_frac BETWEEN 0 AND 1
 -- check: sm_efficiency_frac BETWEEN 0 AND 1
 -- check: tensor_core_frac BETWEEN 0 AND 1
@@ -54,7 +55,7 @@ CREATE OR REPLACE MACRO gpu_efficiency_v1(
     only_steps BIGINT[] := NULL  -- steps to measure [default: all, also outside steps]
 ) AS TABLE
 WITH
--- A device that only copies has a row, too.
+-- Copies and memsets stay, with 0 ns, so that a device that only copies has a row too.
 picked AS (
     SELECT
         a.job,
@@ -69,7 +70,7 @@ picked AS (
         END AS sm_efficiency
     FROM activities_of(only_jobs, only_ranks, only_steps) AS a
 ),
--- In whole 1e-12, since sums of doubles depend on their order.
+-- Sums are in whole units of 1e-12, since a sum of doubles depends on its order.
 by_name AS (
     SELECT
         job,
@@ -89,7 +90,7 @@ distinct_names AS (
     SELECT DISTINCT name
     FROM by_name
 ),
--- Once a name, since patterns cost more than a join.
+-- Each name is matched once, since patterns cost more than a join.
 names AS (
     SELECT name, tensor_core_use(name) IS NOT NULL AS on_tensor_cores
     FROM distinct_names

@@ -1,15 +1,16 @@
--- What the GPU's hardware counters read for each kernel, and the operators that launched it.
+-- Each kernel's hardware counters, with the operators that launched it.
 --
--- With CUPTI's range profiler on, a trace has a row of category `cuda_profiler_range` for each
--- kernel, whose arguments are counters. Here each number among them is a row; what is text, or no
--- finite number, is left out, and of a counter told twice the last counts.
+-- If CUPTI's range profiler is on, the trace has one event of category `cuda_profiler_range` per
+-- kernel, and the event's arguments are counters. This query gives one row per range and counter.
+-- It leaves out arguments that are not finite numbers. If a range records a counter twice, the last
+-- value counts.
 --
--- These rows do not say which call launched the kernel. While counters are read kernels run one by
--- one, so the n-th of them by start belongs to the rank's n-th call by start of a runtime or driver
--- function that launches a kernel (cudaLaunchKernel, cuLaunchKernelEx, hipLaunchKernel, ...): if
--- there are as many of the ones as of the others. If not (a range of several kernels, several
--- passes over a kernel, a trace that begins between a launch and its kernel) there is no telling,
--- and launch and operators are NULL.
+-- The trace does not record which call launched the kernel of a range. Kernels run one by one while
+-- counters are read, so the rank's n-th range by start belongs to the rank's n-th launch by start.
+-- A launch here is a call of a runtime or driver function that launches kernels (cudaLaunchKernel,
+-- cuLaunchKernelEx, hipLaunchKernel, ...). Launch and operators are NULL if the rank's numbers of
+-- ranges and launches differ. They differ if a range covers several kernels, if a kernel is
+-- measured in several passes, or if the trace begins between a launch and its kernel.
 --
 --     host      [aten::conv2d==========)  [aten::relu_==)
 --                 [aten::add_)               [launch 2)
@@ -18,29 +19,31 @@
 --
 --     range 1   aten::conv2d;aten::add_       range 2   aten::relu_
 --
--- Selected steps are those in which the launch began; ranges without a launch are in none. Ranges
--- and launches are counted over the whole rank, whatever is selected.
+-- `only_steps` selects by the step in which the launch began; ranges without a launch are in no
+-- step. Ranges and launches are always counted over the whole rank, even if only some steps are
+-- selected.
 --
--- This is HTA's get_cupti_counter_data_with_operators, which knows no launches but those of
--- cudaLaunchKernel, leaves ranks out whose numbers differ, and fails where a launch is in no
--- operator. The names of its counters are columns there.
+-- HTA's get_cupti_counter_data_with_operators has one column per counter. It takes only
+-- cudaLaunchKernel as a launch, leaves out ranks with different numbers of launches and ranges, and
+-- fails if a launch is in no operator.
 --
 -- since: 0.1
 -- grain: job, rank, event_id, counter
 -- returns:
 --   job        VARCHAR  -   run of a program
 --   rank       INTEGER  -   rank of the process
---   event_id   BIGINT   -   the range
+--   event_id   BIGINT   -   event_id of the range
 --   counter    VARCHAR  -   name of the counter
---   value      DOUBLE   -   what it read, in the counter's own unit
---   kernel     VARCHAR  -   name of the range, which is the kernel's where the profiler knew it
+--   value      DOUBLE   -   value of the counter, in its own unit
+--   kernel     VARCHAR  -   name of the range: the kernel's, if the profiler knew it
 --   start_ns   BIGINT   ns  start of the range
---   dur_ns     BIGINT   ns  its duration; the profiler spreads ranges evenly
---   launch_id  BIGINT   -   event_id of the call that launched the kernel; NULL: not known
+--   dur_ns     BIGINT   ns  duration of the range; not measured: the profiler spaces ranges
+--                           evenly
+--   launch_id  BIGINT   -   event_id of the call that launched the kernel; NULL if not known
 --   step       BIGINT   -   step in which that call began
 --   top_op     VARCHAR  -   outermost operator around the call
 --   bottom_op  VARCHAR  -   innermost operator around the call
---   op_stack   VARCHAR  -   all of them, from the outermost, ';' between
+--   op_stack   VARCHAR  -   all operators around the call, outermost first, joined by ;
 -- check: isfinite(value)
 -- check: dur_ns >= 0
 -- check: launch_id IS NOT NULL OR (step IS NULL AND op_stack IS NULL)
@@ -72,7 +75,7 @@ ranges AS (
       AND e.ph = 'X'
       AND e.cat = 'cuda_profiler_range'
 ),
--- Operators and launches of the ranks with counters, which few have.
+-- Operators and launches, only of ranks with counters, since few ranks have them.
 host AS (
     SELECT
         o.job, o.rank, o.event_id, o.cat, o.name, o.start_ns, o.dur_ns, o.step, o.op_id,
@@ -86,7 +89,7 @@ host AS (
           OR (is_runtime_call(o.cat) AND o.name LIKE '%Launch%Kernel%')
       )
 ),
--- Of calls inside one another, which carry the same correlation id, the outermost launched.
+-- Nested calls have the same correlation id; the outermost one is the launch.
 outermost AS (
     SELECT job, rank, event_id, step, op_id, start_ns
     FROM host
@@ -121,7 +124,7 @@ ops AS (
     FROM host
     WHERE NOT is_runtime_call(cat)
 ),
--- The operators around launches, each once however many launches it is around.
+-- The operators around launches, each once, even if it is around several launches.
 needed AS (
     SELECT DISTINCT job, rank, op_id AS event_id
     FROM paired
@@ -143,7 +146,7 @@ needed_ops AS (
         AND needed.rank = ops.rank
         AND needed.event_id = ops.event_id
 ),
--- From the outermost in.
+-- The stacks grow from the outermost operator inwards.
 stacks AS (
     SELECT job, rank, event_id, name AS top_op, name AS bottom_op, name AS op_stack
     FROM needed_ops

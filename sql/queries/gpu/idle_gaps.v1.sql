@@ -1,8 +1,12 @@
--- Every time a whole device stood idle, what ended it, and what the host was doing meanwhile.
+-- Each time a whole device was idle, what ended it, and what the host did.
 --
--- A gap lies between the activities of all streams of a device. The first activity after it, by
--- start and then event_id, ends it and tells its cause as in idle_time_breakdown: host_wait where
--- its launch began only in the gap, kernel_wait where the gap is below kernel_gap_ns, else other.
+-- A gap is a time without activity on any stream of the device. The first activity after it, by
+-- start and then event_id, ends it and sets the cause, as in idle_time_breakdown. An activity
+-- without a launch counts as launched in time:
+--
+--     host_wait    its launch began after the gap did
+--     kernel_wait  launched in time, gap below kernel_gap_ns
+--     other        launched in time, gap of kernel_gap_ns or more
 --
 --     stream 7    [=====)                   [====)
 --     stream 8       [=====)                 [==)
@@ -12,13 +16,13 @@
 --                      [ next batch:     )
 --                       [  ) [ read:  )  [  )           read is the host's innermost then
 --
--- host_event_id and host_name tell the innermost of whatever the launching thread had open at the
--- gap's middle (start_ns + gap_ns // 2): the operator, annotation, Python function or call that
--- began last, of equal starts the shortest. They are NULL where the activity has no launch, or the
--- thread nothing open. Selected steps are measured as if nothing ran between them; the host's side
--- is not selected by step.
+-- host_event_id and host_name give what the launching thread did at the gap's middle (start_ns +
+-- gap_ns // 2): the innermost operator, annotation, Python function or call that was open. It is
+-- the one that began last; of equal starts the shortest. Both are NULL if the activity has no
+-- launch or the thread had nothing open.
 --
--- HTA has no counterpart.
+-- `only_steps` selects activities. Gaps are measured as if nothing ran between the selected steps.
+-- The host's operators, annotations, functions and calls count in any step.
 --
 -- since: 0.1
 -- grain: job, rank, device, start_ns
@@ -26,13 +30,13 @@
 --   job            VARCHAR  -   run of a program
 --   rank           INTEGER  -   rank of the process
 --   device         BIGINT   -   GPU, as the process numbers it
---   start_ns       BIGINT   ns  latest end before the gap
---   gap_ns         BIGINT   ns  until the next start
+--   start_ns       BIGINT   ns  latest end of an activity before the gap
+--   gap_ns         BIGINT   ns  duration of the gap, until the next start
 --   cause          VARCHAR  -   host_wait, kernel_wait or other
---   next_event_id  BIGINT   -   activity that ends the gap
---   next_name      VARCHAR  -   its name
---   host_event_id  BIGINT   -   what its launching thread did at the middle
---   host_name      VARCHAR  -   its name
+--   next_event_id  BIGINT   -   event_id of the activity that ends the gap
+--   next_name      VARCHAR  -   name of that activity
+--   host_event_id  BIGINT   -   event_id of what its launching thread did at the gap's middle
+--   host_name      VARCHAR  -   name of what that thread did
 --   stream         BIGINT   -   stream of the activity that ends the gap
 --   step           BIGINT   -   step of the activity that ends the gap
 -- check: gap_ns > 0
@@ -44,8 +48,8 @@ CREATE OR REPLACE MACRO idle_gaps_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
     only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
-    min_gap_ns BIGINT := 0,  -- ns; shorter gaps are not shown
-    kernel_gap_ns BIGINT := 30000  -- ns; from here on the cause is no mere kernel_wait
+    min_gap_ns BIGINT := 0,  -- ns; shorter gaps are left out
+    kernel_gap_ns BIGINT := 30000  -- ns; only shorter gaps are kernel_wait
 ) AS TABLE
 WITH
 names AS MATERIALIZED (
@@ -56,7 +60,7 @@ picked AS (
         a.job,
         a.rank,
         a.device,
-        NULL::BIGINT AS stream,  -- all streams of a device as one
+        NULL::BIGINT AS stream,  -- so that all streams of a device count as one
         a.stream AS next_stream,
         a.event_id,
         names.name_number,
@@ -75,8 +79,8 @@ gaps AS (
     FROM idle_before(picked, kernel_gap_ns)
     WHERE gap_ns >= coalesce(min_gap_ns, 0)
 ),
--- A small number for each launching thread, so that what is sorted below is narrow; what has no
--- launch has a thread of its own, without operations.
+-- Each launching thread gets a small number, so that the rows sorted below are narrow. Activities
+-- without a launch get one number per rank, of a thread without operations.
 threads AS (
     SELECT
         row_number() OVER (ORDER BY job, rank, is_launched, launch_pid, launch_tid) AS thread,
@@ -96,8 +100,9 @@ middles AS (
         AND threads.launch_pid IS NOT DISTINCT FROM gaps.launch_pid
         AND threads.launch_tid IS NOT DISTINCT FROM gaps.launch_tid
 ),
--- Most operations are short, and no middle is near. One that begins and leaves within a stretch of
--- 2^16 ns without a middle is left out; the callers of one that stays all stay.
+-- Most operations are short and have no middle nearby. An operation is left out if it begins and
+-- leaves the stack within one stretch of 2^16 ns without a middle. If an operation stays, all its
+-- callers stay.
 stretches AS (
     SELECT DISTINCT thread, middle_ns // 65_536 AS stretch
     FROM middles
@@ -126,10 +131,10 @@ spans AS (
           OR (stack_end_ns - 1) // 65_536 > h.start_ns // 65_536
       )
 ),
--- Where a span begins, the innermost changes from its caller to it, and back where it leaves the
--- stack. As a number, the change is the difference of their ids, with -1 for none: then the changes
--- until a middle add up to the id of what is innermost there, in whatever order those of one
--- instant come.
+-- When a span begins, the innermost operation changes from its caller to the span. When the span
+-- leaves the stack, it changes back. Each change is the difference of the two ids, with -1 for no
+-- operation. The changes up to a middle then add up to the id of the innermost operation there. The
+-- order of changes at the same instant does not matter.
 moments AS (
     SELECT
         thread,
@@ -148,8 +153,8 @@ moments AS (
     SELECT thread, middle_ns AS at_ns, 0 AS change, event_id AS next_event_id
     FROM middles
 ),
--- A sum rather than an ASOF join, which DuckDB plans as a quadratic one where it expects few rows,
--- as of one job among many.
+-- This is a sum and not an ASOF join, since DuckDB plans a quadratic ASOF join if it expects few
+-- rows, for example of one job among many.
 states AS (
     SELECT
         thread,

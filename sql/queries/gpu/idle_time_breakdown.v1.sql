@@ -1,25 +1,27 @@
--- Why each stream stood idle between its activities, and for how long.
+-- Each stream's idle time between activities, by cause.
 --
--- A gap is the time from the latest end on the stream to the next start after it. Its cause is told
--- by the activity that ends it, as a whole:
+-- A gap is the time from the latest end on the stream to the next start after it. The activity that
+-- ends the gap sets the cause of the whole gap:
 --
 --     host_wait    its launch began after that end: the host was late
 --     kernel_wait  launched in time, gap below kernel_gap_ns: what a device needs between kernels
---     other        launched in time, yet it waited longer: for events of other streams, ...
+--     other        launched in time, gap of kernel_gap_ns or more: waited for other streams, ...
 --
 --     launches             |a   |b             |c
 --     stream                  [=======)            [======)
 --                                [===)                        b lies in a: no gap
---     gap                             .............           c's: host_wait
+--     gap                             .............           before c: host_wait
 --
--- There is no gap before a stream's first activity, nor where one starts exactly where another
--- ends; an activity without a launch never waited for the host. Causes that do not occur have no
--- row. Of equal starts the lower event_id is first. Selected steps are measured as if nothing ran
--- between them. Mean, percentiles and deviation are rounded to whole ns.
+-- There is no gap before a stream's first activity, and none where an activity starts exactly at
+-- another's end. An activity without a launch counts as launched in time. Causes that do not occur
+-- have no row. Of activities with equal starts, the one with the lower event_id is first.
+--
+-- With `only_steps`, gaps are measured as if nothing ran between the selected steps. Mean,
+-- percentiles and deviation are rounded to whole ns.
 --
 -- HTA's get_idle_time_breakdown measures from the end of the activity that started last, so that
--- overlaps on a stream are negative gaps, counts the gaps of no length, and lists every stream's
--- first activity under other, with no time. Where nothing overlaps, the times are the same.
+-- overlaps on a stream become negative gaps. It also counts gaps of length zero, and lists every
+-- stream's first activity under other, with no time. If nothing overlaps, the times are the same.
 --
 -- since: 0.1
 -- grain: job, rank, device, stream, cause
@@ -29,9 +31,9 @@
 --   device     BIGINT   -      GPU, as the process numbers it
 --   stream     BIGINT   -      stream of the device
 --   cause      VARCHAR  -      host_wait, kernel_wait or other
---   gap_count  BIGINT   count  gaps
+--   gap_count  BIGINT   count  gaps with that cause
 --   idle_ns    BIGINT   ns     sum of the gaps
---   idle_frac  DOUBLE   0-1    idle_ns / that of the stream; they add up to 1
+--   idle_frac  DOUBLE   0-1    share of the stream's idle time; a stream's rows add up to 1
 --   mean_ns    BIGINT   ns     mean gap
 --   min_ns     BIGINT   ns     shortest gap
 --   p50_ns     BIGINT   ns     median gap
@@ -50,7 +52,7 @@ CREATE OR REPLACE MACRO idle_time_breakdown_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
     only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
-    kernel_gap_ns BIGINT := 30000  -- ns; from here on a gap is no mere kernel_wait
+    kernel_gap_ns BIGINT := 30000  -- ns; only shorter gaps are kernel_wait
 ) AS TABLE
 WITH
 picked AS (

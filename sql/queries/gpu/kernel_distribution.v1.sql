@@ -1,14 +1,16 @@
--- How each kernel's time a call differs from rank to rank.
+-- How each kernel's mean duration differs between ranks.
 --
--- A rank's mean is over its calls of that name; the slowest rank has the longest mean, the fastest
--- the shortest, the lower rank where several have. Ranks that never ran the kernel count nowhere.
+-- A rank's mean is over its calls of that name. The slowest rank has the longest mean, the fastest
+-- rank the shortest; if several ranks are equal, the lowest rank is given. Ranks that never ran the
+-- kernel do not count.
 --
--- `top_k` folds, within each job and kind, all names behind the first ones by total time over all
--- ranks into one row `others`, with the figures of their calls. What the parameters leave out
--- counts nowhere. `name_contains` looks at the full name, also where short ones are shown.
+-- Within each job and kind, `top_k` keeps the names with the longest total time over all ranks. All
+-- other names are folded into one row `others`, with the figures of their calls. Calls that the
+-- parameters leave out do not count anywhere. `name_contains` searches the full name, also with
+-- `short_names`.
 --
--- HTA has this as a plot only, in get_gpu_kernel_breakdown, and from the figures that kernel_stats
--- warns of.
+-- HTA's get_gpu_kernel_breakdown has this only as a plot. If there are more names than HTA keeps,
+-- it plots statistics of the names' totals, not of calls.
 --
 -- since: 0.1
 -- grain: job, kind, name
@@ -21,13 +23,13 @@
 --   total_ns         BIGINT   ns     sum of the calls' durations
 --   mean_ns          BIGINT   ns     mean of all calls' durations
 --   slowest_rank     INTEGER  -      rank with the longest mean
---   slowest_mean_ns  BIGINT   ns     its mean
+--   slowest_mean_ns  BIGINT   ns     mean on the slowest rank
 --   fastest_rank     INTEGER  -      rank with the shortest mean
---   fastest_mean_ns  BIGINT   ns     its mean
+--   fastest_mean_ns  BIGINT   ns     mean on the fastest rank
 --   min_ns           BIGINT   ns     shortest call
 --   max_ns           BIGINT   ns     longest call
 --   imbalance        DOUBLE   -      slowest mean / mean of the ranks' means; NULL if that is 0
---   position         BIGINT   -      1 for the longest total of its kind; then by name; others last
+--   position         BIGINT   -      1 for the longest total of its kind; ties by name; others last
 -- check: rank_count > 0 AND count >= rank_count AND position > 0
 -- check: min_ns <= fastest_mean_ns AND slowest_mean_ns <= max_ns
 -- check: mean_ns BETWEEN fastest_mean_ns AND slowest_mean_ns
@@ -47,7 +49,7 @@ WITH
 picked AS (
     FROM named_calls(only_jobs, only_ranks, only_steps, name_contains, short_names)
 ),
--- Materialized, for DuckDB turns the sum over it below into a join and would read all twice.
+-- Materialized, since DuckDB turns the sum over it below into a join and would read it twice.
 by_name AS MATERIALIZED (
     SELECT
         job,

@@ -1,6 +1,6 @@
--- Which kinds of activity each device ran, alone and together.
+-- How long each device ran each combination of kinds of activity.
 --
--- Every busy instant counts once, under all the kinds that run then.
+-- Every busy instant counts once, for the combination of all kinds that run then.
 --
 --     computation     [===========)                 [======)
 --     communication         [============)
@@ -8,10 +8,11 @@
 --
 --     1 computation, 2 communication+computation, 3 communication
 --
--- Kinds stand in alphabetical order; those that never ran so have no row.
+-- The kinds of a combination are in alphabetical order. Combinations that never ran have no row.
 --
--- HTA's get_gpu_kernel_breakdown has the same times in its first frame, summed over ranks, with
--- COMPUTATION overlapping COMMUNICATION for 2, and cuts every stretch to whole microseconds.
+-- HTA's get_gpu_kernel_breakdown has the same times in its first frame, summed over ranks. It cuts
+-- every stretch of time to whole microseconds, and its name for 2 is COMPUTATION overlapping
+-- COMMUNICATION.
 --
 -- since: 0.1
 -- grain: job, rank, device, kinds
@@ -19,9 +20,9 @@
 --   job        VARCHAR  -    run of a program
 --   rank       INTEGER  -    rank of the process
 --   device     BIGINT   -    GPU, as the process numbers it
---   kinds      VARCHAR  -    the kinds that run, joined by +
+--   kinds      VARCHAR  -    the kinds that run at the same time, joined by +
 --   time_ns    BIGINT   ns   time with exactly these kinds
---   time_frac  DOUBLE   0-1  time_ns / the device's busy time; they add up to 1
+--   time_frac  DOUBLE   0-1  share of the device's busy time; a device's rows add up to 1
 -- check: time_ns > 0
 -- check: time_frac > 0 AND time_frac <= 1
 -- reads: device_times
@@ -31,8 +32,9 @@ CREATE OR REPLACE MACRO kernel_kind_breakdown_v1(
     only_steps BIGINT[] := NULL  -- steps to measure [default: all, also outside steps]
 ) AS TABLE
 WITH
--- Alone is what the union of the others lacks. All three by inclusion and exclusion; two without
--- the third is what the unions with the third share, less the third.
+-- One kind alone: busy time minus the union of the other two kinds. Exactly two kinds: the
+-- overlap of their unions with the third kind, minus the third kind. All three kinds: by inclusion
+-- and exclusion.
 exclusive AS (
     SELECT
         job,

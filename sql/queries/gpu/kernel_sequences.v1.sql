@@ -1,29 +1,35 @@
--- Which sequences of kernels an operator launches, how often, and what each of them takes.
+-- Kernel sequences that an operator launches, how often, and how long they take.
 --
--- The operators are those whose name contains the given text, case and all, and that are not
--- inside another such operator on their thread. To each belong the activities whose launch lies in
--- it on its thread, however deep and whatever the stream: copies and memsets too, and all nodes of
--- a graph launched there. In the order in which they start, their names are its sequence.
+-- The query looks at operators whose name contains the given text; case matters. It leaves out
+-- operators that are inside another such operator on their thread. An empty text finds nothing.
+--
+-- An activity belongs to an operator if its launch lies in the operator, on the operator's thread,
+-- at any depth and for any stream. Copies and memsets count too, and so do all nodes of a graph
+-- launched there. The names of the activities, in order of start, are the operator's sequence.
 --
 --     host    [aten::linear=======================)   [aten::linear=======)
 --                [aten::linear===)                      [launch 3)
 --                  [launch 1)      [launch 2)
 --     device                 [2: fill=)  [1: gemm=====)       [3: gemm==)
 --
---     aten::linear   fill | gemm   count 1       (of the outer one; the inner is part of it)
+--     aten::linear   fill | gemm   count 1       (the inner one is part of it)
 --     aten::linear   gemm          count 1
 --
--- A call that outlives the operator does not lie in it; what other threads launch, in a backward
--- pass say, belongs to the operators there. Of activities that start at once, the one with the
--- lower event_id is first; one without a name has an empty one. Sequences that read the same, since
--- a name has ' | ' in it, are one row with the larger kernel_count. An empty text finds nothing.
+-- Details:
+--   * A launch that ends after the operator does not lie in it.
+--   * What other threads launch, for example in a backward pass, belongs to the operators on those
+--     threads.
+--   * Of activities with equal starts, the one with the lower event_id is first.
+--   * An activity without a name has an empty one.
+--   * If a name contains ' | ', different sequences can have the same text. They are one row, with
+--     the largest kernel_count.
 --
--- Selected steps are those in which the operators begin, and only these operators can be inside one
--- another; their activities count whatever step they are in.
+-- `only_steps` selects the operators that begin in those steps. Only selected operators can be
+-- inside one another. Their activities count in any step.
 --
--- HTA's get_frequent_cuda_kernel_sequences also takes annotations and calls of that name, but of
--- them all only those at the least depth of stack that one has anywhere in the rank: one shallow
--- operator hides the others. Its sequences include synchronisations, it finds nothing on stream 0,
+-- HTA's get_frequent_cuda_kernel_sequences also matches annotations and calls. Of all matches it
+-- keeps only those at the least stack depth at which one occurs in the rank, so one shallow
+-- operator hides the others. Its sequences include synchronisations. It finds nothing on stream 0,
 -- where AMD's kernels run, and it fails on most traces with fractions of a us.
 --
 -- since: 0.1
@@ -32,25 +38,25 @@
 --   job               VARCHAR  -      run of a program
 --   rank              INTEGER  -      rank of the process
 --   operator          VARCHAR  -      full name of the operators
---   sequence          VARCHAR  -      names of an operator's activities by start, ' | ' between
+--   sequence          VARCHAR  -      names of an operator's activities by start, joined by ' | '
 --   count             BIGINT   count  operators with this sequence
---   kernel_count      BIGINT   count  activities in the sequence, of one operator
---   gpu_ns            BIGINT   ns     sum of the activities' durations, of all the operators
---   host_ns           BIGINT   ns     sum of the operators' durations
---   example_event_id  BIGINT   -      the operator with the lowest event_id
+--   kernel_count      BIGINT   count  activities in the sequence, for one operator
+--   gpu_ns            BIGINT   ns     sum of the activities' durations, over all these operators
+--   host_ns           BIGINT   ns     sum of these operators' durations
+--   example_event_id  BIGINT   -      lowest event_id of these operators
 -- check: count > 0
 -- check: kernel_count >= 0 AND gpu_ns >= 0 AND host_ns >= 0
 -- check: kernel_count > 0 OR sequence = ''
 -- reads: gpu_activities, last_operators_before, outermost_operators
 CREATE OR REPLACE MACRO kernel_sequences_v1(
-    operator VARCHAR,  -- part of the operators' name
+    operator VARCHAR,  -- text that the operators' names contain; case matters
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
     only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
-    min_length INTEGER := 3  -- operators with fewer activities are left out; 0: none
+    min_length INTEGER := 3  -- least number of activities per operator; 0: all operators
 ) AS TABLE
 WITH
--- In here a bare `operator` is the parameter; the column of that name is `op_name` up to the end.
+-- A bare `operator` is the parameter here. The column is `op_name` until the last SELECT.
 ops AS (
     FROM outermost_operators(operator, only_jobs, only_ranks, only_steps)
 ),
@@ -75,7 +81,7 @@ launched AS (
 pairs AS MATERIALIZED (
     FROM last_operators_before(ops, launched)
 ),
--- Names are long and few: sequences are made and compared as lists of their numbers.
+-- Names are long and few, so sequences are built and compared as lists of name numbers.
 names AS (
     SELECT name, row_number() OVER (ORDER BY name) AS name_number
     FROM (SELECT DISTINCT name FROM pairs)
@@ -112,7 +118,7 @@ counted AS (
     WHERE coalesce(calls.kernel_count, 0) >= min_length
     GROUP BY ops.job, ops.rank, ops.op_name, calls.name_numbers
 ),
--- Its example tells a sequence from the others, and is no list to be copied for each of its names.
+-- example_event_id identifies a sequence, so that its list is not copied for each of its names.
 positions AS (
     SELECT
         job,
@@ -132,7 +138,7 @@ texts AS (
     JOIN names ON names.name_number = positions.name_number
     GROUP BY positions.job, positions.rank, positions.example_event_id
 )
--- Sequences that read the same, since a name has the ' | ' in it, are one.
+-- Merges sequences that have the same text because a name contains ' | '.
 SELECT
     counted.job,
     counted.rank,

@@ -1,16 +1,16 @@
--- How often each kernel, copy and memset ran on each rank, and how long a call took.
+-- Count and durations of each kernel, copy and memset, per rank.
 --
--- Times are sums and statistics over single calls, so kernels that overlap count twice.
--- Percentiles interpolate linearly between calls, as pandas does for HTA; the standard deviation is
--- that of a sample, 0 for one call. Means, percentiles and deviations are rounded to whole ns.
+-- Times are sums and statistics over single calls, so overlapping kernels count twice. Percentiles
+-- interpolate linearly between calls, as pandas does for HTA. The standard deviation is that of a
+-- sample, and 0 for one call. Means, percentiles and deviations are rounded to whole ns.
 --
--- `top_k` folds, within each rank and kind, all names behind the first ones by total time into one
--- row `others` with the figures of their calls. What the parameters leave out counts nowhere:
--- positions and fractions are among the selected calls. `name_contains` looks at the full name,
--- also where short ones are shown.
+-- Within each rank and kind, `top_k` keeps the names with the longest total time. All other names
+-- are folded into one row `others`, with the figures of their calls. Calls that the parameters
+-- leave out do not count anywhere: positions and fractions are among the selected calls.
+-- `name_contains` searches the full name, also with `short_names`.
 --
--- HTA's get_gpu_kernel_breakdown has these figures in its second frame, but where there are more
--- names than it keeps, its min, max, mean and stddev are those of the names' totals, not of calls.
+-- HTA's get_gpu_kernel_breakdown has these figures in its second frame. If there are more names
+-- than it keeps, its min, max, mean and stddev are those of the names' totals, not of calls.
 --
 -- since: 0.1
 -- grain: job, rank, kind, name
@@ -27,8 +27,8 @@
 --   p95_ns       BIGINT   ns     95th percentile
 --   max_ns       BIGINT   ns     longest call
 --   stddev_ns    BIGINT   ns     sample standard deviation
---   total_frac   DOUBLE   0-1    total_ns / that of the rank's kind
---   position     BIGINT   -      1 for the longest total of its kind; then by name; others last
+--   total_frac   DOUBLE   0-1    total_ns / the rank's total of that kind; NULL if that is 0
+--   position     BIGINT   -      1 for the longest total of its kind; ties by name; others last
 -- check: count > 0 AND position > 0
 -- check: min_ns <= p50_ns AND p50_ns <= p95_ns AND p95_ns <= max_ns
 -- check: mean_ns BETWEEN min_ns AND max_ns
@@ -48,8 +48,8 @@ WITH
 picked AS (
     FROM named_calls(only_jobs, only_ranks, only_steps, name_contains, short_names)
 ),
--- The calls of a name travel as one list: to fold names is to unnest it, and the activities with
--- their long names are read and grouped once.
+-- The durations of a name's calls are one list. Folding names then only unnests the lists, and the
+-- activities with their long names are read and grouped once.
 names AS (
     SELECT job, rank, kind, name, sum(dur_ns) AS total_ns, list(dur_ns) AS calls
     FROM picked

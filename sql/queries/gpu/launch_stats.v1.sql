@@ -1,29 +1,32 @@
--- How long each GPU activity's launch took on the host, and how long the activity then waited.
+-- Launch time and launch delay of each GPU activity.
 --
 --     host    [== launch ==)               cpu_ns 13
 --     GPU                       [====)     launch_delay_ns 5, gpu_ns 5: short
 --
--- One row for each activity that a runtime or driver call launched, whatever the call's name. The
--- delay runs from the launch's end to the activity's start, and is 0 where the activity starts
--- before that; launch_summary tells how many start even before their launch, which only clocks that
--- disagree can show. A CUDA graph's activities each have a row, with the same launch.
+-- There is one row per activity with a launch. Any runtime or driver call that launched an activity
+-- counts, regardless of its name. The activities of a CUDA graph have one row each, with the same
+-- launch.
 --
--- An activity is short when it runs for less time than its launch took: launches of such, one after
--- another, cannot keep the GPU busy. Outliers are launches that take, and activities that wait,
--- longer than a cutoff.
+-- The delay runs from the launch's end to the activity's start. It is 0 if the activity starts
+-- before the launch ends. An activity that starts even before its launch begins shows that the
+-- clocks of host and GPU disagree; launch_summary counts these activities.
 --
--- HTA's get_cuda_kernel_launch_stats has the three times, but only of calls of five names: nothing
--- launched by HIP, cuLaunchKernel, a CUDA graph or a synchronous copy. Its cutoffs only shape
--- histograms.
+-- An activity is short if it runs for less time than its launch took. A series of such launches
+-- cannot keep the GPU busy. A launch is an outlier if it takes longer than runtime_cutoff_ns. An
+-- activity is an outlier if it waits longer than launch_delay_cutoff_ns.
+--
+-- HTA's get_cuda_kernel_launch_stats reports the same three times, but recognises launches by five
+-- function names. It misses activities launched by HIP, cuLaunchKernel, a CUDA graph or a
+-- synchronous copy. Its cutoffs only shape histograms.
 --
 -- since: 0.1
 -- grain: job, rank, event_id
 -- returns:
 --   job                 VARCHAR  -   run of a program
 --   rank                INTEGER  -   rank of the process
---   event_id            BIGINT   -   the activity
+--   event_id            BIGINT   -   event_id of the activity
 --   launch_id           BIGINT   -   event_id of its launch
---   correlation         BIGINT   -   what the trace joins the two by
+--   correlation         BIGINT   -   correlation id of launch and activity
 --   launch_name         VARCHAR  -   name of the launch
 --   name                VARCHAR  -   name of the activity
 --   device              BIGINT   -   GPU, as the process numbers it
@@ -31,7 +34,7 @@
 --   step                BIGINT   -   step in which the launch began; NULL outside steps
 --   cpu_ns              BIGINT   ns  duration of the launch
 --   gpu_ns              BIGINT   ns  duration of the activity
---   launch_delay_ns     BIGINT   ns  launch's end to activity's start, 0 where that comes first
+--   launch_delay_ns     BIGINT   ns  launch's end to activity's start; 0 if it starts earlier
 --   is_short            BOOLEAN  -   gpu_ns < cpu_ns
 --   is_runtime_outlier  BOOLEAN  -   cpu_ns > runtime_cutoff_ns
 --   is_delay_outlier    BOOLEAN  -   launch_delay_ns > launch_delay_cutoff_ns
@@ -44,7 +47,7 @@ CREATE OR REPLACE MACRO launch_stats_v1(
     only_steps BIGINT[] := NULL,  -- steps to list [default: all, also outside steps]
     runtime_cutoff_ns BIGINT := 50000,  -- ns; a launch that takes longer is an outlier
     launch_delay_cutoff_ns BIGINT := 100000,  -- ns; an activity that waits longer is an outlier
-    include_memory BOOLEAN := true  -- copies and memsets, too
+    include_memory BOOLEAN := true  -- whether copies and memsets count
 ) AS TABLE
 SELECT
     a.job,

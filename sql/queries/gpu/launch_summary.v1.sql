@@ -1,33 +1,33 @@
--- How much the launches of each rank cost the host, and how long the GPU took to start on them.
+-- How long the launches of each rank take, and how long activities then wait.
 --
--- The terms are those of launch_stats, but a launch counts once, however many activities it has:
--- gpu_ns is the sum of theirs, the delay that of the first to start.
+-- Terms are as in launch_stats, but a launch counts once, even if it has several activities. Its
+-- gpu_ns is the sum of their durations. Its delay is that of the activity that starts first.
 --
 --     host    [= graph launch =)
 --     GPU                          [==)[====)[==)     1 launch, 3 activities
 --                              |---|                  its delay
 --
--- An activity cannot start before its launch begins: where early_start_count is not 0, the clocks
--- of host and GPU disagree, and all delays are off by as much.
+-- An activity cannot start before its launch begins. If early_start_count is above 0, the clocks of
+-- host and GPU disagree, and every delay includes the offset between them.
 --
 -- Percentiles interpolate linearly between launches. Means and percentiles are rounded to whole ns.
--- Ranks without launches have no row. HTA has no such table; its histograms count each activity.
+-- Ranks without launches have no row. HTA's histograms of launches count each activity instead.
 --
 -- since: 0.1
 -- grain: job, rank
 -- returns:
 --   job                    VARCHAR  -      run of a program
 --   rank                   INTEGER  -      rank of the process
---   launch_count           BIGINT   count  launches that activities came of
---   activity_count         BIGINT   count  these activities
+--   launch_count           BIGINT   count  launches with a GPU activity
+--   activity_count         BIGINT   count  GPU activities of these launches
 --   short_count            BIGINT   count  launches with gpu_ns < cpu_ns
 --   runtime_outlier_count  BIGINT   count  launches with cpu_ns > runtime_cutoff_ns
 --   delay_outlier_count    BIGINT   count  launches with a delay > launch_delay_cutoff_ns
 --   early_start_count      BIGINT   count  activities that start before their launch begins
 --   mean_cpu_ns            BIGINT   ns     mean duration of a launch
---   mean_gpu_ns            BIGINT   ns     mean over launches of their activities' summed durations
+--   mean_gpu_ns            BIGINT   ns     mean summed duration of a launch's activities
 --   p50_launch_delay_ns    BIGINT   ns     median delay
---   p95_launch_delay_ns    BIGINT   ns     95th percentile
+--   p95_launch_delay_ns    BIGINT   ns     95th percentile of the delay
 --   max_launch_delay_ns    BIGINT   ns     longest delay
 -- check: launch_count BETWEEN 1 AND activity_count
 -- check: short_count BETWEEN 0 AND launch_count
@@ -43,7 +43,7 @@ CREATE OR REPLACE MACRO launch_summary_v1(
     only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
     runtime_cutoff_ns BIGINT := 50000,  -- ns; a launch that takes longer is an outlier
     launch_delay_cutoff_ns BIGINT := 100000,  -- ns; a launch with a longer delay is an outlier
-    include_memory BOOLEAN := true  -- copies and memsets, too
+    include_memory BOOLEAN := true  -- whether copies and memsets count
 ) AS TABLE
 WITH
 launches AS (
@@ -53,7 +53,7 @@ launches AS (
         a.launch_id,
         count(*) AS activity_count,
         count_if(a.start_ns < a.launch_start_ns) AS early_start_count,
-        min(a.launch_end_ns - a.launch_start_ns) AS cpu_ns,  -- the same for all of a launch
+        min(a.launch_end_ns - a.launch_start_ns) AS cpu_ns,  -- the same in each row of a launch
         sum(a.dur_ns) AS gpu_ns,
         greatest(0, min(a.start_ns - a.launch_end_ns)) AS launch_delay_ns
     FROM activities_of(only_jobs, only_ranks, only_steps) AS a

@@ -1,20 +1,21 @@
--- How many bytes each device's copies and memsets moved, for how long, and how fast together.
+-- Bytes, time and bandwidth of each device's copies and memsets.
 --
--- The statistics are over the points of memory_bandwidth_series that are above 0, each counted once
--- however long it holds: where copies do not overlap, over the copies.
+-- Memsets count as copies here. The statistics are over the points of memory_bandwidth_series that
+-- are above 0. Each point counts once, no matter how long it holds. If copies do not overlap, there
+-- is one point per copy.
 --
 --     HtoD, 2 GB/s    [=======)        [=======)
 --     HtoD, 3 GB/s        [=======)            [===)
 --     points          2   5   3        2       3          count 5, mean 3, p50 3, max 5
 --     time_ns         ............     ............
 --
--- Quartiles interpolate linearly between points, as pandas does for HTA; the standard deviation is
--- that of a sample, 0 for one point. Copies of no length and those whose bandwidth is not known
--- count among the copies and bytes, but make no points.
+-- Quartiles interpolate linearly between points, as in pandas. The standard deviation is that of a
+-- sample; it is 0 for a single point. Copies of zero length and copies of unknown bandwidth count
+-- in copy_count and bytes, but make no points.
 --
--- HTA's get_memory_bw_summary has these statistics of its own series: residues such as 1e-13 count
--- as points, and where one copy ends as the next begins, so may the sum of both. Where the profiler
--- gives no bandwidth, as some do not on AMD, HTA has no row.
+-- HTA's get_memory_bw_summary takes the same statistics from its own series. There, residues such
+-- as 1e-13 count as points. If one copy ends as the next begins, the sum of both may count, too.
+-- HTA has no row if the profiler records no bandwidth, as with some profilers on AMD.
 --
 -- since: 0.1
 -- grain: job, rank, device, copy_kind
@@ -23,7 +24,7 @@
 --   rank        INTEGER  -      rank of the process
 --   device      BIGINT   -      GPU, as the process numbers it
 --   copy_kind   VARCHAR  -      Memcpy HtoD, Memcpy DtoH, ..., Memcpy Unknown or Memset
---   count       BIGINT   count  points above 0; the statistics are NULL where there are none
+--   count       BIGINT   count  points above 0; the statistics are NULL if there are none
 --   mean        DOUBLE   GB/s   mean of the points
 --   stddev      DOUBLE   GB/s   sample standard deviation
 --   min         DOUBLE   GB/s   lowest point
@@ -31,9 +32,9 @@
 --   p50         DOUBLE   GB/s   median
 --   p75         DOUBLE   GB/s   third quartile
 --   max         DOUBLE   GB/s   highest point
---   bytes       BIGINT   bytes  moved by all copies; NULL where the trace does not tell
+--   bytes       BIGINT   bytes  sum over copies that record bytes; NULL if none does
 --   copy_count  BIGINT   count  copies
---   time_ns     BIGINT   ns     time with one copy or more under way
+--   time_ns     BIGINT   ns     time with at least one copy under way
 -- check: copy_count > 0
 -- check: count BETWEEN 0 AND 2 * copy_count - 1
 -- check: count = 0 OR time_ns > 0
@@ -65,7 +66,7 @@ SELECT
     copy_kind,
     count(point) AS count,
     sum(exact_point)::DOUBLE / count(point) AS mean,
-    -- In order, since sums of doubles depend on it.
+    -- Ordered, because a sum of doubles depends on the order.
     CASE count(point) WHEN 1 THEN 0 ELSE stddev_samp(point ORDER BY point) END AS stddev,
     min(point) AS min,
     quantile_cont(point, 0.25) AS p25,

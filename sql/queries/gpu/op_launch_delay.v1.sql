@@ -1,7 +1,8 @@
--- How long ATen operators take to launch their kernels, and the kernels then to start.
+-- How long ATen operators take to launch kernels, and kernels then to start.
 --
--- A launch belongs to the innermost operator around it on its thread whose name begins with
--- `aten::`, through whatever lies between the two; launches inside no such operator count nowhere.
+-- An ATen operator is one whose name begins with `aten::`. A launch belongs to the innermost ATen
+-- operator around it on its thread. Other operators, annotations and Python functions may lie
+-- between the two. Launches inside no ATen operator do not count.
 --
 --     aten::linear   [=======================================)
 --     aten::mm           [=================)                        one launch of its own
@@ -10,15 +11,18 @@
 --     aten::mm           |-----|-----|
 --     aten::linear   |----------------------------|-------|
 --
--- The two times are those of an operator's first launch: from the operator's start to the launch's
--- start, and on to the start of the launch's first activity. The second is negative where the
--- clocks of host and GPU disagree so far. Calls of an operator whose activities, kernels and copies
--- alike, have the same names in the order of their starts are one row; means are rounded to whole
--- ns.
+-- Both times are those of an operator's first launch. The first time runs from the operator's start
+-- to the launch's start. The second runs on to the start of the launch's first activity. It is
+-- negative if the clocks of host and GPU disagree by more than the true delay.
 --
--- HTA's get_aten_op_kernels_and_delay takes the operator that began last on any thread, adds to a
--- rank's calls those of the ranks before it, knows launches by name, none of them HIP's or a
--- copy's, and fails where a launch has several kernels or none.
+-- Calls of an operator share a row if their activities (kernels, copies and memsets) have the same
+-- names, in the order of their starts. Means are rounded to whole ns.
+--
+-- HTA's get_aten_op_kernels_and_delay differs:
+--   * It gives a launch to the operator that began last on any thread.
+--   * It adds the calls of the ranks before a rank to that rank's calls.
+--   * It recognises launches by name, but none of HIP and none of copies.
+--   * It fails if a launch has several kernels or none.
 --
 -- since: 0.1
 -- grain: job, rank, operator, sequence
@@ -29,7 +33,7 @@
 --   sequence                  VARCHAR  -      names of its own activities, joined by ` | `
 --   count                     BIGINT   count  calls of the operator
 --   mean_op_to_launch_ns      BIGINT   ns     operator's start to its first launch's start
---   mean_launch_to_kernel_ns  BIGINT   ns     this launch's start to its first activity's start
+--   mean_launch_to_kernel_ns  BIGINT   ns     that launch's start to its first activity's start
 -- check: count > 0
 -- check: mean_op_to_launch_ns >= 0
 -- check: prefix(operator, 'aten::')
@@ -70,7 +74,7 @@ ops AS MATERIALIZED (
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
       AND is_operator(o.cat)
 ),
--- What is around an innermost operator that is not of ATen, outwards up to the first that is.
+-- For an innermost operator that is not ATen's, the operators around it up to the first that is.
 around AS (
     SELECT DISTINCT ops.job, ops.rank, ops.event_id AS innermost_id, ops.op_id AS event_id
     FROM picked
@@ -88,7 +92,7 @@ around AS (
         AND ops.event_id = around.event_id
     WHERE ops.operator IS NULL AND ops.op_id IS NOT NULL
 ),
--- Names are long and few: numbered, a sequence is a short list until the end.
+-- Names are long, but few. With a number for each, sequences are short lists until the end.
 names AS MATERIALIZED (
     SELECT name, row_number() OVER (ORDER BY name) AS number
     FROM (SELECT DISTINCT name FROM picked)
@@ -134,7 +138,7 @@ calls AS (
     FROM launched
     GROUP BY job, rank, call_id, operator, op_start_ns
 ),
--- To sort lists is slow, and most calls have one activity.
+-- Sorting lists is slow. Most calls have a single activity and need no sorting.
 longer AS (
     SELECT a.job, a.rank, a.call_id, list(a.number ORDER BY a.start_ns, a.event_id) AS numbers
     FROM launched AS a
@@ -166,7 +170,7 @@ numbered AS MATERIALIZED (
     SELECT *, row_number() OVER () AS row_id
     FROM by_numbers
 ),
--- By row_id, for a list may be long: beside each of its own numbers it would be quadratic.
+-- Keyed by row_id: to repeat a long list beside each of its numbers would be quadratic.
 sequences AS (
     SELECT places.row_id, string_agg(coalesce(names.name, ''), ' | ' ORDER BY place) AS sequence
     FROM (

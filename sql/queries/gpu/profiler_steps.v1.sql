@@ -1,15 +1,15 @@
--- The steps of each rank: when they ran, and what the host and its devices did in them.
+-- Start, duration, GPU time and operator count of each rank's steps.
 --
--- A step is the host annotation `ProfilerStep#N`; where a rank has several of one N, the step runs
--- from the first one's start to the last one's end. An operator belongs to the step in which it
--- begins, a GPU activity to the step in which its launch does, on whatever device it runs and
--- however late. All three GPU figures are 0 for a step that launched nothing.
+-- A step is the host annotation `ProfilerStep#N`. If a rank has several with the same N, the step
+-- runs from the first start to the last end. An operator belongs to the step in which it begins. A
+-- GPU activity belongs to the step in which its launch begins, no matter on which device or how
+-- late it runs. All three GPU figures are 0 for a step that launched nothing.
 --
 --     host    [== ProfilerStep#3 ==)
 --     launch     |   |
 --     GPU            [===)   [========)        gpu_busy_ns 4 + 9 = 13, gpu_span_ns 17
 --
--- HTA's get_profiler_steps lists only the numbers, over all ranks.
+-- HTA's get_profiler_steps lists only the step numbers, once for all ranks.
 --
 -- since: 0.1
 -- grain: job, rank, step
@@ -18,8 +18,8 @@
 --   rank          INTEGER  -      rank of the process
 --   step          BIGINT   -      N of ProfilerStep#N
 --   start_ns      BIGINT   ns     start on the host
---   dur_ns        BIGINT   ns     time on the host
---   gpu_busy_ns   BIGINT   ns     time with one GPU activity or more, on any device
+--   dur_ns        BIGINT   ns     duration on the host
+--   gpu_busy_ns   BIGINT   ns     time with at least one GPU activity, on any device
 --   gpu_span_ns   BIGINT   ns     first GPU activity's start to the last one's end
 --   kernel_count  BIGINT   count  GPU activities: kernels, copies and memsets
 --   op_count      BIGINT   count  operators

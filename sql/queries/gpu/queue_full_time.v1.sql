@@ -1,18 +1,18 @@
--- How long the queue of each stream was full, so that the host had to wait to launch more.
+-- How long each stream's queue was full, so that the host had to wait.
 --
--- The queue's length is that of queue_length_series. CUDA's queues take about 1024 activities; to
--- launch one more then blocks until one starts.
+-- The length of a queue is that of queue_length_series. A CUDA queue takes about 1024 activities.
+-- When it is full, the next launch blocks until an activity starts.
 --
 --     launches      abc
 --     activities        [a)         [b)       [c)
 --     queue_length  123 2           1         0
 --     2 or more      xxxxxxxxxxxxxxx                 full_ns 15 for a max_queue_length of 2
 --
--- Every stream with a launched activity has a row, most of them with 0. The fraction is of the
--- rank's whole trace, first start to last end, also where only some of its steps are selected.
+-- Every stream with a launched activity has a row. For most streams full_ns is 0. full_frac is a
+-- share of the rank's whole trace, first start to last end, even if only some steps are selected.
 --
--- HTA's get_time_spent_blocked_on_full_queue keeps one stream a rank, the last of those that ever
--- were full, and divides by the time from the first event's start to the last one's start.
+-- HTA's get_time_spent_blocked_on_full_queue reports one stream per rank, the last of those that
+-- were ever full. It divides by the time from the first event's start to the last event's start.
 --
 -- since: 0.1
 -- grain: job, rank, device, stream
@@ -21,7 +21,7 @@
 --   rank       INTEGER  -    rank of the process
 --   device     BIGINT   -    GPU, as the process numbers it
 --   stream     BIGINT   -    stream, as the device numbers it
---   full_ns    BIGINT   ns   time with max_queue_length activities in the queue or more
+--   full_ns    BIGINT   ns   time with at least max_queue_length activities in the queue
 --   full_frac  DOUBLE   0-1  full_ns / length of the rank's trace; NULL if that is 0 or unknown
 -- check: full_ns >= 0
 -- check: full_frac BETWEEN 0 AND 1
@@ -30,7 +30,7 @@ CREATE OR REPLACE MACRO queue_full_time_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
     only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
-    max_queue_length INTEGER := 1024  -- activities in the queue from which on it is full
+    max_queue_length INTEGER := 1024  -- number of activities that fill the queue
 ) AS TABLE
 WITH
 full_times AS (

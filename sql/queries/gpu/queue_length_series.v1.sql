@@ -1,21 +1,22 @@
--- How many activities wait in the queue of each stream, after every launch and every start.
+-- Queue length of each stream after every launch and every activity start.
 --
--- An activity enters the queue of its stream when its launch begins on the host and leaves it when
--- it starts on the device: what runs no longer waits. Activities without a launch count nowhere; a
--- launch of several activities, as of a CUDA graph, lets all of them in at once.
+-- An activity enters the queue of its stream when its launch begins on the host. It leaves when it
+-- starts on the device: a running activity is no longer in the queue. Activities without a launch
+-- do not count. If a launch has several activities, as a CUDA graph does, they all enter at the
+-- same time.
 --
 --     launches      a  b  c          d
 --     activities        [= a =)[b=)[= c =)[d)
 --     queue_length  1  21 2    1   0 1    0
 --
--- Of points at one instant those of launches come first, then the lower event_id. Selected steps
--- are measured alone: what other steps left in the queue is not in it.
+-- Among points at the same instant, launches come first, then the lower event_id. If steps are
+-- selected, only their activities count. Activities that other steps left in the queue do not.
 --
--- The length is below 0 only where an activity starts before its launch begins (`is_early_start`),
--- which is to say that the clocks of host and device disagree: it leaves before it enters.
+-- The length is below 0 only if an activity starts before its launch begins (`is_early_start`) and
+-- so leaves the queue before it enters. The clocks of host and device then disagree.
 --
--- HTA's get_queue_length_time_series knows a dozen functions that launch, none of them for graphs,
--- and leaves the order within an instant to chance.
+-- HTA's get_queue_length_time_series recognises a dozen launch functions, none of them for CUDA
+-- graphs. Its order of points at the same instant is arbitrary.
 --
 -- since: 0.1
 -- grain: job, rank, device, stream, at_ns, event_id, change
@@ -24,12 +25,12 @@
 --   rank            INTEGER  -   rank of the process
 --   device          BIGINT   -   GPU, as the process numbers it
 --   stream          BIGINT   -   stream, as the device numbers it
---   at_ns           BIGINT   ns  when the launch begins or the activity starts
---   event_id        BIGINT   -   the activity
---   change          INTEGER  -   1 when it is launched, -1 when it starts
---   queue_length    BIGINT   -   activities in the queue then
+--   at_ns           BIGINT   ns  start of the launch or of the activity
+--   event_id        BIGINT   -   event_id of the activity
+--   change          INTEGER  -   1 for the launch, -1 for the start of the activity
+--   queue_length    BIGINT   -   activities in the queue from then on
 --   launch_id       BIGINT   -   event_id of its launch
---   is_early_start  BOOLEAN  -   whether it starts before its launch begins
+--   is_early_start  BOOLEAN  -   whether the activity starts before its launch begins
 -- check: change IN (-1, 1)
 -- check: launch_id IS NOT NULL AND is_early_start IS NOT NULL
 -- reads: queue_lengths

@@ -1,8 +1,9 @@
--- How long the queue of each stream is, over its points and over time.
+-- Queue length of each stream: statistics over points and over time.
 --
--- The points are those of queue_length_series: after every launch and every start. A burst of
--- launches is many points in little time, so figures over points say little of how long the queue
--- is for how long. The time-weighted mean does, from the first point to the last.
+-- The points are those of queue_length_series: one after every launch and one after every activity
+-- start. A burst of launches makes many points in little time. Statistics over points therefore say
+-- little about the length over time. time_weighted_mean is the mean over time, from the first point
+-- to the last.
 --
 --     launches      abc
 --     activities        [a)         [b)       [c)
@@ -11,14 +12,14 @@
 --     mean                (1 + 2 + 3 + 2 + 1 + 0) / 6 = 1.5
 --     time_weighted_mean  (1 * 1 + 2 * 1 + 3 * 2 + 2 * 12 + 1 * 10) / 26 = 1.65
 --
--- Percentiles interpolate linearly between points, as pandas does for HTA.
+-- Percentiles interpolate linearly between points, as in pandas.
 --
--- `min` is below 0 only where activities start before their launch begins, because the clocks of
--- host and device disagree. `early_start_count` tells how many do: each of them makes the queue
--- look shorter by one from its start to its launch, also where the length stays above 0.
+-- `min` is below 0 only if activities start before their launch begins, because the clocks of host
+-- and device disagree. `early_start_count` counts these activities. Each of them makes the queue
+-- look shorter by one from its start to its launch, even where the length stays above 0.
 --
--- HTA's get_queue_length_summary has the figures over points, of the launches that it knows; see
--- queue_length_series.
+-- HTA's get_queue_length_summary has only the statistics over points, and only of the launches that
+-- it recognises (see queue_length_series).
 --
 -- since: 0.1
 -- grain: job, rank, device, stream
@@ -27,7 +28,7 @@
 --   rank                INTEGER  -      rank of the process
 --   device              BIGINT   -      GPU, as the process numbers it
 --   stream              BIGINT   -      stream, as the device numbers it
---   count               BIGINT   count  points, two for each launched activity
+--   count               BIGINT   count  points, two per launched activity
 --   mean                DOUBLE   -      mean over points
 --   stddev              DOUBLE   -      sample standard deviation over points
 --   min                 BIGINT   -      shortest queue

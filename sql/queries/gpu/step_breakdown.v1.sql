@@ -1,14 +1,15 @@
--- How each device's time in each step splits into idle, computing, and busy with something else.
+-- Idle, compute and non-compute time of each device in each step.
 --
--- The terms are those of temporal_breakdown. A device's step is what was launched during the step:
--- it begins with the first of these activities and ends with the last, mostly later than the host's
--- step. Neighbours may overlap on the device, and each counts its own activities only.
+-- Terms are as in temporal_breakdown. A device's step consists of the activities launched during
+-- the host's step. It begins with the first of these activities and ends with the last. Mostly it
+-- ends later than the host's step. Neighbouring steps may overlap on the device. Each counts only
+-- its own activities.
 --
 --     host    [ProfilerStep#1)[ProfilerStep#2)
 --     device         [=======1=======) [==1==)
 --     device                           [======2=======)
 --
--- Activities launched outside every step, or by nothing, are left out. HTA has no such table.
+-- Activities without a launch, and those launched outside every step, are left out.
 --
 -- since: 0.1
 -- grain: job, rank, device, step
@@ -18,13 +19,13 @@
 --   device                    BIGINT   -    GPU, as the process numbers it
 --   step                      BIGINT   -    N of ProfilerStep#N
 --   span_ns                   BIGINT   ns   first activity's start to the last one's end
---   busy_ns                   BIGINT   ns   time with one activity or more
+--   busy_ns                   BIGINT   ns   time with at least one activity
 --   idle_ns                   BIGINT   ns   the rest of the span
 --   compute_ns                BIGINT   ns   time with computation
 --   non_compute_ns            BIGINT   ns   busy time without computation
 --   communication_ns          BIGINT   ns   time with communication
 --   memory_ns                 BIGINT   ns   time with copies or memsets
---   exposed_communication_ns  BIGINT   ns   time with communication, but no computation
+--   exposed_communication_ns  BIGINT   ns   time with communication but no computation
 --   exposed_memory_ns         BIGINT   ns   time with copies or memsets and nothing else
 --   idle_frac                 DOUBLE   0-1  idle_ns / span_ns
 --   compute_frac              DOUBLE   0-1  compute_ns / span_ns

@@ -1,8 +1,8 @@
--- How each device's time splits into idle, computing, and busy with something else.
+-- Idle, compute and non-compute time of each device.
 --
--- An instant is busy when anything runs on the device, on any stream, and computing when a
--- computation kernel does, whatever runs beside it. So communication and copies that hide behind
--- computation cost nothing; what does not hide is exposed.
+-- A device is busy while any activity runs on it, on any stream. It computes while a computation
+-- kernel runs, even if other activities run at the same time. Communication and copies that overlap
+-- with computation therefore add no non-compute time. The part that does not overlap is exposed.
 --
 --     computation     [===========)                 [======)
 --     communication         [============)
@@ -11,12 +11,13 @@
 --
 --     c compute, k exposed communication, m exposed memory, . idle
 --
--- Activities of no length lengthen the span, nothing else. Selected steps are measured from their
--- first activity to their last, whatever lies between them.
+-- An activity of zero length can lengthen the span, but adds no busy time. If steps are selected,
+-- only their activities count. The span runs from the first of these to the last, and includes the
+-- time between the steps.
 --
--- This is HTA's get_temporal_breakdown for each device instead of each rank, exact where HTA's
--- time stamps are rounded to whole microseconds, and of real activities only: HTA also takes
--- synchronisations and Triton's host rows for busy time, and fails on ranks without a GPU.
+-- HTA's get_temporal_breakdown has one row per rank, not per device, and rounds time stamps to
+-- whole microseconds. It also counts synchronisations and Triton's host rows as busy time, and
+-- fails for all ranks if one has no GPU activities.
 --
 -- since: 0.1
 -- grain: job, rank, device
@@ -25,13 +26,13 @@
 --   rank                      INTEGER  -    rank of the process
 --   device                    BIGINT   -    GPU, as the process numbers it
 --   span_ns                   BIGINT   ns   first activity's start to the last one's end
---   busy_ns                   BIGINT   ns   time with one activity or more
+--   busy_ns                   BIGINT   ns   time with at least one activity
 --   idle_ns                   BIGINT   ns   the rest of the span
 --   compute_ns                BIGINT   ns   time with computation
 --   non_compute_ns            BIGINT   ns   busy time without computation
 --   communication_ns          BIGINT   ns   time with communication
 --   memory_ns                 BIGINT   ns   time with copies or memsets
---   exposed_communication_ns  BIGINT   ns   time with communication, but no computation
+--   exposed_communication_ns  BIGINT   ns   time with communication but no computation
 --   exposed_memory_ns         BIGINT   ns   time with copies or memsets and nothing else
 --   idle_frac                 DOUBLE   0-1  idle_ns / span_ns
 --   compute_frac              DOUBLE   0-1  compute_ns / span_ns

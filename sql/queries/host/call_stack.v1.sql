@@ -1,9 +1,10 @@
--- An event's call stack: what called it, through threads, what it called, and their GPU activities.
+-- An event's call stack across threads: callers, callees and their GPU activities.
 --
--- The event is an operation of the host or a GPU activity. An operation's caller is the one around
--- it on its thread; an outermost one of an autograd thread was called by the annotation of the main
--- thread that it ran in (`## backward ##`, else the profiler step), an activity by its launch.
--- `relation` tells what each row is to the event, here to aten::mm:
+-- The event is a host operation or a GPU activity. The caller of a host operation is the operation
+-- around it on its thread. If it is the outermost operation of an autograd thread, its caller is
+-- the main thread's annotation during which it ran: `## backward ##`, or the profiler step if the
+-- main thread has no `## backward ##`. The caller of an activity is its launch. `relation` says how
+-- each row relates to the event, here to aten::mm:
 --
 --     main thread      [= ProfilerStep#5 =============================)       ancestor
 --                        [= Linear =)                                         forward_ancestor
@@ -15,20 +16,22 @@
 --                                                   [launch)                  descendant
 --     GPU                                                       [= gemm =)    activity
 --
--- For an event of a backward pass there are also the forward operator whose backward pass it is of,
--- and what is around that one: they lead from a backward kernel to its module and its line of the
--- program. An event has one row; what is both above it and above its forward operator, as the step
--- here, is an ancestor.
+-- If the event is part of a backward pass, the rows also include its forward operator (the one
+-- whose gradients are computed there) and everything around that operator. These rows lead from a
+-- backward kernel to its module and its line of the program. Each event has one row: an operation
+-- above both the event and its forward operator, as the step is here, is an ancestor.
 --
--- `depth` counts callers through threads. `height`, `kernel_count` and `kernel_ns` are of all that
--- the row's event called, on whatever thread, listed or not. Rows are in depth-first order, so that
--- names indented by `depth` read as a stack: callees by their starts, then those of other threads;
--- an activity right behind its launch; the forward pass at the end. There are no rows of an event
--- that is neither an operation of the host nor a GPU activity.
+-- `depth` is the number of callers above, across threads. `height`, `kernel_count` and `kernel_ns`
+-- cover everything that the row's event called, on any thread, listed or not. Rows are in
+-- depth-first order, so that names indented by `depth` read as a stack. Callees on the same thread
+-- come first, by start, then those on other threads. An activity comes right after its launch, and
+-- the forward pass comes at the end. If the event is neither a host operation nor a GPU activity,
+-- there are no rows.
 --
--- HTA's get_stack_of_node has the same rows but for the forward pass, by their starts; the parent
--- of what has no caller is the thread's number below zero. It knows no activities on stream 0, and
--- fails where a stack is about 1,000 deep or rounding to whole us made a duration negative.
+-- HTA's get_stack_of_node gives the same rows, but without the forward pass and in order of start.
+-- There, the parent of an operation without a caller is a negative number that stands for the
+-- thread. HTA leaves out activities on stream 0. It fails if a stack is about 1,000 deep, or if
+-- rounding to whole microseconds makes a duration negative.
 --
 -- since: 0.1
 -- grain: job, rank, event_id
@@ -37,22 +40,23 @@
 --   rank          INTEGER  -      rank of the process
 --   event_id      BIGINT   -      the event of this row
 --   relation      VARCHAR  -      self: the event; ancestor: above it; descendant: host operation
---                                 below it; activity: launched by one of these; forward: its
---                                 forward operator; forward_ancestor: above that one
---   depth         BIGINT   -      callers above, through threads; 0 for the outermost
---   height        BIGINT   -      0 of an activity; 1 of an operation that called none, one more
---                                 with each level below
---   parent_id     BIGINT   -      its caller, through threads; NULL for the outermost
+--                                 below it; activity: launched by the event or a descendant;
+--                                 forward: its forward operator; forward_ancestor: above the
+--                                 forward operator
+--   depth         BIGINT   -      callers above, across threads; 0 for the outermost
+--   height        BIGINT   -      0 for an activity; 1 for an operation that called no other; one
+--                                 more for each level below
+--   parent_id     BIGINT   -      its caller, across threads; NULL for the outermost
 --   cat           VARCHAR  -      category
 --   name          VARCHAR  -      name
 --   pid           VARCHAR  -      process of a host operation; NULL for an activity
---   tid           VARCHAR  -      its thread; NULL for an activity
+--   tid           VARCHAR  -      thread of a host operation; NULL for an activity
 --   device        BIGINT   -      GPU of an activity; NULL for a host operation
---   stream        BIGINT   -      its stream; NULL for a host operation
+--   stream        BIGINT   -      stream of an activity; NULL for a host operation
 --   start_ns      BIGINT   ns     start
 --   dur_ns        BIGINT   ns     duration
 --   kernel_count  BIGINT   count  GPU activities launched in it: kernels, copies and memsets; 1 for
---                                 one of these
+--                                 an activity
 --   kernel_ns     BIGINT   ns     sum of these activities' durations
 -- check: relation IN (
 --   'ancestor', 'self', 'descendant', 'activity', 'forward', 'forward_ancestor')
@@ -68,12 +72,12 @@ CREATE OR REPLACE MACRO call_stack_v1(
     only_jobs VARCHAR[] := NULL  -- its job [default: each that has an event of this number]
 ) AS TABLE
 WITH RECURSIVE
--- The event with the operation that it is, or that launched it. A rank has one or none, so these
--- number the ranks.
+-- The event with its host operation: itself, or its launch. A rank has at most one such event, so
+-- rank_number numbers the ranks.
 wanted AS MATERIALIZED (
     FROM events_of_number(of_event, of_rank, only_jobs)
 ),
--- Where that operation stands, and the forward operator whose backward pass it is of.
+-- The place of that operation, and its forward operator if it is part of a backward pass.
 places AS MATERIALIZED (
     SELECT w.rank_number, w.job, w.rank, o.event_id, o.root_id, o.forward_id
     FROM host_ops AS o
@@ -91,7 +95,8 @@ forward_places AS MATERIALIZED (
 roots AS MATERIALIZED (
     FROM stack_roots(wanted, places, forward_places, of_rank, only_jobs)
 ),
--- All that the outermost callers called: an ancestor's figures are of more than is listed.
+-- Everything that the outermost callers called, since an ancestor's figures cover more than the
+-- rows listed.
 tree AS MATERIALIZED (
     SELECT
         w.rank_number,
@@ -115,7 +120,7 @@ activities AS MATERIALIZED (
 totals AS MATERIALIZED (
     FROM stack_totals(tree, activities, places, forward_places)
 ),
--- The event and all that it called, from it down.
+-- The event and everything that it called, from the event down.
 inside AS (
     SELECT rank_number, op_id AS event_id
     FROM wanted
@@ -144,7 +149,7 @@ ops AS MATERIALIZED (
         o.dur_ns,
         r.kernel_count,
         r.kernel_ns,
-        -- Depth-first: what another thread did for a caller comes where that one is left.
+        -- Depth-first: work of another thread comes where its caller leaves the stack.
         row_number() OVER (
             ORDER BY
                 w.rank_number,
@@ -173,7 +178,7 @@ ops AS MATERIALIZED (
       AND (of_rank IS NULL OR o.rank = of_rank)
       AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
 ),
--- Those to list: the wanted one, or all launched by the event and by what it called.
+-- The activities to list: the event itself, or all that the event and its callees launched.
 listed_activities AS (
     SELECT rank_number, activity_id AS event_id, op_id AS launch_id, 'self' AS relation
     FROM wanted

@@ -1,20 +1,23 @@
--- What each operator and annotation got and returned, from the rank's PyTorch execution trace.
+-- Inputs and outputs of each operator and annotation, from PyTorch's execution trace.
 --
--- An execution trace has a node for each call: its schema, and values, shapes, types and strides of
--- inputs and outputs. Trace and execution trace name a call by the same number: the profiler's
--- "Record function id", which it writes where both were recorded together. Calls are joined by it,
--- and by their name. Two nodes of one number do not happen; of such the first counts.
+-- An execution trace has a node for each call, with its schema and the values, shapes, types and
+-- strides of its inputs and outputs. If trace and execution trace are recorded together, both give
+-- a call the same number; in the trace it is the "Record function id". The query joins calls and
+-- nodes by this number and by name. Two nodes of a rank should not have the same number; if they
+-- do, the first counts.
 --
--- Older profilers write no such number, but an "External id" that counts the same calls if trace
--- and execution trace began together. It is taken for the number in ranks where no call has one,
--- and where more than half of those that meet a node have its name; elsewhere it counts otherwise.
+-- Older profilers do not write this number. They write an "External id", which counts the same
+-- calls if trace and execution trace began together. The query joins by it on a rank if no call of
+-- the rank has a "Record function id", and if more than half of the calls that find a node have the
+-- node's name. If half or fewer do, the id counts something different, and the rank has no rows.
 --
 --     trace            aten::mm  External id 7         aten::mm  External id 7
 --     execution trace  aten::mm  rf_id 7               aten::add rf_id 7
---                      a row                           none, and no row of most others
+--                      a row                           no row; no rows at all if most are like this
 --
--- HTA's correlate_execution_trace joins by External id alone, whatever the names, and only where
--- the execution trace's ids lie all within the trace's: nothing where it was recorded for longer.
+-- HTA's correlate_execution_trace joins by External id alone and does not compare names. It gives
+-- nothing unless all ids of the execution trace lie within the ids of the trace, so it gives
+-- nothing if the execution trace was recorded for longer.
 --
 -- since: 0.1
 -- grain: job, rank, event_id
@@ -28,20 +31,20 @@
 --   start_ns            BIGINT   ns  its start
 --   dur_ns              BIGINT   ns  its duration
 --   node_id             BIGINT   -   its node in execution_nodes
---   parent_node_id      BIGINT   -   the node around that
---   record_function_id  BIGINT   -   the number that both have
---   joined_by           VARCHAR  -   record_function_id or external_id, of host_ops
+--   parent_node_id      BIGINT   -   node of its caller
+--   record_function_id  BIGINT   -   number of the call in both traces
+--   joined_by           VARCHAR  -   joining column of host_ops: record_function_id or external_id
 --   op_schema           VARCHAR  -   the operator's signature; NULL for annotations
---   kernel_backend      VARCHAR  -   what generated its kernel, such as triton; NULL for others
---   inputs              VARCHAR  -   JSON list: values; of tensors ids, size and device
+--   kernel_backend      VARCHAR  -   generator of its kernel, such as triton; NULL if not generated
+--   inputs              VARCHAR  -   JSON list: values; for tensors ids, size and device
 --   input_shapes        VARCHAR  -   JSON list: sizes of each input
 --   input_types         VARCHAR  -   JSON list: type of each input
---   input_strides       VARCHAR  -   JSON list: strides of each input; NULL where not recorded
---   outputs             VARCHAR  -   JSON list, as inputs
---   output_shapes       VARCHAR  -   JSON list
---   output_types        VARCHAR  -   JSON list
---   output_strides      VARCHAR  -   JSON list
---   attributes          VARCHAR  -   JSON object: all else, such as a collective's sizes
+--   input_strides       VARCHAR  -   JSON list: strides of each input; NULL if not recorded
+--   outputs             VARCHAR  -   JSON list: values, as in inputs
+--   output_shapes       VARCHAR  -   JSON list: sizes of each output
+--   output_types        VARCHAR  -   JSON list: type of each output
+--   output_strides      VARCHAR  -   JSON list: strides of each output; NULL if not recorded
+--   attributes          VARCHAR  -   JSON object: everything else, such as a collective's sizes
 -- check: record_function_id <> 0
 -- check: joined_by IN ('record_function_id', 'external_id')
 -- reads: execution_nodes, host_ops
@@ -70,7 +73,7 @@ ops AS (
         o.rank,
         o.event_id,
         o.external_id,
-        -- No call is 0: PyTorch counts from 1.
+        -- No call has the number 0: PyTorch counts from 1.
         nullif(o.record_function_id, 0) AS function_id,
         o.name,
         o.step,

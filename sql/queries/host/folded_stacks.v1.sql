@@ -1,11 +1,14 @@
--- Where the time went by call stack: folded stacks, the input of flame graphs.
+-- Time by call stack, as folded stacks: the input of flame graphs.
 --
--- A stack is the names from the outermost operation in, joined by `;`, and goes on across threads
--- as in call_stack: above what autograd threads did is the stack of the annotation of the main
--- thread that they did it in. With `weight` gpu, it is the stack of an activity's launch, this call
--- included, and the activity's short name; one without a known launch has only its name. The
--- weight is the time of these activities. With host, it is the stack of host operations, and the
--- weight their time without that of what they called on their thread.
+-- A stack is the names of its operations from the outermost to the innermost, joined by `;`. It
+-- continues across threads as in call_stack: operations of an autograd thread are below the stack
+-- of the main thread's annotation during which they ran. `weight` sets what is measured:
+--
+--   * gpu: GPU activities. The stack is that of the activity's launch, including the launch, and
+--     then the activity's short name. An activity without a known launch has only its name. The
+--     weight is the sum of the activities' durations.
+--   * host: host operations. The weight is their self time, which is the duration minus the time of
+--     everything that they called on their thread.
 --
 --     aten::linear   [==================)
 --     aten::mm          [=========)
@@ -15,19 +18,20 @@
 --     gpu    aten::linear;aten::mm;launch;gemm  8
 --     host   aten::linear  9;  aten::linear;aten::mm  7;  aten::linear;aten::mm;launch  3
 --
--- So the weights of gpu add up to the sum of all activities' durations, those of host to the time
--- that threads spent in operations. Activities that run at once count in full, as do threads: what
--- is under an annotation of a backward pass can be more than its duration. Where an operation
--- outlives the one in which it began, and so takes its place on the stack, both count.
+-- So the weights of gpu add up to the sum of all activities' durations, and those of host to the
+-- time that threads spent in operations. Activities that run at the same time each count in full,
+-- and so do threads. The weights below a backward pass's annotation can therefore exceed its
+-- duration. If an operation outlasts the one in which it began, it replaces that one on the stack,
+-- and the time that both were open counts for both.
 --
--- In names, `;` becomes `:`, a control character a blank, and no name `[unknown]`, so that flame
--- graphs read the stacks; those that are then the same are one row. Steps select the activities, or
--- the operations, that are weighed. What is above these is told, and what they called is not their
--- own time, whatever step it is in.
+-- Flame graph tools have to be able to read the stacks. So in names `;` becomes `:`, a control
+-- character becomes a blank, and an empty name becomes `[unknown]`. Stacks that are then equal make
+-- one row. `only_steps` selects the activities or operations that are measured. Operations above
+-- them are in the stack in any step, and the time of their callees is subtracted in any step.
 --
--- Of one thread, a stack ends in `…` after 2,000 operations; what is deeper counts there.
+-- The stack of one thread ends in `…` after 2,000 operations. Time further down counts there.
 --
--- HTA has no such table. PyTorch's export_stacks has Python frames only.
+-- PyTorch's export_stacks has Python frames only.
 --
 -- since: 0.1
 -- grain: job, rank, stack
@@ -35,7 +39,7 @@
 --   job        VARCHAR  -   run of a program
 --   rank       INTEGER  -   rank of the process
 --   stack      VARCHAR  -   names from the outermost in, joined by ;
---   weight_ns  BIGINT   ns  gpu: sum of durations; host: sum of durations without what they called
+--   weight_ns  BIGINT   ns  gpu: sum of durations; host: sum of self times
 -- check: weight_ns >= 0
 -- check: stack <> '' AND NOT regexp_matches(stack, '(^|;)(;|$)|\p{Cc}')
 -- reads: gpu_activities, host_ops, is_runtime_call, most_frames, stack_frame
@@ -46,8 +50,8 @@ CREATE OR REPLACE MACRO folded_stacks_v1(
     weight VARCHAR := 'gpu'  -- gpu: time of GPU activities; host: self time of host operations
 ) AS TABLE
 WITH RECURSIVE
--- Operations too deep to be told, with the stack down to which they are: the last one to begin
--- before them of that depth is around them.
+-- Operations too deep to list, with the stack in which they count. It is the stack of the
+-- operation around them at the last listed depth: the last one of that depth to begin before them.
 too_deep AS (
     SELECT o.job, o.rank, o.pid, o.tid, o.event_id, o.start_ns, o.end_ns, o.depth, o.stack_hash
     FROM host_ops AS o
@@ -68,7 +72,7 @@ shortened AS MATERIALIZED (
     FROM too_deep
     QUALIFY depth >= most_frames()
 ),
--- What annotations of another thread called: the outermost operations of autograd threads.
+-- The outermost operations of autograd threads. An annotation of another thread called them.
 called AS MATERIALIZED (
     SELECT
         o.job,
@@ -104,7 +108,8 @@ launches AS (
       AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
 ),
--- Up to where another operation crosses it: from there on, that one is on the stack.
+-- A callee counts up to where another operation crosses it: from there on, the other is on the
+-- stack.
 callees AS (
     SELECT o.job, o.rank, o.parent_id, sum(coalesce(o.cut_ns, o.end_ns) - o.start_ns) AS callees_ns
     FROM host_ops AS o
@@ -114,7 +119,7 @@ callees AS (
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
     GROUP BY o.job, o.rank, o.parent_id
 ),
--- By hashes of stacks, which are far fewer than activities or operations.
+-- Grouped by hashes of stacks, which are far fewer than activities or operations.
 weighed AS MATERIALIZED (
     SELECT
         a.job,
@@ -158,7 +163,7 @@ weighed AS MATERIALIZED (
       AND (only_steps IS NULL OR list_contains(only_steps, o.step))
     GROUP BY ALL
 ),
--- One operation of each stack tells the name at its end, and the stack above.
+-- One operation of each stack gives the name at its end, and the stack above it.
 examples AS (
     SELECT o.job, o.rank, o.stack_hash, min(o.event_id) AS event_id
     FROM host_ops AS o
@@ -167,7 +172,7 @@ examples AS (
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
     GROUP BY o.job, o.rank, o.stack_hash
 ),
--- A join at a time, or every operation would be joined with its caller first.
+-- One join per CTE: in a single one, every operation would first be joined with its caller.
 example_ops AS MATERIALIZED (
     SELECT e.job, e.rank, e.stack_hash, o.parent_id, stack_frame(o.name) AS frame
     FROM examples AS e
@@ -185,7 +190,7 @@ frames AS MATERIALIZED (
         AND (only_jobs IS NULL OR list_contains(only_jobs, caller.job))
         AND (only_ranks IS NULL OR list_contains(only_ranks, caller.rank))
 ),
--- Those weighed, and those above them.
+-- The stacks that have a weight, and those above them.
 needed AS (
     SELECT job, rank, stack_hash FROM weighed WHERE stack_hash IS NOT NULL
     UNION
@@ -207,7 +212,7 @@ needed_frames AS MATERIALIZED (
         AND needed.rank = frames.rank
         AND needed.stack_hash = frames.stack_hash
 ),
--- From the outermost in.
+-- The text of each stack, built from the outermost operation in.
 stacks AS (
     SELECT job, rank, stack_hash, frame AS stack
     FROM needed_frames
@@ -237,7 +242,7 @@ SELECT job, rank, stack, weight_ns
 FROM (
     FROM named
     UNION ALL BY NAME
-    -- No row, but an error where the weight is none, whether or not there is data.
+    -- This adds no row. It raises an error if the weight is invalid, whether or not there is data.
     SELECT NULL AS job
     WHERE coalesce(weight NOT IN ('gpu', 'host'), true)
       AND error(concat(

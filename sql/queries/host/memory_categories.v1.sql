@@ -1,18 +1,19 @@
--- How much memory each category of tensors takes, after every change that a memory timeline tells.
+-- Memory of each category of tensors, after every change in a memory timeline.
 --
--- From raw memory timelines, which torch.profiler's export_memory_timeline writes where the name
--- ends in raw.json.gz; memory_timeline tells of the allocator instead, from the trace itself. All
--- changes at one time, which follow each other in the file, are one row, with the bytes behind
--- them: the sum of all changes up to there. The peak is the row with the largest total_bytes.
+-- The query reads raw memory timelines. torch.profiler's export_memory_timeline writes one if the
+-- file name ends in raw.json.gz. (memory_timeline reads the trace itself, and shows the allocator's
+-- totals.) Changes with the same time that follow each other in the file make one row. Its bytes
+-- are those after these changes: the sum of all changes so far. The peak is the row with the
+-- largest total_bytes.
 --
 --     change     +8 input   +4 temporary   -4 temporary
 --     at_ns      100        100            250
 --     row        position 0: input 8, temporary 4, total 12     position 1: input 8, total 8
 --
--- What was there before profiling has no time: it is one row, at the first time of all. Bytes of a
--- category that PyTorch had not when this was written count as unknown.
+-- Memory from before profiling has no time. It makes one row, at the first time in the timeline.
+-- If a category is newer than this query, its bytes count as unknown.
 --
--- As HTA's MemoryAnalysis; autograd is what PyTorch calls AUTOGRAD_DETAIL.
+-- The categories are PyTorch's; autograd is its AUTOGRAD_DETAIL.
 --
 -- since: 0.1
 -- grain: job, rank, position
@@ -20,17 +21,17 @@
 -- returns:
 --   job                    VARCHAR  -      run of a program
 --   rank                   INTEGER  -      rank of the process
---   position               BIGINT   -      of the row, from 0, in the file's order
---   at_ns                  BIGINT   ns     when; NULL where the timeline tells no time at all
+--   position               BIGINT   -      number of the row, from 0, in the file's order
+--   at_ns                  BIGINT   ns     time of the change; NULL if the timeline has no times
 --   parameter_bytes        BIGINT   bytes  parameters of the model
 --   optimizer_state_bytes  BIGINT   bytes  state of the optimizer
 --   input_bytes            BIGINT   bytes  inputs
---   temporary_bytes        BIGINT   bytes  tensors that live within an operator
+--   temporary_bytes        BIGINT   bytes  tensors that live within one operator
 --   activation_bytes       BIGINT   bytes  results of the forward pass
 --   gradient_bytes         BIGINT   bytes  gradients
---   autograd_bytes         BIGINT   bytes  what the backward pass makes beside gradients
---   unknown_bytes          BIGINT   bytes  all else
---   total_bytes            BIGINT   bytes  the sum of these
+--   autograd_bytes         BIGINT   bytes  results of the backward pass that are not gradients
+--   unknown_bytes          BIGINT   bytes  everything else
+--   total_bytes            BIGINT   bytes  sum of all categories
 -- check: position >= 0
 -- check: total_bytes = parameter_bytes::HUGEINT + optimizer_state_bytes + input_bytes
 --   + temporary_bytes + activation_bytes + gradient_bytes + autograd_bytes + unknown_bytes
@@ -86,7 +87,7 @@ SELECT
     rank,
     CAST(row_number AS BIGINT) AS position,
     at_ns,
-    -- A sum that no BIGINT holds is NULL: no memory is so large.
+    -- A sum that does not fit a BIGINT is NULL: no memory is that large.
     TRY_CAST(sum(parameter) OVER up_to_here AS BIGINT) AS parameter_bytes,
     TRY_CAST(sum(optimizer_state) OVER up_to_here AS BIGINT) AS optimizer_state_bytes,
     TRY_CAST(sum(input) OVER up_to_here AS BIGINT) AS input_bytes,

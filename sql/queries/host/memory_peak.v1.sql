@@ -1,9 +1,10 @@
--- The most memory that each device had allocated: when, in which operator; and how it grows.
+-- Peak memory of each device: when, in which operator, and how memory grows per step.
 --
--- From the instants `[memory]` of a profiler that was told to profile memory; memory_timeline shows
--- all of them. The peak is the first instant at which the most was allocated. What the allocating
--- thread had open then, from the outermost in, is host_stack: annotations, Python functions,
--- operators and calls; op_stack has the operators among them, op the innermost.
+-- The query reads the trace's instants `[memory]`, which the profiler writes with profile_memory.
+-- memory_timeline shows all of them. The peak is the first instant with the most bytes allocated.
+-- host_stack names everything that the allocating thread had open then, from the outermost in:
+-- annotations, Python functions, operators, and runtime and driver calls. op_stack has only the
+-- operators, and op is the innermost of them.
 --
 --     reserved                ______________________________
 --     allocated               ____..../\....____             peak at the tip
@@ -11,15 +12,15 @@
 --                    [aten::linear     ==========)
 --                       [aten::addmm ========)               op_stack aten::linear;aten::addmm
 --
--- Unallocated is what the allocator has reserved and no tensor has: unused, or lost to
--- fragmentation. It is NULL where nothing is reserved, as for the CPU, or less than allocated.
+-- Unallocated memory is reserved by the allocator, but no tensor has it: it is unused, or lost to
+-- fragmentation. It is NULL if nothing is reserved, as for the CPU, or if less is reserved than
+-- allocated.
 --
--- Growth compares what is allocated at the end of the first and of the last selected step, as the
--- last instant before tells, by the difference of their numbers: of a training loop it is about 0,
--- of a leak it is not. It is NULL for fewer than two steps and where the first end comes before any
--- instant. What the host had open is not selected by step.
---
--- HTA has no counterpart.
+-- Growth is the difference between the bytes allocated at the end of the first and of the last
+-- selected step, divided by the difference of their step numbers. The value at the end of a step is
+-- that of the last instant before it. Growth is about 0 in a training loop and above 0 in a leak.
+-- It is NULL if fewer than two steps are selected, or if the first of them ends before any instant.
+-- `only_steps` does not limit what the host had open.
 --
 -- since: 0.1
 -- grain: job, rank, device, device_type
@@ -28,18 +29,20 @@
 --   rank                       INTEGER  -      rank of the process
 --   device                     BIGINT   -      GPU, as the process numbers it; -1 for the CPU
 --   device_type                BIGINT   -      0 CPU, 1 CUDA, 6 HIP, 12 XPU, 19 MTIA, ...
---   peak_allocated_bytes       BIGINT   bytes  most in use by tensors; NULL where no total is told
---   at_ns                      BIGINT   ns     when, first
---   step                       BIGINT   -      step in which that is
---   op                         VARCHAR  -      innermost operator then
---   op_stack                   VARCHAR  -      operators, from the outermost, ';' between
---   host_stack                 VARCHAR  -      all that was open, from the outermost, ';' between
---   event_id                   BIGINT   -      the instant
+--   peak_allocated_bytes       BIGINT   bytes  most in use by tensors; NULL if no total is recorded
+--   at_ns                      BIGINT   ns     time of the peak
+--   step                       BIGINT   -      step of the peak
+--   op                         VARCHAR  -      innermost operator open at the peak
+--   op_stack                   VARCHAR  -      operators open at the peak, from the outermost,
+--                                              joined by ;
+--   host_stack                 VARCHAR  -      everything open at the peak, from the outermost,
+--                                              joined by ;
+--   event_id                   BIGINT   -      the instant of the peak
 --   op_id                      BIGINT   -      event_id of the innermost operator
---   peak_reserved_bytes        BIGINT   bytes  most held by the allocator, whenever
---   unallocated_at_peak_bytes  BIGINT   bytes  reserved less allocated, at the peak
---   max_unallocated_bytes      BIGINT   bytes  most of that, whenever
---   growth_per_step_bytes      BIGINT   bytes  more allocated with each step, on average
+--   peak_reserved_bytes        BIGINT   bytes  most held by the allocator at any time
+--   unallocated_at_peak_bytes  BIGINT   bytes  reserved minus allocated, at the peak
+--   max_unallocated_bytes      BIGINT   bytes  most reserved minus allocated, at any time
+--   growth_per_step_bytes      BIGINT   bytes  growth of allocated memory per step, on average
 -- check: (peak_allocated_bytes IS NULL) = (event_id IS NULL)
 -- check: (event_id IS NULL) = (at_ns IS NULL)
 -- check: unallocated_at_peak_bytes BETWEEN 0 AND max_unallocated_bytes
@@ -80,7 +83,7 @@ devices AS (
     FROM picked
     GROUP BY job, rank, device, device_type
 ),
--- Of the highest the first.
+-- The first of the highest instants.
 peaks AS MATERIALIZED (
     SELECT p.*
     FROM picked AS p
@@ -97,8 +100,8 @@ peaks AS MATERIALIZED (
 peak_steps AS (
     FROM steps_at(peaks, marks)
 ),
--- Of the peaks' threads everything; what is open at the peak is filtered where it is gathered, as
--- a join by time would compare each with each.
+-- Everything on the peaks' threads. The aggregates in `stacks` pick what is open at the peak, since
+-- a join by time would compare each operation with each peak.
 beside AS (
     SELECT
         peaks.job,

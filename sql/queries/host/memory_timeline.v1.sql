@@ -1,23 +1,25 @@
--- How much memory the allocators of each device held, at every change or in buckets of time.
+-- Memory allocated and reserved on each device, at every change or in buckets of time.
 --
--- From the instants `[memory]` of a profiler that was told to profile memory. Each is one
--- allocation or release, with the device's totals after it: what tensors have allocated, and what
--- the caching allocator has reserved for them. Of several at one nanosecond the last in the file
--- counts. Where the trace does not tell totals they are NULL, not guessed: change_bytes are known.
+-- The query reads the trace's instants `[memory]`, which the profiler writes with profile_memory.
+-- Each is one allocation or release, with the device's totals after it: bytes allocated to tensors,
+-- and bytes that the caching allocator has reserved for them. If several instants have the same
+-- time in ns, the last one in the file counts. If the trace does not record totals, they are NULL
+-- and not estimated; change_bytes is still known.
 --
--- With `bucket_ns` there is one row for each bucket in which something changes, counted from Unix
--- time 0, with the largest totals at any change in it, each for itself; also of those that lasted
--- no time. Nothing changes where there is no row.
+-- With `bucket_ns`, each bucket in which something changes has one row. Buckets are counted from
+-- Unix time 0. A row has the largest allocated_bytes and the largest reserved_bytes after any
+-- change in the bucket, even if these lasted no time. The two can come from different changes. If a
+-- bucket has no row, nothing changed in it.
 --
 --     changes           +4  +2   -3                 +1  -4
 --     allocated_bytes    4   6    3                  4   0
 --     bucket_ns         [==============)[===========)[==============)
 --     allocated_bytes          6                           4
 --
--- The host's own memory is device -1 there, of device_type 0; its allocator reserves nothing. An
--- instant belongs to the step in which it lies.
+-- The host's own memory is device -1, of device_type 0. Its allocator reserves nothing. An instant
+-- belongs to the step in which it lies.
 --
--- HTA has no counterpart: its memory timeline reads another file.
+-- memory_categories reads another file, the memory timeline that PyTorch exports.
 --
 -- since: 0.1
 -- grain: job, rank, device, device_type, at_ns
@@ -29,7 +31,7 @@
 --   at_ns            BIGINT   ns     time of the change, or start of the bucket
 --   allocated_bytes  BIGINT   bytes  in use by tensors
 --   reserved_bytes   BIGINT   bytes  held by the allocator, in use or not
---   change_bytes     BIGINT   bytes  allocated less released, at this time or in this bucket
+--   change_bytes     BIGINT   bytes  allocated minus released, at this time or in this bucket
 --   change_count     BIGINT   count  allocations and releases
 -- check: change_count > 0
 -- check: at_ns IS NOT NULL
@@ -53,7 +55,7 @@ picked AS (
         m.rank,
         m.device,
         m.device_type,
-        -- Down to a multiple, also before 1970.
+        -- Rounds down to a multiple of bucket_ns, also before 1970.
         m.at_ns - CASE
             WHEN bucket_ns > 0
             THEN m.at_ns % bucket_ns + CASE WHEN m.at_ns % bucket_ns < 0 THEN bucket_ns ELSE 0 END
@@ -62,7 +64,7 @@ picked AS (
         m.bytes,
         m.allocated_bytes,
         m.reserved_bytes,
-        -- Of a bucket the largest counts, of an instant the last.
+        -- In a bucket the largest value counts, at one time the last.
         CASE WHEN bucket_ns > 0 THEN m.allocated_bytes ELSE m.event_id END AS allocated_order,
         CASE WHEN bucket_ns > 0 THEN m.reserved_bytes ELSE m.event_id END AS reserved_order
     FROM memory_changes(marks, only_jobs, only_ranks, only_steps) AS m
@@ -82,7 +84,7 @@ FROM (
     FROM picked
     GROUP BY job, rank, device, device_type, at_ns
     UNION ALL BY NAME
-    -- No row, but an error where a bucket has no length, whether or not there is data.
+    -- This adds no row. It raises an error if bucket_ns is not above 0, with or without data.
     SELECT NULL AS job
     WHERE coalesce(bucket_ns <= 0, false)
       AND error(concat('memory_timeline: bucket_ns is above 0, not ', bucket_ns)) IS NULL

@@ -1,8 +1,9 @@
--- How long each nn.Module of the model took on host and GPU, forward and backward.
+-- Host and GPU time of each nn.Module of the model, forward and backward.
 --
--- A module is an instance, numbered by the profiler in its class, at a place in the model: `module`
--- names the instances whose calls it runs in and then itself. One that is called in several others
--- has a row for each of these places, one that calls itself a row for each depth.
+-- A row is one module at one place in the model. A module is an instance of a class, and the
+-- profiler numbers the instances of each class. `module` gives the place: the instances around the
+-- module's calls, from the outermost in, and then the module itself. A module that is called in
+-- several others has one row per place. A module that calls itself has one row per depth.
 --
 --     main       [ BertModel_0                            )
 --                     [ BertLayer_0          )
@@ -17,25 +18,23 @@
 --     BertModel_0/BertLayer_0/Linear_0    2 3              7 8      2 3 7 8
 --     BertModel_0/BertLayer_0/Linear_1        4          6          4 6
 --
--- A GPU activity belongs to the innermost module around its launch on the launching thread. Where
--- there is none and the launch is of a backward pass, it belongs to the innermost module around the
--- forward operator whose backward pass that is. Figures are of a module and all modules that run in
--- it; those named self of what no such module has.
+-- A GPU activity belongs to the innermost module around its launch on the launching thread. If
+-- there is none and the launch is part of a backward pass, the activity belongs to the innermost
+-- module around the forward operator whose gradients are computed there. A module's figures include
+-- all modules that run in it. Figures with `self` in their names leave those modules out.
 --
--- All that a backward pass launches is backward, so also what it launches in modules, to compute
--- activations once more (checkpoints). Such calls count for the place in the model where the module
--- was last called outside of backward passes.
+-- Everything that a backward pass launches counts as backward. This includes launches in modules
+-- that it calls to compute activations again (checkpoints). Such a call counts at the place in the
+-- model where the module was last called outside backward passes.
 --
--- The row without a module, the last of a rank, has what belongs to none: of the optimizer, of
--- backward passes whose forward operator is not known, or of no known launch. So the self times of
--- a rank's rows add up to the time of all its activities. Ranks without modules have no rows: those
--- of profilers that ran without stacks (with_stack), or so old that they told of modules in the
--- arguments of operators instead.
+-- The last row of a rank has no module. It has the activities that belong to none, such as those of
+-- the optimizer, of backward passes whose forward operator is not known, or without a known launch.
+-- So the self times of a rank's rows add up to the time of all its activities. A rank
+-- without recorded modules has no rows. Its profiler ran without stacks (with_stack), or is so old
+-- that it recorded modules in the arguments of operators.
 --
--- Calls are of the step in which they begin, activities of that in which their launch does; a
--- module has a row if it has one or the other.
---
--- HTA has no counterpart.
+-- A call counts in the step in which it begins, and an activity in the step in which its launch
+-- begins. A module has a row if it has a call or an activity.
 --
 -- since: 0.1
 -- grain: job, rank, module, name
@@ -47,18 +46,18 @@
 --   depth                       INTEGER  -      0 for the outermost; NULL: no module
 --   count                       BIGINT   count  calls
 --   host_total_ns               BIGINT   ns     sum of the calls' durations
---   host_self_ns                BIGINT   ns     of this, time in no other module
+--   host_self_ns                BIGINT   ns     part of host_total_ns in no module inside
 --   forward_kernel_count        BIGINT   count  GPU activities launched forward
 --   forward_kernel_ns           BIGINT   ns     sum of their durations
 --   forward_busy_ns             BIGINT   ns     time with one of them or more, on any device
---   forward_self_kernel_count   BIGINT   count  those of no module inside
+--   forward_self_kernel_count   BIGINT   count  forward activities that belong to no module inside
 --   forward_self_kernel_ns      BIGINT   ns     sum of their durations
---   backward_kernel_count       BIGINT   count  the same five, backward
---   backward_kernel_ns          BIGINT   ns     likewise
---   backward_busy_ns            BIGINT   ns     likewise
---   backward_self_kernel_count  BIGINT   count  likewise
---   backward_self_kernel_ns     BIGINT   ns     likewise
---   example_event_id            BIGINT   -      a call: that with the lowest event_id
+--   backward_kernel_count       BIGINT   count  GPU activities launched backward
+--   backward_kernel_ns          BIGINT   ns     sum of their durations
+--   backward_busy_ns            BIGINT   ns     time with one of them or more, on any device
+--   backward_self_kernel_count  BIGINT   count  backward activities that belong to no module inside
+--   backward_self_kernel_ns     BIGINT   ns     sum of their durations
+--   example_event_id            BIGINT   -      the call with the lowest event_id
 -- check: host_self_ns BETWEEN 0 AND host_total_ns
 -- check: count > 0 OR forward_kernel_count + backward_kernel_count > 0
 -- check: (count > 0) = (example_event_id IS NOT NULL)

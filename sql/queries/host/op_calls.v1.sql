@@ -1,7 +1,8 @@
--- Each call of an operator, with the GPU work launched in it.
+-- Each call of an operator, with the GPU activities launched in it.
 --
--- A GPU activity is of a call where it was launched inside it on its thread, by the call itself or
--- by any operator in it: in its subtree. So it is of several calls, one inside the other.
+-- A GPU activity counts for a call if it was launched inside the call on the call's thread, by the
+-- call itself or by any operator inside it. So one activity counts for several calls, one inside
+-- the other.
 --
 --     1 aten::linear   [=======================================)
 --     2 aten::mm           [=================)
@@ -11,20 +12,21 @@
 --     1   num_kernels 2, kernel_dur_sum_ns 8 + 4, kernel_span_ns 22
 --     2   num_kernels 1, kernel_dur_sum_ns 8, kernel_span_ns 8
 --
--- The three figures are 0 for a call without activities. `gpu_utilization_frac` is the share of the
--- span that is kernel time: below 1 where the GPU had to wait, or did something else in between;
--- above 1 where activities of the call ran at once. Selected steps are those in which the calls
--- begin; whatever is in a call counts, whatever step it is in.
+-- These three figures are 0 for a call without activities. `gpu_utilization_frac` is
+-- kernel_dur_sum_ns divided by kernel_span_ns, and NULL if the span is 0. It is below 1 if the GPU
+-- waited or ran other activities in between, and above 1 if activities of the call overlapped.
+-- `only_steps` selects calls by the step in which they begin. All activities launched in a selected
+-- call count, in any step.
 --
--- `parent_id` is whatever is around the call on its thread, also an annotation or a Python
--- function. `forward_event_id` is the operator of the forward pass whose gradients the call is
--- there to compute, or to whose backward pass an operator around it belongs.
+-- `parent_id` is the operation directly around the call on its thread, which can also be an
+-- annotation or a Python function. `forward_event_id` is the operator of the forward pass whose
+-- gradients the call, or an operator around it, computes.
 --
--- HTA's CallGraph has num_kernels, kernel_dur_sum and kernel_span of every event, not only of
--- operators, and counts in a step or `## backward ##` of the main thread what the backward thread
--- launches meanwhile. It takes synchronisations for kernels, and nothing on stream 0, where AMD's
--- run; operators of Triton with a `stream` are missing; and of traces that TraceAnalysis loaded all
--- spans are wrong, as it moves starts but not ends.
+-- HTA's CallGraph has num_kernels, kernel_dur_sum and kernel_span for every event, not only for
+-- operators. A step or `## backward ##` of the main thread also counts what the backward thread
+-- launches during it. HTA counts synchronisations as kernels, and leaves out stream 0, which AMD
+-- GPUs use. It also leaves out operators of Triton with a `stream`. If TraceAnalysis loaded the
+-- trace, all of HTA's spans are wrong, since it moves starts but not ends.
 --
 -- since: 0.1
 -- grain: job, rank, event_id
@@ -36,17 +38,17 @@
 --   step                  BIGINT   -      step in which it begins
 --   start_ns              BIGINT   ns     its start
 --   dur_ns                BIGINT   ns     its duration on the host
---   depth                 INTEGER  -      its place in the stack of its thread, 0 for the outermost
---   parent_id             BIGINT   -      what called it; NULL for the outermost
+--   depth                 INTEGER  -      operations around it on its thread; 0 for the outermost
+--   parent_id             BIGINT   -      operation directly around it; NULL for the outermost
 --   num_kernels           BIGINT   -      GPU activities launched in it: kernels, copies, memsets
 --   kernel_dur_sum_ns     BIGINT   ns     sum of these activities' durations
 --   kernel_span_ns        BIGINT   ns     start of the first to end of the last of them
---   gpu_utilization_frac  DOUBLE   0-1    kernel_dur_sum_ns / kernel_span_ns; more where some run
---                                         at once
+--   gpu_utilization_frac  DOUBLE   0-1    kernel_dur_sum_ns / kernel_span_ns; above 1 if activities
+--                                         overlap
 --   input_dims            VARCHAR  -      sizes of its inputs, as JSON
 --   input_types           VARCHAR  -      types of its inputs, as JSON
---   is_backward           BOOLEAN  -      whether it is of a backward pass
---   forward_event_id      BIGINT   -      operator of the forward pass that it belongs to
+--   is_backward           BOOLEAN  -      whether it is part of a backward pass
+--   forward_event_id      BIGINT   -      its operator of the forward pass
 -- check: dur_ns >= 0 AND depth >= 0
 -- check: (parent_id IS NULL) = (depth = 0)
 -- check: num_kernels >= 0 AND kernel_dur_sum_ns >= 0 AND kernel_span_ns >= 0
@@ -60,7 +62,7 @@ CREATE OR REPLACE MACRO op_calls_v1(
     only_ranks INTEGER[] := NULL,  -- ranks to list [default: all]
     only_steps BIGINT[] := NULL,  -- steps to list [default: all, also outside steps]
     name_contains VARCHAR := NULL,  -- only names that contain this; case matters [default: all]
-    min_kernels INTEGER := 0  -- calls with fewer GPU activities are left out
+    min_kernels INTEGER := 0  -- least number of GPU activities of a call
 ) AS TABLE
 WITH
 deep AS MATERIALIZED (

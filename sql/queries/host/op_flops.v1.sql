@@ -1,17 +1,19 @@
--- Floating-point operations and bytes of operators by their shapes, and how near they come to peak.
+-- FLOPs and bytes of operators by shape, and how close they come to the roofline.
 --
--- For matrix products, convolutions and attention, forward and backward, `flops` are the
--- multiplications and additions of their formula (a multiplication with its addition is two);
--- elementwise operators, softmax, copies and reductions have only bytes. `bytes` is what has to
--- move at least: every operand read once, every result written once. The formulas and their sources
--- are those of matrix_products, convolutions, attentions and memory_bound. Operators with
--- other names, without shapes (the profiler's record_shapes) or with shapes that do not fit, are
--- left out; so is what torch.compile fused and what runs in a CUDA graph.
+-- `flops` is known for matrix products, convolutions and attention, forward and backward. It counts
+-- the multiplications and additions of the operator's formula; a multiplication with its addition
+-- counts as two. Elementwise operators, softmax, copies and reductions have only bytes. `bytes` is
+-- the least that has to move: every operand is read once, and every result is written once. The
+-- formulas and their sources are in matrix_products, convolutions, attentions and memory_bound.
 --
--- Such operators nest. Each has its row, but only the rows with `is_counted` add up, to each
--- computation and each activity once: of operators inside one another whose operations are known,
--- the innermost count; one of which only bytes are known, where none of these is inside and none
--- that counts is around it.
+-- Operators are left out if they have other names, have no shapes (the profiler's record_shapes),
+-- or have shapes that do not fit the formula. Operations that torch.compile fused, or that run in a
+-- CUDA graph, are also left out.
+--
+-- Operators with known cost can be inside one another. Each has its row, but only the rows with
+-- `is_counted` add up: they contain each computation and each activity once. If operators with
+-- known operations are inside one another, the innermost counts. An operator with only bytes counts
+-- if no operator with known cost is inside it and no operator that counts is around it.
 --
 --     aten::linear       [======================)   the addmm's flops once more: not counted
 --     aten::t             [==)                      unknown: no row
@@ -19,15 +21,15 @@
 --     launch                   |
 --     GPU                         [== gemm ==)      kernel_ns of both rows
 --
--- Rates are over the calls that launched something. The roofline: at best, a call takes the longer
--- of its operations at the device's peak and its bytes at the memory's bandwidth; `bound` says
--- which, and `roofline_frac` is that time by the kernels' own. Above 1, operands came from caches.
--- Peaks are those of the view device_peaks, by the trace's device name and the operands' type;
--- float32 counts as tf32 where one of the kernels runs on NVIDIA's tensor cores, which do not know
--- float32. Where device or type is not known, `roofline_frac` is NULL, and so is `bound` unless
--- there are only bytes.
+-- Rates cover only the calls that launched a GPU activity. In the roofline model, a call takes at
+-- least the longer of two times: its operations at the device's peak, and its bytes at the memory's
+-- peak bandwidth. `bound` says which time is longer. `roofline_frac` is this time divided by the
+-- time of the kernels. If it is above 1, operands came from caches.
 --
--- HTA has no such table.
+-- Peaks are from the view device_peaks, by the trace's device name and the operands' type. float32
+-- counts as tf32 if one of the kernels runs on NVIDIA's tensor cores, which do not support float32.
+-- If the device or the type of the operations is not known, `roofline_frac` is NULL, and so is
+-- `bound` unless there are only bytes.
 --
 -- since: 0.1
 -- grain: job, rank, name, input_dims, input_types, concrete_inputs, is_counted
@@ -42,18 +44,18 @@
 --   family                VARCHAR  -      matrix product, convolution, convolution backward,
 --                                         attention, attention backward, elementwise or reduction
 --   dtype                 VARCHAR  -      number format of the operations: float16, tf32, ...
---   is_estimated          BOOLEAN  -      flops are the most that they can be
+--   is_estimated          BOOLEAN  -      whether flops is only an upper bound
 --   count                 BIGINT   count  calls
 --   flops                 BIGINT   -      operations of all calls; NULL: only bytes are known
 --   bytes                 BIGINT   bytes  least bytes moved by all calls
---   launching_call_count  BIGINT   count  calls that launched activities
---   kernel_count          BIGINT   count  activities launched in the calls, at any depth
+--   launching_call_count  BIGINT   count  calls that launched GPU activities
+--   kernel_count          BIGINT   count  GPU activities launched in the calls, at any depth
 --   kernel_ns             BIGINT   ns     sum of their durations
---   achieved_tflops       DOUBLE   -      1e12 operations a second of kernel_ns
---   achieved_gbps         DOUBLE   GB/s   bytes by kernel_ns
---   arithmetic_intensity  DOUBLE   -      operations by bytes
---   bound                 VARCHAR  -      compute or memory: what limits the calls at best
---   roofline_frac         DOUBLE   0-1    least time by kernel_ns
+--   achieved_tflops       DOUBLE   -      1e12 operations per second of kernel_ns
+--   achieved_gbps         DOUBLE   GB/s   bytes of launching calls / kernel_ns
+--   arithmetic_intensity  DOUBLE   -      operations per byte
+--   bound                 VARCHAR  -      limit of the calls at best: compute or memory
+--   roofline_frac         DOUBLE   0-1    least time of launching calls / kernel_ns
 -- check: count >= launching_call_count AND kernel_count >= launching_call_count
 -- check: launching_call_count >= 0 AND count > 0
 -- check: flops >= 0
@@ -68,8 +70,8 @@ CREATE OR REPLACE MACRO op_flops_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
     only_steps BIGINT[] := NULL,  -- steps in which calls begin [default: all, also outside steps]
-    peak_tflops DOUBLE := NULL,  -- 1e12 operations a second at best [default: device_peaks]
-    peak_gbps DOUBLE := NULL  -- GB/s of memory at best [default: device_peaks]
+    peak_tflops DOUBLE := NULL,  -- peak, 1e12 operations per second [default: device_peaks]
+    peak_gbps DOUBLE := NULL  -- memory's peak bandwidth, GB/s [default: device_peaks]
 ) AS TABLE
 WITH RECURSIVE
 called AS MATERIALIZED (
@@ -116,7 +118,7 @@ around AS (
     FROM nests
     WHERE shape_number IS NOT NULL AND outer_id IS NOT NULL
 ),
--- What a call launched, the calls around it did as well.
+-- What a call launched also counts for the calls around it.
 handed_up AS (
     SELECT job, rank, call_id, kernel_count, kernel_ns, in_tf32
     FROM by_innermost_call
@@ -178,7 +180,7 @@ rows_of_result AS (
     JOIN shapes AS s ON s.shape_number = b.shape_number
     GROUP BY ALL
 ),
--- Times in ns: 1e12 a second are 1e3 a ns, a GB/s is a byte a ns.
+-- Times are in ns: 1e12 per second are 1e3 per ns, and 1 GB/s is 1 byte per ns.
 limits AS (
     SELECT
         r.*,
@@ -227,7 +229,7 @@ FROM (
         END * launching_call_count / nullif(kernel_ns, 0) AS roofline_frac
     FROM limits AS l
     UNION ALL BY NAME
-    -- No row, but an error where a peak is none, whether or not there is data.
+    -- This adds no row. It raises an error if a peak is not above 0, whether or not there is data.
     SELECT NULL AS job
     WHERE coalesce(peak_tflops <= 0, false)
       AND error(concat('op_flops: peak_tflops is above 0, not ', peak_tflops)) IS NULL

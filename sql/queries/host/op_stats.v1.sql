@@ -1,8 +1,8 @@
--- What each operator costs on each rank: its time on the host, and that of the GPU work in it.
+-- Time of each operator on each rank: on the host, and of its GPU activities.
 --
--- A GPU activity is of a call of an operator where it was launched inside it on its thread, by the
--- call itself or by any operator in it: in its subtree. What other threads launch meanwhile is of
--- operators there; what has no known launch is of none.
+-- A GPU activity counts for a call of an operator if it was launched inside the call on the call's
+-- thread, by the call itself or by any operator inside it. Activities that other threads launch at
+-- the same time count for the operators there. Activities without a known launch count for none.
 --
 --     aten::linear   [=======================================)
 --     aten::mm           [=================)
@@ -12,26 +12,29 @@
 --     aten::linear   kernel_count 2, kernel_ns 8 + 4, kernel_span_ns 22, self_kernel_ns 4
 --     aten::mm       kernel_count 1, kernel_ns 8, kernel_span_ns 8, self_kernel_ns 8
 --
--- `host_total_ns` adds up the calls' durations. A call inside another one of the same name is a
--- call like any other, so its time counts in both. `host_self_ns` is without that of what the calls
--- called directly, be it operators, Python functions, annotations, runtime or driver calls; it
--- counts no time twice, so that operators can be compared and added up.
+-- `host_total_ns` is the sum of the calls' durations. A call inside another call of the same name
+-- counts like any other, so its time counts for both. `host_self_ns` is this sum minus the time of
+-- everything that the calls called directly: operators, Python functions, annotations, runtime and
+-- driver calls. It counts no time twice, so operators can be compared and added up.
 --
--- The kernel figures count each activity of a name once: what is launched in a call inside another
--- one of the name is of the outer one. `kernel_span_ns` is the time from the start of a call's
--- first activity to the end of its last, with all waiting in between, summed over the calls that
--- are in no other one of the name. `gpu_utilization_frac`, the share of it that is kernel time, is
--- above 1 where activities run at once; `kernel_busy_ns`, where those count once, is never above
--- the span. `self_kernel_ns` is of what the calls launched themselves, not by an operator in them;
--- over all operators it adds up to the time of all activities launched in operators.
+-- The kernel figures count each activity once per name. If it is launched in a call inside another
+-- call of the same name, it counts for the outer one.
 --
--- With `by_shape`, calls are of one row that have the same name, input_dims and input_types, and
--- what is said of calls of a name is said of calls of these. The two are NULL where the profiler
--- did not record them. Selected steps are those in which the calls begin, and only these calls can
--- be in one another; whatever is in them counts, whatever step it is in.
+--   * `kernel_span_ns` is the time from the start of a call's first activity to the end of its
+--     last, with all waiting in between. It is summed over the calls that are inside no other call
+--     of the name.
+--   * `gpu_utilization_frac` is kernel_ns / kernel_span_ns. It is above 1 if activities overlap.
+--   * `kernel_busy_ns` counts overlapping activities once, so it is never above the span.
+--   * `self_kernel_ns` is the time of the activities that the calls launched themselves, and not an
+--     operator inside them. Over all operators it adds up to the time of all activities launched in
+--     operators.
 --
--- HTA has no such table. Its compare_traces has counts and sums of durations by name, of all calls
--- as here; its CallGraph is compared in op_calls.
+-- With `by_shape`, a row has the calls with the same name, input_dims and input_types. What is said
+-- above of calls of the same name then holds for these calls. input_dims and input_types are NULL
+-- if the profiler did not record them. `only_steps` selects calls by the step in which they begin,
+-- and only selected calls count as outer calls. Everything in a selected call counts, in any step.
+--
+-- op_calls says how HTA's CallGraph differs.
 --
 -- since: 0.1
 -- grain: job, rank, name, input_dims, input_types
@@ -43,13 +46,13 @@
 --   input_types           VARCHAR  -      by_shape: types of its inputs, as JSON; else NULL
 --   count                 BIGINT   count  calls
 --   host_total_ns         BIGINT   ns     sum of the calls' durations
---   host_self_ns          BIGINT   ns     the same without what they called
+--   host_self_ns          BIGINT   ns     host_total_ns without the time of what they called
 --   kernel_count          BIGINT   count  GPU activities launched in them: kernels, copies, memsets
 --   kernel_ns             BIGINT   ns     sum of these activities' durations
 --   kernel_busy_ns        BIGINT   ns     time with one of them or more, on any device
 --   kernel_span_ns        BIGINT   ns     a call's first start to last end, summed over calls
 --   self_kernel_ns        BIGINT   ns     sum of durations of those that they launched themselves
---   gpu_utilization_frac  DOUBLE   0-1    kernel_ns / kernel_span_ns; more where some run at once
+--   gpu_utilization_frac  DOUBLE   0-1    kernel_ns / kernel_span_ns; above 1 if some overlap
 --   example_event_id      BIGINT   -      the call with the lowest event_id
 -- check: count > 0
 -- check: host_self_ns BETWEEN 0 AND host_total_ns
@@ -63,13 +66,13 @@ CREATE OR REPLACE MACRO op_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
     only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
-    by_shape BOOLEAN := false,  -- a row for each name, shapes and types, instead of each name
+    by_shape BOOLEAN := false,  -- one row per name, shapes and types, instead of per name
     name_contains VARCHAR := NULL  -- only names that contain this; case matters [default: all]
 ) AS TABLE
 WITH
--- What makes one row, and the calls in it as a list: to get at these is to unnest it, and names and
--- shapes, which are long, are read and grouped once. Calls that are not measured are needed, too,
--- to find those around them.
+-- The rows, each with its calls as a list. Unnesting the list gives the calls, so that names and
+-- shapes, which are long, are read and grouped only once. Calls that are not measured are needed,
+-- too, to find the calls around them.
 groups AS MATERIALIZED (
     SELECT
         row_number() OVER (ORDER BY job, rank, is_measured, example_event_id) AS group_number,
@@ -106,7 +109,7 @@ ops AS MATERIALIZED (
         FROM groups
     )
 ),
--- Up to where another call crosses it: from there on, that one is on the stack.
+-- A callee counts up to where another call crosses it: from there on, the other is on the stack.
 called AS (
     SELECT ops.group_number, sum(coalesce(c.cut_ns, c.end_ns) - c.start_ns) AS called_ns
     FROM host_ops AS c
@@ -134,7 +137,7 @@ other_ops AS MATERIALIZED (
     FROM ops
     ANTI JOIN deep_ranks(only_jobs, only_ranks) AS d ON d.job = ops.job AND d.rank = ops.rank
 ),
--- Once a group, however many of its calls are around a launch: as the outermost one's.
+-- A launch counts once per group, for the group's outermost call around it.
 launched AS MATERIALIZED (
     SELECT
         group_number,

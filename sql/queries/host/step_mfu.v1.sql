@@ -1,33 +1,34 @@
--- Model FLOPs utilisation of each step: the model's operations by what the device could have done.
+-- Model FLOPs utilisation (MFU) of each step, as a share of the device's peak.
 --
 -- `mfu_frac` is the time that the model's matrix products, convolutions and attention would take at
--- the device's peak, as a part of the step's time. Every operation counts at the peak of its own
+-- the device's peak, divided by the step's time. Every operation counts at the peak of its own
 -- number format, so a mix of formats needs no choice of one peak:
 --
 --     mfu_frac = (flops in bfloat16 / peak of bfloat16 + flops in float32 / peak of float32 + ...)
 --                / time_ns
 --
--- What an operator computes, and which of nested ones count, is as in op_flops (`is_counted`, with
--- operations). That is the convention of PaLM (appendix B): operations follow from shapes, those of
--- elementwise operators and of adding a bias count nothing, a multiplication with its addition
--- counts two, and time is all time, waiting included. Where PaLM takes the operations from the
--- model's size, here they are those of the calls, so that padding counts, and of causal attention
--- only pairs that meet do. Operations that activation checkpointing runs once more are in
--- `hfu_frac` alone (hardware FLOPs utilisation): those of calls in a backward pass, outside or
--- inside an operator listed there, that record an autograd node of their own, as a forward pass
--- does. The gradient of a gradient looks the same.
+-- op_flops defines what an operator computes, and which one counts if operators are inside one
+-- another (`is_counted`, with known operations). This is the convention of PaLM (appendix B): operations follow from
+-- shapes, elementwise operators and adding a bias count nothing, a multiplication with its addition
+-- counts as two, and time is all time, including waits. PaLM takes the operations from the model's
+-- size. Here they are those of the calls, so padding counts, and causal attention counts only the
+-- pairs that attend to each other.
 --
--- `coverage_frac` says how much of the computation's kernel time these operations explain; the rest
--- is elementwise, or has no shapes (the profiler's record_shapes), was fused by torch.compile, runs
--- in a CUDA graph, or could only be estimated. With low coverage both figures are far too low.
+-- Operations that activation checkpointing runs again count only in `hfu_frac` (hardware FLOPs
+-- utilisation). They are those of a call in a backward pass if the call, or an operator with known
+-- operations around it, records an autograd node of its own, as a forward pass does. The gradient
+-- of a gradient looks the same, so it also counts only in `hfu_frac`.
 --
--- Operations belong to the step and the device of the first activity that their call launched; a
--- call that launched none counts nothing. The time of a step is that of its annotation on the host.
--- A rank without steps has one row for each device, with step NULL, over the device's span.
--- Activities outside all steps of other ranks are left out. Where a peak is not known (see the view
--- device_peaks), or no operation is, the fractions are NULL.
+-- `coverage_frac` is the share of the computation's kernel time that these operations explain. The
+-- rest is elementwise, has no shapes (the profiler's record_shapes), was fused by torch.compile,
+-- runs in a CUDA graph, or could only be estimated. If coverage is low, `mfu_frac` and `hfu_frac`
+-- are far too low.
 --
--- HTA has no such table.
+-- The operations of a call belong to the step and the device of the first activity that it
+-- launched. A call that launched none counts nothing. The time of a step is that of its annotation
+-- on the host. A rank without steps has one row per device, with step NULL, over the device's span.
+-- On other ranks, activities outside all steps are left out. `mfu_frac` and `hfu_frac` are NULL if
+-- a peak is not known (see the view device_peaks), or if no operation is known.
 --
 -- since: 0.1
 -- grain: job, rank, device, step
@@ -35,14 +36,14 @@
 --   job               VARCHAR  -    run of a program
 --   rank              INTEGER  -    rank of the process
 --   device            BIGINT   -    GPU, as the process numbers it
---   step              BIGINT   -    N of ProfilerStep#N; NULL: the rank has none
---   time_ns           BIGINT   ns   time of the step on the host
---   computation_ns    BIGINT   ns   sum of the durations of the activities that compute
---   modelled_ns       BIGINT   ns   those of calls whose operations count
+--   step              BIGINT   -    N of ProfilerStep#N; NULL: the rank has no steps
+--   time_ns           BIGINT   ns   time of the step on the host; without steps, the device's span
+--   computation_ns    BIGINT   ns   sum of the durations of computation kernels
+--   modelled_ns       BIGINT   ns   part of computation_ns in calls whose operations count
 --   coverage_frac     DOUBLE   0-1  modelled_ns / computation_ns
---   flops             BIGINT   -    operations, without those run once more
---   recomputed_flops  BIGINT   -    operations run once more
---   achieved_tflops   DOUBLE   -    1e12 of flops a second of time_ns
+--   flops             BIGINT   -    operations, without those run again
+--   recomputed_flops  BIGINT   -    operations run again
+--   achieved_tflops   DOUBLE   -    1e12 of flops per second of time_ns
 --   mfu_frac          DOUBLE   0-1  time of flops at peak / time_ns
 --   hfu_frac          DOUBLE   0-1  time of flops and recomputed_flops at peak / time_ns
 -- check: modelled_ns BETWEEN 0 AND computation_ns
@@ -59,7 +60,7 @@ CREATE OR REPLACE MACRO step_mfu_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
     only_steps BIGINT[] := NULL,  -- steps to measure [default: all]
-    peak_tflops DOUBLE := NULL  -- 1e12 operations a second at best [default: device_peaks]
+    peak_tflops DOUBLE := NULL  -- peak, 1e12 operations per second [default: device_peaks]
 ) AS TABLE
 WITH
 called AS MATERIALIZED (
@@ -118,8 +119,8 @@ periods AS (
     LEFT JOIN marks ON marks.job = l.job AND marks.rank = l.rank AND marks.step = l.step
     GROUP BY l.job, l.rank, l.device, l.step
 ),
--- Of calls that count, what each launched where. A join at a time: joined together, they have job
--- and rank in common, by which alone DuckDB 1.5 would begin.
+-- The calls that count, and what each launched on which device and in which step. This takes one
+-- join per CTE: in a single one, DuckDB 1.5 would begin with a join by job and rank alone.
 counted_calls AS MATERIALIZED (
     SELECT n.job, n.rank, n.event_id, n.shape_number, n.is_rerun
     FROM nests AS n
@@ -190,7 +191,8 @@ by_format AS (
     JOIN shapes AS s ON s.shape_number = p.shape_number
     GROUP BY ALL
 ),
--- 1e12 operations a second are 1e3 a ns. Summed in one order, since sums of doubles depend on it.
+-- 1e12 operations per second are 1e3 per ns. The order of the sums is fixed, since sums of doubles
+-- depend on it.
 totals AS (
     SELECT
         f.job,
@@ -240,7 +242,7 @@ FROM (
         AND totals.device IS NOT DISTINCT FROM p.device
         AND totals.step IS NOT DISTINCT FROM p.step
     UNION ALL BY NAME
-    -- No row, but an error where the peak is none, whether or not there is data.
+    -- This adds no row. It raises an error if the peak is not above 0, with or without data.
     SELECT NULL AS job
     WHERE coalesce(peak_tflops <= 0, false)
       AND error(concat('step_mfu: peak_tflops is above 0, not ', peak_tflops)) IS NULL

@@ -1,23 +1,25 @@
--- Where the host waited for a device: synchronisations, blocking copies, and operators that do so.
+-- Where the host waits for a device: synchronisations, blocking copies, and their operators.
 --
--- A row of kind `wait` is a runtime or driver call that waits for a device, stream or event, by its
--- name: cudaDeviceSynchronize, cudaStreamSynchronize, cudaEventSynchronize, cuCtxSynchronize, and
--- those of HIP, SYCL, Level Zero, MTIA, ... (blocking_calls.sql has the rules). A call
--- that makes a stream wait (cudaStreamWaitEvent) or only asks (cudaEventQuery) does not hold up the
--- host. cudaMalloc, cudaFree and others may, beside their real work; they are not here.
+-- A row of kind `wait` is a runtime or driver call whose name says that it waits for a device,
+-- stream or event: cudaDeviceSynchronize, cudaStreamSynchronize, cudaEventSynchronize,
+-- cuCtxSynchronize, and those of HIP, SYCL, Level Zero, MTIA, ... (blocking_calls.sql has the
+-- rules). A call that makes a stream wait (cudaStreamWaitEvent) or only queries (cudaEventQuery)
+-- does not block the host. cudaMalloc, cudaFree and others can block it besides their real work;
+-- they are not listed here.
 --
--- A row of kind `copy` is a call that copies (and is no launch of a graph) and keeps the host
--- waiting:
+-- A row of kind `copy` is a call that copies (and is not the launch of a graph) and blocks the
+-- host:
 --
---   * a synchronous one by its name (cudaMemcpy, hipMemcpyWithStream); of copies between devices,
---     where the name promises nothing, those that returned only when the copy had ended,
---   * one from a device into pageable memory; where the trace calls the memory neither pageable nor
---     pinned, if it returned only when the copy had ended,
---   * one from a device to the host, if the next call of its operator on its thread waits.
+--   * a copy that is synchronous by its name (cudaMemcpy, hipMemcpyWithStream). Between devices the
+--     name guarantees nothing, so such a copy counts if the call returned only after the copy's
+--     end.
+--   * a copy from a device into pageable memory. If the trace calls the memory neither pageable nor
+--     pinned, the copy counts if the call returned only after the copy's end.
+--   * a copy from a device to the host, if the next call of its operator on its thread waits.
 --
--- A row of kind `operator` is an operator of ATen around such calls, through whatever lies between:
--- aten::item, aten::_local_scalar_dense, aten::nonzero, aten::is_nonzero, aten::to, ... Only those
--- of its calls count that do wait: aten::item of a tensor on the CPU does not.
+-- A row of kind `operator` is an ATen operator around such calls, directly or with other operations
+-- in between: aten::item, aten::_local_scalar_dense, aten::nonzero, aten::is_nonzero, aten::to, ...
+-- Only its calls that wait count: aten::item of a tensor on the CPU does not.
 --
 --     aten::item                   [=================================)   host 34, self 3, wait 26
 --     aten::_local_scalar_dense      [==============================)    host 31, self 5, wait 26
@@ -25,18 +27,19 @@
 --     cudaStreamSynchronize                     [===================)    host 20, busy 6
 --     GPU                     [==================)        [====)
 --
--- So one wait has several rows. host_ns is that of the name's own calls, and self_ns what of it is
--- in no sync point inside: the self_ns of all rows add up to the time in which threads had a sync
--- point on their stack, those of waits and copies alone to the time that they waited, each up to
--- where another span crosses it. Where calls of one name are inside each other, only self_ns counts
--- them once. An operator is selected by its own step and by that of its wait.
+-- So one wait is in several rows. host_ns is the time of all calls of the name. self_ns is host_ns
+-- without the sync points inside. The self_ns of all rows add up to the time in which threads had a
+-- sync point on their stack. Those of waits and copies alone add up to the time that these calls
+-- waited. Both sums count a call up to where another span crosses it. If calls of one name are
+-- inside each other, only self_ns counts their time once. With `only_steps`, an operator counts if
+-- both its own step and the step of its wait are selected.
 --
--- gpu_busy_ns tells a wait for work from one that found the devices idle: it is the part of wait_ns
--- in which any of the rank's devices ran something. What devices ran is not selected by step, nor
--- are callers. PyTorch's profiler itself synchronises the device when it stops, mostly outside all
--- steps; that is here, too.
+-- gpu_busy_ns is the part of wait_ns in which any of the rank's devices ran something. It separates
+-- waiting for GPU work from waiting while the devices are idle. `only_steps` selects neither GPU
+-- activities nor callers. PyTorch's profiler synchronises the device when it stops, mostly outside
+-- all steps; this wait is listed, too.
 --
--- HTA has no counterpart; it takes the profiler's cuda_sync rows for activities of the GPU.
+-- HTA counts the profiler's cuda_sync events as GPU activities.
 --
 -- since: 0.1
 -- grain: job, rank, name
@@ -51,10 +54,10 @@
 --   wait_ns           BIGINT   ns     part of host_ns in waits and blocking copies
 --   gpu_busy_ns       BIGINT   ns     part of wait_ns with one GPU activity or more
 --   max_ns            BIGINT   ns     longest call
---   caller            VARCHAR  -      of the operators directly around them, that of most host_ns
+--   caller            VARCHAR  -      operator directly around them with the most host_ns
 --   caller_ns         BIGINT   ns     host_ns of the calls in it
 --   caller_count      BIGINT   count  different operators directly around them
---   example_event_id  BIGINT   -      the longest call
+--   example_event_id  BIGINT   -      the longest call; of equally long ones the first
 -- check: kind IN ('wait', 'copy', 'operator')
 -- check: count > 0 AND max_ns BETWEEN 0 AND host_ns
 -- check: self_ns BETWEEN 0 AND host_ns
@@ -79,7 +82,7 @@ ops AS MATERIALIZED (
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
       AND is_operator(o.cat)
 ),
--- All operators around them, outwards.
+-- All operators around these calls, from the innermost out.
 around AS (
     SELECT DISTINCT job, rank, op_id AS event_id
     FROM calls
@@ -139,7 +142,7 @@ by_caller AS (
         p.rank,
         p.name,
         caller.name AS caller,
-        -- An operator may have the name of a call; nobody names them so.
+        -- If an operator has the name of a call, which is unlikely, the kind is operator.
         coalesce(min(p.kind) FILTER (p.kind = 'operator'), min(p.kind)) AS kind,
         count(*) AS count,
         sum(p.dur_ns) AS host_ns,

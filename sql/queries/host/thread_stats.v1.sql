@@ -1,32 +1,30 @@
--- What each thread of the host did, for how long, and what it launched.
+-- What each host thread did, for how long, and what it launched.
 --
--- Every instant of a thread belongs to the innermost span open then, and to this span's kind:
+-- Every instant of a thread belongs to the innermost span open then, and counts for its kind:
 --
 --     operator      operators
---     annotation    annotations, so code in them of which the trace tells no more
+--     annotation    annotations, so code in them that the trace does not record further
 --     python        Python functions, which only traces with stacks have
 --     runtime       runtime and driver calls that do not wait, such as launches
---     sync          those that wait for the device: whose name tells of synchronizing
---     data_loading  annotations and operators `enumerate(DataLoader)#...`, with all that lies in
---                   them, whatever it is
+--     sync          runtime and driver calls that wait for the device: names with `synchronize`
+--     data_loading  annotations and operators `enumerate(DataLoader)#...`, with everything inside
+--                   them, of any kind
 --
--- So the times of the kinds add up to busy_ns; what is left of span_ns is idle, or code of which
--- the trace tells nothing.
+-- So the times of the kinds add up to busy_ns. The rest of span_ns is idle, or is code that the
+-- trace does not record.
 --
 --     annotation    [= step ==============)          [=====)
 --     operator          [========)
 --     runtime             [==)  [=====)                         the second crosses the operator
 --                   aaaaoorrrooorrrrrraaaa           aaaaaa
 --
--- An instant is of the step in which its innermost span began. With `only_steps`, instants of other
--- steps are not busy; a thread on which nothing began in these steps has no row.
+-- An instant belongs to the step in which its innermost span began. With `only_steps`, instants of
+-- other steps are not busy. A thread on which nothing began in the selected steps has no row.
 --
--- `role` is main for a thread with ProfilerStep annotations; where no thread of the rank has any,
--- for one whose id is its process's. It is autograd for any other with operators of PyTorch's
--- autograd, those with `autograd::` in their names. Activities are those of the selected steps
--- whose launch is on the thread.
---
--- HTA has no counterpart.
+-- `role` is main for a thread with ProfilerStep annotations. If no thread of the rank has any, it
+-- is main for a thread with the same id as its process. It is autograd for any other thread that
+-- runs operators of PyTorch's autograd, which have `autograd::` in their names. A thread's GPU
+-- activities are those of the selected steps with the launch on this thread.
 --
 -- since: 0.1
 -- grain: job, rank, pid, tid
@@ -35,22 +33,22 @@
 --   rank              INTEGER  -      rank of the process
 --   pid               VARCHAR  -      process of the thread
 --   tid               VARCHAR  -      the thread
---   thread_name       VARCHAR  -      the last name that the trace gives it; NULL: none
+--   thread_name       VARCHAR  -      last name of the thread in the trace; NULL: none
 --   role              VARCHAR  -      main, autograd or NULL
---   start_ns          BIGINT   ns     first span's start
---   span_ns           BIGINT   ns     first span's start to the last one's end
---   busy_ns           BIGINT   ns     time with a span or more
---   operator_ns       BIGINT   ns     of this, in operators
---   annotation_ns     BIGINT   ns     in annotations
---   python_ns         BIGINT   ns     in Python functions
---   runtime_ns        BIGINT   ns     in runtime and driver calls that do not wait
---   sync_ns           BIGINT   ns     in those that wait for the device
---   data_loading_ns   BIGINT   ns     in data loaders
+--   start_ns          BIGINT   ns     start of the first span
+--   span_ns           BIGINT   ns     start of the first span to end of the last
+--   busy_ns           BIGINT   ns     time with one span or more
+--   operator_ns       BIGINT   ns     part of busy_ns in operators
+--   annotation_ns     BIGINT   ns     part in annotations
+--   python_ns         BIGINT   ns     part in Python functions
+--   runtime_ns        BIGINT   ns     part in runtime and driver calls that do not wait
+--   sync_ns           BIGINT   ns     part in runtime and driver calls that wait for the device
+--   data_loading_ns   BIGINT   ns     part in data loaders
 --   op_count          BIGINT   count  operators
 --   annotation_count  BIGINT   count  annotations
 --   python_count      BIGINT   count  calls of Python functions
 --   runtime_count     BIGINT   count  runtime and driver calls, waiting or not
---   launch_count      BIGINT   count  those of them that launched GPU activities
+--   launch_count      BIGINT   count  runtime and driver calls that launched GPU activities
 --   kernel_count      BIGINT   count  GPU activities launched: kernels, copies and memsets
 --   kernel_ns         BIGINT   ns     sum of their durations
 --   kernel_busy_ns    BIGINT   ns     time with one of them or more, on any device
@@ -68,7 +66,7 @@ CREATE OR REPLACE MACRO thread_stats_v1(
     only_steps BIGINT[] := NULL  -- steps to measure [default: all, also outside steps]
 ) AS TABLE
 WITH
--- A small number for each thread, so that what is joined below is narrow.
+-- A small number for each thread, so that the rows joined below are narrow.
 threads AS MATERIALIZED (
     SELECT row_number() OVER (ORDER BY job, rank, pid, tid) AS thread, job, rank, pid, tid
     FROM (
@@ -78,7 +76,8 @@ threads AS MATERIALIZED (
           AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
     )
 ),
--- Of all steps: time in what another step's span calls is not that span's.
+-- Spans of all steps: the time of a callee is not its caller's, even if they began in different
+-- steps.
 spans AS MATERIALIZED (
     SELECT
         threads.thread,
@@ -108,16 +107,16 @@ spans AS MATERIALIZED (
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
 ),
--- The time of what a span calls, which never overlaps: what is called has left the stack before
--- the next is called.
+-- The time of each span's callees. Callees never overlap: one leaves the stack before the next is
+-- called.
 called AS (
     SELECT thread, parent_id AS event_id, sum(stack_ns) AS called_ns
     FROM spans
     WHERE parent_id IS NOT NULL
     GROUP BY thread, parent_id
 ),
--- The loaders and what lies in one: by start, the longer first, some loader up to it ends no
--- sooner than it.
+-- The data loaders and the spans inside one. In order of start, the longer first, a span is inside
+-- a loader if some loader up to it ends no sooner than it does.
 in_loaders AS (
     SELECT thread, event_id
     FROM spans
@@ -237,6 +236,6 @@ LEFT JOIN names
     AND names.tid IS NOT DISTINCT FROM threads.tid
 LEFT JOIN kernels ON kernels.thread = threads.thread
 LEFT JOIN covered_times(launched) AS busy ON busy.group_id = threads.thread
--- After the windows, for which a thread without selected spans matters, too.
+-- QUALIFY filters after the window function, which also needs threads without selected spans.
 QUALIFY host.start_ns IS NOT NULL
 ORDER BY threads.job, threads.rank, host.busy_ns DESC, threads.pid, threads.tid;

@@ -1,26 +1,27 @@
--- How each rank's critical path splits into what bounds it.
+-- Time on each rank's critical path, by what bounds it.
 --
--- Reads what `hta-sql critical-path ARCHIVE` (or run.compute_critical_path) has computed; see
+-- `hta-sql critical-path ARCHIVE` (or run.compute_critical_path) computes the paths; see
 -- critical_path. The fractions of a path add up to 1.
 --
 --     cpu_bound                   operators and calls on the host
---     data_loading                on the host, in PyTorch's DataLoader or what was told to be such
+--     data_loading                PyTorch's DataLoader on the host, and annotations that
+--                                 `--data-loading` names
 --     gpu_compute_bound           kernels, copies and memsets
---     gpu_communication_bound     collectives and messages; those that wait for another rank, too
+--     gpu_communication_bound     collectives and messages, including waits for other ranks
 --     gpu_kernel_launch_overhead  from a launch to its activity
 --     gpu_kernel_kernel_overhead  from an activity to the next on its stream
 --
--- HTA's summary() of a critical path, which it gives in percent.
+-- HTA's summary() of a critical path reports percentages.
 --
 -- since: 0.1
 -- grain: job, rank, path_window, bound_by
 -- returns:
 --   job          VARCHAR  -      run of a program
 --   rank         INTEGER  -      rank of the process
---   path_window  VARCHAR  -      `step N`, `NAME #INSTANCE` or `trace`
---   bound_by     VARCHAR  -      what bounds it, as above
+--   path_window  VARCHAR  -      window of the path: `step N`, `NAME #INSTANCE` or `trace`
+--   bound_by     VARCHAR  -      what bounds the path, as above
 --   time_ns      BIGINT   ns     time on the path
---   time_frac    DOUBLE   0-1    of all the path's time
+--   time_frac    DOUBLE   0-1    share of the path's time
 --   edge_count   BIGINT   count  edges of the path
 -- check: time_ns >= 0 AND edge_count > 0
 -- check: time_frac BETWEEN 0 AND 1
@@ -28,7 +29,7 @@
 CREATE OR REPLACE MACRO critical_path_summary_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to report [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to report [default: all]
-    only_windows VARCHAR[] := NULL  -- windows to report, as path_window has them [default: all]
+    only_windows VARCHAR[] := NULL  -- windows to report, as in path_window [default: all]
 ) AS TABLE
 WITH
 by_bound AS (

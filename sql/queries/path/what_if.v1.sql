@@ -1,47 +1,51 @@
 -- How much shorter a step would be if something were faster or gone.
 --
--- Reads what `hta-sql critical-path ARCHIVE` (or run.compute_critical_path) has computed for a
--- window of a job; there `--faster NAME=TIMES` asks about what the user names.
+-- `hta-sql critical-path ARCHIVE` (or run.compute_critical_path) computes this for a window of a
+-- job. Its option `--faster NAME=TIMES` adds a scenario for something that you name.
 --
--- Every node of the graph of all ranks (see critical_path, critical_path_ranks) came once all that
--- it waited for had come, and after a delay that the trace tells. With other delays all nodes are
--- computed anew, in order:
+-- In the graph of all ranks (see critical_path, critical_path_ranks), a node comes when everything
+-- that it waits for has come, each with the delay that follows from the trace. A scenario changes
+-- delays, and all nodes are computed again in order:
 --
---     communication_at_median  collectives and messages as fast as the median of those alike
---     communication_hidden     their transfers take nothing; the last rank is still waited for
---     launch_overhead_gone     calls that launch take nothing, and launched work may begin at once
---     data_loading_gone        loading data takes nothing
---     rank_as_median           the rank with most of the job's path works as the median rank does
---     faster                   the subject takes `factor` times less: the three kernels with most
---                              of the job's path twice, and what was asked for
+--     communication_at_median  collectives and messages are no slower than the median of their kind
+--     communication_hidden     transfers take no time; ranks still wait for the last one
+--     launch_overhead_gone     launch calls take no time, and launched work can begin at once
+--     data_loading_gone        loading data takes no time
+--     rank_as_median           the rank with most of the job's path, communication left out, is no
+--                              slower than the median rank
+--     faster                   the subject takes 1/`factor` of its time; the subjects are the three
+--                              kernels with most of the job's path, with factor 2, and what
+--                              `--faster` names
 --
--- `method` has each one's rule. Assumed is that the program does the same in the same order, and
--- that what waited in the trace is all that waits: what could have come later than it did is taken
--- to need the median delay of its kind. A window lasts on the host, from when the last rank begins
--- it until the last one has ended it; where devices take longer, as they do where the host is far
--- ahead, on the devices. What earlier windows would gain is not counted. HTA has no counterpart.
+-- `method` states each scenario's rule. All scenarios assume that the program does the same work in
+-- the same order, and waits for nothing that it did not wait for in the trace. If a node could have
+-- come later without delaying what waits for it, that delay is taken to be the median of its kind.
+--
+-- A window lasts on the host from when the last rank begins it until the last rank has ended it. If
+-- the devices take longer, their time counts instead; this is so if the host is far ahead. Gains in
+-- earlier windows are not counted.
 --
 -- since: 0.1
 -- grain: job, path_window, scenario, subject, factor
 -- returns:
 --   job          VARCHAR  -      run of a program
---   path_window  VARCHAR  -      `step N`, `NAME #INSTANCE` or `trace`
+--   path_window  VARCHAR  -      window of the job: `step N`, `NAME #INSTANCE` or `trace`
 --   scenario     VARCHAR  -      what is assumed, as above
---   subject      VARCHAR  -      name or rank of which it is; NULL: all
---   factor       DOUBLE   -      how many times faster it is; NULL for other scenarios
---   step_ns      BIGINT   ns     what the window takes as recorded
---   new_step_ns  BIGINT   ns     what it would take
+--   subject      VARCHAR  -      name or rank that the scenario changes; NULL for all
+--   factor       DOUBLE   -      how many times faster the subject is; NULL for other scenarios
+--   step_ns      BIGINT   ns     duration of the window as recorded
+--   new_step_ns  BIGINT   ns     duration of the window in the scenario
 --   gain_ns      BIGINT   ns     step_ns - new_step_ns
 --   gain_frac    DOUBLE   0-1    gain_ns / step_ns
---   edge_count   BIGINT   count  edges of the graph that change
---   method       VARCHAR  -      what is assumed, in words
+--   edge_count   BIGINT   count  edges of the graph that the scenario changes
+--   method       VARCHAR  -      rule of the scenario, in words
 -- check: gain_ns = step_ns - new_step_ns AND gain_ns >= 0
 -- check: edge_count > 0 OR gain_ns = 0
 -- check: gain_frac BETWEEN 0 AND 1
 -- reads: what_if_times
 CREATE OR REPLACE MACRO what_if_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to report [default: all]
-    only_windows VARCHAR[] := NULL  -- windows to report, as path_window has them [default: all]
+    only_windows VARCHAR[] := NULL  -- windows to report, as in path_window [default: all]
 ) AS TABLE
 SELECT
     w.job,
