@@ -1,1 +1,1 @@
-"""Traces to an archive: find, tell ranks, read in parallel, publish one file at a time."""
+"""Read traces into an archive: find files and their ranks, read in parallel, publish."""

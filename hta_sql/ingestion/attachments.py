@@ -1,4 +1,4 @@
-"""Files that go with a trace: which ones they are, and of which rank."""
+"""Files attached to a trace (execution traces, memory timelines): their kind and rank."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from hta_sql.store.layout import place_of
 
 EXECUTION_TRACE = "execution_trace"
 MEMORY_TIMELINE = "memory_timeline"
-# Where a rank comes from, the surest first.
+# Where a rank comes from; the most certain source first.
 SURE = ("given", "file name", "pid", "only rank", "order")
 NODES_START = list_start(NODES)
 VERSION = re.compile(r"\d+\.\d+")
 EMPTY_LIST = re.compile(r"\[\s*\]")
-# torch.profiler's other export of memory is one: times, and sizes at each.
+# torch.profiler's other memory export is such a list: times, and the sizes at each time.
 LIST_OF_LISTS = re.compile(r"\[\s*\[")
 
 
 def ingester_of(kind: str, threads: int) -> Callable[..., IngestedTrace]:
-    """What reads files of this kind, in a worker process; traces with so many threads."""
+    """The function that ingests files of this kind in a worker; only traces use `threads`."""
     from hta_sql.ingestion.execution_trace import ingest_execution_trace
     from hta_sql.ingestion.memory_timeline import ingest_memory_timeline
     from hta_sql.ingestion.trace import ingest_trace
@@ -51,8 +51,10 @@ def ingester_of(kind: str, threads: int) -> Callable[..., IngestedTrace]:
 
 
 def attachment_claim(candidate: Candidate, head: bytes) -> Claim | None:
-    """The claim of an execution trace or a memory timeline, of which these are the first bytes;
-    None for any other file."""
+    """The claim of a file with these first bytes, if it is an execution trace or a memory timeline.
+
+    None for any other file.
+    """
     head = head.removeprefix(BYTE_ORDER_MARK).lstrip()
     keys = execution_trace_keys(head)
     if keys is not None:
@@ -68,7 +70,7 @@ def attachment_claim(candidate: Candidate, head: bytes) -> Claim | None:
 
 
 def execution_trace_keys(head: bytes) -> dict | None:
-    """The keys before the nodes of an execution trace; None where it is none."""
+    """The keys before the nodes of an execution trace; None if the file is not one."""
     start = NODES_START.search(head)
     if not start or head[:1] != b"{":
         return None
@@ -77,13 +79,13 @@ def execution_trace_keys(head: bytes) -> dict | None:
         return None
     if VERSION.match(str(keys.keys.get("schema"))):
         return keys.keys
-    # Where keys are sorted, the schema stands behind the nodes: see what these look like.
+    # If the keys are sorted, the schema comes after the nodes. Then the first node decides.
     text = head[start.end() :].decode("latin-1").lstrip()
     return keys.keys if is_element(value_at(text, 0)[0], NODES) else None
 
 
 def is_timeline(text: str, name: str) -> bool:
-    """Whether a list is one of memory changes: by its first two elements, or else by its name."""
+    """Whether a text is a list of memory changes, judged by its first elements and its name."""
     if text[:1] != "[":
         return False
     at = SEPARATORS.match(text, 1).end()
@@ -102,10 +104,11 @@ def settle_attachments(
     before: list[dict],
     warn: Callable[[str], None],
 ) -> list[tuple[Claim, int | None, str | None]]:
-    """A rank for each file, or why it can have none; `traces` and `before` are the archive's rows.
+    """A rank for each file, or an error; `traces` and `before` are rows of the archive.
 
-    A file that does not tell its rank is of its job's only trace; else of the one whose operations
-    ran in the process that wrote it; else of the rank it had, or the next free one.
+    A file that does not give its rank gets the rank of its job's only trace. If the job has several
+    traces, it gets the rank whose operations ran in the process that wrote the file. If that is not
+    known, it keeps the rank that it has in the archive, or gets the next free one.
     """
     claims, errors = with_ranks_of_traces(list(claims), archive, traces)
     owners: dict[tuple[str, int, str], Claim] = {}
@@ -117,10 +120,10 @@ def settle_attachments(
         had[row["job"], row["kind"], row["path"]] = row["rank"]
 
     def rank_before(claim: Claim) -> int | None:
-        """The rank that the archive has this very file as."""
+        """The rank that this file has in the archive."""
         return had.get((claim.candidate.job, claim.kind, shown(claim.candidate.path)))
 
-    # Those that are sure of it first, and then those that have it.
+    # The most certain sources come first; for equal sources, files that the archive has.
     def turn(claim: Claim) -> tuple[int, bool]:
         return SURE.index(claim.source), rank_before(claim) is None
 
@@ -135,9 +138,9 @@ def settle_attachments(
                 used = taken[job, kind]
                 rank = next(number for number in count() if number not in used)
                 warn(
-                    f"{shown(claim.candidate.path.name)}: nothing tells the rank of this "
-                    f"{in_words(kind)}; taken as rank {rank} of '{job}' (--rank N=FILE tells "
-                    "otherwise)"
+                    f"{shown(claim.candidate.path.name)}: found no rank for this "
+                    f"{in_words(kind)}; taken as rank {rank} of job '{job}' (--rank N=FILE sets "
+                    "another)"
                 )
         taken[job, kind].add(rank)
         if owners.setdefault((job, rank, kind), claim) is claim:
@@ -149,9 +152,9 @@ def settle_attachments(
             job, kind = claim.candidate.job, claim.kind
             first = owners[job, claim.rank, kind]
             error = (
-                f"{shown(first.candidate.path)} is the {in_words(kind)} of rank {claim.rank} of "
-                f"job '{job}', too; leave one out, or tell them apart with --rank N=FILE or "
-                "--job NAME"
+                f"rank {claim.rank} of job '{job}' has another {in_words(kind)}, "
+                f"{shown(first.candidate.path)}; leave one out, or give one another rank "
+                "(--rank N=FILE) or job (--job NAME)"
             )
         settled.append((claim, ranks.get(id(claim)), error))
     return settled
@@ -164,8 +167,10 @@ def in_words(kind: str) -> str:
 def with_ranks_of_traces(
     claims: list[Claim], archive: Place, traces: list[dict]
 ) -> tuple[list[Claim], dict[int, str]]:
-    """The claims with the ranks of the traces that the files go with, where that is clear; and
-    why it cannot be told, by the claim's id."""
+    """The claims, with the rank of the trace that each file belongs to if that is clear.
+
+    Also returns errors by the claim's id.
+    """
     of_job: dict[str, list[dict]] = defaultdict(list)
     for row in traces:
         of_job[row["job"]].append(row)
@@ -188,10 +193,10 @@ def with_ranks_of_traces(
 
 
 def ranks_by_pid(traces: list[dict], archive: Place) -> dict[str, set[int]] | str:
-    """For each process in which operations of a job ran, their ranks; or why that is not known."""
+    """The ranks of each process that ran operations of a job, by pid; or an error."""
     files: dict[str, set[int]] = defaultdict(set)
     for row in traces:
-        if row["host_op_count"] != 0:  # else a compacted job may have no file
+        if row["host_op_count"] != 0:  # without operations, there may be no file
             files[place_of(row, "host_ops")].add(row["rank"])
     ranks: dict[str, set[int]] = defaultdict(set)
     try:
@@ -199,19 +204,19 @@ def ranks_by_pid(traces: list[dict], archive: Place) -> dict[str, set[int]] | st
             for rank, pid in pids:
                 ranks[pid].add(rank)
     except (HtaSqlError, pa.ArrowException, OSError) as error:
-        return f"its rank cannot be told by its process: {one_line(error)}; --rank N=FILE tells it"
+        return f"cannot find its rank by its process: {one_line(error)}; set it with --rank N=FILE"
     return ranks
 
 
 def pids_of(file: Place, ranks: set[int]) -> set[tuple[int, str]]:
-    """(rank, pid) of the operations of these ranks in a file of host_ops."""
+    """(rank, pid) of the operations of these ranks in one file of host_ops."""
     with plain_errors(file), contextlib.ExitStack() as stack:
         source = stack.enter_context(file.fs.open(file.path)) if is_remote(file) else file
         with pq.ParquetFile(source, read_dictionary=["pid"]) as opened:
             is_shared = "rank" in opened.schema_arrow.names
             table = opened.read(["rank", "pid"] if is_shared else ["pid"])
-    if not is_shared:  # one rank's
+    if not is_shared:  # the file of one rank
         return {(rank, pid) for rank in ranks for pid in table["pid"].unique().to_pylist()}
     pairs = table.group_by(["rank", "pid"]).aggregate([]).to_pylist()
-    # Some in it may have been ingested anew since.
+    # The file may still have ranks that were ingested again since.
     return {(row["rank"], row["pid"]) for row in pairs if row["rank"] in ranks}

@@ -1,4 +1,4 @@
-"""Pieces parsed as if nothing were wrong with them, by any thread."""
+"""Parses pieces of a file as if they were sound. Any thread may do so."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from hta_sql.ingestion.stream import TraceStream
 
 
 class Parsed(NamedTuple):
-    """A piece as a table; whether its stamps were read as text, and taken to be padded."""
+    """A piece as a table. `is_exact`: its stamps were read as text, and taken to be padded."""
 
     table: pa.Table
     is_exact: bool = False
 
 
 class Attempts:
-    """Makes tables of texts by `parse`, which raises one of UNREADABLE where it cannot."""
+    """Makes tables of texts with `parse`, which raises one of UNREADABLE if it cannot."""
 
     def __init__(
         self, readers: Readers, parse: Callable[[bytes], Parsed], stream: TraceStream
     ) -> None:
         self._readers, self._parse, self._stream = readers, parse, stream
-        # The shortest text so far that took more memory than there is.
+        # Length of the shortest text so far that took more memory than there is.
         self._too_long = sys.maxsize
 
     def parse(self, data) -> Parsed | None:
-        """None where it cannot be parsed as a whole."""
+        """The table of a text; None if it cannot be parsed as a whole."""
         try:
             if self._too_long == sys.maxsize:
                 try:
@@ -45,7 +45,7 @@ class Attempts:
             return None
 
     def _by_halves(self, data) -> Parsed:
-        """The elements of a piece; its halves one by one, where it takes too much memory."""
+        """The elements of a piece. If it takes too much memory, its halves are parsed in turn."""
         if len(data) < self._too_long:
             try:
                 return self._parse(data)

@@ -1,4 +1,4 @@
-"""Where one element of a list seems to end and the next to begin, told by a few bytes."""
+"""Guesses from a few bytes where one element of a list ends and the next begins."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 SEPARATORS = re.compile(rb"[ \t\r\n,]*+")
-# More than as many are found faster by numpy.
+# numpy skips longer runs of separators faster.
 FEW_SEPARATORS = 1 << 10
 IS_SEPARATOR = np.zeros(256, bool)
 IS_SEPARATOR[list(b" \t\r\n,")] = True
@@ -16,7 +16,7 @@ MOST_KEYS_TRIED = 1000
 
 
 def behind_separators(data: bytes) -> int:
-    """Where the blanks and commas that data begins with end."""
+    """The end of the blanks and commas at the beginning of `data`."""
     end = SEPARATORS.match(data, 0, FEW_SEPARATORS).end()
     if end < FEW_SEPARATORS:
         return end
@@ -25,9 +25,9 @@ def behind_separators(data: bytes) -> int:
 
 
 def last_boundary(data: bytes, first_key: bytes) -> int | None:
-    """The end of the last element in `data` that another one seems to follow."""
-    # Where every element begins with the same key, a boundary before that key is a safe one;
-    # others may lie inside an argument that is a list of objects.
+    """The end of the last element in `data` that another element seems to follow."""
+    # If every element begins with the same key, a boundary before that key is safe. Any other
+    # boundary may lie inside an argument that is a list of objects.
     for key in (first_key, b'"'):
         at = len(data)
         for _ in range(MOST_KEYS_TRIED):
@@ -40,7 +40,7 @@ def last_boundary(data: bytes, first_key: bytes) -> int | None:
 
 
 def end_before(data: bytes, key_at: int) -> int | None:
-    """The end of the element before that whose first key this is; None if it is no first key."""
+    """The end of the element before the one with its first key here; None if it is not first."""
     size = 1 << 8
     while True:
         before = data[max(0, key_at - size) : key_at]

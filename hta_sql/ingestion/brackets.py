@@ -1,7 +1,7 @@
-"""How brackets nest in bytes as they come: many of them at a time, strings passed over.
+"""Finds how brackets nest in bytes that arrive in slices, many brackets at a time.
 
-What is in a string, and what a backslash escapes, is none. Time and memory are the same, whatever
-the bytes are.
+Brackets in strings and escaped quotes do not count. Time and memory do not depend on what the bytes
+are.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-# So many bytes are looked at together, which bounds the memory that it takes.
+# This many bytes are examined at a time, which bounds the memory.
 SLICE_BYTES = 1 << 20
 QUOTE, BACKSLASH = ord('"'), ord("\\")
-# With the bit that tells `{` from `[` set.
+# `[` and `]` with the bit SQUARE_TO_CURLY set are `{` and `}`.
 OPENING, CLOSING, SQUARE_TO_CURLY = ord("{"), ord("}"), ord("{") ^ ord("[")
 SCALAR_END = re.compile(rb"[ \t\r\n,\]}]")
 
 
 class Marks(NamedTuple):
-    """Brackets and quotes in their order: where each stands, how many brackets are open behind it,
+    """Brackets and quotes in order: the position of each, the number of brackets open after it,
     and whether it begins a string."""
 
     at: np.ndarray
@@ -30,15 +30,15 @@ class Marks(NamedTuple):
 
 
 class Brackets:
-    """Finds the brackets and quotes of bytes that come slice by slice."""
+    """Finds the brackets and quotes in bytes that arrive slice by slice."""
 
     def __init__(self, depth: int = 0):
         self._depth = depth
         self._in_string = False
-        self._is_escaped = False  # the first of the next bytes
+        self._is_escaped = False  # whether the next byte is escaped
 
     def slices(self, data: bytes, begin: int, end: int) -> Iterator[tuple[int, Marks]]:
-        """Where each slice begins, and its marks, counted from there."""
+        """The start of each slice, and its marks, with positions counted from there."""
         for at in range(begin, end, SLICE_BYTES):
             yield at, self._marks(data[at : min(at + SLICE_BYTES, end)])
 
@@ -62,7 +62,7 @@ class Brackets:
         return Marks(at, depth, begins_string)
 
     def _escaped(self, text: np.ndarray) -> np.ndarray:
-        """Where in these bytes escaped ones stand: behind an odd number of backslashes."""
+        """The positions of escaped bytes: those after an odd number of backslashes."""
         slashes = np.flatnonzero(text == BACKSLASH)
         before = np.zeros(int(self._is_escaped), np.int64)
         if self._is_escaped:
@@ -75,14 +75,14 @@ class Brackets:
 
 
 class ValueEnd:
-    """Finds where a JSON value ends, from its bytes as they come, the first one on."""
+    """Finds where a JSON value ends. Its bytes arrive in order, from the first one on."""
 
     def __init__(self) -> None:
         self._brackets = Brackets()
         self._is_scalar: bool | None = None
 
     def find(self, data: bytes) -> int | None:
-        """Where in these bytes, the next ones of the value, it ends."""
+        """Where the value ends in these bytes, its next ones; None if it goes on."""
         if self._is_scalar is None and data:
             self._is_scalar = data[:1] not in (b"{", b"[", b'"')
         if self._is_scalar:

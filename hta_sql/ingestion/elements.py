@@ -1,9 +1,9 @@
-"""Where the elements of a file's list begin and end, whatever its bytes are.
+"""Finds where the elements of a file's list begin and end, for any bytes.
 
-A sound element ends where a JSON decoder says so. A broken one ends where the next one begins, so
-that it costs no other. Whether an element can be used is for others to say.
+A sound element ends where a JSON decoder says that it ends. A broken element ends where the next
+one begins, so that it costs no other element. Other modules decide whether an element can be used.
 
-The time is that of a few passes over the text: how much is decoded in vain is limited.
+The time is that of a few passes over the text, since the bytes decoded in vain are limited.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ from hta_sql.ingestion.kinds import EVENTS, NODES, ListKind, is_element, is_usab
 from hta_sql.ingestion.values import CUT, FIRST_LOOK, LIGHT_SCANNERS, SCANNER, first_value
 
 SEPARATORS = re.compile(r"[ \t\r\n,]*+")
-# Behind an element; also a new one where the comma is missing, and the list's bracket.
+# What follows an element. It may be a new element without a comma, or the list's bracket.
 NEXT_OR_END = re.compile(r"[ \t\r\n]*+(?:[,{\]]|\Z)")
-# Behind the last one, in an object: its other keys or its end.
+# What follows the last element if the file is an object: its other keys or its end.
 LIST_END = re.compile(r'\][ \t\r\n]*+(?:,[ \t\r\n]*+"|\})')
 KEY = re.compile(r'[ \t\r\n]*+,[ \t\r\n]*+"((?:[^"\\]|\\.)*+)"[ \t\r\n]*+:[ \t\r\n]*+')
 ANOTHER_BRACKET = re.compile(r"\][ \t\r\n]*+\]")
 MAY_BE_LIST_END = re.compile(r"\][ \t\r\n]*+(?:,[ \t\r\n]*+)?\Z")
-# Looking ahead, so that a brace in what is taken for a key is found, too.
+# A lookahead, so that a brace inside what looks like a key is found, too.
 OBJECT_START = re.compile(r'\{(?=[ \t\r\n]*"([^"\\]{0,40})")')
 BLANK = " \t\r\n"
 SHORT_LOOK = 1 << 10
-# A list that is not closed takes in all that follows: an element so long is taken for broken.
+# A list that is not closed swallows all that follows. So an unclosed element this long is broken.
 LONG_ELEMENT_BYTES = 1 << 20
-# DuckDB reads no longer values.
+# DuckDB does not read longer values.
 LONGEST_ELEMENT_BYTES = 16 << 20
-# So many elements are told apart at a time, which bounds the memory that they take.
+# This many elements are split at a time, which bounds the memory.
 BATCH = 50_000
-# How often the text may be decoded in vain before what is long and suspicious counts as broken; to
-# begin costs as much as so many bytes.
+# How often the text may be decoded in vain before long, suspicious elements count as broken. Each
+# attempt costs as much as decoding VAIN_START_BYTES.
 VAIN_PASSES = 2
 VAIN_START_BYTES = 64
-# So many sound keys behind a list are enough to tell that it ends.
+# This many sound keys after a list prove that it has ended.
 MOST_KEYS_READ = 1_000
 TOO_MANY_BROKEN = "not told apart: too many broken ones before"
 
 
 class Element(NamedTuple):
-    """One element of the list: its place in the text, and what stopped the decoder in it."""
+    """One element of the list: its place in the text, and what stopped the decoder, if anything."""
 
     start: int
     end: int
@@ -53,14 +53,15 @@ class Element(NamedTuple):
 
 
 class Walk:
-    """Tells the elements of a text apart: part of a list, from the begin of an element on.
+    """Splits a text into elements. The text is part of a list, and begins where an element begins.
 
     Afterwards `end` is where it stopped: at the list's closing bracket (`list_ends`), before an
-    element that may go on behind the text (unless it `is_last`), or at the text's end. A bracket
-    between elements closes the list where keys or the end of an object follow, or any one does.
+    element that may continue after the text (unless `is_last`), or at the end of the text. A
+    bracket between elements closes the list if keys or the end of an object follow. With
+    `ends_at_bracket`, any bracket between elements does.
 
-    Where it `is_coarse`, all up to the next element that is sound is one that is broken; `tried`
-    counts what looked like a sound one.
+    With `is_coarse`, all text up to the next sound element is one broken element. `tried` counts
+    what looked like a sound element.
     """
 
     def __init__(
@@ -78,7 +79,7 @@ class Walk:
         self.list_ends = False
         self.end = 0
         self.tried = 0
-        self._opens_at: int | None = None  # where an element was found to open, by a look ahead
+        self._opens_at: int | None = None  # where a look ahead found an element
         self._list_key = f'"{kind.key}"'
         self._is_last = is_last
         self.is_coarse = is_coarse
@@ -86,7 +87,7 @@ class Walk:
         self._vain = VAIN_PASSES * (len(text) + LONG_ELEMENT_BYTES)
 
     def batches(self) -> Iterator[list[Element]]:
-        """All elements in order, some thousands at a time."""
+        """All elements in order, up to BATCH at a time."""
         elements: list[Element] = []
         for element in self._elements():
             elements.append(element)
@@ -111,11 +112,11 @@ class Walk:
                     continue
             value, end, stopped_by = self.value_at(at)
             if end == len(text) and not self._is_last and text[at] not in '{["':
-                return  # a number, say, that may go on
+                return  # for example a number that may go on
             if not stopped_by and not NEXT_OR_END.match(text, end):
                 stopped_by = "More behind its end"
             if not stopped_by and text[at] == "[" and any(is_usable(v, self.kind) for v in value):
-                # What it holds are elements of the list, and it is one too many.
+                # It holds elements of the list, so its bracket is one too many.
                 self.end = at + 1
                 yield Element(at, at + 1, "A bracket too many")
                 continue
@@ -141,12 +142,12 @@ class Walk:
             yield Element(at, end, stopped_by)
 
     def may_end_list(self) -> bool:
-        """Whether it stopped at a bracket behind which the text has nothing but blanks."""
+        """Whether it stopped at a bracket that only blanks, and one comma at most, follow."""
         return MAY_BE_LIST_END.match(self.text, self.end) is not None
 
     def _closes_list(self, at: int) -> bool:
-        """Whether a bracket between elements is the list's: keys follow that are sound, or what is
-        broken holds no more elements."""
+        """Whether a bracket between elements closes the list: sound keys follow it, or broken text
+        without more elements."""
         if not LIST_END.match(self.text, at):
             return False
         at += 1
@@ -156,7 +157,7 @@ class Walk:
                 break
             at = key.end()
             if self.text.startswith("[", at) and key[1] == self.kind.key:
-                return True  # another one follows, which may end in what is known to be behind
+                return True  # another list of this name follows
             _, end, stopped_by = self.value_at(at)
             if stopped_by == CUT and not self._is_last:
                 return True
@@ -171,8 +172,8 @@ class Walk:
         return self._opens_at == len(self.text)
 
     def value_at(self, at: int) -> tuple:
-        """As the function; but not to the end of what looks like more than one element, where
-        much was decoded in vain."""
+        """Like values.value_at. If much was decoded in vain, it stops once the value seems to hold
+        another element."""
         size = FIRST_LOOK if self._vain > 0 else SHORT_LOOK
         while True:
             part = self.text[at : at + size]
@@ -188,10 +189,11 @@ class Walk:
             size *= 4
 
     def next_element(self, at: int) -> int | None:
-        """Where the next element begins: an object that opens as the others do, or has a mark.
+        """Where the next element begins: an object that opens like the others, or has a mark.
 
-        An object that is the value of a key or begins a list belongs to the element around it, and
-        so does a sound one without a mark, with all that is in it but for more lists.
+        An object that is the value of a key or the first in a list belongs to the element around
+        it. So does a sound object without a mark, with all that is in it, unless that includes
+        another list of the same name.
         """
         inside_until = at
         for start in OBJECT_START.finditer(self.text, at):
@@ -207,12 +209,12 @@ class Walk:
             if not stopped_by:
                 if is_element(value, self.kind):
                     return place
-                if self.text.find(self._list_key, place, end) < 0:  # or it is a file in itself
+                if self.text.find(self._list_key, place, end) < 0:  # if found, it is a whole file
                     inside_until = end
         return None
 
     def _next_sound(self, at: int) -> int | None:
-        """Where the next element begins that is sound, or may be behind the text."""
+        """Where the next element begins that is sound, or is cut by the end of the text."""
         for start in self._sound_opens.finditer(self.text, at):
             place = start.start()
             if not self._may_open(place, at):
@@ -224,7 +226,7 @@ class Walk:
         return None
 
     def _opening(self, begin: int, end: int = sys.maxsize) -> int | None:
-        """Where the next object begins that opens as elements do."""
+        """Where the next object begins that opens like an element."""
         for start in self._opens.finditer(self.text, begin, end):
             if self._may_open(start.start(), begin):
                 return start.start()
@@ -232,7 +234,7 @@ class Walk:
 
     @cached_property
     def _opens(self) -> re.Pattern[str]:
-        """An object that opens as the others do, or has a mark."""
+        """Matches an object that opens like the others, or has a mark."""
         marked = LEADS_TO_MARK[self.kind].pattern
         if self.first_key is None:
             return re.compile(marked)
@@ -240,22 +242,22 @@ class Walk:
 
     @cached_property
     def _sound_opens(self) -> re.Pattern[str]:
-        """The same, if its first key and value are sound; or may be, where they are not all."""
+        """The same, if its first key and value are sound as far as the text has them."""
         return re.compile(rf"(?={self._opens.pattern}){SOUND_BEGIN}")
 
     def _may_open(self, place: int, begin: int) -> bool:
-        """Whether an object may be an element, by what stands before it.
+        """Whether an object may be an element, judged by the text before it.
 
-        The value of a key is none, nor what begins a list: that belongs to what is around it. But
-        a list may follow on another one, or have the name of the one that is read, since files
-        are appended to each other.
+        The value of a key and the first object in a list are not: they belong to the element around
+        them. The exceptions are a list that follows another list and a list with the name of the
+        one being read, since files are sometimes appended to each other.
         """
         before = self._before(place, begin, BLANK)
         if before < begin or self.text[before] not in ":[":
             return True
         if self.text[before] == ":":
             return False
-        begin = max(0, begin - 1)  # what is broken may begin with the bracket of the other one
+        begin = max(0, begin - 1)  # broken text may begin with the other list's bracket
         before = self._before(before, begin, BLANK + ",")
         if before < begin or self.text[before] != ":":
             return before >= begin and self.text[before] == "]"
@@ -269,14 +271,15 @@ class Walk:
         return place
 
 
-# An object that has a mark among its first keys, before any that holds more than a word; whatever
-# is broken behind it.
+# An object whose first key and value are sound, as far as the text has them.
 SOUND_BEGIN = (
     r'\{\s*+(?:\Z|"(?:[^"\\]|\\.)*+(?:\Z|"\s*+(?:\Z|:\s*+(?:\Z|[\[{]|(?:'
     r'"(?:[^"\\]|\\.)*+(?:\Z|")|-?[\dIN][\w.+-]*+|true|false|null|\w{1,4}\Z)'
     r'\s*+(?:\Z|\}|,\s*+(?:\Z|"))))))'
 )
 WORD = r'(?:"(?:[^"\\]|\\.){0,4096}+"|[^\s",{}\[\]:]{0,40}+)'
+# An object with a mark among its first keys, before any key whose value is more than a word. What
+# follows may be broken.
 LEADS_TO_MARK = {
     kind: re.compile(
         rf'\{{(?>\s{{0,200}}"(?!(?:{"|".join(sorted(kind.marks))})")[^"\\]{{0,40}}"\s{{0,200}}:'
@@ -287,5 +290,5 @@ LEADS_TO_MARK = {
 
 
 def holds_elements(text: str, kind: ListKind) -> bool:
-    """Whether something in a text opens as an element does."""
+    """Whether an object in a text opens like an element with a mark."""
     return LEADS_TO_MARK[kind].search(text) is not None

@@ -1,7 +1,7 @@
-"""What ingest derives from the events of a trace: its tables host_ops and gpu_activities.
+"""Derives the tables host_ops and gpu_activities from the events of a trace.
 
-SQL does it, in the files of sql/ingest; what runs inside what is found by Python (stacks.py), where
-spans may cross each other in any way, and put beside the events (host_ops.py).
+The SQL files in sql/ingest do most of it. Python finds which span runs inside which (stacks.py),
+since spans may cross each other in any way, and adds that to the events (host_ops.py).
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ def enrich(
     threads: int = 1,
     has_long_names: bool = False,
 ) -> dict:
-    """Write host_ops and gpu_activities, with files of its own in this folder; returns what was
-    counted. Where events have long names, these are cut."""
-    # Threads that read long names side by side would share the memory that one needs.
+    """Write host_ops and gpu_activities; returns their numbers of rows, and the trace's span.
+
+    Temporary files go to `folder`. If events have long names, these are cut.
+    """
+    # With long names, one thread needs the memory that several threads would share.
     con.execute(f"SET threads = {1 if has_long_names else threads}")
     events = f"read_parquet({literal(files['events'])}, hive_partitioning = false)"
     con.execute(f"CREATE TEMP VIEW whole_events AS FROM {events}")
@@ -71,8 +73,11 @@ def enrich(
 
 
 def build_forward_threads(con: duckdb.DuckDBPyConnection) -> None:
-    """The table `forward_threads`: which thread autograd means by each of its numbers, which is not
-    told. Each is one thread, no two the same; where two would do as well, it is neither."""
+    """Make the table `forward_threads`: the thread that each of autograd's numbers stands for.
+
+    The trace does not record it. Each number is one thread, and no two numbers are the same thread.
+    If two threads fit a number equally well, it gets neither.
+    """
     found: dict[int, int] = {}
     seen: set[int] = set()
     taken: set[int] = set()
@@ -80,7 +85,7 @@ def build_forward_threads(con: duckdb.DuckDBPyConnection) -> None:
     pairs = chain.from_iterable(
         zip(*(column.to_pylist() for column in batch.columns), strict=True) for batch in batches
     )
-    # Equally likely threads of a number stand together.
+    # Threads that fit a number equally well are adjacent.
     for (number, *_), as_good in groupby(pairs, key=lambda pair: (pair[0], *pair[2:])):
         threads = [thread for _, thread, *_ in as_good if thread not in taken]
         if not threads or number in seen:
@@ -102,8 +107,8 @@ def build_forward_threads(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def build_step_segments(con: duckdb.DuckDBPyConnection) -> None:
-    """The table `step_segments`: the trace's time cut where steps begin and end, with the step from
-    there on, if any. Where steps overlap, the one that began last counts."""
+    """Make the table `step_segments`: the trace's time cut where steps begin and end, with the step
+    from there on, if any. If steps overlap, the one that began last counts."""
     steps = con.sql(FILES.text("steps")).fetchnumpy()
     starts, ends = steps["start_ns"].tolist(), steps["end_ns"].tolist()
     instants = sorted({*starts, *ends})
@@ -120,8 +125,10 @@ def build_step_segments(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def thread_callers(con: duckdb.DuckDBPyConnection, of_autograd: Columns) -> Found:
-    """For outermost spans of autograd's threads, what the main thread was at. Of several around a
-    span, the one that began last."""
+    """For each outermost span of autograd's threads, the main thread's annotation around it.
+
+    If several annotations are around a span, the one that began last counts.
+    """
     outer = con.sql(FILES.text("main_annotations")).fetchnumpy()
     order = np.argsort(of_autograd["start_ns"], kind="stable")
     inner = {name: values[order] for name, values in of_autograd.items()}

@@ -1,4 +1,4 @@
-"""The events of a trace: parsed as numbers, or where their stamps need it as text."""
+"""Parses the events of a trace. Stamps are read as numbers, or as text if they need it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from hta_sql.ingestion.parse import PieceParser
 
 
 class EventParser(PieceParser):
-    """Reads the events of one trace; afterwards knows what the trace says of its clock.
+    """Reads the events of one trace, and finds from them how the trace writes time.
 
-    Times in the tables are relative to the trace's base, which may stand behind the events.
+    Times in the tables are relative to the trace's base, which the file may give after the events.
     """
 
     number = "event_id"
-    # Whether stamps count from 1970; None until there is one.
+    # Whether stamps count from 1970; None before the first stamp.
     _since_1970: bool | None = None
-    # Whether fractions of a microsecond are padded; None until there are some of large stamps.
+    # Whether fractions of a microsecond lack their padding; None before the first large stamps.
     _unpadded: bool | None = None
 
     @property
@@ -28,7 +28,7 @@ class EventParser(PieceParser):
         return bool(self._since_1970)
 
     def time_format(self, has_base: bool) -> str:
-        """In words: what the stamps count from, and how those since 1970 are written."""
+        """In words: what the stamps count from, and how stamps since 1970 are written."""
         if self._since_1970 is None:
             return "no times"
         if not self._since_1970:
@@ -52,7 +52,7 @@ class EventParser(PieceParser):
         return self._checked(Parsed(table, is_exact), data)
 
     def _of_text(self, data, unpadded: bool | None) -> pa.Table:
-        """Events whose times are read as text; exactly, where it is known whether padded."""
+        """Events with times read as text; exactly if it is known whether fractions are padded."""
         if unpadded is not None:
             data = clock.quoted(bytes(data), unpadded)
         return self._readers.query(data, f"events_of_text({{piece}}, {bool(unpadded)})")
@@ -83,7 +83,7 @@ def most_count_from_1970(table: pa.Table) -> bool:
 
 
 def rejected(table: pa.Table, which: pa.ChunkedArray, why: str) -> pa.Table:
-    """The same events; some have a problem now."""
+    """The same events, with the problem `why` for some of them."""
     at = table.schema.get_field_index("problem")
     problem = pc.if_else(pc.fill_null(which, False), pa.scalar(why), table["problem"])
     return table.set_column(at, "problem", problem)

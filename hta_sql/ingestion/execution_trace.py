@@ -1,4 +1,4 @@
-"""One PyTorch execution trace into the Parquet file of its nodes; runs in a worker process."""
+"""Turns one PyTorch execution trace into a Parquet file of its nodes, in a worker process."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def ingest_execution_trace(
 ) -> IngestedTrace:
     """Read `path` once and write `staging/execution_nodes.parquet`.
 
-    `facts` are the columns of `attachments` that the file itself decides.
+    `facts` are the columns of `attachments` that come from the file itself.
     """
     staging.mkdir(parents=True, exist_ok=True)
     size, modified_ns = stamp(path)

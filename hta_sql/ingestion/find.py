@@ -1,4 +1,4 @@
-"""Which files are traces, and of which job."""
+"""Finds files that may be traces, and the job of each."""
 
 from __future__ import annotations
 
@@ -19,35 +19,36 @@ from hta_sql.store.layout import LONGEST_FOLDER_BYTES, folder_for
 if TYPE_CHECKING:
     from upath import UPath
 
-# With an ending behind it, it may be packed in a way that cannot be read: then that is said.
+# Another ending may follow, as in .json.zst. If ingest cannot read such a file, it says so.
 TRACE_NAME = re.compile(r"\.json(\.\w+)?$", re.IGNORECASE)
 TIMELINE_NAME = re.compile(r"\.raw(\.json)?(\.gz)?$", re.IGNORECASE)
 
 
 class NothingThere(IngestError):
-    """The places are there, but no traces in them."""
+    """The places exist, but hold no traces."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A file that may be a trace or go with one: `named` by the user, or found in a folder."""
+    """A file that may be a trace or attached to one: `named` by the user, or found in a folder."""
 
     path: Place
     job: str
     named: bool
-    rank: int | None = None  # as told
-    tags: Mapping[str, str] | None = field(default=None, hash=False)  # as told
+    rank: int | None = None  # as given by the user or a list
+    tags: Mapping[str, str] | None = field(default=None, hash=False)  # as given
     is_listed: bool = False  # in a list of traces
-    error: str | None = None  # why such a list's row is of no use
-    listed: tuple | None = None  # its size, time and tag where object storage listed them
+    error: str | None = None  # why it cannot be ingested
+    listed: tuple | None = None  # its size, time and ETag if object storage listed them
 
 
 def find_candidates(inputs: Iterable[str | Path], job: str | None) -> list[Candidate]:
-    """Files, folders, patterns and lists of traces to candidates, each file once, in the order of
-    their jobs and names.
+    """The candidates in files, folders, patterns and lists of traces, each file once, ordered by
+    job and name.
 
-    A folder is a job of its name; folders below it are jobs named by their path from it. A file
-    belongs to the job of its folder. `job` overrides all of these, a list of traces overrides it.
+    A folder is a job with the folder's name. Folders below it are jobs named by their path from it.
+    A file belongs to the job of its folder. `job` overrides all of these names, and a list of
+    traces overrides `job`.
     """
     found: dict[Place | tuple, Candidate] = {}
     for text in inputs:
@@ -60,12 +61,13 @@ def find_candidates(inputs: Iterable[str | Path], job: str | None) -> list[Candi
                 file = candidate.path.resolve()
                 first = found.get(file, candidate)
                 if first != candidate and first.is_listed and not candidate.error:
-                    candidate = replace(candidate, error="listed before, and told otherwise there")
+                    why = "listed before with another job, rank or tag; leave one row out"
+                    candidate = replace(candidate, error=why)
                 found[(file, candidate.error) if candidate.error else file] = candidate
     for key, candidate in found.items():
         if len(folder_for(candidate.job)) > LONGEST_FOLDER_BYTES:
             name = candidate.job if len(candidate.job) <= 40 else f"{candidate.job[:40]}…"
-            why = f"job '{name}': its name is too long for a folder; --job NAME gives a shorter one"
+            why = f"job '{name}': the name is too long for a folder; shorten it with --job NAME"
             found[key] = replace(candidate, error=why)
     if not found:
         places = ", ".join(str(text) for text in inputs)
@@ -93,17 +95,17 @@ def matches(text: str | Path | Place) -> list[Place]:
 
 
 def remote_matches(where: UPath) -> list[UPath]:
-    """The same of a URL, in which a name with * is a pattern."""
+    """The same for a URL, in which a name with * is a pattern."""
     with plain_errors(where):
         if where.exists():
             return [where]
         if not glob.has_magic(where.path):
-            names_in(where)  # tells of a bucket that is not there
-            # A folder is there as soon as something is in it.
+            names_in(where)  # raises if there is no such bucket
+            # In object storage, a folder exists only if something is in it.
             raise NothingThere(f"{where}: no such object, and none below it")
         found = sorted(where.fs.glob(where.path))
     if not found:
-        raise NothingThere(f"{where}: no object matches that")
+        raise NothingThere(f"no object matches {where}")
     return [place(where.fs.unstrip_protocol(path)) for path in found]
 
 
@@ -123,7 +125,7 @@ def candidates_at(path: Place, job: str | None) -> Iterable[Candidate]:
 
 
 def remote_candidates(path: UPath, job: str | None) -> Iterable[Candidate]:
-    """An object, or those below a folder; by few requests."""
+    """An object, or all objects below a folder, with few requests."""
     for url, about in listed_below(path).items():
         file = place(url)
         facts = about["size"], about.get("LastModified"), about.get("ETag")
@@ -146,7 +148,7 @@ def is_trace_name(name: str) -> bool:
 
 
 def candidates_in(file: Place, job: str | None) -> Iterable[Candidate]:
-    """What a list of traces lists."""
+    """The files in a list of traces."""
     for row in read_list(file):
         name = row.job or job or folder_name(row.path.parent)
         yield Candidate(
@@ -155,10 +157,10 @@ def candidates_in(file: Place, job: str | None) -> Iterable[Candidate]:
 
 
 def walk(root: Path) -> Iterable[tuple[str, list[str]]]:
-    """Folders below `root` with their files, leaving out archives and hidden things.
+    """Folders below `root` with their files, without archives and hidden files and folders.
 
-    A link to what is found below `root` by its own name, such as `latest`, is left out, and one to
-    a folder that `root` is in; each other folder is followed once.
+    A link, such as `latest`, is left out if its target is found below `root` under its own name. So
+    is a link to a folder that contains `root`. Any other linked folder is followed once.
     """
     inside = os.path.realpath(root)
     followed: set[str] = set()
@@ -189,7 +191,7 @@ def walk(root: Path) -> Iterable[tuple[str, list[str]]]:
 
 
 def is_hidden(within: str) -> bool:
-    """Whether a path below a folder leads through hidden things; `.` is the folder itself."""
+    """Whether any part of a path below a folder is hidden; `.` is the folder itself."""
     return any(part.startswith(".") for part in Path(within).parts)
 
 
@@ -202,6 +204,6 @@ def folder_name(folder: Place) -> str:
 
 
 def natural(name: str) -> list:
-    """Sorts rank_2 before rank_10."""
+    """A sort key that puts rank_2 before rank_10."""
     digits = "".join(c if c.isdigit() else " " for c in name).split()
     return [[int(part) for part in digits], name]

@@ -1,4 +1,4 @@
-"""Elements that are too long to hold."""
+"""Elements that are too long to hold in memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONGEST_SOUGHT_BYTES = 64 << 10
 
 
 class Giant:
-    """An element that is too long to hold: where it begins, how it begins, how long it is."""
+    """An element that is too long to hold: its offset, its length and its first bytes."""
 
     def __init__(self, offset: int):
         self.offset = offset
@@ -28,20 +28,20 @@ class Giant:
         self.length += len(data)
 
     def closes_in(self, data: bytes) -> int | None:
-        """Where in the next bytes its own bracket closes, if it is one that is sound."""
+        """Where its own bracket closes in the next bytes, if the element looks sound there."""
         end = self._own_end.find(data) if self._own_end else None
         if end is not None:
-            self._own_end = None  # whether it was that or not
+            self._own_end = None  # it has been found, whether it counts or not
             if not BEHIND_ELEMENT.match(data, end):
                 return None
         return end
 
     def found_end(self, data: bytes, kind: ListKind, first_key: str | None) -> int | None:
-        """Where an element that is too long ends in the next piece, as far as can be told."""
+        """Where the element seems to end in the next piece; None if it goes on."""
         end = self.closes_in(data)
         if end is not None:
             return end
-        # If it is a broken one, its own bracket means nothing: then where a sound one follows.
+        # If it is broken, its own bracket means nothing. Then it ends before the next sound one.
         keys = kind.marks | ({first_key} if first_key else set())
         for key in sorted(keys):
             at = -1

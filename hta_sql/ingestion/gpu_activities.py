@@ -1,8 +1,8 @@
-"""The table gpu_activities, in the order of devices and starts.
+"""Writes the table gpu_activities, ordered by device and start.
 
-Its rows are wide: of a job of thousands of ranks each has tens of kilobytes. DuckDB holds a few
-thousand of them several times over where it sorts. So they wait here, in a file if they are many,
-and only ids and times are sorted.
+Its rows are wide: in a job with thousands of ranks, each row has tens of kilobytes. DuckDB holds
+several copies of a few thousand rows when it sorts. So the rows wait here, in a file if there are
+many, and DuckDB sorts only ids and times.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from hta_sql.store.row_groups import (
     RowGroups,
 )
 
-# More than this waits in a file.
+# Rows that take more than this wait in a file.
 MOST_BYTES = ROW_GROUP_BYTES
 FILES = SqlFiles("ingest")
 SPAN = ["device", "event_id", "start_ns", "dur_ns", "kind"]
@@ -38,15 +38,15 @@ FOUND = ["computed_before_ns", "hidden_ns"]
 def write_gpu_activities(
     con: duckdb.DuckDBPyConnection, events: Path, target: Path, folder: Path, threads: int = 1
 ) -> int:
-    """Write the table, with files of its own in this folder; its number of rows."""
+    """Write the table; returns its number of rows. Temporary files go to `folder`."""
     batch_rows = rows_at_once(events)
     try:
         waiting = gathered(con, batch_rows, folder)
     except (duckdb.OutOfMemoryException, OSError) as error:
-        # What fails behind the first batch, Arrow's reader passes on as an OSError.
+        # Arrow's reader passes on any error after the first batch as an OSError.
         if threads == 1 or "out of memory" not in str(error).lower():
             raise
-        # Each thread holds a few thousand rows. Where they are too wide for that, one has to do.
+        # Each thread holds a few thousand rows. If they are too wide for that, use one thread.
         con.execute("SET threads = 1")
         waiting = gathered(con, batch_rows, folder)
     make_table(con, "activity_spans", waiting.take_spans())
@@ -64,7 +64,7 @@ def write_gpu_activities(
 
 
 def rows_at_once(events: Path) -> int:
-    """As many as DuckDB gives at once, or fewer where events have long arguments."""
+    """The rows of a batch: as many as DuckDB gives at once, or fewer if arguments are long."""
     with pq.ParquetFile(events) as file:
         at = file.schema_arrow.get_field_index("args")
         groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
@@ -81,7 +81,7 @@ def gathered(con: duckdb.DuckDBPyConnection, batch_rows: int, folder: Path) -> W
 
 
 class Waiting:
-    """Activities as they come, until it is known in which order they go on."""
+    """Holds GPU activities as they arrive, until their order is known."""
 
     def __init__(self, path: Path, schema: pa.Schema):
         self.schema = schema
@@ -90,12 +90,12 @@ class Waiting:
         self._held: list[pa.RecordBatch] = []
         self._held_bytes = 0
         self._spans: list[pa.RecordBatch] = []
-        # Of each batch:
+        # One item per batch:
         self._ids: list[np.ndarray] = []
         self._bytes: list[int] = []
 
     def add(self, batch: pa.RecordBatch) -> None:
-        # Copies: a part of what DuckDB gave would keep the whole of it.
+        # A copy, since a part of DuckDB's batch would keep the whole batch in memory.
         self._spans.append(batch.select(SPAN).take(pa.array(np.arange(len(batch)))))
         self._ids.append(batch["event_id"].to_numpy().copy())
         self._bytes.append(batch.nbytes)
@@ -105,13 +105,13 @@ class Waiting:
             self._put_away()
 
     def take_spans(self) -> pa.Table:
-        """When and where they are; once, since they are not kept."""
+        """When and where the activities ran. It forgets them, so it can be called once."""
         spans, self._spans = self._spans, []
         return pa.Table.from_batches(spans, pa.schema([self.schema.field(n) for n in SPAN]))
 
     def in_order(self, ids: np.ndarray) -> Iterator[pa.Table]:
-        """All rows in the order of these ids, as many at a time as go into a row group. When all
-        are read, nothing is left."""
+        """All rows in the order of these ids, one row group at a time. After the last one, no
+        temporary file is left."""
         added = np.concatenate([np.empty(0, np.int64), *self._ids])
         by_id = np.argsort(added, kind="stable")
         wanted = by_id[np.searchsorted(added, ids, sorter=by_id)]
@@ -128,17 +128,17 @@ class Waiting:
         yield from self._by_parts(places, begins)
 
     def _begins(self, wanted: np.ndarray) -> np.ndarray:
-        """The first place of each part, if rows are taken in this order."""
+        """The first place of each row group, if rows are taken in this order."""
         counts = [len(ids) for ids in self._ids]
         widths = np.repeat(np.array(self._bytes) / counts, counts)
         is_wide = widths * VECTOR_ROWS > VECTOR_BYTES
-        # The share of a part that each takes, by its bytes or as one of so many.
+        # The share of a row group that each row takes, by its bytes or by the number of rows.
         shares = widths / np.where(is_wide, VECTOR_BYTES, ROW_GROUP_BYTES)
         part = np.cumsum(np.maximum(shares, 1 / ROW_GROUP_ROWS)[wanted]).astype(np.int64)
         return np.flatnonzero(np.diff(part, prepend=-1))
 
     def _by_parts(self, places: np.ndarray, begins: np.ndarray) -> Iterator[pa.Table]:
-        """First into the parts that begin at these places, then each part in order."""
+        """Distribute rows to the parts that begin at these places, then give each part in order."""
         schema = self.schema.append(pa.field("place", pa.int64()))
         parts = Spool(self._path.with_suffix(".parts"), schema, begins, key="place")
         done = 0

@@ -1,9 +1,9 @@
-"""The table host_ops: the operations of the host as `events` has them, each with its place in the
-call stack of its thread.
+"""Writes the table host_ops: the operations of the host as `events` has them, each with its place
+in the call stack of its thread.
 
-Nothing is joined: events and places both come in the order of event_id. Words stay the numbers that
-stand for them in the file of events, so that only the words of a row group are looked at, not those
-of each row.
+No join is needed, since events and places both arrive in the order of event_id. Text columns stay
+dictionaries, as in the file of events. So the work is per distinct word of a row group, and not per
+row.
 """
 
 from __future__ import annotations
@@ -64,14 +64,14 @@ FOUND = pa.schema(
 
 
 class Found:
-    """A BIGINT for some events, by their ids."""
+    """A BIGINT for each of some events, by event_id."""
 
     def __init__(self, ids: np.ndarray, values: np.ndarray):
         order = np.argsort(ids, kind="stable")
         self._ids, self._values = ids[order], values[order]
 
     def of(self, ids: pa.ChunkedArray) -> pa.Array:
-        """What was found for these events; NULL where nothing was, or the id is NULL."""
+        """The values of these events; NULL for an event without one, or if the id is NULL."""
         if not len(self._ids):
             return pa.nulls(len(ids), pa.int64())
         wanted = ids.fill_null(NOBODY).to_numpy()
@@ -97,10 +97,10 @@ def write_host_ops(
     cut_names: bool = False,
     threads: int = 1,
 ) -> int:
-    """Write the table, with long names cut if so told; its number of rows.
+    """Write the table; returns its number of rows. With `cut_names`, long names are cut.
 
-    The parts of `stack` are the row groups of `events`. `forward` goes by the operation that begins
-    the backward pass, `callers` and `cuts` by the operation itself.
+    The parts of `stack` are the row groups of `events`. `forward` is by the operation that begins
+    the backward pass, `callers` and `cuts` are by the operation itself.
     """
     count = 0
     with pq.ParquetFile(events, read_dictionary=WORDS) as file:
@@ -131,7 +131,7 @@ def write_host_ops(
 
 
 def taken(column: pa.ChunkedArray, at: pa.Array) -> pa.ChunkedArray:
-    """Some of the values. Where they are fewer than the words, only with those that they are."""
+    """The values at these places. Words that they do not use are dropped if there are many."""
     some = column.take(at)
     if pa.types.is_dictionary(some.type) and any(
         len(chunk.dictionary) > len(chunk) for chunk in some.chunks

@@ -1,4 +1,4 @@
-"""Traces to an archive: find, tell ranks, read in parallel, publish one file at a time."""
+"""Read traces into an archive: find files and their ranks, read in parallel, publish."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from hta_sql.places.storage import Place, is_remote
 from hta_sql.store.manifest import Manifest
 from hta_sql.store.staging import clear_abandoned, in_use, staging_of
 
-# In object storage, an ingest that finds more makes one of them.
+# An ingest into object storage that finds more parts of a manifest merges them.
 MOST_PARTS = 50
-# Of more files that are skipped for the same reason, one is named.
+# If more files are skipped for the same reason, only one of them is named.
 MOST_SKIPPED = 5
 
 
 @dataclass(frozen=True)
 class IngestSummary:
-    """The outcomes of one ingest, a file each: traces, what goes with them, and what does not.
+    """The outcomes of one ingest, one per file: traces, files attached to them, skipped files.
 
-    `hands` says by how many workers or threads traces were read, "" where by one.
+    `hands` says how many workers or threads read the traces; it is "" for one.
     """
 
     traces: list[Outcome]
@@ -52,7 +52,7 @@ class IngestSummary:
         return sum(outcome.status == "failed" for outcome in self.outcomes)
 
     def table(self) -> pa.Table:
-        """A row a file: what became of it."""
+        """One row per file with its outcome."""
         rows = [outcome_row(outcome) for outcome in self.outcomes]
         rows += [
             {"path": shown(path), "status": "skipped", "error": reason}
@@ -107,25 +107,26 @@ def ingest(
     finished: Callable[[Outcome], None] = lambda outcome: None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> IngestSummary:
-    """Read Kineto traces into an archive of Parquet files, made where there is none.
+    """Read Kineto traces into an archive of Parquet files, which is created if there is none.
 
-    `traces` are files, folders, patterns, or CSV and Parquet files that list traces (columns path,
-    and job, rank and tags as far as there are any); `job` names them all as one job, but for those
-    of which a list says otherwise; `tags` are told of each, as {"model": "llama"}; `workers`
-    processes read a trace each (default: one a core, as far as memory goes, and fewer where traces
-    are so small that a process takes longer to start), with the cores that fewer leave; `force`
-    reads unchanged files again; `ranks` maps ranks to the file, or files, that do not tell theirs.
-    With the `engine` "ray" the workers are tasks on a Ray cluster, at `address` or made here.
-    `report` gets warnings, `planned` the number of files of each job before the first is read,
-    `finished` each outcome, `progress` the bytes read and their total.
+    `traces` are files, folders, patterns, or CSV and Parquet files that list traces (column path,
+    and optionally job and rank; all other columns are tags). `job` puts all traces into one job,
+    except those for which a list gives another. `tags` are added to each trace, for example
+    {"model": "llama"}. `workers` is the number of processes, which read one trace each (default:
+    one per core if memory allows, and fewer if traces are so small that a process takes longer to
+    start); fewer workers use several cores each. `force` reads unchanged files again. `ranks` maps
+    a rank to the file, or files, that do not give their rank. With `engine` "ray", the workers are
+    tasks on the Ray cluster at `address`, or on one that is started here. `report` gets warnings,
+    `planned` the number of files of each job before the first is read, `finished` each outcome, and
+    `progress` the bytes read and their total.
 
-    Execution traces and memory timelines found among them go with the traces of their job. A file
-    that is unchanged keeps its tags where none are told; others take their place without reading
-    it again.
+    Execution traces and memory timelines among the files are attached to the traces of their job.
+    An unchanged file keeps its tags if no tags are given; given tags replace them without reading
+    the file again.
 
-    A file that fails is recorded in the summary and stops no other. Raises IngestError where
-    nothing can be read, or, before anything is written, where two traces claim one rank of the
-    only job; of several jobs, or of a list, these traces have failed.
+    A file that fails is recorded in the summary and does not stop the others. Raises IngestError if
+    nothing can be read. It also does so before anything is written if two traces claim the same
+    rank of the only job; if there are several jobs or a list, these traces fail instead.
     """
     working = start(engine, address)
     archive = new_or_old_root(archive)
@@ -161,8 +162,8 @@ def take(
     finished: Callable[[Outcome], None],
     progress: Callable[[int, int], None],
 ) -> IngestSummary:
-    """Bring an archive up to these files. `is_strict` raises what is otherwise the outcome of a
-    file: that there is nothing to read, and ranks that are claimed twice."""
+    """Bring an archive up to date with these files. With `is_strict`, it is an error if there is
+    nothing to read or a rank is claimed twice; otherwise it is the outcome of the files."""
     manifest, attached = Manifest(archive), Manifest(archive, "attachments")
     known = Known(manifest, attached)
     outcomes: list[Outcome] = []
@@ -198,10 +199,10 @@ def take(
         finished(outcome)
 
     def read(items: list[Task | Outcome]) -> None:
-        """Do what is to be done; an outcome is already known."""
-        told = [item for item in items if isinstance(item, Outcome)]
-        update(manifest, attached, told)
-        for outcome in told:
+        """Read the tasks. The items that are outcomes are only recorded."""
+        unread = [item for item in items if isinstance(item, Outcome)]
+        update(manifest, attached, unread)
+        for outcome in unread:
             done(outcome)
         publisher = Publisher(archive, done)
         tasks = [item for item in items if isinstance(item, Task)]
@@ -249,7 +250,7 @@ def nothing_to_read(failed: list[Outcome], skipped: list[tuple[Place, str]]) -> 
 
 
 def update(manifest: Manifest, attached: Manifest, outcomes: Iterable[Outcome]) -> None:
-    """Give rows of files that are not read again their new tags and times."""
+    """Write new tags and times to the rows of files that are not read again."""
     changed = [outcome for outcome in outcomes if outcome.is_amended]
     for table, columns in ((manifest, ("tags", "modified_ns")), (attached, ("modified_ns",))):
         rows = [o.row for o in changed if (o.kind == TRACE) == (table is manifest)]
@@ -258,7 +259,7 @@ def update(manifest: Manifest, attached: Manifest, outcomes: Iterable[Outcome]) 
 
 
 def report_skipped(skipped: Iterable[tuple[Place, str]], report: Callable[[str], None]) -> None:
-    """A line a file; of many that are alike, one with the first of them."""
+    """Report one line per file; many files with the same reason get one line with the first."""
     alike: dict[str, list[Place]] = {}
     for path, reason in skipped:
         alike.setdefault(reason, []).append(path)
@@ -273,21 +274,22 @@ def report_skipped(skipped: Iterable[tuple[Place, str]], report: Callable[[str],
 def report_lonely(
     traces: list[dict], attached: list[dict], jobs: set[str], report: Callable[[str], None]
 ) -> None:
-    """Tell files that go with a rank of which their job has no trace; with others it may have."""
+    """Warn of attachments to a rank without a trace, if their job has traces of other ranks."""
     ranks = {(row["job"], row["rank"]) for row in traces}
     with_traces = {row["job"] for row in traces} & jobs
     for row in attached:
         if row["job"] in with_traces and (row["job"], row["rank"]) not in ranks:
             report(
-                f"{Path(row['path']).name}: taken as rank {row['rank']} of '{row['job']}', which "
-                f"has no trace of that rank; --force --rank N={Path(row['path']).name} changes it"
+                f"{Path(row['path']).name}: taken as rank {row['rank']} of job '{row['job']}', "
+                "which has no trace of that rank; set another rank with --force --rank "
+                f"N={Path(row['path']).name}"
             )
 
 
 def told_files(
     ranks: Mapping[int, str | Path | Iterable[str | Path]],
 ) -> Iterator[tuple[int, str | Path]]:
-    """(rank, file) of what the user says."""
+    """The pairs of rank and file that the user gives."""
     for rank, paths in ranks.items():
         for path in [paths] if isinstance(paths, str | Path) else paths:
             yield rank, path

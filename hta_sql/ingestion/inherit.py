@@ -1,4 +1,4 @@
-"""What spans inherit from those that they run in."""
+"""What spans inherit from the spans that they run in."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import numpy as np
 from hta_sql.ingestion.nesting import NOBODY, Nesting
 from hta_sql.ingestion.open_spans import Columns
 
-# The innermost of each kind around a span, by the bit of `what` in sql/ingest/07_host_spans.sql.
+# The innermost span of each kind around a span; the kind's bit of `what` in 07_host_spans.sql.
 KINDS = {"op_id": 1, "annotation_id": 2, "module_id": 4, "backward_id": 8}
 BACKWARD = KINDS["backward_id"]
-# What a span inherits from its caller, and what it inherits where it has none.
+# What a span inherits from its caller, with the values if it has no caller.
 NOTHING_INHERITED = {
     "depth": -1,
     "root_id": NOBODY,
     **dict.fromkeys(KINDS, NOBODY),
     "stack_hash": np.uint64(0),
 }
-# Those of them that are other spans.
+# The columns among these that refer to other spans.
 REFERENCES = ("root_id", *KINDS)
 
 
 def inherit(spans: Columns, of: np.ndarray, parents: np.ndarray) -> None:
-    """Give spans what they have from their callers, which have theirs already."""
+    """Let spans inherit from their callers, which have inherited already."""
     caller = parents[of]
     what = spans["what"][caller]
     spans["depth"][of] = spans["depth"][caller] + 1
@@ -35,12 +35,12 @@ def inherit(spans: Columns, of: np.ndarray, parents: np.ndarray) -> None:
 
 
 def inherit_one_by_one(spans: Columns, nesting: Nesting, before: int) -> None:
-    """The same for those that were walked, of which each may call the next."""
+    """The same for the walked spans, each of which may call the next."""
     places = np.full(len(spans["number"]), NOBODY)
     places[nesting.walked] = np.arange(len(nesting.walked))
     callers = places[nesting.parents[nesting.walked]].tolist()
-    # Lists of Python's numbers are faster than arrays to go through one by one; the last row is
-    # nobody's, here too.
+    # Going through Python lists one by one is faster than through arrays. Here, too, the last row
+    # stands for NOBODY.
     rows = {
         name: spans[name][np.append(nesting.walked, NOBODY)].tolist()
         for name in ("what", *NOTHING_INHERITED)
@@ -68,8 +68,8 @@ def inherit_one_by_one(spans: Columns, nesting: Nesting, before: int) -> None:
 
 
 def own_hash(spans: Columns, of: np.ndarray) -> np.ndarray:
-    """What spans add to the hashes of their stacks: by their names and levels, mixed as DuckDB's
-    hash() does."""
+    """What each span adds to the hash of its stack, from its name and depth, mixed like DuckDB's
+    hash()."""
     mixed = spans["name_hash"][of] ^ (spans["depth"][of] + 1).astype(np.uint64)
     for _ in range(2):
         mixed ^= mixed >> np.uint64(32)

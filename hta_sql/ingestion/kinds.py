@@ -1,4 +1,4 @@
-"""What the list of a file is of: events of a trace, or nodes of an execution trace."""
+"""The kinds of list in a file: events of a trace, or nodes of an execution trace."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 
 class ListKind(NamedTuple):
-    """The list that is nearly all of a file: its key, keys that only its elements have, and one
-    that an element is hardly of use without."""
+    """The list that is nearly all of a file: its key, keys that only its elements have (`marks`),
+    and a key that an element needs to be useful, unless it is metadata (`needed`)."""
 
     key: str
     marks: frozenset[str]
@@ -29,7 +29,7 @@ def is_usable(value: object, kind: ListKind) -> bool:
 
 
 def list_start(kind: ListKind) -> re.Pattern[bytes]:
-    """What opens the list that is nearly all of a file."""
+    """A pattern for the opening of that list."""
     return re.compile(rb'"%s"\s*:\s*\[' % kind.key.encode())
 
 

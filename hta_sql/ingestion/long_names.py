@@ -1,8 +1,7 @@
-"""Names of events, processes and threads so long that whoever joins or sorts them runs out of
-memory.
+"""Cuts names of events, processes and threads that are too long to join or sort in memory.
 
-In `events` they stay whole. In what is derived from events they are cut, and end in a hash of the
-whole, so that they still differ where the whole does.
+In `events` they stay whole. In tables derived from events they are cut, and end in a hash of the
+whole name. So names that differ still differ.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ def any_long(events: pa.Table) -> bool:
 
 
 def with_cut_names(rows: pa.Table) -> pa.Table:
-    """The same rows, of which the names are dictionaries, with long names cut."""
+    """The same rows with long names cut; the columns of names are dictionaries."""
     for name in NAMES:
         shorter = pa.chunked_array(
             [
@@ -33,7 +32,7 @@ def with_cut_names(rows: pa.Table) -> pa.Table:
             rows[name].type,
         )
         rows = rows.set_column(rows.schema.get_field_index(name), name, shorter)
-    # Texts of some MB leave holes in between what stays.
+    # Texts of several MB leave holes in memory between those that stay.
     pa.default_memory_pool().release_unused()
     return rows
 

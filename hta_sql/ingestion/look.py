@@ -1,4 +1,4 @@
-"""What each file is, by as little of it as tells: a claim to a rank, as before, or of no use."""
+"""What each file is, reading as little as possible: a claim to a rank, unchanged, or no trace."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from hta_sql.places.storage import Place, stamp
 from hta_sql.store.manifest import Manifest
 from hta_sql.version import SCHEMA_VERSION
 
-# Of a file's beginning, what may be needed to tell its kind, and how much is read at a time.
+# How much of a file's beginning may be needed to find its kind, and how much is read at a time.
 HEAD_BYTES = 1 << 16
 CLAIM_READ_BYTES = 1 << 17
-# Files are looked at so many at a time: most of it is waiting where they are on another machine.
+# Files examined at the same time. If they are on another machine, most of the time is waiting.
 LOOKS = 8
-# What an attachment's rank cannot change by, while the file does not.
+# Sources of an attachment's rank that give the same rank as long as the file is the same.
 SURE = ("given", "file name")
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """Other JSON, found in a folder and not named."""
+    """Other JSON that was found in a folder, and not named by the user."""
 
     path: Place
     reason: str
 
 
 class Known:
-    """What the archive has, to be found by file and by rank."""
+    """The rows of the archive, by file and by rank."""
 
     def __init__(self, manifest: Manifest, attached: Manifest):
         traces, attachments = manifest.rows(), attached.rows()
@@ -61,14 +61,16 @@ class Known:
 def look_at_all(
     candidates: list[Candidate], known: Known, force: bool
 ) -> Iterator[Claim | Outcome | Skipped]:
-    """What each file is, in their order."""
+    """What each file is, in the order of the candidates."""
     with ThreadPoolExecutor(LOOKS) as pool:
         yield from pool.map(lambda candidate: look_at(candidate, known, force), candidates)
 
 
 def look_at(candidate: Candidate, known: Known, force: bool) -> Claim | Outcome | Skipped:
-    """A file that is as the archive has it is not opened. Other JSON is skipped where it was found,
-    not named; what else is no trace has failed."""
+    """What a file is. A file with the size and time that the archive has is not opened.
+
+    Other JSON that was found in a folder is skipped. Any other file that is not a trace has failed.
+    """
     path, job = candidate.path, candidate.job
     if candidate.error:
         return failure(path, job, candidate.rank, candidate.error)
@@ -81,7 +83,7 @@ def look_at(candidate: Candidate, known: Known, force: bool) -> Claim | Outcome 
         return claimed(candidate)
     except (HtaSqlError, OSError) as error:
         reason = reason_of(error)
-        # A name that ends in .raw may be of anything.
+        # A file with a name that ends in .raw may be anything.
         is_other = type(error) is NotATrace or not TRACE_NAME.search(path.name)
         if candidate.named or not is_other:
             return failure(path, job, None, reason)
@@ -89,14 +91,14 @@ def look_at(candidate: Candidate, known: Known, force: bool) -> Claim | Outcome 
 
 
 def reason_of(error: HtaSqlError | OSError) -> str:
-    """Why a file cannot be read, without its name where that is possible."""
-    if isinstance(error, FileNotFoundError) and not error.strerror:  # of object storage
+    """Why a file cannot be read, without its name if that is possible."""
+    if isinstance(error, FileNotFoundError) and not error.strerror:  # from object storage
         return "no such object"
     return getattr(error, "strerror", None) or one_line(error)
 
 
 def claimed(candidate: Candidate) -> Claim:
-    """What a file says it is, by as little of it as tells. Raises HtaSqlError or OSError."""
+    """The claim of a file, reading as little as possible. Raises HtaSqlError or OSError."""
     stream = ByteStream(candidate.path, CLAIM_READ_BYTES)
     chunks = iter(stream)
     head = b""
@@ -108,7 +110,7 @@ def claimed(candidate: Candidate) -> Claim:
 
 
 def is_same(path: Place, row: dict, size: int, modified_ns: int) -> bool:
-    """Whether a file is the one that was read: same size and time, or else same content."""
+    """Whether a file is the one that was read: same path, size and time, or same content."""
     if size != row["file_bytes"] or row["schema_version"] != SCHEMA_VERSION:
         return False
     if modified_ns and modified_ns == row["modified_ns"] and shown(path) == row["path"]:
@@ -120,7 +122,7 @@ def is_same(path: Place, row: dict, size: int, modified_ns: int) -> bool:
 
 
 def unchanged(candidate: Candidate, row: dict, modified_ns: int) -> Outcome:
-    """The outcome, with what its row has to be now: of other tags, or of a file only touched."""
+    """The outcome of an unchanged file. Its row gets new tags and a new time, if there are any."""
     kind = row.get("kind", TRACE)
     status, before = "unchanged", row
     if kind == TRACE and candidate.tags is not None and tags_of(row) != dict(candidate.tags):

@@ -1,8 +1,8 @@
-"""One raw memory timeline into the Parquet file of its changes; runs in a worker process.
+"""Turns one raw memory timeline into a Parquet file of its changes, in a worker process.
 
-The file, which torch.profiler's export_memory_timeline writes where its name ends in raw.json.gz,
-is a JSON list of [time, action, bytes, category], four whole numbers each. They are found by a
-pattern; only what is between them is taken apart.
+torch.profiler's export_memory_timeline writes such a file if its name ends in raw.json.gz. The file
+is a JSON list of [time, action, bytes, category], four whole numbers each. A pattern finds them.
+Only the text between them is split with care.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hta_sql.places.storage import Place, stamp
 from hta_sql.version import SCHEMA_VERSION
 
 PIECE_BYTES = 4 << 20
-# By their numbers in PyTorch's torch/profiler/_memory_profiler.py.
+# The numbers are those in PyTorch's torch/profiler/_memory_profiler.py.
 ACTIONS = {1: "preexisting", 2: "create", 3: "increment_version", 4: "destroy"}
 CATEGORIES = {
     0: "parameter",
@@ -37,14 +37,14 @@ CATEGORIES = {
     7: "unknown",
 }
 
-# A bit less than 64 bits can hold, so that none of these is too large.
+# A bit less than 64 bits can hold, so that every match fits.
 NUMBER = rb"(-?(?:\d{1,18}|[1-8]\d{18}))"
 CHANGE = re.compile(rb"\[\s*%s\s*,\s*%s\s*,\s*%s\s*,\s*%s\s*\]" % ((NUMBER,) * 4))
 CHANGES = re.compile(rb"(?:%s[\s,]*)++" % CHANGE.pattern.replace(b"(-", b"(?:-"))
 SEPARATORS = re.compile(rb"[\s,]*")
-# A list that goes on with the next change: not closed, it would take in all that follows.
+# A list that the next change follows without a closing bracket: it would swallow the rest.
 UNCLOSED = re.compile(rb"\[\s*[^\[\]\s][^\[\]]*+(?=\[)")
-# What may follow on a broken element: another one, or the end of the list.
+# What may follow a broken element: another element, or the end of the list.
 NEXT_OR_END = re.compile(rb"\[\s*-?\d|(?<=\])\s*\]\s*\Z")
 
 SCHEMA = pa.schema(
@@ -65,7 +65,7 @@ def ingest_memory_timeline(
 ) -> IngestedTrace:
     """Read `path` once and write `staging/memory_events.parquet`.
 
-    `facts` are the columns of `attachments` that the file itself decides. Raises NotATrace or
+    `facts` are the columns of `attachments` that come from the file itself. Raises NotATrace or
     OSError.
     """
     staging.mkdir(parents=True, exist_ok=True)
@@ -99,7 +99,7 @@ def ingest_memory_timeline(
 
 
 def pieces(stream: ByteStream) -> Iterator[tuple[bytes, bool]]:
-    """What is in the list, behind its bracket, in pieces; and whether it is the last one."""
+    """The text after the list's opening bracket, in pieces, and whether each is the last one."""
     waiting: list[bytes] = []
     size, is_open = 0, False
     for chunk in stream:
@@ -117,12 +117,12 @@ def opened(data: bytes, stream: ByteStream) -> bytes:
     text = data.removeprefix(BYTE_ORDER_MARK).lstrip()
     if text[:1] != b"[":
         raise Unreadable(stream.damage or f"not a list: it begins with {text[:20]!r}")
-    # As many bytes as before, so that places in it stay those in the file.
+    # The number of bytes stays the same, so that positions are those in the file.
     return b" " * (len(data) - len(text) + 1) + text[1:]
 
 
 class TimelineReader:
-    """Takes a list's changes out of its text; afterwards knows what was wrong with it."""
+    """Reads the changes from a list's text. Afterwards, `status` says what was wrong with it."""
 
     def __init__(self, quarantine: Quarantine):
         self._quarantine = quarantine
@@ -132,7 +132,7 @@ class TimelineReader:
     def tables(self, pieces: Iterator[tuple[bytes, bool]]) -> Iterator[pa.Table]:
         data, offset, has_ended = b"", 0, False
         for piece, is_last in pieces:
-            if has_ended:  # read on, since the fingerprint is of the whole file
+            if has_ended:  # read on, since the fingerprint covers the whole file
                 data += piece.strip(b" \t\r\n\0")[:1]
                 continue
             data += piece
@@ -147,9 +147,9 @@ class TimelineReader:
             self.status = "damaged: more stands behind the list" if data else "complete"
 
     def _changes(self, data: bytes, offset: int, is_last: bool) -> tuple[list[tuple], int]:
-        """The changes in `data` with their positions, and how many of its bytes are done with.
+        """The changes in `data` with their positions, and how many of its bytes are used.
 
-        What is left is the list's closing bracket, or goes on in the next piece.
+        The rest begins with the list's closing bracket, or continues in the next piece.
         """
         rows: list[tuple] = []
         text = ""
@@ -168,7 +168,7 @@ class TimelineReader:
             if unclosed and CHANGE.match(data, unclosed.end()):
                 end, stopped_by = unclosed.end(), "Not closed"
             else:
-                text = text or data.decode("latin-1")  # a character a byte
+                text = text or data.decode("latin-1")  # one character per byte
                 _, end, stopped_by = value_at(text, at)
                 is_open = stopped_by == CUT or not stopped_by and end == len(data)
                 if is_open and not is_last and len(data) - at < LONG_ELEMENT_BYTES:

@@ -1,4 +1,4 @@
-"""The top-level keys of a file, before and behind its list, as far as they can be read."""
+"""The top-level keys of a file, before and after its list, as far as they can be read."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from hta_sql.ingestion.kinds import EVENTS, ListKind
 from hta_sql.ingestion.values import value_at
 
 BLANK = b" \t\r\n\0"
-# What may be the end of the list: keys follow, or nothing.
+# A possible end of the list: keys follow, or the end of the object.
 CLOSING_BRACKET = re.compile(rb"\](?=\s*+(?:,\s*+\"|\}))")
-# Behind a key; the begin of its value.
+# What follows a key; the first character of its value.
 VALUE = re.compile(rb"\s*+:\s*+(\S)")
 UP_TO_VALUE = re.compile(rb"\s*+:?\s*+\Z")
 KINDS = {b"n": "null", b"t": "true", b"f": "false", b'"': "a text", b"{": "an object"}
-# Blanks between the last element of a list and its bracket.
+# The most blanks between the last element of a list and its bracket.
 LONGEST_GAP = 1 << 10
-# Longer keys around a list are not read, since they take many times their length as objects.
+# Keys around a list that are longer are not read, since objects take many times their length.
 LONGEST_KEYS_BYTES = 16 << 20
-# How many bytes may be parsed in vain to find the keys behind a list that is broken.
+# How many bytes may be parsed in vain to find the keys after a broken list.
 MOST_TRIED_BYTES = 32 << 20
 KNOWN_KEYS = {"baseTimeNanoseconds", "distributedInfo", "schemaVersion", "traceName", "finish_ts"}
 MANY_BLANKS = re.compile(rb"[ \t\r\n]{65536,}")
@@ -35,8 +35,8 @@ DISTRIBUTED_INFO = re.compile(r'"distributedInfo"\s*:\s*(?=\{)')
 
 
 class Metadata(NamedTuple):
-    """Top-level keys, whether they are all that there were, whether the file ended in them, whether
-    they are too long to be read whole, and whether more follows on their end."""
+    """Top-level keys, whether they are complete, whether the file ends within them, whether they
+    are too long to be read as a whole, and whether more follows their end."""
 
     keys: dict
     is_whole: bool = True
@@ -46,9 +46,9 @@ class Metadata(NamedTuple):
 
 
 class KeySearch:
-    """Looks for a file's list among its top-level keys, in bytes that become more.
+    """Looks for a file's list among its top-level keys, in a growing buffer.
 
-    Afterwards `instead` tells what else the key of the list holds, if that was found.
+    Afterwards `instead` says what the key of the list holds, if that is not a list.
     """
 
     def __init__(self, kind: ListKind = EVENTS, depth: int = 0):
@@ -58,7 +58,7 @@ class KeySearch:
         self.instead: str | None = None
 
     def find(self, data: bytes, is_all: bool) -> tuple[int, int] | None:
-        """Where the list's key begins and where its first element may; None if not in there."""
+        """Where the list's key begins and where its first element may; None if it is not found."""
         until = len(data) if is_all else self._known_until(data)
         for begin, marks in self._brackets.slices(data, self._at, until):
             self._at = end = min(begin + SLICE_BYTES, until)
@@ -73,7 +73,7 @@ class KeySearch:
         return None
 
     def _known_until(self, data: bytes) -> int:
-        """Of all keys that begin before it is known what they hold."""
+        """The position before which `data` shows what every key holds."""
         last = data.rfind(self._key, self._at)
         if last >= 0 and UP_TO_VALUE.match(data, last + len(self._key)):
             return last
@@ -83,16 +83,16 @@ class KeySearch:
 def split_tail(
     data: bytes, is_array: bool = False, kind: ListKind = EVENTS
 ) -> tuple[int, Metadata | None]:
-    """Where the list ends in the last bytes of a file, and what stands behind them.
+    """Where the list ends in the last bytes of a file, and the keys after it.
 
-    That is None where the file ends before its list does.
+    The keys are None if the file ends before its list does.
     """
-    # A walk from element to element is slow, so from one near the end. A window without one lies
-    # inside the tail, and one that begins within an argument ends there: take a wider look.
+    # Walking from element to element is slow, so begin near the end. A window without an element
+    # lies inside the tail, and a walk that begins in an argument ends there: try a wider window.
     found = len(data), None
     for window in (1 << 16, 1 << 20, 1 << 24, len(data)):
         start = max(0, len(data) - window)
-        text = data[start:].decode("latin-1")  # a character a byte
+        text = data[start:].decode("latin-1")  # one character per byte
         begin = Walk(text, kind).next_element(1) if start else 0
         if begin is None:
             continue
@@ -105,18 +105,18 @@ def split_tail(
             return found
         if not start:
             break
-    # The data itself may begin within an element, of which some list ends before the file's does.
+    # The data itself may begin within an element that has a list, which ends before the file's.
     last = end_behind(data, found[0] + 1, is_array)
     if last[1]:
         return last
-    # A bracket with elements behind it, and no keys that make sense, ends nothing.
+    # A bracket that elements follow, and no sensible keys, does not end the list.
     if holds_elements(data[found[0] + 1 :].decode("latin-1"), kind):
         return len(data), None
     return found
 
 
 def behind_list(text: bytes, is_array: bool) -> Metadata:
-    """What follows on the list's closing bracket, up to the end of the file."""
+    """The keys between the list's closing bracket and the end of the file."""
     return Metadata({}, is_whole=not text.strip(BLANK)) if is_array else keys_behind(text)
 
 
@@ -132,7 +132,7 @@ def end_of_list(text: str, begin: int, kind: ListKind) -> tuple[int | None, int]
 
 
 def end_behind(data: bytes, at: int, is_array: bool) -> tuple[int, Metadata | None]:
-    """The same where the last element is broken: the first bracket behind which keys make sense."""
+    """The same if the last element is broken: the list ends before the first sensible keys."""
     if is_array:
         whole = data.rstrip(BLANK)
         return (len(whole) - 1, Metadata({})) if whole[-1:] == b"]" else (len(data), None)
@@ -145,7 +145,7 @@ def end_behind(data: bytes, at: int, is_array: bool) -> tuple[int, Metadata | No
             break
     else:
         return len(data), None
-    # Where there are very many, from the end: what is behind them is short there.
+    # If there are very many brackets, try from the end, where the text after them is short.
     left = MOST_TRIED_BYTES
     end = len(data)
     while left > 0 and (end := data.rfind(b"]", at, end)) >= 0:
@@ -156,9 +156,9 @@ def end_behind(data: bytes, at: int, is_array: bool) -> tuple[int, Metadata | No
 
 
 def keys_at(data: bytes, bracket: re.Match) -> Metadata | None:
-    """The keys behind a closing bracket if they are whole, and it may be the list's."""
+    """The keys after a closing bracket, if they are whole and the bracket may be the list's."""
     found = keys_behind(data[bracket.end() :])
-    # Behind a list inside of an element that is cut, its keys look like the file's.
+    # If an element is cut after an inner list, the keys after that list look like the file's.
     before = data[max(0, bracket.start() - LONGEST_GAP) : bracket.start()]
     follows_an_element = before.rstrip(BLANK).endswith(b"}")
     if found.is_whole and (follows_an_element or found.keys.keys() & KNOWN_KEYS):
@@ -167,16 +167,16 @@ def keys_at(data: bytes, bracket: re.Match) -> Metadata | None:
 
 
 def keys_behind(text: bytes) -> Metadata:
-    """The keys that follow on the list, up to the end of the file."""
+    """The keys that follow the list, up to the end of the file."""
     metadata = read_keys(b'{"":0' + text)
     ends = metadata.has_more or text.rstrip(BLANK).endswith(b"}")
     return metadata._replace(is_cut=not ends)
 
 
 def read_keys(text: bytes) -> Metadata:
-    """The keys of a JSON object but for the empty one, or those that matter of a broken one."""
+    """The keys of a JSON object except the empty one; of a broken object only the vital ones."""
     if len(text) > LONGEST_KEYS_BYTES:
-        text = MANY_BLANKS.sub(b" ", text)  # which make no objects
+        text = MANY_BLANKS.sub(b" ", text)  # blanks make no objects
     if len(text) > LONGEST_KEYS_BYTES:
         return Metadata(salvaged(text), is_whole=False, is_long=True)
     try:
@@ -192,13 +192,13 @@ def read_keys(text: bytes) -> Metadata:
 
 
 def is_object(text: bytes) -> bool:
-    """Whether this is a JSON object, or nearly one; or too long to see."""
+    """Whether this is a JSON object, or nearly one; True if it is too long to check."""
     return len(text) > LONGEST_KEYS_BYTES or read_keys(text).is_whole
 
 
 def read_leniently(text: bytes) -> tuple[dict | None, bool]:
-    """An object with NaN, bad escapes, control characters or bad UTF-8 in it, and whether more
-    follows on it; None for others."""
+    """An object that may have NaN, bad escapes, control characters or bad UTF-8 in it, and whether
+    more follows it; None if it is broken in another way."""
     mended = BAD_ESCAPE.sub(r"\\\\", text.rstrip(BLANK).decode("utf-8", "replace"))
     try:
         keys, end = json.JSONDecoder(strict=False).raw_decode(mended)
@@ -208,7 +208,7 @@ def read_leniently(text: bytes) -> tuple[dict | None, bool]:
 
 
 def salvaged(text: bytes) -> dict:
-    """What a broken object tells of the trace's clock and rank."""
+    """What a broken object says about the trace's clock and rank."""
     keys: dict = {}
     if base := BASE.search(text):
         keys["baseTimeNanoseconds"] = int(base[1])

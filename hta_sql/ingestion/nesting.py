@@ -1,17 +1,17 @@
-"""Which span runs inside which, in time that grows with their number, whatever crosses whatever.
+"""Finds which span runs inside which, in time proportional to their number even if spans cross.
 
-Spans come in the order of their starts: of equal starts the longer first, of equal spans the lower
-id. The caller of a span is the last one to begin before it that is still on the stack and ends no
-earlier. A span that is crossed (another begins inside it and ends after it) leaves the stack where
-the first such span begins. Spans are half-open: one of no length lies in what begins at its
-instant, not in what ends there.
+Spans are ordered by start; for equal starts the longer span comes first, and for equal spans the
+one with the lower id. The caller of a span is the last one to begin before it that is still on the
+stack and ends no earlier. A span is crossed if another begins inside it and ends after it. It
+leaves the stack where the first such span begins. Spans are half-open: a span of length 0 lies in a
+span that begins at its instant, and not in one that ends there.
 
     crossed   [=======|.....)
     crossing          [==========)
     inside    [==)      [==)             in crossed; in crossing
 
 Nearly all spans of a real trace nest. So most are settled many at a time, from the leaves up, and
-only what is left is walked one by one.
+only the rest is walked one by one.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ from typing import NamedTuple
 import numpy as np
 
 NOBODY = -1
-# Leaves go many at a time as long as each pass settles at least one span in so many.
+# Leaves are settled many at a time while each pass settles at least one in this many spans.
 WORTHWHILE = 32
 
 
 class Nesting(NamedTuple):
-    """What is known of spans in their order; each is told by its position, NOBODY is none.
+    """How spans nest. They are given by their positions in order; NOBODY stands for no span.
 
-    `parents` has the caller of each. `crossed` spans leave the stack at `cut_at`. Callers come
-    first in `walked`, where a span may call the next, and then in the groups of `settled`, where no
-    span calls another of its group. Those `still_open` may call what comes behind.
+    `parents` has the caller of each. `crossed` spans leave the stack at `cut_at`. In `walked`, a
+    span may call the next. The groups of `settled` come after that, and no span calls another of
+    its group. So callers come before the spans that they call. Spans that are `still_open` may call
+    spans that come later.
     """
 
     parents: np.ndarray
@@ -45,8 +46,8 @@ class Nesting(NamedTuple):
 
 
 def nest(starts: np.ndarray, ends: np.ndarray, goes_on_at: int | None = None) -> Nesting:
-    """Find the callers of spans in their order; `goes_on_at` is when the next one begins that is
-    not among them, if there is one."""
+    """Find the callers of spans, which are in order. `goes_on_at` is when the next span begins that
+    is not among them, if there is one."""
     parents = np.full(len(starts), NOBODY, np.int64)
     until = open_until(starts, ends)
     left = np.arange(len(starts))
@@ -70,7 +71,7 @@ def nest(starts: np.ndarray, ends: np.ndarray, goes_on_at: int | None = None) ->
 
 
 def open_until(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """A span of no length is open until its instant is over."""
+    """When spans close. A span of length 0 is open until its instant is over."""
     return np.maximum(ends, starts + 1)
 
 
@@ -81,12 +82,13 @@ def leaves(
     left: np.ndarray,
     goes_on_at: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of the spans that are left, those that call no other of them and lie in their caller, and
-    these callers: places in `left`.
+    """The leaves of the spans that are left, and their callers, as places in `left`. A leaf calls
+    none of these spans, and lies in its caller.
 
-    Such a span is over before the next begins, so nothing crosses it. The last one before it that
-    is not over before the next begins is its caller, where that one ends no earlier. What the span
-    crosses further out its caller crosses, too, and earlier: it is not needed to find cuts.
+    A leaf is over before the next span begins, so nothing crosses it. Its caller is the last span
+    before it that is not over before its own next span begins, if that one ends no earlier than the
+    leaf. If the leaf crosses spans further out, its caller crosses them, too, and earlier. So the
+    leaf is not needed to find cuts.
     """
     next_start = np.append(starts[left[1:]], until[left[-1]] if goes_on_at is None else goes_on_at)
     is_over = until[left] <= next_start
@@ -94,7 +96,7 @@ def leaves(
     leaf = np.flatnonzero(is_over)
     caller = callers[leaf]
     at = left[caller]
-    # Where nothing before is open, it is outermost.
+    # If no span before it is open, it is outermost.
     fits = (caller == NOBODY) | ((until[at] > starts[left[leaf]]) & (ends[at] >= ends[left[leaf]]))
     return leaf[fits], caller[fits]
 
@@ -102,7 +104,7 @@ def leaves(
 def walk(
     positions: list[int], starts: list[int], ends: list[int], until: list[int], parents: np.ndarray
 ) -> tuple[list[int], list[int], list[int]]:
-    """Find the callers of spans one by one; what is still open, and what is cut at what instant."""
+    """Find callers one by one; returns the spans still open, those crossed, and their cuts."""
     found, crossed, cut_at = [], [], []
     stack: list[int] = []
     open_until: list[int] = []
@@ -136,28 +138,30 @@ def last_around(
     starts_inside: Sequence[int],
     ends_inside: Sequence[int],
 ) -> list[int]:
-    """For each span inside, which outer one holds it, the last one of several; NOBODY where none
-    does. Both come in the order of their begins."""
+    """For each inner span, the outer span that holds it, the last one if several do, or NOBODY.
+
+    Both come in the order of their starts.
+    """
     outer = [Outer(at, end, at) for at, end in enumerate(ends)]
     found = LastAround().find(begins, outer, starts_inside, ends_inside)
     return [NOBODY if around is None else around.id for around in found]
 
 
 class LastAround:
-    """Finds the outer span of the highest rank around each span inside, batch by batch.
+    """Finds the outer span of the highest rank around each inner span, batch by batch.
 
-    An outer one holds what starts from its begin on, before its end, and ends no later. Both come
-    in the order of their begins. Ranks are distinct.
+    An outer span holds an inner one that starts when it starts or later, before its end, and ends no
+    later. Both come in the order of their starts. Ranks are distinct.
     """
 
     def __init__(self) -> None:
-        # The outer ones that count, that none of higher rank outlasts: from the highest rank down,
-        # so from the first end on.
+        # The outer spans that count: no span of higher rank outlasts them. They are ordered from
+        # the highest rank down, and therefore by their ends.
         self._counting: list[Outer] = []
 
     @property
     def last_end(self) -> int | None:
-        """When the last of the outer ones so far ends; None if there is none."""
+        """The last end of the outer spans so far; None if there are none."""
         return self._counting[-1].end if self._counting else None
 
     def find(
@@ -167,8 +171,8 @@ class LastAround:
         starts_inside: Sequence[int],
         ends_inside: Sequence[int],
     ) -> list[Outer | None]:
-        """For each span inside, the outer one of the highest rank; these are added to those of the
-        batches before."""
+        """For each inner span, the outer span of the highest rank. `outer` is added to the outer
+        spans of the batches before."""
         counting = self._counting
         found = []
         at, count = 0, len(outer)
@@ -176,7 +180,7 @@ class LastAround:
             while at < count and begins[at] <= start:
                 self._add(outer[at])
                 at += 1
-            # What has no length and starts at an end is no longer inside.
+            # A span of length 0 that starts at an end is not inside.
             place = bisect_left(counting, max(end, start + 1), key=end_of)
             found.append(counting[place] if place < len(counting) else None)
         for new in outer[at:]:
@@ -184,11 +188,11 @@ class LastAround:
         return found
 
     def drop(self, until: int) -> None:
-        """Forget those that hold nothing that starts at this instant or later."""
+        """Forget outer spans that can hold no span that starts at this instant or later."""
         del self._counting[: bisect_left(self._counting, until + 1, key=end_of)]
 
     def _add(self, new: Outer) -> None:
-        """Let an outer one count in place of those that it outlasts, unless it is outlasted."""
+        """Let an outer span replace those that it outlasts, unless a higher rank outlasts it."""
         counting = self._counting
         first = bisect_left(counting, -new.rank, key=minus_rank)
         if first and counting[first - 1].end >= new.end:

@@ -1,7 +1,7 @@
 """The stack of spans that are open between two chunks of a thread's spans.
 
-A chunk looks only at what it may close or cross. The stack below, which may be a million deep, is
-not touched.
+A chunk looks only at the spans that it may close or cross. It does not touch the stack below them,
+which may be a million spans deep.
 """
 
 from __future__ import annotations
@@ -14,17 +14,19 @@ import pyarrow as pa
 
 from hta_sql.ingestion.nesting import NOBODY, open_until
 
-# Arrays of numbers, a row a span.
+# Arrays of numbers, one row per span.
 Columns = dict[str, np.ndarray]
 
 
 class OpenSpans:
-    """Spans in each other, the outermost first; each ends no later than the one before it. Rows of
-    some columns, `references`, are other spans of the stack: those further out, by their places."""
+    """Nested spans, the outermost first; each ends no later than the one before it.
+
+    The columns in `references` refer to spans of the stack further out, by their places.
+    """
 
     def __init__(self, references: Sequence[str]):
         self._references = references
-        # The stack in parts, and the place that each begins at.
+        # The stack in parts, and the place where each part begins.
         self._parts: list[Columns] = []
         self._begins: list[int] = []
 
@@ -32,13 +34,15 @@ class OpenSpans:
         return self._begins[-1] + len(self._parts[-1]["end_at"]) if self._parts else 0
 
     def take(self, first_start: int, last_start: int, last_end: int) -> list[Columns]:
-        """Take off what spans may close or cross that start and end between these instants: what
-        is not over before, in parts, the outermost first."""
+        """Take off the spans that new spans between these instants may close or cross.
+
+        Returns those that are not over before, in parts, the outermost first.
+        """
         taken: list[Columns] = []
         while self._parts:
             part = self._parts.pop()
             until = open_until(part["start_at"], part["end_at"])
-            # Both are the first ones of a part.
+            # Both are counts from the start of the part.
             stay = int(np.count_nonzero((part["end_at"] >= last_end) & (until > last_start)))
             count = int(np.count_nonzero(until > first_start))
             taken.insert(0, {name: values[stay:count] for name, values in part.items()})
@@ -49,7 +53,7 @@ class OpenSpans:
         return taken
 
     def innermost(self) -> tuple[np.ndarray, list[Columns]]:
-        """The innermost span and those that it refers to: their places, and a row each."""
+        """The innermost span and those that it refers to: their places, and one row each."""
         if not self._parts:
             return np.empty(0, np.int64), []
         last = self._row(len(self) - 1)

@@ -1,8 +1,8 @@
-"""Pieces of JSON to Arrow tables: DuckDB parses, Python only moves bytes.
+"""Turns pieces of JSON into Arrow tables: DuckDB parses, Python only moves bytes.
 
-Pieces are parsed side by side, as if nothing were wrong with them. What came of each is taken in
-the order of the file by one thread, which alone knows what came before: it numbers the elements,
-and takes apart what did not parse, together with what the piece before had left over.
+Several threads parse pieces at the same time, as if the pieces were sound. One thread takes the
+results in the order of the file, since only it knows what came before. It numbers the elements, and
+splits pieces that did not parse, together with what the piece before left over.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ from hta_sql.ingestion.salvage import Salvage
 from hta_sql.ingestion.side_by_side import in_order
 from hta_sql.ingestion.stream import Piece, TraceStream
 
-# More threads would wait for the one that inflates.
+# More threads would wait for the thread that inflates.
 MOST_THREADS = 4
-# Where there are more broken elements than sound ones, and so many, they are no longer told apart:
-# each takes a hundred times as long as a sound one.
+# If there are this many more broken elements than sound ones, they are no longer split one by one,
+# since each takes a hundred times as long as a sound one.
 MOST_BROKEN = 250_000
-# A file that unfolds to so many times its size is a trap, unless there is something in it: it is
-# given up after so many bytes, or so many things that looked like an element, without one.
+# A file that inflates to this many times its size is a trap, unless it has elements. It is given up
+# after this many bytes, or this many things that looked like an element, without an element.
 TRAP_RATIO = 100
 TRAP_BYTES = 256 << 20
 TRAP_TRIES = 1_000_000
-# How much behind what may be the end of a list is held, to find another one of the same name; and
-# how many of these are read.
+# How much text after a possible end of a list is held to find another list of the same name, and
+# how many such lists are read.
 LONGEST_TAIL_BYTES = 64 << 20
 MOST_LISTS = 16
 
 
 class PieceParser(ABC):
-    """Reads the pieces of one file's list, whatever its elements are."""
+    """Reads the pieces of one file's list, for any kind of element."""
 
-    number: str  # the column that numbers them
+    number: str  # the column that numbers the elements
 
     def __init__(
         self,
@@ -63,13 +63,13 @@ class PieceParser(ABC):
         self._next_id = 0
         self._good_count = 0
         self._is_coarse = False
-        # Whether nothing in the piece before was good, where the last good one was, and how much
-        # was tried since.
+        # Whether the piece before had no good element, where the last good one was, and how many
+        # were tried since.
         self._is_barren = False
         self._good_until = 0
         self._tries = 0
         self._first_key: str | None = None
-        # What the piece before left over, of one of these kinds.
+        # What the piece before left over; only one of these three.
         self._carry = b""
         self._giant: Giant | None = None
         self._behind: bytes | None = None
@@ -82,29 +82,29 @@ class PieceParser(ABC):
     def _parsed(self, data) -> Parsed:
         """The elements of a piece in their order, each with its `problem`.
 
-        Called by any thread. Raises one of UNREADABLE.
+        Any thread may call it. Raises one of UNREADABLE.
         """
 
     @abstractmethod
     def _parsed_with_care(self, data) -> pa.Table:
-        """The same, where something is wrong with some of them."""
+        """The same if something is wrong with some of the elements."""
 
     def _checked(self, parsed: Parsed, data) -> pa.Table:
-        """What was parsed, with the problems that only show beside the pieces before."""
+        """The parsed table, with problems that only a comparison with earlier pieces shows."""
         return parsed.table
 
     def close(self) -> None:
         self._readers.close()
 
     def tables(self, stream: TraceStream) -> Iterator[pa.Table]:
-        """Arrow tables of good elements, in the order of the file, one at least."""
+        """Arrow tables of good elements, in the order of the file; at least one table."""
         self._stream = stream
         self._attempts = Attempts(self._readers, self._parsed, stream)
         self._salvage = Salvage(self._readers, self._parsed_with_care, stream.kind)
         with closing(in_order(stream.pieces(), self._tried, self._threads)) as pieces:
             for piece, parsed in pieces:
                 if stream.given_up:
-                    continue  # only for the file's hash
+                    continue  # reads on only for the file's hash
                 for table in self._take(piece, parsed):
                     if len(table):
                         self._good_until, self._tries = piece.offset + len(piece.data), 0
@@ -116,7 +116,7 @@ class PieceParser(ABC):
             yield self._numbered(self._parsed_with_care(b""), [])
 
     def _look_out_for_traps(self, piece: Piece) -> None:
-        """Give up on what unfolds to a lot of nothing."""
+        """Give up on a file that inflates to many bytes without elements."""
         until = piece.offset + len(piece.data)
         if piece.begin == piece.end:
             self._good_until += len(piece.data)  # blanks cost little
@@ -129,13 +129,13 @@ class PieceParser(ABC):
             )
 
     def _tried(self, piece: Piece) -> Parsed | None:
-        """The elements of a piece if that is all it holds."""
+        """The elements of a piece; None if it has to be split."""
         if self._is_barren or (not piece.is_apart and piece.begin < piece.end):
             return None
         return self._attempts.parse(memoryview(piece.data)[piece.begin : piece.end])
 
     def _take(self, piece: Piece, parsed: Parsed | None) -> Iterator[pa.Table]:
-        """The good elements of the next piece, and of what the one before left over."""
+        """The good elements of the next piece, and of what the piece before left over."""
         until = piece.offset + len(piece.data)
         if self._behind is not None:
             if self._behind.isspace():
@@ -176,8 +176,7 @@ class PieceParser(ABC):
             yield from self._end(piece.tail, piece.data[piece.end + 1 :], until)
 
     def _sure(self, parsed: Parsed, data) -> pa.Table | None:
-        """What is left of a piece's elements beside the pieces before; None if it has to be taken
-        apart."""
+        """A piece's elements, checked against earlier pieces; None if it has to be split."""
         try:
             return self._checked(parsed, data)
         except UNREADABLE:
@@ -187,9 +186,9 @@ class PieceParser(ABC):
         return table.add_column(0, self.number, pa.array(np.asarray(numbers, np.int64)))
 
     def _walk(self, text: bytes, offset: int, is_last: bool, behind: bytes) -> Iterator[pa.Table]:
-        """The good elements of a text with something wrong in it: broken ones are told apart.
+        """The good elements of a text in which something is wrong; broken ones are quarantined.
 
-        `behind` is what follows on the list, as far as is known.
+        `behind` is what follows the list, as far as is known.
         """
         walk = Walk(
             text.decode("latin-1"),
@@ -208,7 +207,7 @@ class PieceParser(ABC):
         rest = text[walk.end :]
         if walk.list_ends:
             self._set_behind(rest[1:] + behind, offset + len(text) + len(behind))
-        # Of blanks behind a bracket that may be the list's, more may wait than of an element.
+        # More blanks may wait after a bracket that may be the list's than bytes of an element.
         elif len(rest) >= (LONGEST_TAIL_BYTES if walk.may_end_list() else LONGEST_ELEMENT_BYTES):
             self._giant = Giant(offset + walk.end)
             self._giant.closes_in(rest)
@@ -226,21 +225,21 @@ class PieceParser(ABC):
         self._stream.bytes.is_enough = True
 
     def _end(self, tail: Metadata | None, behind: bytes, until: int) -> Iterator[pa.Table]:
-        """The last bytes are read; `tail` is what follows on the list in them, if it ends there."""
+        """Finish after the last bytes; `tail` has the keys after the list if it ends there."""
         self._stream.tail = tail
-        # Only what is rare is looked for with care.
+        # The careful search is only for files that may have a second list, which are rare.
         if tail is not None and f'"{self._stream.kind.key}"'.encode() in behind:
             self._set_behind(behind, until)
             yield from self._look_behind(is_last=True)
 
     def _set_behind(self, behind: bytes, until: int) -> None:
-        """The list ends, and this follows, up to byte `until` of the file."""
+        """Note that the list ends, and that this follows, up to byte `until` of the file."""
         self._behind, self._behind_until = behind, until
         self._search = KeySearch(self._stream.kind, depth=1)
 
     def _look_behind(self, is_last: bool) -> Iterator[pa.Table]:
-        """Look for more lists of the same name in what is known of the bytes behind one. Where a
-        key stands twice, readers of JSON forget the first."""
+        """Look for more lists of the same name in the known bytes after a list. Readers of JSON
+        forget the first of two lists with the same key."""
         stream = self._stream
         while not stream.is_array and (found := self._search.find(self._behind, is_last)):
             if self._lists == MOST_LISTS:
@@ -272,7 +271,7 @@ class PieceParser(ABC):
         self._next_id += 1
 
     def _batch(self, data: bytes, offset: int, elements: list[Element]) -> Iterator[pa.Table]:
-        """Tables of the good ones of these elements; the others go to quarantine."""
+        """Tables of the good elements; the others go to quarantine."""
         if not elements:
             return
         found, problems = self._salvage.read(data, elements)

@@ -1,4 +1,4 @@
-"""What is to be done about each file: nothing, to tag it anew, to read it; or why it cannot be."""
+"""Decides what to do with each file: nothing, change its tags, or read it; or why it fails."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from hta_sql.store.manifest import Manifest
 def with_told(
     candidates: list[Candidate], given: Iterable[tuple[int, str | Path]], tags: Mapping[str, str]
 ) -> list[Candidate]:
-    """The candidates with the ranks that the user tells of files, and the tags told of all."""
+    """The candidates with the ranks that the user gives for files, and the tags given for all."""
     if tags:
         candidates = [replace(c, tags={**tags, **(c.tags or {})}) for c in candidates]
-    told: dict[Place, int] = {}
+    ranks: dict[Place, int] = {}
     for rank, path in given:
         if not 0 <= rank < NEVER:
-            raise IngestError(f"{shown(path)}: {rank} is no rank (0 to {NEVER - 1})")
-        first = told.setdefault(place(path).resolve(), rank)
+            raise IngestError(f"{shown(path)}: {rank} is not a rank (0 to {NEVER - 1})")
+        first = ranks.setdefault(place(path).resolve(), rank)
         if first != rank:
-            raise IngestError(f"{shown(path)}: told to be of rank {first} and of rank {rank}")
-    if not told:
+            raise IngestError(f"{shown(path)}: given as rank {first} and rank {rank}; give one")
+    if not ranks:
         return candidates
-    return [replace(c, rank=told.get(c.path.resolve(), c.rank)) for c in candidates]
+    return [replace(c, rank=ranks.get(c.path.resolve(), c.rank)) for c in candidates]
 
 
 def planned_traces(
@@ -46,7 +46,7 @@ def planned_traces(
     staging: Path,
     report: Callable[[str], None],
 ) -> list[Task | Outcome]:
-    """What to do about traces; one that has no place has failed."""
+    """What to do with each trace. A trace that cannot have its rank has failed."""
     settled = list(
         settle(claims, known=known.rank_of, taken=lambda job: known.ranks.get(job, ()), warn=report)
     )
@@ -81,9 +81,9 @@ def folder_of(claim: Claim) -> tuple[str, str]:
 def clashing_folders(
     settled: list[tuple[Claim, int, str | None]], items: list[Task | Outcome], known: Known
 ) -> dict[tuple[str, str], int]:
-    """Folders that have a rank of their job in common with another folder, and which rank.
+    """Folders that have the same rank of the same job as another folder, with that rank.
 
-    What a list says to be one job is one, wherever it lies.
+    Files in a list are left out: the list decides that they are one job, in any folder.
     """
     folders: dict[tuple[str, int], set[str]] = defaultdict(set)
     for claim, rank, _ in settled:
@@ -104,7 +104,7 @@ def clashing_folders(
 def without_mixing(
     item: Task | Outcome, rank: int, clash: int | None, known: Known
 ) -> Task | Outcome:
-    """The same, or a failure where the other ranks of a job would be those of another run."""
+    """The same item, or a failure if it would add a rank of another run to a job."""
     if clash is None or not isinstance(item, Task):
         return item
     row = known.rows.get((TRACE, item.job, rank))
@@ -114,8 +114,8 @@ def without_mixing(
         item.path,
         item.job,
         rank,
-        f"left out with rank {clash} beside it, which job '{item.job}' has from another folder: "
-        "name another job with --job",
+        f"left out, since job '{item.job}' has rank {clash} from another folder, which may be "
+        "another run; name another job with --job",
     )
 
 
@@ -127,7 +127,7 @@ def planned_attachments(
     staging: Path,
     report: Callable[[str], None],
 ) -> list[Task | Outcome]:
-    """What to do about files that go with traces; one that has no place has failed."""
+    """What to do with each attachment. An attachment that cannot have a rank has failed."""
     rows = attached.rows()
     before = {attached.key(row): row for row in rows}
     archive = manifest.archive
@@ -156,8 +156,8 @@ def planned_for(
     archive: Place,
     staging: Path,
 ) -> Task | Outcome:
-    """What to do about a file: `row` is of the one that the archive has in its place, `tags` are
-    those it has."""
+    """What to do with a file. `row` is the archive's row for this place, and `tags` are the tags
+    that the archive has for the file."""
     candidate, kind = claim.candidate, claim.kind
     path, job = candidate.path, candidate.job
     if error:

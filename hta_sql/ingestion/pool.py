@@ -1,4 +1,4 @@
-"""Traces to workers, a trace each; a worker that dies takes no other trace with it."""
+"""Gives traces to workers, one trace each. A worker that dies loses only its own trace."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from hta_sql.ingestion.stream import NotATrace
 from hta_sql.ingestion.tasks import Task
 from hta_sql.places.storage import Place, is_remote
 
-# To start a process takes as long as to read so many bytes of gzipped traces.
+# Starting a process takes as long as reading this many bytes of gzipped traces.
 BYTES_FOR_A_WORKER = 2 << 20
 
-_bytes_read = None  # in a worker: what each task has read so far, shared with the parent
+_bytes_read = None  # in a worker: bytes read so far by each task, shared with the parent
 
 
 def run_tasks(
     tasks: list[Task], workers: int | None, progress: Callable[[int, int], None], engine: Engine
 ) -> Iterator[tuple]:
-    """(task, IngestedTrace or the text of an error, seconds) as the tasks finish."""
-    # The largest first, so that no core waits for one late giant.
+    """Give (task, IngestedTrace or the text of an error, seconds) as the tasks finish."""
+    # The largest first, so that cores do not wait for a large trace that starts last.
     tasks = sorted(tasks, key=lambda task: -task.file_bytes)
     total = sum(task.file_bytes for task in tasks)
     if not isinstance(engine, LocalEngine):
@@ -49,8 +49,8 @@ def run_tasks(
 
 
 def hands_for(tasks: list[Task], workers: int | None) -> tuple[Share, int]:
-    """What each task may take, and how many processes do them: unless told, no more than are worth
-    their start."""
+    """The share of the machine for each task, and the number of processes. The default is at most
+    as many processes as pay for their start."""
     parts = len(tasks)
     if workers is None:
         total = sum(task.file_bytes for task in tasks)
@@ -59,14 +59,14 @@ def hands_for(tasks: list[Task], workers: int | None) -> tuple[Share, int]:
 
 
 def hands(tasks: list[Task], workers: int | None, engine: Engine) -> str:
-    """In words, by how many workers run_tasks has these done: one core needs none."""
+    """In words: the workers and threads that run_tasks uses for these tasks; "" for one core."""
     if not isinstance(engine, LocalEngine):
         return "a Ray cluster"
     share, workers = hands_for(tasks, workers)
     each = f"{share.threads} threads" if share.threads > 1 else ""
     if workers == 1:
         return each
-    return f"{workers} workers" + (f" of {each}" if each else "")
+    return f"{workers} workers" + (f" with {each} each" if each else "")
 
 
 def run_here(
@@ -85,7 +85,7 @@ def run_here(
 def run_in_processes(
     tasks: list[Task], workers: int, share: Share, total: int, progress: Callable[[int, int], None]
 ) -> Iterator[tuple]:
-    """What became of each task; what is read is counted in shared memory."""
+    """The result of each task. Processes count the bytes they read in shared memory."""
     counts = multiprocessing.get_context("spawn").Array("q", len(tasks), lock=False)
     found = map_in_processes(
         run_counted,
@@ -123,7 +123,7 @@ def run_apart(
     total: int,
     progress: Callable[[int, int], None],
 ) -> Iterator[tuple]:
-    """What became of each task, on machines that may be others."""
+    """The result of each task, which may run on another machine."""
     done = 0
     found = engine.map(run_anywhere, tasks, workers=workers, memory_bytes=WORKER_BYTES)
     with contextlib.closing(found):
@@ -134,36 +134,39 @@ def run_apart(
 
 
 def run_anywhere(task: Task, share: Share):
-    """In a folder of its own: where a machine only seems to be lost, another one does the same
-    task at the same time."""
+    """Do a task in a folder of its own. If a machine only seems to be lost, another machine does
+    the same task at the same time."""
     quietly = partial(do_task, progress=lambda bytes_read: None, threads=share.threads)
     check_seen(task.path, "the file")
     if is_remote(task.archive):
         return quietly(replace(task, staging=Path(own_folder().name, uuid.uuid4().hex)))
     check_seen(task.staging.parent, f"the archive {task.archive}")
-    # DuckDB's own folder lies beside it, by the number of the process: one for each machine.
+    # DuckDB's own folder is next to it, named by the process id. So machines need own parents.
     folder = task.staging.parent / socket.gethostname()
     return quietly(replace(task, staging=folder / uuid.uuid4().hex))
 
 
 @cache
 def own_folder() -> tempfile.TemporaryDirectory:
-    """Of this process, and gone with it: DuckDB's own folder lies in it, from task to task."""
+    """A folder that lasts as long as this process, so that DuckDB's own folder in it does, too."""
     return tempfile.TemporaryDirectory(prefix="hta-sql-")
 
 
 def check_seen(path: Place, what: str) -> None:
-    """IngestError where this machine is not one of those that share a disk."""
+    """Raise IngestError if this machine does not share the disk that has the path."""
     if not is_remote(path) and not path.exists():
         raise IngestError(
-            f"{socket.gethostname()} does not see {what}; traces and archive have to be where "
-            "all machines of the cluster see them: on a shared disk or in object storage"
+            f"{socket.gethostname()} does not see {what}; put traces and archive where all "
+            "machines of the cluster see them: on a shared disk or in object storage"
         )
 
 
 def do_task(task: Task, progress: Callable[[int], None], threads: int):
-    """(IngestedTrace or the text of an error, seconds). Its files are where readers look for them
-    in object storage, and on disk where the parent moves them from at once."""
+    """Do a task; returns (IngestedTrace or the text of an error, seconds).
+
+    In object storage, its files are then in their final place. On disk they are in staging, from
+    where the parent moves them at once.
+    """
     from hta_sql.ingestion.attachments import ingester_of
     from hta_sql.ingestion.trace import database, put_in_place
 
@@ -172,9 +175,9 @@ def do_task(task: Task, progress: Callable[[int], None], threads: int):
         result = ingester_of(task.kind, threads)(task.path, task.staging, progress)
         if is_remote(task.archive):
             put_in_place(result, task.archive, task.job, task.rank, task.file_id)
-    except Exception as error:  # whatever is wrong with one trace, the others go on
+    except Exception as error:  # an error in one trace does not stop the others
         database.cache_clear()
-        if str(error) == "Query interrupted":  # so DuckDB says it
+        if str(error) == "Query interrupted":  # DuckDB's text for it
             raise KeyboardInterrupt from error
         result = text_of(error)
     if is_remote(task.archive):
@@ -183,7 +186,7 @@ def do_task(task: Task, progress: Callable[[int], None], threads: int):
 
 
 def text_of(error: Exception) -> str:
-    """Why a trace has failed, in a line."""
+    """Why a trace has failed, in one line."""
     if isinstance(error, NotATrace | HtaSqlError):
         return str(error)
     return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"

@@ -1,4 +1,4 @@
-"""What is wrong with elements, as far as their texts tell."""
+"""What is wrong with elements, as far as their text shows it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from hta_sql.ingestion.elements import LONGEST_ELEMENT_BYTES, Element
 from hta_sql.ingestion.kinds import ListKind
 
-# A half of a surrogate pair, or else what else may be escaped: `\\ud800` is none.
+# Any escape; `half` is half of a surrogate pair. `\\ud800` is an escaped backslash and text.
 ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<half>u[dD][89a-fA-F]..)|.)", re.DOTALL
 )
@@ -32,8 +32,8 @@ def json_problem(
 
 
 def paired(text: bytes) -> bytes:
-    """The same JSON with the sign for what is no character in place of halves of surrogate pairs,
-    which Python writes and DuckDB does not read."""
+    """The same JSON with U+FFFD in place of halves of surrogate pairs, which Python writes and
+    DuckDB does not read."""
     if not HALF_PAIR.search(text):
         return text
     return ESCAPE.sub(lambda found: b"\\ufffd" if found["half"] else found[0], text)

@@ -1,6 +1,6 @@
-"""Finished files to the archive: first their tables get their names, then the rows that count.
+"""Makes finished files part of the archive: first their tables get their names, then come the rows.
 
-Several at a time, since each change of a manifest costs more the more rows it has.
+It publishes several files at a time, since a change of a manifest costs more if it has more rows.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from hta_sql.store.layout import FILE_NAMES, TRACE_TABLES, folder_for, partition
 from hta_sql.store.manifest import CHANGES_SHARE, Manifest
 from hta_sql.version import __version__
 
-# Each change is an object there.
+# In object storage, each change is an object.
 REMOTE_SECONDS = 5.0
 
 
 class Publisher:
-    """Collects what workers have finished, and makes it part of the archive."""
+    """Collects the files that workers have finished, and makes them part of the archive."""
 
     def __init__(self, archive: Place, finished: Callable[[Outcome], None]):
         self.archive = archive
@@ -31,7 +31,7 @@ class Publisher:
         self._next = 0.0
 
     def take(self, task: Task, result: IngestedTrace | str, seconds: float) -> None:
-        """What became of a task; the text of an error where nothing did."""
+        """Take the result of a task, which is the text of an error if it failed."""
         if isinstance(result, str):
             self._finished(failure(task.path, task.job, task.rank, result, seconds, task.kind))
             return
@@ -40,7 +40,7 @@ class Publisher:
             self.flush()
 
     def flush(self) -> None:
-        """Make all that is finished part of the archive."""
+        """Make all finished files part of the archive."""
         began = time.monotonic()
         waiting, self._waiting = self._waiting, []
         for table in ("traces", "attachments"):
@@ -58,7 +58,7 @@ class Publisher:
     ) -> None:
         rows = [row_of(task, result) for task, result, _ in finished]
         with manifest.locked():
-            if not is_remote(self.archive):  # there, workers have put them in place
+            if not is_remote(self.archive):  # there, workers have put files in place
                 for task, result, _ in finished:
                     put_in_place(result, self.archive, task.job, task.rank, task.file_id)
             displaced = manifest.add(rows)
@@ -98,8 +98,8 @@ def row_of(task: Task, result: IngestedTrace) -> dict:
 def remove_unnamed(archive: Place, rows: Iterable[dict], gone: Iterable[dict]) -> None:
     """Delete the files of `gone` that no row names any more.
 
-    On disk also what a killed ingest has left for the ranks of `rows`. In object storage another
-    one may be about to name it. Only while locked.
+    On disk, also delete what a killed ingest left for the ranks of `rows`. In object storage that
+    stays, since another ingest may be about to name it. Only while locked.
     """
     named = {
         row[column]
@@ -120,7 +120,7 @@ def remove_unnamed(archive: Place, rows: Iterable[dict], gone: Iterable[dict]) -
 
 
 def remote_files(archive: Place, row: dict) -> Iterator[Place]:
-    """Where files of a row in object storage may be."""
+    """All places in object storage where files of a row may be."""
     where = partition(row["job"], row["rank"])
     for table in TRACE_TABLES:
         yield archive / table / where / f"{row['file_id']}.parquet"

@@ -1,4 +1,4 @@
-"""What of a file could not be used, written as it is found."""
+"""Writes the elements of a file that cannot be used, as they are found."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hta_sql.ingestion.elements import LONGEST_ELEMENT_BYTES
 from hta_sql.ingestion.find import shown
 from hta_sql.places.storage import Place
 
-# Of a longer element than can be read, so much is kept.
+# How much is stored of an element that is too long to read.
 KEPT_BYTES = 64 << 10
 ROWS_AT_ONCE = 50_000
 BYTES_AT_ONCE = 8 << 20
@@ -37,17 +37,17 @@ class BadElement(NamedTuple):
     byte_offset: int
     byte_length: int
     reason: str
-    bytes: bytes  # the first of them, where there are more
+    bytes: bytes  # only the first ones of a long element
 
 
 def bad_element(event_id: int, byte_offset: int, reason: str, text: bytes) -> BadElement:
-    """The row of an element whose bytes are all at hand."""
+    """The row of an element whose bytes are all in memory."""
     kept = text if len(text) <= LONGEST_ELEMENT_BYTES else text[:KEPT_BYTES]
     return BadElement(event_id, byte_offset, len(text), reason, kept)
 
 
 class Quarantine:
-    """The Parquet file of one source's elements that cannot be used; none is made without any."""
+    """The Parquet file of one source's elements that cannot be used; if there are none, no file."""
 
     def __init__(self, file: Path, source: Place):
         self.count = 0

@@ -1,4 +1,4 @@
-"""Which rank a trace file is of: told, or read from it, or from its name, or counted."""
+"""The rank of a trace file: given by the user, from the file, from its name, or the next free."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TRACE = "trace"
 
 @dataclass(frozen=True)
 class Claim:
-    """A file and the rank it says it is of; `source` tells who says so."""
+    """A file and the rank that it claims; `source` says where the rank comes from."""
 
     candidate: Candidate
     rank: int | None
@@ -31,7 +31,7 @@ class Claim:
 
 
 def claim_of(candidate: Candidate, stream: TraceStream) -> Claim:
-    """The claim of one trace, of which the head is read."""
+    """The claim of one trace, whose head has been read."""
     if candidate.rank is not None:
         return Claim(candidate, candidate.rank, "given")
     info = stream.head.keys.get("distributedInfo")
@@ -52,12 +52,12 @@ def rank_in_name(path: Path) -> int | None:
 def rank_of(info: object) -> int | None:
     if not isinstance(info, dict):
         return None
-    told = info.get("rank")
+    value = info.get("rank")
     try:
-        rank = int(told)
+        rank = int(value)
     except (TypeError, ValueError, OverflowError):
         return None
-    if isinstance(told, bool) or rank != float(told):
+    if isinstance(value, bool) or rank != float(value):
         return None
     return rank if 0 <= rank < NEVER else None
 
@@ -65,10 +65,10 @@ def rank_of(info: object) -> int | None:
 def info_behind_events(path: Path) -> object:
     """`distributedInfo` from the end of the file, where older profilers put it."""
     end = last_bytes(path, LONGEST_TAIL_BYTES)
-    # Most files end without it: look before taking them apart.
+    # Most files end without it: search for it before parsing the end.
     if b'"distributedInfo"' not in end:
         return None
-    begin = EVENTS_KEY.search(end)  # a small file is all here
+    begin = EVENTS_KEY.search(end)  # a small file is here as a whole
     _, tail = split_tail(end[begin.end() :] if begin else end)
     return tail.keys.get("distributedInfo") if tail else None
 
@@ -79,10 +79,10 @@ def settle(
     taken: Callable[[str], Collection[int]],
     warn: Callable[[str], None],
 ) -> Iterator[tuple[Claim, int, str | None]]:
-    """A rank for every claim, and why it cannot have it: several files claim one rank of a job.
+    """A rank for every claim, and an error if several files claim the same rank of a job.
 
-    Files without a claim keep the rank that `known` finds for them, else get the next free
-    number of their job; `taken` are the job's ranks in the archive.
+    A file that gives no rank keeps the rank that `known` finds for it, or else gets the next free
+    number of its job. `taken` gives the job's ranks in the archive.
     """
     claims = list(claims)
     owners: dict[tuple[str, int], list[Claim]] = defaultdict(list)
@@ -102,7 +102,7 @@ def settle(
                 rank = next(number for number in range(NEVER) if number not in used[job])
                 warn(
                     f"{shown(claim.candidate.path.name)}: no rank in the file or its name; "
-                    f"taken as rank {rank} of '{job}' (--rank N=FILE tells otherwise)"
+                    f"taken as rank {rank} of job '{job}' (--rank N=FILE sets another)"
                 )
             owners[job, rank].append(claim)
             used[job].add(rank)
@@ -111,8 +111,8 @@ def settle(
         if others:
             error = (
                 f"job '{job}': both {shown(first.candidate.path)} and "
-                f"{shown(others[0].candidate.path)} are of rank {rank} (by {first.source} and "
-                f"{others[0].source}); leave one out, or tell them apart with --rank N=FILE or "
-                "--job NAME"
+                f"{shown(others[0].candidate.path)} have rank {rank} (by {first.source} and "
+                f"{others[0].source}); leave one out, or give one another rank (--rank N=FILE) or "
+                "job (--job NAME)"
             )
         yield claim, rank, error

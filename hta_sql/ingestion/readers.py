@@ -1,4 +1,4 @@
-"""What pieces are parsed with: a cursor of DuckDB for each thread, and memory shared among them."""
+"""The DuckDB cursors that parse pieces, one per thread, and the memory that they share."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ import pyarrow as pa
 
 from hta_sql.database.layers import literal
 
-# What DuckDB raises for the input's sake; anything else is a fault of ours or of the machine.
+# What DuckDB raises because of the input. Anything else is an error of ours or of the machine.
 UNREADABLE = (
     duckdb.InvalidInputException,
     duckdb.ConversionException,
     duckdb.OutOfRangeException,
     duckdb.OutOfMemoryException,
 )
-# As much as DuckDB may take for one large element: a list of millions of numbers takes many times
-# its bytes.
+# The memory that DuckDB may take for one large element: a list of millions of numbers takes many
+# times its bytes.
 MEMORY_LIMIT_ALONE = "700MB"
 
 
 class Readers:
-    """One for each of some threads, and one for the thread that takes what they have parsed."""
+    """One reader for each thread that parses, and one for the thread that takes the results."""
 
     def __init__(
         self, con: duckdb.DuckDBPyConnection, folder: Path, memory_limit: str, threads: int
@@ -35,7 +35,7 @@ class Readers:
         self._free: queue.LifoQueue[Reader] = queue.LifoQueue()
         for number in range(threads + 1):
             self._free.put(Reader(con.cursor(), folder / f"piece-{number}.json"))
-        self._memory_limit = memory_limit  # DuckDB tells it rounded down
+        self._memory_limit = memory_limit  # DuckDB reports it rounded down
         self._turn = Lock()
 
     def close(self) -> None:
@@ -43,7 +43,7 @@ class Readers:
             self._free.get().close()
 
     def query(self, data, relation: str) -> pa.Table:
-        """What an SQL relation makes of these elements; `{piece}` is their file."""
+        """The result of an SQL relation for these elements; `{piece}` is their file."""
         reader = self._free.get()
         try:
             return reader.query(data, relation)
@@ -52,7 +52,7 @@ class Readers:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """No other thread parses meanwhile: a large element may take all of the memory."""
+        """Keep other threads from parsing, since a large element may take all of the memory."""
         with self._turn:
             others = [self._free.get() for _ in range(self._threads)]
             try:
@@ -63,7 +63,7 @@ class Readers:
 
     @contextmanager
     def more_memory(self) -> Iterator[None]:
-        """For one element, while it is alone: it may take more than many small ones."""
+        """Raise the limit for one element, parsed alone: it may take more than many small ones."""
         self._set_memory_limit(MEMORY_LIMIT_ALONE)
         try:
             yield
@@ -79,7 +79,7 @@ class Readers:
 
     @contextmanager
     def with_care_for(self, count: int) -> Iterator[None]:
-        """For these many elements: a single one may be a large one."""
+        """Make room for this many elements. A single one may be large, so it is parsed alone."""
         if count > 1:
             yield
         else:
@@ -87,7 +87,7 @@ class Readers:
                 yield
 
     def json_types(self, texts: pa.Table) -> list[str | None]:
-        """What valid_json_type says of each `text`."""
+        """What valid_json_type returns for each `text`."""
         reader = self._free.get()
         try:
             found = reader.con.from_arrow(texts).project("valid_json_type(text)").fetchall()
@@ -97,13 +97,13 @@ class Readers:
 
 
 class Reader:
-    """What one thread parses with: a cursor of DuckDB and a file for it to read."""
+    """What one thread parses with: a DuckDB cursor, and a file for it to read."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection, path: Path):
         self.con = con
         self._path = path
         self._relations: dict[str, duckdb.DuckDBPyRelation] = {}
-        # Written over again and again: new pages for every piece would cost more than its bytes.
+        # Every piece overwrites the same file: new pages would cost more than the bytes.
         self._file = path.open("wb", buffering=0)
 
     def query(self, data, relation: str) -> pa.Table:
@@ -114,7 +114,7 @@ class Reader:
         if relation not in self._relations:
             piece = literal(self._path)
             self._relations[relation] = self.con.sql("FROM " + relation.format(piece=piece))
-        # It is run anew each time; to plan it twice would be a thirtieth of all parsing.
+        # It runs again each time, but is planned once: planning takes 1/30 of the time to parse.
         return self._relations[relation].to_arrow_table()
 
     def close(self) -> None:

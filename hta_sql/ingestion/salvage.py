@@ -1,4 +1,4 @@
-"""Elements taken apart: which of them are good, and what is wrong with the others."""
+"""Reads elements of a damaged piece: which are good, and what is wrong with the others."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from hta_sql.ingestion.kinds import ListKind
 from hta_sql.ingestion.problems import is_utf8, json_problem, paired
 from hta_sql.ingestion.readers import UNREADABLE, Readers
 
-# How many parts of a piece are tried, where DuckDB does not read what seems to be sound.
+# How many parts of a piece are tried if DuckDB does not read elements that seem sound.
 MOST_PARTS = 1000
 
 
 class Salvage:
-    """Reads elements of a list with care; `parse` makes a table of a text of some of them."""
+    """Reads elements of a list with care; `parse` makes a table from the text of some of them."""
 
     def __init__(self, readers: Readers, parse: Callable[[bytes], pa.Table], kind: ListKind):
         self._readers, self._parse, self._kind = readers, parse, kind
@@ -25,8 +25,8 @@ class Salvage:
     def read(
         self, data: bytes, elements: list[Element]
     ) -> tuple[list[tuple[list[int], pa.Table]], list[str | None]]:
-        """Tables, each with the places of its rows among the elements; and what the problem of each
-        element is, None of good ones."""
+        """Tables, each with the places of its rows among the elements; and the problem of each
+        element, None if it is good."""
         texts = [paired(data[element.start : element.end]) for element in elements]
         problems = self._json_problems(elements, texts)
         sound = [at for at, problem in enumerate(problems) if problem is None]
@@ -35,7 +35,7 @@ class Salvage:
     def _read_sound(
         self, texts: list[bytes], sound: list[int], problems: list[str | None], left: list[int]
     ) -> Iterator[tuple[list[int], pa.Table]]:
-        """The good ones of elements that are objects; says of others what their problem is."""
+        """The good ones of elements that are objects. Sets the problems of the others."""
         if not sound:
             return
         left[0] -= 1
@@ -43,7 +43,7 @@ class Salvage:
             with self._readers.with_care_for(len(sound)):
                 table = self._parse(b",".join(texts[at] for at in sound))
         except UNREADABLE as error:
-            # Mostly no reason for it is known; what DuckDB does not read is found by halving.
+            # Usually the reason is unknown. Halving finds the elements that DuckDB does not read.
             if len(sound) == 1 or left[0] < 0:
                 is_too_large = isinstance(error, duckdb.OutOfMemoryException)
                 why = ": it takes too much memory to read" if is_too_large else ""
@@ -59,7 +59,7 @@ class Salvage:
         yield sound, table
 
     def _json_problems(self, elements: list[Element], texts: list[bytes]) -> list[str | None]:
-        """Why elements are no JSON objects, by the parser that has to read them."""
+        """Why elements are not JSON objects, by the parser that has to read them."""
         types = self._json_types(
             [
                 text if len(text) <= LONGEST_ELEMENT_BYTES and is_utf8(text) else b""
@@ -72,8 +72,8 @@ class Salvage:
         ]
 
     def _json_types(self, texts: list[bytes]) -> list[str | None]:
-        """What valid_json_type says of each; where that takes too much memory, what its bracket
-        does, since reading the element takes less."""
+        """What valid_json_type returns for each text. If that takes too much memory for one text,
+        its first bracket decides, since reading the element takes less."""
         table = pa.table({"text": pa.array(texts, pa.binary()).cast(pa.string())})
         try:
             with self._readers.with_care_for(len(texts)):

@@ -1,4 +1,4 @@
-"""Work on pieces of a file by several threads, with the results in the order of the pieces."""
+"""Several threads work on pieces of a file; the results come in the order of the pieces."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ END = object()
 def in_order(
     items: Iterator[Item], work: Callable[[Item], Result], threads: int
 ) -> Iterator[tuple[Item, Result]]:
-    """Each item and what `work` makes of it; `threads` work ahead, and one takes the items.
+    """Each item and the result of `work` for it. `threads` work ahead, and one takes the items.
 
-    Where an error ends it, here or in the caller, no thread is left behind.
+    If an error ends it, here or in the caller, no thread stays behind.
     """
     if threads == 1:
         for item in items:
@@ -41,12 +41,13 @@ def in_order(
 
 
 class Aside:
-    """Does one thing after the other in a thread beside, or at once where there is no other.
+    """Makes one call after the other in a second thread, or at once if there is only one thread.
 
-    When it is left, all is done; what one of the last things raised is raised then.
+    Leaving it waits for all calls, and raises what one of the last calls raised.
     """
 
-    # Writing a row group takes longer than what is made meanwhile, and waiting for rows shorter.
+    # Writing a row group takes longer than making the next rows. A call that only collects rows
+    # takes less.
     MOST_AHEAD = 2
 
     def __init__(self, threads: int):
@@ -54,7 +55,7 @@ class Aside:
         self._begun: deque[Future] = deque()
 
     def do(self, work: Callable[..., object], *arguments: object) -> None:
-        """Begin with it as soon as those before are done; raises what one of them raised."""
+        """Begin the call once those before are done; raises what one of them raised."""
         if self._pool is None:
             work(*arguments)
             return

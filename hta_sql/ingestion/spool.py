@@ -1,4 +1,4 @@
-"""Rows that wait on disk until they are wanted in another order."""
+"""Rows that wait on disk until they are read in another order."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pyarrow as pa
 
 
 class Spool:
-    """Rows by which part of a table they belong to; each part fits into memory.
+    """Rows grouped by the part of a table that they belong to; each part fits into memory.
 
-    That table is in the order of a number, `key`, which rows have, too; `begins` are those that its
-    parts begin with.
+    The table is ordered by a number, `key`, which the rows have, too. `begins` has the first key of
+    each part.
     """
 
     def __init__(self, path: Path, schema: pa.Schema, begins: Sequence[int], key: str = "event_id"):
@@ -22,11 +22,11 @@ class Spool:
         self._path = path
         self._key, self._begins = key, begins
         self._writer = pa.ipc.new_file(path, schema)
-        self._batches: list[list[int]] = [[] for _ in begins]  # their numbers, by part
+        self._batches: list[list[int]] = [[] for _ in begins]  # numbers of batches, by part
         self._count = 0
 
     def add(self, rows: pa.RecordBatch) -> None:
-        """More rows, among them in the order of the key."""
+        """Add rows, which are in the order of the key."""
         begins = np.searchsorted(rows[self._key].to_numpy(), self._begins).tolist()
         for part, (begin, end) in enumerate(pairwise([*begins, len(rows)])):
             if begin < end:
@@ -35,7 +35,7 @@ class Spool:
                 self._count += 1
 
     def parts(self) -> Iterator[pa.Table]:
-        """All rows of each part, in the order of the key. When all are read, nothing is left."""
+        """All rows of each part, in the order of the key. After the last part the file is gone."""
         self._writer.close()
         with pa.OSFile(str(self._path)) as file:
             reader = pa.ipc.open_file(file)

@@ -1,16 +1,16 @@
-"""Call stacks: what runs inside what on the threads of the host, and what follows from it.
+"""Builds call stacks: which span runs inside which on the threads of the host.
 
-Spans are read in order, a chunk at a time. What a chunk leaves open goes on to the next, and so do
-the tails of spans that were crossed:
+Spans are read in order, one chunk at a time. Spans that a chunk leaves open pass on to the next
+chunk, and so do the tails of spans that were crossed:
 
     annotation   [=====|.........)
     operator           [===========)      crosses the annotation
     launch                [==)            in both
 
-A crossed span leaves the stack at its cut, and from there on it calls nothing. But what begins and
-ends in its tail still runs inside it, and it may be the innermost operator, annotation or module
-around it: as often as an operator ends a moment after the annotation around it, because both were
-rounded.
+A crossed span leaves the stack at its cut, and from there on it calls nothing. But a span that
+begins and ends in its tail still runs inside it. The crossed span may even be the innermost
+operator, annotation or module around that span. This is as common as an operator that ends a moment
+after the annotation around it, because both times were rounded.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from hta_sql.ingestion.side_by_side import Aside
 from hta_sql.ingestion.spool import Spool
 
 CHUNK_ROWS = 1 << 17
-# One more bit: a span of a thread that only autograd runs on.
+# One more bit: the span is on a thread that only autograd runs on.
 OF_AUTOGRAD = 16
 SPANS = """
 SELECT {line} event_id, start_ns, start_at, end_at, what, name_hash
@@ -59,8 +59,8 @@ NO_SPANS: Columns = {name: np.empty(0, np.int64) for name in ("event_id", "start
 
 
 class CallStacks(NamedTuple):
-    """The place of every span, a row of STACK each; when crossed spans leave the stack, by their
-    ids; and of threads that only autograd runs on, the outermost spans."""
+    """The place of every span, one row of STACK each; when crossed spans leave the stack, by their
+    ids; and the outermost spans of threads that only autograd runs on."""
 
     places: Spool
     cuts: Found
@@ -70,8 +70,8 @@ class CallStacks(NamedTuple):
 def build_stacks(
     con: duckdb.DuckDBPyConnection, file: Path, first_ids: list[int], threads: int = 1
 ) -> CallStacks:
-    """From `host_spans` and `step_segments`. The places wait in a file, in parts that begin with
-    these ids."""
+    """Build them from `host_spans` and `step_segments`. The places wait in a file, in parts that
+    begin with these ids."""
     steps = con.sql("SELECT start_ns, step FROM step_segments ORDER BY start_ns").to_arrow_table()
     [(line_count,)] = con.sql("SELECT count(DISTINCT line) FROM threads").fetchall()
     places = Spool(file, STACK, first_ids)
@@ -89,8 +89,8 @@ def build_stacks(
 
 
 class Chunk(NamedTuple):
-    """Spans in order: of one line, or of several lines as a whole. Then their instants are
-    numbered, and `instants` has what each is on its thread's clock, in nanoseconds."""
+    """Spans in order: of one line, or of several whole lines. If there are several, instants are
+    numbers, and `instants` has the time of each on its thread's clock, in nanoseconds."""
 
     spans: Columns
     line: int | None  # None if there are several
@@ -98,7 +98,7 @@ class Chunk(NamedTuple):
     goes_on_at: int | None = None  # when the next span of the line begins, if there is one
 
     def ns(self, at: np.ndarray, shift: np.ndarray) -> np.ndarray:
-        """What instants on the line are on the clocks of threads with these shifts."""
+        """Instants of the line as times on the clocks of threads with these shifts."""
         return at - shift if self.instants is None else self.instants[at]
 
 
@@ -120,8 +120,8 @@ def chunks(con: duckdb.DuckDBPyConnection, has_lines: bool) -> Iterator[Chunk]:
 
 
 def by_line(spans: Columns) -> Iterator[Chunk]:
-    """Of what a batch holds, its first line and its last, which others may share, each by itself;
-    the lines between as one, since there may be one for every other thread."""
+    """Chunks of a batch. Its first and last line are a chunk each, since other batches may share
+    them. All lines between are one chunk, since nearly every thread may have its own line."""
     line = spans.pop("line")
     begins = np.flatnonzero(np.diff(line, prepend=line[0] - 1, append=line[-1] + 1))
     for begin, end in pairwise(np.unique([0, begins[1], begins[-2], len(line)]).tolist()):
@@ -131,8 +131,8 @@ def by_line(spans: Columns) -> Iterator[Chunk]:
 
 
 def numbered(spans: Columns, line: np.ndarray) -> Chunk:
-    """Lines one behind the other: their times together take more than 64 bits, their numbers do
-    not."""
+    """Put lines one behind the other. All their times together take more than 64 bits, so instants
+    become numbers."""
     length = spans["end_at"] - spans["start_at"]
     at = np.concatenate([spans["start_at"], spans["end_at"]])
     at_ns = np.concatenate([spans["start_ns"], spans["start_ns"] + length])
@@ -147,18 +147,18 @@ def numbered(spans: Columns, line: np.ndarray) -> Chunk:
 
 
 class Stacks:
-    """The stacks of a line's spans, taken chunk by chunk, or of lines that are one chunk.
+    """The stacks of a line's spans, taken chunk by chunk, or of several lines in one chunk.
 
-    Within a chunk a span is told by its position among those still open and those of the chunk.
-    NOBODY is the position of one more row, the last, of which outermost spans inherit.
+    Within a chunk, a span is given by its position among those still open and those of the chunk.
+    NOBODY is the position of one more row, the last, from which outermost spans inherit.
     """
 
     def __init__(self) -> None:
         self.cuts: list[Columns] = []
-        self.of_autograd: list[Columns] = []  # the outermost of its threads
-        self._count = 0  # spans so far, which numbers them in their order
+        self.of_autograd: list[Columns] = []  # the outermost spans of its threads
+        self._count = 0  # spans so far, which gives each its number
         self._open = OpenSpans(REFERENCES)
-        self._places = np.empty(0, np.int64)  # on the stack, of those around a chunk
+        self._places = np.empty(0, np.int64)  # on the stack, of the spans around a chunk
         self._tails = {name: LastAround() for name in KINDS}
 
     def take(self, chunk: Chunk, steps: pa.Table) -> pa.RecordBatch:
@@ -188,9 +188,9 @@ class Stacks:
         return pa.record_batch(rows, STACK)
 
     def _after_those_open(self, added: Columns) -> tuple[int, int, Columns]:
-        """All spans that a chunk looks at: the innermost one that stays open with those that it
-        inherits from, those that may be closed or crossed, those added, and nobody. How many are
-        of the first, and of the first two."""
+        """All spans that a chunk looks at: (1) the innermost span that stays open, with those that
+        it inherits from, (2) those that may be closed or crossed, (3) those added, and NOBODY.
+        Returns the number in 1, the number in 1 and 2, and the spans."""
         starts, ends = added["start_at"], added["end_at"]
         closing = self._open.take(starts[0], starts[-1], ends.max())
         self._places, staying = self._open.innermost()
@@ -212,8 +212,8 @@ class Stacks:
         return around, before, spans
 
     def _positions(self, places: np.ndarray) -> np.ndarray:
-        """Where spans of the stack are among those that a chunk looks at, by their places; NOBODY
-        where they are not."""
+        """The positions that spans of the stack have among those that a chunk looks at, by their
+        places; NOBODY if it does not look at them."""
         around = len(self._places)
         positions = places - len(self._open) + around
         at = np.searchsorted(self._places, places)
@@ -221,7 +221,7 @@ class Stacks:
         return np.where(positions >= around, positions, np.where(is_around, at, NOBODY))
 
     def _note_cuts(self, chunk: Chunk, spans: Columns, nesting: Nesting) -> Columns:
-        """Remember which spans were crossed; their tails, that others may lie in."""
+        """Remember which spans were crossed; returns their tails, which may hold other spans."""
         crossed = nesting.crossed
         shift = (spans["start_at"] - spans["start_ns"])[crossed]
         cut_ns = chunk.ns(nesting.cut_at, shift)
@@ -245,15 +245,15 @@ class Stacks:
     def _mend(
         self, ids: np.ndarray, spans: Columns, before: int, name: str, tails: Columns
     ) -> None:
-        """Put the tail of a kind in place of the innermost of that kind on the stack, for spans
-        that lie in a tail of one that began later."""
+        """For spans in the tail of a crossed span of a kind: make it their innermost of that kind,
+        if it began later than the one on the stack."""
         tails = {
             column: values[tails["what"] & KINDS[name] > 0] for column, values in tails.items()
         }
         around = self._tails[name]
         starts, ends = spans["start_at"][before:NOBODY], spans["end_at"][before:NOBODY]
         begins, lasts = tails["begins_at"], tails["end_at"]
-        if around.last_end is not None:  # those of chunks before, as one
+        if around.last_end is not None:  # the tails of earlier chunks, as one
             begins, lasts = np.append(begins, starts[0]), np.append(lasts, around.last_end)
         inside = covered(starts, begins, lasts)
         outer = map(Outer, *(tails[column].tolist() for column in ("number", "end_at", "event_id")))
@@ -268,7 +268,7 @@ class Stacks:
     def _keep(
         self, spans: Columns, around: int, still_open: np.ndarray, goes_on_at: int | None
     ) -> None:
-        """What the next chunk needs of this one; whatever is around an open span is open, too."""
+        """Keep what the next chunk needs. All spans around an open span are open, too."""
         added = still_open[still_open >= around]
         places = np.full(len(spans["number"]), NOBODY)
         places[:around] = self._places
@@ -285,7 +285,7 @@ class Stacks:
 
 
 def covered(starts: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Which of the sorted `starts` lie in one of the half-open intervals, or several."""
+    """Which of the sorted `starts` lie in at least one of the half-open intervals."""
     size = len(starts) + 1
     entered = np.bincount(np.searchsorted(starts, begins), minlength=size)
     left = np.bincount(np.searchsorted(starts, ends), minlength=size)

@@ -1,9 +1,8 @@
 """A trace file as a stream of bytes, cut into its head, pieces of its events, and its tail.
 
-A Kineto file is one JSON object whose `traceEvents` array holds nearly all of it, or that array
-alone; an execution trace is the same with `nodes`. Nothing here parses events: a piece is cut at
-what looks like the end of one event, and it was cut right exactly when it parses, which is for the
-caller to find out.
+A Kineto file is one JSON object whose `traceEvents` array holds nearly all of it, or only that
+array. An execution trace is the same with `nodes`. Nothing here parses events: a piece is cut at
+what looks like the end of an event. The cut was right if the piece parses; the caller finds out.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ from hta_sql.places.storage import Place, open_bytes
 
 GZIP = b"\x1f\x8b"
 READ_BYTES = 1 << 20
-# An element that is longer than this is none, so that one that fits no piece is none, either.
+# A piece is a bit shorter than the longest element that is read, even with one more read.
 PIECE_BYTES = LONGEST_ELEMENT_BYTES - 2 * READ_BYTES
-# A list that does not begin within so many bytes is not looked for any further.
+# If the list does not begin within this many bytes, the search for it ends.
 LONGEST_HEAD_BYTES = 64 << 20
 
-# A bare list with no event in so many bytes is no trace.
+# A bare list without an event in its first bytes, this many, is not a trace.
 LONGEST_FIRST_BYTES = 1 << 20
 
 FIRST_KEY = re.compile(rb'\{\s*+("[^"\\]{0,40}")')
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# What files may be instead, by how they begin.
+# Other kinds of file, by their first bytes.
 OTHERS = {
     b"\xff\xfe": "UTF-16 or UTF-32 text; only UTF-8 is read",
     b"\xfe\xff": "UTF-16 text; only UTF-8 is read",
@@ -46,19 +45,19 @@ OTHERS = {
 
 
 class NotATrace(IngestError):
-    """The file is no Kineto trace, but other JSON."""
+    """The file is not a Kineto trace, but other JSON."""
 
 
 class Unreadable(NotATrace):
-    """The file may have been a trace: it is empty, damaged, or no JSON at all."""
+    """The file may have been a trace: it is empty, damaged, or not JSON at all."""
 
 
 class ByteStream:
-    """The uncompressed bytes of a plain or gzipped file, whatever state it is in.
+    """The uncompressed bytes of a plain or gzipped file, even of a damaged one.
 
-    After the last chunk, `damage` tells why the compressed stream ended early (None if it did
-    not) and `fingerprint` is the hash of the file as it lies on disk. Who sets `is_enough` gets no
-    more of it, but the file is read to its end for the hash.
+    After the last chunk, `damage` says why the compressed stream ended early (None if it did not)
+    and `fingerprint` is the hash of the file as it is on disk. After `is_enough` is set, no more
+    bytes come, but the file is read to its end for the hash.
     """
 
     def __init__(self, path: Place, read_bytes: int | None = None):
@@ -94,7 +93,7 @@ class ByteStream:
             self.bytes_read += len(chunk)
             if self.is_enough:
                 continue
-            is_full = False  # so that more may come of what it has taken in
+            is_full = False  # whether the input so far may give more output
             while (chunk or is_full) and not has_ended and self.damage is None:
                 before = inflate.copy()
                 try:
@@ -112,7 +111,7 @@ class ByteStream:
                     continue
                 is_full = False
                 chunk = inflate.unused_data.lstrip(b"\0")
-                if chunk:  # gzip files may be several members in a row; what else follows is none
+                if chunk:  # a gzip file may be several members in a row; other bytes end it
                     inflate = zlib_ng.decompressobj(wbits=31)
                     has_ended = not chunk.startswith(GZIP[: len(chunk)])
         if self.damage is None and not (inflate.eof or has_ended or self.is_enough):
@@ -120,7 +119,7 @@ class ByteStream:
 
 
 def last_bytes(path: Place, size: int) -> bytes:
-    """About the last `size` uncompressed bytes of a file, or all that it has."""
+    """About the last `size` uncompressed bytes of a file, or all if it has fewer."""
     with open_bytes(path) as file:
         if file.read(2) != GZIP:
             file.seek(0, 2)
@@ -137,7 +136,7 @@ def last_bytes(path: Place, size: int) -> bytes:
 
 
 def inflate_until_broken(inflate, chunk: bytes) -> Iterator[bytes]:
-    """What comes before the damage; a failed call gives nothing back."""
+    """The bytes before the damage, one by one, since a call that fails returns nothing."""
     for at in range(len(chunk)):
         try:
             yield inflate.decompress(chunk[at : at + 1])
@@ -146,11 +145,11 @@ def inflate_until_broken(inflate, chunk: bytes) -> Iterator[bytes]:
 
 
 class Piece(NamedTuple):
-    """Some bytes of the file, from where its list begins; each piece goes on where the one before
-    ended. One that `is_apart` was cut where an element seems to end, so that all in it are whole.
+    """Some bytes of the file, from where its list begins; each piece continues the one before. A
+    piece that `is_apart` was cut where an element seems to end, so all its elements are whole.
 
-    Up to `begin` there is nothing but separators. Of the last one, `end` is where the list seems to
-    end in it, and `tail` what stands behind. Its `data` are bytes, those of the others a view.
+    Only separators come before `begin`. In the last piece, `end` is where the list seems to end,
+    and `tail` has the keys after it. Its `data` are bytes; those of other pieces are a view.
     """
 
     offset: int  # in the uncompressed file
@@ -162,8 +161,8 @@ class Piece(NamedTuple):
     tail: Metadata | None = None
 
     def behind(self, carry: bytes, is_array: bool, kind: ListKind) -> Piece:
-        """The last piece with what was left over before it: a bracket that may be the list's tells
-        where the list ends only together with what follows on it."""
+        """The last piece, with what was left over before it in front. A bracket that may be the
+        list's ends the list only if the right text follows it."""
         data = carry + self.data
         end, tail = split_tail(data, is_array, kind)
         return Piece(self.offset - len(carry), data, 0, False, True, end, tail)
@@ -172,9 +171,9 @@ class Piece(NamedTuple):
 class TraceStream:
     """Head and pieces of one trace file, read once from front to back.
 
-    `head` and `tail` are the top-level keys before and behind the events; `tail` is for the one
-    to say who reads the pieces, and None where the file ends before its list of events does.
-    `chunks` are the file's bytes where some of them have been read already.
+    `head` and `tail` are the top-level keys before and after the events. The reader of the pieces
+    sets `tail`; it is None if the file ends before its list of events does. `chunks` are the file's
+    bytes if some of them have been read already.
     """
 
     def __init__(
@@ -188,7 +187,7 @@ class TraceStream:
         self._chunks = chunks or iter(self.bytes)
         self.tail: Metadata | None = None
         self.given_up: str | None = None  # why it was not read to its end
-        self.coarse_from: int | None = None  # broken elements behind this byte are not told apart
+        self.coarse_from: int | None = None  # broken elements after this byte are not split
         self._buffer = b""
         self.first_key = b'"'
         self._fill(64)
@@ -222,7 +221,7 @@ class TraceStream:
         self._offset += count
 
     def _fill(self, size: int) -> bool:
-        """Read on until the buffer has `size` bytes, a chunk at least; False if there is none."""
+        """Read at least a chunk, until the buffer has `size` bytes; False if nothing is left."""
         parts, length = [self._buffer], len(self._buffer)
         for chunk in self._chunks:
             parts.append(chunk)
@@ -242,7 +241,7 @@ class TraceStream:
             if is_all or len(self._buffer) > LONGEST_HEAD_BYTES:
                 break
             is_all = not self._fill(2 * len(self._buffer))
-        # A head that is itself broken must not cost the events behind it.
+        # A broken head must not cost the events after it.
         if match := list_start(self.kind).search(self._buffer):
             head = read_keys(self._buffer[: match.start()])
             self._drop(match.end())
@@ -262,7 +261,7 @@ class TraceStream:
         raise NotATrace(f'not a Kineto trace: no "traceEvents" (found {found})')
 
     def _check_first_element(self) -> None:
-        """Whether events are in its begin, whatever it begins with."""
+        """Raise NotATrace if a bare list has no event in its first bytes, unless it is empty."""
         while b'"ph"' not in self._buffer:
             if len(self._buffer) >= LONGEST_FIRST_BYTES or not self._fill(len(self._buffer) + 1):
                 if self._buffer.lstrip()[:1] == b"]":
@@ -270,7 +269,7 @@ class TraceStream:
                 raise NotATrace("not a Kineto trace: a JSON list, but not of events")
 
     def pieces(self) -> Iterator[Piece]:
-        """All of the file behind the list's opening bracket."""
+        """All of the file after the list's opening bracket."""
         is_apart = True
         while self._fill(max(PIECE_BYTES, len(self._buffer) + 1)):
             if len(self._buffer) < PIECE_BYTES:
@@ -282,7 +281,7 @@ class TraceStream:
                 cut = last_boundary(self._buffer, self.first_key)
                 is_apart = cut is not None
                 end = cut or len(self._buffer)
-            data = memoryview(self._buffer)[:end]  # copies of so much cost as much as inflating
+            data = memoryview(self._buffer)[:end]  # a copy would cost as much as inflating
             yield Piece(self._offset, data, min(begin, end), is_apart, False, end)
             self._drop(end)
         if self.given_up:

@@ -1,4 +1,4 @@
-"""What is to be done about a file, and what became of it."""
+"""A file to be read (Task), and the result for a file (Outcome)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hta_sql.places.storage import Place
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one file: `row` is its row of `traces`, or of `attachments` where it is of
-    another `kind`; `error` says why it has none. `is_amended`: the file was not read again, but its
-    row is another than the archive has."""
+    """The result for one file. `row` is its row of `traces`, or of `attachments` for another
+    `kind`; `error` says why it has none. `is_amended`: the file was not read again, but its row
+    differs from the archive's."""
 
     path: Place
     job: str
@@ -29,7 +29,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Task:
-    """One file for one worker. A task done twice writes the same files twice."""
+    """One file for one worker. If a task is done twice, it writes the same files twice."""
 
     path: Place
     job: str

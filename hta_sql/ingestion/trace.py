@@ -1,8 +1,8 @@
-"""One trace file into the Parquet files of one rank; runs in a worker process.
+"""Turns one trace file into the Parquet files of one rank, in a worker process.
 
-Times are moved by the trace's base at the end, since older traces tell it behind their events.
-Everything is written under a staging folder and then moved to its final name, where no view looks
-before `traces.parquet` names it.
+The trace's base is added to times at the end, since older traces give it after their events. All
+files are written to a staging folder and then moved to their final names. No view reads them before
+`traces.parquet` names them.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ from hta_sql.store.layout import partition
 from hta_sql.store.row_groups import RowGroups
 from hta_sql.version import SCHEMA_VERSION
 
-# Of DuckDB's own memory; what it needs beyond, it spills. Sorts and joins may take half, or those
-# that just fit would leave no room for the tables that they read and write.
+# The limit of DuckDB's own memory; it spills the rest to disk. Sorts and joins may take half. If
+# they took all, there would be no room for the tables that they read and write.
 MEMORY_LIMIT = "400MB"
 OPERATOR_MEMORY_LIMIT = "200MB"
-# DuckDB's guess of sizes changes with its version, and the memory of a join with it: a join holds
-# its right side, the narrow one, as it is written.
+# DuckDB's estimates of sizes change with its version, and so does the memory of a join. With this,
+# a join holds its right side as written, which is the narrow one.
 JOINS_AS_WRITTEN = "SET GLOBAL disabled_optimizers = 'join_order,build_side_probe_side'"
 # With any stamp added, a time still fits 64 bits.
 LATEST_BASE_NS = 2**62
 TABLES = ("events", "host_ops", "gpu_activities", "quarantine")
-# Of sql/relations, those that ingest needs: all of them would take 0.1 s a trace.
+# The macros of sql/relations that ingest needs. All of them would take 0.1 s per trace.
 MACROS = ("names/categories", "names/kernel_kind", "names/short_name", "steps/step_number")
 
 
 @dataclass
 class IngestedTrace:
-    """What a trace turned out to hold: its Parquet files, still in staging, and its facts."""
+    """A trace that has been read: its Parquet files, still in staging, and its facts."""
 
     files: dict[str, Path]
     facts: dict
@@ -61,8 +61,8 @@ class IngestedTrace:
 
 
 class WrittenEvents(NamedTuple):
-    """How many there are, what their stamps count from, and whether names of some are too long to
-    be joined and sorted."""
+    """The number of events, what their stamps count from, and whether some names are too long to
+    join and sort."""
 
     count: int
     base_ns: int | None
@@ -71,8 +71,8 @@ class WrittenEvents(NamedTuple):
 
 @contextmanager
 def plain_memory() -> Iterator[None]:
-    """Arrow takes its memory from malloc meanwhile. Its own allocators return what a piece has used
-    and ask for it anew with the next one, page by page: a twentieth of all time."""
+    """Let Arrow take its memory from malloc meanwhile. Its own allocators return a piece's memory
+    and ask for it again with the next piece, page by page, which takes 1/20 of the time."""
     before = pa.default_memory_pool()
     pa.set_memory_pool(pa.system_memory_pool())
     try:
@@ -90,8 +90,8 @@ def ingest_trace(
 ) -> IngestedTrace:
     """Read `path` once and write its tables as `staging/<table>.parquet`.
 
-    Parsing and enrichment use so many `threads`; with more than one, reading and writing have one
-    of their own. `facts` are the columns of `traces` that the file itself decides. Raises NotATrace
+    Parsing and enrichment use this many `threads`; if more than one, reading and writing have one
+    more each. `facts` are the columns of `traces` that come from the file itself. Raises NotATrace
     or OSError.
     """
     staging.mkdir(parents=True, exist_ok=True)
@@ -123,7 +123,7 @@ def ingest_trace(
 
 
 def connect(staging: Path) -> duckdb.DuckDBPyConnection:
-    """A connection for one file, with tables of its own; one thread for a start."""
+    """A connection for one file, with tables of its own; it starts with one thread."""
     con = database(staging.parent / f"spill-{os.getpid()}").cursor()
     without_progress_bar(con)
     con.execute("SET threads = 1")
@@ -135,7 +135,7 @@ def connect(staging: Path) -> duckdb.DuckDBPyConnection:
 def database(spill: Path) -> duckdb.DuckDBPyConnection:
     """A database in memory with the macros that ingest needs.
 
-    A worker process keeps it for its next file: making it takes a fifth of a small trace's time.
+    A worker process reuses it for its next file: making it takes 1/5 of the time of a small trace.
     """
     con = duckdb.connect(
         config={"threads": 1, "memory_limit": MEMORY_LIMIT, "temp_directory": str(spill)}
@@ -157,8 +157,8 @@ def write_events(
 ) -> WrittenEvents:
     """Write the events as they come.
 
-    While it is not known what the times count from, because an older trace tells it behind its
-    events, they wait uncompressed in a file beside.
+    An older trace gives the base of its times after its events. Until the base is known, the events
+    wait uncompressed in another file.
     """
     count, has_long_names = 0, False
     base_ns = base_of(stream.head.keys)
@@ -169,7 +169,7 @@ def write_events(
             table = table.drop_columns(["stamp_ns", "problem"])
             if writer is None:
                 spooled = base_ns is None and not parser.is_absolute
-                # A base beside stamps that count from 1970 can only be somebody's mistake.
+                # A base in a trace with stamps that count from 1970 can only be a mistake.
                 base_ns = None if parser.is_absolute else base_ns
                 schema = table.schema
                 writer = pa.ipc.new_file(spool, schema) if spooled else RowGroups(path, schema)
@@ -194,7 +194,7 @@ def metadata_of(stream: TraceStream) -> dict:
 
 
 def base_of(metadata: dict) -> int | None:
-    """What relative stamps count from, in Unix nanoseconds; None where that is not told."""
+    """What relative stamps count from, in Unix nanoseconds; None if the trace does not say."""
     base = as_int(metadata.get("baseTimeNanoseconds"))
     return base if base is not None and base >= 0 else None
 
@@ -252,7 +252,7 @@ def describe(metadata: dict) -> dict:
 
 
 def as_int(value: object, below: int = LATEST_BASE_NS) -> int | None:
-    """A number of that size at most, also where it is quoted, as some writers do."""
+    """A number of that size at most; it may be quoted, as some writers do."""
     try:
         number = None if isinstance(value, bool) else int(value)
     except (TypeError, ValueError, OverflowError):
@@ -261,25 +261,25 @@ def as_int(value: object, below: int = LATEST_BASE_NS) -> int | None:
 
 
 def as_text(value: object) -> str | None:
-    """A text as it is, but for halves of surrogate pairs; other values as JSON."""
+    """A text without halves of surrogate pairs; other values as JSON."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return None if value is None else as_json(value)
 
 
 def as_json(value: object) -> str:
-    """What json.loads gave, as JSON that others read."""
+    """A result of json.loads, as JSON that other programs can read."""
     try:
         return orjson.dumps(value).decode()
     except TypeError:
-        # It writes no halves of surrogate pairs, no long numbers and nothing deep; and only it
-        # writes NaN as null.
+        # orjson writes no halves of surrogate pairs, no long numbers and nothing deep; but only
+        # orjson writes NaN as null.
         plain = json.loads(json.dumps(value), parse_constant=lambda name: None)
         return paired(json.dumps(plain).encode()).decode()
 
 
 def keys_as_json(keys: dict) -> str:
-    """The same of top-level keys, each by itself where one is nested too deeply to be written."""
+    """The same for top-level keys. If one is nested too deeply, each is written separately."""
     try:
         return as_json(keys)
     except RecursionError:
@@ -293,6 +293,6 @@ def keys_as_json(keys: dict) -> str:
 
 
 def put_in_place(trace: IngestedTrace, archive: Place, job: str, rank: int, file_id: str) -> None:
-    """Move a trace's files to their final names, where nothing reads them yet."""
+    """Move a trace's files to their final names. Nothing reads them there yet."""
     for table, file in trace.files.items():
         put(file, archive / table / partition(job, rank) / f"{file_id}.parquet")

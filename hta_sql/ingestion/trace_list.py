@@ -1,4 +1,4 @@
-"""A CSV or Parquet file that lists traces: path, job, rank and whatever else, which are tags."""
+"""A CSV or Parquet file that lists traces: path, job and rank; all other columns are tags."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pyarrow import csv
 from hta_sql.errors import IngestError, one_line
 from hta_sql.places.storage import Place, is_remote, place, reader_of
 
-NEVER = 2**31  # no rank is as high
+NEVER = 2**31  # every rank is lower
 
 
 @dataclass(frozen=True)
 class Listed:
-    """A row, as far as it tells something; `error` says why it is of no use."""
+    """A row, as far as its fields have text; `error` says why it cannot be used."""
 
     path: Place
     job: str | None
@@ -32,17 +32,17 @@ def is_list(path: Place) -> bool:
 
 
 def read_list(file: Place) -> Iterator[Listed]:
-    """The rows of a list. Paths are relative to its folder, and fields without text tell nothing.
+    """The rows of a list. Paths are relative to its folder, and fields without text do not count.
 
-    IngestError where it is no such list.
+    Raises IngestError if the file is not such a list.
     """
     folder = file.absolute().parent
     for number, row in enumerate(rows_of(file), start=1):
-        told = {name: value.strip() for name, value in row.items() if value and value.strip()}
-        text, job, rank = told.pop("path", None), told.pop("job", None), told.pop("rank", None)
+        tags = {name: value.strip() for name, value in row.items() if value and value.strip()}
+        text, job, rank = tags.pop("path", None), tags.pop("job", None), tags.pop("rank", None)
         where = f"(row {number} of {file.name})"
         if text is None:
-            yield Listed(file, job, None, told, f"no path {where}")
+            yield Listed(file, job, None, tags, f"no path {where}")
             continue
         given = place(text)
         path = given if is_remote(given) or given.is_absolute() else folder / text
@@ -50,8 +50,8 @@ def read_list(file: Place) -> Iterator[Listed]:
         if not is_remote(path) and not path.is_file():
             error = f"{'not a file' if path.exists() else 'no such file'} {where}"
         if rank is not None and not (rank.isdecimal() and int(rank) < NEVER):
-            error, rank = f"{rank!r} is no rank (0 to {NEVER - 1}) {where}", None
-        yield Listed(path, job, None if rank is None else int(rank), told, error)
+            error, rank = f"{rank!r} is not a rank (0 to {NEVER - 1}) {where}", None
+        yield Listed(path, job, None if rank is None else int(rank), tags, error)
 
 
 def rows_of(file: Place) -> list[dict[str, str | None]]:
@@ -68,7 +68,7 @@ def rows_of(file: Place) -> list[dict[str, str | None]]:
         names = [name.strip() for name in table.column_names]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise IngestError(
-                f"{file}: a list of traces has each column once; this one has "
+                f"{file}: a list of traces has each column once; this one has column "
                 f"{twice[0]!r} twice: rename one or leave it out"
             )
         columns = {
@@ -78,10 +78,10 @@ def rows_of(file: Place) -> list[dict[str, str | None]]:
         }
     except (pa.ArrowException, OSError) as error:
         raise IngestError(
-            f"{file}: not to be read as a list of traces: {one_line(error)}"
+            f"{file}: cannot be read as a list of traces: {one_line(error)}"
         ) from error
     if "path" not in columns:
         raise IngestError(
-            f"{file}: a list of traces needs a column path; this one has {', '.join(columns)}"
+            f"{file}: a list of traces needs a column path; this one has only {', '.join(columns)}"
         )
     return pa.table(columns).to_pylist()

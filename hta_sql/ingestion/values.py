@@ -1,4 +1,4 @@
-"""Single JSON values in a text: where they end, whatever is behind."""
+"""Finds where a single JSON value in a text ends; any text may follow it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 
 from hta_sql.ingestion.kinds import EVENTS, NODES, is_element
 
-# For the extent of values alone: numbers are not converted.
+# It only has to find the extent of values, so it does not convert numbers.
 SCANNER = json.JSONDecoder(parse_int=len, parse_float=len)
-# The same for long ones, whose parts would take a hundred times their size.
+# The same for long values, whose parts would take a hundred times their size as objects.
 LIGHT_SCANNERS = {
     kind: json.JSONDecoder(
         parse_int=len,
@@ -23,8 +23,8 @@ FIRST_LOOK = 1 << 12
 
 
 def value_at(text: str, at: int, decoder: json.JSONDecoder = SCANNER) -> tuple:
-    """The JSON value at `at`, where it ends, and what stopped the decoder before, if anything."""
-    # Not of the whole text: to say where it stopped the decoder counts lines from the begin.
+    """The JSON value at `at`, where it ends, and what stopped the decoder earlier, if anything."""
+    # Decode parts, not the whole text: to report an error, the decoder counts lines from the start.
     for size in (FIRST_LOOK, 1 << 16, 1 << 20, len(text)):
         part = text[at : at + size]
         value, length, stopped_by = first_value(part, decoder)
@@ -35,11 +35,11 @@ def value_at(text: str, at: int, decoder: json.JSONDecoder = SCANNER) -> tuple:
 
 
 def first_value(text: str, decoder: json.JSONDecoder) -> tuple[object, int, str | None]:
-    """The value that a text begins with, where it ends or the decoder stopped, and why that."""
+    """The value that a text begins with, where it ends or the decoder stopped, and why it did."""
     try:
         value, end = decoder.raw_decode(text)
     except json.JSONDecodeError as error:
-        # Where a string or a literal does not end, the error is placed at its begin.
+        # If a string or a literal does not end, the error is placed at its begin.
         if error.msg.startswith("Unterminated") or error.pos > len(text) - LONGEST_LITERAL:
             return None, len(text), CUT
         return None, error.pos, error.msg

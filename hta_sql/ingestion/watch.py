@@ -1,4 +1,4 @@
-"""Ingest what comes into a folder, until told to end."""
+"""Ingests files that arrive in a folder, until it is interrupted."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from hta_sql.ingestion.plan import with_told
 from hta_sql.ingestion.trace_list import is_list
 from hta_sql.places.storage import Place, at_once, stamp
 
-# A file, what is told of it, and its size and time.
+# A file with its job, rank and tags, and its size and time.
 Look = tuple[Candidate, tuple[int, int] | None]
-# A file may be listed twice, once in a way that is of no use.
+# A file may be listed twice, once with an error.
 Key = tuple[Place, str | None]
 
 
@@ -37,16 +37,16 @@ def keep_up(
     passed: Callable[[IngestSummary], None] = lambda summary: None,
     **options: Any,
 ) -> None:
-    """Look for new and changed files every so many seconds, and bring the archive up to them.
+    """Look for new and changed files every `seconds`, and bring the archive up to date with them.
 
-    A file is taken once its size and time are those of the look before: until then somebody may
-    be writing it. One that was taken, or has failed, is taken again when it has changed, or when
-    something else is told of it. Only an exception ends it, such as KeyboardInterrupt.
+    A file is ingested once its size and time are the same in two looks, since before that it may
+    still be being written. A file that was ingested, or has failed, is ingested again if it changes
+    or is given another job, rank or tags. Only an exception ends it, such as KeyboardInterrupt.
     """
-    start(engine, address)  # a wrong one is told at once
+    start(engine, address)  # a wrong one is an error at once
     archive = new_or_old_root(archive)
     inputs, given = list(inputs), list(given)
-    with suppress(NothingThere):  # as yet
+    with suppress(NothingThere):  # files may come later
         find_candidates(inputs, job)
     before: dict[Key, Look] = {}
     taken: dict[Key, Look] = {}
@@ -80,13 +80,13 @@ def keep_up(
                             report=report,
                             **options,
                         )
-                    except NothingThere:  # else what went wrong may go well at the next look
+                    except NothingThere:  # any other error may be gone at the next look
                         taken |= looks
                         raise
                 taken |= looks
                 passed(summary)
         except (HtaSqlError, OSError) as error:
-            if str(error) not in said:  # what stays so is told once
+            if str(error) not in said:  # a lasting error is reported once
                 said.add(str(error))
                 report(str(error))
         time.sleep(seconds)
@@ -98,7 +98,7 @@ def find(
     given: list[tuple[int, str | Path]],
     tags: Mapping[str, str],
 ) -> list[Candidate]:
-    """What there is by now."""
+    """The files that are there now."""
     try:
         found = find_candidates([*inputs, *(path for _, path in given)], job)
     except NothingThere:
@@ -107,7 +107,7 @@ def find(
 
 
 def stamp_of(candidate: Candidate) -> tuple[int, int] | None:
-    """Of a file that is as it was: the same. What was listed needs no other."""
+    """A file's size and time; None if it has an error, is gone, or storage has listed it."""
     try:
         return None if candidate.error or candidate.listed else stamp(candidate.path)
     except OSError:
@@ -115,7 +115,7 @@ def stamp_of(candidate: Candidate) -> tuple[int, int] | None:
 
 
 def stamps_of_lists(inputs: list[str | Path]) -> dict[Place, tuple[int, int]]:
-    """While somebody writes a list of traces, what it says does not count."""
+    """Size and time of each list of traces. A list that is still being written does not count."""
     lists = {}
     for text in inputs:
         with suppress(NothingThere):

@@ -1,1 +1,1 @@
-"""What keeps an archive in order: fewer files, jobs that go or move, and what takes how much."""
+"""Keeps an archive in order: merges files, drops and moves jobs, and reports their sizes."""

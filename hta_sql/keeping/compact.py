@@ -1,8 +1,8 @@
-"""Fewer and larger files: ranks of a job share one, and the changes of manifests, too.
+"""Merges small files: ranks of a job share files, and changes of a manifest become one.
 
-Ingest writes each table of each rank to a file of its own, so that a rank can be replaced alone.
-Of thousands of small files, opening them takes most of a query's time. Rows stay as they are;
-`traces.file_id` says where they are now, and `trace_id` stays.
+Ingest writes each table of each rank to a file of its own, so that one rank can be replaced. With
+thousands of small files, a query spends most of its time opening them. Rows stay the same;
+`traces.file_id` says where they are now, and `trace_id` stays the same.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ if TYPE_CHECKING:
 
     from hta_sql.places.storage import Place
 
-# The tables whose ranks may share a file, and where `traces` has how many rows they are.
+# The tables whose ranks may share a file, and the column of `traces` with their numbers of rows.
 COUNTS = {
     "events": "event_count",
     "host_ops": "host_op_count",
     "gpu_activities": "gpu_activity_count",
 }
-# Of the ranks that share files: some 100 MB of all tables.
+# The most events of ranks that share files: about 100 MB of all tables.
 MOST_EVENTS = 2_000_000
-# Readers of the moment ask again when files have moved, and changing rows takes time as in ingest.
+# Running queries start again if files move, and a change of rows takes time, as in ingest.
 SECONDS_BETWEEN_MOVES = 10.0
 
 
 @dataclass
 class Compaction:
-    """What a compaction did. `left` has a line for each group of ranks that it could not merge."""
+    """What a compaction did. `left` has one line per group of ranks that it could not merge."""
 
     rank_count: int = 0
     job_count: int = 0
@@ -66,7 +66,7 @@ class Compaction:
 
 @dataclass
 class Merged:
-    """Ranks of a job whose rows are in files of one id: in staging, or in object storage."""
+    """Ranks of a job with their rows in files of one id, in staging or in object storage."""
 
     rows: list[dict]
     file_id: str
@@ -75,7 +75,7 @@ class Merged:
 
 
 class Incomplete(Exception):
-    """Files hold not what `traces` says."""
+    """Files do not hold the rows that `traces` says they do."""
 
 
 def compact(
@@ -85,11 +85,12 @@ def compact(
     workers: int | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Compaction:
-    """Put small files of an archive together, of these jobs alone or of all.
+    """Merge small files of an archive, for all jobs or only for `only_jobs`.
 
-    Queries give the same rows before, meanwhile and afterwards. Of all jobs, it also deletes what
-    killed ingests left, once it is a day old. `workers` groups of ranks are read at a time
-    (default: one a core); `progress` gets how many are done, and all.
+    Queries give the same rows before, meanwhile and afterwards. Without `only_jobs`, it also
+    deletes files that killed ingests left more than a day ago. `workers` is the number of groups of
+    ranks that are read at the same time (default: one per core). `progress` gets the number of
+    groups done and the number of all groups.
     """
     archive = archive_root(archive)
     jobs = None if only_jobs is None else set(check_jobs(archive, only_jobs))
@@ -108,7 +109,7 @@ def compact(
                 try:
                     mover.take(future.result())
                 except (OSError, pa.ArrowException, Incomplete) as error:
-                    # Else it was ingested anew, or dropped.
+                    # Otherwise it was ingested again, or dropped.
                     if is_as_read(group, by_key(Manifest(archive))):
                         done.left.append(f"{named(group)}: {one_line(error)}")
         except BaseException:
@@ -126,7 +127,7 @@ def compact(
 
 
 def planned(rows: Iterable[dict]) -> Iterator[list[dict]]:
-    """The ranks that shall share files: of one job and schema, in order, up to MOST_EVENTS."""
+    """Groups of ranks to share files: of one job and schema, in order, up to MOST_EVENTS."""
 
     def of_job(row: dict) -> tuple:
         return row["job"], row["schema_version"] or 0
@@ -150,7 +151,7 @@ def named(group: list[dict]) -> str:
 
 
 def merge(archive: Place, group: list[dict], staging: Path) -> Merged:
-    """Write the files of a group; in object storage also put them in place."""
+    """Write the files of a group; in object storage, also put them in place."""
     merged = Merged(group, uuid.uuid4().hex[:16], {}, 0)
     folder = staging / merged.file_id
     folder.mkdir()
@@ -181,7 +182,7 @@ def target(merged: Merged, table: str) -> str:
 
 
 def write_ranks(archive: Place, table: str, rows: list[dict], file: Path) -> Counter[int]:
-    """Write these ranks' rows of a table, in the order of the ranks; how many each has."""
+    """Write these ranks' rows of a table, ordered by rank; returns the number of rows of each."""
     counts: Counter[int] = Counter()
     writer = None
     try:
@@ -198,7 +199,7 @@ def write_ranks(archive: Place, table: str, rows: list[dict], file: Path) -> Cou
 
 
 def tables_of(archive: Place, table: str, rows: list[dict], copy: Path) -> Iterator[pa.Table]:
-    """The rows of these ranks with a column `rank`, as much as fits a row group at a time."""
+    """The rows of these ranks with a column `rank`, up to a row group at a time."""
     for name, of_file in groupby(rows, key=lambda row: place_of(row, table)):
         ranks = [row["rank"] for row in of_file]
         path = archive / name
@@ -219,7 +220,7 @@ def tables_of(archive: Place, table: str, rows: list[dict], copy: Path) -> Itera
 
 
 def row_groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """The same rows in pieces of a row group; the last may be shorter."""
+    """The same rows in pieces of one row group; the last piece may be shorter."""
     waiting: list[pa.Table] = []
     count = 0
     for table in tables:
@@ -235,7 +236,7 @@ def row_groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
 
 
 def is_as_read(group: list[dict], rows: dict[tuple, dict]) -> bool:
-    """Whether the ranks are still in the files that they were in; `rows` by job and rank."""
+    """Whether the ranks are still in the files that were read; `rows` are by job and rank."""
     for row in group:
         now = rows.get((row["job"], row["rank"]))
         if not now or (now["trace_id"], file_of(now)) != (row["trace_id"], file_of(row)):
@@ -248,7 +249,7 @@ def by_key(manifest: Manifest) -> dict[tuple, dict]:
 
 
 class Mover:
-    """Makes merged files count, several groups of ranks at a time, and deletes the others."""
+    """Makes merged files count, several groups of ranks at a time, and deletes the old files."""
 
     def __init__(self, archive: Place, done: Compaction):
         self.archive = archive
@@ -279,13 +280,13 @@ class Mover:
         self._next = time.monotonic() + max(SECONDS_BETWEEN_MOVES, CHANGES_SHARE * took)
 
     def _move(self, manifest: Manifest, ready: list[Merged], now: dict[tuple, dict]) -> None:
-        """First the files, then the rows, then the files that no row names any more."""
+        """Put the files in place, change the rows, then delete files that no row names any more."""
         if not is_remote(self.archive):
             for merged in ready:
                 for table, file in merged.files.items():
                     put(file, self.archive / target(merged, table))
             if not self.has_moved:
-                write_database(self.archive)  # a shell finds such files from now on
+                write_database(self.archive)  # from now on, the DuckDB shell finds such files
         self.has_moved = True
         moved = {manifest.key(row): merged.file_id for merged in ready for row in merged.rows}
         manifest.move((now[key], file_id) for key, file_id in moved.items())

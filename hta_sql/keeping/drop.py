@@ -1,4 +1,4 @@
-"""Jobs that leave an archive."""
+"""Removes jobs from an archive."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _AGE = re.compile(r"(\d+)\s*([hdw])")
 _UNIT_NS = {"h": 3_600_000_000_000, "d": 86_400_000_000_000, "w": 604_800_000_000_000}
-# Nothing was traced before 2000, as in the view jobs: such times count from something unknown.
+# As in the view jobs: an earlier time, before 2000, counts from an unknown instant.
 EARLIEST_NS = 946_684_800_000_000_000
 
 SCHEMA = pa.schema(
@@ -51,21 +51,21 @@ def drop(
     older_than: str | None = None,
     dry_run: bool = False,
 ) -> pa.Table:
-    """Take jobs out of an archive, with all that was computed of them, and delete their files.
+    """Remove jobs from an archive, with all results computed from them, and delete their files.
 
-    Either these `jobs`, or all whose time is `older_than` so many hours, days or weeks (`12h`,
-    `30d`, `8w`). A job's time is when the first span of a trace began, of its ranks the latest;
-    of traces that tell no date, their tag `time`, or else when they were ingested. `dry_run` only
-    tells what would go. Returns the jobs with their time and what they took. ArchiveError for a
-    job that is not there; then nothing goes.
+    Give either the `jobs`, or an age in hours, days or weeks (`12h`, `30d`, `8w`): then all jobs
+    `older_than` this are removed. The time of a trace is when its first span began. If the trace
+    has no date, it is the tag `time`, or else when it was ingested. A job's time is the latest of
+    its ranks. `dry_run` only reports what would be removed. Returns the jobs with their time and
+    size. Raises ArchiveError if a job is not in the archive; then nothing is removed.
     """
     archive = archive_root(archive)
     if (jobs is None) == (older_than is None):
-        raise BadParameter("either jobs or older_than says what to drop")
+        raise BadParameter("give either jobs or older_than to say what to drop")
     until_ns = time.time_ns() - age_ns(older_than) if jobs is None else None
     if jobs is not None:
         named = check_jobs(archive, [jobs] if isinstance(jobs, str) else jobs)
-    # To only look, nobody needs to be let write.
+    # A dry run needs no lock, since it writes nothing.
     with nullcontext() if dry_run else Manifest(archive).locked():
         rows = {table: Manifest(archive, table).rows() for table in KEYS}
         times = job_times(rows["traces"])
@@ -109,16 +109,16 @@ def drop(
 
 def age_ns(text: str) -> int:
     """`30d` in nanoseconds."""
-    told = _AGE.fullmatch(text.strip())
-    if not told:
+    age = _AGE.fullmatch(text.strip())
+    if not age:
         raise BadParameter(
-            f"{text!r} is no age: a number of hours, days or weeks, such as 12h, 30d or 8w"
+            f"{text!r} is not an age; give a number of hours, days or weeks, such as 12h, 30d or 8w"
         )
-    return int(told[1]) * _UNIT_NS[told[2]]
+    return int(age[1]) * _UNIT_NS[age[2]]
 
 
 def job_times(rows: Iterable[dict]) -> dict[str, int]:
-    """When each job was, in Unix nanoseconds."""
+    """The time of each job, in Unix nanoseconds; see drop."""
     times: dict[str, int] = {}
     for row in rows:
         start_ns = row["start_ns"] or 0
@@ -131,11 +131,11 @@ def job_times(rows: Iterable[dict]) -> dict[str, int]:
 
 
 @cache
-def told_instant(told: str | None) -> datetime | None:
+def told_instant(tag: str | None) -> datetime | None:
     """The tag `time` in UTC, as the view jobs reads it."""
-    if not told:
+    if not tag:
         return None
-    [(instant,)] = _database().execute("SELECT told_instant($1)", [told]).fetchall()
+    [(instant,)] = _database().execute("SELECT told_instant($1)", [tag]).fetchall()
     return instant
 
 
@@ -147,7 +147,7 @@ def _database() -> duckdb.DuckDBPyConnection:
 
 
 def unix_ns(moment: datetime | None) -> int:
-    """A column of UTC in Unix nanoseconds; of what has none, now, so that it is never old."""
+    """A time in UTC as Unix nanoseconds; for None it is now, so that it is never old."""
     if moment is None:
         return time.time_ns()
     return int(moment.replace(tzinfo=UTC).timestamp() * 1_000_000) * 1000

@@ -1,4 +1,4 @@
-"""The data files of an archive: which there are, whose, and which of them no row names."""
+"""The data files of an archive: all of them, their jobs, and those that no row names."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from hta_sql.store.manifest import Manifest
 from hta_sql.store.moves import say_moved
 
 TABLES = (*TRACE_TABLES, *PATH_TABLES)
-# Another ingest may be about to name a younger one.
+# A younger file may belong to an ingest that is about to name it.
 ABANDONED_SECONDS = 86_400
 _DATA_FILE = re.compile(r"(\w+)/(job=[^/]+)/(rank=\d+|ranks)/([^/]+)\.parquet")
-# A manifest or hta.duckdb, by the name that it has while it is written.
+# The name of a manifest or of hta.duckdb while it is written.
 _NEW_FILE = re.compile(r"\.(\w+\.parquet\.\d+|hta\.duckdb\.[0-9a-f]{32}(\.wal)?)")
 
 
 @dataclass(frozen=True)
 class File:
-    """A file of an archive; those that are no data file of a job have neither table nor id."""
+    """A file of an archive. It has no table and no id if it is not a data file of a job."""
 
     name: str  # from the archive's root, with slashes
     bytes: int
@@ -51,8 +51,8 @@ def files_of(archive: Place, jobs: Iterable[str] | None = None) -> Iterator[File
 class NamedFiles:
     """The data files that rows of an archive's manifests name.
 
-    The id of a trace names what it has in quarantine; all else, what file_id names alone: a killed
-    compaction leaves the files of before, whose name is the trace's id, too.
+    A trace's id names its file in quarantine. Only file_id names its other files: a killed
+    compaction leaves older files, which have the trace's id as their name, too.
     """
 
     def __init__(self, archive: Place):
@@ -76,7 +76,7 @@ def ids_of(table: str, row: dict) -> set[str]:
 
 
 def delete(archive: Place, names: Iterable[str]) -> None:
-    """Delete files, and on disk the folders that they leave empty."""
+    """Delete files, and on disk also the folders that this leaves empty."""
     names = list(names)
     if is_remote(archive):
         remove(archive / name for name in names)
@@ -90,7 +90,7 @@ def delete(archive: Place, names: Iterable[str]) -> None:
 
 
 def delete_unnamed(archive: Place) -> list[File]:
-    """Delete files of more than a day that were never finished or that no row names, and return
+    """Delete files older than a day that were never finished or that no row names, and return
     them."""
     with Manifest(archive).locked():
         found = list(files_of(archive))
@@ -108,7 +108,7 @@ def delete_unnamed(archive: Place) -> list[File]:
 
 
 def check_jobs(archive: Place, jobs: Iterable[str]) -> list[str]:
-    """The jobs, each once; ArchiveError for one that the archive has nothing of."""
+    """The jobs, each once. Raises ArchiveError if the archive has no such job."""
     there = {row["job"] for table in KEYS for row in Manifest(archive, table).rows()}
     chosen = list(dict.fromkeys(jobs))
     for job in chosen:
@@ -117,7 +117,7 @@ def check_jobs(archive: Place, jobs: Iterable[str]) -> list[str]:
             more = ", …" if len(there) > 3 else ""
             raise ArchiveError(
                 f"{archive}: no job {job!r}; "
-                + (f"there are {names}{more}" if names else "it has none")
+                + (f"there are {names}{more}" if names else "it has no jobs")
             )
     return chosen
 

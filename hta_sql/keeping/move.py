@@ -1,6 +1,6 @@
-"""Jobs from one archive to another. An exported job is itself an archive, which opens on its own.
+"""Copies jobs from one archive to another. An exported job is itself an archive.
 
-Copies get ids of their own: one job may be in an archive twice, under two names.
+Copies get new ids, so that a job may be in an archive twice, under two names.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
     from hta_sql.places.storage import Place
 
-# What was computed of a job by `hta-sql materialize` is computed anew. The rows of traces come
-# last, as they make the job one of the archive.
+# Results of `hta-sql materialize` are not copied, but computed again. The rows of traces come last,
+# since they make the job part of the archive.
 MANIFESTS = ("attachments", "critical_paths", "traces")
 ATTEMPTS = 5
 
 
 @dataclass(frozen=True)
 class Copied:
-    """A job that is now in another archive, under this name."""
+    """A job that was copied to another archive, with its name there."""
 
     job: str
     rank_count: int
@@ -45,7 +45,7 @@ class Copied:
 
 @dataclass
 class Copy:
-    """A job on its way: its rows and files in the new archive, and where the files wait."""
+    """A job that is being copied: its rows and files in the new archive, and the staged files."""
 
     job: str
     rows: dict[str, list[dict]]
@@ -55,10 +55,10 @@ class Copy:
 def export_job(
     archive: str | os.PathLike[str] | Place, out: str | os.PathLike[str] | Place, *, job: str
 ) -> Copied:
-    """Copy a job to an archive of its own, a folder or URL, or add it to one that is there.
+    """Copy a job to an archive of its own, a folder or URL, or add it to an existing archive.
 
-    With it go its traces, what was attached to them and its critical paths. ArchiveError where
-    `out` has a job of that name.
+    The copy has the job's traces, the files attached to them and its critical paths. Raises
+    ArchiveError if `out` already has a job with this name.
     """
     archive = archive_root(archive)
     [copied] = _copy(archive, out, {job: job}, force=False)
@@ -72,17 +72,17 @@ def import_job(
     job: str | None = None,
     force: bool = False,
 ) -> list[Copied]:
-    """Add an exported job, or all jobs of another archive, to an archive; made where there is none.
+    """Add an exported job, or all jobs of another archive, to an archive; creates it if needed.
 
-    `job` is another name for it, where there is one alone. ArchiveError where the archive has a
-    job of that name, unless `force` replaces it.
+    `job` gives the job another name, if there is only one job. Raises ArchiveError if the archive
+    already has a job with the same name, unless `force` replaces it.
     """
     exported = archive_root(exported)
     found = sorted({row["job"] for row in Manifest(exported).rows()})
     if not found:
-        raise ArchiveError(f"{exported}: has no jobs")
+        raise ArchiveError(f"{exported}: this archive has no jobs")
     if job is not None and len(found) > 1:
-        raise BadParameter(f"{exported}: has {len(found)} jobs; another name is for one alone")
+        raise BadParameter(f"{exported}: has {len(found)} jobs; only a single job can be renamed")
     names = {found[0]: job} if job is not None else {name: name for name in found}
     return _copy(exported, archive, names, force)
 
@@ -90,12 +90,12 @@ def import_job(
 def _copy(
     source: Place, target: str | os.PathLike[str] | Place, names: dict[str, str], force: bool
 ) -> list[Copied]:
-    """Copy jobs, each to its new name: all of them or, where something fails, none."""
+    """Copy jobs, each to its new name: all of them, or none if something fails."""
     target = new_or_old_root(target)
     check_jobs(source, names)
     for name in names.values():
         if not name or len(folder_for(name)) > LONGEST_FOLDER_BYTES:
-            raise BadParameter(f"job {name[:40]!r}: a job's name has 1 to some 250 characters")
+            raise BadParameter(f"job {name[:40]!r}: a job's name has 1 to about 250 characters")
     _refuse_twice(target, names.values(), force)
     Manifest(target).make()
     clear_abandoned(target)
@@ -121,13 +121,13 @@ def _refuse_twice(target: Place, names: Iterable[str], force: bool) -> None:
     for name in names:
         if name in there and not force:
             raise ArchiveError(
-                f"{target}: has a job {name!r} already; `hta-sql import` adds it "
+                f"{target}: already has a job {name!r}; `hta-sql import` adds it "
                 "under another name with --job, or replaces it with --force"
             )
 
 
 def _fetch(source: Place, job: str, name: str, target: Place, staging: Path) -> Copy:
-    """Copy a job's files: to staging or, in object storage, to where no row names them yet."""
+    """Copy a job's files to staging or, in object storage, to places that no row names yet."""
     for left in reversed(range(ATTEMPTS)):
         rows = _rows(source, job)
         ids = {
@@ -144,23 +144,23 @@ def _fetch(source: Place, job: str, name: str, target: Place, staging: Path) -> 
                 _fetch_file(source, file, ids[file.file_id], copy, target, staging)
         except FileNotFoundError as error:
             missing = [str(error)]
-        # Files go only after the rows that name them.
+        # Files are deleted only after the rows that name them.
         if _rows(source, job) == rows:
             if not missing:
                 return copy
             raise ArchiveError(
-                f"{source}: job {job!r} is not whole, {missing[0]} is not there; "
+                f"{source}: job {job!r} is incomplete, {missing[0]} is missing; "
                 "ingest it again with --force"
             )
         if is_remote(target):
             delete(target, (file for _, file, _ in copy.files))
         if not left:
             break
-    raise FilesMoved(f"{source}: job {job!r} changed while it was read; try again")
+    raise FilesMoved(f"{source}: job {job!r} changed while it was being read; try again")
 
 
 def _rows(archive: Place, job: str) -> dict[str, list[dict]]:
-    """A job's rows, without critical paths that no longer count."""
+    """A job's rows, without outdated critical paths."""
     rows = {
         table: [row for row in Manifest(archive, table).rows() if row["job"] == job]
         for table in MANIFESTS
@@ -215,7 +215,7 @@ def _fetch_file(
 
 
 def _publish(target: Place, copies: list[Copy], force: bool) -> None:
-    """Make the copies count, in place of jobs of their names."""
+    """Make the copies count, in place of jobs with the same names."""
     names = {copy.job for copy in copies}
     with Manifest(target).locked():
         _refuse_twice(target, names, force)

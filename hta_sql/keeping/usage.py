@@ -1,4 +1,4 @@
-"""What takes how much of an archive."""
+"""The size of each job in an archive."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ SCHEMA = pa.schema(
 
 
 def usage(archive: str | os.PathLike[str] | Place) -> pa.Table:
-    """The files of an archive by job, the largest first, and of what no job owns.
+    """The files of an archive by job, the largest job first, and the files without a job.
 
-    `part` is `job`; or `results` (what was computed of many jobs), `unnamed` (data files that no
-    row names: left by killed ingests, or of one under way) and `rest` (manifests, hta.duckdb and
-    what is being written), which have no job. `source_bytes` are those of the traces and of what
-    goes with them, `of_source_frac` is what the job takes of it.
+    `part` is `job`, or one of three parts without a job: `results` (computed from many jobs),
+    `unnamed` (data files that no row names, left by killed ingests or of a running one) and `rest`
+    (manifests, hta.duckdb and files that are being written). `source_bytes` is the size of the
+    traces and of the files attached to them; `of_source_frac` is the job's size divided by it.
     """
     archive = archive_root(archive)
     found = list(files_of(archive))

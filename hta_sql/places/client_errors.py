@@ -1,4 +1,4 @@
-"""Errors that clients of object storage raise, as ours."""
+"""Turns errors of object storage clients into HtaSqlError."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from collections.abc import Iterator
 
 from hta_sql.errors import HtaSqlError, one_line
 
-# What to do about errors of object storage, by their types' names.
+# What to do about errors of object storage, by the names of their types.
 _HINTS = {
-    "NoCredentialsError": "give them as to the AWS tools: AWS_PROFILE, or AWS_ACCESS_KEY_ID and "
+    "NoCredentialsError": "set them as for the AWS tools: AWS_PROFILE, or AWS_ACCESS_KEY_ID and "
     "AWS_SECRET_ACCESS_KEY",
-    "PermissionError": "do the credentials in the environment allow it?",
-    "EndpointConnectionError": "AWS_ENDPOINT_URL tells where the storage is",
-    "ConnectTimeoutError": "AWS_ENDPOINT_URL tells where the storage is",
+    "PermissionError": "check that the credentials in the environment allow it",
+    "EndpointConnectionError": "set AWS_ENDPOINT_URL to the URL of the storage",
+    "ConnectTimeoutError": "set AWS_ENDPOINT_URL to the URL of the storage",
 }
 
 
 @contextlib.contextmanager
 def plain_errors(where: object) -> Iterator[None]:
-    """What a client of object storage raises as ours, since it may be of any type. That there is
-    no such object stays a FileNotFoundError, but for a whole bucket."""
+    """Raise any error of an object storage client, which may be of any type, as HtaSqlError.
+
+    For a missing object it stays a FileNotFoundError, but not for a missing bucket.
+    """
     try:
         yield
     except HtaSqlError:

@@ -1,4 +1,4 @@
-"""Reading from object storage: for DuckDB by few requests, for ingest from front to back."""
+"""Reads from object storage: for DuckDB with few requests, for ingest from front to back."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from hta_sql.places.client_errors import plain_errors
 if TYPE_CHECKING:
     from upath import UPath
 
-# DuckDB asks for what it wants of a Parquet file; a bit more than that spares requests.
+# DuckDB asks for parts of a Parquet file. Reading a bit more than it asks for saves requests.
 READ_AHEAD_BYTES = 1 << 20
-# So DuckDB keeps what it has read, as it would not keep that of 1970.
+# With this time, DuckDB caches what it has read. With a time in 1970, it would not.
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
-# A trace's head tells what it is. Who reads on reads all.
+# The first block shows what a trace is. A reader that goes on reads the whole file.
 FIRST_BLOCK_BYTES = 128 << 10
 BLOCK_BYTES = 8 << 20
 
@@ -28,8 +28,8 @@ BLOCK_BYTES = 8 << 20
 class ArchiveFiles(AbstractFileSystem):
     """The files of archives as DuckDB reads them.
 
-    An object of an archive never changes, so its size is that of the listing it was found in. Left
-    to itself, DuckDB asks for size and time of each file up to eight times a query.
+    An object of an archive never changes, so its size comes from the listing. Otherwise DuckDB
+    would ask for the size and time of each file up to eight times per query.
     """
 
     cachable = False
@@ -42,7 +42,7 @@ class ArchiveFiles(AbstractFileSystem):
         self._files: dict[str, tuple[str, int]] = {}
 
     def know(self, files: Mapping[str, tuple[str, int]]) -> None:
-        """By the URLs that DuckDB gets, those of the objects, and their sizes."""
+        """Remember the URL and size of each object, by the URL that DuckDB gets."""
         self._files.update((self._strip_protocol(url), file) for url, file in files.items())
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class _ArchiveFile(AbstractBufferedFile):
 
 
 class _Forward(ReadAheadCache):
-    """Reads ahead the further the more has been read."""
+    """Reads further ahead the more has been read."""
 
     name = "forward"
 
@@ -102,8 +102,8 @@ register_cache(_Forward, clobber=True)
 
 
 def read_forward(path: UPath) -> BinaryIO:
-    """A file of object storage to be read from front to back, in few requests and bounded memory.
+    """Open an object to read it from front to back, with few requests and bounded memory.
 
-    s3fs would read 50 MB for a look at the first bytes.
+    s3fs would read 50 MB to give the first bytes.
     """
     return path.fs.open(path.path, "rb", block_size=FIRST_BLOCK_BYTES, cache_type=_Forward.name)

@@ -1,7 +1,7 @@
-"""Files on disk and in object storage by the same calls: a Path, or a UPath for a URL.
+"""The same calls for files on disk and in object storage: a Path, or a UPath for a URL.
 
-Object storage has no rename and no lock. So what is written there is a new object of a name that
-nobody else gives, and the row that makes it count comes after it.
+Object storage has no rename and no lock. So each write makes a new object with a unique name, and
+the row that makes it count is written after it.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ Place: TypeAlias = "Path | UPath"
 T, R = TypeVar("T"), TypeVar("R")
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
-# Requests wait for answers, not for a core.
+# The number of requests at the same time. They wait for answers, not for a core.
 REQUESTS = 16
 
 
 def place(text: str | os.PathLike[str] | Place) -> Place:
-    """Where a path or URL (`s3://…`, or any that fsspec knows) leads to."""
+    """The Path or UPath of a path or URL (`s3://…`, or any other that fsspec supports)."""
     if isinstance(text, os.PathLike):
         return Path(text)
     if not isinstance(text, str):  # a UPath
@@ -46,14 +46,14 @@ def place(text: str | os.PathLike[str] | Place) -> Place:
         from upath import UPath
     except ImportError as error:
         raise HtaSqlError(
-            f"{text}: object storage needs more: pip install 'hta-sql[s3]'"
+            f"{text}: object storage needs more packages: pip install 'hta-sql[s3]'"
         ) from error
     if text.partition("://")[2].strip("/"):
         text = text.rstrip("/")
     try:
-        # Others write there too: what was listed a moment ago may be otherwise now.
+        # Other processes write there, too, so an earlier listing may be out of date.
         found = UPath(text, use_listings_cache=False)
-        found.fs  # noqa: B018 - makes it, and tells what is not installed
+        found.fs  # noqa: B018 - makes it; raises if a package is missing
     except (ImportError, ValueError) as error:
         raise HtaSqlError(f"{text}: {one_line(error)}") from error
     return found
@@ -69,13 +69,13 @@ def is_remote(path: Place) -> bool:
 
 
 def absolute(text: str | os.PathLike[str] | Place) -> Place:
-    """The place with nothing relative in its name."""
+    """The place as an absolute path, or as a URL."""
     found = place(text)
     return found if is_remote(found) else Path(os.path.abspath(found))
 
 
 def names_in(folder: Place) -> set[str]:
-    """What is directly in a folder; nothing where there is no such folder."""
+    """The names directly in a folder; empty if there is no such folder."""
     if not is_remote(folder):
         return set(os.listdir(folder)) if folder.is_dir() else set()
     with plain_errors(folder):
@@ -106,7 +106,7 @@ def sizes_below(folder: UPath) -> dict[str, int]:
 
 
 def listed_below(folder: UPath) -> dict[str, dict]:
-    """The same with all that the listing tells of them."""
+    """The same with everything that the listing says about each file."""
     fs = folder.fs
     with plain_errors(folder):
         found = fs.find(folder.path, detail=True)
@@ -114,12 +114,12 @@ def listed_below(folder: UPath) -> dict[str, dict]:
 
 
 def contents(files: Iterable[Place]) -> list[bytes | None]:
-    """What small files hold; None for one that is not there."""
+    """The contents of small files; None for a file that does not exist."""
 
     def content(file: Place) -> bytes | None:
         try:
             with plain_errors(file):
-                # From 0: else s3fs would ask for the size first.
+                # Without start=0, s3fs would ask for the size first.
                 return (
                     file.fs.cat_file(file.path, start=0) if is_remote(file) else file.read_bytes()
                 )
@@ -131,10 +131,10 @@ def contents(files: Iterable[Place]) -> list[bytes | None]:
 
 
 def reader_of(content: bytes) -> pa.BufferReader:
-    """For Arrow to read what was read whole, from memory of its own.
+    """A reader for Arrow of a whole file's bytes, copied to Arrow's own memory.
 
-    Were its threads to let go of Python's bytes a moment late, Python could not end: commands
-    sometimes aborted when their work was done.
+    If Arrow's threads release Python's bytes a moment late, Python cannot end: commands sometimes
+    aborted after their work was done.
     """
     import pyarrow as pa
 
@@ -144,13 +144,13 @@ def reader_of(content: bytes) -> pa.BufferReader:
 
 
 def at_once(function: Callable[[T], R], items: Iterable[T]) -> list[R]:
-    """A function of each item, of many at a time: for what waits for object storage."""
+    """The results of a function for all items, many at the same time: for calls that wait."""
     with ThreadPoolExecutor(REQUESTS) as pool:
         return list(pool.map(function, items))
 
 
 def put(file: Path, target: Place) -> None:
-    """Move a file of ours to its final name, on disk or in object storage."""
+    """Move a staged file to its final name, on disk or in object storage."""
     if is_remote(target):
         with plain_errors(target):
             target.fs.put_file(str(file), target.path)
@@ -167,7 +167,7 @@ def put_bytes(content: bytes, target: UPath) -> None:
 
 
 def remove(files: Iterable[UPath]) -> None:
-    """Delete objects, of which some may be gone already."""
+    """Delete objects; some may be gone already."""
 
     def remove_one(file: UPath) -> None:
         with contextlib.suppress(FileNotFoundError), plain_errors(file):
@@ -178,7 +178,7 @@ def remove(files: Iterable[UPath]) -> None:
 
 @contextlib.contextmanager
 def open_bytes(path: Place) -> Iterator[BinaryIO]:
-    """A file to be read from front to back."""
+    """Open a file to read it from front to back."""
     if not is_remote(path):
         with path.open("rb") as file:
             yield file
@@ -190,7 +190,7 @@ def open_bytes(path: Place) -> Iterator[BinaryIO]:
 
 
 def stamp(path: Place) -> tuple[int, int]:
-    """A file's size, and when it was last written in nanoseconds; 0 where that is not known."""
+    """A file's size, and when it was last written in Unix nanoseconds; 0 if that is not known."""
     if not is_remote(path):
         stat = path.stat()
         return stat.st_size, stat.st_mtime_ns
@@ -201,8 +201,8 @@ def stamp(path: Place) -> tuple[int, int]:
         except NotImplementedError:
             return info["size"], 0
     written_ns = int(written.timestamp() * 1_000_000) * 1000
-    # S3 tells whole seconds. In one second there may be two versions of a size, but their tags are
-    # not the same: these stand for the digits that are missing.
+    # S3 gives whole seconds. Two versions of the same size may be from the same second, but their
+    # ETags differ: a hash of the ETag replaces the missing digits.
     tag = info.get("ETag")
     if tag and written_ns % 1_000_000_000 == 0:
         written_ns += zlib.crc32(tag.encode()) % 1_000_000_000
@@ -210,7 +210,7 @@ def stamp(path: Place) -> tuple[int, int]:
 
 
 def age_seconds(path: Place) -> float:
-    """How long ago a file was written; 0 where that cannot be told, or it is gone."""
+    """How many seconds ago a file was written; 0 if that is not known, or the file is gone."""
     try:
         if is_remote(path):
             return time.time() - path.fs.modified(path.path).timestamp()

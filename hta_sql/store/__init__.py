@@ -1,1 +1,1 @@
-"""An archive as files: where its tables are, and which files count."""
+"""The files of an archive: where its tables are, and which files count."""

@@ -11,12 +11,13 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from hta_sql.places.storage import Place
 
-# Of a change, beside the manifest's columns: when it was made, after all that its writer had seen,
-# so that the latest of a key counts; and whether the row goes. A row of the same source file that
-# has its files elsewhere, or is told other tags, is as old as the row that it stands for: where
-# that has been replaced in the meantime, it is void. Of several such, file_id counts from the one
-# that moved last and all else from the one that was amended last, so that neither undoes the other,
-# whoever had seen what.
+# The columns of a change, besides the manifest's. changed_ns is the time of the change, later than
+# all changes that its writer had seen; the latest row of a key counts. is_gone means that the row
+# was taken away. If a row is of the same source file, but has moved files (moved_ns) or new tags
+# (amended_ns), it keeps the changed_ns of the row that it replaces. So it is void if that row was
+# replaced in the meantime. If there are several such rows, file_id is from the one that moved last,
+# and all other columns are from the one that was amended last. So neither undoes the other, even if
+# its writer had not seen it.
 CHANGE = pa.schema(
     [
         ("changed_ns", pa.int64()),
@@ -33,11 +34,11 @@ def without_change(row: dict) -> dict:
 
 
 def counting(rows: list[dict]) -> dict:
-    """The row that counts, of all of a key; see CHANGE."""
+    """The row that counts, among all rows of a key; see CHANGE."""
     if len(rows) == 1:
         return rows[0]
     last_ns = max(row["changed_ns"] for row in rows)
-    # Of two of the same moment, the one whose object comes later by its name.
+    # Of two rows with the same time, the one in the object with the later name counts.
     same = [row for row in reversed(rows) if row["changed_ns"] == last_ns]
     row = max(same, key=lambda row: (row["amended_ns"], row["moved_ns"]))
     placed = max(same, key=lambda row: (row["moved_ns"], row["amended_ns"]))
@@ -45,7 +46,7 @@ def counting(rows: list[dict]) -> dict:
 
 
 def now_after(parts: list[Place]) -> int:
-    """After these changes, and not when another one is that has seen the same."""
+    """A time after these changes, and not the time of another change that has seen the same."""
     return max(time.time_ns(), *map(time_of, parts), 0) + 1 + secrets.randbelow(1_000_000)
 
 

@@ -1,4 +1,4 @@
-"""Where an archive's files are, by job and rank; read without Arrow."""
+"""Where an archive's files are, by job and rank. This module does not need Arrow."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from hta_sql.places.storage import Place
 
 LONGEST_FOLDER_BYTES = 255
-# The manifests, and what a row of each is the only one of, beside its source file.
+# The manifests, and the columns that identify a row of each, besides its source file.
 KEYS = {
     "traces": ("job", "rank"),
     "attachments": ("job", "rank", "kind"),
     "critical_paths": ("job", "path_window"),
     "stored_results": ("job", "query"),
 }
-# The tables of traces and of what goes with them, and those of critical paths.
+# The tables of traces and of files attached to them, and the tables of critical paths.
 TRACE_TABLES = (
     "events",
     "host_ops",
@@ -35,11 +35,11 @@ FILE_NAMES = {
 
 
 def on_disk(table: str) -> str:
-    """The name that a table's files have. Archives began when what is stored was called kept."""
+    """The name of a table's files. In the first archives, stored results were called kept."""
     return f"kept_{table.removeprefix('stored_')}" if table.startswith("stored_") else table
 
 
-# All that may lie in an archive's folder.
+# All names that may be in an archive's folder.
 _MANIFESTS = {on_disk(table) for table in KEYS}
 NAMES = {*TRACE_TABLES, *PATH_TABLES, *_MANIFESTS, *(f"{name}.parquet" for name in _MANIFESTS)} | {
     "hta.duckdb",
@@ -48,7 +48,7 @@ NAMES = {*TRACE_TABLES, *PATH_TABLES, *_MANIFESTS, *(f"{name}.parquet" for name 
 
 
 def folder_for(job: str) -> str:
-    """Any job name makes a valid folder name."""
+    """The folder of a job below each table's. Any job name makes a valid folder name."""
     return f"job={quote(job, safe=' ')}"
 
 
@@ -58,19 +58,19 @@ def partition(job: str, rank: int) -> str:
 
 
 def file_of(row: dict) -> str:
-    """The id of a trace's files; earlier versions had no other than the trace's."""
+    """The id of a trace's files; earlier versions had only the id of the trace."""
     return row.get("file_id") or row["trace_id"]
 
 
 def place_of(row: dict, table: str) -> str:
-    """Where a trace's rows of a table are, from the archive's root."""
+    """The file with a trace's rows of a table, relative to the archive's root."""
     is_alone = file_of(row) == row["trace_id"]
     where = partition(row["job"], row["rank"]) if is_alone else f"{folder_for(row['job'])}/ranks"
     return f"{table}/{where}/{file_of(row)}.parquet"
 
 
 def has_changes(archive: Place) -> bool:
-    """Whether manifests of an archive on disk are in parts, as in a copy from object storage."""
+    """Whether an archive on disk has manifests in parts, as in a copy from object storage."""
     return any(
         (archive / name).is_dir() and any((archive / name).glob("*.parquet"))
         for name in map(on_disk, KEYS)

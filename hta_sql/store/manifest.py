@@ -1,8 +1,9 @@
-"""`traces.parquet` and its like: they alone decide which files an archive has.
+"""Manifests, such as `traces.parquet`: only they decide which files an archive has.
 
-On disk a manifest is one file, replaced whole under a lock. Object storage knows neither, so there
-every change is an object of its own in a folder of the manifest's name (`traces/…`), whose rows
-take the place of earlier ones with the same key; `hta-sql compact` makes one of many.
+On disk a manifest is one file, which is replaced as a whole under a lock. Object storage has no
+rename and no lock. There, each change is an object of its own in a folder with the manifest's name
+(`traces/…`), and its rows replace earlier rows with the same key. `hta-sql compact` merges many
+changes into one.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ from hta_sql.store.moves import moving
 if TYPE_CHECKING:
     from hta_sql.places.storage import Place
 
-# Of the time, one part in as many is to go to changes of manifests at most.
+# At most one part in this many of the time is spent on changes of manifests.
 CHANGES_SHARE = 20
-# A change that takes a row away is kept for as long: an older change may still be listed somewhere.
+# How long a change that takes a row away is kept: an older change may still be listed somewhere.
 GONE_KEPT_NS = 7 * 86_400 * 1_000_000_000
 
 
@@ -71,7 +72,7 @@ class Manifest:
         return [without_change(row) for row in current.values() if not row["is_gone"]]
 
     def make(self) -> None:
-        """An archive without traces, where there is none: it opens from the first moment on."""
+        """Make an archive without traces if there is none, so that it can be opened at once."""
         if is_remote(self.archive):
             if not holds_archive(self.archive):
                 self._put_change([], time.time_ns())
@@ -82,10 +83,10 @@ class Manifest:
                 self._write([])
 
     def add(self, rows: Iterable[dict]) -> list[dict]:
-        """Make files part of the archive, in place of any others of their keys or of their paths.
+        """Make files part of the archive, in place of any others with their keys or their paths.
 
         Readers see the archive before or after, never in between. Only while locked. Returns the
-        rows that they displaced.
+        rows that were displaced.
         """
         added = {self.key(row): row for row in rows}
         jobs_and_paths = {(row["job"], row["path"]) for row in added.values() if "path" in row}
@@ -98,13 +99,13 @@ class Manifest:
     def change(self, stays: Callable[[dict], bool], added: Iterable[dict] = ()) -> list[dict]:
         """Take away the rows that do not stay, and add others; returns those taken away.
 
-        Only while locked. Readers are told: the files of those rows may go.
+        Only while locked. Readers get a notice, since the files of those rows may be deleted.
         """
         parts, current = self._current()
         rows = [row for row in current.values() if not row["is_gone"]]
         new = {self.key(row): row for row in added}
         gone = [row for row in rows if not stays(row)]
-        # Files of stored results stay for a while, and those who compute some read them, too.
+        # Files of stored results stay for a while, and processes that compute results read them.
         is_told = gone and self._table != "stored_results"
         with moving(self.archive) if is_told else contextlib.nullcontext():
             if is_remote(self.archive):
@@ -125,9 +126,9 @@ class Manifest:
         return list(map(without_change, gone))
 
     def move(self, moves: Iterable[tuple[dict, str]]) -> None:
-        """Let rows, each as it was read, name files of another id, where the same is in them.
+        """Let rows, each as it was read, name files of another id that hold the same.
 
-        A row that was replaced since, or moved, stays as it is. Only while locked.
+        A row that was replaced or moved since stays as it is. Only while locked.
         """
         parts, current = self._current()
         moved = [
@@ -142,7 +143,7 @@ class Manifest:
                 self._renew(parts, current, moved, "moved_ns")
 
     def amend(self, rows: Iterable[dict], columns: Collection[str]) -> None:
-        """Give rows these columns anew, as far as they are still of the same source files."""
+        """Set these columns of rows, if the rows are still of the same source files."""
         with self.locked():
             parts, current = self._current()
             amended = [
@@ -156,7 +157,7 @@ class Manifest:
                 self._renew(parts, current, amended, "amended_ns")
 
     def merge(self) -> int:
-        """Make one object of many changes; the number of those that it took the place of."""
+        """Merge all changes into one object; returns the number of changes that it replaces."""
         if not is_remote(self.archive):
             return 0
         parts, changes = self._changes()
@@ -165,8 +166,8 @@ class Manifest:
         oldest = time.time_ns() - GONE_KEPT_NS
 
         def is_over(rows: list[dict]) -> bool:
-            """Whether nothing is there any more that could come back. What a merge deletes may
-            stay, any of it, where it is killed: so what took a row away goes in a later one."""
+            """Whether no row could come back. A killed merge may leave any of the changes that it
+            should delete. So only a later merge drops a change that took a row away."""
             return all(row["is_gone"] and row["changed_ns"] < oldest for row in rows)
 
         self._put_change(
@@ -177,7 +178,7 @@ class Manifest:
         return len(parts)
 
     def copy_to(self, file: Path, names: Mapping[str, str] | None = None) -> None:
-        """The rows as one file on disk; of the jobs in `names` alone, under new names."""
+        """Write the rows to one file on disk; with `names`, only of these jobs, under new names."""
         rows = self.rows()
         if names:
             rows = [row | {"job": names[row["job"]]} for row in rows if row["job"] in names]
@@ -185,7 +186,7 @@ class Manifest:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Two ingests may write to one archive; each change must build on the other's."""
+        """Lock it: two ingests may write to one archive; each change must build on the other."""
         if is_remote(self.archive):  # where changes do not build on each other
             yield
             return
@@ -199,18 +200,18 @@ class Manifest:
         return [self.changes / name for name in names if name.endswith(".parquet")]
 
     def _current(self) -> tuple[list[Place], dict[tuple, dict]]:
-        """The changes there are, and by key the row that counts, or the one that took it away."""
+        """The changes, and for each key the row that counts, or the row that took it away."""
         parts, changes = self._changes()
         return parts, {key: counting(rows) for key, rows in sorted(changes.items())}
 
     def _changes(self) -> tuple[list[Place], dict[tuple, list[dict]]]:
-        """The changes there are, and by key all their rows, in the order of the objects."""
+        """The changes, and for each key all its rows, in the order of the objects."""
         while True:
-            # In this order: where a merge has taken the file away, what it made of it is listed.
+            # In this order: if a merge has deleted the file, the object that it made is listed.
             [whole] = contents([self.path])
             parts = self.parts()
             found = contents(parts)
-            if None not in found:  # else merged in the meantime
+            if None not in found:  # otherwise they were merged meanwhile
                 break
         changes: defaultdict[tuple, list[dict]] = defaultdict(list)
         for content in [whole, *found]:
@@ -221,7 +222,7 @@ class Manifest:
     def _renew(
         self, parts: list[Place], current: dict[tuple, dict], rows: list[dict], when: str
     ) -> None:
-        """Write other rows of the same source files; `when` is where they have the time of it."""
+        """Write new rows of the same source files; column `when` gets the time of the change."""
         if is_remote(self.archive):
             now = now_after(parts)
             self._put_change([row | {when: now} for row in rows], now)
@@ -243,7 +244,7 @@ class Manifest:
         written = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         self._write_file(sorted(rows, key=self.key), written)
         written.replace(self.path)
-        # What a copy from object storage has brought is in the file now.
+        # Parts that a copy from object storage has brought are in the file now.
         for file in self.parts():
             file.unlink()
 
@@ -258,5 +259,5 @@ def _read(content: bytes) -> list[dict]:
 
 
 def _files_of(row: dict) -> tuple:
-    """What no other row names; earlier versions had no other id than the trace's."""
+    """The ids that only this row names; earlier versions had only the id of the trace."""
     return row.get("trace_id"), row.get("file_id")

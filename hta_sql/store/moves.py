@@ -1,9 +1,9 @@
-"""Tells those who read an archive that files of it have moved or gone.
+"""Notices to readers of an archive that files have moved or are gone.
 
-Where rows go or move, their manifest says so before and afterwards; who takes files away later says
-so before they go. So whoever is told nothing, from before looking for files until all rows are
-read, has seen rows and files of before, or of between, when the files of both are there, or of
-after.
+If rows go or move, a notice is written before and after the change. A process that deletes files
+later writes a notice before it deletes them. A reader checks the notice before it looks for files,
+and again after it has read all rows. If the notice is the same, the reader saw the archive as it
+was before a change, after it, or during it, when both the old and the new files are there.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ NAME = ".moved"
 
 
 def last_move(archive: Place) -> bytes:
-    """Another text after each move; empty before the first."""
+    """The notice: a different text after each move, and empty before the first."""
     [text] = contents([archive / NAME])
     return text or b""
 
 
 @contextlib.contextmanager
 def moving(archive: Place) -> Iterator[None]:
-    """Around a change of rows after which files that they named go. On disk only while locked."""
+    """Put notices around a change of rows after which files may go. On disk only while locked."""
     say_moved(archive)
     yield
     say_moved(archive)
 
 
 def say_moved(archive: Place) -> None:
-    """To be called before files go that no row names any more."""
+    """Write a notice. Call it before deleting files that no row names any more."""
     text = uuid.uuid4().hex.encode()
     if is_remote(archive):
         put_bytes(text, archive / NAME)

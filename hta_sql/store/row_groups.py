@@ -1,4 +1,4 @@
-"""Parquet files of ingest: how columns are encoded, and how many rows stand together."""
+"""Parquet files of ingest: how columns are encoded, and how many rows a row group has."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 ROW_GROUP_ROWS = 122_880
-# In memory; to write as much takes several times as much. Rows that are longer than usual do not
-# wait until they are so many.
+# The size of a row group in memory; writing it takes several times as much. If rows are long, a
+# group has fewer than ROW_GROUP_ROWS.
 ROW_GROUP_BYTES = 64 << 20
-# DuckDB reads so many rows of a group at once, and holds several copies of them: they are to be no
-# more bytes than this.
+# DuckDB reads this many rows of a group at once and holds several copies of them, so they should
+# have at most VECTOR_BYTES.
 VECTOR_ROWS = 2_048
 VECTOR_BYTES = 16 << 20
-# Columns of numbers that mostly grow a little from row to row, and of text that hardly repeats.
+# Columns of numbers that usually grow a little from row to row, and columns of unique text.
 DELTA_COLUMNS = {
     "event_id",
     "start_ns",
@@ -35,12 +35,12 @@ DELTA_COLUMNS = {
     "hidden_ns",
 }
 LONG_COLUMNS = {"id", "args"}
-# Text of which nearly every row group has the smallest and the largest: these are not worth noting.
+# Columns of text with nearly the same minimum and maximum in all row groups: no statistics.
 SPREAD_COLUMNS = {"ph", "name", "pid", "tid"}
 
 
 def table_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
-    """A Parquet file in which ids and times are differences and repeated words a dictionary."""
+    """A Parquet file with ids and times as differences, and repeated text as dictionaries."""
     deltas = [field.name for field in schema if field.name in DELTA_COLUMNS]
     text = [field.name for field in schema if field.name not in [*deltas, *LONG_COLUMNS]]
     return pq.ParquetWriter(
@@ -51,14 +51,14 @@ def table_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
         use_dictionary=text,
         column_encoding=dict.fromkeys(deltas, "DELTA_BINARY_PACKED"),
         write_statistics=[name for name in [*deltas, *text] if name not in SPREAD_COLUMNS],
-        # Arrow's own schema would tell its readers of dictionaries, where it was written from some.
+        # With Arrow's own schema, readers would get dictionaries if the table had dictionaries.
         store_schema=False,
     )
 
 
 class RowGroups:
-    """A Parquet file whose row groups have as many rows as those of DuckDB, or as many bytes as fit
-    into memory, however small the tables are that it is written by."""
+    """A Parquet file whose row groups have as many rows as DuckDB's, or as many bytes as fit into
+    memory, even if the tables that are written to it are small."""
 
     def __init__(self, path: Path, schema: pa.Schema):
         self._writer = table_writer(path, schema)
@@ -79,6 +79,6 @@ class RowGroups:
         self._writer.close()
 
     def _write(self) -> None:
-        # Dictionaries that differ would be written as plain text.
+        # Dictionaries that differ between tables would be written as plain text.
         self._writer.write_table(pa.concat_tables(self._waiting).unify_dictionaries())
         self._waiting, self._rows, self._bytes = [], 0, 0

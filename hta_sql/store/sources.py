@@ -1,8 +1,8 @@
-"""Where the files of archives are: what the views of sql/tables ask for.
+"""Where the files of archives are, for the views of sql/tables.
 
-A connection of ours is told them by name, from those jobs alone that are asked for: with thousands
-of jobs, or in object storage, looking through all folders would take most of a query's time. In
-hta.duckdb they are patterns, relative to the folder that a shell is in.
+A connection of hta_sql gets the names of the files, only for the jobs that a query asks for. With
+thousands of jobs, or in object storage, looking through all folders would take most of a query's
+time. hta.duckdb has patterns instead, relative to the folder of the shell.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from hta_sql.places.remote import ArchiveFiles
     from hta_sql.places.storage import Place
 
-# Above as many jobs, patterns for all are shorter than one for each.
+# For more jobs than this, patterns for all jobs are shorter than one pattern per job.
 MOST_JOBS = 256
 MANIFESTS = tuple(KEYS)
-# What is stored of which traces.
+# The manifests that show which results are stored, and of which traces.
 STORED_BY = ("traces", "stored_results")
 
-# As layout.on_disk has it.
+# The same as layout.on_disk.
 _NAMED = "replace(of_table, 'stored_', 'kept_')"
-# `[t]races.parquet` stands for one name: a plain name would be looked for in one archive only.
+# `[t]races.parquet` matches one name. A plain name would be searched for in one archive only.
 PATTERNS = {
     "archive_manifest": f"['[' || {_NAMED}[1] || ']' || {_NAMED}[2:] || '.parquet']",
     "rank_files": "[of_table || '/*/rank=*/*.parquet']",
@@ -44,9 +44,9 @@ PATTERNS = {
 
 @dataclass
 class Source:
-    """One archive, and where to read it; of one in object storage, DuckDB reads by `reader`.
+    """One archive, and where to read it. DuckDB reads an archive in object storage by `reader`.
 
-    `names` leaves out all jobs but these, which get new names: only of object storage.
+    `names` maps jobs to new names, and leaves out all others; only for object storage.
     """
 
     root: Place
@@ -57,8 +57,8 @@ class Source:
 
     @cached_property
     def manifests(self) -> Path:
-        """A folder on disk with its manifests, each in one file."""
-        self._last_move = last_move(self.root)  # before anything is looked for
+        """A folder on disk with the archive's manifests, each in one file."""
+        self._last_move = last_move(self.root)  # before it looks for any file
         if not is_remote(self.root) and not has_changes(self.root):
             return self.root
         folder = Path(tempfile.mkdtemp(prefix="hta-sql-"))
@@ -76,7 +76,7 @@ class Source:
         return "manifests" in self.__dict__ and last_move(self.root) != self._last_move
 
     def reread(self) -> None:
-        """Forget the manifests, and what was listed; the next to ask sees those of now."""
+        """Forget the manifests and what was listed, so that they are read again when needed."""
         for known in ("manifests", "_names", "_listed"):
             self.__dict__.pop(known, None)
         if self._scratch:
@@ -87,7 +87,7 @@ class Source:
 
     @property
     def stamps(self) -> list[tuple[int, int, int] | None]:
-        """What tells whether jobs have come or gone, or something was stored of them."""
+        """These change if jobs come or go, or if results of them are stored."""
         return [_stamp(self.manifests / f"{on_disk(table)}.parquet") for table in STORED_BY]
 
     def manifest(self, table: str) -> list[str]:
@@ -95,7 +95,7 @@ class Source:
         return [str(file)] if file.exists() else []
 
     def files(self, table: str, below: str, jobs: Collection[str] | None) -> list[str]:
-        """Files, or patterns for them, of a table: `below` is rank=* or ranks."""
+        """A table's files, or patterns for them; `below` is rank=* or ranks."""
         folders = self._folders(jobs)
         if not is_remote(self.root):
             patterns = [f"{table}/{folder}/{below}/*.parquet" for folder in folders]
@@ -114,13 +114,13 @@ class Source:
         return [f"{self.root}/{pattern}"] if any(self.root.glob(pattern)) else []
 
     def list_at_once(self, tables: Iterable[str], jobs: Collection[str] | None) -> None:
-        """List what `files` and `results` will ask for: one after another would take long."""
+        """List what `files` and `results` will need, at the same time, since each takes long."""
         wanted = [(table, folder) for table in tables for folder in self._folders(jobs)]
         wanted = [item for item in [*wanted, ("results", "*")] if item[0] in self._names]
         at_once(lambda item: self._list(*item), wanted)
 
     def _folders(self, jobs: Collection[str] | None) -> list[str]:
-        """The folders of jobs below a table's; of all jobs, a pattern."""
+        """The folders of jobs below a table's; for all jobs, a pattern."""
         if self.names:
             new = self.names.values()
             jobs = new if jobs is None else [job for job in jobs if job in new]
@@ -128,7 +128,7 @@ class Source:
 
     @cached_property
     def _names(self) -> set[str]:
-        """What is directly in the archive: there are no folders of tables without rows."""
+        """The names directly in the archive. A table without rows has no folder."""
         return names_in(self.root)
 
     @cached_property
@@ -136,7 +136,7 @@ class Source:
         return {}
 
     def _list(self, table: str, folder: str) -> list[str]:
-        """The Parquet files in a folder of a table; until `reread`, those of the first time."""
+        """The Parquet files in a folder of a table, listed once until `reread`."""
         if table not in self._names:
             return []
         if (table, "*") in self._listed:
@@ -153,7 +153,7 @@ class Source:
         return self._listed[table, folder]
 
     def _folder_before(self, folder: str) -> str:
-        """The folder of a job, whose name may be a new one."""
+        """The real folder of a job, whose name may be a new one."""
         before = {folder_for(new): folder_for(old) for old, new in self.names.items()}
         return before.get(folder, folder)
 
@@ -161,7 +161,7 @@ class Source:
 def whereabouts(
     sources: Iterable[Source], tables: Iterable[str], jobs: Collection[str] | None
 ) -> dict[str, dict[str, list[str]]]:
-    """For each macro of PATTERNS: the files of each table."""
+    """The files of each table, for each macro of PATTERNS."""
     sources, tables = list(sources), list(tables)
     if jobs is not None and len(jobs) > MOST_JOBS:
         jobs = None
@@ -172,7 +172,7 @@ def whereabouts(
     data = [table for table in tables if table not in MANIFESTS]
     for source in sources:
         if is_remote(source.root):
-            source.manifests  # noqa: B018 - before files are listed: it notes the last move
+            source.manifests  # noqa: B018 - notes the last move before files are listed
             source.list_at_once(data, jobs)
     return {
         "archive_manifest": of_all(Source.manifest, MANIFESTS),
@@ -183,7 +183,7 @@ def whereabouts(
 
 
 def _stamp(file: Path) -> tuple[int, int, int] | None:
-    """Tells a file from what it was; None if it is not there."""
+    """Changes if the file does; None if the file does not exist."""
     try:
         status = file.stat()
     except OSError:

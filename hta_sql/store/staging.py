@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
 
 def staging_of(archive: Place) -> Path:
-    """A name for a folder in which an ingest's files are written: on the archive's own disk, from
-    where they are moved at once, or on this machine's."""
+    """A name for a folder to which an ingest writes its files.
+
+    It is on the archive's own disk, so that moving files is instant. For an archive in object
+    storage it is on this machine's disk.
+    """
     if is_remote(archive):
         folder = f"hta-sql-staging-{os.getuid()}"
         return Path(tempfile.gettempdir(), folder, uuid.uuid4().hex)
@@ -29,7 +32,7 @@ def staging_of(archive: Place) -> Path:
 
 @contextlib.contextmanager
 def in_use(staging: Path) -> Iterator[None]:
-    """A folder for this ingest alone, gone afterwards; a lock tells others that it is in use."""
+    """Make a folder for this ingest only, and delete it afterwards. A lock marks it as in use."""
     staging.parent.mkdir(exist_ok=True)
     lock_file = staging.with_suffix(".lock")
     with locked(lock_file, fcntl.LOCK_EX):
@@ -42,7 +45,7 @@ def in_use(staging: Path) -> Iterator[None]:
 
 
 def clear_abandoned(archive: Place) -> None:
-    """Remove what killed ingests left in staging, and late workers: their locks are free."""
+    """Remove what killed ingests and late workers left in staging: their locks are free."""
     left = staging_of(archive).parent.glob("*")
     for lock_file in {path.with_suffix(".lock") for path in left}:
         with contextlib.suppress(OSError), locked(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB):
@@ -51,8 +54,8 @@ def clear_abandoned(archive: Place) -> None:
 
 
 def locked(lock_file: Path, how: int) -> IO[str]:
-    """The file, open and locked. Where another has deleted it between the two, the lock would be of
-    a file that nobody finds: then a new one."""
+    """The file, open and locked. If another process deletes it between opening and locking, no
+    process could find the locked file, so a new file is opened."""
     while True:
         with contextlib.ExitStack() as stack:
             lock = stack.enter_context(lock_file.open("w"))

@@ -176,8 +176,8 @@ def test_numbers_that_are_no_ranks(tmp_path):
     hta_sql.ingest(huge, tmp_path / "a")
     assert ranks(tmp_path / "a") == [("t", 0, "order")]
     for given, said in [
-        ({2**31: huge}, "is no rank"),
-        ({5: huge, 6: huge}, "rank 5 and of rank 6"),
+        ({2**31: huge}, "is not a rank"),
+        ({5: huge, 6: huge}, "rank 5 and rank 6"),
     ]:
         with pytest.raises(IngestError, match=said):
             hta_sql.ingest(huge, tmp_path / "b", ranks=given)

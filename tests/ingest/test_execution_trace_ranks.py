@@ -28,7 +28,7 @@ def test_several_files_told_to_be_of_one_rank(tmp_path):
     other = write(tmp_path / "job/b.json", execution_trace([node(2)]))
     hta_sql.ingest([trace, other], tmp_path / "archive", ranks={4: [trace, other]})
     assert attached(tmp_path / "archive") == [("job", 4, "execution_trace", "given")]
-    with pytest.raises(IngestError, match="rank 4 and of rank 5"):
+    with pytest.raises(IngestError, match="rank 4 and rank 5"):
         hta_sql.ingest(trace, tmp_path / "archive", ranks={4: [trace], 5: [trace]})
 
 
@@ -113,7 +113,7 @@ def test_processes_that_cannot_be_read(tmp_path, broken):
         ("good", "et_rank_5.json"): (5, "ingested"),
     }
     [error] = [outcome.error for outcome in summary.attachments if outcome.error]
-    assert error.startswith("its rank cannot be told by its process: ") and "--rank" in error
+    assert error.startswith("cannot find its rank by its process: ") and "--rank" in error
 
 
 def test_processes_of_a_job_are_read_once(tmp_path, monkeypatch):
@@ -149,7 +149,7 @@ def test_rank_by_order(tmp_path):
             ("et_b.json", 1),
         ]
     assert [o.status for o in summary.attachments] == ["unchanged"] * 2
-    assert len(said) == 2 and "nothing tells the rank of this execution trace" in said[0]
+    assert len(said) == 2 and "found no rank for this execution trace" in said[0]
     (tmp_path / "job/et_a.json").unlink()
     summary = hta_sql.ingest(tmp_path / "job", tmp_path / "archive")
     assert [(o.rank, o.status) for o in summary.attachments] == [(1, "unchanged")]

@@ -270,8 +270,8 @@ def test_a_rank_without_a_trace_is_told(tmp_path):
     hta_sql.ingest(et, tmp_path / "archive", job="j")
     hta_sql.ingest(trace, tmp_path / "archive", job="j", ranks={5: trace}, report=said.append)
     assert said == [
-        "et.json: taken as rank 0 of 'j', which has no trace of that rank; "
-        "--force --rank N=et.json changes it"
+        "et.json: taken as rank 0 of job 'j', which has no trace of that rank; "
+        "set another rank with --force --rank N=et.json"
     ]
     said.clear()
     hta_sql.ingest(et, tmp_path / "archive", job="j", ranks={5: et}, force=True, report=said.append)

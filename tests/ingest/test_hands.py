@@ -25,7 +25,7 @@ def tasks(*sizes_mb: float) -> list[Task]:
         ([50], 1, None, ""),
         ([50], 2, None, "2 threads"),
         ([50, 50], 2, None, "2 workers"),
-        ([50, 50], 8, None, "2 workers of 4 threads"),
+        ([50, 50], 8, None, "2 workers with 4 threads each"),
         ([50] * 100, 8, None, "8 workers"),
         ([0.1, 0.1], 2, None, "2 threads"),  # a process would take longer to start
         ([0.11] * 100, 8, None, "5 workers"),
@@ -43,4 +43,4 @@ def test_by_what_there_is(monkeypatch, sizes_mb, cores, workers, said):
 def test_as_far_as_memory_goes(monkeypatch):
     monkeypatch.setattr(local_engine, "core_count", lambda: 8)
     monkeypatch.setattr(local_engine, "free_bytes", lambda: 3 * local_engine.WORKER_BYTES + 1)
-    assert hands(tasks(*[50] * 8), None, start("local")) == "3 workers of 2 threads"
+    assert hands(tasks(*[50] * 8), None, start("local")) == "3 workers with 2 threads each"

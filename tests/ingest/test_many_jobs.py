@@ -79,13 +79,13 @@ def test_bad_rows_of_a_list_stop_no_other(tmp_path):
     errors = [outcome.error for outcome in summary.traces if outcome.error]
     for said in (
         "no such file (row 2 of list.csv)",
-        "'one' is no rank",
+        "'one' is not a rank",
         "not a file (row 4",
         "no path (row 5",
         "no path (row 6",
         "listed before",
-        f"'{2**31}' is no rank",
-        "are of rank 6 (by given and given)",
+        f"'{2**31}' is not a rank",
+        "have rank 6 (by given and given)",
     ):
         assert any(said in error for error in errors), said
     with hta_sql.open(tmp_path / "a") as run:
@@ -95,11 +95,11 @@ def test_bad_rows_of_a_list_stop_no_other(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("a.csv", b"file,rank\nx.json,0\n", "needs a column path; this one has file, rank"),
+        ("a.csv", b"file,rank\nx.json,0\n", "needs a column path; this one has only file, rank"),
         ("a.csv", b"path,rank,rank\nx.json,0,1\n", "this one has 'rank' twice: rename one or"),
-        ("a.csv", b"", "not to be read as a list of traces"),
-        ("a.csv", b"path,rank\nx.json\n", "not to be read as a list of traces"),
-        ("a.parquet", b"no parquet", "not to be read as a list of traces"),
+        ("a.csv", b"", "cannot be read as a list of traces"),
+        ("a.csv", b"path,rank\nx.json\n", "cannot be read as a list of traces"),
+        ("a.parquet", b"no parquet", "cannot be read as a list of traces"),
     ],
 )
 def test_what_is_no_list_is_one_line(tmp_path, name, content, said):

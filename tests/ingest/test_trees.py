@@ -81,9 +81,9 @@ def test_a_name_too_long_costs_its_own_files(tmp_path):
     summary = hta_sql.ingest(tmp_path / "t", tmp_path / "a")
     assert jobs(tmp_path / "a") == {"good": [(0, 3)]}
     [error] = [outcome.error for outcome in summary.traces if outcome.error]
-    told = f"job '{long}': its name is too long for a folder; --job NAME gives a shorter one"
-    assert error == told
-    with pytest.raises(IngestError, match=told):
+    said = f"job '{long}': the name is too long for a folder; shorten it with --job NAME"
+    assert error == said
+    with pytest.raises(IngestError, match=said):
         hta_sql.ingest(tmp_path / "t" / long, tmp_path / "b")
     hta_sql.ingest(tmp_path / "t" / long, tmp_path / "b", job="short")
     assert jobs(tmp_path / "b") == {"short": [(0, 3)]}
@@ -106,7 +106,7 @@ def test_two_runs_of_one_name_are_not_mixed(tmp_path):
     assert set(errors) == {0, 1, 2, 3}
     assert errors[0].startswith("the archive has rank 0 of job 'run' from ")
     assert errors[3] == (
-        "left out with rank 1 beside it, which job 'run' has from another folder: "
+        "left out, since job 'run' has rank 1 from another folder, which may be another run; "
         "name another job with --job"
     )
     hta_sql.ingest([tmp_path / "one", tmp_path / "two"], tmp_path / "b")

@@ -65,7 +65,7 @@ def test_an_unknown_job_drops_nothing(fleet):
 def test_the_last_job(fleet):
     hta_sql.drop(fleet, jobs=["bert", "one", "llama 7b"])
     assert data_files(fleet) == [] and not any(contents(fleet).values())
-    with pytest.raises(ArchiveError, match="no job 'bert'; it has none"):
+    with pytest.raises(ArchiveError, match="no job 'bert'; it has no jobs"):
         hta_sql.drop(fleet, jobs=["bert"])
 
 

@@ -74,10 +74,10 @@ def test_a_job_that_is_there_is_refused(fleet, tmp_path):
     before = contents(fleet), contents(other)
     result = CliRunner().invoke(cli, ["import", str(fleet), str(other)])
     assert result.exit_code == 1 and result.stderr == (
-        f"Error: {other}: has a job 'bert' already; `hta-sql import` adds it under another name "
+        f"Error: {other}: already has a job 'bert'; `hta-sql import` adds it under another name "
         "with --job, or replaces it with --force\n"
     )
-    with pytest.raises(ArchiveError, match="has a job 'bert' already"):
+    with pytest.raises(ArchiveError, match="already has a job 'bert'"):
         hta_sql.export_job(fleet, other, job="bert")
     assert (contents(fleet), contents(other)) == before
     assert len(hta_sql.import_job(fleet, other, force=True)) == 3
@@ -94,7 +94,7 @@ def test_another_name(fleet, tmp_path):
     hta_sql.drop(fleet, jobs=["bert"])
     after = {table: [row for row in rows if row["job"] != "bert"] for table, rows in before.items()}
     assert contents(fleet) == both(after, of_job(before, "bert", name))
-    with pytest.raises(BadParameter, match="has 3 jobs; another name is for one alone"):
+    with pytest.raises(BadParameter, match="has 3 jobs; only a single job can be renamed"):
         hta_sql.import_job(fleet, tmp_path / "new", job="x")
     with pytest.raises(BadParameter, match="a job's name has"):
         hta_sql.import_job(tmp_path / "out", fleet, job="x" * 300)
@@ -145,7 +145,7 @@ def test_critical_paths_and_attachments_go_along(tmp_path):
 def test_a_job_that_is_not_whole_stays(fleet, tmp_path):
     [lost] = fleet.glob("events/job=bert/rank=1/*.parquet")
     lost.unlink()
-    with pytest.raises(ArchiveError, match=f"job 'bert' is not whole, .*{lost.name} is not there"):
+    with pytest.raises(ArchiveError, match=f"job 'bert' is incomplete, .*{lost.name} is missing"):
         hta_sql.export_job(fleet, tmp_path / "out", job="bert")
     assert not data_files(tmp_path / "out")
 
@@ -203,7 +203,7 @@ def test_object_storage(fleet, uploaded, bucket, tmp_path):
     hta_sql.compact(f"{bucket}/there")
     hta_sql.import_job(f"{bucket}/there", url, job="again")
     assert contents(url) == both(before, of_job(before, "llama 7b", "again"))
-    with pytest.raises(ArchiveError, match="has a job 'again' already"):
+    with pytest.raises(ArchiveError, match="already has a job 'again'"):
         hta_sql.import_job(f"{bucket}/there", url, job="again")
     hta_sql.import_job(tmp_path / "here", url, job="again", force=True)
     assert contents(url) == both(before, of_job(before, "bert", "again"))

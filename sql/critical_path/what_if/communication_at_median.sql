@@ -1,6 +1,6 @@
--- Collectives and messages are no slower than the median of their kind.
+-- Collectives and messages move no slower than the median of those alike.
 --
--- A kind is all collectives or messages of all jobs in the archive with the same name, format,
+-- Alike are all collectives or messages of all jobs in the archive with the same name, format,
 -- numbers of elements and group size. The time that counts is the transfer: the time that is left
 -- when the last member has come. If not all members are in the graph, a rank keeps the time that it
 -- waited.

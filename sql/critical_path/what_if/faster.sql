@@ -1,4 +1,4 @@
--- Everything with this name, or bound by it, is faster by this factor.
+-- What has this name, or is bound by it, takes so many times less.
 --
 -- The name is the name or short name of a kernel, operator, call or annotation. For operators and
 -- annotations, only their self time changes, without what runs inside them. For collectives and

@@ -1,4 +1,4 @@
--- A rank's operators, calls and kernels take as long as those of the same name on the median rank.
+-- A rank's operators, calls and kernels take what those of the same name take on the median rank.
 --
 -- Each name is compared by its mean duration, and only names that take longer on this rank change.
 -- The same holds for the time between the rank's operators. Communication does not change.

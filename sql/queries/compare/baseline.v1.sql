@@ -26,7 +26,7 @@
 --   mad_ns     BIGINT   ns     median absolute deviation of the runs from their median
 --   low_ns     BIGINT   ns     lower end of the expected interval; NULL if there are fewer than two
 --                              runs
---   high_ns    BIGINT   ns     upper end of the expected interval; NULL if low_ns is
+--   high_ns    BIGINT   ns     upper end of the expected interval; NULL if low_ns is NULL
 --   min_ns     BIGINT   ns     smallest value of the runs
 --   max_ns     BIGINT   ns     largest value of the runs
 --   first_job  VARCHAR  -      job of the earliest run

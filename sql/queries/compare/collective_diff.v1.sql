@@ -4,7 +4,7 @@
 -- of a job; both can be of the same job. By default the base is the first job by name, and the test
 -- is the last.
 --
--- The kernel of a collective or message first waits for the other ranks and then transfers data. If
+-- The kernel of a collective or message runs while it waits for other ranks and transfers data. If
 -- two members or more are in the archive, the query separates the two as collective_members does.
 -- The transfer is the shortest member's duration. The rest of each other member's duration is
 -- waiting. This needs no clock. Members are paired over all ranks of the two jobs, whichever are

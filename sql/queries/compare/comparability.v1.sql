@@ -4,7 +4,7 @@
 -- of a job; both can be of the same job. By default the base is the first job by name, and the test
 -- is the last.
 --
---     name        question                                               effect of a no
+--     name        question                                               effect if no
 --     gpu         do both run on the same kind of GPU                    prevents
 --     world_size  do both programs have the same number of ranks         prevents
 --     activities  do both have GPU activities, or neither                prevents

@@ -22,13 +22,13 @@
 --
 -- An operator's caller is the operator around it. If a backward operator has none around it, its
 -- caller is its forward operator. The backward pass of a new operator is therefore part of that
--- operator. Operators of one name are separate if their callers, or the callers of these, have
--- different names. Kernels launched outside operators are compared by their own names.
+-- operator. Operators of one name are compared separately if their callers, or the callers of
+-- these, have different names. Kernels launched outside operators are compared by their own names.
 --
 -- Counts are compared step by step: calls per call of the caller, shapes and kernels per call of
--- the operator. Outside operators they count per rank. If a rate is the same in all steps of each
--- side, any difference is a cause. Otherwise the difference has to exceed the noise of the steps,
--- which is measured as in step_diff.
+-- the operator. Outermost operators, and kernels outside operators, count per rank. If a rate is
+-- the same in all steps of each side, any difference is a cause. Otherwise the difference has to
+-- exceed the noise of the steps, which is measured as in step_diff.
 --
 -- A duration has to change by more than the noise of the steps. For kernels and transfers it also
 -- has to change by more than the noise of single calls, by at least 3 %, and by at least 0.1 % of

@@ -44,10 +44,8 @@
 --   diff_dur_ns        BIGINT   ns     test_dur_ns - base_dur_ns; NULL if either is missing
 --   kernel_change      VARCHAR  -      same, replaced, added or removed, by the kernels' short
 --                                      names; NULL if neither side has kernels
---   base_kernels       VARCHAR  -      short names of its kernels in the base, in order, joined by
---                                      |
---   test_kernels       VARCHAR  -      short names of its kernels in the test, in order, joined by
---                                      |
+--   base_kernels       VARCHAR  -      its kernels' short names in the base, in order, joined by |
+--   test_kernels       VARCHAR  -      its kernels' short names in the test, in order, joined by |
 --   base_kernel_count  BIGINT   count  number of these kernels in the base
 --   test_kernel_count  BIGINT   count  number of these kernels in the test
 --   base_kernel_ns     BIGINT   ns     sum of their durations in the base

@@ -23,7 +23,7 @@
 --   diff_ratio  DOUBLE   -      diff_ns / mean_ns: 0.03 is 3 % more
 --   low_ns      BIGINT   ns     lower end of the expected interval; NULL if there are fewer than
 --                               two earlier runs
---   high_ns     BIGINT   ns     upper end of the expected interval; NULL if low_ns is
+--   high_ns     BIGINT   ns     upper end of the expected interval; NULL if low_ns is NULL
 --   run_count   BIGINT   count  earlier runs
 --   job         VARCHAR  -      job of the newest run
 -- check: position > 0 AND run_count > 0

@@ -14,8 +14,9 @@
 -- which leave out a fifth of the values at each end, with the scatter of the steps. The interval
 -- from diff_low_ns to diff_high_ns contains the true difference in at least 995 of 1,000 cases, if
 -- the noise from run to run is no larger than that from step to step. `regressions` measures the
--- noise of many runs. With three steps on each side, a difference has to be seven times a step's
--- standard deviation. With one step on each side, the noise is not known and the results are NULL.
+-- noise of many runs. With three steps on each side, a difference has to be seven times as large as
+-- the standard deviation of a step. With one step on each side, the noise is not known and the
+-- interval is NULL.
 --
 -- A side without steps has one value per metric, for everything that is selected, and no step_time.
 --
@@ -45,7 +46,7 @@
 --                                   median
 --   is_significant  BOOLEAN  -      whether the interval excludes 0; NULL if the noise is not known
 --   change          VARCHAR  -      added, deleted, or beyond noise increased or decreased; else
---                                   unchanged; NULL if the noise is not known
+--                                   unchanged; NULL if the noise is not known and the means differ
 -- check: base_count >= 0 AND test_count >= 0 AND base_count + test_count > 0
 -- check: diff_low_ns <= diff_mean_ns AND diff_mean_ns <= diff_high_ns
 -- check: diff_mean_ns <> 0 OR change = 'unchanged'

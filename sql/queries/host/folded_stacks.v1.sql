@@ -10,6 +10,8 @@
 --   * host: host operations. The weight is their self time, which is the duration minus the time of
 --     everything that they called on their thread.
 --
+-- For example:
+--
 --     aten::linear   [==================)
 --     aten::mm          [=========)
 --     launch               [==)

@@ -64,7 +64,7 @@ picked AS (
         m.bytes,
         m.allocated_bytes,
         m.reserved_bytes,
-        -- In a bucket the largest value counts, at one time the last.
+        -- In a bucket the largest value counts, at a single instant the last.
         CASE WHEN bucket_ns > 0 THEN m.allocated_bytes ELSE m.event_id END AS allocated_order,
         CASE WHEN bucket_ns > 0 THEN m.reserved_bytes ELSE m.event_id END AS reserved_order
     FROM memory_changes(marks, only_jobs, only_ranks, only_steps) AS m

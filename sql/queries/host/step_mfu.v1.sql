@@ -8,11 +8,11 @@
 --                / time_ns
 --
 -- op_flops defines what an operator computes, and which one counts if operators are inside one
--- another (`is_counted`, with known operations). This is the convention of PaLM (appendix B): operations follow from
--- shapes, elementwise operators and adding a bias count nothing, a multiplication with its addition
--- counts as two, and time is all time, including waits. PaLM takes the operations from the model's
--- size. Here they are those of the calls, so padding counts, and causal attention counts only the
--- pairs that attend to each other.
+-- another (`is_counted`, with known operations). This is the convention of PaLM (appendix B):
+-- operations follow from shapes, elementwise operators and adding a bias count nothing, a
+-- multiplication with its addition counts as two, and time is all time, including waits. PaLM takes
+-- the operations from the model's size. Here they are those of the calls, so padding counts, and
+-- causal attention counts only the pairs that attend to each other.
 --
 -- Operations that activation checkpointing runs again count only in `hfu_frac` (hardware FLOPs
 -- utilisation). They are those of a call in a backward pass if the call, or an operator with known

@@ -1,7 +1,7 @@
 -- The critical path of a step on a rank: the longest chain of dependent work.
 --
 -- `hta-sql critical-path ARCHIVE` (or run.compute_critical_path) computes the path of a step, an
--- annotation or a whole trace. This query reads it, and has no rows before.
+-- annotation or a whole trace. This query reads the result, and has no rows until then.
 --
 -- A rank's graph has a node for each start and end of an operator, call or GPU activity. An edge
 -- goes from a node to each node that had to wait for it. The path is the longest way through the

@@ -1,7 +1,7 @@
 -- Which ranks bound a job's step, and by what: the critical path through all ranks.
 --
 -- `hta-sql critical-path ARCHIVE` (or run.compute_critical_path) computes the path over all ranks
--- of a job together. This query reads it.
+-- of a job together. This query reads the result.
 --
 -- The path goes back in time from what ended the window last. At each node it continues with the
 -- last of everything that the node waited for, delays included (see what_if). If a rank waits in a

@@ -1,4 +1,4 @@
--- How much shorter a step would be if something were faster or gone.
+-- Time that a step would save if something were faster or gone.
 --
 -- `hta-sql critical-path ARCHIVE` (or run.compute_critical_path) computes this for a window of a
 -- job. Its option `--faster NAME=TIMES` adds a scenario for something that you name.
