@@ -47,9 +47,10 @@ lint: $(DEV)
 
 check: lint test-all  ## Lint and run every test
 
-docs: $(DEV)  ## Write docs/queries.md from the headers of the queries
+docs: $(DEV)  ## Write docs/queries.md from the queries, docs/api.md from the docstrings
 	$(BIN)/python -m hta_sql.catalogue.reads
 	$(BIN)/python -m hta_sql.database.docs > docs/queries.md
+	$(BIN)/python docs/api_page.py > docs/api.md
 
 bench: $(DEV)  ## Measure against HTA and plain JSON loading; takes about 20 minutes
 	$(BIN)/python benchmarks/run.py

@@ -1,10 +1,10 @@
-"""Columnar SQL analytics for PyTorch-profiler (Kineto) traces.
+"""SQL analytics for PyTorch-profiler (Kineto) traces.
 
 import hta_sql
 
-hta_sql.ingest(["traces/"], "archive/")
-run = hta_sql.open("archive/")
-run.temporal_breakdown(only_ranks=[0])      # pyarrow.Table
+hta_sql.ingest("traces/", "archive")
+run = hta_sql.open("archive")
+run.temporal_breakdown(only_ranks=[0])  # a pyarrow.Table
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hta_sql.version import SCHEMA_VERSION, __version__
 
 if TYPE_CHECKING:
     from hta_sql.archive import Archive
-    from hta_sql.comparison.comparison import Comparison
+    from hta_sql.comparison.compare import compare
     from hta_sql.critical_path.compute import compute_critical_path
     from hta_sql.fleet.materialize import materialize
     from hta_sql.ingestion.ingest import ingest
@@ -52,11 +52,26 @@ def open(
     engine: str = "local",
     address: str | None = None,
 ) -> Archive:
-    """Open one archive, or several as one; ArchiveError if one is missing or not an archive.
+    """Open one archive, or several as one.
 
-    Folders, or URLs of object storage (`s3://bucket/archive`). `only_jobs` leaves out all other
-    jobs of an archive of many. With the `engine` "ray", queries that answer for each job apart are
-    done by a Ray cluster, at `address` or made here.
+    Args:
+        archives: Folders, or URLs of object storage (`s3://bucket/archive`).
+        only_jobs: Jobs to open; all others are left out. The default is all. In an archive of
+            thousands of jobs, this opens few files.
+        engine: "local", or "ray" to have queries that answer for each job separately done by a Ray
+            cluster.
+        address: The cluster's address. The default is $RAY_ADDRESS, or a cluster started here.
+
+    Returns:
+        Archive, whose methods are the queries. Use it in one thread, and close it or use `with`.
+
+    Raises:
+        ArchiveError: One of `archives` is missing or is no archive, or has no such job.
+
+    Examples:
+        >>> run = hta_sql.open("archive")
+        >>> run.temporal_breakdown(only_ranks=[0]).column_names[:4]
+        ['job', 'rank', 'device', 'span_ns']
     """
     from hta_sql.archive import Archive  # not at the top: it takes DuckDB's start-up time
 
@@ -68,19 +83,10 @@ def open(
     return Archive(*archives, only_jobs=only_jobs, elsewhere=elsewhere)
 
 
-def compare(base: str | PathLike[str], test: str | PathLike[str], **selection) -> Comparison:
-    """Two jobs side by side: archives, jobs of one (`ARCHIVE::job`), or folders of traces.
-
-    See :func:`hta_sql.comparison.compare.compare` for what there is to choose.
-    """
-    from hta_sql.comparison.compare import compare
-
-    return compare(base, test, **selection)
-
-
 # What is imported when asked for, and where it is; `plot` needs the extra `viz`.
 _LATER = {
     "compact": "hta_sql.keeping.compact",
+    "compare": "hta_sql.comparison.compare",
     "compute_critical_path": "hta_sql.critical_path.compute",
     "drop": "hta_sql.keeping.drop",
     "export_job": "hta_sql.keeping.move",

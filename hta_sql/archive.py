@@ -1,6 +1,6 @@
-"""Open archives, call their queries, get Arrow tables back.
+"""Opens archives, calls their queries, and returns Arrow tables.
 
-Imports of Arrow are inside the functions: the command line prints a table without it.
+Arrow is imported inside the functions, since the command line prints a table without it.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
     from hta_sql.places.storage import Place
     from hta_sql.store.sources import Source
 
-# How remote.py and DuckDB say that a file is not there. Of one that was replaced between its footer
-# and its rows they say TProtocolException.
+# The messages of remote.py and DuckDB for a missing file. For a file that was replaced between the
+# reads of its footer and its rows, the message has TProtocolException.
 _GONE = re.compile(r"\.parquet is gone|No such file or directory|No files found that match")
 
 
 class Elsewhere(Protocol):
-    """Does queries of an archive somewhere else."""
+    """Answers the queries of an archive with other means than its own connection."""
 
     def answer(self, archive: Archive, query: Query, values: Mapping[str, Any]) -> pa.Table:
-        """The rows that the query itself gives, in its order."""
+        """The same rows as the query, in the same order."""
 
     def close(self) -> None: ...
 
@@ -57,14 +57,19 @@ class Elsewhere(Protocol):
 class Archive(Methods):
     """One archive, or several read as one; every query of the catalogue is a method.
 
-    An archive is a folder, or a URL of object storage. `only_jobs` leaves out all other jobs: of
-    thousands, that opens few files. Queries are done `elsewhere` if told, all else here.
-    Queries and :meth:`sql` return a ``pyarrow.Table``. It is for one thread: open another for each.
-    Whatever goes wrong with an archive, a query's name, a parameter or a statement is an
-    HtaSqlError of one line.
+    :func:`hta_sql.open` makes it. Queries and :meth:`sql` return a ``pyarrow.Table``;
+    `help(run.NAME)` describes a query. Use an Archive in one thread only; open another one for each
+    thread. All errors with an archive, a query's name, a parameter or a statement are HtaSqlErrors
+    with a message of one line.
 
-    For folders above: `session` has the connection and the files, `relation_of` and `relation`
-    give results that are not yet fetched.
+    For other modules of hta_sql: `session` has the connection and the files, and `relation_of` and
+    `relation` return results that are not yet fetched.
+
+    Args:
+        archives: Folders, or URLs of object storage.
+        only_jobs: Leaves out all other jobs, so that few files are opened.
+        elsewhere: Answers the queries in place of this process.
+        catalog: The queries. The default are those of hta_sql.
     """
 
     def __init__(
@@ -82,8 +87,8 @@ class Archive(Methods):
         if older := self.session.older_count:
             warnings.warn(
                 f"{older} {'trace was' if older == 1 else 'traces were'} ingested by an earlier "
-                "hta_sql: columns that it did not write are NULL, which some queries take for "
-                "nothing; ingest again to have them",
+                "hta_sql: columns that it did not write are NULL, and some queries read that as no "
+                "data; ingest the traces again",
                 stacklevel=3,
             )
         if "IPython" in sys.modules:
@@ -93,16 +98,33 @@ class Archive(Methods):
 
     @property
     def con(self) -> duckdb.DuckDBPyConnection:
-        """The DuckDB connection, with the tables, the views and all queries loaded.
+        """The DuckDB connection, with all tables, views and queries loaded.
 
-        What is made in it stays: from now on all files are seen, whatever jobs are asked for.
+        You may create objects in it, and they stay. From now on it reads the files of all jobs that
+        the archive was opened for, even if a query selects a few of them.
         """
         return self.session.share()
 
     def query(self, name: str, /, version: int | None = None, **parameters: Any) -> pa.Table:
-        """The result of a query by name, of the newest version unless told.
+        """The result of a query by name.
 
-        A version's columns and their meaning do not change: give it where code depends on them.
+        Args:
+            name: The query, such as "kernel_stats".
+            version: Its version. The default is the newest. The columns of a version and their
+                meaning do not change: give the version in code that depends on them.
+            parameters: The query's parameters.
+
+        Returns:
+            pyarrow.Table, with the columns of the query; times in integer nanoseconds.
+
+        Raises:
+            UnknownQuery: There is no such query or version.
+            BadParameter: A parameter is unknown, missing or of another type.
+            ArchiveError: Files of the archive are gone or cannot be read.
+            HtaSqlError: The query fails, for example for memory.
+
+        Examples:
+            >>> run.query("kernel_stats", version=1, top_k=5)
         """
         found = self._catalog.find(name, version)
         if found.deprecated:
@@ -113,9 +135,21 @@ class Archive(Methods):
         return answer
 
     def sql(self, sql: str, params: Any = None) -> pa.Table:
-        """The result of any SQL over the archive's tables, views and queries.
+        """The result of an SQL statement on the archive's tables, views and queries.
 
-        `params` are bound to ``$name`` (a dict) or ``?`` (a list).
+        Args:
+            sql: One statement that returns rows.
+            params: Values for ``$name`` (a dict) or ``?`` (a list).
+
+        Returns:
+            pyarrow.Table, with the statement's columns.
+
+        Raises:
+            HtaSqlError: The statement is wrong or fails; the message suggests names that are close.
+            ArchiveError: Files of the archive are gone or cannot be read.
+
+        Examples:
+            >>> run.sql("SELECT count(*) AS n FROM events WHERE rank = $rank", {"rank": 0})
         """
         answer = self._steadily(lambda: _table(self.relation(sql, params)))
         if lacking := lacking_results(self.session, self.called_in(sql)):
@@ -123,7 +157,7 @@ class Archive(Methods):
         return answer
 
     def relation_of(self, query: Query, given: Mapping[str, Any]) -> duckdb.DuckDBPyRelation:
-        """A query's result, not yet fetched."""
+        """The result of a query, not yet fetched."""
         sql, values = query.call(given)
         if self._elsewhere:
             return self.session.con.from_arrow(self._elsewhere.answer(self, query, values))
@@ -139,7 +173,7 @@ class Archive(Methods):
             raise from_duckdb(error, f"{query.name}: ") from error
 
     def relation(self, sql: str, params: Any = None) -> duckdb.DuckDBPyRelation:
-        """A statement's result, not yet fetched."""
+        """The result of a statement, not yet fetched."""
         self.session.see(None)
         self.session.load(self.called_in(sql))
         try:
@@ -150,7 +184,7 @@ class Archive(Methods):
         except (duckdb.Error, ValueError) as error:
             raise HtaSqlError(one_line(error)) from error
         if relation is None:
-            raise HtaSqlError("no SQL statement given")
+            raise HtaSqlError("the SQL has no statement that returns rows; give a SELECT")
         return relation
 
     def called_in(self, sql: str) -> set[str]:
@@ -159,23 +193,23 @@ class Archive(Methods):
 
     @contextmanager
     def narrowed(self, jobs: Iterable[str] | None) -> Iterator[None]:
-        """See these jobs alone for a while: work on one of thousands opens few files."""
+        """Read only these jobs inside a `with` block: few files of a large archive are opened."""
         with self.session.narrowed(jobs):
             yield
 
     def reload(self) -> None:
-        """See what has been added to the archive since it was opened."""
+        """Read what was added to the archive since it was opened."""
         self.session.forget_files()
         self.session.find_files()
 
     def check(self, name: str, version: int | None = None) -> list[str]:
-        """Test what a query's header promises on this archive; a line for every broken promise."""
+        """Test what a query's header promises on this archive: one line per broken promise."""
         query = self._catalog.find(name, version)
         found = self.relation_of(query, query.call({})[1])
         return list(broken_promises(self.session.con, query, found))
 
     def check_tables(self) -> list[str]:
-        """A line for every table that holds not all of what ingest wrote of a trace."""
+        """A line for each table and trace whose row count differs from what ingest wrote."""
         found = self.sql("FROM table_counts WHERE row_count <> written_count ORDER BY ALL")
         return [
             f"job {row['job']} rank {row['rank']}: {row['table_name']} holds {row['row_count']:,} "
@@ -198,7 +232,7 @@ class Archive(Methods):
         return f"hta_sql.open({', '.join(repr(str(root)) for root in self.session.roots)})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the jobs, a row each."""
+        """What a notebook shows: one row per job."""
         from hta_sql.show.html import result_html
 
         return result_html(
@@ -215,26 +249,26 @@ class Archive(Methods):
         return [*super().__dir__(), *self._catalog.newest]
 
     def __getattr__(self, name: str) -> Callable[..., pa.Table]:
-        if name.startswith("_"):  # before __init__ has run, and what IPython and copy look for
+        if name.startswith("_"):  # IPython and copy look for these, even before __init__ ran
             raise AttributeError(name)
         return method_of(self._catalog.find(name), self.query)
 
     def _steadily(self, ask: Callable[[], pa.Table]) -> pa.Table:
-        """What `ask` returns, asked again where `hta-sql compact` or `drop` came between."""
-        self.session.look_anew(on_disk=True)  # in object storage it is seen afterwards
+        """What `ask` returns. It is called again if `compact` or `drop` moved files meanwhile."""
+        self.session.look_anew(on_disk=True)  # in object storage this is checked afterwards
         for left in reversed(range(ATTEMPTS)):
             try:
                 with self.session.unmoved():
                     return ask()
             except (HtaSqlError, duckdb.Error, OSError) as error:
-                # What has moved is told before files go. Whoever looks in between is told no more,
-                # and may still find files that no row names and that go a moment later.
+                # A move is announced before files are deleted. A reader that looks in between has
+                # seen the announcement, and may still find files that are deleted a moment later.
                 if not left or not (isinstance(error, FilesMoved) or self._may_have_gone(error)):
                     raise
                 self.session.forget_files()
 
     def _may_have_gone(self, error: Exception) -> bool:
-        """Whether it is for want of a file of the archive, and not of one that SQL names."""
+        """Whether a file of the archive is missing, and not a file that the SQL names."""
         text = str(error)
         return (
             bool(_GONE.search(text))

@@ -1,8 +1,8 @@
-"""Errors that are the user's to mend: one line each, saying what, where and what to do."""
+"""Errors that users can fix. Each message is one line: what is wrong, where, and what to do."""
 
 import re
 
-# How a query itself says so, by SQL's error().
+# Messages that queries themselves raise with SQL's error().
 _REFUSED = re.compile(r"Invalid Input Error: (\w+: \w+ is .+|no job '.+)")
 
 _TRACEBACK = "Traceback (most recent call last):"
@@ -10,47 +10,47 @@ _TYPE = re.compile(r"^[\w.]+: ")
 
 
 class HtaSqlError(Exception):
-    """Anything hta_sql refuses to do; its text is one line for people."""
+    """An error that the user can fix; its message is one line."""
 
 
 class CatalogError(HtaSqlError):
-    """A file under sql/ does not keep the rules; the text starts with path:line."""
+    """A file under sql/ breaks the rules; the message starts with path:line."""
 
 
 class UnknownQuery(HtaSqlError, AttributeError):
-    """No query of that name or version in the catalogue.
+    """The catalogue has no query with this name or version.
 
-    Also an AttributeError, since queries are the methods of an Archive: hasattr() works.
+    It is also an AttributeError, so that hasattr() works: queries are methods of an Archive.
     """
 
 
 class BadParameter(HtaSqlError):
-    """A query was given a parameter that it does not have, or a value of the wrong type."""
+    """A query does not have this parameter, or the value has the wrong type."""
 
 
 class ArchiveError(HtaSqlError):
-    """What was given as an archive is not one, or cannot be read."""
+    """An archive does not exist or cannot be read or written."""
 
 
 class FilesMoved(ArchiveError):
-    """Files were moved or taken away while they were read: what was read may lack rows."""
+    """Files were moved or deleted while they were read, so the result may lack rows."""
 
 
 class IngestError(HtaSqlError):
-    """Traces could not be found, told apart or read."""
+    """Traces were not found, could not be read, or have no clear job and rank."""
 
 
 def one_line(error: Exception, at_most: int = 400) -> str:
-    """A library's error text as one line, without the quoted source that DuckDB appends."""
+    """The message of a library's error as one line, without the source that DuckDB quotes."""
     text = str(error).split("\n\nLINE ")[0]
-    if _TRACEBACK in text:  # of what DuckDB has called
+    if _TRACEBACK in text:  # from a Python function that DuckDB called
         text = _TYPE.sub("", text.strip().splitlines()[-1])
     text = " ".join(text.split())
     return text if len(text) <= at_most else text[: at_most - 1] + "…"
 
 
 def from_duckdb(error: Exception, before: str = "") -> HtaSqlError:
-    """DuckDB's error as ours; of a value that a query refuses, what the query says."""
+    """A DuckDB error as an HtaSqlError; if a query refuses a value, with the query's message."""
     text = one_line(error)
     refused = _REFUSED.search(text)
     return BadParameter(refused[1]) if refused else HtaSqlError(before + text)

@@ -1,7 +1,7 @@
-"""What open archives can do beside `archive.py`: functions of folders above it, as methods.
+"""Adds functions of other modules to open archives, as methods.
 
-`hta_sql/__init__.py` names them. So help() shows each with its signature and text, and nothing of
-theirs is imported before it is asked for.
+`hta_sql/__init__.py` names them. help() shows each with its signature and docstring, and a module
+is imported only when its method is used.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 
 
 class Methods:
-    """What an open archive inherits them from."""
+    """The base class of open archives, which has these methods."""
 
 
 class Later:
-    """The function `name` of a module, as a method; imported when asked for."""
+    """The function `name` of a module, as a method; imported when it is used."""
 
     def __init__(self, name: str, module: str):
         self._name, self._module = name, module
@@ -28,6 +28,6 @@ class Later:
 
 
 def add_methods(modules: Mapping[str, str]) -> None:
-    """By name of the function, the module that has it."""
+    """Add methods; `modules` maps the name of each function to its module."""
     for name, module in modules.items():
         setattr(Methods, name, Later(name, module))

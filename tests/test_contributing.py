@@ -26,5 +26,5 @@ def test_the_example_works(tmp_path, monkeypatch):
     of_page: dict = {}
     exec(block("python"), of_page)
     gpu = SmallTables()
-    of_page["test_copies_at_one_time_each_count"](gpu)
+    of_page["test_copies_at_the_same_time_each_count"](gpu)
     assert gpu.broken_promises("copy_times") == []

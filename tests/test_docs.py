@@ -1,11 +1,15 @@
 """The generated pages are current, every command has an example, and the notebook runs."""
 
+import importlib.util
+import inspect
 import re
 from pathlib import Path
+from types import ModuleType
 
 import click
 import pytest
 
+import hta_sql
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli import cli
 from hta_sql.database.docs import page
@@ -16,6 +20,31 @@ PROJECT = Path(__file__).parent.parent
 def test_page_of_queries_is_current():
     current = (PROJECT / "docs/queries.md").read_text(encoding="utf-8")
     assert current == page(Catalog.load()), "run: python -m hta_sql.database.docs > docs/queries.md"
+
+
+@pytest.fixture(scope="module")
+def api_page() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("api_page", PROJECT / "docs/api_page.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_page_of_the_api_is_current(api_page):
+    current = (PROJECT / "docs/api.md").read_text(encoding="utf-8")
+    assert current == api_page.page(), "run: python docs/api_page.py > docs/api.md"
+
+
+def test_public_functions_describe_each_parameter_result_and_error():
+    functions = [getattr(hta_sql, name) for name in hta_sql.__all__ if name[0].islower()]
+    functions += [hta_sql.archive.Archive.query, hta_sql.archive.Archive.sql]
+    for function in functions:
+        text = inspect.getdoc(function)
+        for name in inspect.signature(function).parameters:
+            if name != "self":
+                assert re.search(rf"^    {name}: .", text, re.MULTILINE), (function, name)
+        for section in ("Args:", "Returns:", "Raises:", "Examples:"):
+            assert f"\n{section}\n" in text, (function, section)
 
 
 def test_page_has_what_a_header_says(library):

@@ -24,7 +24,11 @@ pytestmark = pytest.mark.usefixtures("use_library")
             "Error: no query 'total_tim'; did you mean 'total_time'? (hta-sql list shows all 2)",
         ),
         ("show zzz", 2, "Error: no query 'zzz' (hta-sql list shows all 2)"),
-        ("show total_time --version 9", 2, "Error: no version 9 of total_time; there is 1, 2"),
+        (
+            "show total_time --version 9",
+            2,
+            "Error: no version 9 of total_time; its versions are 1, 2",
+        ),
         ("run total_time", 2, "Error: Missing argument 'ARCHIVE...'."),
         ("run total_time {archive} --only-rank x", 2, "Error: No such option '--only-rank'"),
         (
@@ -77,7 +81,7 @@ pytestmark = pytest.mark.usefixtures("use_library")
         (
             "run total_time {archive}/traces.parquet",
             1,
-            "traces.parquet: not an archive, it is a file",
+            "traces.parquet: not an archive, since it is a file",
         ),
         ("check missing", 1, "Error: missing: no such folder"),
         ("shell missing", 1, "Error: missing: no such folder"),

@@ -18,7 +18,12 @@ from shared import made_once
 PROJECT = Path(__file__).parent.parent
 GENERATED = {"queries.md", "api.md"}
 # Tested by tests/hta_docs and tests/test_contributing.py.
-ELSEWHERE = {"coming-from-hta.md", "differences-from-hta.md", "CONTRIBUTING.md"}
+ELSEWHERE = {
+    "coming-from-hta.md",
+    "hta-calls.md",
+    "differences-from-hta.md",
+    "CONTRIBUTING.md",
+}
 PAGES = [
     PROJECT / "README.md",
     PROJECT / "CONTRIBUTING.md",

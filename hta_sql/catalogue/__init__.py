@@ -1,1 +1,1 @@
-"""The files under sql/: what they say of themselves, and what they read."""
+"""Reads the files under sql/: their headers and comments, and what they read."""

@@ -1,11 +1,11 @@
 """The catalogue: all queries, tables and relations under sql/, read without DuckDB.
 
-One query is one file, ``queries/<theme>/<name>.v<N>.sql`` (see header.py).
+Each query is one file, ``queries/<theme>/<name>.v<N>.sql`` (see header.py).
 
-Tables, relations and queries may read each other, in no circle; they are loaded in that order
-(see catalogue/reads.py). A query reads no query. A table begins as an empty stub; its views that
-read files take the stub's place when an archive has such files. The folders ingest, critical_path
-and export are run by Python, file by file (see database/sql_files.py).
+Tables, relations and queries may read each other, but not in a circle. Each is loaded after what it
+reads (see catalogue/reads.py). A query does not read other queries. A table is an empty stub at
+first; if an archive has files of the table, views that read them replace the stub. Python runs the
+files in the folders ingest, critical_path and export one by one (see database/sql_files.py).
 """
 
 import hashlib
@@ -28,7 +28,7 @@ _FILES_ASKED_FOR = re.compile(r"read_parquet\(\s*(\w+)\('(\w+)'\)")
 
 @dataclass(frozen=True)
 class FileView:
-    """A view of sql/tables that reads the files of `table` which `macro` tells."""
+    """A view of sql/tables that reads the files of `table`; `macro` returns their names."""
 
     path: Path
     sql: str = field(repr=False)
@@ -37,13 +37,13 @@ class FileView:
 
     @property
     def stub(self) -> str:
-        """What stands in the view's place where there are no files."""
+        """The statement for an empty view, if there are no files."""
         return f"CREATE OR REPLACE VIEW {definition(self.sql)[0]} AS FROM {self.table}_schema();"
 
 
 @dataclass(frozen=True)
 class Catalog:
-    """Every query, by theme, name and version, and the files of the other layers."""
+    """All queries, ordered by theme, name and version, and the files of the other layers."""
 
     root: Path
     queries: tuple[Query, ...]
@@ -51,12 +51,12 @@ class Catalog:
     @staticmethod
     @cache
     def load() -> "Catalog":
-        """The catalogue of this hta_sql, read once."""
+        """The catalogue of this version of hta_sql, read once."""
         return Catalog.read(sql_root())
 
     @staticmethod
     def read(root: Path) -> "Catalog":
-        """Read all query files; CatalogError at the first that does not keep the rules."""
+        """Read all query files; raises CatalogError for the first that breaks the rules."""
         queries: dict[tuple[str, int], Query] = {}
         for path in sorted((root / "queries").rglob("*.sql")):
             query = read_query(path, root)
@@ -75,7 +75,7 @@ class Catalog:
 
     @cached_property
     def relations(self) -> list[Path]:
-        """The files of sql/relations, by concept."""
+        """The files of sql/relations, one folder per concept."""
         return sorted((self.root / "relations").rglob("*.sql"))
 
     @cached_property
@@ -85,22 +85,22 @@ class Catalog:
 
     @cached_property
     def macros(self) -> dict[str, tuple[Query, str]]:
-        """Every name that a query can be called by in SQL, and the statement that makes it so.
+        """All names of queries in SQL, each with its query and the statement that defines it.
 
-        Those are the numbered names and, for the newest version, the bare name too.
+        Each version has a name with its number; the newest version also has the name without one.
         """
         numbered = {query.macro: (query, query.sql) for query in self.queries}
         return numbered | {name: (query, query.alias) for name, query in self.newest.items()}
 
     @cached_property
     def published(self) -> list[Path]:
-        """The files of what people read by name: tables, and relations that are views."""
+        """The files of tables, and of relations that are views: users read these by name."""
         views = [p for p in self.relations if f"VIEW {p.stem} AS" in p.read_text(encoding="utf-8")]
         return [*self.tables, *sorted(views, key=lambda path: path.stem)]
 
     @cached_property
     def sources(self) -> dict[str, FileView]:
-        """The statements of sql/tables that read files, by the views that they make."""
+        """The statements of sql/tables that read files, by the name of their view."""
         return {
             definition(statement)[0]: FileView(path, statement, *asked.groups())
             for path in self.tables
@@ -110,8 +110,8 @@ class Catalog:
 
     @cached_property
     def digest(self) -> str:
-        """Tells these SQL files from others."""
-        # os.walk, since rglob takes longer than all else that is done here.
+        """A hash of the SQL files."""
+        # os.walk, since rglob takes longer than the rest of this function.
         files = sorted(
             os.path.join(folder, name)
             for folder, _, names in os.walk(self.root)
@@ -126,30 +126,30 @@ class Catalog:
 
     @cached_property
     def stored(self) -> dict[str, str]:
-        """The queries and relations of which archives store what they give, job by job.
+        """The queries and relations whose results archives store per job, each with its macro.
 
-        Those are what the tables stored_<name> are of; each with the macro, which has a version.
+        Each has a table stored_<name>. The name of the macro has a version.
         """
         return {
-            view.removeprefix("stored_"): told[1]
+            view.removeprefix("stored_"): found[1]
             for view, source in self.sources.items()
-            if view.startswith("stored_") and (told := _STORED_OF.search(source.sql))
+            if view.startswith("stored_") and (found := _STORED_OF.search(source.sql))
         }
 
     @cached_property
     def chosen(self) -> dict[str, str]:
-        """The macros <name>_of, which read what is stored of a relation, and compute the rest."""
+        """The macros <name>_of, which read stored rows of a relation and compute the others."""
         names = {f"{name}_of" for name in self.stored}
         files = (path for path in self.relations if path.stem in names)
         return {path.stem: path.read_text(encoding="utf-8") for path in files}
 
     def versions(self, name: str) -> list[Query]:
-        """All versions of a query, oldest first; UnknownQuery if there is none."""
+        """All versions of a query, oldest first; raises UnknownQuery if there is none."""
         self.find(name)
         return [query for query in self.queries if query.name == name]
 
     def find(self, name: str, version: int | None = None) -> Query:
-        """A query by name, of the newest version unless told; UnknownQuery if there is none."""
+        """The newest version of a query, or `version`; raises UnknownQuery if it does not exist."""
         if name not in self.newest:
             hint = did_you_mean(name, self.newest, "; ", "?")
             raise UnknownQuery(
@@ -160,11 +160,11 @@ class Catalog:
         versions = {query.version: query for query in self.versions(name)}
         if version not in versions:
             there = ", ".join(map(str, versions))
-            raise UnknownQuery(f"no version {version} of {name}; there is {there}")
+            raise UnknownQuery(f"no version {version} of {name}; its versions are {there}")
         return versions[version]
 
     def as_json(self) -> list[dict[str, Any]]:
-        """The catalogue as plain data, one object a query version."""
+        """The catalogue as plain data, one object per version of a query."""
         plain = (
             "name",
             "version",

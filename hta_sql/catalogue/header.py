@@ -1,7 +1,7 @@
 """Reads a query file: a comment block above one `CREATE OR REPLACE MACRO`.
 
 The block has a summary, text, and the keys `since`, `grain`, `returns`, `check` and so on. A file
-of another form is a CatalogError that starts with `path:line`.
+in another form raises a CatalogError that starts with `path:line`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def read_query(path: Path, root: Path) -> Query:
 
     named = _FILE.fullmatch(path.name)
     if not named or path.parent.parent != root / "queries":
-        wrong(1, "a query file is named queries/<theme>/<name>.v<N>.sql")
+        wrong(1, "the name of a query file has to be queries/<theme>/<name>.v<N>.sql")
     sql = path.read_text(encoding="utf-8")
     lines = sql.splitlines()
     size = next((n for n, line in enumerate(lines) if not line.startswith("--")), len(lines))
@@ -42,7 +42,7 @@ def read_query(path: Path, root: Path) -> Query:
     if not prose or not prose[0].endswith(".") or len(prose[0]) > 100:
         wrong(
             1,
-            "the first line is a one-sentence summary: '-- …', at most 100 characters, "
+            "the first line has to be a one-sentence summary: '-- …', at most 100 characters, "
             "ending with a full stop",
         )
     said: dict[str, list[tuple[int, str, list[tuple[int, str]]]]] = {}
@@ -53,10 +53,12 @@ def read_query(path: Path, root: Path) -> Query:
         elif line.startswith("--   "):
             more.append((number, line[4:]))
         elif line.rstrip() != "--":
-            wrong(number, f"neither a header key nor an indented continuation: {line!r}")
+            wrong(number, f"neither a header key nor an indented continuation line: {line!r}")
     for key in ("since", "grain", "returns"):
         if len(said.get(key, [])) != 1:
-            wrong(1, f"the header has {len(said.get(key, []))} lines '-- {key}:', not one")
+            wrong(
+                1, f"the header has {len(said.get(key, []))} lines '-- {key}:'; write exactly one"
+            )
     columns = tuple(_columns(said["returns"][0][2], wrong))
 
     def values(key: str) -> list[str]:
@@ -89,7 +91,7 @@ def read_query(path: Path, root: Path) -> Query:
 
 
 def _columns(lines: list[tuple[int, str]], wrong: Any) -> Iterator[Column]:
-    """The lines of a returns block; a line indented further goes on with the text above it."""
+    """The columns in a returns block. A line with more indent continues the text above it."""
     columns: list[list[str]] = []
     for number, line in lines:
         if line.startswith("     ") and columns:
@@ -102,15 +104,15 @@ def _columns(lines: list[tuple[int, str]], wrong: Any) -> Iterator[Column]:
 
 
 def _parameters(macro: str, body: list[str], at: int, wrong: Any) -> list[Parameter]:
-    """The parameters in a macro's signature, which has one a line, each with a comment."""
+    """The parameters in a macro's signature: one per line, each with a comment."""
     first = _MACRO.fullmatch(body[0]) if body else None
     if not first:
         wrong(at, f"expected 'CREATE OR REPLACE MACRO {macro}(' right below the header")
     if first[1] != macro:
-        wrong(at, f"the macro is {first[1]!r}, but by its file name {macro!r}")
+        wrong(at, f"the macro is {first[1]!r}, but the file name says {macro!r}")
     again = next((n for n, line in enumerate(body) if n and line[:7] == "CREATE "), None)
     if again or not body[-1].endswith(";"):
-        wrong(at + (again or len(body) - 1), "a query file is one statement, ended by ';'")
+        wrong(at + (again or len(body) - 1), "a query file has to be one statement, ended by ';'")
     signature: list[list[str | None]] = []
     for number, line in enumerate([] if first[2] else body[1:], start=at + 1):
         if line == ") AS TABLE":
@@ -125,14 +127,14 @@ def _parameters(macro: str, body: list[str], at: int, wrong: Any) -> list[Parame
 
 
 def _parameter(name: str, kind: str, default: str | None, text: str) -> Parameter:
-    """A parameter, with what its comment says of the default: `[default: …]` at the end."""
+    """A parameter. Its comment may end with the default in words: `[default: …]`."""
     if said := _SHOWN_DEFAULT.fullmatch(text):
         return Parameter(name, kind, default, *said.groups())
     return Parameter(name, kind, default, text, "all" if default == "NULL" else default)
 
 
 def column_comments(path: Path) -> dict[str, str]:
-    """What a table's or view's file says of its columns, each on the column's line."""
+    """The comments on the columns of a table or view, each on the line of its column."""
     return dict(_COLUMN_COMMENT.findall(path.read_text(encoding="utf-8")))
 
 
@@ -147,5 +149,5 @@ def comment_of(path: Path) -> str:
 
 
 def shown(path: Path, root: Path) -> str:
-    """A path as errors show it: from the folder above sql/."""
+    """A path in the form of error messages: relative to the folder above sql/."""
     return path.relative_to(root.parent).as_posix()

@@ -1,4 +1,4 @@
-"""A query as its file describes it, and how it is called."""
+"""A query as its file describes it, and the SQL that calls it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _INTEGER_BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
 class Parameter:
     """One parameter of a query.
 
-    `default` is SQL text, None where a value must be given. `shown_default` is the default in
-    words for people, such as "all" for NULL.
+    `default` is SQL text, or None if a value is required. `shown_default` is the default in words,
+    such as "all" for NULL.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Parameter:
         return f"{self.name} {self.type}{default}"
 
     def value(self, given: Any) -> Any:
-        """`given` as DuckDB can bind it; ValueError, TypeError where it is of another type."""
+        """`given` in a form that DuckDB can bind; ValueError or TypeError for a wrong type."""
         if given is None:
             return None
         if not self.is_list:
@@ -48,7 +48,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a query's result; `unit` is ``-`` where it has none."""
+    """One column of a query's result; `unit` is ``-`` if it has none."""
 
     name: str
     type: str
@@ -81,9 +81,9 @@ class Query:
 
     @property
     def alias(self) -> str:
-        """The statement that lets the query be called without its number.
+        """The statement that defines the query's name without a version.
 
-        It calls the numbered one: a second copy would double what opening an archive costs.
+        It calls the macro with the version: a second copy would double the time to open an archive.
         """
         parameters = ", ".join(map(str, self.parameters))
         given = ", ".join(f"{p.name} := {p.name}" for p in self.parameters)
@@ -100,14 +100,14 @@ class Query:
         return self.macro
 
     def call(self, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-        """The SQL that calls this query, and the values it binds; BadParameter if they misfit."""
+        """The SQL that calls the query, and the values to bind; BadParameter if one is wrong."""
         known = {p.name: p for p in self.parameters}
         values = {}
         for name, value in given.items():
             if name not in known:
                 raise BadParameter(f"{self.name} has no parameter {name!r}; {self._takes(name)}")
             if value is None and known[name].default is not None:
-                continue  # to give nothing is to leave it out
+                continue  # None stands for the default
             try:
                 values[name] = known[name].value(value)
             except (TypeError, ValueError):
@@ -125,7 +125,7 @@ class Query:
 
 
 def _scalar(kind: str, given: Any) -> Any:
-    """`given` if it is a `kind`; types other than the usual ones are left to DuckDB."""
+    """`given` if it has the type `kind`; DuckDB checks types that are not handled here."""
     if kind in _INTEGER_BITS:
         number = operator.index(given)
         if isinstance(given, bool) or not -1 <= number >> (_INTEGER_BITS[kind] - 1) <= 0:
@@ -141,6 +141,6 @@ def _scalar(kind: str, given: Any) -> Any:
 
 
 def did_you_mean(wrong: str, names: Iterable[str], before: str = "", after: str = "? ") -> str:
-    """The name that comes near to a wrong one, as a question; empty where none does."""
+    """A question with the name that is most like a wrong name; empty if none is similar."""
     near = difflib.get_close_matches(wrong, names, n=1)
     return f"{before}did you mean {near[0]!r}{after}" if near else ""

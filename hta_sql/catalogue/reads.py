@@ -1,8 +1,8 @@
-"""What the files under sql/ read of each other, found by parsing them with DuckDB.
+"""Finds which files under sql/ read which others, by parsing them with DuckDB.
 
-A file of sql/tables, sql/relations or sql/queries defines macros and views by `CREATE OR REPLACE`
-statements. It may read what any other file defines, in no circle; the files are run in that order.
-Each file with such reads shows the names in its leading comment, as `-- reads: …`.
+A file in sql/tables, sql/relations or sql/queries defines macros and views with `CREATE OR REPLACE`
+statements. It may read what other files define, but not in a circle; each file runs after those
+that it reads. The leading comment of a file has the names that it reads, as `-- reads: …`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def readers(root: Path) -> dict[Path, str]:
 
 
 def in_order(con: duckdb.DuckDBPyConnection, files: Mapping[Path, str]) -> list[Path]:
-    """The files, each behind all that it reads, else by path; CatalogError for a circle."""
+    """The files, each after all that it reads, otherwise by path; CatalogError for a circle."""
     ordering = TopologicalSorter()
     for path, read in reads_of(con, files).items():
         ordering.add(path, *sorted(read.values()))
@@ -42,7 +42,7 @@ def in_order(con: duckdb.DuckDBPyConnection, files: Mapping[Path, str]) -> list[
         ordering.prepare()
     except CycleError as error:
         circle = " reads ".join(path.name for path in reversed(error.args[1]))
-        raise CatalogError(f"{circle}: files read each other in a circle") from None
+        raise CatalogError(f"{circle}: files must not read each other in a circle") from None
     ordered: list[Path] = []
     while ordering.is_active():
         ready = sorted(ordering.get_ready())
@@ -61,12 +61,14 @@ def reads_of(
         found = statements(sql)
         if not found or not _are_all(con, path, sql, found):
             raise CatalogError(
-                f"{path.name}: each statement begins a line with CREATE OR REPLACE MACRO or VIEW, "
-                "and only its last line ends with ;"
+                f"{path.name}: each statement has to begin a line with CREATE OR REPLACE MACRO or "
+                "VIEW, and only its last line may end with ;"
             )
         for name, body in map(definition, found):
             if homes.setdefault(name, path) != path:
-                raise CatalogError(f"{path.name}: {name} is also in {homes[name].name}")
+                raise CatalogError(
+                    f"{path.name}: {homes[name].name} already defines {name}; rename one"
+                )
             bodies.setdefault(path, []).append(body)
     read = {
         path: {name for body in bodies[path] for name in _names(con, path, body)} for path in bodies
@@ -78,22 +80,22 @@ def reads_of(
 
 
 def with_reads(sql: str, names: Iterable[str]) -> str:
-    """A file's text with what it reads in its leading comment: above `CREATE`, or of a query
-    behind the other keys of its header."""
+    """A file's text with the names that it reads in its leading comment: above `CREATE`, or in a
+    query after the other keys of its header."""
     sql = _READS.sub("", sql, count=1)
     if not names:
         return sql
-    told = textwrap.wrap(
+    wrapped = textwrap.wrap(
         "reads: " + ", ".join(names), _WIDTH - 5, break_on_hyphens=False, break_long_words=False
     )
-    lines = "".join(f"-- {line}\n" if not n else f"--   {line}\n" for n, line in enumerate(told))
+    lines = "".join(f"-- {line}\n" if not n else f"--   {line}\n" for n, line in enumerate(wrapped))
     header = re.match(r"(?:--.*\n)*", sql)[0]
     is_query = re.search(r"^-- since: ", header, re.MULTILINE)
     return header + ("" if is_query else "--\n") + lines + sql[len(header) :]
 
 
 def _are_all(con: duckdb.DuckDBPyConnection, path: Path, sql: str, found: list[str]) -> bool:
-    """Whether DuckDB sees these statements in a file, and no others."""
+    """Whether DuckDB finds exactly these statements in a file."""
     try:
         seen = [statement.query.rstrip(" \n;") for statement in con.extract_statements(sql)]
     except duckdb.Error as error:
@@ -105,7 +107,7 @@ def _are_all(con: duckdb.DuckDBPyConnection, path: Path, sql: str, found: list[s
 
 
 def _names(con: duckdb.DuckDBPyConnection, path: Path, body: str) -> Iterator[str]:
-    """All names that a SELECT reads: tables, views, macros; not its own CTEs."""
+    """All names that a SELECT reads: tables, views and macros, but not its own CTEs."""
     [(text,)] = con.execute("SELECT json_serialize_sql($1::VARCHAR)", [body]).fetchall()
     parsed = orjson.loads(text)
     if parsed["error"]:
@@ -114,7 +116,7 @@ def _names(con: duckdb.DuckDBPyConnection, path: Path, body: str) -> Iterator[st
 
 
 def _in_node(node: Any, ctes: frozenset[str]) -> Iterator[str]:
-    """The names below a node of the parsed statement; `ctes` are those that it sees."""
+    """The names below a node of the parsed statement; `ctes` are the CTEs that it can read."""
     if isinstance(node, list):
         for item in node:
             yield from _in_node(item, ctes)
@@ -122,7 +124,7 @@ def _in_node(node: Any, ctes: frozenset[str]) -> Iterator[str]:
     if not isinstance(node, dict):
         return
     for entry in (node.get("cte_map") or {}).get("map", []):
-        # A CTE sees those above it, and itself where it is recursive.
+        # A CTE can read the CTEs above it, and itself if it is recursive.
         query = entry["value"]["query_node"]
         own = {entry["key"]} if query["type"] == "RECURSIVE_CTE_NODE" else set()
         yield from _in_node(query, ctes | own)
@@ -130,7 +132,7 @@ def _in_node(node: Any, ctes: frozenset[str]) -> Iterator[str]:
     if node.get("type") == "BASE_TABLE":
         yield from {node["table_name"]} - ctes
     elif node.get("type") == "TABLE_FUNCTION":
-        # A table macro is told its tables by name, as text.
+        # A table macro gets the names of tables as text.
         given = [argument["expression"] for argument in node["function"]["arguments"]]
         texts = {value["literal"]["text"] for value in given if value["class"] == "CONSTANT"}
         yield from texts - ctes
@@ -142,7 +144,7 @@ def _in_node(node: Any, ctes: frozenset[str]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Write the lines `-- reads:` of all files anew."""
+    """Rewrite the lines `-- reads:` of all files."""
     files = readers(sql_root())
     with contextlib.closing(duckdb.connect()) as con:
         for path, names in reads_of(con, files).items():

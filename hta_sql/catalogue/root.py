@@ -1,4 +1,4 @@
-"""Where the files of sql/ are."""
+"""Finds the folder sql/."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def sql_root() -> Path:
-    """Where sql/ is: inside the package when installed from a wheel, else beside it."""
+    """The folder sql/: inside the package if it was installed from a wheel, otherwise beside it."""
     package = Path(__file__).resolve().parents[1]
     inside = package / "_sql"
     return inside if inside.is_dir() else package.parent / "sql"

@@ -1,4 +1,4 @@
-"""Queries as methods: signatures and docstrings made of their headers."""
+"""Makes methods from queries, with signatures and docstrings from their headers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from hta_sql.catalogue.query import Query
+from hta_sql.catalogue.query import Parameter, Query
 from hta_sql.errors import BadParameter
 
 if TYPE_CHECKING:
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def method_of(query: Query, ask: Callable[..., pa.Table]) -> Callable[..., pa.Table]:
-    """A function that asks a query, with its parameters by name; its header is the docstring."""
+    """A function that calls a query with parameters by name; the docstring is its header."""
 
     def call(*args: Any, **parameters: Any) -> pa.Table:
         if args:
-            raise BadParameter(f"{query.name} takes its parameters by name: {signature}")
+            raise BadParameter(f"{query.name} takes parameters only by name: {signature}")
         return ask(query.name, **parameters)
 
     parameters = []
@@ -37,7 +37,7 @@ def method_of(query: Query, ask: Callable[..., pa.Table]) -> Callable[..., pa.Ta
 
 
 class _SqlText(str):
-    """A type or default in a signature, shown as the SQL has it."""
+    """A type or default in a signature, shown as in the SQL."""
 
     def __repr__(self) -> str:
         return str(self)
@@ -47,8 +47,17 @@ def _docstring(query: Query) -> str:
     width = max(len(column.name) for column in query.columns)
     parts = [query.summary, query.text]
     if query.parameters:
-        parts += ["Parameters:\n" + "\n".join(f"    {p}: {p.text}" for p in query.parameters)]
+        parts += ["Args:\n" + "\n".join(map(_argument, query.parameters))]
     parts += [
-        "Columns:\n" + "\n".join(f"    {c.name:{width}}  {c.type}, {c.text}" for c in query.columns)
+        f"Returns:\n    pyarrow.Table, one row per {', '.join(query.grain)}:\n"
+        + "\n".join(f"    {c.name:{width}}  {c.type}, {c.text}" for c in query.columns),
+        "Raises:\n    BadParameter: A parameter is unknown, missing or of another type.",
+        f"Examples:\n    >>> run.{query.name}({', '.join(f'{p.name}=…' for p in query.required)})",
     ]
     return "\n\n".join(filter(None, parts))
+
+
+def _argument(parameter: Parameter) -> str:
+    shown = parameter.shown_default
+    default = "required" if shown is None else f"default: {shown}"
+    return f"    {parameter.name} ({parameter.type}): {parameter.text} [{default}]"

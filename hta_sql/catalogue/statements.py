@@ -16,6 +16,6 @@ def statements(sql: str) -> list[str]:
 
 
 def definition(statement: str) -> tuple[str, str]:
-    """The macro or view that a statement makes, and a SELECT that reads what it reads."""
+    """The macro or view that a statement defines, and a SELECT with its body."""
     macro, is_table, view, body = _DEFINITION.fullmatch(statement).groups()
     return macro or view, body if view or is_table else f"SELECT {body}"

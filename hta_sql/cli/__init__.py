@@ -1,4 +1,4 @@
-"""The command line; a module a group of commands."""
+"""The command line. Each module has one group of commands."""
 
 from hta_sql.cli.program import cli, main
 

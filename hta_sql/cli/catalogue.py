@@ -1,4 +1,4 @@
-"""The commands that tell which queries there are."""
+"""The commands that list and describe the queries."""
 
 import json
 import shutil
@@ -11,7 +11,7 @@ from hta_sql.catalogue.catalog import Catalog
 
 @click.command("list")
 def list_() -> None:
-    """List the queries with a sentence each, by theme.
+    """List all queries by theme, with one sentence on each.
 
     \b
     Example:
@@ -31,7 +31,9 @@ def list_() -> None:
 
 @click.command()
 @click.argument("query")
-@click.option("--version", type=int, metavar="N", help="Version. [default: the newest]")
+@click.option(
+    "--version", type=int, metavar="N", help="Version of the query. [default: the newest]"
+)
 def show(query: str, version: int | None) -> None:
     """Print a query's SQL file, which is its documentation.
 
@@ -43,9 +45,11 @@ def show(query: str, version: int | None) -> None:
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="As JSON, which is the only form so far.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON, which is the only format so far."
+)
 def catalog(as_json: bool) -> None:
-    """Print all that is known of the queries, for programs.
+    """Print the catalogue of queries as JSON, for programs.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""The command that tests an archive."""
+"""The command that checks an archive."""
 
 import click
 
@@ -11,9 +11,12 @@ from hta_sql.errors import HtaSqlError
 @click.command()
 @archives_argument
 def check(archives: tuple[str, ...]) -> None:
-    """Test that an archive is whole and keeps what the queries' headers promise.
+    """Check an archive for missing rows and broken query promises.
 
-    Exits with 1 where rows are missing or a promise is broken.
+    It compares the rows of each table with the number that ingest wrote. It also runs each query
+    and tests what the query's header promises: columns, grain and checks. Queries that need a
+    parameter are skipped, with a line on stderr. The exit status is 1 if rows are missing or a
+    promise is broken.
 
     \b
     Example:
@@ -27,7 +30,7 @@ def check(archives: tuple[str, ...]) -> None:
         for query in Catalog.load().queries:
             if query.required:
                 needs = ", ".join(p.name for p in query.required)
-                click.echo(f"{query}: not checked, it needs {needs}", err=True)
+                click.echo(f"{query}: not checked, because it needs {needs}", err=True)
                 continue
             tested += 1
             try:

@@ -1,4 +1,4 @@
-"""The commands about critical paths."""
+"""The command that computes critical paths."""
 
 import time
 from pathlib import Path
@@ -15,27 +15,31 @@ from hta_sql.show.formats import format_of
 
 @click.command("critical-path")
 @archives_argument
-@click.option("--step", type=click.IntRange(min=0), metavar="N", help="Of ProfilerStep#N.")
-@click.option("--annotation", metavar="TEXT", help="Of an annotation with this in its name.")
+@click.option(
+    "--step", type=click.IntRange(min=0), metavar="N", help="Analyse the step ProfilerStep#N."
+)
+@click.option(
+    "--annotation", metavar="TEXT", help="Analyse a host annotation whose name contains TEXT."
+)
 @click.option(
     "--instance",
     type=click.IntRange(min=0),
     default=0,
     metavar="I",
-    help="Which of them in time. [default: 0, the first]",
+    help="Which of these annotations on each rank, in order of time. [default: 0, the first]",
 )
 @click.option(
     "--data-loading",
     multiple=True,
     metavar="TEXT",
-    help="Annotations with this in their name load data, too; repeatable.",
+    help="Count annotations whose name contains TEXT as data loading too; repeatable.",
 )
 @click.option(
     "--faster",
     multiple=True,
     metavar="NAME=TIMES",
-    help="Ask what if this kernel, operator or call were so many times faster, or all "
-    "that is bound by it, such as data_loading; repeatable.",
+    help="Add a row to what_if: NAME is TIMES times faster. NAME is a kernel, operator, call or "
+    "annotation, or a value of bound_by, such as data_loading; repeatable.",
 )
 @with_output
 def critical_path(
@@ -45,11 +49,18 @@ def critical_path(
     output: Path | None,
     **chosen: Any,
 ) -> None:
-    """Find what bounds a step, an annotation or whole traces, and keep it in the archive.
+    """Find what bounds a step, an annotation or whole traces.
 
-    Prints what each rank's path is bound by. Afterwards the queries critical_path,
-    critical_path_summary, critical_path_ranks (the path of the job through its ranks) and what_if
-    read it. A window of a job computed again, be it of other ranks, replaces what there was of it.
+    It computes critical paths, stores them in the archive, and prints what bounds each rank. The
+    window is a step, an annotation, or the whole trace if neither is given. If a window of a job is
+    computed again, the new result replaces the old one, even if the ranks differ.
+
+    \b
+    These queries read the result:
+      * critical_path: each rank's path
+      * critical_path_summary: what each rank's path is bound by
+      * critical_path_ranks: the path of the job through its ranks
+      * what_if: how long the window would take if something were faster
 
     \b
     Example:
@@ -61,7 +72,9 @@ def critical_path(
     asked = [_name_and_times(item) for item in faster]
     times = dict(asked)
     if len(times) < len(asked):
-        raise click.BadParameter("a name is given twice", param_hint="--faster")
+        raise click.BadParameter(
+            "a name is given twice; give each name once", param_hint="--faster"
+        )
     if output:
         format_of(output, format)
     began = time.monotonic()
@@ -74,7 +87,7 @@ def critical_path(
         found = archive.compute_critical_path(faster=times, progress=progress, **chosen)
         bar.clear()
         for path in found:
-            left_out = f", {path.left_out_count:,} left out" if path.left_out_count else ""
+            left_out = f", {path.left_out_count:,} edges left out" if path.left_out_count else ""
             click.echo(
                 f"{path.job}, {path.path_window}: {_ranks(len(path.ranks))}, "
                 f"{path.node_count:,} nodes, {path.edge_count:,} edges{left_out}",
@@ -88,7 +101,10 @@ def critical_path(
             "ORDER BY subject",
             {"window": window, "names": list(times)},
         )["subject"].to_pylist():
-            click.echo(f"Warning: --faster: nothing there is named {name!r}", err=True)
+            click.echo(
+                f"Warning: --faster: nothing in {window!r} is named {name!r}; give the exact name",
+                err=True,
+            )
         relation = archive.relation_of(
             Catalog.load().find("critical_path_summary"),
             {"only_jobs": [path.job for path in found], "only_windows": [window]},
@@ -96,8 +112,8 @@ def critical_path(
         write_result(archive, relation, format, output)
 
 
-_JOBS = list_option("--only-jobs", click.STRING, "Jobs to look at. [default: all]")
-_RANKS = list_option("--only-ranks", click.INT, "Ranks to look at. [default: all]")
+_JOBS = list_option("--only-jobs", click.STRING, "Jobs to analyse. [default: all]")
+_RANKS = list_option("--only-ranks", click.INT, "Ranks to analyse. [default: all]")
 critical_path.params += [_JOBS, _RANKS]
 
 
@@ -109,7 +125,8 @@ def _name_and_times(item: str) -> tuple[str, float]:
         times = 0.0
     if not (is_pair and name and 1 < times < float("inf")):
         raise click.BadParameter(
-            f"{item!r} is not NAME=TIMES, more than 1 times", param_hint="--faster"
+            f"{item!r} is not NAME=TIMES with TIMES above 1, such as aten::mm=1.5",
+            param_hint="--faster",
         )
     return name, times
 

@@ -1,4 +1,4 @@
-"""The command that compares two jobs and fails a pipeline where it must."""
+"""The command that compares two jobs, and can make a pipeline fail."""
 
 import signal
 import sys
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hta_sql.comparison.comparison import Comparison
     from hta_sql.comparison.condition import Verdict
 
-# Exit statuses beside those of all commands.
+# An exit status in addition to those that all commands have.
 _A_CONDITION_HOLDS = 3
 
 
@@ -25,7 +25,9 @@ def _choose_table(ctx: click.Context, option: click.Parameter, name: str | None)
     from hta_sql.comparison.comparison import queries_of_two
 
     if name is not None and name not in queries_of_two():
-        raise click.BadParameter(f"{name!r} is none of {', '.join(queries_of_two())}")
+        raise click.BadParameter(
+            f"{name!r} does not compare two jobs; give one of {', '.join(queries_of_two())}"
+        )
     return name
 
 
@@ -43,7 +45,7 @@ def _choose_table(ctx: click.Context, option: click.Parameter, name: str | None)
     "conditions",
     multiple=True,
     metavar="CONDITION",
-    help="Exit with 3 where this holds beyond noise, such as 'step_time > 3%'; repeatable.",
+    help="Exit with status 3 if this condition holds, such as 'step_time > 3%'; repeatable.",
 )
 @with_output
 def diff(
@@ -55,26 +57,37 @@ def diff(
     output: Path | None,
     **selection: Any,
 ) -> None:
-    """Compare two jobs: by how much a step got longer, what changed first, and the tables.
+    """Compare two jobs: how step time changed, and why.
 
-    BASE is what was before, TEST what is asked about: an archive, a job of one (ARCHIVE::JOB), or
-    a folder or file of traces, which are ingested for this once. With ranks or steps chosen, both
-    may be the same job.
-
-    A condition is METRIC > LIMIT or METRIC < LIMIT. METRIC is a name in step_diff: step_time,
-    gpu_span, gpu_busy, idle, compute, exposed_communication, exposed_memory, communication, memory
-    or kernel_sum; LIMIT is by how much it differs, in %, ns, us, ms or s. It is also kernel_time,
-    transfer, host_time or data_loading, for the call of any single one that diff_causes names.
-    A condition holds only where the difference is beyond noise.
-
-    Noise is that of the steps within each run; what differs from run to run by chance, only many
-    runs tell: see regressions.
+    BASE is the reference, and TEST is the job to check against it. Each is an archive, a job in an
+    archive (ARCHIVE::JOB), or a folder or file of traces. Traces are ingested for this comparison
+    only. BASE and TEST may be the same job if you choose different ranks or steps.
 
     \b
-    Exit status: 0 no condition holds; 3 one does; 1 it cannot be told, as the two cannot be
-    compared or nothing is known of noise; 2 wrong usage.
+    A condition of --fail-if is METRIC > LIMIT or METRIC < LIMIT:
+      * METRIC is step_time, gpu_span, gpu_busy, idle, compute, communication,
+        exposed_communication, memory, exposed_memory or kernel_sum, as in
+        step_diff. LIMIT is the difference of TEST from BASE, in %, ns, us,
+        ms or s.
+      * METRIC is kernel_time, transfer, host_time or data_loading. LIMIT is a
+        difference in time per call, in %. The condition holds if it holds
+        for at least one kernel, collective, operator or annotation that
+        diff_causes lists.
 
-    --format json has all tables; csv, parquet and arrow one, diff_causes unless told.
+    A condition holds only if the difference is beyond noise. Noise is measured from the steps
+    within each run. It does not include variation between runs; the query regressions measures
+    that from many runs.
+
+    \b
+    Exit status:
+      0  no condition holds
+      1  an error, or a condition cannot be decided: the jobs cannot be
+         compared, the metric is missing, or the noise is unknown
+      2  wrong usage
+      3  a condition holds
+
+    --format json prints all tables except op_alignment. csv, parquet and arrow have one table,
+    diff_causes. With --table, each format prints that query's result.
 
     \b
     Example:
@@ -91,7 +104,7 @@ def diff(
     except BadParameter as error:
         raise click.BadParameter(str(error), param_hint="--fail-if") from None
     form = format_of(output, format)
-    # A pipeline that is cancelled leaves no folders behind.
+    # If a pipeline cancels the command, no temporary folders stay behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with compare(base, test, report=lambda line: click.echo(line, err=True), **selection) as found:
         verdicts = [found.judge(condition) for condition in asked]
@@ -116,7 +129,7 @@ def _write(text: str, output: Path | None) -> None:
 def _as_json(found: "Comparison", verdicts: "list[Verdict]") -> str:
     from hta_sql.comparison.comparison import queries_of_two
 
-    # op by op is another question, of one step.
+    # op_alignment has a row per operator call of one step: another question, and a long table.
     names = [name for name in queries_of_two() if name not in ("diff_causes", "op_alignment")]
     return orjson.dumps(
         {
@@ -132,12 +145,14 @@ def _as_json(found: "Comparison", verdicts: "list[Verdict]") -> str:
 
 
 def _exit(found: "Comparison", verdicts: "list[Verdict]") -> None:
-    """Say which conditions hold, and end with the status that a pipeline looks at."""
+    """Print which conditions hold, and end with the exit status that a pipeline checks."""
     for verdict in verdicts:
-        said = {True: "holds", False: "does not hold", None: "cannot be told"}[verdict.holds]
+        said = {True: "holds", False: "does not hold", None: "cannot be decided"}[verdict.holds]
         click.echo(f"--fail-if '{verdict.condition}' {said}: {verdict.text}", err=True)
     if verdicts and found.reasons["prevents"]:
-        raise HtaSqlError(f"not comparable, so no condition counts: {found.reasons['prevents'][0]}")
+        raise HtaSqlError(
+            f"the jobs cannot be compared, so no condition counts: {found.reasons['prevents'][0]}"
+        )
     if any(verdict.holds for verdict in verdicts):
         raise click.exceptions.Exit(_A_CONDITION_HOLDS)
     if any(verdict.holds is None for verdict in verdicts):
@@ -146,7 +161,9 @@ def _exit(found: "Comparison", verdicts: "list[Verdict]") -> None:
 
 diff.params += [
     list_option(
-        f"--{side}-{what}", click.INT, f"{what.capitalize()} of {side.upper()}. [default: all]"
+        f"--{side}-{what}",
+        click.INT,
+        f"{what.capitalize()} of {side.upper()} to compare. [default: all]",
     )
     for side in ("base", "test")
     for what in ("ranks", "steps")

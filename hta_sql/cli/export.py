@@ -1,4 +1,4 @@
-"""The commands that write traces."""
+"""The commands that write traces for Perfetto."""
 
 import re
 import signal
@@ -13,7 +13,7 @@ from hta_sql.cli.options import archives_argument, list_option
 from hta_sql.cli.progress import Progress
 from hta_sql.cli.results import open_archives
 
-# As in export/perfetto.py, which is not read for a page of help.
+# As in export/perfetto.py, which is not imported to print help.
 _COUNTERS = ("queue", "bandwidth", "utilisation")
 _UNITS_NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 _TIME = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|ms|s)")
@@ -21,7 +21,7 @@ _TIME = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|ms|s)")
 
 @click.group()
 def export() -> None:
-    """Write traces with what the queries found, for Perfetto.
+    """Write traces with query results, for Perfetto.
 
     \b
     Example:
@@ -34,7 +34,7 @@ _out_argument = click.argument(
     "out", type=click.Path(dir_okay=False, path_type=Path), metavar="OUT.json[.gz]"
 )
 _job_option = click.option(
-    "--job", metavar="JOB", help="Which job. [default: the only one of the archive]"
+    "--job", metavar="JOB", help="Job to export. [default: the only job of the archive]"
 )
 
 
@@ -48,7 +48,9 @@ def _window(
         from_ns, until_ns = (round(float(end[1]) * _UNITS_NS[end[2]]) for end in ends)
         if from_ns >= until_ns:
             raise click.BadParameter(
-                f"{value!r} is no time: FROM is before UNTIL, such as 10ms..25ms", ctx, option
+                f"{value!r} ends before it begins; give FROM before UNTIL, such as 10ms..25ms",
+                ctx,
+                option,
             )
         if until_ns < 2**60:
             return from_ns, until_ns
@@ -65,7 +67,9 @@ def _counters(ctx: click.Context, option: click.Parameter, value: str | None) ->
         return ()
     if unknown := [name for name in names if name not in _COUNTERS]:
         raise click.BadParameter(
-            f"{unknown[0]!r} is none of {', '.join(_COUNTERS)}; or it is none", ctx, option
+            f"{unknown[0]!r} is not a counter; give some of {', '.join(_COUNTERS)}, or none",
+            ctx,
+            option,
         )
     return tuple(names)
 
@@ -74,12 +78,12 @@ _counters_option = click.option(
     "--counters",
     callback=_counters,
     metavar="NAME,...",
-    help=f"Counters to add: {', '.join(_COUNTERS)}; or none. [default: all]",
+    help=f"Counters to add: {', '.join(_COUNTERS)}, or none. [default: all]",
 )
 
 
 def _write(archives: tuple[str, ...], out: Path, export: Callable[..., int]) -> None:
-    # What a pipeline cancels leaves no half of a file.
+    # If a pipeline cancels the command, no partial file stays behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     from hta_sql.export.file import refuse_inside
 
@@ -95,16 +99,16 @@ def _write(archives: tuple[str, ...], out: Path, export: Callable[..., int]) -> 
 @_out_argument
 @_job_option
 @click.option(
-    "--step", type=click.IntRange(min=0), metavar="N", help="Only what belongs to ProfilerStep#N."
+    "--step", type=click.IntRange(min=0), metavar="N", help="Write only the step ProfilerStep#N."
 )
 @click.option(
     "--window",
     callback=_window,
     metavar="FROM..UNTIL",
-    help="Only what overlaps this time, from the first GPU activity on: 10ms..25ms.",
+    help="Write only what overlaps this time, such as 10ms..25ms after the first GPU activity.",
 )
 @_counters_option
-@click.option("--kernels-only", is_flag=True, help="Only kernels, copies and memsets.")
+@click.option("--kernels-only", is_flag=True, help="Write only kernels, copies and memsets.")
 def export_perfetto_(
     archives: tuple[str, ...],
     out: Path,
@@ -113,13 +117,15 @@ def export_perfetto_(
     kernels_only: bool,
     **chosen: Any,
 ) -> None:
-    """Write ranks of a job side by side, for https://ui.perfetto.dev.
+    """Write the ranks of a job side by side on one clock.
 
-    One rank is written as its trace has it. Several are moved onto one clock, each as a whole, so
-    that what they wait for each other stands one below the other; a process of the job shows its
-    steps, and which rank came late to collectives. Lengths of queues, bandwidths of copies and how
-    busy GPUs are go with them as counters. Read again by ingest, several ranks are one trace with
-    all their devices.
+    Open the file in https://ui.perfetto.dev. It also has counters: queue lengths, bandwidths of
+    copies, and how busy the GPUs are.
+
+    A single rank is written as it is in its trace. If there are several ranks, all times of a rank
+    are moved by the same amount, onto one clock, so that ranks that wait for each other line up.
+    One more process shows the steps of the job, and which rank came late to collectives. If ingest
+    reads such a file, it gets one trace with the devices of all ranks.
 
     \b
     Example:
@@ -128,7 +134,7 @@ def export_perfetto_(
       hta-sql export perfetto archive part.json.gz --window 10ms..25ms --kernels-only
     """
     if step is not None and window is not None:
-        raise click.UsageError("--step and --window exclude each other")
+        raise click.UsageError("give either --step or --window, not both")
     bar = Progress()
 
     def progress(done: int, total: int) -> None:
@@ -161,9 +167,10 @@ def export_perfetto_(
 @_job_option
 @_counters_option
 def export_counters_(archives: tuple[str, ...], out: Path, **chosen: Any) -> None:
-    """Write a rank's trace as it is, with counters of what the queries measure.
+    """Write a rank's trace with counters from the queries.
 
-    They are the rows of queue_length_series, memory_bandwidth_series and heatmap (busy).
+    The trace stays as it is. The counters are the rows of queue_length_series,
+    memory_bandwidth_series and heatmap (busy).
 
     \b
     Example:
@@ -177,14 +184,16 @@ def export_counters_(archives: tuple[str, ...], out: Path, **chosen: Any) -> Non
 @export.command("sequences")
 @archives_argument
 @_out_argument
-@click.option("--operator", required=True, metavar="TEXT", help="Part of the operators' name.")
+@click.option(
+    "--operator", required=True, metavar="TEXT", help="Look at operators whose name contains TEXT."
+)
 @click.option(
     "--min-length",
     type=click.IntRange(min=0),
     default=3,
     show_default=True,
     metavar="N",
-    help="Operators with fewer activities are left out.",
+    help="Leave out operators that launch fewer than N GPU activities.",
 )
 @click.option(
     "--top-k",
@@ -192,15 +201,15 @@ def export_counters_(archives: tuple[str, ...], out: Path, **chosen: Any) -> Non
     default=5,
     show_default=True,
     metavar="K",
-    help="So many of the most frequent sequences.",
+    help="Mark the K most frequent sequences.",
 )
 @_job_option
 def export_sequences_(archives: tuple[str, ...], out: Path, **chosen: Any) -> None:
-    """Write a rank's trace with the kernel sequences of operators marked.
+    """Write a rank's trace with kernel sequences marked.
 
-    Operators with one of the most frequent sequences, all that is inside of them on their thread
-    and all that they launch have `Patterns` among their arguments: the sequence, and how often it
-    is there. The sequences are those of the query kernel_sequences.
+    It marks operators that launch one of the most frequent kernel sequences, everything inside them
+    on their thread, and everything that they launch. These events get the argument `Patterns`: the
+    sequence, and how often it occurs. The sequences are those of the query kernel_sequences.
 
     \b
     Example:
@@ -222,8 +231,9 @@ def export_sequences_(archives: tuple[str, ...], out: Path, **chosen: Any) -> No
 def export_path(archives: tuple[str, ...], out: Path, **chosen: Any) -> None:
     """Write a rank's trace with its critical path marked.
 
-    Events on the path have `critical: 1` among their arguments. The path has a track of its own,
-    and arrows where it goes from one lane to another. `hta-sql critical-path` computes it first.
+    Compute the path first, with `hta-sql critical-path`. Events on the path get the argument
+    `critical: 1`. The path also has its own track, with an arrow where it goes from one lane to
+    another.
 
     \b
     Example:
@@ -235,12 +245,15 @@ def export_path(archives: tuple[str, ...], out: Path, **chosen: Any) -> None:
     _write(archives, out, lambda archive, out: export_critical_path(archive, out, **chosen))
 
 
-_JOBS = list_option("--only-jobs", click.STRING, "Jobs to look at. [default: all]")
-_RANKS = list_option("--only-ranks", click.INT, "Ranks to look at. [default: all]")
+_THE_ONLY_ONE = "[default: the only one with a critical path]"
+_JOBS = list_option("--only-jobs", click.STRING, f"Job to export. {_THE_ONLY_ONE}")
+_RANKS = list_option("--only-ranks", click.INT, f"Rank to export. {_THE_ONLY_ONE}")
 _WINDOWS = list_option(
-    "--only-windows", click.STRING, "Windows to look at, as path_window has them. [default: all]"
+    "--only-windows", click.STRING, f"Window to export, such as 'step 3'. {_THE_ONLY_ONE}"
 )
 export_path.params += [_JOBS, _RANKS, _WINDOWS]
-_OF_JOB = list_option("--only-ranks", click.INT, "Ranks to write. [default: all]")
-for _command in (export_perfetto_, export_counters_, export_sequences_):
-    _command.params.append(_OF_JOB)
+_ALL_RANKS = list_option("--only-ranks", click.INT, "Ranks to write. [default: all]")
+export_perfetto_.params.append(_ALL_RANKS)
+_ONE_RANK = list_option("--only-ranks", click.INT, "Rank to write. [default: the job's only rank]")
+for _command in (export_counters_, export_sequences_):
+    _command.params.append(_ONE_RANK)

@@ -16,9 +16,10 @@ from hta_sql.show.formats import format_of, write_table
 from hta_sql.show.units import counted, humane
 
 if TYPE_CHECKING:
-    from hta_sql.ingestion.ingest import IngestSummary, Outcome
+    from hta_sql.ingestion.summary import IngestSummary
+    from hta_sql.ingestion.tasks import Outcome
 
-# Of more files, those that are well have a line a job.
+# With more files than this, files without an error get one line per job.
 MOST_LINES = 50
 WATCH_SECONDS = 10.0
 
@@ -32,27 +33,27 @@ WATCH_SECONDS = 10.0
     "tags",
     multiple=True,
     metavar="NAME=VALUE",
-    help="A tag of these traces: model, team, time, ...; repeatable.",
+    help="Tag for these traces, such as team=vision; repeatable.",
 )
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Traces read at a time. [default: one a core, of small ones fewer]",
+    help="Traces to read at the same time. [default: one per core, fewer if they are small]",
 )
-@click.option("--force", is_flag=True, help="Ingest unchanged traces again.")
+@click.option("--force", is_flag=True, help="Ingest all traces again, even unchanged ones.")
 @click.option(
     "--rank",
     "ranks",
     multiple=True,
     metavar="N=FILE",
-    help="Rank of a trace, where neither the file nor its name tells; repeatable.",
+    help="Rank of a trace, if neither the file nor its name gives it; repeatable.",
 )
 @click.option(
     "--outcomes",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write what became of each file: .parquet, .csv or .json.",
+    help="Write the outcome of each file to FILE: .parquet, .csv or .json.",
 )
 @click.option(
     "--watch",
@@ -60,7 +61,7 @@ WATCH_SECONDS = 10.0
     is_flag=False,
     flag_value=WATCH_SECONDS,
     metavar="[SECONDS]",
-    help="Go on with new and changed files, looking every 10 or so many seconds.",
+    help="Keep running: look for new and changed files every SECONDS (10 if not given).",
 )
 @with_engine
 def ingest(
@@ -76,17 +77,22 @@ def ingest(
     engine: str,
     address: str | None,
 ) -> None:
-    """Flatten traces into an archive.
+    """Read traces into an archive, which queries then read.
 
-    TRACES are files (.json, .json.gz), folders, patterns, or lists of traces: CSV or Parquet files
-    with the columns path (relative to the list), job, rank, and others, which are tags. Unchanged
-    traces are skipped, and only their tags change; a trace that cannot be read is
-    reported and does not stop the others. PyTorch execution traces and raw memory timelines
-    (.raw.json.gz) are taken too, and go with the trace of their job and rank. All of these, and
-    ARCHIVE, may be in object storage: s3://bucket/folder.
+    \b
+    TRACES are any of these, on disk or in object storage (s3://bucket/folder):
+      * trace files: .json or .json.gz
+      * PyTorch execution traces, and raw memory timelines (.raw.json.gz),
+        which are attached to the trace of their job and rank
+      * folders or patterns
+      * lists of traces: CSV or Parquet files with the columns path (relative
+        to the list), job and rank; all other columns are tags
 
-    With --watch it goes on until Ctrl-C or SIGTERM, and then exits with 0. A file is taken once its
-    size and time have stayed from one look to the next.
+    ARCHIVE is a folder, or a URL such as s3://bucket/archive. Unchanged traces are skipped; only
+    their tags are updated. A trace that cannot be read is reported and does not stop the others.
+
+    With --watch, ingest runs until Ctrl-C or SIGTERM, and then exits with status 0. It reads a file
+    when its size and modification time are the same at two looks in a row.
 
     \b
     Example:
@@ -97,13 +103,13 @@ def ingest(
       hta-sql ingest s3://traces/nightly s3://archives/nightly
     """
     rank_files = _rank_files(ranks)
-    told = _tags(tags)
+    tag_values = _tags(tags)
     if outcomes:
         format_of(outcomes, None)
         if not outcomes.absolute().parent.is_dir():
             raise click.BadParameter(f"{outcomes.parent}: no such folder", param_hint="--outcomes")
     if watch and force:
-        raise click.UsageError("--force is for once, --watch for good: give one of them")
+        raise click.UsageError("give either --force or --watch, not both")
 
     from hta_sql.ingestion.ingest import told_files
 
@@ -121,7 +127,7 @@ def ingest(
             traces,
             archive,
             job=job,
-            tags=told,
+            tags=tag_values,
             workers=workers,
             force=force,
             ranks=rank_files,
@@ -157,7 +163,7 @@ def ingest(
             archive,
             seconds=watch,
             job=job,
-            tags=told,
+            tags=tag_values,
             workers=workers,
             given=list(told_files(rank_files or {})),
             passed=passed,
@@ -168,10 +174,10 @@ def ingest(
 
 
 class Talk:
-    """Tells people how an ingest goes, on stderr: a line a file, or a line a job of many files."""
+    """Reports progress on stderr: one line per file, or per job if there are many files."""
 
     def __init__(self, is_quiet: bool) -> None:
-        self.is_quiet = is_quiet  # about what is unchanged
+        self.is_quiet = is_quiet  # no lines on unchanged files
         self._progress = Progress()
         self.began = time.monotonic()
         self.planned({})
@@ -242,7 +248,7 @@ def _outcome(outcome: "Outcome") -> str:
 
 
 def _rank_files(given: tuple[str, ...]) -> dict[int, list[str]] | None:
-    """A rank may have several files: a trace, an execution trace, a memory timeline."""
+    """The files by rank. A rank may have a trace, an execution trace and a memory timeline."""
     ranks: dict[int, list[str]] = {}
     for item in given:
         number, is_pair, path = item.partition("=")

@@ -1,4 +1,4 @@
-"""The commands that keep an archive in order."""
+"""The commands that maintain an archive."""
 
 from pathlib import Path
 from typing import Any
@@ -19,14 +19,15 @@ from hta_sql.show.units import counted, humane
     "--workers",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Groups of ranks read at a time. [default: one a core]",
+    help="Groups of ranks to read at the same time. [default: one per core]",
 )
 def compact(archive: str, **chosen: Any) -> None:
-    """Put small files together, so that questions on many jobs open fewer.
+    """Merge small files, so that queries on many jobs open fewer.
 
-    Ranks of a job share files up to some 100 MB, and an archive in object storage gets one object
-    for many changes of its manifests. Queries give the same rows before, meanwhile and afterwards,
-    and ingest goes on as it did. What killed ingests have left goes, too, once it is a day old.
+    Afterwards the ranks of a job share files of up to about 100 MB. In object storage, many changes
+    of a manifest also become one object. Queries give the same rows before, during and after it,
+    and ingest may run at the same time. Without --only-jobs, it also deletes what killed ingests
+    left, if that is older than a day.
 
     \b
     Example:
@@ -41,14 +42,14 @@ def compact(archive: str, **chosen: Any) -> None:
     done = hta_sql.compact(archive, progress=progress, **chosen)
     bar.clear()
     for line in done.left:
-        click.echo(f"left as it is: {line}", err=True)
+        click.echo(f"not compacted: {line}", err=True)
     ranks, files = counted(done.rank_count, "rank"), counted(done.written_count, "file")
     said = (
-        f"{ranks} of {counted(done.job_count, 'job')} put together: {files}, "
+        f"{ranks} of {counted(done.job_count, 'job')} merged into {files}, "
         f"{humane('bytes', done.written_bytes)}"
     )
     if done.change_count:
-        said += f"; {done.change_count:,} changes of manifests"
+        said += f"; {done.change_count:,} changes of manifests merged"
     if done.unnamed_count:
         said += (
             f"; {done.unnamed_count:,} abandoned files deleted, "
@@ -59,18 +60,18 @@ def compact(archive: str, **chosen: Any) -> None:
         raise click.exceptions.Exit(1)
 
 
-compact.params.append(list_option("--only-jobs", click.STRING, "Jobs to look at. [default: all]"))
+compact.params.append(list_option("--only-jobs", click.STRING, "Jobs to compact. [default: all]"))
 
 
 @click.command()
 @click.argument("archive")
-@click.option("--job", "jobs", multiple=True, metavar="NAME", help="A job to drop; repeatable.")
+@click.option("--job", "jobs", multiple=True, metavar="NAME", help="Job to delete; repeatable.")
 @click.option(
     "--older-than",
     metavar="AGE",
-    help="All jobs older than this: hours, days or weeks, such as 12h, 30d, 8w.",
+    help="Delete all jobs older than AGE: hours, days or weeks, such as 12h, 30d or 8w.",
 )
-@click.option("--dry-run", is_flag=True, help="Only show what would go.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be deleted.")
 @with_output
 def drop(
     archive: str,
@@ -80,11 +81,17 @@ def drop(
     format: str | None,
     output: Path | None,
 ) -> None:
-    """Take jobs out of an archive and delete their files.
+    """Delete jobs and their files from an archive.
 
-    A job's time is when its traces began, of its ranks the latest; where they tell no date, its
-    tag `time`, or else when they were ingested. Nothing is asked, and nothing brings them back:
-    --dry-run shows what would go, and `hta-sql export job` keeps a copy.
+    There is no confirmation and no undo. Use --dry-run to see what would be deleted, and
+    `hta-sql export job` to keep a copy.
+
+    \b
+    For --older-than, the time of a job is the latest time of its ranks. The
+    time of a rank is the first of these that exists:
+      * the start of its trace, if the trace has a date
+      * its tag `time`
+      * the time when it was ingested
 
     \b
     Example:
@@ -92,15 +99,15 @@ def drop(
       hta-sql drop archive --job llama-7b --job llama-13b
     """
     if bool(jobs) == bool(older_than):
-        raise click.UsageError("either --job or --older-than says what to drop")
+        raise click.UsageError("give either --job or --older-than")
     if output:
         format_of(output, format)
-        if not output.absolute().parent.is_dir():  # afterwards nobody could tell what went
+        if not output.absolute().parent.is_dir():  # the list of deleted jobs would be lost
             raise click.UsageError(f"{output.parent}: no such folder")
     gone = hta_sql.drop(archive, jobs=jobs or None, older_than=older_than, dry_run=dry_run)
     _write(gone, format, output)
     files, size = (sum(gone[name].to_pylist()) for name in ("file_count", "total_bytes"))
-    what = "would go" if dry_run else "dropped"
+    what = "would be dropped" if dry_run else "dropped"
     click.echo(
         f"{counted(len(gone), 'job')} {what}: {counted(files, 'file')}, {humane('bytes', size)}",
         err=True,
@@ -111,7 +118,9 @@ def drop(
 @click.argument("archive")
 @with_output
 def usage(archive: str, format: str | None, output: Path | None) -> None:
-    """Show what each job takes of an archive, the largest first, and what no job owns.
+    """Show the size of each job in an archive, largest first.
+
+    Files that belong to no single job have rows of their own; the column `part` names them.
 
     \b
     Example:
@@ -126,12 +135,13 @@ def usage(archive: str, format: str | None, output: Path | None) -> None:
 @click.command("import")
 @click.argument("exported")
 @click.argument("archive")
-@click.option("--job", metavar="NAME", help="Another name for the job.")
-@click.option("--force", is_flag=True, help="Replace a job of that name.")
+@click.option("--job", metavar="NAME", help="New name for the job, if EXPORTED has only one.")
+@click.option("--force", is_flag=True, help="Replace a job with the same name.")
 def import_(exported: str, archive: str, job: str | None, force: bool) -> None:
-    """Add an exported job, or all jobs of another archive, to an archive.
+    """Add the jobs of another archive to an archive.
 
-    With it come what was attached to its traces and its critical paths.
+    EXPORTED is an archive, such as one that `hta-sql export job` made. The files attached to its
+    traces and its critical paths are copied too. ARCHIVE is created if needed.
 
     \b
     Example:
@@ -144,19 +154,19 @@ def import_(exported: str, archive: str, job: str | None, force: bool) -> None:
 
 @export.command("job")
 @click.argument("archive")
-@click.option("--job", required=True, metavar="JOB", help="Which job.")
+@click.option("--job", required=True, metavar="JOB", help="Job to copy.")
 @click.option(
     "-o",
     "--output",
     "out",
     required=True,
     metavar="OUT",
-    help="A folder or URL: a new one, or an archive to add the job to.",
+    help="Folder or URL: a new one, or an archive to add the job to.",
 )
 def export_job_(archive: str, job: str, out: str) -> None:
     """Copy a job to an archive of its own.
 
-    It opens like any other archive; `hta-sql import` adds it to another one.
+    The copy opens like any other archive. `hta-sql import` adds it to another archive.
 
     \b
     Example:

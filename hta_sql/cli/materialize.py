@@ -1,4 +1,4 @@
-"""The command that stores results."""
+"""The command that stores the results of single jobs."""
 
 import time
 
@@ -11,16 +11,18 @@ from hta_sql.cli.progress import Progress
 
 @click.command()
 @click.argument("archive")
-@click.option("--force", is_flag=True, help="Compute again what is stored.")
+@click.option(
+    "--force", is_flag=True, help="Compute all results again, even those that are stored."
+)
 @with_engine
 def materialize(
     archive: str, force: bool, only_jobs: list[str] | None, engine: str, address: str | None
 ) -> None:
-    """Store results of single jobs in the archive, for the queries on all jobs.
+    """Store results of each job, for queries on all jobs.
 
-    Queries on all jobs, such as fleet_summary, read only what this has stored: megabytes, however
-    many traces there are. Computed is what is missing, and what of a job of which a trace was
-    ingested anew. A job that fails is reported and does not stop the others.
+    Queries on all jobs, such as fleet_summary, read only these stored results: megabytes, however
+    many traces there are. It computes results that are missing, and those of jobs with a trace that
+    was ingested again. A job that fails is reported and does not stop the others.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""Options and arguments that commands share."""
+"""Options and arguments that several commands have."""
 
 import csv
 from collections.abc import Callable
@@ -12,32 +12,34 @@ from hta_sql.show.formats import FORMATS
 
 
 def with_output(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of every command that prints a result."""
+    """Add the options of a command that prints a result."""
     command = click.option(
         "-o",
         "--output",
         type=click.Path(dir_okay=False, path_type=Path),
         metavar="FILE",
-        help="Write to a file; its name's ending tells the format.",
+        help="Write to FILE; its extension sets the format.",
     )(command)
     return click.option(
-        "--format", type=click.Choice(FORMATS), help="Form of the result. [default: table]"
+        "--format",
+        type=click.Choice(FORMATS),
+        help="Format of the result. [default: by the extension of FILE, or table]",
     )(command)
 
 
 def with_engine(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of every command whose work other machines can do."""
+    """Add the options of a command that can also run on a Ray cluster."""
     command = click.option(
         "--address",
         metavar="ADDRESS",
-        help="Address of the Ray cluster. [default: $RAY_ADDRESS, or one made on this machine]",
+        help="Address of the Ray cluster. [default: $RAY_ADDRESS, or a new one on this machine]",
     )(command)
     return click.option(
         "--engine",
         type=click.Choice(ENGINES),
         default="local",
         show_default=True,
-        help="Where the work is done: by this machine or by a Ray cluster.",
+        help="Run the work on this machine (local) or on a Ray cluster (ray).",
     )(command)
 
 
@@ -47,7 +49,7 @@ archives_argument = click.argument("archives", nargs=-1, required=True, metavar=
 def list_option(
     flag: str, kind: click.ParamType, text: str, required: bool = False
 ) -> click.Option:
-    """An option that takes several values, repeated or with commas; None where it is not given."""
+    """An option for several values, repeated or separated by commas; None if it is not given."""
 
     def items(
         ctx: click.Context, option: click.Parameter, values: tuple[str, ...]
@@ -56,7 +58,7 @@ def list_option(
             texts = [item for value in values for item in next(csv.reader([value])) or [""]]
         except csv.Error:
             raise click.BadParameter(
-                "put a value with line ends in double quotes", ctx, option
+                "put a value that has a line break in double quotes", ctx, option
             ) from None
         return [kind.convert(text.strip(), option, ctx) for text in texts] or None
 

@@ -1,4 +1,4 @@
-"""How far the work is: a line on a terminal's stderr that the next one takes the place of."""
+"""A progress line on stderr, if that is a terminal. Each line replaces the one before."""
 
 import sys
 
@@ -8,18 +8,18 @@ _CLEAR_LINE = "\r\x1b[K"
 
 
 class Progress:
-    """Shows lines while work goes on; none of them where stderr is no terminal."""
+    """Prints the progress line. If stderr is not a terminal, only `say` prints."""
 
     def __init__(self) -> None:
         self._is_terminal = sys.stderr.isatty()
 
     def show(self, line: str) -> None:
-        """In place of the line before."""
+        """Replace the progress line."""
         if self._is_terminal:
             click.echo(f"{_CLEAR_LINE}{line}", err=True, nl=False)
 
     def say(self, line: str) -> None:
-        """A line that stays, wherever stderr is."""
+        """Print a line that stays, whether stderr is a terminal or not."""
         click.echo(f"{_CLEAR_LINE}{line}" if self._is_terminal else line, err=True)
 
     def clear(self) -> None:

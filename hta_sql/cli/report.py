@@ -22,30 +22,39 @@ from hta_sql.show.units import humane
     metavar="FILE",
     default="report.html",
     show_default=True,
-    help="The HTML file to write.",
+    help="HTML file to write.",
 )
 @click.option(
     "--job",
     "jobs",
     multiple=True,
     metavar="NAME",
-    help="The job; given twice, the second is compared with the first. [default: the "
-    "archive's only job, or its two]",
+    help="Job to report; if given twice, the second job is compared with the first. "
+    "[default: the archive's only job, or its two jobs]",
 )
 @click.option(
     "--step",
     type=click.IntRange(min=0),
     metavar="N",
-    help="The step whose timeline is shown. [default: the one in the middle]",
+    help="Step whose timeline is shown. [default: the middle step]",
 )
 def report(
     archives: tuple[str, ...], output: Path, jobs: tuple[str, ...], step: int | None
 ) -> None:
-    """Write a report on a job: one HTML file that opens anywhere, without a network.
+    """Write a report on a job as one HTML file.
 
-    It has the headline figures, the breakdowns, the ranks side by side, idle causes, kernels and
-    operators, communication and stragglers, the timeline of a step, what was quarantined, and of
-    two jobs what changed; each with its SQL and the command that gives its table.
+    The file opens in any browser, without a network. Each section has its SQL and the command that
+    prints its table.
+
+    \b
+    The report shows:
+      * headline figures and breakdowns of GPU time
+      * the ranks side by side, and causes of idle time
+      * kernels and operators
+      * communication and stragglers
+      * the timeline of a step
+      * what was quarantined
+      * for two jobs, what changed
 
     \b
     Example:
@@ -53,7 +62,9 @@ def report(
       hta-sql report archive -o tuesday.html --job monday --job tuesday
     """
     if len(jobs) > 2 or len(set(jobs)) < len(jobs):
-        raise click.BadParameter("one job, or two to be compared", param_hint="--job")
+        raise click.BadParameter(
+            "give one job, or two different jobs to compare", param_hint="--job"
+        )
     from hta_sql.report import write_report
 
     began = time.monotonic()

@@ -1,4 +1,4 @@
-"""The commands that take SQL."""
+"""The commands that run SQL."""
 
 import re
 import sys
@@ -11,7 +11,7 @@ from hta_sql.cli.results import open_archives, tell_lacking_results, write_resul
 
 
 class SqlCommand(click.Command):
-    """Takes SQL that begins with a comment for what it is, not for an option."""
+    """Treats an argument that begins with an SQL comment (`-- `) as SQL, not as an option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, [f" {a}" if re.match(r"--\s", a) else a for a in args])
@@ -22,7 +22,9 @@ class SqlCommand(click.Command):
 @click.argument("sql", metavar="SQL")
 @with_output
 def sql(archives: tuple[str, ...], sql: str, format: str | None, output: Path | None) -> None:
-    """Run SQL on an archive, or on several read as one; `-` reads it from stdin.
+    """Run SQL on an archive, or on several read as one.
+
+    If SQL is `-`, it is read from stdin.
 
     \b
     Example:
@@ -40,9 +42,7 @@ def sql(archives: tuple[str, ...], sql: str, format: str | None, output: Path | 
 
 @click.command()
 @click.argument("archive")
-@click.option(
-    "-c", "commands", multiple=True, metavar="SQL", help="Run this and leave; repeatable."
-)
+@click.option("-c", "commands", multiple=True, metavar="SQL", help="Run SQL and exit; repeatable.")
 def shell(archive: str, commands: tuple[str, ...]) -> None:
     """Open DuckDB's command line on an archive.
 

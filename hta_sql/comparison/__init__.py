@@ -1,1 +1,1 @@
-"""Two jobs side by side."""
+"""Compares two jobs."""

@@ -1,4 +1,4 @@
-"""Open two jobs to be compared, wherever they are."""
+"""Opens two jobs for a comparison: archives, jobs of an archive, or traces."""
 
 from __future__ import annotations
 
@@ -21,13 +21,32 @@ def compare(
     test_steps: Iterable[int] | None = None,
     report: Callable[[str], None] = lambda line: None,
 ) -> Comparison:
-    """Open two jobs to be compared.
+    """Open two jobs for a comparison.
 
-    Each is an archive, a job of one (`ARCHIVE::job`), or a folder or file of traces, which are
-    ingested into a folder that goes when the Comparison is closed. Ranks and steps choose among
-    them; the two sides may be of one job then. `report` gets warnings.
+    Each is an archive, a job of an archive (`ARCHIVE::job`), or a folder or file of traces.
+    Traces are ingested into a temporary folder, which is deleted when the Comparison is closed.
 
-    ArchiveError or IngestError where one is none of these, or has several jobs and none is named.
+    Args:
+        base: The job from before.
+        test: The job in question. With ranks or steps selected, it may be the same job.
+        base_ranks: Ranks of `base`. The default is all.
+        test_ranks: Ranks of `test`. The default is all.
+        base_steps: Steps of `base`. The default is all.
+        test_steps: Steps of `test`. The default is all.
+        report: Is called with each progress line and warning.
+
+    Returns:
+        Comparison, whose methods are the queries that compare. Close it, or use `with`.
+
+    Raises:
+        ArchiveError: `base` or `test` is no archive and no traces, or has several jobs and names
+            none of them.
+        IngestError: Traces cannot be read.
+
+    Examples:
+        >>> with hta_sql.compare("nightly::monday", "nightly::tuesday") as two:
+        ...     print(two.headline)
+        ...     two.kernel_diff(short_names=True)
     """
     scratch = tempfile.TemporaryDirectory(prefix="hta-sql-")
     folder = Path(scratch.name)

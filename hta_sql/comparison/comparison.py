@@ -1,4 +1,4 @@
-"""Two jobs side by side, opened as one archive, and what that tells."""
+"""Two jobs, opened as one archive, and how they differ."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ _SHOWN_CAUSES = 10
 
 
 class Comparison:
-    """Two jobs, or ranks or steps of jobs. Queries of the theme `compare` are its methods."""
+    """Two jobs, or ranks or steps of jobs, as :func:`hta_sql.compare` opens them.
+
+    The queries that compare, such as `kernel_diff`, are its methods, with the two sides selected.
+    They return a ``pyarrow.Table``.
+    """
 
     def __init__(
         self, archive: Archive, base: str, test: str, selection: dict[str, Any], scratch: Any
@@ -31,22 +35,30 @@ class Comparison:
         self._scratch = scratch
 
     def table(self, query: str, /, **parameters: Any) -> pa.Table:
-        """The result of a query for these two sides."""
+        """The result of a query for the two sides.
+
+        Args:
+            query: The query's name, such as "kernel_diff".
+            parameters: Its other parameters.
+
+        Returns:
+            pyarrow.Table, with the columns of the query.
+        """
         return self.archive.query(query, **self.sides, **parameters)
 
     def call(self, query: str) -> tuple[Query, dict[str, Any]]:
-        """A query and the parameters that choose the two sides."""
+        """A query, and the parameters that select the two jobs, ranks and steps."""
         return Catalog.load().find(query), self.sides
 
     def __getattr__(self, name: str) -> Callable[..., pa.Table]:
         if name.startswith("_") or name not in queries_of_two():
             raise AttributeError(
-                f"no query {name!r} compares; there is {', '.join(queries_of_two())}"
+                f"no query {name!r} compares two jobs; there are {', '.join(queries_of_two())}"
             )
         return lambda **parameters: self.table(name, **parameters)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the headline, the causes, and what a step spends time with."""
+        """What a notebook shows: the headline, the causes and the times per step."""
         from html import escape
 
         return f"<pre>{escape(chr(10).join(report_lines(self)))}</pre>"
@@ -66,13 +78,13 @@ class Comparison:
 
     @cached_property
     def reasons(self) -> dict[str, list[str]]:
-        """Why the two cannot be compared (`prevents`), and what to read with care (`weakens`)."""
+        """Why the jobs cannot be compared (`prevents`), and why to be careful (`weakens`)."""
         found: dict[str, list[str]] = {"prevents": [], "weakens": []}
         for row in self.table("comparability").to_pylist():
             if row["reason"]:
                 values = f"{row['base_value']} and {row['test_value']}"
-                told = row["reason"] if row["name"] == "shapes" else f"{row['reason']}: {values}"
-                found[row["effect"]].append(told)
+                reason = row["reason"] if row["name"] == "shapes" else f"{row['reason']}: {values}"
+                found[row["effect"]].append(reason)
         return found
 
     @cached_property
@@ -82,7 +94,7 @@ class Comparison:
 
     @cached_property
     def causes(self) -> list[dict[str, Any]]:
-        """The rows of diff_causes, with a sentence each, `text`."""
+        """The rows of diff_causes, each with a sentence, `text`."""
         rows = self.table("diff_causes").to_pylist()
         names = self.archive.sql(
             "SELECT short_name(unnest($names::VARCHAR[])) AS name",
@@ -95,7 +107,7 @@ class Comparison:
 
     @cached_property
     def headline(self) -> str:
-        """What became of a step's time, in a sentence."""
+        """How the time of a step changed, in one sentence."""
         rows = {row["name"]: row for row in self.steps if row["base_count"] and row["test_count"]}
         row = rows.get("step_time") or rows.get("gpu_busy")
         if row is None:
@@ -123,10 +135,22 @@ class Comparison:
         )
 
     def judge(self, condition: str | Condition) -> Verdict:
-        """Whether a condition holds, such as `step_time > 3%`: its difference and beyond noise.
+        """Whether a condition holds, with a difference beyond noise.
 
-        The names are those of step_diff; and kernel_time, transfer, host_time and data_loading,
-        which hold if any single one in diff_causes does. BadParameter for what is no condition.
+        Args:
+            condition: METRIC > LIMIT or METRIC < LIMIT, such as "step_time > 3%". METRIC is a name
+                in step_diff; or kernel_time, transfer, host_time or data_loading, which hold if
+                they hold for at least one row of diff_causes.
+
+        Returns:
+            Verdict; `holds` is True, False, or None if it cannot be decided.
+
+        Raises:
+            BadParameter: It is not a condition.
+
+        Examples:
+            >>> two.judge("step_time > 3%").holds
+            False
         """
         asked = Condition.read(condition) if isinstance(condition, str) else condition
         if self.reasons["prevents"]:
@@ -152,7 +176,7 @@ class Comparison:
         if row is None:
             return Verdict(asked.text, None, "there are no steps (ProfilerStep annotations)")
         value = row["diff_ratio"] if asked.is_ratio else row["diff_mean_ns"]
-        if value is None:  # one side has none, or the base takes no time
+        if value is None:  # one job does not have it, or it takes no time in the base
             return Verdict(asked.text, None, f"{asked.name} is not there on both sides")
         shown = percent(value) if asked.is_ratio else humane("t_ns", value)
         if not asked.is_beyond(value):
@@ -171,7 +195,7 @@ class Comparison:
 
 
 def queries_of_two() -> list[str]:
-    """The queries that compare a base with a test."""
+    """The names of the queries that compare two jobs, a base and a test."""
     return [
         name
         for name, query in Catalog.load().newest.items()
@@ -180,7 +204,7 @@ def queries_of_two() -> list[str]:
 
 
 def report_lines(comparison: Comparison) -> Iterable[str]:
-    """The comparison in words and a table of what a step spends time with."""
+    """The comparison as sentences, and a table of the times per step."""
     for side in ("base", "test"):
         yield f"{side}  {_described(comparison, side)}"
     for reason in comparison.reasons["prevents"]:
@@ -191,9 +215,9 @@ def report_lines(comparison: Comparison) -> Iterable[str]:
     yield comparison.headline
     causes = comparison.causes
     if causes:
-        yield "Causes, by time in a step:"
+        yield "Causes, largest change of time per step first:"
     else:
-        yield "No cause is beyond noise: no operator, shape, kernel or collective."
+        yield "No operator, shape, kernel or collective changed beyond noise."
     width = len(str(min(len(causes), _SHOWN_CAUSES)))
     for row in causes[:_SHOWN_CAUSES]:
         yield f"  {row['position']:>{width}}  {row['text']}"
@@ -201,7 +225,7 @@ def report_lines(comparison: Comparison) -> Iterable[str]:
         yield f"  and {len(causes) - _SHOWN_CAUSES} more: --table diff_causes"
     if comparison.steps:
         yield ""
-        names = ["of a step", "was_ns", "now_ns", "diff_ns", "diff", "beyond noise"]
+        names = ["per step", "was_ns", "now_ns", "diff_ns", "diff", "beyond noise"]
         rows = [
             (
                 row["name"],

@@ -1,4 +1,4 @@
-"""When a comparison fails a pipeline: conditions, and whether they hold."""
+"""Conditions on a comparison, which can make a pipeline fail, and whether they hold."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ METRICS = (
     "memory",
     "kernel_sum",
 )
-# What a condition may ask of single causes: whether the call of any of them got that much longer.
+# For these, a condition holds if the time per call of at least one cause changed by that much.
 TIMES_OF_CALLS = ("kernel_time", "transfer", "host_time", "data_loading")
 
 
 @dataclass(frozen=True)
 class Condition:
-    """When to fail: `step_time > 3%`, or `> 2ms`; a difference beyond noise."""
+    """A condition on a difference beyond noise, such as `step_time > 3%` or `step_time > 2ms`."""
 
     text: str
     name: str
@@ -38,21 +38,23 @@ class Condition:
 
     @staticmethod
     def read(text: str) -> Condition:
-        """BadParameter where it is none."""
+        """Parse a condition. Raises BadParameter if it is not one."""
         found = _CONDITION.fullmatch(text)
         if not found:
             raise BadParameter(
-                f"{text!r} is no condition: write 'step_time > 3%' or "
-                "'step_time > 2ms', with ns, us, ms or s"
+                f"{text!r} is not a condition; write METRIC > LIMIT or METRIC < LIMIT with the "
+                "unit %, ns, us, ms or s, such as 'step_time > 3%' or 'step_time > 2ms'"
             )
         name, sign, number, unit = found.groups()
         if name not in (*METRICS, *TIMES_OF_CALLS):
             raise BadParameter(
-                f"{text!r}: there is no {name} to compare, but "
+                f"{text!r}: {name} is not a metric; give one of "
                 f"{', '.join((*METRICS, *TIMES_OF_CALLS))}"
             )
         if name in TIMES_OF_CALLS and unit != "%":
-            raise BadParameter(f"{text!r}: {name} is of single calls, and compared in %")
+            raise BadParameter(
+                f"{text!r}: {name} is compared per call, so its limit has to be in %"
+            )
         return Condition(text, name, sign == ">", float(number) * _UNITS[unit], unit == "%")
 
     def is_beyond(self, value: float) -> bool:
@@ -61,7 +63,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a condition holds; `holds` is None where that cannot be told."""
+    """Whether a condition holds; `holds` is None if that cannot be decided."""
 
     condition: str
     holds: bool | None

@@ -1,4 +1,4 @@
-"""Where two jobs are, and both as one archive."""
+"""Finds the two jobs of a comparison, and joins them in one archive."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def located(given: str | Path, scratch: Path, report: Callable[[str], None]) -> tuple[Place, str]:
-    """The archive and the job that are meant; traces are ingested into `scratch` first."""
+    """The archive and job that `given` names; traces are ingested into `scratch` first."""
     path, job = _archive_and_job(str(given))
     if not holds_archive(path):
         from hta_sql.ingestion.ingest import ingest
@@ -30,7 +30,7 @@ def located(given: str | Path, scratch: Path, report: Callable[[str], None]) -> 
             if outcome.error:
                 report(f"{outcome.path}: failed: {outcome.error}")
         if all(outcome.error for outcome in summary.traces):
-            raise IngestError(f"{path}: no trace in it could be read")
+            raise IngestError(f"{path}: none of its traces could be read")
         path = scratch
     jobs = sorted({row["job"] for row in Manifest(path).rows()})
     if job is None and len(jobs) == 1:
@@ -40,13 +40,13 @@ def located(given: str | Path, scratch: Path, report: Callable[[str], None]) -> 
     some = ", ".join(jobs[:10]) + (", …" if len(jobs) > 10 else "")
     if job is None:
         raise ArchiveError(
-            f"{given} has {len(jobs)} jobs: write {given}::JOB, where JOB is of {some or 'none'}"
+            f"{given} has {len(jobs)} jobs ({some or 'none'}); choose one with {given}::JOB"
         )
-    raise ArchiveError(f"{given}: no job {job!r}; there is {some or 'none'}")
+    raise ArchiveError(f"{given}: no job {job!r}; the jobs are {some or 'none'}")
 
 
 def _archive_and_job(text: str) -> tuple[Place, str | None]:
-    """What is before `::`, and the job behind it; a job may have :: in its name, too."""
+    """The path before `::`, and the job after it. A job's name may contain `::` too."""
     if is_url(text):
         before, _, job = text.partition("::")
         return place(before), job or None
@@ -57,12 +57,12 @@ def _archive_and_job(text: str) -> tuple[Place, str | None]:
         if not path.exists() and before.exists():
             path, job = before, "::".join(parts[at:])
     if not text or not path.exists():
-        raise ArchiveError(f"{path}: no such archive, or folder or file of traces")
+        raise ArchiveError(f"{path}: no such file or folder; give an archive or traces")
     return path, job
 
 
 def together(root: Path, *jobs: tuple[Place, str, str]) -> Iterable[Path | Source]:
-    """Jobs of other archives, each under a name of its own, without a copy of their data."""
+    """Jobs (archive, name, new name) as one archive, without a copy of their data."""
     on_disk = [(source, old, new) for source, old, new in jobs if not is_remote(source)]
     if on_disk:
         _link(root, *on_disk)
@@ -73,7 +73,7 @@ def together(root: Path, *jobs: tuple[Place, str, str]) -> Iterable[Path | Sourc
 
 
 def _link(root: Path, *jobs: tuple[Path, str, str]) -> None:
-    """An archive of jobs of other archives on disk: links to their data."""
+    """Make an archive of jobs that are on disk, with links to their data."""
     root.mkdir()
     for source, old, new in jobs:
         for found in source.resolve().glob(f"*/{_escaped(folder_for(old))}"):
@@ -96,7 +96,10 @@ def _escaped(name: str) -> str:
 
 
 def check(archive: Archive, base_job: str, test_job: str, lists: dict[str, list[int]]) -> None:
-    """BadParameter for ranks or steps that a side has not: all of it would seem to be gone."""
+    """Refuse ranks or steps that a job does not have, with BadParameter.
+
+    Without this, all their work would look deleted.
+    """
     for side, job in (("base", base_job), ("test", test_job)):
         for what, table in (("rank", "traces"), ("step", "steps")):
             chosen = lists.get(f"{side}_{what}s")

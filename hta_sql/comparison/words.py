@@ -1,4 +1,4 @@
-"""Differences and their causes in words."""
+"""Sentences on differences and their causes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hta_sql.show.units import humane
 
 
 def sentence(row: dict[str, Any], name: str) -> str:
-    """What a cause is, for people; `name` is its name, shortened."""
+    """A sentence on a cause, a row of diff_causes; `name` is its name, shortened."""
     cause, was, now = row["cause"], row["base_detail"], row["test_detail"]
     if cause in TIMES_OF_CALLS:
         doing = {"kernel_time": "a call", "transfer": "to transfer"}.get(cause, "on the host")

@@ -1,1 +1,1 @@
-"""Critical paths: what bounds a step, on each rank and across ranks, and what if that changed."""
+"""Critical paths: what bounds a step, on each rank and across ranks, and the what-ifs."""

@@ -1,7 +1,7 @@
-"""Critical paths: what bounds a step, on each rank and across ranks, and what if that changed.
+"""Critical paths: what bounds a step, on each rank and across ranks, and the what-ifs.
 
-The graph of each rank is SQL (sql/critical_path/rank), as is what joins the ranks (…/job) and each
-"what if" (…/what_if). Only the longest paths are sought here, in `graph`.
+SQL builds the graph of each rank (sql/critical_path/rank), joins the ranks (…/job) and applies each
+what-if (…/what_if). Python only finds the longest paths, in `graph`.
 """
 
 from __future__ import annotations
@@ -28,12 +28,21 @@ if TYPE_CHECKING:
 
     from hta_sql.archive import Archive
 
-# How PyTorch names the annotation of its own loader.
+# The name that PyTorch gives to the annotation of its own DataLoader.
 DATA_LOADING = ("enumerate(DataLoader)",)
 
 
 class ComputedPath(NamedTuple):
-    """A job's window whose paths are now in the archive."""
+    """A window of a job whose critical paths are now in the archive.
+
+    Attributes:
+        job: The job.
+        path_window: The window, such as "step 3".
+        ranks: The ranks whose paths were computed.
+        node_count: Nodes of their graphs.
+        edge_count: Edges of their graphs.
+        left_out_count: Events of the window that are in no graph.
+    """
 
     job: str
     path_window: str
@@ -55,18 +64,38 @@ def compute_critical_path(
     faster: Mapping[str, float] | None = None,
     progress: Callable[[str, int, int], None] = lambda job, done, total: None,
 ) -> list[ComputedPath]:
-    """Find what bounds a step, an annotation or whole traces, and keep it in the archive.
-
-    The window is the step `ProfilerStep#<step>`; or, of the host annotations of a rank whose
-    name contains `annotation`, number `instance` in time, from 0; or all of the traces. It is
-    sought on all ranks of all jobs unless told. Annotations with a name in `data_loading` are
-    taken for loading of data, beside those of PyTorch's DataLoader. `faster` maps names of
-    kernels, operators and calls, or what things are bound by, to how many times faster they
-    shall be in `what_if`. `progress` gets a job, its ranks done and its ranks.
+    """Find what bounds a step, an annotation or whole traces, and store it in the archive.
 
     The queries critical_path, critical_path_summary, critical_path_ranks and what_if read the
-    result, until the window is computed again or one of its traces is ingested anew.
-    HtaSqlError where there is no such window, ArchiveError where the archive cannot be written.
+    result, until the window is computed again or one of its traces is ingested again. It is a
+    method of an open archive, too.
+
+    Args:
+        archive: An open archive.
+        step: The window is the step `ProfilerStep#<step>`.
+        annotation: The window is a host annotation whose name contains this text. Without `step`
+            and `annotation`, it is the whole trace.
+        instance: The number of the annotation on each rank, in order of time, from 0.
+        only_jobs: Jobs to compute. The default is all.
+        only_ranks: Ranks to compute. The default is all.
+        data_loading: Annotations whose name contains one of these texts count as data loading, like
+            those of PyTorch's DataLoader.
+        faster: Adds rows to what_if: maps the name of a kernel, operator, call or annotation, or a
+            value of `bound_by`, to how many times faster that is.
+        progress: Is called with a job, the number of its ranks done, and of its ranks.
+
+    Returns:
+        One ComputedPath per job that has the window.
+
+    Raises:
+        HtaSqlError: There is no such window.
+        BadParameter: An argument is of another type, or `step` and `annotation` are both given.
+        ArchiveError: The archive cannot be written.
+
+    Examples:
+        >>> run = hta_sql.open("archive")
+        >>> run.compute_critical_path(step=3, faster={"aten::mm": 2})
+        >>> run.critical_path_summary(only_ranks=[0])
     """
     archive.session.look_anew()
     if only_jobs is not None:
@@ -75,7 +104,7 @@ def compute_critical_path(
         label = path_window(step, annotation, instance)
         loading = [*DATA_LOADING, *_names("data_loading", data_loading)]
         faster = _checked(faster or {})
-        # Of the same types, and in the same words, as those of the queries.
+        # This checks the values as queries do, with the same error messages.
         _, chosen = (
             Catalog.load()
             .find("critical_path")
@@ -100,12 +129,12 @@ def compute_critical_path(
 def _names(what: str, given: Iterable[str]) -> list[str]:
     names = [given] if isinstance(given, str) else list(given)
     if not all(isinstance(name, str) and name for name in names):
-        raise BadParameter(f"{what} is {given!r}; it is a list of parts of names")
+        raise BadParameter(f"{what} is {given!r}; give a list of names or parts of names")
     return names
 
 
 def _checked(faster: Mapping[str, float]) -> Mapping[str, float]:
-    """BadParameter unless it maps names to how many times faster they shall be."""
+    """`faster` itself; raises BadParameter unless it maps names to numbers above 1."""
     is_mapping = isinstance(faster, Mapping)
     if is_mapping:
         _names("faster", faster)
@@ -113,7 +142,7 @@ def _checked(faster: Mapping[str, float]) -> Mapping[str, float]:
         isinstance(times, int | float) and 1 < times < float("inf") for times in faster.values()
     ):
         raise BadParameter(
-            f"faster is {faster!r}; it maps names to how many times faster, more than 1"
+            f"faster is {faster!r}; give a mapping from names to factors, which are above 1"
         )
     return faster
 
@@ -127,8 +156,8 @@ def _compute_job(
     faster: Mapping[str, float],
     progress: Callable[[str, int, int], None],
 ) -> ComputedPath:
-    """Find and publish the paths of a job's window."""
-    archive.session.look_anew()  # the paths of the job before may have taken the place of others
+    """Compute and publish the paths of one job's window."""
+    archive.session.look_anew()  # publishing the previous job may have replaced files
     archive.session.load()
     set_variables(archive.session.con, path_job=job)
     row = {
@@ -154,7 +183,7 @@ def _write_job(
     faster: Mapping[str, float],
     progress: Callable[[str, int, int], None],
 ) -> dict[str, int]:
-    """Write the graphs and paths of a window's ranks, and of the job; the graph's size."""
+    """Write the graphs and paths of a window's ranks and of the job; returns the graph's size."""
     FILES.run(con, "output/begin_job")
     node_count = edge_count = left_out_count = 0
     for done, window in enumerate(windows):
@@ -187,7 +216,7 @@ def _write_job(
 
 
 def leave_out_circles(con: duckdb.DuckDBPyConnection, edges: str, nodes: str) -> int:
-    """Delete edges that close circles, which a graph of causes has none of; how many."""
+    """Delete edges that close circles, since the graph has to be acyclic; returns how many."""
     at = con.execute(f"SELECT at_ns FROM {nodes} ORDER BY node").fetchnumpy()["at_ns"]
     of = con.execute(f"SELECT number, source, target FROM {edges} ORDER BY number").fetchnumpy()
     wrong = of["number"][against_time(of["source"], of["target"], at)]
@@ -197,7 +226,7 @@ def leave_out_circles(con: duckdb.DuckDBPyConnection, edges: str, nodes: str) ->
 
 
 def _write_path(con: duckdb.DuckDBPyConnection, file: Path) -> None:
-    """Find a rank's path, and write it with its graph."""
+    """Find a rank's path, and write the rank's graph with it."""
     at = con.execute("SELECT at_ns FROM path_nodes ORDER BY node").fetchnumpy()["at_ns"]
     edges = con.execute(
         "SELECT number, source, target, time_ns FROM path_edge_rows WHERE edge <> 'order' "

@@ -1,6 +1,6 @@
-"""Longest paths over an acyclic graph of numbered nodes, in time linear in its edges.
+"""Longest paths in an acyclic graph of numbered nodes, in time linear in its edges.
 
-Edges are parallel arrays: `source` and `target` node, and what passing takes.
+Edges are parallel arrays: the `source` node, the `target` node, and the time that the edge takes.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from collections.abc import Iterator
 import numpy as np
 
 NONE = -1
-# Python's own integers are fast to go through one by one, but take ten times the memory.
+# A loop over Python's own integers is fast, but they take ten times the memory of an array.
 CHUNK = 200_000
 
 
 def topological_order(source: np.ndarray, target: np.ndarray, node_count: int) -> np.ndarray:
-    """The nodes so that every edge goes forward; those on or behind a cycle are left out."""
+    """The nodes in an order in which edges go forward, without those on or behind a cycle."""
     missing = np.bincount(target, minlength=node_count).tolist()
     by_source = np.argsort(source, kind="stable")
     targets = target[by_source].tolist()
     first = np.searchsorted(source[by_source], np.arange(node_count + 1)).tolist()
     order = [node for node, count in enumerate(missing) if not count]
-    for node in order:  # grows meanwhile
+    for node in order:  # the loop appends to it
         for edge in range(first[node], first[node + 1]):
             reached = targets[edge]
             missing[reached] -= 1
@@ -31,10 +31,10 @@ def topological_order(source: np.ndarray, target: np.ndarray, node_count: int) -
 
 
 def against_time(source: np.ndarray, target: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Edges to leave out so that no circle is left; none where there is none.
+    """Which edges to remove so that no circle is left; none if there is no circle.
 
-    They go back in time, or at one instant to a node with a lower number. Only clocks that
-    disagree, or a trace that is wrong, make circles.
+    These edges go back in time, or to a node at the same time with a lower or equal number. Circles
+    exist only if clocks disagree or a trace is wrong.
     """
     if len(topological_order(source, target, len(at))) == len(at):
         return np.zeros(len(source), dtype=bool)
@@ -43,7 +43,7 @@ def against_time(source: np.ndarray, target: np.ndarray, at: np.ndarray) -> np.n
 
 
 def in_order(source: np.ndarray, target: np.ndarray, node_count: int) -> np.ndarray:
-    """The edges so that each comes behind all that lead to its source; ValueError on a cycle."""
+    """The edges, each after all edges that lead to its source; raises ValueError on a cycle."""
     order = topological_order(source, target, node_count)
     if len(order) < node_count:
         raise ValueError(f"{node_count - len(order)} nodes are on or behind a cycle")
@@ -55,11 +55,11 @@ def in_order(source: np.ndarray, target: np.ndarray, node_count: int) -> np.ndar
 def longest_path(
     source: np.ndarray, target: np.ndarray, taken: np.ndarray, at: np.ndarray
 ) -> np.ndarray:
-    """The edges of the path that takes most, from its first to its last.
+    """The edges of the path that takes the longest time, from first to last.
 
-    `taken` is what an edge takes, at least 0; `at` when each node came. Of equally long ways to a
-    node the edge that comes first in the arrays counts; the path ends where nothing is added any
-    more, at the earliest node of equally far ones.
+    `taken` is the time that each edge takes, at least 0; `at` is the time of each node. If several
+    ways to a node are equally long, the one whose last edge comes first in the arrays counts. The
+    path ends at the farthest node; if several are equally far, at the earliest of them.
     """
     far = [0] * len(at)
     through = [NONE] * len(at)
@@ -75,7 +75,7 @@ def longest_path(
 
 
 def way_to(end: int, source: np.ndarray, through: np.ndarray) -> np.ndarray:
-    """The edges to a node, from the first on; `through` is the edge by which each is reached."""
+    """The edges to the node `end`, first to last; `through` is the edge that reaches each node."""
     way = []
     while (edge := through[end]) != NONE:
         way.append(edge)
@@ -90,16 +90,16 @@ def rows(*columns: np.ndarray) -> Iterator[tuple[int, ...]]:
 
 
 class Replay:
-    """When each node comes: once all that it waits for has come, with a delay from each."""
+    """Computes the time of each node: when all nodes that it waits for have come, plus delays."""
 
     def __init__(self, source: np.ndarray, target: np.ndarray, starts: dict[int, int], count: int):
-        """`starts` are nodes that wait for nothing, and when they come; every other waits."""
+        """`starts` has the nodes that wait for nothing, with their times; all others wait."""
         self._edges = in_order(source, target, count)
         self._source, self._target = source[self._edges], target[self._edges]
         self._starts, self._count = starts, count
 
     def times(self, delay: np.ndarray) -> np.ndarray:
-        """The instant of each node."""
+        """The time of each node, if each edge has this delay."""
         never = -(1 << 62)
         at = [never] * self._count
         for node, start in self._starts.items():

@@ -1,4 +1,4 @@
-"""The path of a job through its ranks, and what its window would take if something changed."""
+"""The path of a job through its ranks, and how long its window would take in each what-if."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     import duckdb
 
 FILES = SqlFiles("critical_path")
-# The kernels that take most of the path are asked about, each so many times faster.
+# The what-ifs include this many kernels, those with the most time on the path, at this factor.
 TOP_KERNELS = 3
 KERNEL_FACTOR = 2.0
 
 
 class Scenario(NamedTuple):
-    """A file of sql/critical_path/what_if, with what it changes where it needs to be told."""
+    """A what-if: the name of a file in sql/critical_path/what_if, and the values that it reads."""
 
     name: str
     subject: str | None = None
@@ -34,7 +34,7 @@ class Scenario(NamedTuple):
 
 
 class JobGraph:
-    """The nodes and edges of a job's window; those of the table job_edges, in its order."""
+    """The nodes and edges of a job's window, with the edges in the order of table job_edges."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection):
         nodes = con.execute("FROM job_graph_nodes ORDER BY node").fetchnumpy()
@@ -54,7 +54,8 @@ class JobGraph:
         self._began_ns = {
             of: int(self.at[nodes].max()) for of, nodes in began.items() if len(nodes)
         }
-        # Windows begin when they began; so does a node whose edges all closed a circle.
+        # Nodes that no edge leads to keep their time: where the window begins, and nodes whose
+        # edges all closed a circle.
         unreached = np.setdiff1d(np.arange(len(self.at)), self.target)
         self._replay = Replay(
             self.source,
@@ -64,12 +65,12 @@ class JobGraph:
         )
 
     def last(self, at: np.ndarray) -> tuple[int, int]:
-        """When the window begins, and the node that ends it, if nodes come `at` then.
+        """When the window begins, and which node ends it, if the nodes come at times `at`.
 
-        It lasts on the host, from when the last rank began it until the last one has ended it. If
-        that is longer, on the devices, from when the last rank's began until all is done: where
-        the host is far ahead, steps follow each other there. Both began when they did in the
-        trace, since earlier windows are as they were.
+        On the host, a window lasts from when the last rank begins it until the last rank ends it.
+        On the devices, it lasts from when the last rank's device begins until all devices are done.
+        The longer one counts: if the host is far ahead, steps follow each other on the devices.
+        Both begin as in the trace, since earlier windows do not change.
         """
         spans = []
         for lane, ends in self._ends.items():
@@ -79,17 +80,18 @@ class JobGraph:
         return max(spans, key=lambda span: at[span[1]] - span[0])
 
     def lasts_ns(self, delay: np.ndarray) -> int:
-        """How long the window lasts, with other delays."""
+        """How long the window lasts, with these delays."""
         at = self._replay.times(delay)
         began_ns, end = self.last(at)
         return int(at[end]) - began_ns
 
     def path(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The edges by which the last node came when it did, and when each begins and ends.
+        """The edges of the path that ends the window, and when each begins and ends.
 
-        Back through what each node waited for: the source which, with its delay, came last; of
-        several the last to come itself. So it goes from when the window begins to its end, without
-        a gap, also where clocks that disagree make a node come before what it waited for.
+        The path goes back from the last node, always to the source that came last, with its delay
+        added. If several sources are equal, it goes to the one that itself came last. So the path
+        covers the window from its begin to its end without a gap, even if clocks disagree and a
+        node comes before what it waited for.
         """
         came = self.at[self.source]
         by_target = np.lexsort((came, came + self.delay, self.target))
@@ -105,7 +107,7 @@ class JobGraph:
 
 
 def write_job_path(con: duckdb.DuckDBPyConnection, graph: JobGraph, file: Path) -> None:
-    """Write the job's path, and keep it as the table job_path."""
+    """Write the job's path to a file, and to the table job_path."""
     way, since, until = graph.path()
     positions = pa.table(
         {
@@ -128,7 +130,7 @@ def write_what_ifs(
     faster: Mapping[str, float],
     file: Path,
 ) -> None:
-    """Write how long the window would last under each assumption."""
+    """Write how long the window would last in each what-if."""
     step_ns = graph.lasts_ns(graph.delay)
     rows = []
     for scenario in scenarios(con, faster):
@@ -158,7 +160,7 @@ def write_what_ifs(
 
 
 def scenarios(con: duckdb.DuckDBPyConnection, faster: Mapping[str, float]) -> Iterator[Scenario]:
-    """What is asked of every job, what of this one, and what the user asks."""
+    """The what-ifs of every job, of this job's slowest rank and top kernels, and of the user."""
     yield Scenario("communication_at_median")
     yield Scenario("communication_hidden")
     yield Scenario("launch_overhead_gone")

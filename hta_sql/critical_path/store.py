@@ -1,4 +1,4 @@
-"""Keep computed paths in an archive: data files first, then the row that makes them count."""
+"""Stores computed paths in an archive: first the data files, then the row that names them."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ class Draft:
     _files: list[tuple[Path, Place]] = field(default_factory=list)
 
     def file(self, table: str, rank: int) -> Path:
-        """Where to write a table's rows of a rank; of all ranks, with the lowest."""
+        """Where to write a table's rows of a rank. Rows of the whole job use the lowest rank."""
         written = self.folder / f"{table}-{rank}.parquet"
         target = self.archive / table / partition(self.job, rank) / f"{self.path_id}.parquet"
         self._files.append((written, target))
         return written
 
     def publish(self, row: dict) -> None:
-        """Make the files count, in place of those that the window had before."""
+        """Add the row that names the files, in place of the window's earlier row and files."""
         manifest = Manifest(self.archive, MANIFEST)
         is_first = not is_remote(self.archive) and not manifest.path.exists()
         with manifest.locked():
             current = {trace["trace_id"] for trace in Manifest(self.archive).rows()}
             if not current.issuperset(row["trace_ids"]):
                 raise FilesMoved(
-                    f"{self.archive}: job {self.job!r} was ingested anew, or dropped, "
-                    "while its path was sought; ask again"
+                    f"{self.archive}: job {self.job!r} was ingested again or dropped while its "
+                    "critical path was computed; try again"
                 )
             for written, target in self._files:
                 put(written, target)
@@ -53,7 +53,7 @@ class Draft:
                 lambda other: (
                     manifest.key(other) != manifest.key(row)
                     and current.issuperset(other["trace_ids"])
-                ),  # else it was ingested anew
+                ),  # otherwise a trace was ingested again
                 [row],
             )
             old = [
@@ -67,13 +67,13 @@ class Draft:
             else:
                 for file in old:
                     file.unlink(missing_ok=True)
-        if is_first:  # for a shell, which so far has found no such tables
+        if is_first:  # so that shells find these tables from now on
             write_database(self.archive)
 
 
 @contextlib.contextmanager
 def draft(archive: Place, job: str) -> Iterator[Draft]:
-    """A place to write a job's window to; nothing of it stays unless it is published."""
+    """A place to write the files of a job's window; they are deleted unless published."""
     folder = staging_of(archive)
     with contextlib.ExitStack() as stack:
         try:
@@ -81,7 +81,7 @@ def draft(archive: Place, job: str) -> Iterator[Draft]:
             stack.enter_context(in_use(folder))
         except OSError as error:
             raise ArchiveError(
-                f"{archive}: critical paths are kept in the archive, which cannot be written: "
+                f"{archive}: critical paths are stored in the archive, which cannot be written: "
                 f"{error.strerror}"
             ) from error
         yield Draft(archive, job, folder)

@@ -1,4 +1,4 @@
-"""Which part of each rank's trace a path is sought in."""
+"""Finds the window of each rank: the part of the trace whose critical path is computed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Window(NamedTuple):
-    """From start_ns up to end_ns; the thread is that of its annotation, NULL for a trace."""
+    """From start_ns to before end_ns. pid and tid are the annotation's thread, None for a trace."""
 
     job: str
     rank: int
@@ -55,18 +55,22 @@ SELECTED = """
 
 
 def path_window(step: int | None, annotation: str | None, instance: int) -> str:
-    """How a window is called in the archive; BadParameter where it is told wrongly."""
+    """The name of a window in the archive; raises BadParameter if the values do not fit."""
     if step is not None and annotation is not None:
-        raise BadParameter("a critical path is of a step or of an annotation, not of both")
+        raise BadParameter("give either a step or an annotation, not both")
     for name, number in (("step", step), ("instance", instance)):
         if number is not None and (not isinstance(number, int) or number < 0):
-            raise BadParameter(f"{name} is {number!r}; it is a number from 0 on")
+            raise BadParameter(f"{name} is {number!r}; give a whole number, 0 or more")
     if annotation is None:
         if instance:
-            raise BadParameter("instance needs an annotation: which one of those with its name")
+            raise BadParameter(
+                "instance needs an annotation: it chooses one of several with the name"
+            )
         return "trace" if step is None else f"step {step}"
     if not isinstance(annotation, str) or not annotation:
-        raise BadParameter(f"annotation is {annotation!r}; it is part of a name")
+        raise BadParameter(
+            f"annotation is {annotation!r}; give the name of an annotation, or a part of it"
+        )
     return f"{annotation} #{instance}"
 
 
@@ -78,7 +82,7 @@ def find_windows(
     only_jobs: list[str] | None,
     only_ranks: list[int] | None,
 ) -> dict[str, list[Window]]:
-    """The windows by job, of all ranks that have it; HtaSqlError where none has."""
+    """The windows by job, for all ranks that have one; raises HtaSqlError if none has."""
     if step is not None:
         sql, given = STEPS, {"step": step}
     elif annotation is not None:
@@ -98,13 +102,13 @@ def find_windows(
 def _nothing(
     run: Archive, step: int | None, annotation: str | None, instance: int, selection: dict
 ) -> str:
-    """Why there is no window, and what there is instead."""
+    """Why there is no window, and which ones exist."""
     whose = "these traces"
     if any(chosen is not None for chosen in selection.values()):
         whose = "the traces of these jobs and ranks"
     traces = run.sql(f"SELECT count(*) FROM traces WHERE {SELECTED}", selection)
     if not traces.column(0)[0].as_py():
-        return "there is no trace of these jobs and ranks"
+        return "no trace in the archive has these jobs and ranks"
     if step is not None:
         found = run.sql(
             f"SELECT DISTINCT step FROM steps WHERE {SELECTED} ORDER BY step", selection
@@ -127,8 +131,8 @@ def _nothing(
                 "annotation_stats(source := 'host') lists them"
             )
         return (
-            f"{whose} have no instance {instance} of {annotation!r}; a rank has {count} at "
-            f"most, 0 to {count - 1}"
+            f"{whose} have no instance {instance} of {annotation!r}; a rank has at most {count}, "
+            f"numbered 0 to {count - 1}"
         )
     return f"{whose} have no events"
 

@@ -1,1 +1,1 @@
-"""Archives inside DuckDB: the template of all macros, attached files, the shell."""
+"""Archives in DuckDB: the template with all macros, the views of the files, and the shell."""

@@ -1,4 +1,4 @@
-"""A longest common subsequence of two long sequences: which op of one run is which of another."""
+"""Finds a longest common subsequence: which operator of one run matches which of another."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -7,12 +7,12 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-# What bounds memory: the rows of a block that is traced back rather than divided, and the bit masks
-# kept of a block's values.
+# Limits on memory: for the rows of a block that is traced back and not divided further, and for the
+# bit masks of the values of a block.
 BLOCK_BYTES = 4 << 20
 MASK_BYTES = 64 << 20
 
-# Matches in a row, as the first one's positions in base and in test, and their number.
+# Consecutive matches: the position of the first one in base and in test, and their number.
 Run = tuple[int, int, int]
 
 
@@ -20,12 +20,13 @@ def longest_common_subsequence(
     base: Sequence[int] | np.ndarray, test: Sequence[int] | np.ndarray
 ) -> np.ndarray:
     """Positions (k x 2, int64, ascending) of a longest common subsequence of two sequences of
-    integers: each row is one in `base` and one in `test`, of equal values.
+    integers: each row has a position in `base` and one in `test`, of equal values.
 
-    Exact, in time of len(base) x len(test) / word size and in memory of little more than the
-    sequences: the division of D. S. Hirschberg (1975) over the bit-parallel row of M. Crochemore
-    et al. (2001), as H. Hyyrö (2004) gives it, on Python's integers of any length. Of equally long
-    subsequences it takes one of few runs, if not always of the fewest.
+    The result is exact. The time is proportional to len(base) x len(test) / word size, and the
+    memory is little more than that of the sequences. The method is the division of D. S.
+    Hirschberg (1975) over the bit-parallel row of M. Crochemore et al. (2001), in the form of H.
+    Hyyrö (2004), on Python's integers of any length. If several subsequences are equally long, it
+    picks one with few runs, but not always the fewest.
     """
     base, test = np.asarray(base, np.int64), np.asarray(test, np.int64)
     in_base, in_test = np.isin(base, test).nonzero()[0], np.isin(test, base).nonzero()[0]
@@ -50,15 +51,15 @@ def _runs(pairs: np.ndarray) -> list[Run]:
 
 
 def _solve(base: np.ndarray, test: np.ndarray, i: int, j: int, runs: list[Run]) -> None:
-    """Append to runs, in order, those of two blocks that begin at i and j."""
-    head = _same(base, test)  # A longest one is left when what both begin and end with is matched.
+    """Append the runs of two blocks that begin at i and j, in order."""
+    head = _same(base, test)  # Matching the common begin and end first keeps the length maximal.
     tail = _same(base[head:][::-1], test[head:][::-1])
     runs.append((i, j, head))
     runs_end = (i + len(base) - tail, j + len(test) - tail, tail)
     base, test = base[head : len(base) - tail], test[head : len(test) - tail]
     i, j = i + head, j + head
-    half = len(test) // 2  # Halves, so that the depth is at most log2 of test's length.
-    # 48: what a row of bytes takes besides them.
+    half = len(test) // 2  # Halves limit the depth of the recursion to log2 of len(test).
+    # 48 is the overhead of a bytes object.
     if not half or len(test) * (len(base) // 8 + 48) <= BLOCK_BYTES:
         runs.extend((i + p, j + q, 1) for p, q in _trace(base, test))
     else:
@@ -70,14 +71,14 @@ def _solve(base: np.ndarray, test: np.ndarray, i: int, j: int, runs: list[Run]) 
 
 
 def _same(base: np.ndarray, test: np.ndarray) -> int:
-    """How many elements both begin with."""
+    """The number of equal elements at the begin of both."""
     shorter = min(len(base), len(test))
     differs = base[:shorter] != test[:shorter]
     return int(differs.argmax()) if differs.any() else shorter
 
 
 def _lengths(base: np.ndarray, test: np.ndarray) -> np.ndarray:
-    """The length of a longest common subsequence of base[:i] and test, for each i."""
+    """For each i, the length of a longest common subsequence of base[:i] and test."""
     row = 0
     for row in _rows(base, test):  # noqa: B007
         pass
@@ -87,13 +88,13 @@ def _lengths(base: np.ndarray, test: np.ndarray) -> np.ndarray:
 
 
 def _rows(base: np.ndarray, test: np.ndarray) -> Iterator[int]:
-    """For each j from 1 on, bits: the i-th is 0 where the length is more for base[: i + 1] and
-    test[:j] than for base[:i] and test[:j]."""
+    """A row of bits for each j from 1. Bit i is 0 if the length for base[: i + 1] and test[:j] is
+    greater than that for base[:i] and test[:j]."""
     order = np.argsort(base, kind="stable")
     values, starts = np.unique(base[order], return_index=True)
     places = dict(zip(values.tolist(), np.split(order, starts)[1:], strict=True))
 
-    # All masks of a block of many values would take their number x its length in bits.
+    # The masks of all values of a large block would take too much memory.
     @lru_cache(maxsize=MASK_BYTES // (len(base) // 8 + 1))
     def mask(value: int) -> int:
         bits = np.zeros(len(base), np.uint8)
@@ -104,12 +105,12 @@ def _rows(base: np.ndarray, test: np.ndarray) -> Iterator[int]:
     for value in test.tolist():
         if value in places:
             hits = row & mask(value)
-            row = ((row + hits) | (row - hits)) & ones  # Without the carry past base's end.
+            row = ((row + hits) | (row - hits)) & ones  # Drops the carry past the end of base.
         yield row
 
 
 def _trace(base: np.ndarray, test: np.ndarray) -> list[tuple[int, int]]:
-    """The matches of a block, from all its rows."""
+    """The matches of a block, traced back through all its rows."""
     rows = [row.to_bytes(len(base) // 8 + 1, "little") for row in _rows(base, test)]
     left, right = base.tolist(), test.tolist()
     i, j, pairs = len(left) - 1, len(right) - 1, []
@@ -125,8 +126,11 @@ def _trace(base: np.ndarray, test: np.ndarray) -> list[tuple[int, int]]:
 
 
 def _joined(runs: list[Run], base: list[int], test: list[int]) -> list[Run]:
-    """The runs; two become one where the gap between them, if only one sequence has any, can be
-    moved to before the one or after the other, as is usual among repeated layers."""
+    """The runs, with neighbouring runs joined if possible.
+
+    If only one sequence has a gap between two runs, the gap can often be moved before the first run
+    or after the second, for example among repeated layers. Then the two runs become one.
+    """
     joined: list[Run] = []
     for run in runs:
         while joined:
@@ -150,7 +154,7 @@ def _joined(runs: list[Run], base: list[int], test: list[int]) -> list[Run]:
 
 
 def register(con: duckdb.DuckDBPyConnection) -> None:
-    """Let SQL of this connection call it, in place of the macro that says that a shell cannot."""
+    """Let SQL on this connection call the function, instead of a macro that raises an error."""
     con.execute("DROP MACRO IF EXISTS longest_common_subsequence")
     con.create_function(
         "longest_common_subsequence",
@@ -162,7 +166,7 @@ def register(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def _of_lists(base: pa.Array, test: pa.Array) -> pa.Array:
-    """The pairs, from 1, for each row of two columns of lists."""
+    """For each row of two columns of lists, the pairs of places, counted from 1."""
     rows = [
         longest_common_subsequence(one.values.to_numpy(), other.values.to_numpy()) + 1
         for one, other in zip(base, test, strict=True)

@@ -1,4 +1,4 @@
-"""Archives inside DuckDB: let a connection read their files, write hta.duckdb."""
+"""Lets a DuckDB connection read the files of archives, and writes hta.duckdb."""
 
 import os
 import time
@@ -20,27 +20,28 @@ from hta_sql.version import SCHEMA_VERSION
 if TYPE_CHECKING:
     pass
 
-# A question is asked so often before it is given up, where files keep changing.
+# The number of attempts to read if files change while they are read.
 ATTEMPTS = 5
 
 
-# Where DuckDB expects few rows, it plans an ASOF join that is quadratic; it is often wrong.
+# If DuckDB expects few rows, it plans a quadratic ASOF join, and its estimate is often wrong.
 NO_LOOP_JOINS = "SET GLOBAL asof_loop_join_threshold = 0"
 
 
 def without_progress_bar(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
-    """The connection, which draws none. In a notebook without ipywidgets there is none to turn off,
-    and DuckDB refuses to be told so."""
+    """The connection, with DuckDB's progress bar off.
+
+    In a notebook without ipywidgets there is no progress bar, and turning it off is an error.
+    """
     if con.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
         con.execute("SET enable_progress_bar = false")
     return con
 
 
 def schemas(con: duckdb.DuckDBPyConnection, sources: Sequence[Source]) -> tuple[set[str], int]:
-    """The jobs of which some file was ingested under another schema, and of how many ranks an
-    older one.
+    """The jobs with a file of another schema version, and the number of ranks with an older one.
 
-    ArchiveError for a rank in two archives.
+    Raises ArchiveError if a rank is in two archives.
     """
     mixed: set[str] = set()
     older = []
@@ -65,7 +66,7 @@ def schemas(con: duckdb.DuckDBPyConnection, sources: Sequence[Source]) -> tuple[
                 ).fetchall()
                 break
             except duckdb.Error as error:
-                if left:  # replaced between its footer and its rows, which DuckDB opens apart
+                if left:  # the file was replaced between the reads of its footer and its rows
                     time.sleep(0.01)
                     continue
                 where = ", ".join(str(source.root) for source in sources)
@@ -77,8 +78,8 @@ def schemas(con: duckdb.DuckDBPyConnection, sources: Sequence[Source]) -> tuple[
             of = f"the {what.replace('_', ' ')} of " if what else ""
             raise ArchiveError(
                 f"{of}job {job!r} rank {rank} is in {roots[one]} and in "
-                f"{roots[other]}; open one of them, or ingest one again under another name "
-                "(--job)"
+                f"{roots[other]}; open only one of them, or ingest one again under another name "
+                "with --job"
             )
         mixed.update(job for job, _, _ in found)
         older += [(job, rank) for job, rank, version in found if version < SCHEMA_VERSION]
@@ -93,10 +94,10 @@ def load_sources(
     only_jobs: Collection[str] | None,
     reading: set[str],
 ) -> None:
-    """Let views read the archives' Parquet. A table without files is a stub.
+    """Make the views read the archives' Parquet files. A table without files is an empty stub.
 
-    `mixed`: the files have not all the columns of the stubs. `only_jobs` leaves out all others.
-    `reading` has the views of this connection that read files, before and afterwards.
+    `mixed` says that some files lack columns of the stubs. `only_jobs` leaves out all other jobs.
+    `reading` has the views of this connection that read files; it is updated.
     """
     found = _whereabouts(catalog, sources, only_jobs)
     macros = []
@@ -106,7 +107,7 @@ def load_sources(
             for table, files in files.items()
             if files
         )
-        # A CASE needs one, and no table has this name.
+        # A CASE needs at least one branch; no table has this name.
         macros.append(
             f"CREATE OR REPLACE MACRO {macro}(of_table) AS CASE of_table {cases} "
             "WHEN '' THEN [''] END;"
@@ -131,7 +132,7 @@ def _put_sources(
     reading: set[str],
     where: str,
 ) -> None:
-    """Make the views of sql/tables that have files: a view is bound when it is made."""
+    """Make the views of sql/tables whose tables have files, and stubs for the others."""
     chosen = None if only_jobs is None else list(only_jobs)
     con.execute(
         f"CREATE OR REPLACE MACRO archive_is_mixed() AS {literal(mixed)};"
@@ -146,7 +147,7 @@ def _put_sources(
             except (duckdb.ParserException, duckdb.CatalogException) as error:
                 raise at_line(catalog, source.path, error) from error
             except duckdb.Error as error:
-                # Files may go in between; who reads then is told.
+                # Files may be deleted in the meantime; the query that reads them gets an error.
                 if "No files found" not in str(error):
                     raise ArchiveError(f"{where}: {one_line(error)}") from error
         if view in reading:
@@ -155,14 +156,14 @@ def _put_sources(
 
 
 def write_database(archive: str | os.PathLike[str]) -> Path:
-    """Write hta.duckdb into the archive, atomically: views and macros, which hold no data."""
+    """Write hta.duckdb into the archive, atomically. It has views and macros, but no data."""
     root = archive_root(archive)
     write_database_to(root, root / "hta.duckdb")
     return root / "hta.duckdb"
 
 
 def write_database_to(root: Path, target: Path) -> None:
-    """The same to any file: the template with the views of those tables that have files."""
+    """Write such a database to any file: the template, with views for tables that have files."""
     catalog, source = Catalog.load(), Source(root)
     with new_database(target, template(catalog)) as con:
         mixed, _ = schemas(con, [source])

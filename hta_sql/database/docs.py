@@ -1,4 +1,4 @@
-"""The page of all queries, generated: ``python -m hta_sql.database.docs > docs/queries.md``."""
+"""Generates the page of all queries: ``python -m hta_sql.database.docs > docs/queries.md``."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from hta_sql.database.layers import load_base, load_queries
 
 
 def page(catalog: Catalog) -> str:
-    """docs/queries.md."""
+    """The text of docs/queries.md."""
     tables = catalog.published
     with closing(duckdb.connect()) as con:
         load_base(con, catalog)
@@ -31,11 +31,11 @@ def page(catalog: Catalog) -> str:
         "hta-sql run temporal_breakdown ARCHIVE --only-ranks 0         # command line\n"
         "FROM temporal_breakdown(only_ranks := [0]);                   -- SQL\n"
         "```",
-        "A parameter that is not given has its default; NULL, where that is the default, means "
-        "everything. Names tell units: "
-        "`_ns` nanoseconds, `_frac` a share from 0 to 1, `_bytes`, `_gbps` 1e9 bytes a second, "
-        "`_count`. The bare name is the newest version; `<name>_v<N>` is one whose columns and "
-        "their meaning stay.",
+        "If a parameter is not given, it has its default; if the default is NULL, the table says "
+        "in words what that means. The end of a name gives the unit: `_ns` nanoseconds, `_frac` a "
+        "share from 0 to 1, `_bytes` bytes, `_gbps` 1e9 bytes per second, `_count` a number. The "
+        "name without a version is the newest version; the columns of `<name>_v<N>` and their "
+        "meaning do not change.",
     ]
     themes = list(dict.fromkeys(query.theme for query in catalog.queries))
     for theme in themes:
@@ -44,19 +44,22 @@ def page(catalog: Catalog) -> str:
             for q in catalog.newest.values()
             if q.theme == theme
         ]
-        parts += [f"**{theme}**", _table(("query", "tells"), rows)]
+        parts += [f"**{theme}**", _table(("query", "gives"), rows)]
     for query in catalog.newest.values():
         parts += _section(catalog, query, reads[query])
-    parts += ["## Tables", "What SQL finds in an archive. `FROM hta_queries;` lists the queries."]
+    parts += [
+        "## Tables",
+        "The tables and views of an archive. `FROM hta_queries;` lists the queries.",
+    ]
     for path in tables:
         said = column_comments(path)
         rows = [(f"`{name}`", kind, said.get(name, "")) for name, kind, *_ in columns[path]]
-        parts += [f"### {path.stem}", comment_of(path), _table(("column", "type", "is"), rows)]
+        parts += [f"### {path.stem}", comment_of(path), _table(("column", "type", "meaning"), rows)]
     return "\n\n".join(parts) + "\n"
 
 
 def tables_read(con: duckdb.DuckDBPyConnection, macro: str) -> list[str]:
-    """The tables and views that a table macro reads, itself or through other macros."""
+    """The tables and views that a table macro reads, directly or through other macros."""
     views = {
         name
         for (name,) in con.execute(
@@ -80,7 +83,7 @@ def tables_read(con: duckdb.DuckDBPyConnection, macro: str) -> list[str]:
             sql, parameters = definitions[name]
             [(tree,)] = con.execute("SELECT json_serialize_sql($1)", [sql]).fetchall()
             tree = json.loads(tree)
-            # A view may have the name of what is only known in here.
+            # A CTE or parameter may have the name of a view.
             names = set(_relations(tree)) - (set(_ctes(tree)) & views) - set(parameters)
             found |= names & views
             todo += names - seen - views
@@ -88,7 +91,7 @@ def tables_read(con: duckdb.DuckDBPyConnection, macro: str) -> list[str]:
 
 
 def _relations(node: Any) -> Iterator[str]:
-    """All that stands where a relation may: after FROM, or as an argument of a table macro."""
+    """All names in the place of a relation: after FROM, or as an argument of a table macro."""
     if isinstance(node, list):
         for item in node:
             yield from _relations(item)
@@ -104,7 +107,7 @@ def _relations(node: Any) -> Iterator[str]:
 
 
 def _ctes(node: Any) -> Iterator[str]:
-    """What stands between WITH and AS."""
+    """The names of CTEs, between WITH and AS."""
     if isinstance(node, list):
         for item in node:
             yield from _ctes(item)
@@ -133,7 +136,7 @@ def _section(catalog: Catalog, query: Query, reads: list[str]) -> Iterator[str]:
         ("column", "type", "unit", "meaning"),
         [(f"`{c.name}`", c.type, "" if c.unit == "-" else c.unit, c.text) for c in query.columns],
     )
-    facts = [f"One row for each {', '.join(f'`{name}`' for name in query.grain)}."]
+    facts = [f"One row per {', '.join(f'`{name}`' for name in query.grain)}."]
     if reads:
         facts += [f"Reads {', '.join(f'`{name}`' for name in reads)}."]
     if query.needs:
@@ -157,7 +160,7 @@ def _default(parameter: Parameter) -> str:
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     lines = [head, ("---",) * len(head), *rows]
-    # A stroke inside a cell would end it.
+    # A | inside a cell would end the cell.
     cells = [[cell.replace("|", "\\|") for cell in line] for line in lines]
     return "\n".join(f"| {' | '.join(line)} |" for line in cells)
 

@@ -1,4 +1,4 @@
-"""What to write instead of a name that is not there."""
+"""Hints for SQL that names a table or query that does not exist."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MISSING = re.compile(r"(?:Table|Table Function) with name (\w+) does not exist"
 
 
 def hint_of(session: Session, error: str) -> str | None:
-    """What to write instead of a table or query that is not there."""
+    """What to write instead of a table or query that does not exist."""
     missing = _MISSING.search(error)
     if not missing:
         return None
@@ -25,9 +25,9 @@ def hint_of(session: Session, error: str) -> str | None:
     tables = [view for (view,) in views]
     queries = session.catalog.macros
     if name in queries:
-        return f"{name} is a query: write FROM {name}()"
+        return f"{name} is a query; write FROM {name}()"
     if name in tables:
-        return f"{name} is a table, not a query: write FROM {name}"
+        return f"{name} is a table, not a query; write FROM {name}"
     near = get_close_matches(name, [*tables, *queries], n=1)
     guess = f"; did you mean {near[0]}{'()' * (near[0] in queries)}?" if near else ";"
     return f"no table {name!r}{guess} the tables are {', '.join(tables)}"

@@ -1,4 +1,4 @@
-"""The files under sql/ into a DuckDB connection, each behind what it reads."""
+"""Runs the files under sql/ in a DuckDB connection, each after the files that it reads."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 
 def load_base(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
-    """Tables, as empty stubs, and relations, each behind what it reads."""
-    from hta_sql.catalogue.reads import in_order  # not at the top: opening does without
+    """Make the tables, as empty stubs, and the relations, each after what it reads."""
+    from hta_sql.catalogue.reads import (
+        in_order,
+    )  # not at the top: opening an archive does not need it
 
     files = {
         path: path.read_text(encoding="utf-8") for path in [*catalog.tables, *catalog.relations]
@@ -42,7 +44,7 @@ def load_base(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
 def load_queries(
     con: duckdb.DuckDBPyConnection, catalog: Catalog, names: Iterable[str] | None = None
 ) -> None:
-    """The macros of these names, numbered or bare; all unless told."""
+    """Make the macros with these names, with or without a version; without names, all macros."""
     for name in catalog.macros if names is None else names:
         query, sql = catalog.macros[name]
         run_file(con, catalog, query.path, sql)
@@ -56,18 +58,21 @@ def run_file(con: duckdb.DuckDBPyConnection, catalog: Catalog, path: Path, sql: 
 
 
 def at_line(catalog: Catalog, path: Path, error: duckdb.Error) -> CatalogError:
-    """The error with its place. DuckDB counts lines from varying starts, but quotes the line."""
+    """The error with its file and line.
+
+    DuckDB does not count lines from the start of the file, but it quotes the line.
+    """
     number = 1
-    if told := re.search(r"^LINE (\d+): (.*)$", str(error), re.MULTILINE):
+    if quoted := re.search(r"^LINE (\d+): (.*)$", str(error), re.MULTILINE):
         lines = path.read_text(encoding="utf-8").splitlines()
-        alike = [n for n, line in enumerate(lines, start=1) if line == told[2]]
-        number = min(alike, key=lambda n: abs(n - int(told[1])), default=1)
+        same = [n for n, line in enumerate(lines, start=1) if line == quoted[2]]
+        number = min(same, key=lambda n: abs(n - int(quoted[1])), default=1)
     shown = path.relative_to(catalog.root.parent).as_posix()
     return CatalogError(f"{shown}:{number}: {one_line(error)}")
 
 
 def comment_on_macros(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
-    """What the queries are, where a shell's user finds it."""
+    """Attach the summaries of the queries to their macros, for users of a shell."""
     con.execute(
         "".join(
             f"COMMENT ON MACRO TABLE {name} IS {literal(query.summary)};"
@@ -79,7 +84,7 @@ def comment_on_macros(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
 def comment_on_views(
     con: duckdb.DuckDBPyConnection, catalog: Catalog, only: Collection[str] | None = None
 ) -> None:
-    """What the files say of their tables: of all, or of `only` these, whose views are new."""
+    """Attach the comments of the files to all views, or to those in `only`, which are new."""
     comments = []
     for path in catalog.published:
         if only is not None and path.stem not in only:
@@ -91,7 +96,7 @@ def comment_on_views(
 
 
 def literal(value: object) -> str:
-    """A value as an SQL literal, where DuckDB binds none: SET, ATTACH, COMMENT and CREATE."""
+    """A value as an SQL literal, for SET, ATTACH, COMMENT and CREATE, which bind no values."""
     if value is None:
         return "NULL"
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""What a query's header promises, tested on its result."""
+"""Tests what a query's header promises on the query's result."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from hta_sql.errors import from_duckdb
 def broken_promises(
     con: duckdb.DuckDBPyConnection, query: Query, found: duckdb.DuckDBPyRelation
 ) -> Iterator[str]:
-    """A line for each promise that `found`, the query's result, breaks."""
+    """One line for each promise that `found`, the result of the query, breaks."""
     call, _ = query.call({})
     declared = [(column.name, column.type) for column in query.columns]
     seen = [(name, str(kind)) for name, kind in zip(found.columns, found.types, strict=True)]
     if seen != declared:
-        yield f"{query}: the columns are {seen}, declared are {declared}"
+        yield f"{query}: the columns are {seen}, but the header declares {declared}"
         return
     grain = ", ".join(query.grain)
     failing = "".join(f", count_if(NOT ({check}))" for check in query.checks)
@@ -28,7 +28,7 @@ def broken_promises(
     except duckdb.Error as error:
         raise from_duckdb(error, f"{query.name}: ") from error
     if distinct < rows:
-        yield f"{query}: {rows - distinct} of {rows} rows repeat their grain ({grain})"
+        yield f"{query}: {rows - distinct} of {rows} rows repeat the grain of another row ({grain})"
     for check, count in zip(query.checks, failed, strict=True):
         if count:
             [first] = con.execute(f"SELECT {grain} {call} WHERE NOT ({check}) LIMIT 1").fetchall()

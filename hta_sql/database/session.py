@@ -1,4 +1,4 @@
-"""A DuckDB connection over archives: which of their files it reads, and whether they have moved."""
+"""A DuckDB connection that reads archives; it knows their files, and whether files moved."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from hta_sql.places.remote import ArchiveFiles
     from hta_sql.places.storage import Place
 
-# A core, where they wait for object storage.
+# Threads per core if they wait for object storage.
 WAITING_THREADS = 4
 
 
 class Session:
     """Archives attached to a connection of their own, `con`, with the macros of `catalog`.
 
-    `only_jobs` are those that it was opened for, and `seen_jobs` those whose files it reads now;
-    None is all.
+    `only_jobs` are the jobs that it was opened for, and `seen_jobs` those whose files it reads now.
+    None stands for all jobs.
     """
 
     def __init__(
@@ -51,8 +51,9 @@ class Session:
         self.catalog = catalog
         self.con = without_progress_bar(duckdb.connect())
         self.con.execute(NO_LOOP_JOINS)
-        # DuckDB takes a thread for each core of the machine; two on one core took up to a third
-        # longer than one. Those that read from object storage mostly wait.
+        # DuckDB starts a thread for each core of the machine. If this process may use fewer cores,
+        # two threads on one core took up to a third longer than one. Threads that read from object
+        # storage mostly wait, so there are more of them.
         waiting = WAITING_THREADS if any(map(is_remote, self.roots)) else 1
         self.con.execute(
             "SET threads = least(current_setting('threads'), $1::BIGINT) * $2::BIGINT",
@@ -63,16 +64,18 @@ class Session:
             source.reader = self._reader(source.root)
         self.only_jobs = None if only_jobs is None else named(only_jobs)
         self.seen_jobs = self.only_jobs
-        # Jobs with files of another schema; and of how many ranks the files are of an older one.
+        # The jobs with files of another schema version, and the number of ranks with an older one.
         self._mixed, self.older_count = schemas(self.con, self.sources)
         copy_template(self.con, self.catalog)
         self._has_sources = self._aligns = self._is_shared = self._counts_on_jobs = False
-        self._stamps: list[object] = []  # of when it was found of which jobs rows are stored
+        self._stamps: list[object] = []  # from when it looked which jobs have stored rows
         self._reading: set[str] = set()  # views that read files
 
     def share(self) -> duckdb.DuckDBPyConnection:
-        """The connection for whoever makes things in it, with all that queries need: from now on
-        the files of all jobs are seen."""
+        """The connection, for callers that create objects in it, with all that queries need.
+
+        From now on, it reads the files of all jobs that the archives were opened for.
+        """
         self.see(None)
         if not self._is_shared:
             self._is_shared, self._has_sources = True, False
@@ -80,7 +83,7 @@ class Session:
         return self.con
 
     def load(self, queries: Iterable[str] = ()) -> None:
-        """Make the tables readable, and what these queries need beside SQL."""
+        """Make the tables readable, and register the Python functions that these queries need."""
         aligning = any("aligned_places(" in self.catalog.macros[name][0].sql for name in queries)
         if aligning and not self._aligns:
             from hta_sql.database.alignment import register  # not at the top: it needs numpy
@@ -91,14 +94,14 @@ class Session:
             self.find_files()
 
     def see(self, jobs: Iterable[str] | None) -> None:
-        """Look into the files of these jobs alone, of those that the archives were opened for."""
+        """Read the files of only these jobs, as far as the archives were opened for them."""
         seen = self.chosen(jobs)
         if seen != self.seen_jobs and not self._is_shared:
             self.seen_jobs = seen
             self._has_sources = False
 
     def chosen(self, jobs: Iterable[str] | None) -> frozenset[str] | None:
-        """Of these jobs, or all, those that the archives were opened for; None means all."""
+        """These jobs, as far as the archives were opened for them; None stands for all jobs."""
         if jobs is None:
             return self.only_jobs
         jobs = named(jobs)
@@ -106,7 +109,7 @@ class Session:
 
     @contextmanager
     def narrowed(self, jobs: Iterable[str] | None) -> Iterator[None]:
-        """See these jobs alone for a while."""
+        """Read only these jobs inside a `with` block."""
         before = self.only_jobs
         try:
             self.only_jobs = self.chosen(jobs)
@@ -119,7 +122,7 @@ class Session:
             self.load()
 
     def find_files(self) -> None:
-        """Let the views read what files there are of the jobs that are seen."""
+        """Let the views read the current files of the jobs in `seen_jobs`."""
         stamps = [source.stamps for source in self.sources]
         mixed = self._mixed if self.seen_jobs is None else self._mixed & self.seen_jobs
         load_sources(
@@ -132,12 +135,12 @@ class Session:
         self._has_sources = True
 
     def _stamps_of_now(self) -> list[object]:
-        """What tells whether stored rows, where they are counted on, are still of all jobs."""
+        """Stamps that change if other jobs get stored rows; empty if that does not matter."""
         return [source.stamps for source in self.sources] if self._counts_on_jobs else []
 
     @contextmanager
     def unmoved(self) -> Iterator[None]:
-        """FilesMoved where files went while they were read."""
+        """Raise FilesMoved if files were moved or deleted inside a `with` block."""
         try:
             yield
         except (HtaSqlError, duckdb.Error, OSError) as error:
@@ -148,15 +151,16 @@ class Session:
         if has_changed or any(source.has_moved() for source in self.sources):
             where = ", ".join(str(root) for root in self.roots)
             raise FilesMoved(
-                f"{where}: was compacted, or jobs dropped or replaced, while it was read; ask again"
+                f"{where}: files were compacted, dropped or replaced during the read; try again"
             ) from failure
         if failure:
             raise failure
 
     def look_anew(self, *, on_disk: bool = False) -> None:
-        """See where files are now, if some have moved since they were looked for.
+        """Look for the files again if some have moved.
 
-        Of object storage that takes a request: `on_disk` looks no further than that.
+        In object storage, this check takes a request. With `on_disk`, only archives on disk are
+        checked.
         """
         if any(
             source.has_moved()
@@ -166,13 +170,13 @@ class Session:
             self.forget_files()
 
     def forget_files(self) -> None:
-        """Look for all files anew at the next question."""
+        """Look for all files again before the next query."""
         for source in self.sources:
             source.reread()
         self._has_sources = False
 
     def root_of(self, job: str) -> Place:
-        """The archive that holds a job; of several the first."""
+        """The archive that has a job; if several have it, the one whose file name comes first."""
         roots = {file: s.root for s in self.sources for file in s.manifest("traces")}
         [(path,)] = self.con.execute(
             "SELECT min(filename) FROM read_parquet($files, hive_partitioning = false, "
@@ -187,7 +191,7 @@ class Session:
             source.close()
 
     def _reader(self, root: Place) -> ArchiveFiles | None:
-        """What DuckDB reads an archive in object storage by; one for all of a kind."""
+        """The file system through which DuckDB reads object storage: one per kind of storage."""
         if not is_remote(root):
             return None
         kind = root.protocol
@@ -200,5 +204,5 @@ class Session:
 
 
 def named(jobs: Iterable[str]) -> frozenset[str]:
-    """The jobs; a name alone is one."""
+    """The jobs as a set. A single name is one job."""
     return frozenset([jobs] if isinstance(jobs, str) else jobs)

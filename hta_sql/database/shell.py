@@ -1,4 +1,4 @@
-"""DuckDB's own command line on an archive."""
+"""Runs DuckDB's command line on an archive."""
 
 import importlib.util
 import os
@@ -22,12 +22,12 @@ from hta_sql.places.storage import is_remote
 
 
 def run_shell(archive: str | os.PathLike[str], commands: Iterable[str] = ()) -> int:
-    """Run DuckDB's command line on an archive, or only `commands`; its exit status."""
+    """Run DuckDB's command line on an archive, or only `commands`; returns its exit status."""
     root = archive_root(archive)
     if is_remote(root):
         raise HtaSqlError(
-            f"{root}: a shell reads archives on disk; copy it (aws s3 cp --recursive "
-            "URL FOLDER), or ask it by `hta-sql sql`"
+            f"{root}: a shell reads only archives on disk; copy it (aws s3 cp --recursive "
+            "URL FOLDER), or use `hta-sql sql`"
         )
     shell = shell_program()
     with tempfile.TemporaryDirectory(prefix="hta-sql-") as scratch:
@@ -35,7 +35,7 @@ def run_shell(archive: str | os.PathLike[str], commands: Iterable[str] = ()) -> 
         if _made_by(database) != maker(Catalog.load()):
             try:
                 write_database(root)
-            except OSError:  # the archive may be read, not written
+            except OSError:  # the archive is read-only
                 database = Path(scratch) / "hta.duckdb"
                 write_database_to(root, database)
         line = [
@@ -55,7 +55,7 @@ def run_shell(archive: str | os.PathLike[str], commands: Iterable[str] = ()) -> 
 
 
 def _made_by(database: Path) -> str | None:
-    """The maker of an hta.duckdb; None if it is missing or does not open."""
+    """The version of hta_sql that wrote an hta.duckdb; None if it is missing or does not open."""
     if not database.exists():
         return None
     try:
@@ -66,22 +66,22 @@ def _made_by(database: Path) -> str | None:
 
 
 def shell_program() -> str:
-    """DuckDB's command line: the one that duckdb-cli brings, else one on the PATH.
+    """DuckDB's command line: the program in the package duckdb-cli, or else one on the PATH.
 
-    Not by the script that duckdb-cli installs: a Ctrl-C would end that script.
+    The script that duckdb-cli installs is not used, since Ctrl-C would end it.
     """
     package = importlib.util.find_spec("duckdb_cli")
     beside = os.path.dirname(package.origin) if package and package.origin else None
     program = shutil.which("duckdb", path=beside) if beside else None
     program = program or shutil.which("duckdb")
     if not program:
-        raise HtaSqlError("no duckdb command line found; pip install 'hta-sql[shell]' brings it")
+        raise HtaSqlError("no duckdb command line found; install it: pip install 'hta-sql[shell]'")
     return program
 
 
 @contextmanager
 def _leaving_interrupts_to_child():
-    """Ctrl-C in the shell cancels a query there; it must not end this process."""
+    """Ignore Ctrl-C in this process, since it only cancels a query in the shell."""
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         yield

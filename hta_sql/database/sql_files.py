@@ -1,4 +1,4 @@
-"""Folders of sql/ whose files Python runs one by one: of ingest, critical paths and exports."""
+"""Folders of sql/ whose files Python runs one by one: ingest, critical paths and exports."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _NUMBER = re.compile(r"^\d+_")
 
 
 class SqlFiles:
-    """The files of a folder by names: `<name>`, or `<folder>/<name>` of those in folders below.
+    """The files of a folder by name: `<name>`, or `<folder>/<name>` for files in a subfolder.
 
-    A number before a name tells the order in which files run; the name does without it.
+    A number at the start of a file name sets the order in which files run. It is not part of the
+    name.
     """
 
     def __init__(self, folder: str):
@@ -31,7 +32,7 @@ class SqlFiles:
         return file.read_text(encoding="utf-8")
 
     def names(self, below: str = "") -> list[str]:
-        """The files in the folder, or in one `below` it, in order."""
+        """The files in the folder, or in its subfolder `below`, in the order in which they run."""
         files = sorted((sql_root() / self._folder / below).glob("*.sql"))
         return [f"{below}/{file.stem}" if below else file.stem for file in files]
 
@@ -39,18 +40,18 @@ class SqlFiles:
         return con.execute(self.text(name))
 
     def run_all(self, con: duckdb.DuckDBPyConnection, below: str) -> None:
-        """Run the files of a folder, one after the other."""
+        """Run the files of a subfolder, one after the other."""
         for name in self.names(below):
             self.run(con, name)
 
     def drop_tables(self, con: duckdb.DuckDBPyConnection, *below: str) -> None:
-        """Give back the memory of all tables that the files of these folders make."""
+        """Drop all tables that the files of these subfolders make, to free their memory."""
         for name in [name for folder in below or ("",) for name in self.names(folder)]:
             for table in re.findall(r"CREATE OR REPLACE TEMP TABLE (\w+)", self.text(name)):
                 con.execute(f"DROP TABLE IF EXISTS {table}")
 
 
 def set_variables(con: duckdb.DuckDBPyConnection, **values: object) -> None:
-    """What files read by getvariable()."""
+    """Set the variables that files read with getvariable()."""
     for name, value in values.items():
         con.execute(f"SET VARIABLE {name} = ?", [value])

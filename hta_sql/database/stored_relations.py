@@ -1,8 +1,8 @@
-"""Relations that archives store: read what is there, and compute only what is not.
+"""Relations that archives store: stored rows are read, and only missing rows are computed.
 
-The macro <name>_of of such a relation does so by itself, whatever comes and goes. But to plan what
-computes it takes most of a small query's time, so where it is known which jobs have stored rows,
-another macro stands in its place.
+The macro <name>_of of such a relation does this for any set of stored jobs. But planning the
+computation takes most of the time of a small query. So if it is known which jobs have stored rows,
+a simpler macro replaces it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def compute_stored(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
-    """Compute all of these relations: there are no files of stored rows."""
+    """Compute all these relations, since there are no files with stored rows."""
     for relation, macro in _relations(catalog).items():
         _put(con, relation, f"FROM {macro}(jobs)")
 
@@ -26,10 +26,10 @@ def compute_stored(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
 def choose_stored(
     con: duckdb.DuckDBPyConnection, catalog: Catalog, reading: set[str], may_change: bool = False
 ) -> bool:
-    """Read stored rows where there are some. True if that counts on the jobs of now.
+    """Read stored rows if there are any. True if the macros depend on which jobs have them now.
 
-    It does not where what is stored `may_change` unseen. `reading` has the views that read files,
-    and, before and afterwards, these relations where they read any.
+    The macros do not depend on it if the stored rows `may_change` unnoticed. `reading` has the
+    views that read files, and those of these relations that do; the relations in it are updated.
     """
     lacking: dict[str, list[str]] | None = None
     for relation, macro in _relations(catalog).items():
@@ -53,12 +53,12 @@ def choose_stored(
 
 
 def _relations(catalog: Catalog) -> dict[str, str]:
-    """The macros to choose, each with the one that computes."""
+    """The macros <name>_of, each with the macro that computes the relation."""
     return {name: catalog.stored[name.removesuffix("_of")] for name in catalog.chosen}
 
 
 def _lacking(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> dict[str, list[str]]:
-    """The jobs without stored rows, of each macro that computes them."""
+    """The jobs without stored rows, for each macro that computes rows."""
     macros = list(_relations(catalog).values())
     found = con.execute(
         "SELECT m.macro, t.job FROM (SELECT DISTINCT job FROM traces) AS t "

@@ -1,4 +1,4 @@
-"""Which jobs have no results stored, of queries that others read."""
+"""Finds jobs without stored results of the queries that other queries read."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def jobs_without_results(session: Session, macro: str = "") -> list[dict[str, Any]]:
-    """The jobs seen of which nothing current of a macro is stored; all of no macro.
+    """The jobs without a current stored result of a macro, or all jobs if there is no macro.
 
-    Rows of job, event_count and traces_hash.
+    Returns rows with job, event_count and traces_hash.
     """
     session.load()
     found = session.con.sql("FROM jobs_without_results($name)", params={"name": macro})
@@ -27,7 +27,7 @@ def jobs_without_results(session: Session, macro: str = "") -> list[dict[str, An
 
 
 def lacking_results(session: Session, queries: Iterable[str]) -> str | None:
-    """What to say of queries that read stored results, where some of their jobs have none."""
+    """A warning if these queries read stored results that some jobs do not have, or None."""
     texts = [session.catalog.macros[name][0].sql for name in queries]
     read = [
         macro
@@ -40,6 +40,6 @@ def lacking_results(session: Session, queries: Iterable[str]) -> str | None:
     count = len(jobs_without_results(session))
     return (
         f"{len(lacking):,} of {count:,} job{'s' * (count > 1)} "
-        f"{'has' if len(lacking) == 1 else 'have'} no stored results: "
-        "hta-sql materialize ARCHIVE"
+        f"{'has' if len(lacking) == 1 else 'have'} no stored results; "
+        "`hta-sql materialize ARCHIVE` stores them"
     )

@@ -1,8 +1,9 @@
 """The template: a database file with all macros and empty tables of a catalogue, made once.
 
-To run the files of the catalogue takes seconds, since each macro is bound to what it reads; to copy
-what came of them takes a hundredth of that. The wheel brings the template of its catalogue. For any
-other one, or another DuckDB, it is made where the user's caches are, by the first who needs it.
+Running the files of the catalogue takes seconds, since DuckDB binds each macro to what it reads.
+Copying the resulting database takes a hundredth of that. The wheel contains the template of its
+catalogue. For another catalogue or another DuckDB, the first process that needs the template makes
+it in the user's cache folder.
 """
 
 from __future__ import annotations
@@ -32,28 +33,28 @@ from hta_sql.errors import one_line
 from hta_sql.version import __version__
 
 PACKAGED = Path(__file__).parents[1] / "_template"
-# DuckDB 1.5 opens it too. In what is older, DuckDB forgets which CTEs shall be materialized.
+# DuckDB 1.5 can open it too. Older storage versions lose the MATERIALIZED of CTEs.
 STORAGE = "v1.5.0"
-# Counts the ways in which load_all has made one of the same files.
+# Incremented when load_all makes a different template from the same files.
 FORM = 3
-# Of those in a cache, the ones used last; 2 MB each.
+# The cache keeps this many templates, those used last, of 2 MB each.
 KEPT = 16
 
 
 def copy_template(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
-    """Give a connection's empty database in memory the catalogue's macros and empty tables."""
+    """Copy the catalogue's macros and empty tables to a connection's empty in-memory database."""
     try:
         con.execute(f"ATTACH {literal(template(catalog))} AS hta_template (READ_ONLY)")
         con.execute("COPY FROM DATABASE hta_template TO memory (SCHEMA)")
     except (OSError, duckdb.Error):
-        # Nowhere to write, or a disk that knows no locks, say: slowly, then.
+        # For example, no folder can be written, or the disk has no locks. This way is slow.
         load_all(con, catalog)
     finally:
         con.execute("DETACH DATABASE IF EXISTS hta_template")
 
 
 def template(catalog: Catalog) -> Path:
-    """The template of a catalogue: the packaged one, one that was made before, or a new one."""
+    """The template of a catalogue: from the package, from a cache, or a new one."""
     name = name_of(catalog)
     if (PACKAGED / name).exists():
         return PACKAGED / name
@@ -62,7 +63,7 @@ def template(catalog: Catalog) -> Path:
         file = folder / name
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if folder.stat().st_uid != os.getuid():  # whoever made it could put anything there
+            if folder.stat().st_uid != os.getuid():  # its owner could put anything there
                 continue
             if not file.exists():
                 with (folder / ".lock").open("w") as lock:
@@ -75,11 +76,13 @@ def template(catalog: Catalog) -> Path:
             return file
         except OSError as error:
             failure = error
-    raise failure or PermissionError("no folder for a template")
+    raise failure or PermissionError(
+        "no folder for the template can be written; set XDG_CACHE_HOME"
+    )
 
 
 def make_template(catalog: Catalog, file: Path) -> None:
-    """Write the template of a catalogue, whole or not at all."""
+    """Write the template of a catalogue, completely or not at all."""
     with new_database(file) as con:
         load_all(con, catalog)
 
@@ -95,8 +98,10 @@ def load_all(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
 
 @contextlib.contextmanager
 def new_database(file: Path, base: Path | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection to a new database, `hta`, empty or with what is in `base`; when it is left, the
-    file is there as a whole."""
+    """A connection to a new database `hta`, empty or a copy of `base`.
+
+    At the end of the `with` block, the complete file appears.
+    """
     new = file.with_name(f".{file.name}.{uuid.uuid4().hex}")
     try:
         if base:
@@ -115,28 +120,28 @@ def new_database(file: Path, base: Path | None = None) -> Iterator[duckdb.DuckDB
 
 
 def name_of(catalog: Catalog) -> str:
-    """Tells the template of a catalogue, made by this hta_sql and DuckDB, from others."""
+    """The file name of a template, unique for the catalogue, hta_sql and DuckDB."""
     made_by = f"{maker(catalog)}, form {FORM}, duckdb {duckdb.__version__}, storage {STORAGE}"
     return f"{__version__}-{hashlib.sha256(made_by.encode()).hexdigest()[:16]}.duckdb"
 
 
 def maker(catalog: Catalog) -> str:
-    """Tells this hta_sql and catalogue from others."""
+    """The version of hta_sql and the hash of the catalogue."""
     return f"hta_sql {__version__}, sql {catalog.digest[:12]}"
 
 
 def _cache_folders() -> Iterator[Path]:
-    """Where templates may be kept, the best first."""
+    """The folders for templates, the best first."""
     with contextlib.suppress(RuntimeError):  # no home
-        told = os.environ.get("XDG_CACHE_HOME", "")
-        cache = Path(told) if os.path.isabs(told) else Path.home() / ".cache"
+        given = os.environ.get("XDG_CACHE_HOME", "")
+        cache = Path(given) if os.path.isabs(given) else Path.home() / ".cache"
         yield cache / "hta_sql"
     yield Path(tempfile.gettempdir(), f"hta-sql-templates-{os.getuid()}")
 
 
 def _forget_oldest(folder: Path) -> None:
-    """Leave the templates that were used last; only while locked. Whoever has one open keeps it."""
+    """Delete all but the templates used last. Needs the lock. Open templates stay readable."""
     found = sorted(folder.glob("*.duckdb"), key=lambda file: -file.stat().st_mtime_ns)
-    # Nobody else is making one: the rest are of those who were killed.
+    # With the lock, no other process makes a template, so temporary files are from killed ones.
     for file in [*found[KEPT:], *folder.glob(".*.duckdb.*")]:
         file.unlink(missing_ok=True)

@@ -1,9 +1,9 @@
-"""A made-up training job: Kineto traces of every rank, and the truth about them.
+"""A synthetic training job: Kineto traces of all ranks, and the figures that analyses must give.
 
-The traces look like the ones PyTorch writes; `truth.json` holds the figures that an analysis of
-them has to give, taken from the plan and never from the files. Parts: `workload` (the model being
-trained), `records` (what a profiler would see), `process` (one rank: its threads and streams),
-`plan` (the job: steps and collectives), `write` (how Kineto prints it), `truth`, `job`.
+The traces look like those that PyTorch writes. `truth.json` has the figures that an analysis of
+them must give; they come from the plan, never from the files. The modules are `workload` (the model
+in training), `records` (what a profiler records), `process` (one rank: its threads and streams),
+`plan` (the job: steps and collectives), `write` (the format of Kineto), `truth` and `job`.
 """
 
 __all__ = ["write_job"]

@@ -8,7 +8,7 @@ from hta_sql.demo.operators import Kernel, Op, annotation
 
 @dataclass(frozen=True, slots=True)
 class CollectiveKind:
-    """A collective of the workload: what is called, what it launches, what it moves."""
+    """A collective of the workload: its operators, its kernel, and the elements that it moves."""
 
     name: str
     ops: tuple[Op, Op, Op]

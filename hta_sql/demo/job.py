@@ -1,4 +1,4 @@
-"""Plan a job, and write its traces and truth in one pass, step by step."""
+"""Plans a job and writes its traces and `truth.json` in one pass, step by step."""
 
 import gc
 import json
@@ -13,7 +13,7 @@ from hta_sql.demo.write import TraceWriter
 
 COLLECTIVE_IDS = ("comms_id", "seq", "none")
 LAST_RANK = -1
-# The profiler's window begins a little before the first event.
+# The profiler's window begins this long before the first event, and ends as long after the last.
 LEAD_NS = 500_000
 
 
@@ -35,22 +35,24 @@ def write_job(
 ) -> list[Path]:
     """Write `rank_<r>.json[.gz]` for every rank and `truth.json` into `out`; return the traces.
 
-    The same arguments give the same bytes. `scale` repeats the operators of a layer: a rank has
-    about `steps * layers * (300 * scale + 50)` events, and one step of all ranks is held in
-    memory, so let `steps` grow first. `ranks=1, steps=65, layers=32, scale=3` gives 2 million.
-    `python_frames` Python functions call each forward operator.
+    The same arguments give the same bytes. `scale` repeats the operators of a layer. A rank has
+    about `steps * layers * (300 * scale + 50)` events. One step of all ranks is held in memory, so
+    increase `steps` first. `ranks=1, steps=65, layers=32, scale=3` gives 2 million events.
+    Each forward operator is called through `python_frames` Python functions.
 
-    `time_format`: `based` (now), `based_late` (the base after the events, PyTorch 2.4 to 2.6),
-    `absolute`, `integer` (whole µs, and so is the plan), `unpadded` (fractions without leading
-    zeros). `collective_ids`: `comms_id` (and Seq), `seq`, `none`. `straggler`: the rank whose
-    kernels are 20 % slower; by default the last one of several; None for none. `bottleneck` plants
-    one: `launch` (launching takes 150 us more), `compute` (the attention kernel 60 times as long),
-    `communication` (transfers 20 times), `data_loading` (10 times).
+    `time_format` sets how times are written: `based` (as PyTorch writes now), `based_late` (the
+    base after the events, as in PyTorch 2.4 to 2.6), `absolute`, `integer` (whole µs, also in the
+    plan) or `unpadded` (fractions without leading zeros). `collective_ids` sets the ids of
+    collectives: `comms_id` (with Seq), `seq` or `none`. `straggler` is the rank whose kernels are
+    20 % slower: by default the last if there are several ranks, None for no straggler. `bottleneck`
+    adds one: `launch` (each launch takes 150 µs longer), `compute` (the attention kernel takes 60
+    times as long), `communication` (transfers take 20 times as long) or `data_loading` (loading
+    takes 10 times as long).
 
-    `change` plants one thing that is otherwise than in the same job without it: `slow_kernel` (the
-    forward attention kernel takes 20 % longer), `inserted_op` (`aten::clone` follows the attention
-    in every layer), `other_shapes` (the small matrix product of a layer has twice the rows),
-    `other_kernel` (the forward attention launches another kernel, 1.5 times as long).
+    `change` adds one difference from the same job without it: `slow_kernel` (the forward attention
+    kernel takes 20 % longer), `inserted_op` (`aten::clone` follows the attention in every layer),
+    `other_shapes` (the small matrix product of a layer has twice the rows) or `other_kernel` (the
+    forward attention launches another kernel, which takes 1.5 times as long).
     """
     for name, value in (("ranks", ranks), ("steps", steps), ("layers", layers), ("scale", scale)):
         if value < 1:
@@ -58,19 +60,23 @@ def write_job(
     if python_frames < 0:
         raise ValueError(f"python_frames is {python_frames}; it must be at least 0")
     if time_format not in TIME_FORMATS:
-        raise ValueError(f"time_format is {time_format!r}; one of {', '.join(TIME_FORMATS)}")
+        raise ValueError(
+            f"time_format is {time_format!r}; it must be one of {', '.join(TIME_FORMATS)}"
+        )
     if collective_ids not in COLLECTIVE_IDS:
         raise ValueError(
-            f"collective_ids is {collective_ids!r}; one of {', '.join(COLLECTIVE_IDS)}"
+            f"collective_ids is {collective_ids!r}; it must be one of {', '.join(COLLECTIVE_IDS)}"
         )
     if bottleneck not in (None, *BOTTLENECKS):
-        raise ValueError(f"bottleneck is {bottleneck!r}; one of {', '.join(BOTTLENECKS)}")
+        raise ValueError(
+            f"bottleneck is {bottleneck!r}; it must be one of {', '.join(BOTTLENECKS)}"
+        )
     if change not in (None, *CHANGES):
-        raise ValueError(f"change is {change!r}; one of {', '.join(CHANGES)}")
+        raise ValueError(f"change is {change!r}; it must be one of {', '.join(CHANGES)}")
     if straggler == LAST_RANK:
         straggler = ranks - 1 if ranks > 1 else None
     if straggler is not None and not 0 <= straggler < ranks:
-        raise ValueError(f"straggler is {straggler}; there are ranks 0 to {ranks - 1}")
+        raise ValueError(f"straggler is {straggler}; the ranks are 0 to {ranks - 1}")
 
     job = Job(
         ranks=ranks,
@@ -86,7 +92,7 @@ def write_job(
     )
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    if (out / "truth.json").exists():  # of a job that was made here before
+    if (out / "truth.json").exists():  # an earlier job in this folder
         for stale in out.glob("rank_*.json*"):
             stale.unlink()
     paths = [out / f"rank_{r}.json{'.gz' if gzip else ''}" for r in range(ranks)]
@@ -123,7 +129,7 @@ def write_job(
 
 @contextmanager
 def _without_cycle_collection() -> Iterator[None]:
-    """Records hold no cycles, and there are so many that searching takes a fifth of the time."""
+    """Without cycle collection, which takes a fifth of the time; records have no cycles."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""The pieces of Kineto's text: times, the beginnings of events, arguments, fixed rows."""
+"""Parts of Kineto's text: times, the beginnings of events, arguments, fixed rows."""
 
 import json
 
@@ -12,13 +12,13 @@ TRUNCATE_RANKS_AT = 30
 
 
 def relative_microseconds(ns: int) -> str:
-    """Three decimals, counted from the base time."""
+    """Microseconds since the base time, with three decimals."""
     ns -= BASE_NS
     return f"{ns // 1000}.{ns % 1000:03d}"
 
 
 def absolute_microseconds(ns: int) -> str:
-    """Three decimals; also any duration."""
+    """Microseconds with three decimals; durations too."""
     return f"{ns // 1000}.{ns % 1000:03d}"
 
 
@@ -28,12 +28,12 @@ def unpadded_microseconds(ns: int) -> str:
 
 
 def integer_microseconds(ns: int) -> str:
-    """Whole microseconds, the rest cut off."""
+    """Whole microseconds, rounded down."""
     return str(ns // 1000)
 
 
 TIME_FORMATS = {
-    # name: (a time, a duration); all but the first end with their top-level keys
+    # name: (time, duration). All but the first have top-level keys after the events.
     "based": (relative_microseconds, absolute_microseconds),
     "based_late": (relative_microseconds, absolute_microseconds),
     "absolute": (absolute_microseconds, absolute_microseconds),
@@ -43,7 +43,7 @@ TIME_FORMATS = {
 
 
 def x(category: str, name: str) -> str:
-    """The beginning of a complete event; its name may hold quotes."""
+    """The beginning of a complete event; its name may contain quotes."""
     text = name if '"' not in name else json.dumps(name)[1:-1]
     return f'  {{\n    "ph": "X", "cat": "{category}", "name": "{text}", '
 
@@ -66,7 +66,7 @@ def metadata(name: str, ts: str, pid: int, tid: int, args: str) -> str:
 
 
 def inputs(op: Op) -> str:
-    """The arguments that describe an operator's inputs; () among the dims is a scalar."""
+    """The arguments that describe an operator's inputs. () in the dims is a scalar."""
     if not op.dims:
         return ""
     strides = []
@@ -85,13 +85,16 @@ def inputs(op: Op) -> str:
 
 
 def module_id(op: Op) -> str:
-    """The module's number, which is in its name, for a Python row that is a module's call."""
+    """The argument with the module's number, if the Python event is a module's call.
+
+    The number is the end of the name.
+    """
     module = op.name.startswith("nn.Module: ")
     return f', "Python module id": {op.name.rpartition("_")[2]}' if module else ""
 
 
 def kernel_args(kernel: Kernel) -> str:
-    """What CUPTI tells of a kernel's shape and how well it fills the GPU."""
+    """The arguments that CUPTI records of a kernel: its launch shape and its occupancy."""
     blocks = kernel.grid[0] * kernel.grid[1] * kernel.grid[2] / SMS
     warps = blocks * kernel.block[0] * kernel.block[1] * kernel.block[2] / 32
     occupancy = min(100, round(100 * warps / WARPS_PER_SM))
@@ -104,7 +107,7 @@ def kernel_args(kernel: Kernel) -> str:
 
 
 def ranks_text(group: Group) -> str:
-    """The members as PyTorch prints them: a long list loses its middle."""
+    """The members as PyTorch prints them: a long list without its middle."""
     ranks = [str(member) for member in group.members]
     if len(ranks) > TRUNCATE_RANKS_AT:
         ranks = [*ranks[: TRUNCATE_RANKS_AT - 1], "...", ranks[-1]]
@@ -112,7 +115,7 @@ def ranks_text(group: Group) -> str:
 
 
 def devices() -> str:
-    """The GPUs of a host: all that are visible, not only the one in use."""
+    """The GPUs of a host: all visible ones, not only the one in use."""
     shared = '"sharedMemPerMultiprocessor": 233472'
     return ",".join(
         f"""
@@ -129,7 +132,7 @@ def devices() -> str:
 
 
 def last_rows(start: str, dur: str, end: str) -> list[str]:
-    """The rows about the profiler itself; a file without the last one was cut short."""
+    """The rows about the profiler itself. A file without the last one was cut short."""
     return [
         f"""  {{
     "ph": "X", "cat": "Trace", "ts": {start}, "dur": {dur},

@@ -1,4 +1,4 @@
-"""What a model is made of: operators, the kernels and copies that they launch, memory."""
+"""Parts of a model: operators, the kernels and copies that they launch, and memory."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -6,9 +6,10 @@ from typing import ClassVar
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Kernel:
-    """A kernel with its shape; `low_ns` to `high_ns` is its run time on a healthy GPU.
+    """A kernel with its shape. Its duration on a healthy GPU is drawn from `low_ns` to `high_ns`.
 
-    It takes `time_percent` of what is drawn, so that a planted one draws like the healthy one.
+    It takes `time_percent` of the drawn duration. A slowed kernel thus draws the same numbers as
+    the healthy one.
     """
 
     category: ClassVar[str] = "kernel"
@@ -40,14 +41,14 @@ class Copy:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Tensor:
-    """Memory taken from the caching allocator for the result of the operator around it."""
+    """Memory from the caching allocator for the result of the enclosing operator."""
 
     bytes: int
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Op:
-    """A host event and what happens inside it, in order. `dims` are those of its inputs."""
+    """A host event, and what happens inside it, in order. `dims` are the sizes of its inputs."""
 
     name: str
     body: tuple = ()
@@ -69,11 +70,11 @@ def annotation(name: str) -> Op:
 
 
 def python(name: str) -> Op:
-    """A Python function, or an `nn.Module` when named so."""
+    """A Python function, or a call of an `nn.Module` if its name says so."""
     return Op(name, category="python_function")
 
 
 def differentiable(forward: Op, node: str, *body) -> Differentiable:
-    """Pair a forward operator with its node, wrapped as the autograd engine does."""
+    """A forward operator with its autograd node, wrapped as the autograd engine does."""
     inner = Op(node, body, forward.dims[:1])
     return Differentiable(forward, Op(f"autograd::engine::evaluate_function: {node}", (inner,)))

@@ -1,7 +1,7 @@
-"""What happens when: the steps of a job, all ranks in lockstep so that collectives can meet.
+"""The plan of a job: its steps, with all ranks in lockstep because of the collectives.
 
-Every instruction of the program is carried out by every rank before the next one. A collective
-ends on all its members at one instant: when the last of them has come, plus the transfer.
+All ranks carry out an instruction before any of them begins the next one. A collective ends on all
+members at the same instant: the arrival of the last member, plus the transfer time.
 """
 
 import hashlib
@@ -31,18 +31,18 @@ START_NS = BASE_NS + 12 * 86_400_000_000_000
 MICROSECOND = 1_000
 FIRST_STREAM = 20
 STRAGGLER_SLOWDOWN_PERCENT = 20
-# What is planted where it is asked for, and how many times longer its cause takes.
+# Bottlenecks that can be added, and how many times longer two of them take.
 BOTTLENECKS = ("launch", "compute", "communication", "data_loading")
 SLOW_TRANSFER_TIMES = 20
 SLOW_FETCH_TIMES = 10
-# What is otherwise in one of two jobs that are to be compared.
+# Changes that can be added to one of two jobs, to compare them.
 CHANGES = ("slow_kernel", "inserted_op", "other_shapes", "other_kernel")
 
 
 FETCH = annotation("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__")
 OPTIMIZER_STEP = annotation("Optimizer.step#AdamW.step")
 OPTIMIZER_ZERO = annotation("Optimizer.zero_grad#AdamW.zero_grad")
-# A name with quotes, braces and a comma: those who cut JSON by eye stumble here.
+# A name with quotes, braces and a comma, to test readers that split JSON without parsing it.
 LOSS_NOTE = annotation('## loss {"reduction": "mean"}, {"scale": 1.0} ##')
 TRAIN_STEP, BACKWARD, ADAMW = (
     python("train.py(57): train_step"),
@@ -114,7 +114,7 @@ class Job:
         self._seqs = dict.fromkeys(self.groups, 0)
 
     def _clock(self, rank: int) -> Clock:
-        """Rank 0 keeps true time; the others are up to 2 ms off and drift up to 20 ppm."""
+        """Rank 0 has the true time. The other clocks are up to 2 ms off and drift up to 20 ppm."""
         offset = self.random.randint(-2_000, 2_000) * MICROSECOND
         drift = self.random.choice((-1, 1)) * self.random.randint(1, 20)
         if rank == 0:
@@ -122,7 +122,7 @@ class Job:
         return Clock(offset, drift, START_NS, self.tick_ns)
 
     def steps(self) -> Iterator[list[StepRecords]]:
-        """The records of all ranks (by rank), step after step, and lastly those after the end."""
+        """The records of all ranks, by rank: one list per step, and one for the end of the job."""
         for rank in self.ranks:
             rank.take_records(0)
         for number in range(self.step_count):
@@ -139,7 +139,7 @@ class Job:
         for layer in range(self.layer_count):
             self._each(self._wait_for_shards)
             if layer + 1 < self.layer_count:
-                # The next layer's parameters come while this one computes.
+                # The next layer's parameters arrive while this layer computes.
                 self._meet(ALL_GATHER, self.shards, after_compute=False)
             self._each(self._forward, layer)
         self._each(self._loss)
@@ -156,7 +156,7 @@ class Job:
             instruction(rank, *arguments)
 
     def _meet(self, kind: CollectiveKind, groups: tuple[Group, ...], after_compute: bool) -> None:
-        """All members of each group launch a collective, and it ends on all at one instant."""
+        """All members of each group launch a collective. It ends on all at the same instant."""
         for group in groups:
             self._seqs[group] = seq = self._seqs[group] + 1
             collective = Collective(
@@ -186,11 +186,11 @@ class Job:
         rank.open(step)
         rank.open(TRAIN_STEP)
         rank.open(FETCH)
-        # No activity is launched here, and what the last optimizer left runs out: the GPU idles.
+        # Nothing is launched here. The GPU finishes the last optimizer and is then idle.
         rank.now += rank.draw(3_000_000, 3_300_000) * self.fetch_times
         rank.close()
-        # The inputs follow the last step on the compute stream, and all else of this step follows
-        # them: activities of different steps never overlap.
+        # The inputs follow the last step on the compute stream, and the rest of this step follows
+        # the inputs. So activities of different steps never overlap.
         rank.run(INPUTS)
         rank.free[COPY_STREAM] = rank.free[COMPUTE_STREAM]
         rank.run(LABELS, COPY_STREAM)
@@ -210,7 +210,7 @@ class Job:
             for _ in self.frames:
                 rank.close()
         if layer == 0:
-            # It follows this layer and so overlaps the next one.
+            # It begins after this layer, and so overlaps the next one.
             rank.free[COPY_STREAM] = max(rank.free[COPY_STREAM], rank.free[COMPUTE_STREAM])
             rank.run(OFFLOAD, COPY_STREAM)
         rank.close()
@@ -249,6 +249,6 @@ class Job:
 
 
 def comms_id(group: Group, seq: int) -> int:
-    """A hash equal on all members and above 2^53, where a double loses digits."""
+    """A hash that is equal on all members. It is above 2^53, where a double loses digits."""
     key = f"{group.name}/{group.members}/{seq}".encode()
     return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest()) | 1 << 60

@@ -1,8 +1,8 @@
-"""One rank at work: host threads that nest events and launch, streams that run what is launched.
+"""One rank: host threads with nested events and launches, and streams that run the activities.
 
-Times are true ones until a record is made; the record carries what the rank's clock shows. No
-host event is shorter than two ticks and none touches its neighbour, so that drift can neither
-empty an event nor make two of them ambiguous to nest.
+Times are true times until a record is made. The record has the time that the rank's clock shows. No
+host event is shorter than two ticks, and none touches its neighbour. So drift can neither reduce an
+event to length 0 nor make the nesting of two events ambiguous.
 """
 
 import random
@@ -24,22 +24,22 @@ from hta_sql.demo.records import (
 
 COMPUTE_STREAM, COPY_STREAM = 7, 13
 NO_STREAM = -1
-# How bad a planted bottleneck is.
+# Extra duration of a launch with the bottleneck `launch`.
 SLOW_LAUNCH_NS = 150_000
 
 
 class _Frame:
     """An event that has begun and not yet ended.
 
-    `spans` of an annotation are its first start and last end on each stream; `annotations` are the
-    spans of all the annotations open around an event, its own included.
+    `spans` of an annotation has its first start and last end on each stream. `annotations` has the
+    spans of all annotations that are open at the event, including its own.
     """
 
     __slots__ = ("annotations", "index", "flow", "id", "op", "op_id", "python_id", "spans", "start")
 
 
 class Rank:
-    """A process of the job: its host thread of control, its streams and its random numbers."""
+    """A process of the job: its host threads, its streams and its random numbers."""
 
     def __init__(
         self,
@@ -75,14 +75,14 @@ class Rank:
         return max(ns - ns % self._tick, 2 * self._tick)
 
     def switch_to(self, thread: int) -> None:
-        """Go on in the other host thread; the one left waits with its events open."""
+        """Continue in the other host thread. The first one waits with its events open."""
         self.now += self.draw(12_000, 30_000)
         self._thread, self._stack = thread, self._stacks[thread]
 
     # Host events
 
     def open(self, op: Op, sequence: int = 0, flow: int = 0, collective=None) -> _Frame:
-        """Begin an event inside the ones now open on this thread."""
+        """Begin an event inside those that are open on this thread."""
         self.now += self.draw(250, 900)
         frame = _Frame()
         parent = self._stack[-1] if self._stack else None
@@ -103,7 +103,7 @@ class Rank:
             else:
                 frame.spans = {}
                 frame.annotations += (frame.spans,)
-        # Events are recorded when they end but stand where they began, as Kineto orders them.
+        # An event is recorded when it ends, but at the place of its start, as in Kineto's order.
         frame.index = len(self.records.host_ops)
         self.records.host_ops.append(None)
         self._stack.append(frame)
@@ -128,11 +128,11 @@ class Rank:
             self._annotated.append(frame)
 
     def run(self, op: Op, stream: int = COMPUTE_STREAM, sequence: int = 0, flow: int = 0) -> None:
-        """Run an operator with all that it contains."""
+        """Run an operator with everything inside it."""
         self.open(op, sequence, flow)
         for part in op.body:
             if type(part) is Op:
-                # Below `evaluate_function` it is the node that the forward operator points to.
+                # Inside `evaluate_function` is the node that the forward operator points to.
                 node = self._thread == AUTOGRAD and len(self._stack) == 1
                 self.run(part, stream, sequence if node else 0, sequence if node else 0)
             elif type(part) is Tensor:
@@ -148,7 +148,7 @@ class Rank:
         self.run(pair.forward, sequence=self._sequence, flow=self._sequence)
 
     def backward(self) -> None:
-        """Run the node of the last forward operator still on the tape, and free their tensors."""
+        """Run the node of the last forward operator on the tape, and free the tensors of both."""
         pair, sequence, tensors_before = self.tape.pop()
         self.run(pair.backward, sequence=sequence)
         while len(self._tensors) > tensors_before:
@@ -162,7 +162,7 @@ class Rank:
         self._record_memory(address, size)
 
     def release(self) -> None:
-        """Give the youngest tensor's memory back."""
+        """Free the memory of the newest tensor."""
         self.now += self.draw(200, 500)
         address, size = self._tensors.pop()
         self._record_memory(address, -size)
@@ -197,7 +197,7 @@ class Rank:
         return call
 
     def launch(self, work: Kernel | Copy, stream: int, after: int = 0) -> None:
-        """Launch onto a stream; it runs when the stream is free and `after` has come."""
+        """Launch an activity. It starts when the stream is free, but not before `after`."""
         earliest = self.now + self._launch_hold_ns + self.draw(4_500, 8_500)
         call = self.call(work.call, 2_500, 4_500, launches=True)
         start = max(earliest, self.free[stream] + self._between_kernels(), after)
@@ -208,11 +208,11 @@ class Rank:
         self._record_activity(work, stream, start, start + dur, call, None, annotations)
 
     def _percent(self, percent: int, ns: int) -> int:
-        """So much of a duration, in whole ticks."""
+        """`percent` of a duration, in whole ticks."""
         return ns * percent // (100 * self._tick) * self._tick
 
     def _between_kernels(self) -> int:
-        """The pause of a busy stream; one in eight kernels follows without any."""
+        """The gap between kernels on a busy stream. One in eight kernels follows without a gap."""
         return self.draw(500, 1_300) if self._bits(3) else 0
 
     def _record_activity(self, work, stream, start, end, call, collective, annotations) -> None:
@@ -233,12 +233,12 @@ class Rank:
             spans[stream] = (first, end)
 
     def launch_collective(self, collective: Collective, ops: tuple[Op, Op, Op], after: int):
-        """Launch a collective; returns when it starts here and how to record it once it ended."""
+        """Launch a collective. Returns its start on this rank and a function to record its end."""
         stream = collective.group.stream
         for op in ops:
             self.open(op, collective=collective if op.name == "record_param_comms" else None)
-        # A prefetch waits for nothing on the compute stream: its event has come long before.
-        self.make_wait(stream, COMPUTE_STREAM, is_told=after > 0)
+        # A prefetch does not wait for the compute stream: the event has happened long before.
+        self.make_wait(stream, COMPUTE_STREAM, is_recorded=after > 0)
         earliest = self.now + self._launch_hold_ns + self.draw(5_500, 9_500)
         call = self.call(collective.kernel.call, 3_000, 5_000, launches=True)
         start = max(earliest, self.free.get(stream, 0) + self._between_kernels(), after)
@@ -253,14 +253,14 @@ class Rank:
 
         return start, finish
 
-    def make_wait(self, waiting: int, awaited: int, is_told: bool = True) -> None:
-        """The calls and rows of a stream being made to wait for an event of another one.
+    def make_wait(self, waiting: int, awaited: int, is_recorded: bool = True) -> None:
+        """The calls and rows that make a stream wait for an event of another stream.
 
-        The profiler does not tell of an event that has already come.
+        The profiler does not record a wait for an event that has already happened.
         """
         recorded = self.call("cudaEventRecord").correlation
         call = self.call("cudaStreamWaitEvent")
-        if not is_told:
+        if not is_recorded:
             return
         self.records.syncs.append(
             Sync(
@@ -275,7 +275,7 @@ class Rank:
         )
 
     def wait_for(self, other: int) -> None:
-        """Let the compute stream wait for all that is now on another stream."""
+        """Make the compute stream wait for everything that is on another stream now."""
         self.make_wait(COMPUTE_STREAM, other)
         self.free[COMPUTE_STREAM] = max(self.free[COMPUTE_STREAM], self.free.get(other, 0))
 
@@ -288,7 +288,7 @@ class Rank:
         )
 
     def take_records(self, following: int | None) -> StepRecords:
-        """Hand over what has been recorded and go on with the step `following`."""
+        """Return the records so far, and begin those of the step `following`."""
         taken, self.records = self.records, StepRecords(following)
         for frame in self._annotated:
             for stream, (start, end) in frame.spans.items():

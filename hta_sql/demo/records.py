@@ -1,4 +1,4 @@
-"""What a profiler would see of one rank: plain records, stamped with that rank's own clock."""
+"""What a profiler records of one rank, with the times of that rank's clock."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -10,7 +10,7 @@ MAIN, AUTOGRAD = 0, 1
 
 
 class Clock(NamedTuple):
-    """A rank's clock: off by `offset_ns` at `reference_ns`, and drifting from there."""
+    """A rank's clock. It is off by `offset_ns` at `reference_ns`, and drifts from there."""
 
     offset_ns: int
     drift_ppm: int
@@ -18,13 +18,13 @@ class Clock(NamedTuple):
     tick_ns: int
 
     def read(self, true_ns: int) -> int:
-        """What the clock shows at a true instant; it never runs backwards."""
+        """The time that the clock shows at a true time. It never runs backwards."""
         gained = (true_ns - self.reference_ns) * self.drift_ppm // (1_000_000 * self.tick_ns)
         return true_ns + self.offset_ns + gained * self.tick_ns
 
 
 class Group(NamedTuple):
-    """A process group. Subgroups made together share one name, as PyTorch names them."""
+    """A process group. Subgroups that are made together share one name, as in PyTorch."""
 
     name: str
     description: str
@@ -33,7 +33,7 @@ class Group(NamedTuple):
 
 
 class Collective(NamedTuple):
-    """One collective call of a group: the same record on all its members."""
+    """One collective call of a group. All members have the same record."""
 
     number: int
     name: str
@@ -46,7 +46,7 @@ class Collective(NamedTuple):
 
 
 class HostOp(NamedTuple):
-    """An op, annotation or Python function. `flow` links a forward op to its backward node."""
+    """An operator, annotation or Python function. `flow` links a forward operator to its node."""
 
     op: Op
     thread: int
@@ -61,7 +61,7 @@ class HostOp(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A runtime or driver call; `launches` says whether an activity has its correlation id."""
+    """A runtime or driver call. `launches` says whether an activity has its correlation id."""
 
     name: str
     thread: int
@@ -86,7 +86,7 @@ class Activity(NamedTuple):
 
 
 class Sync(NamedTuple):
-    """A `cuda_sync` row. `awaited` is (stream, correlation of the event's record) or None."""
+    """A `cuda_sync` row. `awaited` is (stream, correlation id of cudaEventRecord), or None."""
 
     kind: str
     stream: int
@@ -98,7 +98,7 @@ class Sync(NamedTuple):
 
 
 class Allocation(NamedTuple):
-    """A `[memory]` instant; negative bytes give memory back."""
+    """A `[memory]` instant. Negative bytes free memory."""
 
     thread: int
     at_ns: int
@@ -108,7 +108,7 @@ class Allocation(NamedTuple):
 
 
 class GpuAnnotation(NamedTuple):
-    """The GPU twin of an annotation: from its first to its last activity on a stream."""
+    """An annotation on the GPU: from its first to its last activity on a stream."""
 
     op: Op
     stream: int
@@ -119,7 +119,7 @@ class GpuAnnotation(NamedTuple):
 
 @dataclass(slots=True)
 class StepRecords:
-    """All that one rank did in one step; `number` is None outside of steps."""
+    """Everything that one rank did in one step. `number` is None outside steps."""
 
     number: int | None
     host_ops: list[HostOp] = field(default_factory=list)

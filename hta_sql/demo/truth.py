@@ -1,4 +1,4 @@
-"""What an analysis of the job has to find, from the planned records and by the plainest means."""
+"""The figures that an analysis of the job must give, computed simply from the planned records."""
 
 from collections import Counter, defaultdict
 
@@ -10,7 +10,7 @@ MOST_COLLECTIVES = 20_000
 
 
 def exclusive_ns(activities: list[Activity]) -> Counter:
-    """How long exactly these kinds, sorted, were active together; the idle time is not told."""
+    """Time with exactly these kinds active, by sorted tuples of kinds. Idle time is left out."""
     edges = []
     for activity in activities:
         edges.append((activity.start_ns, 1, activity.work.kind))
@@ -27,7 +27,7 @@ def exclusive_ns(activities: list[Activity]) -> Counter:
 
 
 def figures(exclusive: Counter, span_ns: int) -> dict:
-    """The breakdown of a device's time that follows from its exclusive times."""
+    """The breakdown of a device's time, from its exclusive times."""
 
     def total(test) -> int:
         return sum(ns for kinds, ns in exclusive.items() if test(set(kinds)))
@@ -50,7 +50,7 @@ def figures(exclusive: Counter, span_ns: int) -> dict:
 
 
 class RankTruth:
-    """Gathers one rank's figures step by step."""
+    """Collects the figures of one rank, step by step."""
 
     def __init__(self, rank: Rank):
         self.rank = rank
@@ -63,7 +63,7 @@ class RankTruth:
         self.gpu_activity_count = 0
 
     def add(self, records: StepRecords) -> None:
-        """Count a step in."""
+        """Add a step."""
         self.depths.update(op.depth for op in records.host_ops)
         self.depths.update(call.depth for call in records.calls)
         self.gpu_activity_count += len(records.activities)
@@ -75,7 +75,7 @@ class RankTruth:
         if records.activities:
             first = min(activity.start_ns for activity in records.activities)
             last = max(activity.end_ns for activity in records.activities)
-            # Summing over steps is right only while their activities never overlap.
+            # Sums over steps are right only if activities of different steps do not overlap.
             if self.last_ns is not None and first < self.last_ns:
                 raise ValueError(f"step {records.number} overlaps the step before it on the GPU")
             self.first_ns = first if self.first_ns is None else self.first_ns
@@ -104,7 +104,7 @@ class RankTruth:
         total[1] += dur
 
     def result(self, event_count: int) -> dict:
-        """The figures of all that was counted in."""
+        """The figures of all steps that were added."""
         span = self.last_ns - self.first_ns if self.first_ns is not None else 0
         return {
             "rank": self.rank.number,
@@ -132,7 +132,7 @@ class RankTruth:
 
 
 class JobTruth:
-    """Gathers the figures of all ranks, and the collectives that they share."""
+    """Collects the figures of all ranks, and their collectives."""
 
     def __init__(self, job: Job):
         self.job = job
@@ -140,7 +140,7 @@ class JobTruth:
         self.collectives: dict[int, dict] = {}
 
     def add(self, step: list[StepRecords], with_comms_id: bool) -> None:
-        """Count in a step of all ranks."""
+        """Add a step of all ranks."""
         for rank, (truth, records) in enumerate(zip(self.ranks, step, strict=True)):
             truth.add(records)
             if self.job.collectives > MOST_COLLECTIVES:
@@ -172,7 +172,7 @@ class JobTruth:
         }
 
     def result(self, parameters: dict, event_counts: list[int]) -> dict:
-        """All of `truth.json`."""
+        """The contents of `truth.json`."""
         return {
             "parameters": parameters,
             # A rank's clock shows t + clock_offset_ns + (t - clock_reference_ns) * drift_ppm / 1e6.

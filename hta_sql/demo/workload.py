@@ -1,7 +1,7 @@
-"""The model being trained, as templates: which operators run, what they launch, how long it takes.
+"""The model in training, as templates: its operators, what they launch, and how long that takes.
 
-A template says nothing of time or rank; `process` runs it. Templates compare by identity, so they
-can be looked up fast however large they are.
+A template has no start times and no rank; `process` runs it. Templates are compared by identity, so
+that lookups are fast however large a template is.
 """
 
 from dataclasses import replace
@@ -32,7 +32,7 @@ from hta_sql.demo.kernels import (
 )
 from hta_sql.demo.operators import Copy, Differentiable, Kernel, Op, Tensor, differentiable
 
-# How bad a planted bottleneck or change is.
+# How much longer a bottleneck or a change takes.
 SLOW_ATTENTION_TIMES = 60
 SLOWER_ATTENTION_PERCENT = 120
 TWICE_THE_ROWS_PERCENT = 160
@@ -46,7 +46,7 @@ def _empty(*dims: int) -> Op:
 
 
 def _linear(rows: int, columns: int, low_ns: int, high_ns: int) -> Differentiable:
-    """A linear layer of `columns` outputs over `rows` inputs each; times are the forward GEMM's."""
+    """A linear layer with `rows` inputs and `columns` outputs. Times are the forward GEMM's."""
     input_dims, weight_dims = (TOKENS, rows), (columns, rows)
     transpose = Op(
         "aten::t", (Op("aten::transpose", (Op("aten::as_strided", (), (weight_dims,)),)),)
@@ -71,7 +71,7 @@ def _linear(rows: int, columns: int, low_ns: int, high_ns: int) -> Differentiabl
 
 
 def _attend(kernel: Kernel) -> Differentiable:
-    """Attention whose forward pass launches this kernel."""
+    """Attention. Its forward pass launches this kernel."""
     return differentiable(
         Op(
             "aten::scaled_dot_product_attention",
@@ -89,7 +89,7 @@ def _attend(kernel: Kernel) -> Differentiable:
 
 
 def _adapt(rows: int, kernel: Kernel) -> Differentiable:
-    """A product of `rows` rows with a small matrix."""
+    """The product of a matrix of `rows` rows with a small matrix."""
     input_dims = (rows, HIDDEN)
     multiply = Op("aten::mm", (_empty(rows, ADAPTER), kernel), (input_dims, (HIDDEN, ADAPTER)))
     return differentiable(
@@ -141,7 +141,7 @@ _drop_out = differentiable(
 
 
 def block_with(bottleneck: str | None, change: str | None) -> tuple[Differentiable, ...]:
-    """The operators of a layer, with whatever of a bottleneck or a change lies in them."""
+    """The operators of a layer, with the parts of a bottleneck or change that are inside it."""
     attention = MEMORY_EFFICIENT_KERNEL if change == "other_kernel" else FLASH_KERNEL
     percent = SLOWER_ATTENTION_PERCENT if change == "slow_kernel" else 100
     times = SLOW_ATTENTION_TIMES if bottleneck == "compute" else 1
@@ -261,6 +261,6 @@ ZERO_GRADIENTS = Op(
     "aten::_foreach_zero_",
     (Copy("gpu_memset", "Memset (Device)", 16_777_216, 9_000, 11_000, "cudaMemsetAsync"),),
 )
-# A fixed number of launches: the optimizer's GPU tail runs into the next step, and must be over
-# well before that step has loaded its data.
+# A fixed number of launches. The optimizer's kernels run into the next step on the GPU, and must
+# end well before that step has loaded its data.
 ADAM = Op("aten::_fused_adamw_", (ADAM_KERNEL,) * 6, (((HIDDEN, HIDDEN),) * 2))

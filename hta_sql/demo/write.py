@@ -1,6 +1,6 @@
-"""How Kineto prints records: same keys, order, spacing and number formats as its JSON logger.
+"""Writes records as Kineto does: with the keys, order, spacing and number formats of its logger.
 
-One `TraceWriter` streams one rank's file; it is given the records of a step at a time and keeps
+A `TraceWriter` streams the file of one rank. It gets the records of one step at a time and keeps
 none of them.
 """
 
@@ -41,7 +41,7 @@ CBIDS = {
 
 
 class TraceWriter:
-    """Writes one rank's trace; `event_count` is the number of events so far."""
+    """Writes the trace of one rank. `event_count` is the number of events so far."""
 
     def __init__(self, path: Path, job: Job, rank: Rank, time_format: str, collective_ids: str):
         self.event_count = 0
@@ -55,7 +55,7 @@ class TraceWriter:
         self.name = f"/tmp/demo/{path.name}"
         self.parts: dict[object, tuple[str, str]] = {}
         self.event_index = 0
-        # Neither name nor time in the gzip header: the same job gives the same bytes.
+        # No name or time in the gzip header, so that the same job gives the same bytes.
         self.file = path.open("wb")
         self.out = (
             gzip.GzipFile("", "wb", 1, self.file, mtime=0) if path.suffix == ".gz" else self.file
@@ -108,7 +108,7 @@ class TraceWriter:
   "traceEvents": ["""
 
     def close(self, start_ns: int, end_ns: int) -> None:
-        """Write the rows that Kineto adds at the end, the last keys, and close the file."""
+        """Write the rows and keys that Kineto adds at the end, and close the file."""
         self._events(
             self._metadata(self.at(start_ns), self.lasts(end_ns - start_ns), self.at(end_ns))
         )
@@ -130,7 +130,7 @@ class TraceWriter:
         self._activities(records, events)
         self._syncs(records, events)
         for twin in records.gpu_annotations:
-            # A nanosecond wider on both sides, so that its activities nest in it.
+            # One ns wider on both sides, so that its activities nest in it.
             margin = 0 if self.time_format == "integer" else 1
             dur = twin.end_ns - twin.start_ns + 2 * margin
             events.append(
@@ -241,7 +241,7 @@ class TraceWriter:
             )
 
     def _collective(self, collective: Collective) -> str:
-        """The arguments that a collective's op and kernel share."""
+        """The arguments that both a collective's operator and its kernel have."""
         group, address = collective.group, 0x7F10_0000_0000 + 0x200_0000 * (collective.number % 64)
         ids = ""
         if self.collective_ids != "none":

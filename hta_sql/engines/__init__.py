@@ -1,1 +1,1 @@
-"""Where work is done that falls into parts: in processes of this machine, or on a Ray cluster."""
+"""Runs work that has many parts: in processes of this machine, or on a Ray cluster."""

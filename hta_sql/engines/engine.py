@@ -1,4 +1,4 @@
-"""What an engine is: who does the same to many items, with several workers."""
+"""The interface of engines, which apply a function to many items with several workers."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, Protocol, TypeVar
 
 from hta_sql.errors import HtaSqlError
 
-# What a worker may take unless told, whatever the size of its part.
+# The memory that a worker may use at least, if the caller gives no limit.
 WORKER_BYTES = 1 << 30
-# More than as many threads gain a part little.
+# With more threads, a part is hardly faster.
 MOST_THREADS = 4
 
 Item = TypeVar("Item")
@@ -18,22 +18,22 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Share:
-    """What one part of the work may take of its machine."""
+    """The threads and the memory that one part of the work may use."""
 
     threads: int
     memory_bytes: int
 
 
 class WorkerDied(HtaSqlError):
-    """The process that did a part of the work ended without a word."""
+    """The process of a worker ended without a result or an error."""
 
 
 class Engine(Protocol):
-    """Does the same function to many items, with several workers."""
+    """Applies a function to many items, with several workers."""
 
     @property
     def cores(self) -> int:
-        """How many cores it has for all its workers."""
+        """The number of cores of all workers together."""
 
     def map(
         self,
@@ -43,20 +43,20 @@ class Engine(Protocol):
         workers: int | None = None,
         memory_bytes: int | None = None,
     ) -> Iterator[tuple[Item, Any]]:
-        """(item, what the function returned for it, or the Exception that it raised) as they
-        finish; WorkerDied where its process did not live to tell.
+        """(item, result) for each item, as they finish. The result is what the function returned,
+        the Exception that it raised, or WorkerDied if its process died.
 
-        They begin in the order of `items`: give the largest first. At most `workers` are done at a
-        time (default: what the cores and the memory allow); each needs `memory_bytes`, or gets
-        the part of a machine's memory that is a core's. The function gets an item and its Share,
-        and is sent by name: one of a module's own, or functools.partial of one. It may be called
-        twice with one item.
+        Items begin in the order of `items`, so put the largest first. At most `workers` items run
+        at the same time (default: as many as cores and memory allow). Each gets `memory_bytes`, or
+        else the machine's memory per core. The function gets an item and its Share. It is sent by
+        name, so it has to be a function of a module, or functools.partial of one. It may be called
+        twice with the same item.
 
-        Closing the iterator ends what is under way.
+        Closing the iterator stops the items that are running.
         """
 
     def close(self) -> None:
-        """End what was started for it."""
+        """Stop everything that the engine started."""
 
     def __enter__(self) -> Engine: ...
 
@@ -64,5 +64,5 @@ class Engine(Protocol):
 
 
 def threads_each(cores: int, parts: int) -> int:
-    """How many threads each of so many parts gets, done at a time."""
+    """The number of threads per part, if `parts` parts run at the same time."""
     return max(1, min(cores // max(parts, 1), MOST_THREADS))

@@ -1,4 +1,4 @@
-"""Processes of this machine; one that dies takes no other's work with it."""
+"""Runs work in processes of this machine. If a process dies, only its own work is lost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hta_sql.engines.machine import core_count, free_bytes
 
 
 class LocalEngine:
-    """An Engine; one worker is this process itself."""
+    """An Engine with processes of this machine. A single worker runs in this process."""
 
     cores = property(lambda self: core_count())
 
@@ -42,7 +42,7 @@ class LocalEngine:
         for item in items:
             try:
                 result = function(item, share)
-            except Exception as error:  # whatever is wrong with one, the others go on
+            except Exception as error:  # an error of one item does not stop the others
                 result = error
             yield item, result
 
@@ -59,8 +59,10 @@ class LocalEngine:
 def shares(
     parts: int, workers: int | None, memory_bytes: int | None = WORKER_BYTES
 ) -> tuple[Share, int]:
-    """What each of so many parts may take, and how many are done at a time: one a core, as far as
-    free memory goes, unless told."""
+    """The share of each part, and how many parts run at the same time.
+
+    Without `workers`, that is one part per core, or fewer if there is less free memory.
+    """
     cores, free = workers or core_count(), free_bytes()
     if not workers:
         workers = max(1, min(cores, int(free // (memory_bytes or WORKER_BYTES))))
@@ -78,12 +80,12 @@ def map_in_processes(
     arguments: tuple = (),
     poll: Callable[[], None] = lambda: None,
 ) -> Iterator[tuple[Any, Any]]:
-    """As Engine.map; each process runs `begin` first, and `poll` is called now and then."""
+    """As Engine.map. Each process calls `begin` first; this process calls `poll` regularly."""
     waiting = deque(items)
     while waiting:
         suspects = yield from run_pool(function, waiting, workers, share, (begin, arguments), poll)
-        # A dead worker breaks its pool; those that were in it go on one by one, so that the
-        # culprit dies alone.
+        # If a worker dies, its pool breaks. The items that were in it run again one by one, so that
+        # only the one that kills its worker fails.
         for item in suspects:
             yield from run_pool(function, deque([item]), 1, share, (begin, arguments), poll)
 
@@ -96,9 +98,9 @@ def run_pool(
     beginning: tuple,
     poll: Callable[[], None],
 ) -> Iterator[tuple[Any, Any]]:
-    """Do the items that wait in one pool; returns those that were in it when it broke, if it did.
+    """Run the waiting items in one pool; returns the items that were in it if the pool broke.
 
-    When it is closed early, or by Ctrl-C, its workers end at once.
+    If the iterator is closed early, or by Ctrl-C, the workers end at once.
     """
     context = multiprocessing.get_context("spawn")
     ended, end = context.Pipe(duplex=False)
@@ -109,7 +111,7 @@ def run_pool(
     )
     try:
         while futures or (waiting and not again):
-            # No more than keeps all busy: of thousands, each wait would look at all.
+            # Only enough items to keep all workers busy, since wait() looks at each of them.
             while waiting and not again and len(futures) < 2 * workers:
                 item = waiting.popleft()
                 try:
@@ -127,7 +129,7 @@ def run_pool(
                     if workers > 1:
                         again.append(item)
                         continue
-                    result = WorkerDied("its worker died, perhaps for want of memory")
+                    result = WorkerDied("its worker process died, perhaps because memory ran out")
                 except Exception as error:
                     result = error
                 yield item, result
@@ -141,9 +143,9 @@ def run_pool(
 
 @contextlib.contextmanager
 def callers_script_hidden() -> Iterator[None]:
-    """Keep new processes from running the caller's script again, as spawn otherwise does.
+    """Prevent new processes from running the caller's script again, as spawn does.
 
-    They need nothing of it, and a script without a `__main__` guard would begin once more.
+    They do not need it, and a script without a `__main__` guard would start from the beginning.
     """
     script = sys.modules["__main__"]
     sys.modules["__main__"] = types.ModuleType("__main__")
@@ -154,14 +156,16 @@ def callers_script_hidden() -> Iterator[None]:
 
 
 def begun(ended: Connection, begin: Callable[..., None] | None, arguments: tuple) -> None:
-    """What a new process does first."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all; the parent decides
+    """The first thing that a new process does."""
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # a terminal sends it to all processes, but only the parent handles it
     threading.Thread(target=end_with_pool, args=(ended,), daemon=True).start()
     if begin:
         begin(*arguments)
 
 
 def end_with_pool(ended: Connection) -> None:
-    """Where the parent is killed or gives up, nobody else would end its workers."""
+    """End this process when the parent ends or closes the pool, even if the parent was killed."""
     wait_for([multiprocessing.parent_process().sentinel, ended])
     os._exit(1)

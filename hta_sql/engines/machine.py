@@ -1,16 +1,16 @@
-"""What of the machine this process may use."""
+"""The cores and the memory that this process may use."""
 
 import os
 
 
 def core_count() -> int:
-    """How many cores: those of its affinity, where a job scheduler gives it only some."""
+    """The number of cores of its affinity, since a job scheduler may give it only some cores."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return cores or 1
 
 
 def free_bytes() -> float:
-    """What is left of its memory; infinite where that cannot be told."""
+    """The free memory of the machine; infinite if the system does not report it."""
     try:
         with open("/proc/meminfo") as lines:
             fields = (line.split() for line in lines)

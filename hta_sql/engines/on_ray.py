@@ -1,4 +1,4 @@
-"""A Ray cluster: a task an item, with so many in flight that the cluster is busy and no more."""
+"""Runs work on a Ray cluster, one task per item, with just enough tasks to keep it busy."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from hta_sql.engines.engine import WORKER_BYTES, Share, WorkerDied, threads_each
 from hta_sql.engines.machine import core_count
 from hta_sql.errors import HtaSqlError, one_line
 
-# Of one item: a worker may die of what its neighbours do, or with its machine.
+# The attempts per item, since a worker may die because of other workers or with its machine.
 MOST_ATTEMPTS = 3
-# Enough for a cluster of as many cores, and to tell an autoscaler what is wanted.
+# Enough for a cluster with this many cores, and for an autoscaler to see the demand.
 MOST_IN_FLIGHT = 1000
-# Of a cluster that is made here. Results go through it; what does not fit, Ray puts on disk.
+# The object store of a cluster on this machine. Ray writes results that do not fit to disk.
 OBJECT_STORE_BYTES = 256 << 20
 CONNECT_SECONDS = 10
 CANCEL_SECONDS = 10
@@ -36,7 +36,7 @@ MISSING = re.compile(r"ModuleNotFoundError: (No module named '[^']+')")
 
 
 class RayEngine:
-    """An Engine on the cluster at `address`, where `RAY_ADDRESS` says, or else on one made here."""
+    """An Engine on the Ray cluster at `address` or $RAY_ADDRESS, or on a new local cluster."""
 
     def __init__(self, address: str | None = None) -> None:
         self._address = address or os.environ.get("RAY_ADDRESS")
@@ -58,7 +58,7 @@ class RayEngine:
         if not items:
             return
         share = self._share(min(workers or len(items), len(items)), workers, memory_bytes)
-        # Ray would try again without end where memory is short, so it is counted here.
+        # If memory runs out, Ray retries without limit, so this code counts the attempts.
         task = ray.remote(num_cpus=share.threads, memory=share.memory_bytes, max_retries=0)(perform)
         begin = lambda at: task.remote(function, items[at], share, own_make())  # noqa: E731
         waiting = iter(range(len(items)))
@@ -82,12 +82,12 @@ class RayEngine:
                         in_flight[begin(at)] = at, attempts + 1
                         continue
                     result = died(error)
-                del done  # Ray keeps a result while it is referred to
+                del done  # Ray keeps a result as long as there is a reference
                 yield items[at], result
         finally:
             for reference in in_flight:
                 ray.cancel(reference, force=True)
-            # What they write to may be removed next.
+            # The caller may remove the files that the tasks write.
             if in_flight:
                 ray.wait(list(in_flight), num_returns=len(in_flight), timeout=CANCEL_SECONDS)
 
@@ -103,14 +103,14 @@ class RayEngine:
         self.close()
 
     def _connect(self) -> None:
-        """Connect, unless the caller has done so; make a cluster where there is none to join."""
+        """Connect to the cluster, or start one, unless the caller is already connected."""
         if self._connected:
             return
-        # It would ask for leave on the terminal, and tell its makers.
+        # Otherwise Ray asks for permission on the terminal, and sends usage data.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         if not ray.is_initialized():
             quietly = {"log_to_driver": False, "logging_level": logging.ERROR}
-            # What Ray tells of dead workers would go to stdout, between our results.
+            # Ray would print messages on dead workers to stdout, among our results.
             ray._private.worker._worker_logs_enabled = False
             try:
                 if self._address:
@@ -126,12 +126,12 @@ class RayEngine:
                     )
             except (ImportError, OSError, RuntimeError, ValueError) as error:
                 where = f"the Ray cluster at {self._address}" if self._address else "Ray"
-                raise HtaSqlError(f"{where} cannot be used: {one_line(error)}") from error
+                raise HtaSqlError(f"cannot use {where}: {one_line(error)}") from error
             self._is_ours = True
         self._connected = True
 
     def _machines(self) -> list[tuple[int, int]]:
-        """Of each: its cores, and the bytes of memory that Ray gives away."""
+        """The cores, and the bytes of memory that Ray may assign, for each machine."""
         self._connect()
         return [
             (int(node["Resources"].get("CPU", 0)), int(node["Resources"].get("memory", 0)))
@@ -140,9 +140,9 @@ class RayEngine:
         ]
 
     def _share(self, at_a_time: int, workers: int | None, memory_bytes: int | None) -> Share:
-        """What Ray is asked for; no more than the largest machine has, or it would wait forever."""
+        """The share per task: at most what the largest machine has, or Ray would wait forever."""
         machines = [(cores, memory) for cores, memory in self._machines() if cores]
-        if not machines:  # there may be some as soon as there is work
+        if not machines:  # an autoscaler may start some when there is work
             return Share(1, memory_bytes or WORKER_BYTES)
         threads = min(
             threads_each(workers or self.cores, at_a_time), max(cores for cores, _ in machines)
@@ -153,11 +153,11 @@ class RayEngine:
 
 
 def perform(function: Callable[[Any, Share], Any], item: Any, share: Share, make: str) -> Any:
-    """In a worker."""
+    """Call the function. This runs in a worker."""
     if own_make() != make:
         raise HtaSqlError(
-            f"{socket.gethostname()} has {own_make()}, not {make} as here: install the same on "
-            "all machines of the cluster"
+            f"{socket.gethostname()} has {own_make()}, but this machine has {make}; "
+            "install the same version on all machines of the cluster"
         )
     return function(item, share)
 
@@ -171,28 +171,27 @@ def own_make() -> str:
 
 
 def as_raised(error: RayTaskError) -> Exception:
-    """What the function raised; or why it could not be called."""
+    """The error that the function raised, or the reason why it could not be called."""
     if missing := MISSING.search(str(error)):
         return HtaSqlError(
-            f"{missing[1]} on a machine of the cluster: install hta-sql there as here"
+            f"{missing[1]} on a machine of the cluster; install hta-sql there as on this machine"
         )
     return error.cause if isinstance(error.cause, Exception) else error
 
 
 def died(error: Exception) -> WorkerDied:
-    """Why there is no result, after all attempts."""
+    """The reason why there is no result after all attempts."""
     if isinstance(error, OutOfMemoryError):
-        why = "for want of memory"
+        why = "because memory ran out"
     elif isinstance(error, WorkerCrashedError | NodeDiedError):
-        why = "perhaps for want of memory"
+        why = "perhaps because memory ran out"
     else:
         why = one_line(error)
-    return WorkerDied(f"its worker died {MOST_ATTEMPTS} times, {why}")
+    return WorkerDied(f"its worker process died {MOST_ATTEMPTS} times, {why}")
 
 
 def check_answers(address: str) -> None:
-    """OSError where nobody listens at host:port: Ray itself would wait long, or end this
-    process."""
+    """Raise OSError if no process listens at host:port: Ray would wait, or end this process."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if colon and port.isdecimal():
         with contextlib.closing(socket.create_connection((host, int(port)), CONNECT_SECONDS)):

@@ -1,10 +1,10 @@
-"""Engines by name.
+"""Starts an engine by its name.
 
     with start("ray", address="auto") as engine:
         for item, result in engine.map(function, items):
             ...
 
-Of those that there are, only the one that is asked for is imported.
+Only the module of this engine is imported.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ ENGINES = ("local", "ray")
 
 
 def start(engine: str = "local", address: str | None = None) -> Engine:
-    """The engine of a name; HtaSqlError where it is not known or not installed.
+    """The engine with this name; raises HtaSqlError if it is unknown or not installed.
 
-    `address` is of a Ray cluster, as Ray takes it; without one, `RAY_ADDRESS` tells it, or a small
-    cluster on this machine is started at the first use and ended by close().
+    `address` is the address of a Ray cluster, in Ray's form. Without it, the engine uses
+    $RAY_ADDRESS, or starts a small cluster on this machine at the first use; close() ends that
+    cluster.
     """
     if engine not in ENGINES:
-        raise BadParameter(f"no engine {engine!r}; there is {' and '.join(ENGINES)}")
+        raise BadParameter(f"no engine {engine!r}; the engines are {' and '.join(ENGINES)}")
     if engine == "local":
         if address is not None:
-            raise BadParameter(f"address {address!r} is of a Ray cluster: it needs engine 'ray'")
+            raise BadParameter(f"address {address!r} is for a Ray cluster; give engine 'ray' too")
         from hta_sql.engines.local import LocalEngine
 
         return LocalEngine()
@@ -33,6 +34,6 @@ def start(engine: str = "local", address: str | None = None) -> Engine:
         from hta_sql.engines.on_ray import RayEngine
     except ImportError as error:
         raise HtaSqlError(
-            f"the engine 'ray' needs more: pip install 'hta-sql[fleet]' ({error})"
+            f"the engine 'ray' is not installed: pip install 'hta-sql[fleet]' ({error})"
         ) from error
     return RayEngine(address)

@@ -1,5 +1,6 @@
-"""Write traces in Chrome's format with what was found in them, for Perfetto.
+"""Writes traces with query results, in Chrome's trace format, for Perfetto.
 
-`file` writes the file, `choice` finds whose trace it is, `perfetto` writes ranks side by side,
-`sequences` marks what operators launch. What is written is said in sql/export.
+`file` writes the file, `choice` finds the job and ranks, `perfetto` writes ranks side by side,
+`critical_path` marks a critical path, and `sequences` marks kernel sequences. The SQL in sql/export
+defines what is written.
 """

@@ -1,4 +1,4 @@
-"""Whose traces are exported."""
+"""Finds the job and the ranks whose traces are exported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def chosen_ranks(
     run: Archive, job: str | None, only_ranks: Iterable[int] | None
 ) -> tuple[str, list[int]]:
-    """The job, unless told the only one, and its ranks; HtaSqlError where that is not clear."""
+    """The job and its ranks; raises HtaSqlError if they are missing or a job must be chosen."""
     jobs = {
         row["job"]: row["ranks"]
         for row in run.sql(
@@ -25,26 +25,27 @@ def chosen_ranks(
         raise HtaSqlError("the archive has no traces; `hta-sql ingest TRACES ARCHIVE` adds some")
     if job is None and len(jobs) > 1:
         raise HtaSqlError(
-            f"{len(jobs)} jobs are in the archive ({_some(jobs)}); choose one with --job"
+            f"the archive has {len(jobs)} jobs ({_some(jobs)}); choose one with --job"
         )
     job = job if job is not None else next(iter(jobs))
     if job not in jobs:
-        raise HtaSqlError(f"no job {job!r} is in the archive; there is {_some(jobs)}")
+        raise HtaSqlError(f"the archive has no job {job!r}; its jobs are {_some(jobs)}")
     there = jobs[job]
     if only_ranks is None:
         return job, there
     wanted = sorted(set(only_ranks))
     if missing := [rank for rank in wanted if rank not in there]:
-        raise HtaSqlError(f"job {job!r} has no rank {_some(missing)}; there is {_some(there)}")
+        raise HtaSqlError(f"job {job!r} has no rank {_some(missing)}; its ranks are {_some(there)}")
     return job, wanted
 
 
 def chosen_rank(run: Archive, job: str | None, only_ranks: Iterable[int] | None) -> tuple[str, int]:
-    """The same where it has to be one rank."""
+    """The job and its only or chosen rank; raises HtaSqlError if there are several ranks."""
     job, ranks = chosen_ranks(run, job, only_ranks)
     if len(ranks) > 1:
         raise HtaSqlError(
-            f"{len(ranks)} ranks are chosen ({_some(ranks)}); choose one with --only-ranks"
+            f"this export takes one rank, not {len(ranks)} ({_some(ranks)}); choose one with "
+            "--only-ranks"
         )
     return job, ranks[0]
 

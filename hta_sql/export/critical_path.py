@@ -1,4 +1,4 @@
-"""Write a rank's trace with its critical path, as Chrome's trace format, for Perfetto."""
+"""Writes a rank's trace with its critical path, in Chrome's trace format, for Perfetto."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ def export_critical_path(
     only_windows: Iterable[str] | None = None,
     only_critical: bool = False,
 ) -> int:
-    """Write the trace of the one rank and window that is chosen; the number of events.
+    """Write the trace of one rank with the path of one window; returns the number of events.
 
-    A name that ends in .gz is compressed. HtaSqlError where none or several have a path.
+    The file is compressed if its name ends in .gz. Raises HtaSqlError if no critical path matches
+    `only_jobs`, `only_ranks` and `only_windows`, or more than one.
     """
     check_name(out)
     job, rank, window = _chosen(run, only_jobs, only_ranks, only_windows)
@@ -62,7 +63,7 @@ def _chosen(
     paths = [tuple(row.values()) for row in found if chosen is None or row["rank"] in chosen]
     if not paths:
         raise HtaSqlError(
-            "no such critical path is in the archive; hta-sql critical-path ARCHIVE computes it"
+            "the archive has no such critical path; `hta-sql critical-path ARCHIVE` computes it"
         )
     for place, (what, option) in enumerate(
         [("jobs", "jobs"), ("ranks", "ranks"), ("windows", "windows")]

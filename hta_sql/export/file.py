@@ -1,4 +1,4 @@
-"""The file of an export: it appears whole, compressed where its name says so."""
+"""Writes the file of an export: complete or not at all, and compressed if its name ends in .gz."""
 
 from __future__ import annotations
 
@@ -17,31 +17,33 @@ from hta_sql.places.storage import is_remote
 if TYPE_CHECKING:
     from hta_sql.archive import Archive
 
-# Of zlib-ng: half the time of the next one for 5 % more bytes.
+# The level of zlib-ng: half the time of the next level, for 5 % more bytes.
 COMPRESSION = 2
 SECOND_NS = 1_000_000_000
 YEAR_NS = 365 * 86_400 * SECOND_NS
 
 
 def check_name(path: Path) -> None:
-    """HtaSqlError for a name that is not of a trace. What is no file, as a pipe, may have any."""
+    """Raise HtaSqlError for a file that is not named like a trace. A pipe may have any name."""
     is_new_or_file = path.is_file() or not path.exists()
     if is_new_or_file and not path.name.endswith((".json", ".json.gz")):
-        raise HtaSqlError(f"{path}: name it .json, or .json.gz to have it compressed")
+        raise HtaSqlError(
+            f"{path}: the name has to end in .json, or in .json.gz for a compressed file"
+        )
 
 
 def refuse_inside(run: Archive, path: Path) -> None:
-    """HtaSqlError for a file that is of the archive, or would be in it."""
+    """Raise HtaSqlError for a path inside the archive."""
     on_disk = [root for root in run.session.roots if not is_remote(root)]
     if any(path.resolve().is_relative_to(root.resolve()) for root in on_disk):
-        raise HtaSqlError(f"{path}: is inside the archive; name a file elsewhere")
+        raise HtaSqlError(f"{path}: this is inside the archive; give a path outside of it")
 
 
 def write_trace(path: Path, head: dict, batches: Generator[list[str]]) -> int:
-    """Write events, a line of JSON each, below these top-level keys; the number of events."""
+    """Write top-level keys and events, one line of JSON each; returns the number of events."""
     check_name(path)
     count = 0
-    # Closed also where the disk is full or somebody interrupts: DuckDB would complain instead.
+    # The batches are closed even if the disk is full or the user interrupts, or DuckDB would fail.
     with new_file(path) as file, contextlib.closing(batches):
         file.write(orjson.dumps(head)[:-1] + b',"traceEvents":[')
         for lines in batches:
@@ -53,7 +55,7 @@ def write_trace(path: Path, head: dict, batches: Generator[list[str]]) -> int:
 
 
 def head_of(run: Archive, job: str, rank: int) -> tuple[dict, int]:
-    """The top-level keys of a rank's trace, for an export of it, and the ns it is counted from."""
+    """The top-level keys for an export of a rank's trace, and the ns that its times count from."""
     [(metadata, first_ns)] = run.session.con.execute(
         "SELECT t.metadata, (SELECT min(e.start_ns) FROM events AS e "
         "WHERE e.job = t.job AND e.rank = t.rank) FROM traces AS t WHERE t.job = ? AND t.rank = ?",
@@ -63,19 +65,19 @@ def head_of(run: Archive, job: str, rank: int) -> tuple[dict, int]:
     base_ns = keys.get("baseTimeNanoseconds")
     if not isinstance(base_ns, int) or base_ns <= 0:
         base_ns = second_before(first_ns or 0)
-        if base_ns < YEAR_NS:  # from nobody knows when, and so it stays
+        if base_ns < YEAR_NS:  # times without a date, which stay as they are
             return keys | {"displayTimeUnit": "ns"}, 0
     return keys | {"baseTimeNanoseconds": base_ns, "displayTimeUnit": "ns"}, base_ns
 
 
 def second_before(at_ns: int) -> int:
-    """From where stamps are counted, so that they have few digits; never before 1970."""
+    """The base that time stamps are counted from, so that they are short; never before 1970."""
     return max(0, at_ns - at_ns % SECOND_NS)
 
 
 @contextlib.contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
-    """A file that has its name once it is whole; what is no file, as a pipe, is written to."""
+    """A file that gets its name once it is complete. A pipe or device is written directly."""
     is_file = path.is_file() or not path.exists()
     target = path.resolve() if is_file else path
     written = target.with_name(f".{target.name}.{os.getpid()}") if is_file else target

@@ -1,4 +1,4 @@
-"""The job's own process in a trace of many ranks: its steps, and who was late when."""
+"""The process of the job in a trace of many ranks: its steps, and which ranks were late."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from hta_sql.export.sql import FILES
 if TYPE_CHECKING:
     import duckdb
 
-# What is ours in a trace that is exported.
+# The category of the events, and the top-level key, that an export adds to a trace.
 EXPORTED = "hta_sql"
 
 
 def job_tracks(con: duckdb.DuckDBPyConnection, pid: int) -> Iterator[list[str]]:
-    """The job's own process, first of all: its steps, and who was late when."""
+    """The events of the job's process, which comes first: its steps, and which ranks were late."""
     tracks: list[str] = []
     found: list[str] = []
     [(base_ns,)] = con.execute("SELECT getvariable('export_base_ns')").fetchall()
     for title, name in (("Steps", "job_steps"), ("Stragglers", "job_stragglers")):
-        # What overlaps partly on one track is drawn wrong; a track is free from its end on.
+        # Perfetto draws events wrong that overlap partly on one track, so an event goes to a track
+        # that is free. free_ns has the end of the last event on each track.
         free_ns: list[int] = []
         first_tid = len(tracks)
         for label, start_ns, end_ns, arguments in FILES.run(con, name).fetchall():

@@ -1,4 +1,4 @@
-"""Write ranks side by side on one clock, with counters of what the queries measure."""
+"""Writes ranks side by side on one clock, with counters from the queries."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from hta_sql.export.sql import FILES, lines, lines_of_events, tables
 if TYPE_CHECKING:
     from hta_sql.archive import Archive
 
-# The counters, and the queries that they show.
+# The counters, and the query that each of them shows.
 COUNTERS = {
     "queue": "queue_length_series",
     "bandwidth": "memory_bandwidth_series",
     "utilisation": "heatmap",
 }
-# Of a rank's busy time: more than a screen has columns, and little beside its events.
+# Values of a rank's busy time: more than the columns of a screen, and few compared to its events.
 BUCKETS = 1000
-# What a collective waits for its last rank is worth mention from here on; launching takes as long.
+# Ranks that are late by less than this are not shown, since a launch takes as long.
 LEAST_LATE_NS = 10_000
-# So far may a clock drift until the ends of what is exported without a word.
+# If a clock drifts by more than this by the ends of the exported part, there is a warning.
 DRIFT_NS = 10_000
-# Of events whose ids, lanes and counters are kept at a time: some 100 MB.
+# The events whose ids, lanes and counters are in memory at the same time: about 100 MB.
 BATCH = 1_000_000
 
 Progress = Callable[[int, int], None]
@@ -39,7 +39,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Part:
-    """What of the ranks is meant; nothing given is all of it."""
+    """Which part of the traces is exported; without values, all of it."""
 
     step: int | None = None
     window_ns: tuple[int, int] | None = None
@@ -60,10 +60,10 @@ def export_perfetto(
     progress: Progress = lambda done, total: None,
     warn: Callable[[str], None] = lambda line: None,
 ) -> int:
-    """Write the ranks of a job, unless told all; the number of events.
+    """Write all ranks of a job, or only `only_ranks`; returns the number of events.
 
-    One rank stays as it is; several are moved onto the reference rank's clock. HtaSqlError where
-    nothing is left to write.
+    A single rank stays as it is; several ranks are moved onto the reference rank's clock. Raises
+    HtaSqlError if the part has no events.
     """
     check_name(out)
     job, ranks = chosen_ranks(run, job, only_ranks)
@@ -77,7 +77,7 @@ def export_counters(
     only_ranks: Iterable[int] | None = None,
     counters: Collection[str] = tuple(COUNTERS),
 ) -> int:
-    """Write a rank's trace as it is, and behind it counters; the number of events."""
+    """Write a rank's trace as it is, followed by counters; returns the number of events."""
     check_name(out)
     job, rank = chosen_rank(run, job, only_ranks)
     return export_perfetto(run, out, job, [rank], counters=counters)
@@ -125,7 +125,7 @@ class _Export:
             return write_trace(out, head, self._batches())
 
     def _prepare(self) -> None:
-        """The tables about the job: clocks, ranks, devices; each made once."""
+        """Make the tables about the job: clocks, ranks and devices."""
         part, con = self._part, self._con
         FILES.run(con, "begin_job")
         if self._is_merged or part.window_ns or "utilisation" in self._counters:
@@ -154,18 +154,18 @@ class _Export:
         if len(lacking) < len(self._ranks):
             if lacking:
                 ranks = ", ".join(map(str, lacking[:6])) + (", …" if len(lacking) > 6 else "")
-                self._warn(f"no step {step} on rank {ranks}")
+                self._warn(f"rank {ranks}: no step {step}, so the export has no events of it")
             return
         [(first, last, count)] = self._con.execute(
             "SELECT min(step), max(step), count(DISTINCT step) FROM steps "
             "WHERE job = ? AND list_contains(?, rank)",
             [self._job, self._ranks],
         ).fetchall()
-        there = f"there are {count}, {first} to {last}" if count else "it has none"
+        there = f"it has {count} steps, {first} to {last}" if count else "it has no steps"
         raise HtaSqlError(f"job {self._job!r} has no step {step}; {there}")
 
     def _head(self) -> tuple[dict, int]:
-        """The file's top-level keys, and what its stamps count from."""
+        """The file's top-level keys, and the ns that its time stamps count from."""
         if not self._is_merged:
             return head_of(self._run, self._job, self._ranks[0])
         ranks = (
@@ -180,14 +180,14 @@ class _Export:
         begun = [rank["from_ns"] + rank["shift_ns"] for rank in ranks if rank["from_ns"]]
         base_ns = second_before(min(begun, default=0))
         first, _ = head_of(self._run, self._job, self._ranks[0])
-        told = []
+        rank_keys = []
         for rank in ranks:
             if (rank["drift_ns"] or 0) > DRIFT_NS and rank["from_ns"] < rank["until_ns"]:
                 self._warn(
-                    f"rank {rank['rank']}: its clock drifts, so that its first and last "
-                    f"events are off by {rank['drift_ns'] / 1000:.1f} us"
+                    f"rank {rank['rank']}: its clock drifts, so its first and last events are "
+                    f"off by {rank['drift_ns'] / 1000:.1f} us"
                 )
-            told.append(
+            rank_keys.append(
                 {
                     "rank": rank["rank"],
                     "shift_ns": rank["shift_ns"],
@@ -200,11 +200,11 @@ class _Export:
         return kept | {
             "displayTimeUnit": "ns",
             "baseTimeNanoseconds": base_ns,
-            EXPORTED: {"job": self._job, "ranks": told},
+            EXPORTED: {"job": self._job, "ranks": rank_keys},
         }, base_ns
 
     def _batches(self) -> Generator[list[str]]:
-        # Behind a job's own process; devices have the numbers before it.
+        # The numbers of processes: first devices, then the job's process, then the others.
         next_pid = None
         if self._is_merged:
             [(devices,)] = self._con.execute("SELECT count(*) FROM export_devices").fetchall()
@@ -223,10 +223,12 @@ class _Export:
                     "SELECT greatest(max(new_pid::BIGINT) + 1, ?) FROM export_lanes", [next_pid]
                 ).fetchall()
         if not self._has_events:
-            raise HtaSqlError("nothing is in the part of the traces that is asked for")
+            raise HtaSqlError(
+                "the chosen part of the traces has no events; choose another step or window"
+            )
 
     def _rank_batches(self) -> Iterator[list[int]]:
-        """Ranks of so many events together that all that is kept of these is small."""
+        """Batches of ranks with up to BATCH events in total, so that little is in memory."""
         counts = dict(
             self._con.execute(
                 "SELECT rank, coalesce(event_count, 0) FROM traces WHERE job = ?", [self._job]
@@ -242,7 +244,7 @@ class _Export:
         yield batch
 
     def _prepare_ranks(self, ranks: list[int], first_pid: int | None) -> None:
-        """The tables about some ranks, as many as fit: a statement's start has its price."""
+        """Make the tables about a batch of ranks, since one statement per rank would be slower."""
         con = self._con
         set_variables(con, export_batch=ranks, export_first_pid=first_pid)
         FILES.run(con, "lanes")

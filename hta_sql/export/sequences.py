@@ -1,4 +1,4 @@
-"""Write a rank's trace with the sequences of kernels that operators launch marked in it."""
+"""Writes a rank's trace with the kernel sequences of operators marked in it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ def export_sequences(
     min_length: int = 3,
     top_k: int = 5,
 ) -> int:
-    """Write a rank's trace; the number of events. HtaSqlError where there is no such sequence."""
+    """Write a rank's trace; returns the number of events.
+
+    Raises HtaSqlError if no operator launches such a sequence.
+    """
     check_name(out)
     job, rank = chosen_rank(run, job, only_ranks)
     run.session.load()
@@ -42,9 +45,9 @@ def export_sequences(
         FILES.run(con, "sequences")
         if not con.execute("SELECT count(*) FROM export_sequences").fetchall()[0][0]:
             raise HtaSqlError(
-                f"no operator of job {job!r}, rank {rank}, with {operator!r} in its name launches "
-                f"{min_length} GPU activities or more; try --min-length 1, or a name from "
-                "hta-sql run op_stats"
+                f"job {job!r}, rank {rank}: no operator with {operator!r} in its name launches "
+                f"{min_length} or more GPU activities; try --min-length 1, or a name from "
+                "`hta-sql run op_stats`"
             )
         for name in ("operators", "calls", "members"):
             FILES.run(con, f"sequence_{name}")

@@ -1,4 +1,4 @@
-"""The SQL files of exports, and how they are told of what."""
+"""Runs the SQL files of exports, with the values that they read."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 FILES = SqlFiles("export")
 LINES = 20_000
-# Of the ids of events that are read and sorted at a time: some 100 MB, whatever the rank's size.
+# Event ids that are read and sorted at the same time: about 100 MB, for ranks of any size.
 RANGE = 200_000
 
 
 @contextmanager
 def tables(run: Archive, job: str, base_ns: int, **values: object) -> Iterator[None]:
-    """The tables that the files read, empty for a start, and what they read by getvariable()."""
+    """Make empty tables that the files read, and set their variables; drop the tables later."""
     with run.narrowed([job]):
         yield from _tables(run.session.con, {"export_job": job, "export_base_ns": base_ns} | values)
 
@@ -46,16 +46,16 @@ def _tables(con: duckdb.DuckDBPyConnection, values: dict[str, object]) -> Iterat
 
 
 def lines(con: duckdb.DuckDBPyConnection, query: str) -> Generator[list[str]]:
-    """What a query gives as `line`, batch by batch."""
+    """The values of a query's column `line`, in batches."""
     with con.sql(query).to_arrow_reader(LINES) as reader:
         for batch in reader:
             yield [_strict(line) for line in batch.column("line").to_pylist()]
 
 
 def _strict(line: str) -> str:
-    """A line without NaN and infinities, which Python writes and JSON does not know: null instead.
+    """A line with null in place of NaN and infinities, which Python writes and JSON does not have.
 
-    Numbers stay as they are written.
+    Other numbers stay exactly as they are written.
     """
     if "NaN" not in line and "Infinity" not in line:
         return line
@@ -69,7 +69,7 @@ def _strict(line: str) -> str:
 
 
 def lines_of_events(con: duckdb.DuckDBPyConnection, rank: int) -> Generator[list[str]]:
-    """A rank's events in the order of their ids, a range of these at a time."""
+    """A rank's events in the order of their ids, read in ranges of ids."""
     set_variables(con, export_rank=rank)
     [(first, last)] = FILES.run(con, "range").fetchall()
     if first is None:

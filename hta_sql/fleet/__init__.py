@@ -1,1 +1,1 @@
-"""Answers for many jobs: results that are stored a job each, queries done job by job."""
+"""Queries on many jobs: results stored for each job, and queries computed job by job."""

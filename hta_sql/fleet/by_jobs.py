@@ -1,4 +1,4 @@
-"""A query's result, put together from those of jobs, which workers find."""
+"""Computes a query job by job in workers, and concatenates the results."""
 
 from __future__ import annotations
 
@@ -19,16 +19,19 @@ from hta_sql.errors import BadParameter, HtaSqlError, one_line
 if TYPE_CHECKING:
     from hta_sql.places.storage import Place
 
-# So many batches a core: none waits long for the last one, and small jobs share what a start costs.
+# Batches per core: enough that no core waits long for the last one, and few enough that small jobs
+# share the time that a start takes.
 BATCHES_PER_CORE = 4
 MOST_JOBS_OF_A_BATCH = 100
-# Of the memory of its share. What DuckDB holds besides is not counted.
+# The part of a worker's memory that DuckDB may use; DuckDB does not count all that it allocates.
 DUCKDB_MEMORY_FRAC = 0.8
 
 
 class ByJobs:
-    """Queries of an open archive, done job by job by an engine: with "ray" on the cluster at
-    `address`, or one made here."""
+    """Answers the queries of an open archive job by job, with an engine.
+
+    With "ray", the engine is the cluster at `address`, or a new one on this machine.
+    """
 
     def __init__(self, engine: str, address: str | None = None):
         self._engine = start(engine, address)
@@ -41,15 +44,15 @@ class ByJobs:
 
 
 def by_jobs(archive: Archive, engine: Engine, query: Query, values: Mapping[str, Any]) -> pa.Table:
-    """The rows that the query itself gives, in its order, which begins with the job.
+    """The same rows as the query, in the same order, which begins with the job.
 
-    BadParameter for a query that does not answer for each job apart. HtaSqlError where one job
-    fails: the rows of the others would be taken for all.
+    Raises BadParameter for a query that cannot be computed job by job. Raises HtaSqlError if one
+    job fails, since the rows of the other jobs would look like the complete result.
     """
     if not is_by_job(query):
         raise BadParameter(
-            f"{query.name} does not answer for each job apart, so it cannot be done by parts: "
-            "leave out the engine"
+            f"{query.name} cannot be computed job by job, as an engine does; "
+            "call it without an engine"
         )
     events = events_of_jobs(archive, values.get("only_jobs"))
     batches = batches_of(events, engine.cores * BATCHES_PER_CORE)
@@ -72,15 +75,16 @@ def by_jobs(archive: Archive, engine: Engine, query: Query, values: Mapping[str,
 
 
 def is_by_job(query: Query) -> bool:
-    """Whether a job's rows are the same whatever other jobs there are, and come job by job.
+    """Whether a job's rows do not depend on other jobs, and the rows are ordered by job.
 
-    What reads stored results, in tables stored_…, is on all jobs at once, and quick."""
+    Queries that read stored results (tables stored_…) take all jobs together, and are fast.
+    """
     has_jobs = any(parameter.name == "only_jobs" for parameter in query.parameters)
     return query.grain[0] == "job" and has_jobs and "stored_" not in query.sql
 
 
 def events_of_jobs(archive: Archive, only_jobs: Sequence[str] | None) -> dict[str, int]:
-    """The jobs that there are, of those that are asked for, in order; and their events."""
+    """The number of events of each chosen job in the archive, in order of the jobs."""
     events: dict[str, int] = {}
     for table, count in (("traces", "event_count"), ("attachments", "0"), ("critical_paths", "0")):
         files = [file for source in archive.session.sources for file in source.manifest(table)]
@@ -97,9 +101,10 @@ def events_of_jobs(archive: Archive, only_jobs: Sequence[str] | None) -> dict[st
 
 
 def batches_of(events: Mapping[str, int], count: int) -> list[tuple[str, ...]]:
-    """Neighbours in batches of about as many events, as many as told; a large job is one alone.
+    """About `count` batches of consecutive jobs, with about the same number of events each.
 
-    Without any job there is a batch of none, which has no rows but their columns.
+    A large job is a batch of its own. If there are no jobs, there is one empty batch: its result
+    has the columns, but no rows.
     """
     most = sum(events.values()) / count
     batches: list[list[str]] = [[]]
@@ -121,7 +126,7 @@ def query_jobs(
     jobs: tuple[str, ...],
     share: Share,
 ) -> pa.Table:
-    """In a worker: a query's rows of these jobs."""
+    """The rows of a query for these jobs. This runs in a worker."""
 
     def result_of(jobs: Sequence[str]) -> pa.Table:
         return archive.query(name, version, **dict(values) | {"only_jobs": list(jobs)})
@@ -135,19 +140,19 @@ def query_jobs(
             ) from error
 
     with warnings.catch_warnings(), tempfile.TemporaryDirectory(prefix="hta-sql-") as spill:
-        warnings.simplefilter("ignore")  # the caller has had them
+        warnings.simplefilter("ignore")  # the caller gets the same warnings
         with Archive(*roots, only_jobs=jobs) as archive:
             limit(archive, share, spill)
             try:
                 return result_of(jobs)
             except BadParameter:
                 raise
-            except HtaSqlError:  # all at once may be too much; and if not, which one is it?
+            except HtaSqlError:  # too much memory for one batch, or one of the jobs fails
                 return pa.concat_tables([of_job(job) for job in jobs])
 
 
 def limit(archive: Archive, share: Share, spill: str) -> None:
-    """Let a connection take no more than a share of its machine."""
+    """Limit the connection to its share of the machine."""
     for option, value in {
         "threads": share.threads,
         "memory_limit": f"{int(share.memory_bytes * DUCKDB_MEMORY_FRAC) >> 20}MiB",

@@ -1,8 +1,8 @@
-"""Results of queries on single jobs, stored in the archive for queries on all jobs.
+"""Stores results of queries on single jobs in the archive, for queries on all jobs.
 
-A query or relation is stored where sql/tables has a table `stored_<name>`. Jobs are taken several
-at a time: each batch makes one Parquet file a query, and then the rows of stored_results that make
-it count.
+A query or relation is stored if sql/tables has a table `stored_<name>`. Jobs are computed in
+batches. Each batch writes one Parquet file per query, and then the rows of stored_results that name
+the file.
 """
 
 from __future__ import annotations
@@ -36,17 +36,18 @@ if TYPE_CHECKING:
 
     from hta_sql.places.storage import Place
 
-# Of a batch. So many events take some 0.5 GB; so many jobs share what opening an archive takes.
+# The limits of a batch. The events take about 0.5 GB, and the jobs share the time that opening the
+# archive takes.
 MOST_EVENTS = 2_000_000
 MOST_JOBS = 64
-# What DuckDB may take before it writes to disk, and a worker with all else.
+# The memory that DuckDB may use before it writes to disk, and that of a whole worker.
 MEMORY_LIMIT = "1GB"
 WORKER_BYTES = 3 << 29
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Jobs of an archive, and the queries of which results are to be stored of them."""
+    """Jobs of an archive, and the queries whose results are to be stored for them."""
 
     archive: str
     jobs: tuple[str, ...]
@@ -55,8 +56,8 @@ class Batch:
 
 @dataclass(frozen=True)
 class Computed:
-    """What became of a batch: rows of stored_results, whose files are in place, and (job, reason)
-    of what failed."""
+    """The outcome of a batch: rows of stored_results whose files are written, and (job, reason)
+    for each job that failed."""
 
     rows: list[dict] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
@@ -67,7 +68,12 @@ class Computed:
 
 @dataclass(frozen=True)
 class Materialized:
-    """The jobs whose results were stored, and (job, reason) of those where that failed."""
+    """What `materialize` did.
+
+    Attributes:
+        jobs: The jobs whose results were stored.
+        failed: (job, reason) for each job that failed.
+    """
 
     jobs: list[str]
     failed: list[tuple[str, str]]
@@ -82,13 +88,28 @@ def materialize(
     address: str | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Materialized:
-    """Store in the archive what queries on all jobs read: results of those on single jobs.
+    """Store results of each job in the archive, for queries on all jobs such as fleet_summary.
 
-    Computed is what is missing of the chosen jobs, or of which a trace was ingested anew since;
-    with `force` all. A worker of the `engine` takes several jobs; with "ray" on the cluster at
-    `address`. `progress` gets the jobs that are done and their number. A job that fails stops no
-    other: it is told in the result. ArchiveError where the archive cannot be written, or has
-    nothing of one of `only_jobs`.
+    It computes results that are missing, and those of jobs with a trace that was ingested again.
+    A job that fails does not stop the others. It is a method of an open archive, too.
+
+    Args:
+        archive: The archive: open, or a folder or URL.
+        only_jobs: Jobs to compute. The default is all.
+        force: Computes all results again.
+        engine: "local", or "ray" for tasks on a Ray cluster.
+        address: The cluster's address. The default is $RAY_ADDRESS, or a cluster started here.
+        progress: Is called with the number of jobs done and the number of jobs.
+
+    Returns:
+        Materialized, with the jobs done and those that failed.
+
+    Raises:
+        ArchiveError: The archive cannot be written, or does not have one of `only_jobs`.
+
+    Examples:
+        >>> hta_sql.materialize("archive").failed
+        []
     """
     if not isinstance(archive, Archive):
         return store_results(
@@ -111,7 +132,7 @@ def store_results(
     working: Engine,
     progress: Callable[[int, int], None],
 ) -> Materialized:
-    """The same of one archive. The engine is closed afterwards."""
+    """The same for one archive. Closes the engine at the end."""
     if only_jobs is not None:
         only_jobs = check_jobs(root, [only_jobs] if isinstance(only_jobs, str) else only_jobs)
     stored: list[str] = []
@@ -122,7 +143,7 @@ def store_results(
         batches = list(batches_of(root, only_jobs, force))
         total = sum(len(batch.jobs) for batch in batches)
         progress(0, total)
-        if batches:  # what cannot be written is told once, and not of each job
+        if batches:  # an archive that cannot be written is one error, not one per job
             with in_use(staging_of(root)):
                 pass
         with working:
@@ -145,7 +166,7 @@ def store_results(
 def batches_of(
     root: Place, only_jobs: Collection[str] | None = None, force: bool = False
 ) -> Iterator[Batch]:
-    """Jobs that lack results of the same queries, together up to what a batch may hold."""
+    """Batches of jobs that lack results of the same queries, up to the limits of a batch."""
     missing: defaultdict[str, list[str]] = defaultdict(list)
     sizes: dict[str, int] = {}
     with opened(root, only_jobs) as archive:
@@ -169,19 +190,19 @@ def batches_of(
 
 
 def opened(root: Place, only_jobs: Collection[str] | None) -> Archive:
-    """What is odd about the archive is said to whoever asks for its results."""
+    """The archive, opened without warnings: queries that read the results give the warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return Archive(root, only_jobs=only_jobs)
 
 
 def compute_share(batch: Batch, share: Share) -> Computed:
-    """What a worker does."""
+    """Compute a batch in a worker, with the threads of its share."""
     return compute(batch, share.threads)
 
 
 def compute(batch: Batch, threads: int) -> Computed:
-    """Compute a batch, and put its files in place. Where a job fails, it fails alone."""
+    """Compute a batch and write its files. If a job fails, only this job has no results."""
     try:
         return Computed(results_of(batch, threads))
     except (HtaSqlError, duckdb.Error, pa.ArrowException) as error:
@@ -194,19 +215,19 @@ def compute(batch: Batch, threads: int) -> Computed:
 
 
 def results_of(batch: Batch, threads: int) -> list[dict]:
-    """Rows of stored_results for a batch, and its files; all or none of them."""
+    """Write the files of a batch; returns its rows of stored_results. All results, or none."""
     root = absolute(batch.archive)
     file_id = uuid.uuid4().hex[:16]
     with in_use(staging := staging_of(root)), opened(root, batch.jobs) as archive:
         archive.session.con.execute(f"SET threads = {threads}")
         archive.session.con.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
         archive.session.con.execute("SET temp_directory = $1", [str(staging / "spill")])
-        # The files of a batch are read by each query several times, and never change.
+        # Each query reads the files of the batch several times, and the files never change.
         archive.session.con.execute("SET parquet_metadata_cache = true")
         before = hashes(archive)
         macros = Catalog.load().stored
         results = {name: archive.sql(f"FROM {macros[name]}()") for name in batch.queries}
-        # A job of which a trace was ingested anew in the meantime is left for the next time.
+        # If a trace of a job was ingested again in the meantime, the next call computes the job.
         steady = [job for job, traces in hashes(archive).items() if before.get(job) == traces]
         rows = []
         for name, table in results.items():
@@ -231,5 +252,5 @@ def results_of(batch: Batch, threads: int) -> list[dict]:
 
 
 def hashes(archive: Archive) -> dict[str, str]:
-    """What tells the traces of each job from others."""
+    """The hash of the traces of each job."""
     return {row["job"]: row["traces_hash"] for row in jobs_without_results(archive.session)}

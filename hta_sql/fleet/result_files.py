@@ -1,4 +1,4 @@
-"""Files of stored results, and the rows that make them count."""
+"""The files of stored results, and the rows of stored_results that name them."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from hta_sql.places.storage import Place
 
 MANIFEST = "stored_results"
-# A query's files are opened one by one: of more, the smaller ones become one.
+# Each file of a query takes time to open. If there are more, the small ones are merged.
 MOST_FILES = 8
 LARGE_BYTES = 32 << 20
-# A file that no row names may be about to be named, or still be read.
+# Files that no row names are kept this long: they may get a row, or a query may still read them.
 UNNAMED_SECONDS = 3600
 
 
@@ -43,19 +43,19 @@ def file_of(root: Place, name: str, file_id: str) -> Place:
 
 
 def publish(root: Place, rows: list[dict]) -> None:
-    """Make files count for the jobs and queries of these rows, in place of earlier ones."""
+    """Add rows of stored_results, in place of earlier rows of the same jobs and queries."""
     if not rows:
         return
     manifest = Manifest(root, MANIFEST)
     is_first = not is_remote(root) and not manifest.path.exists()
     with manifest.locked():
         manifest.add(rows)
-    if is_first:  # for a shell, which so far has found no such tables
+    if is_first:  # so that shells find these tables from now on
         write_database(root)
 
 
 def merge_small_files(root: Place) -> None:
-    """Make one file of many small ones of a query, and of what in them still counts."""
+    """Merge the small files of each query into one, without rows that no longer count."""
     manifest = Manifest(root, MANIFEST)
     with manifest.locked():
         files: defaultdict[str, defaultdict[str, list[dict]]] = defaultdict(
@@ -64,7 +64,7 @@ def merge_small_files(root: Place) -> None:
         for row in manifest.rows():
             files[row["query"]][row["file_id"]].append(row)
         for query, by_file in files.items():
-            # Else another run has merged them in the meantime, and a later one deleted them.
+            # A file is missing if another run merged it in the meantime and a later one deleted it.
             with contextlib.suppress(FileNotFoundError):
                 merge_files_of(root, manifest, query, by_file)
 
@@ -72,7 +72,7 @@ def merge_small_files(root: Place) -> None:
 def merge_files_of(
     root: Place, manifest: Manifest, query: str, by_file: dict[str, list[dict]]
 ) -> None:
-    """Merge files of a query; `by_file` has the rows that name each. Only while locked."""
+    """Merge the files of a query; `by_file` has the rows that name each file. Needs the lock."""
     name = name_of(query)
     small = small_files({file_id: file_of(root, name, file_id) for file_id in by_file})
     if len(small) <= MOST_FILES:
@@ -88,7 +88,7 @@ def merge_files_of(
 
 
 def small_files(files: dict[str, Place]) -> list[str]:
-    """The smallest ones that make no large one together."""
+    """The smallest files, as many as are together no larger than LARGE_BYTES."""
     sizes = sorted((stamp(file)[0], file_id) for file_id, file in files.items())
     together = accumulate(size for size, _ in sizes)
     return [
@@ -102,7 +102,7 @@ def rows_of_jobs(file: Place, jobs: list[str]) -> pa.Table:
 
 
 def remove_unnamed(root: Place) -> None:
-    """Delete the rows of jobs that are gone, and files that have had no row for a while."""
+    """Delete rows of jobs that no longer exist, and old files that no row names."""
     manifest = Manifest(root, MANIFEST)
     with manifest.locked():
         rows = manifest.rows()
@@ -120,10 +120,10 @@ def remove_unnamed(root: Place) -> None:
             if (file.parent.name, file.stem) not in named and age_seconds(file) > UNNAMED_SECONDS
         ]
         if old:
-            say_moved(root)  # rows may have named them until a moment ago
+            say_moved(root)  # rows may have named them a moment ago
         for file in old:
             file.unlink(missing_ok=True)
-    if old and not is_remote(root):  # for a shell, in which a table without files fails
+    if old and not is_remote(root):  # since a table without files fails in a shell
         write_database(root)
 
 
@@ -135,5 +135,5 @@ def result_files(root: Place) -> list[Place]:
 
 
 def name_of(query: str) -> str:
-    """A query's name, of its name with the version."""
+    """The name of a query without its version."""
     return query.rpartition("_v")[0]

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-
-import pyarrow as pa
 
 from hta_sql.database.attach import write_database
 from hta_sql.database.roots import new_or_old_root
@@ -20,6 +17,7 @@ from hta_sql.ingestion.plan import planned_attachments, planned_traces, with_tol
 from hta_sql.ingestion.pool import hands, run_tasks
 from hta_sql.ingestion.publish import Publisher
 from hta_sql.ingestion.ranks import TRACE, Claim
+from hta_sql.ingestion.summary import IngestSummary
 from hta_sql.ingestion.tasks import Outcome, Task
 from hta_sql.places.storage import Place, is_remote
 from hta_sql.store.manifest import Manifest
@@ -29,66 +27,6 @@ from hta_sql.store.staging import clear_abandoned, in_use, staging_of
 MOST_PARTS = 50
 # If more files are skipped for the same reason, only one of them is named.
 MOST_SKIPPED = 5
-
-
-@dataclass(frozen=True)
-class IngestSummary:
-    """The outcomes of one ingest, one per file: traces, files attached to them, skipped files.
-
-    `hands` says how many workers or threads read the traces; it is "" for one.
-    """
-
-    traces: list[Outcome]
-    skipped: list[tuple[Path, str]]
-    attachments: list[Outcome] = field(default_factory=list)
-    hands: str = ""
-
-    @property
-    def outcomes(self) -> list[Outcome]:
-        return [*self.traces, *self.attachments]
-
-    @property
-    def failed(self) -> int:
-        return sum(outcome.status == "failed" for outcome in self.outcomes)
-
-    def table(self) -> pa.Table:
-        """One row per file with its outcome."""
-        rows = [outcome_row(outcome) for outcome in self.outcomes]
-        rows += [
-            {"path": shown(path), "status": "skipped", "error": reason}
-            for path, reason in self.skipped
-        ]
-        return pa.Table.from_pylist(rows, schema=OUTCOME)
-
-
-OUTCOME = pa.schema(
-    [
-        ("path", pa.string()),
-        ("job", pa.string()),
-        ("rank", pa.int32()),
-        ("kind", pa.string()),
-        ("status", pa.string()),
-        ("event_count", pa.int64()),
-        ("quarantined_count", pa.int64()),
-        ("seconds", pa.float64()),
-        ("error", pa.string()),
-    ]
-)
-
-
-def outcome_row(outcome: Outcome) -> dict:
-    row = outcome.row or {}
-    return {
-        "path": shown(outcome.path),
-        "job": outcome.job,
-        "rank": outcome.rank,
-        "kind": outcome.kind,
-        "status": outcome.status,
-        "event_count": row.get("event_count"),
-        "quarantined_count": row.get("quarantined_count"),
-        "seconds": outcome.seconds,
-        "error": outcome.error,
-    }
 
 
 def ingest(
@@ -109,24 +47,42 @@ def ingest(
 ) -> IngestSummary:
     """Read Kineto traces into an archive of Parquet files, which is created if there is none.
 
-    `traces` are files, folders, patterns, or CSV and Parquet files that list traces (column path,
-    and optionally job and rank; all other columns are tags). `job` puts all traces into one job,
-    except those for which a list gives another. `tags` are added to each trace, for example
-    {"model": "llama"}. `workers` is the number of processes, which read one trace each (default:
-    one per core if memory allows, and fewer if traces are so small that a process takes longer to
-    start); fewer workers use several cores each. `force` reads unchanged files again. `ranks` maps
-    a rank to the file, or files, that do not give their rank. With `engine` "ray", the workers are
-    tasks on the Ray cluster at `address`, or on one that is started here. `report` gets warnings,
-    `planned` the number of files of each job before the first is read, `finished` each outcome, and
-    `progress` the bytes read and their total.
+    Unchanged traces are skipped, changed ones replaced. Execution traces and memory timelines
+    among the files are attached to the traces of their job. A file that fails is recorded in the
+    summary and does not stop the others.
 
-    Execution traces and memory timelines among the files are attached to the traces of their job.
-    An unchanged file keeps its tags if no tags are given; given tags replace them without reading
-    the file again.
+    Args:
+        traces: Files, folders, patterns or URLs; or CSV and Parquet files that list traces (column
+            path, and optionally job and rank; all other columns are tags).
+        archive: The archive, a folder or URL.
+        job: Puts all traces into this job, except those for which a list gives another. The default
+            is one job per folder, with the folder's name.
+        tags: Added to each trace, such as {"model": "llama"}. Without it, unchanged files keep
+            their tags; with it, their tags are replaced without reading the file again.
+        workers: Processes, which read one trace each. The default is one per core if memory allows,
+            and fewer if the traces are so small that a process takes longer to start.
+        force: Reads unchanged files again.
+        ranks: Maps a rank to the file, or files, that do not give their rank.
+        engine: "local", or "ray" for tasks on a Ray cluster.
+        address: The cluster's address. The default is $RAY_ADDRESS, or a cluster started here.
+        report: Is called with each warning, a line of text.
+        planned: Is called once, before the first file is read, with the number of files per job.
+        finished: Is called with each Outcome.
+        progress: Is called with the bytes read and the bytes in all.
 
-    A file that fails is recorded in the summary and does not stop the others. Raises IngestError if
-    nothing can be read. It also does so before anything is written if two traces claim the same
-    rank of the only job; if there are several jobs or a list, these traces fail instead.
+    Returns:
+        IngestSummary, with one Outcome per file.
+
+    Raises:
+        IngestError: Nothing can be read; or two traces claim the same rank of the only job, in
+            which case nothing is written. If there are several jobs or a list, such traces fail
+            instead.
+        ArchiveError: `archive` is no archive, or cannot be written.
+
+    Examples:
+        >>> done = hta_sql.ingest("traces/", "archive", tags={"team": "vision"})
+        >>> done.failed
+        0
     """
     working = start(engine, address)
     archive = new_or_old_root(archive)

@@ -150,8 +150,8 @@ def last_around(
 class LastAround:
     """Finds the outer span of the highest rank around each inner span, batch by batch.
 
-    An outer span holds an inner one that starts when it starts or later, before its end, and ends no
-    later. Both come in the order of their starts. Ranks are distinct.
+    An outer span holds an inner span if the inner one starts at its start or later, but before its
+    end, and ends no later. Both come in the order of their starts. Ranks are distinct.
     """
 
     def __init__(self) -> None:

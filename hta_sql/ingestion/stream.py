@@ -29,7 +29,7 @@ PIECE_BYTES = LONGEST_ELEMENT_BYTES - 2 * READ_BYTES
 # If the list does not begin within this many bytes, the search for it ends.
 LONGEST_HEAD_BYTES = 64 << 20
 
-# A bare list without an event in its first bytes, this many, is not a trace.
+# A bare list without an event in this many bytes is not a trace.
 LONGEST_FIRST_BYTES = 1 << 20
 
 FIRST_KEY = re.compile(rb'\{\s*+("[^"\\]{0,40}")')

@@ -39,7 +39,7 @@ def first_value(text: str, decoder: json.JSONDecoder) -> tuple[object, int, str 
     try:
         value, end = decoder.raw_decode(text)
     except json.JSONDecodeError as error:
-        # If a string or a literal does not end, the error is placed at its begin.
+        # If a string or a literal does not end, the error is placed at its start.
         if error.msg.startswith("Unterminated") or error.pos > len(text) - LONGEST_LITERAL:
             return None, len(text), CUT
         return None, error.pos, error.msg

@@ -12,8 +12,9 @@ from hta_sql.database.roots import new_or_old_root
 from hta_sql.engines.start import start
 from hta_sql.errors import HtaSqlError
 from hta_sql.ingestion.find import Candidate, NothingThere, find_candidates, matches
-from hta_sql.ingestion.ingest import IngestSummary, take
+from hta_sql.ingestion.ingest import take
 from hta_sql.ingestion.plan import with_told
+from hta_sql.ingestion.summary import IngestSummary
 from hta_sql.ingestion.trace_list import is_list
 from hta_sql.places.storage import Place, at_once, stamp
 

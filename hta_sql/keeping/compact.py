@@ -7,30 +7,24 @@ thousands of small files, a query spends most of its time opening them. Rows sta
 
 from __future__ import annotations
 
-import shutil
 import time
-import uuid
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from hta_sql.database.attach import write_database
 from hta_sql.database.roots import archive_root
 from hta_sql.engines.machine import core_count
 from hta_sql.errors import one_line
 from hta_sql.keeping.files import check_jobs, delete, delete_unnamed
+from hta_sql.keeping.merge import COUNTS, Incomplete, Merged, merge, target
 from hta_sql.places.storage import is_remote, put
-from hta_sql.store.layout import KEYS, file_of, folder_for, place_of
+from hta_sql.store.layout import KEYS, file_of, place_of
 from hta_sql.store.manifest import CHANGES_SHARE, Manifest
-from hta_sql.store.row_groups import ROW_GROUP_ROWS, table_writer
 from hta_sql.store.staging import clear_abandoned, in_use, staging_of
 
 if TYPE_CHECKING:
@@ -38,12 +32,6 @@ if TYPE_CHECKING:
 
     from hta_sql.places.storage import Place
 
-# The tables whose ranks may share a file, and the column of `traces` with their numbers of rows.
-COUNTS = {
-    "events": "event_count",
-    "host_ops": "host_op_count",
-    "gpu_activities": "gpu_activity_count",
-}
 # The most events of ranks that share files: about 100 MB of all tables.
 MOST_EVENTS = 2_000_000
 # Running queries start again if files move, and a change of rows takes time, as in ingest.
@@ -52,7 +40,18 @@ SECONDS_BETWEEN_MOVES = 10.0
 
 @dataclass
 class Compaction:
-    """What a compaction did. `left` has one line per group of ranks that it could not merge."""
+    """What a compaction did.
+
+    Attributes:
+        rank_count: Ranks whose files were merged.
+        job_count: Jobs of these ranks.
+        written_count: Files written.
+        written_bytes: Their size in bytes.
+        change_count: Objects of manifests that were merged, in object storage.
+        unnamed_count: Deleted files that no row names.
+        unnamed_bytes: Their size in bytes.
+        left: One line per group of ranks that could not be merged.
+    """
 
     rank_count: int = 0
     job_count: int = 0
@@ -64,20 +63,6 @@ class Compaction:
     left: list[str] = field(default_factory=list)
 
 
-@dataclass
-class Merged:
-    """Ranks of a job with their rows in files of one id, in staging or in object storage."""
-
-    rows: list[dict]
-    file_id: str
-    files: dict[str, Path]
-    bytes: int
-
-
-class Incomplete(Exception):
-    """Files do not hold the rows that `traces` says they do."""
-
-
 def compact(
     archive: str | os.PathLike[str] | Place,
     *,
@@ -85,12 +70,26 @@ def compact(
     workers: int | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Compaction:
-    """Merge small files of an archive, for all jobs or only for `only_jobs`.
+    """Merge small files of an archive, so that queries on many jobs open fewer.
 
     Queries give the same rows before, meanwhile and afterwards. Without `only_jobs`, it also
-    deletes files that killed ingests left more than a day ago. `workers` is the number of groups of
-    ranks that are read at the same time (default: one per core). `progress` gets the number of
-    groups done and the number of all groups.
+    deletes files that killed ingests left more than a day ago.
+
+    Args:
+        archive: The archive, a folder or URL.
+        only_jobs: Jobs whose files are merged. The default is all.
+        workers: Groups of ranks that are read at the same time. The default is one per core.
+        progress: Is called with the number of groups done and of all groups.
+
+    Returns:
+        Compaction, with what was merged and deleted.
+
+    Raises:
+        ArchiveError: `archive` is no archive, cannot be written, or has no such job.
+
+    Examples:
+        >>> hta_sql.compact("archive").left
+        []
     """
     archive = archive_root(archive)
     jobs = None if only_jobs is None else set(check_jobs(archive, only_jobs))
@@ -148,91 +147,6 @@ def planned(rows: Iterable[dict]) -> Iterator[list[dict]]:
 def named(group: list[dict]) -> str:
     first, last = group[0], group[-1]
     return f"job {first['job']!r} ranks {first['rank']} to {last['rank']}"
-
-
-def merge(archive: Place, group: list[dict], staging: Path) -> Merged:
-    """Write the files of a group; in object storage, also put them in place."""
-    merged = Merged(group, uuid.uuid4().hex[:16], {}, 0)
-    folder = staging / merged.file_id
-    folder.mkdir()
-    for table in COUNTS:
-        sources = [row for row in group if row[COUNTS[table]] != 0]
-        file = folder / f"{table}.parquet"
-        held = write_ranks(archive, table, sources, file)
-        for row in sources:
-            wanted = row[COUNTS[table]]
-            if wanted not in (None, held[row["rank"]]):
-                raise Incomplete(
-                    f"rank {row['rank']}: {table} holds {held[row['rank']]:,} of {wanted:,} rows; "
-                    "ingest it again with --force"
-                )
-        if not held:
-            continue
-        merged.files[table] = file
-        merged.bytes += file.stat().st_size
-    if is_remote(archive):
-        for table, file in merged.files.items():
-            put(file, archive / target(merged, table))
-        shutil.rmtree(folder)
-    return merged
-
-
-def target(merged: Merged, table: str) -> str:
-    return f"{table}/{folder_for(merged.rows[0]['job'])}/ranks/{merged.file_id}.parquet"
-
-
-def write_ranks(archive: Place, table: str, rows: list[dict], file: Path) -> Counter[int]:
-    """Write these ranks' rows of a table, ordered by rank; returns the number of rows of each."""
-    counts: Counter[int] = Counter()
-    writer = None
-    try:
-        for piece in row_groups(tables_of(archive, table, rows, file.with_suffix(".read"))):
-            if writer is None:
-                writer = table_writer(file, piece.schema)
-            writer.write_table(piece.cast(writer.schema), row_group_size=ROW_GROUP_ROWS)
-            for found in pc.value_counts(piece["rank"].combine_chunks()).to_pylist():
-                counts[found["values"]] += found["counts"]
-    finally:
-        if writer:
-            writer.close()
-    return counts
-
-
-def tables_of(archive: Place, table: str, rows: list[dict], copy: Path) -> Iterator[pa.Table]:
-    """The rows of these ranks with a column `rank`, up to a row group at a time."""
-    for name, of_file in groupby(rows, key=lambda row: place_of(row, table)):
-        ranks = [row["rank"] for row in of_file]
-        path = archive / name
-        if is_remote(archive):
-            archive.fs.get_file(path.path, str(copy))
-            path = copy
-        with pq.ParquetFile(path) as file:
-            is_shared = "rank" in file.schema_arrow.names
-            for batch in file.iter_batches(ROW_GROUP_ROWS, use_threads=False):
-                found = pa.Table.from_batches([batch])
-                if is_shared:
-                    wanted = pc.is_in(found["rank"], pa.array(ranks, pa.int32()))
-                    yield found.filter(wanted)
-                else:
-                    yield found.append_column(
-                        "rank", pa.repeat(pa.scalar(ranks[0], pa.int32()), len(found))
-                    )
-
-
-def row_groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """The same rows in pieces of one row group; the last piece may be shorter."""
-    waiting: list[pa.Table] = []
-    count = 0
-    for table in tables:
-        waiting.append(table)
-        count += len(table)
-        while count >= ROW_GROUP_ROWS:
-            whole = pa.concat_tables(waiting)
-            yield whole.slice(0, ROW_GROUP_ROWS)
-            waiting = [whole.slice(ROW_GROUP_ROWS)]
-            count -= ROW_GROUP_ROWS
-    if count:
-        yield pa.concat_tables(waiting)
 
 
 def is_as_read(group: list[dict], rows: dict[tuple, dict]) -> bool:

@@ -53,11 +53,26 @@ def drop(
 ) -> pa.Table:
     """Remove jobs from an archive, with all results computed from them, and delete their files.
 
-    Give either the `jobs`, or an age in hours, days or weeks (`12h`, `30d`, `8w`): then all jobs
-    `older_than` this are removed. The time of a trace is when its first span began. If the trace
-    has no date, it is the tag `time`, or else when it was ingested. A job's time is the latest of
-    its ranks. `dry_run` only reports what would be removed. Returns the jobs with their time and
-    size. Raises ArchiveError if a job is not in the archive; then nothing is removed.
+    Give either `jobs` or `older_than`. The time of a trace is when its first span began. If the
+    trace has no date, it is the tag `time`, or else when it was ingested. A job's time is the
+    latest of its ranks.
+
+    Args:
+        archive: The archive, a folder or URL.
+        jobs: Names of the jobs to remove.
+        older_than: Removes all jobs older than this: hours, days or weeks, such as "12h", "30d",
+            "8w".
+        dry_run: Only reports what would be removed.
+
+    Returns:
+        pyarrow.Table, with one row per removed job: its time, and its size in files and bytes.
+
+    Raises:
+        ArchiveError: `archive` is no archive, or has no such job. Then nothing is removed.
+        BadParameter: Both or none of `jobs` and `older_than` are given, or the age is no age.
+
+    Examples:
+        >>> hta_sql.drop("archive", older_than="30d", dry_run=True)
     """
     archive = archive_root(archive)
     if (jobs is None) == (older_than is None):

@@ -35,7 +35,14 @@ ATTEMPTS = 5
 
 @dataclass(frozen=True)
 class Copied:
-    """A job that was copied to another archive, with its name there."""
+    """A job that was copied to another archive.
+
+    Attributes:
+        job: Its name there.
+        rank_count: Ranks.
+        file_count: Files written.
+        bytes: Their size in bytes.
+    """
 
     job: str
     rank_count: int
@@ -55,10 +62,24 @@ class Copy:
 def export_job(
     archive: str | os.PathLike[str] | Place, out: str | os.PathLike[str] | Place, *, job: str
 ) -> Copied:
-    """Copy a job to an archive of its own, a folder or URL, or add it to an existing archive.
+    """Copy a job to an archive of its own, or add it to an existing archive.
 
-    The copy has the job's traces, the files attached to them and its critical paths. Raises
-    ArchiveError if `out` already has a job with this name.
+    The copy has the job's traces, the files attached to them and its critical paths.
+
+    Args:
+        archive: The archive that has the job, a folder or URL.
+        out: The archive to write, a folder or URL.
+        job: The job's name.
+
+    Returns:
+        Copied, with the files and bytes written.
+
+    Raises:
+        ArchiveError: There is no such job, or `out` already has a job of this name.
+
+    Examples:
+        >>> hta_sql.export_job("archive", "llama-job", job="llama").rank_count
+        4
     """
     archive = archive_root(archive)
     [copied] = _copy(archive, out, {job: job}, force=False)
@@ -72,10 +93,26 @@ def import_job(
     job: str | None = None,
     force: bool = False,
 ) -> list[Copied]:
-    """Add an exported job, or all jobs of another archive, to an archive; creates it if needed.
+    """Add an exported job, or all jobs of another archive, to an archive.
 
-    `job` gives the job another name, if there is only one job. Raises ArchiveError if the archive
-    already has a job with the same name, unless `force` replaces it.
+    All jobs are added or, if something fails, none.
+
+    Args:
+        exported: The archive to read, a folder or URL.
+        archive: The archive to add to, a folder or URL; created if there is none.
+        job: Another name for the job, if `exported` has only one.
+        force: Replaces jobs of the same name.
+
+    Returns:
+        One Copied per job.
+
+    Raises:
+        ArchiveError: `exported` has no jobs; or `archive` already has a job of the same name, and
+            `force` is not given.
+        BadParameter: `job` is given, and `exported` has several jobs.
+
+    Examples:
+        >>> hta_sql.import_job("llama-job", "archive", job="llama-baseline")
     """
     exported = archive_root(exported)
     found = sorted({row["job"] for row in Manifest(exported).rows()})

@@ -34,12 +34,25 @@ SCHEMA = pa.schema(
 
 
 def usage(archive: str | os.PathLike[str] | Place) -> pa.Table:
-    """The files of an archive by job, the largest job first, and the files without a job.
+    """The size of each job in an archive, the largest first, and of what belongs to no job.
 
-    `part` is `job`, or one of three parts without a job: `results` (computed from many jobs),
-    `unnamed` (data files that no row names, left by killed ingests or of a running one) and `rest`
-    (manifests, hta.duckdb and files that are being written). `source_bytes` is the size of the
-    traces and of the files attached to them; `of_source_frac` is the job's size divided by it.
+    The column `part` is `job`, or one of three parts without a job: `results` (stored results of
+    many jobs), `unnamed` (data files that no row names, left by killed ingests or of a running
+    one) and `rest` (manifests, hta.duckdb and files that are being written). `source_bytes` is
+    the size of the traces and of the files attached to them; `of_source_frac` is the job's size
+    divided by it.
+
+    Args:
+        archive: The archive, a folder or URL.
+
+    Returns:
+        pyarrow.Table, with one row per job and per other part; sizes in bytes.
+
+    Raises:
+        ArchiveError: `archive` is no archive.
+
+    Examples:
+        >>> hta_sql.usage("archive").select(["job", "total_bytes"]).to_pylist()
     """
     archive = archive_root(archive)
     found = list(files_of(archive))

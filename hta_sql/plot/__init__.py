@@ -1,12 +1,13 @@
-"""Charts: each function takes the table of a query and returns a plotly figure.
+"""Charts. Each function takes the table of a query and returns a plotly figure.
 
     from hta_sql import plot
 
     plot.temporal_breakdown(run.temporal_breakdown()).show()
 
-A function has its query's name; `kernel_pies`, `diff`, `roofline` and `flame_graph` say what they
-take. None shows anything by itself. They need the extra `viz` (plotly); HtaSqlError where it is
-missing, and where a table is not that of the query.
+A function has its query's name. The exceptions are `kernel_pies`, `diff`, `roofline` and
+`flame_graph`; their descriptions name the table that they take. A function returns a figure and
+does not show it. Charts need the extra `viz` (plotly). HtaSqlError if plotly is missing, or if the
+table does not have the columns of the query.
 """
 
 from hta_sql.errors import HtaSqlError
@@ -14,7 +15,7 @@ from hta_sql.errors import HtaSqlError
 try:
     import plotly.graph_objects  # noqa: F401
 except ImportError as error:
-    raise HtaSqlError("charts need plotly; pip install 'hta-sql[viz]' brings it") from error
+    raise HtaSqlError("charts need plotly; pip install 'hta-sql[viz]' installs it") from error
 
 from hta_sql.plot.devices import (
     comm_comp_overlap,

@@ -1,4 +1,4 @@
-"""Charts of where the devices' time goes."""
+"""Charts of how devices spend their time."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from hta_sql.plot.style import (
     lanes,
     rows_of,
     stacked_bars,
+    time_text,
     time_unit,
-    told,
 )
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     import pyarrow as pa
 
-# Add up to the span.
+# They add up to the span.
 _PARTS = {
     "computing": (BLUE, "compute_ns"),
     "exposed communication": (ORANGE, "exposed_communication_ns"),
@@ -36,16 +36,16 @@ _CAUSES = {
     "kernel_wait": ("between kernels", BLUE),
     "other": ("other", GREY),
 }
-# Steps of more devices than this are drawn as the mean over them.
+# With more devices than this, a step is drawn as the mean over them.
 _FEW_DEVICES = 8
 
 
 def temporal_breakdown(table: pa.Table) -> go.Figure:
-    """How each device's time splits: a bar a device, in % of its span."""
+    """How each device spends its time, in % of its span: one bar per device."""
     columns = [column for _, column in _PARTS.values()]
     rows = rows_of(table, "temporal_breakdown", "job", "rank", "device", "span_ns", *columns)
     return stacked_bars(
-        "Where the time goes",
+        "GPU time per device",
         lanes(rows),
         {
             name: (colour, [100 * row[column] / max(1, row["span_ns"]) for row in rows])
@@ -55,21 +55,22 @@ def temporal_breakdown(table: pa.Table) -> go.Figure:
             name: [_share(row[column], row["span_ns"]) for row in rows]
             for name, (_, column) in _PARTS.items()
         },
-        "% of its span",
+        "share of the span, %",
         yaxis_range=[0, 100],
     )
 
 
 def step_breakdown(table: pa.Table) -> go.Figure:
-    """How the time of each step splits: a bar a step and device, or the mean over many devices."""
+    """How each step spends its time: one bar per step and device, or per step if there are many
+    devices, with the mean over them."""
     columns = [column for _, column in _PARTS.values()]
     rows = rows_of(table, "step_breakdown", "job", "rank", "device", "step", *columns)
     labels = lanes(rows)
     if len(set(labels)) > _FEW_DEVICES:
-        title = f"Each step, mean of {len(set(labels))} devices"
+        title = f"GPU time per step, mean of {len(set(labels))} devices"
         rows, x = _means(rows, columns)
     else:
-        title = "Each step"
+        title = "GPU time per step"
         x = [[escaped(label) for label in labels], [str(row["step"]) for row in rows]]
         if len(set(labels)) == 1:
             x = x[1]
@@ -82,10 +83,10 @@ def step_breakdown(table: pa.Table) -> go.Figure:
             for name, (colour, column) in _PARTS.items()
         },
         {
-            name: [f"step {row['step']}: {told(row[column])}" for row in rows]
+            name: [f"step {row['step']}: {time_text(row[column])}" for row in rows]
             for name, (_, column) in _PARTS.items()
         },
-        unit,
+        f"time, {unit}",
         xaxis_type="multicategory" if x and isinstance(x[0], list) else "category",
     )
     made.update_traces(x=x, hovertemplate="%{customdata}<extra>%{fullData.name}</extra>")
@@ -94,7 +95,7 @@ def step_breakdown(table: pa.Table) -> go.Figure:
 
 
 def idle_time_breakdown(table: pa.Table) -> go.Figure:
-    """Why each stream stood idle: a bar a stream, with a part a cause."""
+    """Idle time by cause: one bar per stream, with one part per cause."""
     rows = rows_of(
         table,
         "idle_time_breakdown",
@@ -119,29 +120,29 @@ def idle_time_breakdown(table: pa.Table) -> go.Figure:
 
     def texts(cause: str) -> list[str]:
         return [
-            f"{told(row['idle_ns'])} in {row['gap_count']:,} gaps" if row else "none"
+            f"{time_text(row['idle_ns'])} in {row['gap_count']:,} gaps" if row else "none"
             for row in (found.get((place, cause)) for place in places)
         ]
 
     causes = [cause for cause in _CAUSES if any(row["cause"] == cause for row in rows)]
     return stacked_bars(
-        "Why streams stand idle",
+        "Idle time per stream, by cause",
         places,
         {_CAUSES[cause][0]: (_CAUSES[cause][1], values(cause)) for cause in causes},
         {_CAUSES[cause][0]: texts(cause) for cause in causes},
-        unit,
+        f"idle time, {unit}",
     )
 
 
 def comm_comp_overlap(table: pa.Table) -> go.Figure:
-    """How much of each device's communication computation hides."""
+    """How much of each device's communication is hidden behind computation."""
     rows = rows_of(
         table, "comm_comp_overlap", "job", "rank", "device", "communication_ns", "overlap_ns"
     )
     size, unit = time_unit(row["communication_ns"] for row in rows)
     exposed = [row["communication_ns"] - row["overlap_ns"] for row in rows]
     return stacked_bars(
-        "Communication, hidden and exposed",
+        "Hidden and exposed communication",
         lanes(rows),
         {
             "hidden behind computation": (PURPLE, [row["overlap_ns"] / size for row in rows]),
@@ -155,16 +156,16 @@ def comm_comp_overlap(table: pa.Table) -> go.Figure:
                 _share(ns, row["communication_ns"]) for ns, row in zip(exposed, rows, strict=True)
             ],
         },
-        unit,
+        f"time, {unit}",
     )
 
 
 def _share(ns: int, of_ns: int) -> str:
-    return f"{told(ns)}, {100 * ns / max(1, of_ns):.1f} %"
+    return f"{time_text(ns)}, {100 * ns / max(1, of_ns):.1f} %"
 
 
 def _means(rows: list[Row], columns: list[str]) -> tuple[list[Row], list[str]]:
-    """A row a step, and its names on the axis."""
+    """One row per step, with the means over the devices, and the names of the steps on the axis."""
     by_step: dict[tuple[str, int], list[Row]] = {}
     for row in rows:
         by_step.setdefault((row["job"], row["step"]), []).append(row)

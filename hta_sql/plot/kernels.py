@@ -18,8 +18,8 @@ from hta_sql.plot.style import (
     names_bars,
     rows_of,
     styled,
+    time_text,
     time_unit,
-    told,
 )
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def kernel_kind_breakdown(table: pa.Table) -> go.Figure:
-    """Which kinds of activity ran, alone and together: one pie of the busy time of all devices."""
+    """Busy time of all devices as one pie, by the kinds of activity that ran at the same time."""
     rows = rows_of(table, "kernel_kind_breakdown", "kinds", "time_ns")
     times: Counter[str] = Counter()
     for row in rows:
@@ -40,7 +40,7 @@ def kernel_kind_breakdown(table: pa.Table) -> go.Figure:
 
 
 def kernel_stats(table: pa.Table, top_k: int = 15) -> go.Figure:
-    """The kernels that take most time, on all ranks of the table: a bar each."""
+    """The kernels with the most time on all ranks of the table: one bar per kernel."""
     totals = _totals(table)
     names = sorted(totals, key=lambda key: -totals[key]["ns"])[:top_k]
     size, unit = time_unit(totals[key]["ns"] for key in names)
@@ -50,20 +50,20 @@ def kernel_stats(table: pa.Table, top_k: int = 15) -> go.Figure:
         [totals[key]["ns"] / size for key in names],
         [OF_KINDS.get(kind, GREY) for kind, _ in names],
         [
-            f"{name}\n{kind}: {told(totals[kind, name]['ns'])} in {totals[kind, name]['calls']:,} "
-            "calls"
+            f"{name}\n{kind}: {time_text(totals[kind, name]['ns'])} in "
+            f"{totals[kind, name]['calls']:,} calls"
             for kind, name in names
         ],
-        unit,
+        f"total time, {unit}",
     )
 
 
 def kernel_pies(table: pa.Table, top_k: int = 8) -> go.Figure:
-    """The table of kernel_stats as a pie for each kind: its top kernels and all others."""
+    """The table of kernel_stats as one pie per kind: its top kernels, and one slice for others."""
     totals = _totals(table)
     kinds = [kind for kind in OF_KINDS if any(of == kind for of, _ in totals)]
     if not kinds:
-        return figure("Kernels of each kind", [])
+        return figure("Kernels by kind", [])
     made = make_subplots(
         1, len(kinds), specs=[[{"type": "domain"}] * len(kinds)], subplot_titles=kinds
     )
@@ -77,12 +77,12 @@ def kernel_pies(table: pa.Table, top_k: int = 8) -> go.Figure:
         colours = [*SERIES[:7], "#8c6d46"][: len(top)] + [GREY] * bool(rest)
         made.add_trace(_pie(labels, values, colours, in_legend=False), 1, place)
     made.update_annotations(font_size=13)
-    return styled(made, "Kernels of each kind", height=380, margin_t=84)
+    return styled(made, "Kernels by kind", height=380, margin_t=84)
 
 
 def kernel_distribution(table: pa.Table, top_k: int = 15) -> go.Figure:
-    """How a kernel's mean time a call differs from rank to rank: the mean of all calls, with the
-    fastest and the slowest rank's as error bars."""
+    """How each kernel's mean time per call differs between ranks: the mean of all calls, with error
+    bars from the fastest rank's mean to the slowest rank's."""
     rows = rows_of(
         table,
         "kernel_distribution",
@@ -96,7 +96,7 @@ def kernel_distribution(table: pa.Table, top_k: int = 15) -> go.Figure:
         "fastest_rank",
         "fastest_mean_ns",
     )
-    # What is folded into `others` has no mean that says anything.
+    # The mean of different kernels, folded into `others`, has no meaning.
     rows = sorted(
         (row for row in rows if row["slowest_rank"] is not None and row["name"] != "others"),
         key=lambda row: -row["total_ns"],
@@ -104,17 +104,17 @@ def kernel_distribution(table: pa.Table, top_k: int = 15) -> go.Figure:
     size, unit = time_unit(row["slowest_mean_ns"] for row in rows)
     jobs = len({row["job"] for row in rows}) > 1
     return names_bars(
-        "A call's time across ranks",
+        "Time per call across ranks",
         [f"{row['job']} " * jobs + (row["name"] or "-") for row in rows],
         [row["mean_ns"] / size for row in rows],
         [OF_KINDS.get(row["kind"], GREY) for row in rows],
         [
-            f"{row['name'] or '-'}\nmean {told(row['mean_ns'])}\n"
-            f"rank {row['slowest_rank']}: {told(row['slowest_mean_ns'])}\n"
-            f"rank {row['fastest_rank']}: {told(row['fastest_mean_ns'])}"
+            f"{row['name'] or '-'}\nmean {time_text(row['mean_ns'])} per call\n"
+            f"rank {row['slowest_rank']}: {time_text(row['slowest_mean_ns'])}\n"
+            f"rank {row['fastest_rank']}: {time_text(row['fastest_mean_ns'])}"
             for row in rows
         ],
-        f"{unit} a call",
+        f"mean time per call, {unit}",
         error={
             "type": "data",
             "symmetric": False,
@@ -127,7 +127,7 @@ def kernel_distribution(table: pa.Table, top_k: int = 15) -> go.Figure:
 
 
 def _totals(table: pa.Table) -> dict[tuple[str, str], dict[str, int]]:
-    """Of each kind and name, over jobs and ranks."""
+    """Time and calls of each kind and name, summed over jobs and ranks."""
     totals: dict[tuple[str, str], dict[str, int]] = {}
     for row in rows_of(table, "kernel_stats", "kind", "name", "total_ns", "count"):
         total = totals.setdefault((row["kind"], row["name"] or "-"), {"ns": 0, "calls": 0})
@@ -140,7 +140,7 @@ def _pie(
     labels: list[str], values: list[int], colours: list[str], in_legend: bool = True
 ) -> go.Pie:
     return go.Pie(
-        # Whole names: plotly takes slices of one label together.
+        # Whole names, since plotly merges slices with the same label.
         labels=[escaped(label) for label in labels],
         values=values,
         sort=False,
@@ -151,7 +151,7 @@ def _pie(
         textposition="inside",
         showlegend=in_legend,
         customdata=[
-            f"{escaped(label)}<br>{told(value)}"
+            f"{escaped(label)}<br>{time_text(value)}"
             for label, value in zip(labels, values, strict=True)
         ],
         hovertemplate="%{customdata}, %{percent}<extra></extra>",

@@ -24,8 +24,8 @@ from hta_sql.plot.style import (
     points_each,
     styled,
     thinned,
+    time_text,
     time_unit,
-    told,
 )
 
 if TYPE_CHECKING:
@@ -35,12 +35,15 @@ _BINS = 40
 
 
 def launch_stats(table: pa.Table) -> go.Figure:
-    """Three histograms: how long short kernels take (shorter than their launch), launches that take
-    long on the host, and activities that wait long for their start."""
+    """Three histograms of outliers: activities shorter than their launch, slow launches, and late
+    activities.
+
+    Each counts activities. If a slow launch has several, each of them counts.
+    """
     wanted = (
-        ("Kernels shorter than their launch", "is_short", "gpu_ns", BLUE),
-        ("Launches that take long", "is_runtime_outlier", "cpu_ns", ORANGE),
-        ("Activities that start late", "is_delay_outlier", "launch_delay_ns", RED),
+        ("Activities shorter than their launch, by duration", "is_short", "gpu_ns", BLUE),
+        ("Slow launches, by duration", "is_runtime_outlier", "cpu_ns", ORANGE),
+        ("Late activities, by launch delay", "is_delay_outlier", "launch_delay_ns", RED),
     )
     check(table, "launch_stats", *(name for _, *names, _ in wanted for name in names))
     counted = []
@@ -50,7 +53,7 @@ def launch_stats(table: pa.Table) -> go.Figure:
         counted.append((f"{title}: {len(chosen):,}", chosen, colour))
     if not any(len(values) for _, values, _ in counted):
         return figure("Launches", [])
-    # One without any has room for its title alone.
+    # An empty histogram gets room only for its title.
     heights = [1 if len(values) else 0.01 for _, values, _ in counted]
     made = make_subplots(
         3,
@@ -61,7 +64,9 @@ def launch_stats(table: pa.Table) -> go.Figure:
     )
     for place, (_, values, colour) in enumerate(counted, 1):
         ticks = _decades(values)
-        made.update_xaxes(row=place, type="log", tickvals=ticks, ticktext=[told(t) for t in ticks])
+        made.update_xaxes(
+            row=place, type="log", tickvals=ticks, ticktext=[time_text(t) for t in ticks]
+        )
         if len(values):
             made.add_trace(_histogram(values, colour), place, 1)
         else:
@@ -71,21 +76,26 @@ def launch_stats(table: pa.Table) -> go.Figure:
 
 
 def queue_length_series(table: pa.Table) -> go.Figure:
-    """How many activities wait in the queue of each stream over time; peaks are all there."""
+    """Number of activities in the queue of each stream over time. No peak is left out."""
     return _series(
-        table, "queue_length_series", "queue_length", "stream", "Queue length", "activities waiting"
+        table,
+        "queue_length_series",
+        "queue_length",
+        "stream",
+        "Queue length",
+        "activities in the queue",
     )
 
 
 def memory_bandwidth_series(table: pa.Table) -> go.Figure:
-    """How fast copies and memsets of each kind move bytes over time; peaks are all there."""
+    """Bandwidth of copies and memsets of each kind over time. No peak is left out."""
     return _series(
         table,
         "memory_bandwidth_series",
         "bandwidth_gbps",
         "copy_kind",
-        "Bandwidth of copies",
-        "GB/s",
+        "Bandwidth of copies and memsets",
+        "bandwidth, GB/s",
     )
 
 
@@ -120,7 +130,7 @@ def _series(table: pa.Table, query: str, value: str, of: str, title: str, y: str
         figure(
             title,
             traces,
-            x=f"{unit} from the first",
+            x=f"time from the first point, {unit}",
             y=y,
             yaxis_rangemode="tozero",
             height=460,
@@ -132,8 +142,8 @@ def _series(table: pa.Table, query: str, value: str, of: str, title: str, y: str
 def _by_group(
     table: pa.Table, keys: list[str], at: np.ndarray
 ) -> tuple[list[Row], list[np.ndarray]]:
-    """The groups of rows with equal keys, NULL among them, and which rows are each one's, in the
-    order of `at`."""
+    """The groups of rows with equal keys (NULL is a key too), and the rows of each, ordered by
+    `at`."""
     codes = np.zeros(len(table), np.int64)
     for key in keys:
         part = table[key].combine_chunks().dictionary_encode("encode")
@@ -150,7 +160,7 @@ def _by_group(
 
 
 def _histogram(values: np.ndarray, colour: str) -> go.Bar:
-    """Counted here, so that the figure does not hold the values; on a logarithmic axis."""
+    """Bars for a logarithmic axis. Counting here keeps the values out of the figure."""
     low, high = max(1, int(values.min())), max(2, int(values.max()))
     edges = np.unique(np.geomspace(low, max(high, low * 1.5), _BINS + 1))
     counts, edges = np.histogram(np.maximum(values, 1), edges)
@@ -160,7 +170,9 @@ def _histogram(values: np.ndarray, colour: str) -> go.Bar:
         y=counts,
         width=np.diff(edges),
         marker={"color": colour, "line_width": 0},
-        customdata=[f"{told(a)} to {told(b)}" for a, b in zip(edges, edges[1:], strict=False)],
+        customdata=[
+            f"{time_text(a)} to {time_text(b)}" for a, b in zip(edges, edges[1:], strict=False)
+        ],
         hovertemplate="%{customdata}: %{y:,}<extra></extra>",
     )
 

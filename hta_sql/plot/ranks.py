@@ -21,8 +21,8 @@ from hta_sql.plot.style import (
     rows_of,
     short,
     stacked_bars,
+    time_text,
     time_unit,
-    told,
 )
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def heatmap(table: pa.Table, kind: str = "busy") -> go.Figure:
-    """How busy every rank was over time: a row a rank; `kind` is one of those in the table."""
+    """Busy share of each rank over time, one row per rank. `kind` is one of the table's kinds."""
     rows = [
         row
         for row in rows_of(
@@ -40,10 +40,10 @@ def heatmap(table: pa.Table, kind: str = "busy") -> go.Figure:
     ]
     labels = lanes(rows)
     places = {label: place for place, label in enumerate(dict.fromkeys(labels))}
-    title = "How busy each rank was" if kind == "busy" else f"Time with {kind}, rank by rank"
+    title = "Busy share per rank" if kind == "busy" else f"Share of time with {kind}, per rank"
     size, unit = time_unit((row["bucket"] + 1) * row["length_ns"] for row in rows)
     traces = []
-    for job in dict.fromkeys(row["job"] for row in rows):  # each has buckets of its own length
+    for job in dict.fromkeys(row["job"] for row in rows):  # jobs differ in the length of buckets
         mine = [(label, row) for label, row in zip(labels, rows, strict=True) if row["job"] == job]
         names = list(dict.fromkeys(label for label, _ in mine))
         ranks = {label: place for place, label in enumerate(names)}
@@ -62,7 +62,7 @@ def heatmap(table: pa.Table, kind: str = "busy") -> go.Figure:
                 colorscale="Viridis",
                 xgap=0,
                 showscale=not traces,
-                colorbar={"title": {"text": "%", "side": "right"}, "thickness": 12},
+                colorbar={"title": {"text": "share of time, %", "side": "right"}, "thickness": 12},
                 customdata=[[escaped(name)] * cells.shape[1] for name in names],
                 hovertemplate="%{customdata}, %{x:.4g} " + unit + ": %{z:.1f} %<extra></extra>",
             )
@@ -70,7 +70,7 @@ def heatmap(table: pa.Table, kind: str = "busy") -> go.Figure:
     made = figure(
         title,
         traces,
-        x=f"{unit} from the first activity",
+        x=f"time from the first activity, {unit}",
         height=150 + max(150, min(900, 18 * len(places))),
     )
     _name_lanes(made, list(places))
@@ -78,7 +78,7 @@ def heatmap(table: pa.Table, kind: str = "busy") -> go.Figure:
 
 
 def kernel_timeline(table: pa.Table) -> go.Figure:
-    """What ran when: a lane for each stream of each rank, on aligned clocks, to be zoomed in."""
+    """GPU activities over time on aligned clocks: one lane per rank and stream. Drag to zoom in."""
     rows = rows_of(
         table,
         "kernel_timeline",
@@ -118,9 +118,9 @@ def kernel_timeline(table: pa.Table) -> go.Figure:
             )
         )
     made = figure(
-        "What ran when",
+        "Timeline of GPU activities",
         traces,
-        x=f"{unit} from the first",
+        x=f"time from the first activity, {unit}",
         barmode="overlay",
         showlegend=True,
         height=150 + max(130, min(1400, 24 * len(places))),
@@ -130,7 +130,7 @@ def kernel_timeline(table: pa.Table) -> go.Figure:
 
 
 def stragglers(table: pa.Table) -> go.Figure:
-    """What each rank makes the others wait, and waits itself; stragglers by a colour of theirs."""
+    """How long the others wait for each rank, and how long it waits itself. Stragglers are red."""
     rows = rows_of(table, "stragglers", "job", "rank", "caused_wait_ns", "wait_ns", "is_straggler")
     rows.sort(key=lambda row: (row["job"], row["rank"]))
     labels = lanes(rows)
@@ -143,28 +143,29 @@ def stragglers(table: pa.Table) -> go.Figure:
         ]
 
     def texts(column: str) -> list[str]:
-        return [told(row[column]) for row in rows]
+        return [time_text(row[column]) for row in rows]
 
     return stacked_bars(
-        "Who makes others wait",
+        "Waiting time per rank",
         labels,
         {
             "others wait for this straggler": (RED, caused(True)),
-            "others wait for it": (BLUE, caused(False)),
-            "it waits for others": (GREY, [-(row["wait_ns"] or 0) / size for row in rows]),
+            "others wait for this rank": (BLUE, caused(False)),
+            "this rank waits for others": (GREY, [-(row["wait_ns"] or 0) / size for row in rows]),
         },
         {
             "others wait for this straggler": texts("caused_wait_ns"),
-            "others wait for it": texts("caused_wait_ns"),
-            "it waits for others": texts("wait_ns"),
+            "others wait for this rank": texts("caused_wait_ns"),
+            "this rank waits for others": texts("wait_ns"),
         },
-        f"{unit}, own waits below 0",
+        f"time, {unit}; own waits below 0",
         barmode="relative",
     )
 
 
 def collective_bandwidth(table: pa.Table) -> go.Figure:
-    """Bus bandwidth of collectives by size of their message: medians, 1 to 99 % as error bars."""
+    """Bus bandwidth of collectives by message size: medians, with error bars from the 1st to the
+    99th percentile."""
     rows = [
         row
         for row in rows_of(
@@ -206,7 +207,8 @@ def collective_bandwidth(table: pa.Table) -> go.Figure:
                     ],
                 },
                 customdata=[
-                    f"{escaped(row['process_group'] or '-')}, {row['count']:,} times"
+                    f"process group {escaped(row['process_group'] or '-')}, "
+                    f"{row['count']:,} collectives"
                     for row in mine
                 ],
                 hovertemplate="%{x:.4s}B: %{y:.4g} GB/s<br>%{customdata}<extra>%{fullData.name}"
@@ -215,9 +217,9 @@ def collective_bandwidth(table: pa.Table) -> go.Figure:
         )
     return legend_below(
         figure(
-            "Bandwidth of collectives",
+            "Bus bandwidth of collectives",
             traces,
-            x="message, bytes",
+            x="message size, bytes",
             y="bus bandwidth, GB/s",
             xaxis_type="log",
             yaxis_rangemode="tozero",
@@ -228,7 +230,7 @@ def collective_bandwidth(table: pa.Table) -> go.Figure:
 
 
 def _name_lanes(made: go.Figure, labels: list[str]) -> None:
-    """The first lane on top; of many only some have room for their name."""
+    """Puts the first lane on top. If there are many lanes, only some are named, to save room."""
     every = 1 + len(labels) // MANY
     made.update_yaxes(
         autorange="reversed",
@@ -241,4 +243,4 @@ def _name_lanes(made: go.Figure, labels: list[str]) -> None:
 
 def _of_activity(row: dict) -> str:
     step = "" if row["step"] is None else f", step {row['step']}"
-    return f"{escaped(short(row['name'] or '-', 90))}<br>{told(row['dur_ns'])}{step}"
+    return f"{escaped(short(row['name'] or '-', 90))}<br>{time_text(row['dur_ns'])}{step}"

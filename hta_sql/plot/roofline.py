@@ -1,4 +1,4 @@
-"""How fast kernels compute, beside what their GPU can do."""
+"""Roofline: the rates that operators achieve, and what their GPU allows."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from hta_sql.plot.style import GREY, SERIES, escaped, figure, rows_of, short, told
+from hta_sql.plot.style import GREY, SERIES, escaped, figure, rows_of, short, time_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 def roofline(table: pa.Table, top_k: int = 200) -> go.Figure:
-    """The table of op_flops: how fast operators compute by how much they do with each byte.
+    """Roofline of the table of op_flops: achieved TFLOP/s by arithmetic intensity.
 
-    Larger marks take more time; the roof is what the device could do at best, as far as the
-    table's roofline_frac tells.
+    Larger marks take more kernel time. The roofline is the most that the device allows. It follows
+    from the table's roofline_frac, and is missing if no row has it.
     """
     rows = [
         row
@@ -55,9 +55,9 @@ def roofline(table: pa.Table, top_k: int = 200) -> go.Figure:
                 customdata=[
                     f"{escaped(row['name'] or '-')}<br>"
                     f"{escaped(short(row['input_dims'] or '', 80))}<br>"
-                    f"{told(row['kernel_ns'])} in {row['count']:,} calls"
+                    f"{time_text(row['kernel_ns'])} in {row['count']:,} calls"
                     + (
-                        f", {100 * row['roofline_frac']:.0f} % of the roof"
+                        f", {100 * row['roofline_frac']:.0f} % of the roofline"
                         if row["roofline_frac"] is not None
                         else ""
                     )
@@ -71,8 +71,8 @@ def roofline(table: pa.Table, top_k: int = 200) -> go.Figure:
     return figure(
         "Roofline",
         traces,
-        x="FLOP/byte",
-        y="TFLOP/s",
+        x="arithmetic intensity, FLOP/byte",
+        y="achieved, TFLOP/s",
         xaxis_type="log",
         yaxis_type="log",
         xaxis_dtick="D2",
@@ -83,9 +83,10 @@ def roofline(table: pa.Table, top_k: int = 200) -> go.Figure:
 
 
 def _roof(rows: list[dict]) -> list[go.Scatter]:
-    """Lines of the fastest memory and the fastest arithmetic that the rows tell of.
+    """The roofline: the highest memory bandwidth and the highest rate that follow from the rows.
 
-    roofline_frac is the least time by the time taken; the least time is that of what bounds.
+    roofline_frac is the least time divided by the kernels' time. The least time is that of the
+    limit in `bound`.
     """
     known = [row for row in rows if row["roofline_frac"] and row["bound"]]
     roofs = [
@@ -111,11 +112,11 @@ def _roof(rows: list[dict]) -> list[go.Scatter]:
     points.sort()
     return [
         go.Scatter(
-            name="at best",
+            name="roofline",
             mode="lines",
             x=[x for x, _ in points],
             y=[y for _, y in points],
             line={"color": GREY, "dash": "dash"},
-            hovertemplate="%{y:.4g} TFLOP/s<extra>at best</extra>",
+            hovertemplate="%{y:.4g} TFLOP/s<extra>roofline</extra>",
         )
     ]

@@ -1,4 +1,4 @@
-"""What all charts share: colours, labels, units, and how a table is taken apart."""
+"""What all charts share: colours, labels, units, and access to tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hta_sql.show.units import humane
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# After Okabe and Ito: told apart by people with any colour vision, on light and dark ground.
+# After Okabe and Ito: distinct with any colour vision, on light and dark backgrounds.
 BLUE, ORANGE, GREEN, GREY = "#3b82c4", "#e69f00", "#009e73", "#a3a8b3"
 RED, PURPLE, SKY, YELLOW = "#d55e00", "#cc79a7", "#56b4e9", "#c9b458"
 OF_KINDS = {"computation": BLUE, "communication": ORANGE, "memory": GREEN, "busy": BLUE}
@@ -23,14 +23,14 @@ SERIES = (BLUE, ORANGE, GREEN, PURPLE, RED, SKY, YELLOW, GREY)
 
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
-# Above, bars have no gaps and single lanes no names of their own.
+# With more than this, bars have no gaps, and only some lanes have names.
 MANY = 48
 
 Row = dict[str, Any]
 
 
 def rows_of(table: pa.Table, query: str, *columns: str) -> list[Row]:
-    """The rows of a query's table; HtaSqlError where it has not these columns."""
+    """The rows of a query's table. HtaSqlError if it does not have these columns."""
     check(table, query, *columns)
     return table.select(list(columns)).to_pylist()
 
@@ -57,7 +57,7 @@ def check(table: pa.Table, query: str, *columns: str) -> None:
 def figure(
     title: str, traces: Iterable[Any], x: str = "", y: str = "", height: int = 420, **layout: Any
 ) -> go.Figure:
-    """Marks in our style; where there are none, the figure says so."""
+    """A figure of these traces in our style. Without marks it says `nothing to show`."""
     return styled(go.Figure(list(traces)), title, x, y, height, **layout)
 
 
@@ -69,7 +69,7 @@ def styled(
     height: int = 420,
     **layout: Any,
 ) -> go.Figure:
-    """The same of a figure that has its marks."""
+    """The same for a figure that already has its marks."""
     made.update_layout(
         template="none",
         title={
@@ -118,19 +118,19 @@ def styled(
 
 
 def legend_below(made: go.Figure) -> go.Figure:
-    """The legend under the axis: where it may take many lines."""
+    """Puts the legend under the axis, where it may take many lines."""
     made.update_layout(legend={"y": -0.22, "yanchor": "top"}, margin_t=48)
     return made
 
 
 def time_unit(values: Iterable[float | None]) -> tuple[float, str]:
-    """What to divide nanoseconds by for an axis on which the largest is 1 or more, and its name."""
+    """A unit in ns in which the largest value is 1 or more, and its name."""
     largest = max((abs(value) for value in values if value is not None), default=0)
     return next(((size, name) for size, name in _UNITS if largest >= size), _UNITS[-1])
 
 
 def lanes(rows: Sequence[Row]) -> list[str]:
-    """What tells each row's device from the others: its rank, and job, device, stream if needed."""
+    """A name for each row's lane: its rank, and its job, device and stream if needed."""
     keys = [tuple(row.get(key) for key in ("job", "rank", "device", "stream")) for row in rows]
     jobs = {job for job, *_ in keys}
     per_rank: dict[tuple[Any, Any], set[Any]] = {}
@@ -154,7 +154,7 @@ def lanes(rows: Sequence[Row]) -> list[str]:
 
 
 def short(text: str, size: int = 34) -> str:
-    """A name cut in the middle, as an axis has room for it."""
+    """A name cut in the middle, to fit on an axis."""
     if len(text) <= size:
         return text
     head = size // 2
@@ -162,7 +162,7 @@ def short(text: str, size: int = 34) -> str:
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """The same of several; those that would look alike are cut to where they begin to differ."""
+    """The same for several names. Names that would look the same are cut so that they differ."""
     cut = [short(name) for name in names]
     for text in {text for text in cut if cut.count(text) > 1}:
         alike = [name for name, other in zip(names, cut, strict=True) if other == text]
@@ -175,7 +175,8 @@ def short_names(names: Sequence[str]) -> list[str]:
     return cut
 
 
-def told(ns: float | None) -> str:
+def time_text(ns: float | None) -> str:
+    """A duration with a unit."""
     return humane("t_ns", ns)
 
 
@@ -187,7 +188,7 @@ def stacked_bars(
     y: str,
     **layout: Any,
 ) -> go.Figure:
-    """A bar a label, of parts {name: (colour, values)}, with the text of each for the hover."""
+    """One bar per label, of parts {name: (colour, values)}. `shown` has the hover texts."""
     drawn = parts if any(any(values) for _, values in parts.values()) else {}
     traces = [
         go.Bar(
@@ -200,14 +201,14 @@ def stacked_bars(
         )
         for name, (colour, values) in drawn.items()
     ]
-    # Few bars are no wider than they need to be, many have no room for gaps.
+    # A few bars stay narrow. Many bars have no room for gaps.
     gap = 0 if len(labels) > MANY else max(0.25, 1 - 0.15 * len(labels))
     bars = {
         "barmode": "stack",
         "bargap": gap,
         "xaxis_type": "category",
         "showlegend": True,
-    }  # also of a single part, which plotly would leave unnamed
+    }  # also with a single part, for which plotly shows no legend
     return figure(title, traces, y=y, **bars | layout)
 
 
@@ -221,7 +222,7 @@ def names_bars(
     error: dict[str, Any] | None = None,
     **layout: Any,
 ) -> go.Figure:
-    """A horizontal bar a name, the first on top."""
+    """One horizontal bar per name, the first on top."""
     places = list(range(len(names)))
     bar = go.Bar(
         orientation="h",
@@ -251,20 +252,20 @@ def names_bars(
 
 
 def escaped(text: str) -> str:
-    """Text in which plotly sees no tags but line breaks of ours."""
+    """Text without tags for plotly. A line break becomes <br>."""
     plain = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return plain.replace("\n", "<br>")
 
 
 def points_each(series_count: int) -> int:
-    """How many points each of several series is drawn with, so that a page stays quick."""
+    """Most points to draw per series, so that a page with several series stays fast."""
     return max(60, min(2000, 40_000 // max(1, series_count)))
 
 
 def thinned(at: np.ndarray, values: np.ndarray, most: int) -> np.ndarray:
-    """Which points of a series to draw: of each of many slices the first, lowest and highest.
+    """Which points of a series to draw: the first, lowest and highest of each slice of time.
 
-    No peak is lost, and where there are few points all are drawn.
+    No peak is lost. If there are at most `most` points, all are drawn.
     """
     if len(at) <= most:
         return np.arange(len(at))

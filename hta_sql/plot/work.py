@@ -1,4 +1,4 @@
-"""Charts of what the program made the GPU do: operators, stacks, paths, memory."""
+"""Charts of critical paths, memory and call stacks."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ from hta_sql.plot.style import (
     short,
     stacked_bars,
     thinned,
+    time_text,
     time_unit,
-    told,
 )
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _BOUNDS = {
-    "gpu_compute_bound": ("computing on the GPU", BLUE),
+    "gpu_compute_bound": ("GPU kernels and copies", BLUE),
     "gpu_communication_bound": ("communication", ORANGE),
-    "gpu_kernel_kernel_overhead": ("between kernels", SKY),
-    "gpu_kernel_launch_overhead": ("launching", PURPLE),
+    "gpu_kernel_kernel_overhead": ("gap between kernels", SKY),
+    "gpu_kernel_launch_overhead": ("launch to start", PURPLE),
     "cpu_bound": ("host", RED),
-    "data_loading": ("loading of data", GREEN),
+    "data_loading": ("data loading", GREEN),
 }
 _STEP = re.compile(r"(?<![^;])ProfilerStep#\d+(?![^;])")
-# Parts of a flame graph below this share of the whole are thinner than a pixel.
+# Frames below this share of the whole would be thinner than a pixel.
 _THINNEST = 0.001
 _DEEPEST = 24
 
 
 def critical_path_summary(table: pa.Table) -> go.Figure:
-    """What bounds each path: a bar a rank and window, in % of the path's time."""
+    """What bounds each critical path, in % of its time: one bar per rank and window."""
     rows = rows_of(
         table,
         "critical_path_summary",
@@ -75,16 +75,21 @@ def critical_path_summary(table: pa.Table) -> go.Figure:
         if any(mine):
             parts[name] = (colour, [100 * row["time_frac"] if row else 0 for row in mine])
             shown[name] = [
-                f"{told(row['time_ns'])}, {100 * row['time_frac']:.1f} %" if row else "-"
+                f"{time_text(row['time_ns'])}, {100 * row['time_frac']:.1f} %" if row else "-"
                 for row in mine
             ]
     return stacked_bars(
-        "What bounds the step", places, parts, shown, "% of the critical path", yaxis_range=[0, 100]
+        "What bounds the critical path",
+        places,
+        parts,
+        shown,
+        "share of the path, %",
+        yaxis_range=[0, 100],
     )
 
 
 def memory_timeline(table: pa.Table) -> go.Figure:
-    """What the allocators hold over time: allocated to tensors, and reserved in all."""
+    """Memory of the allocators over time: allocated to tensors, and reserved in total."""
     check(
         table,
         "memory_timeline",
@@ -108,7 +113,7 @@ def memory_timeline(table: pa.Table) -> go.Figure:
         return figure("Memory", [])
     size, unit = time_unit([int(at.max() - at.min())])
     traces = []
-    # The CPU, which is device -1, is no GPU.
+    # Device -1 is the CPU, so it gets no GPU number.
     names = lanes(
         [group | {"device": None if group["device"] == -1 else group["device"]} for group in groups]
     )
@@ -142,8 +147,8 @@ def memory_timeline(table: pa.Table) -> go.Figure:
         figure(
             "Memory",
             traces,
-            x=f"{unit} from the first change",
-            y="bytes",
+            x=f"time from the first change, {unit}",
+            y="memory, bytes",
             yaxis_rangemode="tozero",
             yaxis_exponentformat="SI",
             height=460,
@@ -153,9 +158,10 @@ def memory_timeline(table: pa.Table) -> go.Figure:
 
 
 def flame_graph(table: pa.Table) -> go.Figure:
-    """The table of folded_stacks: time by call stack, from the outermost down; click to zoom in.
+    """The table of folded_stacks as a flame graph: time by call stack, with the outermost call on
+    top. Click a frame to zoom in.
 
-    Ranks are taken together, and so are the steps of the profiler.
+    Ranks are added up, and so are the profiler's steps.
     """
     root = {"ns": 0, "below": {}}
     for row in rows_of(table, "folded_stacks", "stack", "weight_ns"):
@@ -173,10 +179,10 @@ def flame_graph(table: pa.Table) -> go.Figure:
         values=[frame["ns"] for frame in frames],
         branchvalues="total",
         maxdepth=_DEEPEST,
-        customdata=[told(frame["ns"]) for frame in frames],
+        customdata=[time_text(frame["ns"]) for frame in frames],
         tiling={"orientation": "v"},
         hovertemplate="%{label}<br>%{customdata}, %{percentRoot:.1%}<extra></extra>",
-        # By the name, so that it is the same wherever it occurs and in every run.
+        # The name sets the colour, so that it is the same everywhere and in every run.
         marker={
             "colors": [
                 SERIES[sum(frame["name"].encode()) % 7] if frame["depth"] else GREY
@@ -189,10 +195,10 @@ def flame_graph(table: pa.Table) -> go.Figure:
 
 
 def _frames(root: dict) -> Iterator[dict]:
-    """What is wide enough to be seen, callers before what they call, and longest first."""
+    """The frames that are wide enough to be seen: callers first, then by time, longest first."""
     least = max(1, _THINNEST * root["ns"])
     pending = [("all", root, "", 0)]
-    for own, (name, node, parent, depth) in enumerate(pending):  # which grows meanwhile
+    for own, (name, node, parent, depth) in enumerate(pending):  # the loop adds to `pending`
         yield {"id": str(own), "name": name, "ns": node["ns"], "parent": parent, "depth": depth}
         below = sorted(node["below"].items(), key=lambda item: -item[1]["ns"])
         pending += [

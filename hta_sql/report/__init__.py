@@ -1,4 +1,4 @@
-"""The report: one HTML file about a job, which opens anywhere without a network."""
+"""The report: one HTML file about a job. It opens in any browser, without a network."""
 
 from __future__ import annotations
 
@@ -28,18 +28,20 @@ def write_report(
     step: int | None = None,
     progress: Callable[[str, int, int], None] = lambda title, done, total: None,
 ) -> list[str]:
-    """Write the report on a job to `out`; lines on what could not be told.
+    """Write the report on a job to `out`, and return one line per section that is incomplete.
 
-    `job` is the one in the archive unless told; it is compared with the job `base`. The timeline
-    is of `step`, or of the one in the middle. `progress` gets a section's title, how many are done
-    and of how many. HtaSqlError where there is no such job, step or folder.
+    `job` is compared with the job `base`, if one is given. Without `job`, the archive must have one
+    job, or two: then the last by name is compared with the first. The timeline shows `step`, by
+    default the middle one. `progress` gets the title of the next section, the number of sections
+    done, and the number of all sections. Raises HtaSqlError if the job, the step or the folder does
+    not exist.
     """
     target = Path(out)
     refuse_inside(run, target)
     if target.is_dir():
-        raise HtaSqlError(f"{out}: is a folder; name a file")
+        raise HtaSqlError(f"{out}: is a folder; give a file name")
     subject = Subject.of(run, job, base, step)
-    # Opened before the work, which may take minutes; in its place when all is written.
+    # Opened before the work, which may take minutes; the file gets its name at the end.
     jobs = [subject.job] + ([subject.base] if subject.base else [])
     with new_file(target) as file, run.narrowed(jobs):
         sections = written_sections(subject, progress)

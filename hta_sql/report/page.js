@@ -1,5 +1,5 @@
 "use strict";
-// Draws the charts from the data beside them, in the colours of the page, and sorts tables.
+// Draws each chart from the data that follows it, in the colours of the page, and sorts tables.
 
 const charts = [...document.querySelectorAll(".chart")].map((place) => ({
   place,
@@ -10,7 +10,7 @@ function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-// Names on an axis leave room for the marks on narrow screens.
+// Shortens names on an axis, so that narrow screens have room for the marks.
 function fitted(text) {
   const most = window.innerWidth < 600 ? 16 : 60;
   const plain = new DOMParser().parseFromString(text, "text/html").documentElement.textContent;
@@ -41,7 +41,7 @@ function draw({ place, drawn }) {
   return Plotly.react(place, drawn.data, styled(drawn.layout), config);
 }
 
-// One after the other, so that the page can be read and scrolled meanwhile.
+// Draws one chart at a time, so that the page can be read and scrolled meanwhile.
 async function drawAll() {
   for (const chart of charts) {
     await draw(chart);
@@ -50,7 +50,7 @@ async function drawAll() {
   document.documentElement.dataset.drawn = charts.length;
 }
 
-// On paper it is light, whatever the screen is.
+// Prints with light colours, also if the screen is dark.
 let onScreen;
 window.addEventListener("beforeprint", () => {
   onScreen = document.documentElement.dataset.theme;
@@ -63,7 +63,7 @@ window.addEventListener("afterprint", () => {
   drawAll();
 });
 
-// Names are cut otherwise on a window of another width.
+// Names are cut differently in narrow windows.
 let wasNarrow = window.innerWidth < 600;
 window.addEventListener("resize", () => {
   if (wasNarrow === window.innerWidth < 600) return;
@@ -80,7 +80,7 @@ document.getElementById("theme").addEventListener("click", () => {
   drawAll();
 });
 
-// By the exact value where there is one; what is unknown comes last.
+// The value to sort by: the exact number if the cell has one. Unknown values come last.
 function valueOf(row, at) {
   const cell = row.cells[at];
   if (cell.textContent === "-") return null;
@@ -124,7 +124,7 @@ for (const head of document.querySelectorAll("th")) {
   });
 }
 
-// A link into the SQL opens it.
+// A link to a query's SQL also opens it.
 function opened() {
   const place = location.hash && document.getElementById(location.hash.slice(1));
   if (place instanceof HTMLDetailsElement) place.open = true;

@@ -1,4 +1,4 @@
-"""A report as one HTML file: everything that it needs is in it."""
+"""Writes a report as one HTML file, which contains everything that it needs."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 
 
 def page(subject: Subject, sections: list[Section]) -> str:
-    """The whole document. Nothing in it is fetched from anywhere."""
-    told = [section for section in sections if section.parts or section.problems]
-    silent = [section.title for section in sections if not (section.parts or section.problems)]
+    """The whole document. It fetches nothing."""
+    shown = [section for section in sections if section.parts or section.problems]
+    empty = [section.title for section in sections if not (section.parts or section.problems)]
     title = f"hta_sql: {subject.job}"
-    links = "".join(f'<a href="#{s.name}">{escape(s.title)}</a>' for s in told)
+    links = "".join(f'<a href="#{s.name}">{escape(s.title)}</a>' for s in shown)
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, hta_sql {__version__}"
-    body = "".join(map(_section, told))
+    body = "".join(map(_section, shown))
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{_file('page.css')}</style></head><body>"
         f"<header><h1>{escape(subject.job)}</h1><p>{escape(made)}</p>"
-        f'<button type="button" id="theme" title="dark or light" aria-label="dark or light">◐'
-        '</button></header><noscript><p class="warning">Charts and sorting need JavaScript; the '
-        "tables do not.</p></noscript>"
-        f'<nav>{links}<a href="#sql">SQL</a></nav><main>{body}{_silent(silent)}'
+        f'<button type="button" id="theme" title="Dark or light" aria-label="Dark or light">◐'
+        '</button></header><noscript><p class="warning">Charts and sorting need JavaScript. '
+        "Tables do not.</p></noscript>"
+        f'<nav>{links}<a href="#sql">SQL</a></nav><main>{body}{_without_data(empty)}'
         f"{_queries(subject.queries)}</main>"
         f"<script>{get_plotlyjs()}</script><script>{_file('page.js')}</script></body></html>\n"
     )
@@ -46,7 +46,7 @@ def page(subject: Subject, sections: list[Section]) -> str:
 
 def _section(section: Section) -> str:
     problems = "".join(
-        f'<p class="warning">This could not be told: {escape(problem)}</p>'
+        f'<p class="warning">This section is incomplete: {escape(problem)}</p>'
         for problem in section.problems
     )
     parts = "".join(map(_part, section.parts))
@@ -78,12 +78,12 @@ def _part(part: Part) -> str:
 
 
 def _drawn(figure: go.Figure) -> str:
-    """A figure as data, which the page's script draws; its title is the caption above."""
+    """A figure as data, which the page's script draws. The caption above replaces its title."""
     layout = {"title": {"text": ""}, "margin": {"t": 8}}
     if figure.layout.legend.yanchor == "bottom":
         layout["margin"]["t"] = 40
     figure = go.Figure(figure).update_layout(layout)
-    # What ends a script, or begins a comment in one, stands nowhere in the data.
+    # Without "<", the data can neither end the script nor begin a comment in it.
     data = figure.to_json().replace("<", "\\u003c")
     height = figure.layout.height or 420
     return (
@@ -95,7 +95,7 @@ def _drawn(figure: go.Figure) -> str:
 def _table(part: Table) -> str:
     rows = part.rows
     more = part.answer.table.num_rows - len(rows)
-    cut = f"<p><small>and {more:,} rows more: the command gives all</small></p>" if more else ""
+    cut = f"<p><small>{more:,} more; the command below gives all rows</small></p>" if more else ""
     return (
         f'<figure class="table"><figcaption>{escape(part.caption)}</figcaption>'
         f'<div class="scroll">{table_html(part.names, rows)}</div>{cut}'
@@ -104,7 +104,7 @@ def _table(part: Table) -> str:
 
 
 def _source(answer: Answer) -> str:
-    """The SQL behind a figure, with links to that of its queries, and the command."""
+    """The SQL and the command behind a figure. Query names in the SQL are links to their files."""
     sql = escape(answer.sql)
     known = Catalog.load().newest
     sql = re.sub(
@@ -118,18 +118,18 @@ def _source(answer: Answer) -> str:
     )
 
 
-def _silent(titles: list[str]) -> str:
+def _without_data(titles: list[str]) -> str:
     if not titles:
         return ""
     return (
-        f'<p class="silent">Nothing to show for: {escape(", ".join(titles))}. A critical path '
-        "is there once hta-sql critical-path has found it, what changed where two jobs are "
-        "given.</p>"
+        f'<p class="silent">Sections without data: {escape(", ".join(titles))}. Critical path '
+        "needs hta-sql critical-path to be run before the report. What changed needs two "
+        "jobs.</p>"
     )
 
 
 def _queries(names: set[str]) -> str:
-    """The files of all queries that were asked, whole."""
+    """The complete files of all queries that the report used."""
     files = "".join(
         f'<details id="sql-{name}"><summary>{name}: {escape(query.summary)}</summary>'
         f"<pre>{escape(query.sql)}</pre></details>"

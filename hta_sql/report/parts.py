@@ -1,4 +1,4 @@
-"""What sections are made of."""
+"""The parts of a section."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Facts:
-    """Few figures that stand out: (what, value, a word on it)."""
+    """A few prominent figures: (name, value, explanation)."""
 
     items: Sequence[tuple[str, str, str]]
 
 
 @dataclass(frozen=True)
 class Text:
-    """Sentences, a paragraph each; of weight where `is_warning`."""
+    """Sentences, one paragraph each. With `is_warning` they stand out."""
 
     lines: Sequence[str]
     is_warning: bool = False
@@ -29,7 +29,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure and the answer that it draws."""
+    """A figure, and the answer that it draws."""
 
     caption: str
     answer: Answer
@@ -38,7 +38,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Table:
-    """An answer's rows, no more than `most`; of its columns these, or all but the job."""
+    """The first `most` rows of an answer, with `columns`; by default all columns but the job."""
 
     caption: str
     answer: Answer

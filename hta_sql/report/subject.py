@@ -1,4 +1,4 @@
-"""What a report is about, and how its sections ask the archive."""
+"""The job that a report is about, and how its sections query the archive."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
     from hta_sql.archive import Archive
 
-# Of ranks shown one by one, where all would be too many.
+# Most ranks that are shown one by one.
 SHOWN_RANKS = 8
 _KEPT_ROWS = 10_000
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A table, the SQL that gives it, and the command that does."""
+    """A table, and the SQL and the command that give it."""
 
     table: pa.Table
     sql: str
@@ -48,26 +48,31 @@ class Subject:
     base: str | None
     step: int | None
     ranks: list[int]
-    queries: set[str] = field(default_factory=set)  # that were asked
-    known: dict[str, Answer] = field(default_factory=dict)  # small ones, by their SQL
+    queries: set[str] = field(default_factory=set)  # names of those used so far
+    known: dict[str, Answer] = field(default_factory=dict)  # small answers, by their SQL
 
     @staticmethod
     def of(run: Archive, job: str | None, base: str | None, step: int | None) -> Subject:
-        """HtaSqlError where the archive has no such job or step, or several and none is named."""
+        """The subject of a report.
+
+        Raises HtaSqlError if the archive does not have the job or step, or if it has more than two
+        jobs and none is chosen.
+        """
         jobs = run.sql("SELECT DISTINCT job FROM traces ORDER BY job")["job"].to_pylist()
         some = ", ".join(jobs[:10]) + (", …" if len(jobs) > 10 else "")
         for named in filter(None, (job, base)):
             if named not in jobs:
-                raise HtaSqlError(f"no job {named!r} in the archive; there is {some or 'none'}")
+                there = f"the jobs are {some}" if jobs else "it has none"
+                raise HtaSqlError(f"no job {named!r} in the archive; {there}")
         if not jobs:
-            raise HtaSqlError("the archive holds no traces; hta-sql ingest adds some")
+            raise HtaSqlError("the archive has no traces; add some with hta-sql ingest")
         if job is None:
             if len(jobs) > 2:
                 raise HtaSqlError(
-                    f"the archive has {len(jobs)} jobs ({some}): choose one with "
+                    f"the archive has {len(jobs)} jobs ({some}); choose one with "
                     "--job, or two to compare them"
                 )
-            # As of the queries that compare two jobs: the first by name was before.
+            # The same default as in queries that compare two jobs: the first by name is the base.
             job, base = jobs[-1], base or (jobs[0] if len(jobs) > 1 else None)
         ranks = run.sql(
             "SELECT DISTINCT rank FROM traces WHERE job = $job ORDER BY rank", {"job": job}
@@ -78,14 +83,14 @@ class Subject:
             {"job": job},
         )["step"].to_pylist()
         if step is not None and step not in steps:
-            there = f"it has {steps[0]} to {steps[-1]}" if steps else "it has none"
-            raise HtaSqlError(f"job {job!r} has no step {step} with GPU work; {there}")
+            there = f"it has steps {steps[0]} to {steps[-1]}" if steps else "it has none"
+            raise HtaSqlError(f"job {job!r} has no step {step} with GPU activity; {there}")
         if step is None and steps:
             step = steps[len(steps) // 2]
         return Subject(run, job, base if base != job else None, step, ranks)
 
     def ask(self, query: str, /, **parameters: Any) -> Answer:
-        """A query's answer on this job."""
+        """A query's answer for this job."""
         known = {p.name: p for p in Catalog.load().find(query).parameters}
         if "only_jobs" in known:
             parameters = {"only_jobs": [self.job]} | parameters
@@ -99,13 +104,13 @@ class Subject:
         return self._answer(sql, words)
 
     def sql(self, sql: str, *queries: str) -> Answer:
-        """The answer to any SQL, which names the `queries`; `{job}` in it is the job's name."""
+        """The answer to any SQL, which uses `queries`. `{job}` in it stands for the job's name."""
         text = sql.replace("{job}", literal(self.job))
         self.queries.update(queries)
         return self._answer(text, ["hta-sql", "sql", *self._archives, text])
 
     def _answer(self, sql: str, words: list[str]) -> Answer:
-        """Asked once, where several sections want it and it is small enough to keep."""
+        """The answer to `sql`. A small one is kept for other sections."""
         if sql not in self.known:
             answer = Answer(self.run.sql(sql), sql, shlex.join(words))
             if answer.table.num_rows > _KEPT_ROWS:
@@ -119,7 +124,7 @@ class Subject:
 
     @cached_property
     def shown_ranks(self) -> list[int]:
-        """Few ranks that stand for all: stragglers first, then the first, the last and between."""
+        """All ranks, or eight of them: up to four stragglers, and others at even distances."""
         if len(self.ranks) <= SHOWN_RANKS:
             return self.ranks
         late = [row["rank"] for row in self.ask("stragglers").rows if row["is_straggler"]]
@@ -132,12 +137,12 @@ class Subject:
 
     @property
     def one_rank(self) -> int:
-        """Of what is shown for one rank alone."""
+        """The rank for figures that show only one."""
         return self.shown_ranks[0]
 
     @property
     def says_ranks(self) -> str:
-        """Which ranks shown_ranks are, for a caption; nothing where these are all."""
+        """Names shown_ranks in a caption. Empty if these are all ranks."""
         if self.shown_ranks == self.ranks:
             return ""
         return f"Ranks {', '.join(map(str, self.shown_ranks))} of {len(self.ranks)}."

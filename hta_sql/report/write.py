@@ -1,4 +1,4 @@
-"""Sections of a report: found, asked for their parts, and put together."""
+"""Finds the sections of a report and collects their parts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Section:
-    """What a section's module had to say; `problems` is what kept it from saying more."""
+    """The parts that a section's module yielded; `problems` are the errors that stopped it."""
 
     name: str
     title: str
@@ -28,7 +28,7 @@ class Section:
 
 
 def section_modules() -> list[ModuleType]:
-    """All modules in hta_sql/report/sections, by their PLACE: another file is another section."""
+    """All modules in hta_sql/report/sections, in the order of PLACE. Each file is a section."""
     names = [
         f"{sections.__name__}.{module.name}" for module in pkgutil.iter_modules(sections.__path__)
     ]
@@ -37,7 +37,7 @@ def section_modules() -> list[ModuleType]:
 
 
 def written_sections(subject: Subject, progress: Callable[[str, int, int], None]) -> list[Section]:
-    """Every section that has something to say of the subject, in order."""
+    """All sections, in order. A section without data has no parts."""
     modules = section_modules()
     made = []
     for done, module in enumerate(modules):
@@ -47,7 +47,7 @@ def written_sections(subject: Subject, progress: Callable[[str, int, int], None]
 
 
 def _written(module: ModuleType, subject: Subject) -> Section:
-    """One that fails keeps what it has, and costs the others nothing."""
+    """A section that fails keeps the parts before the error, and does not affect the others."""
     section = Section(module.__name__.rpartition(".")[2], module.TITLE)
     parts: Iterator[Part] = module.parts(subject)
     try:

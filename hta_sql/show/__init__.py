@@ -1,1 +1,1 @@
-"""What people and machines see of a result: tables, units, formats, notebooks."""
+"""Output of results for people and machines: tables, units, formats and notebooks."""

@@ -1,4 +1,4 @@
-"""Write a result: as a table for people, or as JSON, CSV, Parquet or Arrow for machines."""
+"""Writes results: as a table for people, or as JSON, CSV, Parquet or Arrow for machines."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _BY_SUFFIX = {
     ".arrow": "arrow",
     ".feather": "arrow",
 }
-# Neither Python nor Arrow's CSV holds all values of these.
+# Neither Python nor Arrow's CSV can represent all values of these types.
 _ODD_TYPE = re.compile(r"TIME|DATE|INTERVAL|BIT|BIGNUM|UHUGEINT|VARIANT|UNION")
-# DuckDB gives values of these as Arrow does, but without the time that Arrow takes to start.
+# DuckDB returns values of these types as Arrow does, and without Arrow's start-up time.
 _PLAIN_TYPE = re.compile(
     r"(VARCHAR|BOOLEAN|DOUBLE|FLOAT|U?(TINYINT|SMALLINT|INTEGER|BIGINT))(\[\])*"
     r"|HUGEINT|DECIMAL\(\d+,\d+\)|BLOB"
@@ -40,26 +40,26 @@ _PLAIN_TYPE = re.compile(
 
 
 def format_of(path: Path | None, format: str | None) -> str:
-    """The format, unless given that of the file's name; HtaSqlError if that does not tell it."""
+    """The format, by default that of the file's extension. HtaSqlError if it has none."""
     format = format or (_BY_SUFFIX.get(path.suffix.lower()) if path else "table")
     if format is None:
         raise HtaSqlError(
-            f"{path}: its name does not tell the format; give --format "
-            f"{'|'.join(FORMATS)} or end it in {', '.join(_BY_SUFFIX)}"
+            f"{path}: unknown format; give --format {'|'.join(FORMATS)}, or a file name that ends "
+            f"in {', '.join(_BY_SUFFIX)}"
         )
     return format
 
 
 def write(relation: duckdb.DuckDBPyRelation, format: str | None, path: Path | None) -> None:
-    """Write all rows to `path`, or to stdout; the format, unless given, follows the file's name.
+    """Write all rows to `path` or stdout, by default in the format of the file's extension.
 
-    HtaSqlError where that leaves the format open or would put bytes on a terminal.
+    HtaSqlError if the extension has no format, or if binary output would go to a terminal.
     """
     format = format_of(path, format)
     if format not in _BINARY:
         relation = _printable(relation)
     if format == "json" and (twice := _first_twice(relation.columns)):
-        raise HtaSqlError(f"two columns are named {twice!r}; give one another name with AS")
+        raise HtaSqlError(f"two columns are named {twice!r}; rename one of them with AS")
     if format == "table" and not path:
         print_table(relation.columns, _rows(relation), sys.stdout.isatty())
         return
@@ -69,18 +69,18 @@ def write(relation: duckdb.DuckDBPyRelation, format: str | None, path: Path | No
             with path.open("wb") as out:
                 _WRITERS[format](reader, out, True)
         except BaseException:
-            if path.is_file():  # and not a device or a pipe
+            if path.is_file():  # not a device or a pipe
                 path.unlink()
             raise
     elif format in _BINARY and sys.stdout.isatty():
-        raise HtaSqlError(f"{format} is not for terminals: add -o FILE, or pipe it on")
+        raise HtaSqlError(f"{format} is not for terminals; add -o FILE, or pipe it to a program")
     else:
         _WRITERS[format](reader, sys.stdout.buffer, False)
         sys.stdout.buffer.flush()
 
 
 def write_table(table: pa.Table, path: Path) -> None:
-    """Write a table to a file, in the format that its name tells; whole or not at all."""
+    """Write a table to a file, in the format of its extension. The file is complete or missing."""
     new = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with new.open("wb") as out:
@@ -91,7 +91,7 @@ def write_table(table: pa.Table, path: Path) -> None:
 
 
 def _printable(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
-    """The same rows, with values that DuckDB alone can print as it prints them."""
+    """The same rows. Values that only DuckDB can print become text, as DuckDB prints it."""
     odd = [bool(_ODD_TYPE.search(str(kind))) for kind in relation.types]
     if not any(odd):
         return relation
@@ -133,7 +133,7 @@ def _csv(reader: pa.RecordBatchReader, out: BinaryIO, _: bool) -> None:
     schema = reader.schema
     odd = [
         i
-        for i, f in enumerate(schema)  # has no form in CSV: lists, structs, bytes
+        for i, f in enumerate(schema)  # types without a form in CSV: lists, structs, bytes
         if pa.types.is_nested(f.type) or pa.types.is_binary(f.type)
     ]
     for i in odd:
@@ -155,7 +155,7 @@ def _parquet(reader: pa.RecordBatchReader, out: BinaryIO, _: bool) -> None:
 
 
 def _arrow(reader: pa.RecordBatchReader, out: BinaryIO, is_file: bool) -> None:
-    """The IPC file form where the reader can seek, the stream form in a pipe."""
+    """The IPC file format for a file, whose readers can seek, and the stream format for a pipe."""
     from pyarrow import ipc
 
     new = ipc.new_file if is_file else ipc.new_stream
@@ -182,7 +182,7 @@ def _cell(value: Any) -> str | None:
 
 
 def _as_json(value: Any) -> Any:
-    """What orjson does not know: DuckDB's HUGEINT and DECIMAL, bytes."""
+    """Values of types that orjson does not know: DuckDB's HUGEINT and DECIMAL, and bytes."""
     if isinstance(value, Decimal):
         plain = number(value)
         return plain if isinstance(plain, float) else orjson.Fragment(str(plain))
@@ -190,7 +190,7 @@ def _as_json(value: Any) -> Any:
 
 
 def _rows(relation: duckdb.DuckDBPyRelation) -> Iterator[tuple[Any, ...]]:
-    """Its rows, with values as Arrow gives them."""
+    """The rows, with the values that Arrow would return."""
     if all(_PLAIN_TYPE.fullmatch(str(kind)) for kind in relation.types):
         yield from relation.iter_rows()
     else:

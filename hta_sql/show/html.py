@@ -1,4 +1,4 @@
-"""Results as HTML: in the report, and where a notebook shows them."""
+"""Results as HTML, for reports and notebooks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONG = 30
 
 
 def table_html(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:
-    """A table with humane units; numbers say their exact value, by which a page may sort."""
+    """A table with readable units. Cells with numbers have the exact value, for sorting."""
     texts = [any(isinstance(row[at], str) for row in rows) for at in range(len(names))]
     head = "".join(
         f'<th{_side(is_text)} title="{escape(name)}">{escape(shown)}</th>'
@@ -31,7 +31,7 @@ def table_html(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:
 
 
 def result_html(table: pa.Table) -> str:
-    """A result in a notebook: its first rows, and how many there are."""
+    """A result in a notebook: its first rows, and the number of all rows."""
     shown = table.slice(0, _ROWS_IN_NOTEBOOK)
     count = f"{table.num_rows:,} row{'s' * (table.num_rows != 1)}"
     if shown.num_rows < table.num_rows:
@@ -40,7 +40,7 @@ def result_html(table: pa.Table) -> str:
 
 
 def _cell(name: str, value: Any, is_text: bool) -> str:
-    # The exact number, or a text that is likely to be cut.
+    # The title has the exact number, or a text that is long enough to be cut.
     says = (
         value is not None
         and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""How results look in a notebook: as tables with humane units."""
+"""Shows results in notebooks as tables with readable units."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from hta_sql.show.html import result_html
 
 
 def show_tables() -> None:
-    """Let IPython, where this runs in it, show Arrow tables so; Arrow itself prints all columns.
+    """Make IPython show Arrow tables this way, if this runs in IPython.
 
-    What somebody else has told IPython of Arrow tables stays.
+    Arrow itself would print one column after the other. A formatter that is already set for Arrow
+    tables stays.
     """
     shell = sys.modules["IPython"].get_ipython()
     formatter = shell and shell.display_formatter.formatters["text/html"]

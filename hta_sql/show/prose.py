@@ -1,4 +1,4 @@
-"""Text of a header, wrapped again to the width of a terminal."""
+"""Wraps the text of a SQL header to the width of a terminal."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import textwrap
 from collections.abc import Iterator
 
 _ITEM = re.compile(r" +\* ")
-# The last column of a drawing or list of terms: what stands behind its last gap.
+# The last column of a drawing or a list of terms: the text after the last gap.
 _LAST_COLUMN = re.compile(r"^(.*\S {2,})\S", re.DOTALL)
 
 
 def filled(text: str, width: int) -> str:
-    """The text with paragraphs and list items wrapped; other indented lines stay as they are.
+    """The text with paragraphs and list items wrapped. Other indented lines stay as they are.
 
-    A drawing's line that is longer than `width` continues below its last column.
+    If a line of a drawing is longer than `width`, it continues below its last column.
     """
     paragraphs = (_joined(paragraph.split("\n")) for paragraph in text.split("\n\n"))
     return "\n\n".join(
@@ -23,7 +23,7 @@ def filled(text: str, width: int) -> str:
 
 
 def _joined(lines: list[str]) -> Iterator[str]:
-    """The lines of a paragraph, each with the lines that go on with it."""
+    """The lines of a paragraph, each joined with the lines that continue it."""
     whole = ""
     for line in lines:
         if whole and _indent(line) == _hang(whole):
@@ -51,7 +51,7 @@ def _wrapped(line: str, width: int) -> str:
 
 
 def _hang(line: str) -> int | None:
-    """The indent of lines that continue this one; None where there can be none."""
+    """The indent of lines that continue this one. None if no line can."""
     if item := _ITEM.match(line):
         return item.end()
     if not line.startswith(" "):

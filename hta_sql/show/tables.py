@@ -1,4 +1,4 @@
-"""Results as tables of text."""
+"""Results as text tables."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _ROWS_ON_TERMINAL = 50
-# Of a pipe or file, which have no width, unless the variable COLUMNS says another.
+# The width for pipes and files, unless the variable COLUMNS sets another.
 _WIDTH = 120
-# Texts are first cut to this; what is cut further tells one kernel from another no more.
+# Texts are first cut to this length. Kernels can look the same if their names are cut further.
 _TEXT = 40
 _SHORT_TEXT = 30
 _SHORTEST_TEXT = 12
 # The columns at the left that stay longest: texts such as job, kind and name, and numbers.
 _NAMING_TEXTS = 3
 _FIRST_NUMBERS = 4
-# Each write to a terminal or pipe takes as long as many lines.
+# A write to a terminal or pipe costs as much time as formatting many lines.
 _LINES_AT_ONCE = 1000
 
 
 def print_table(names: list[str], rows: Iterator[tuple[Any, ...]], terminal: bool) -> None:
-    """Print rows for people, as wide as the terminal; stderr gets what was left out."""
+    """Print rows for people, as wide as the terminal. stderr names what was left out."""
     shown = list(islice(rows, _ROWS_ON_TERMINAL if terminal else None))
     count = len(shown) + sum(1 for _ in rows)
     table = fitted_table(names, shown, shutil.get_terminal_size((_WIDTH, 0)).columns)
@@ -58,7 +58,7 @@ def rows_of(table: pa.Table | pa.RecordBatch) -> list[tuple[Any, ...]]:
 
 @dataclass
 class FittedTable:
-    """A table as text: its head, a line a row, and the names of the columns that found no room."""
+    """A table as text: its head, one line per row, and the names of columns left out."""
 
     head: list[str]
     lines: list[str]
@@ -66,7 +66,7 @@ class FittedTable:
 
 
 def table_lines(names: list[str], rows: list[tuple[Any, ...]]) -> list[str]:
-    """A header line and one line per row, aligned, as wide as they are."""
+    """A header line and one line per row, aligned, with no limit on the width."""
     columns = _columns(names, rows)
     return [_line([c.head for c in columns], columns), *_body(columns)]
 
@@ -74,11 +74,11 @@ def table_lines(names: list[str], rows: list[tuple[Any, ...]]) -> list[str]:
 def fitted_table(names: list[str], rows: list[tuple[Any, ...]], width: int) -> FittedTable:
     """The table in `width` characters.
 
-    In this order, until it fits: long texts are cut in the middle; heads take several lines; what
-    is the same in all rows moves above the table; a table of few rows is turned, so that each
-    column is a line; texts are cut further; columns are left out from the right. First go ids,
-    which only joins need, then texts but the first three, which name the rows, then numbers but the
-    first four, and then any.
+    It takes these measures in this order until it fits: it cuts long texts in the middle, breaks
+    heads into several lines, moves columns with the same value in all rows above the table, turns a
+    table of few rows so that each column is a line, cuts texts further, and leaves out columns from
+    the right. It leaves out ids first, which only joins need; then texts except the first three,
+    which name the rows; then numbers except the first four; then any column.
     """
     columns = _columns(names, rows)
     above = ""
@@ -131,7 +131,7 @@ def _last(columns: list[_Column]) -> _Column | None:
 
 @dataclass(eq=False)
 class _Column:
-    """A column of a table: its head, in one line or several, and its cells."""
+    """A column of a table: its head, in one or more lines, and its cells."""
 
     name: str
     head: str
@@ -144,7 +144,7 @@ class _Column:
         self.size = max(len(self.head), self.cell_size)
 
     def wrap_head(self) -> None:
-        """Break the head at its underscores and blanks, to be no wider than the cells."""
+        """Break the head at underscores and blanks, to make it no wider than the cells."""
         words = re.findall(r"[^_ ]+[_ ]?", self.head) or [self.head]
         size = max(self.cell_size, *map(len, words))
         lines = [""]
@@ -199,8 +199,8 @@ def _body(columns: list[_Column]) -> Iterator[str]:
 
 
 def _each(work: Callable[[Any], str], values: Sequence[Any]) -> list[str]:
-    """What `work` makes of each value; only once for each text and whole number where a long table
-    has many equal ones. Others may be equal and look different, as 0.0 and -0.0."""
+    """`work` of each value. If many texts, integers or booleans are equal, it runs once for each
+    distinct value. Other values can be equal and look different, such as 0.0 and -0.0."""
     kinds = set(map(type, values))
     if len(kinds - {type(None)}) == 1 and kinds <= {str, int, bool, type(None)}:
         distinct = set(values)
@@ -211,7 +211,7 @@ def _each(work: Callable[[Any], str], values: Sequence[Any]) -> list[str]:
 
 
 def _turned(names: list[str], rows: list[tuple[Any, ...]], width: int) -> list[str]:
-    """A line for each column of the result; none where this, too, is wider than `width`."""
+    """One line per column of the result, or no lines if that is wider than `width` too."""
     if not rows or 2 * len(rows) > width:
         return []
     columns = [[head] for head in heads(names)]

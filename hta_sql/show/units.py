@@ -1,4 +1,4 @@
-"""Values in units that people read, told by the names of their columns."""
+"""Values in units that people read. The names of the columns determine the units."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 
 
 def humane(name: str, value: Any) -> str:
-    """A cell for people, in the unit that the column's name ends in; `-` for NULL.
+    """The text of a cell, with the unit in which the column's name ends. NULL is `-`.
 
-    Sizes are decimal: 1 MB is 1,000,000 bytes, as a GB/s is 1e9 bytes a second.
+    Sizes are decimal: 1 MB is 1,000,000 bytes, and 1 GB/s is 1e9 bytes per second.
     """
     if value is None:
         return "-"
@@ -28,12 +28,12 @@ def humane(name: str, value: Any) -> str:
 
 
 _UNIT = re.compile(r"(?<=.)_(ns|frac|bytes|gbps|flops)$")
-# Added to a head where two columns have the same name without the unit.
+# Added to a head if two columns have the same name without the unit.
 _QUANTITY = {"ns": " time", "frac": " %", "bytes": " size", "gbps": " rate", "flops": " work"}
 
 
 def heads(names: Sequence[str]) -> list[str]:
-    """Column names for people, without the units that the cells show. No two are equal.
+    """Column names for people, without the units, which the cells show. No two are equal.
 
     `idle_ns` becomes `idle`, and `idle_frac` beside it `idle %`. Beside `step`, `step_ns` becomes
     `step time`.
@@ -52,7 +52,7 @@ def heads(names: Sequence[str]) -> list[str]:
 
 @cache
 def _in_unit_of(name: str) -> Callable[[int | float], str]:
-    """How numbers of a column are shown."""
+    """The function that formats the numbers of a column."""
     if re.search(r"(^|_)(start|end|at|base|modified)_ns$", name):
         return lambda value: _instant(int(value))
     for ending, units in _UNITS.items():
@@ -78,14 +78,14 @@ def _scaled(value: float, units: tuple[tuple[float, str], ...]) -> str:
     """Three digits and a unit."""
     for size, unit in units[:-1]:
         scaled = value / size
-        if abs(scaled) >= 0.9995:  # what would print as 1000 takes the next unit up
+        if abs(scaled) >= 0.9995:  # a value that would print as 1000 takes the next unit
             short = f"{scaled:,.0f}" if abs(scaled) >= 99.95 else f"{scaled:#.3g}"
             return f"{short} {unit}"
     return f"{value:.0f} {units[-1][1]}"
 
 
 def _instant(ns: int) -> str:
-    """A point in time to the nanosecond: UTC, or seconds where the trace tells no date."""
+    """An instant to the nanosecond: UTC, or seconds if the trace does not record the date."""
     seconds, rest = divmod(abs(ns), 10**9)
     if not 10**8 <= seconds < _END_OF_CALENDAR_S:
         return f"{'-' * (ns < 0)}{seconds}.{rest:09} s"

@@ -25,9 +25,12 @@ def with_replaced(old: str, new: str) -> str:
     [
         (
             with_replaced("-- How long each rank's kernels ran.", "-- How long"),
-            ":1: the first line is a one-sentence summary",
+            ":1: the first line has to be a one-sentence summary",
         ),
-        (with_replaced("-- since: 0.1\n", ""), ":1: the header has 0 lines '-- since:', not one"),
+        (
+            with_replaced("-- since: 0.1\n", ""),
+            ":1: the header has 0 lines '-- since:'; write exactly one",
+        ),
         (
             with_replaced("-- grain: job, rank", "-- grain: job, stream"),
             ":9: grain column 'stream' is not in returns",
@@ -42,16 +45,19 @@ def with_replaced(old: str, new: str) -> str:
         ),
         (
             with_replaced("MACRO total_time_v1(", "MACRO total_v1("),
-            ":15: the macro is 'total_v1', but by its file name 'total_time_v1'",
+            ":15: the macro is 'total_v1', but the file name says 'total_time_v1'",
         ),
         (
             with_replaced("CREATE OR REPLACE MACRO", "CREATE MACRO"),
             ":15: expected 'CREATE OR REPLACE MACRO total_time_v1(' right below the header",
         ),
         (with_replaced("  -- ns; shorter", "  -"), ":17: not a parameter"),
-        (GOOD_QUERY + "CREATE TABLE t (a INTEGER);\n", ":23: a query file is one statement"),
-        (GOOD_QUERY.rstrip(";\n") + "\n", ":22: a query file is one statement, ended by ';'"),
-        ("", ":1: the first line is a one-sentence summary"),
+        (GOOD_QUERY + "CREATE TABLE t (a INTEGER);\n", ":23: a query file has to be one statement"),
+        (
+            GOOD_QUERY.rstrip(";\n") + "\n",
+            ":22: a query file has to be one statement, ended by ';'",
+        ),
+        ("", ":1: the first line has to be a one-sentence summary"),
     ],
 )
 def test_broken_query_file(tmp_path, sql, says):
@@ -65,7 +71,9 @@ def test_broken_query_file(tmp_path, sql, says):
 @pytest.mark.parametrize("path", ["total_time.v1.sql", "gpu/total_time.sql", "gpu/Total.v1.sql"])
 def test_misnamed_query_file(tmp_path, path):
     write_query(tmp_path, path)
-    with pytest.raises(CatalogError, match=r":1: a query file is named queries/<theme>/<name>"):
+    with pytest.raises(
+        CatalogError, match=r":1: the name of a query file has to be queries/<theme>/<name>"
+    ):
         Catalog.read(tmp_path)
 
 
@@ -133,7 +141,7 @@ def test_newest_version_has_the_bare_name(library):
             "no query 'total_tim'; did you mean 'total_time'? (hta-sql list shows all 2)",
         ),
         ("zzz", None, "no query 'zzz' (hta-sql list shows all 2)"),
-        ("total_time", 3, "no version 3 of total_time; there is 1, 2"),
+        ("total_time", 3, "no version 3 of total_time; its versions are 1, 2"),
     ],
 )
 def test_unknown_query(library, name, version, says):

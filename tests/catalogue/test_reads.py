@@ -106,7 +106,7 @@ def test_the_order_of_files_on_disk_does_not_matter(monkeypatch, seed):
 
 def test_a_circle_is_told(con, tmp_path):
     files = drawn(tmp_path, a="FROM b", b="FROM c", c="FROM a")
-    with pytest.raises(CatalogError, match=r"files read each other in a circle") as error:
+    with pytest.raises(CatalogError, match=r"files must not read each other in a circle") as error:
         in_order(con, files)
     assert all(f"{name}.sql" in str(error.value) for name in "abc")
 
@@ -114,7 +114,7 @@ def test_a_circle_is_told(con, tmp_path):
 def test_a_name_in_two_files(con, tmp_path):
     files = drawn(tmp_path, a="SELECT 1")
     files[tmp_path / "b.sql"] = files[tmp_path / "a.sql"]
-    with pytest.raises(CatalogError, match=r"b\.sql: a is also in a\.sql"):
+    with pytest.raises(CatalogError, match=r"b\.sql: a\.sql already defines a; rename one"):
         in_order(con, files)
 
 

@@ -184,7 +184,7 @@ def test_sql_from_stdin(invoke, tiny_archive):
 def test_check(invoke, tiny_archive):
     result = invoke("check", tiny_archive)
     assert result.stdout == "2 of 2 queries keep their promises\n"
-    assert result.stderr == "named_v1: not checked, it needs name_contains\n"
+    assert result.stderr == "named_v1: not checked, because it needs name_contains\n"
 
 
 @pytest.mark.queries

@@ -56,7 +56,7 @@ def test_metrics_are_those_of_the_query(folder):
 
 def test_metrics_that_are_not_there(folder):
     done = run(folder / "all::before", folder / "all::slow", "--fail-if", "speed > 3%", status=2)
-    assert "there is no speed to compare, but step_time, " in done.stderr
+    assert "speed is not a metric; give one of step_time, " in done.stderr
 
 
 @pytest.mark.queries
@@ -83,7 +83,7 @@ def test_exit_statuses(folder, condition, status):
 def test_one_step_tells_nothing_of_noise(folder):
     arguments = [folder / "all::before", folder / "all::slow", "--base-steps", 1, "--test-steps", 1]
     done = run(*arguments, "--fail-if", "step_time > 3%", status=1)
-    assert "cannot be told" in done.stderr and "three steps" in done.stderr
+    assert "cannot be decided" in done.stderr and "three steps" in done.stderr
     assert "noise is unknown" in done.stdout
     assert "Take care: less than three steps hardly tell how much a step varies" in done.stdout
     run(*arguments, "--fail-if", "step_time > 900%")  # whatever the noise
@@ -123,7 +123,7 @@ def test_what_cannot_be_compared(folder, tmp_path):
     )
     done = run(folder / "all::before", other, "--fail-if", "step_time > 3%", status=1)
     assert "Not comparable: they ran on different GPUs: NVIDIA H100" in done.stdout
-    assert "Error: not comparable, so no condition counts" in done.stderr
+    assert "Error: the jobs cannot be compared, so no condition counts" in done.stderr
     run(folder / "all::before", other)  # to look at them is no failure
 
 
@@ -141,7 +141,7 @@ def test_without_steps_or_devices(tmp_path):
     assert "The GPU is busy for 3 times as long: 90.0 µs, now 270 µs; of one each" in done.stdout
     assert "1  gemm takes 3 times as long a call" in done.stdout
     done = run(tmp_path / "a", tmp_path / "b", "--fail-if", "step_time > 3%", status=1)
-    assert "cannot be told: there are no steps" in done.stderr
+    assert "cannot be decided: there are no steps" in done.stderr
     done = run(tmp_path / "a", tmp_path / "b", "--fail-if", "communication > 3%")
     assert "does not hold: neither side has any communication" in done.stderr
     host = {"cat": "cpu_op", "name": "aten::mm", "pid": "1", "tid": "1", "start_ns": 0, "dur_ns": 5}

@@ -71,13 +71,13 @@ def test_queues_walked_by_hand(archive, source, tmp_path):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ([], "Error: 3 ranks are chosen (0, 1, 2); choose one with --only-ranks\n"),
+        ([], "Error: this export takes one rank, not 3 (0, 1, 2); choose one with --only-ranks\n"),
         (
             ["--only-ranks", "0,2"],
-            "Error: 2 ranks are chosen (0, 2); choose one with --only-ranks\n",
+            "Error: this export takes one rank, not 2 (0, 2); choose one with --only-ranks\n",
         ),
-        (["--only-ranks", "5"], "Error: job 'llama' has no rank 5; there is 0, 1, 2\n"),
-        (["--job", "x"], "Error: no job 'x' is in the archive; there is llama\n"),
+        (["--only-ranks", "5"], "Error: job 'llama' has no rank 5; its ranks are 0, 1, 2\n"),
+        (["--job", "x"], "Error: the archive has no job 'x'; its jobs are llama\n"),
     ],
 )
 @pytest.mark.parametrize("command", ["counters", "sequences"])

@@ -103,4 +103,4 @@ def test_a_cancelled_export_leaves_nothing(archive, tmp_path):
 
 def test_no_export_into_the_archive_itself(archive):
     result = invoke("perfetto", archive, archive / "out.json")
-    assert result.exit_code == 1 and "is inside the archive" in result.stderr
+    assert result.exit_code == 1 and "this is inside the archive" in result.stderr

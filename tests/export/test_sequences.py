@@ -138,8 +138,8 @@ def test_nothing_found(archive, tmp_path):
     )
     assert result.exit_code == 1
     assert result.stderr == (
-        "Error: no operator of job 'llama', rank 0, with 'nowhere' in its name launches 3 GPU "
-        "activities or more; try --min-length 1, or a name from hta-sql run op_stats\n"
+        "Error: job 'llama', rank 0: no operator with 'nowhere' in its name launches 3 or more GPU "
+        "activities; try --min-length 1, or a name from `hta-sql run op_stats`\n"
     )
     assert list(tmp_path.iterdir()) == []
     result = invoke("sequences", archive, tmp_path / "s.json", "--only-ranks", 0)

@@ -9,7 +9,7 @@ from hta_docs.entries import UNROUNDED, entry, hta, one, steps, us
 from hta_docs.times import EPOCH_US
 
 
-@entry("Synchronisations do not count")
+@entry("Synchronisations are not busy time")
 def synchronisations(ours: Ours, folder: Path) -> list[Number]:
     [theirs] = hta("alexnet", "get_temporal_breakdown")
     [row] = ours("temporal_breakdown", "alexnet")
@@ -21,7 +21,7 @@ def synchronisations(ours: Ours, folder: Path) -> list[Number]:
     ]
 
 
-@entry("Host rows do not count")
+@entry("Host operators are not GPU time")
 def host_rows(ours: Ours, folder: Path) -> list[Number]:
     [theirs] = hta("triton", "get_temporal_breakdown")
     [row] = ours("temporal_breakdown", "triton")
@@ -29,7 +29,7 @@ def host_rows(ours: Ours, folder: Path) -> list[Number]:
     return [float(theirs["compute_time(us)"]), us(row["compute_ns"])]
 
 
-@entry("Kinds follow other rules")
+@entry("Kernel kinds follow different rules")
 def kinds(ours: Ours, folder: Path) -> list[Number]:
     theirs = one(hta("b200_eager", "get_gpu_kernel_breakdown_part0"), kernel_type="COMMUNICATION")
     [b200] = ours("temporal_breakdown", "b200_eager")
@@ -43,7 +43,7 @@ def kinds(ours: Ours, folder: Path) -> list[Number]:
     ]
 
 
-@entry("One row for each device")
+@entry("Each device has its own row")
 def devices(ours: Ours, folder: Path) -> list[Number]:
     kernels = [
         span("gemm", EPOCH_US + 5 * device, 10, "kernel", device, 7, device=device, stream=7)
@@ -59,7 +59,7 @@ def devices(ours: Ours, folder: Path) -> list[Number]:
 # Breakdowns and kernels
 
 
-@entry("Kinds are not cut to microseconds")
+@entry("Times of kinds are not cut to microseconds")
 def kinds_cut(ours: Ours, folder: Path) -> list[Number]:
     kept = steps("ns_resolution")
     rows = hta("ns_resolution", "get_gpu_kernel_breakdown_part0", UNROUNDED)
@@ -73,7 +73,7 @@ def kinds_cut(ours: Ours, folder: Path) -> list[Number]:
     ]
 
 
-@entry("Kinds are not added up over ranks")
+@entry("Times of kinds are not summed over ranks")
 def kinds_of_ranks(ours: Ours, folder: Path) -> list[Number]:
     rows = hta("two_ranks", "get_gpu_kernel_breakdown_part0")
     here = ours("kernel_kind_breakdown", "two_ranks", only_steps=steps("two_ranks"))
@@ -98,7 +98,7 @@ def statistics(ours: Ours, folder: Path) -> list[Number]:
     ]
 
 
-@entry("top_k keeps names")
+@entry("top_k is the number of names")
 def names_kept(ours: Ours, folder: Path) -> list[Number]:
     rows = hta("nccl", "get_gpu_kernel_breakdown_part1", UNROUNDED)
     times = {

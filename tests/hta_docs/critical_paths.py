@@ -23,21 +23,21 @@ def hta_fracs(folder: str, file: str) -> dict[str, float]:
 FIRST_STEP = {"annotation": "ProfilerStep"}
 
 
-@entry("Autograd's thread and training's are one after the other")
+@entry("The autograd and the training thread take turns")
 def both_threads(ours: Ours, folder: Path) -> list[Number]:
     [computed] = ours.run.compute_critical_path(only_jobs=["amd_mi250"], **FIRST_STEP)
     rows = ours("critical_path_summary", "amd_mi250", only_windows=[computed.path_window])
     return [7448, us(sum(row["time_ns"] for row in rows))]  # hta-semantics §9.2
 
 
-@entry("A wait is for what ended")
+@entry("Waits are inferred if the trace does not record them")
 def found_out(ours: Ours, folder: Path) -> list[Number]:
     theirs = hta_fracs("trace_diff_test", "ProfilerStep_0")
     here = path_fracs(ours, "trace_diff/test", **FIRST_STEP)
     return [100, theirs["cpu_bound"], here["gpu_compute_bound"], here["gpu_communication_bound"]]
 
 
-@entry("A copy that waits takes nothing")
+@entry("A copy that waits takes no time")
 def waiting_copies(ours: Ours, folder: Path) -> list[Number]:
     [computed] = ours.run.compute_critical_path(only_jobs=["trace_diff/control"], **FIRST_STEP)
     [edge] = ours.run.sql(
@@ -49,14 +49,14 @@ def waiting_copies(ours: Ours, folder: Path) -> list[Number]:
     return [us(edge["end_ns"] - edge["start_ns"]), us(edge["time_ns"])]
 
 
-@entry("The last to come counts")
+@entry("The later of launch and previous activity counts")
 def last_to_come(ours: Ours, folder: Path) -> list[Number]:
     overhead = "gpu_kernel_kernel_overhead"
     theirs = hta_fracs("mi300_bert", "ProfilerStep_0")
     return [theirs[overhead], path_fracs(ours, "mi300_bert", **FIRST_STEP)[overhead], 1.5]
 
 
-@entry("Graph launches have all their activities")
+@entry("A graph launch has all its activities")
 def graph_launches(ours: Ours, folder: Path) -> list[Number]:
     launch = span("cudaGraphLaunch", EPOCH_US, 20, "cuda_runtime", correlation=5)
     kernels = [
@@ -71,14 +71,14 @@ def graph_launches(ours: Ours, folder: Path) -> list[Number]:
     return [len(kernels), len({launch["args"]["correlation"]}), len(mine)]
 
 
-@entry("Instances are of the host")
+@entry("Instances are counted on the host")
 def instances(ours: Ours, folder: Path) -> list[Number]:
     events = [e for e in raw_trace("amd_mi250").events if "ProfilerStep" in str(e.get("name"))]
     theirs = [event for event in events if hta_keeps(event)]
     return [len(theirs), sum(event["cat"] == "user_annotation" for event in theirs)]
 
 
-@entry("Loading of data is known")
+@entry("Data loading is recognised")
 def loading(ours: Ours, folder: Path) -> list[Number]:
     here = path_fracs(ours, "trace_diff/control", **FIRST_STEP)
     theirs = hta_fracs("trace_diff_control", "ProfilerStep_0")
@@ -115,7 +115,7 @@ TRACE_DIFF = {"base_job": "trace_diff/control", "test_job": "trace_diff/test"}
 STEP_1009 = {"base_steps": [1009], "test_steps": [1009]}
 
 
-@entry("All ranks and steps count")
+@entry("All ranks and steps are compared")
 def all_that_is_chosen(ours: Ours, folder: Path) -> list[Number]:
     theirs = hta("trace_diff", "compare_traces_ALL")
     both = [
@@ -129,7 +129,7 @@ def all_that_is_chosen(ours: Ours, folder: Path) -> list[Number]:
     return [len(theirs), both[0], len(theirs)]
 
 
-@entry("Devices run activities")
+@entry("A device runs only activities")
 def gpu_rows(ours: Ours, folder: Path) -> list[Number]:
     rows = [
         span("gemm", EPOCH_US, 10, "kernel", 0, 7, stream=7, device=0),

@@ -18,6 +18,9 @@ DIFFERENCES = (DOCS / "differences-from-hta.md").read_text(encoding="utf-8")
 COMING = (DOCS / "coming-from-hta.md").read_text(encoding="utf-8")
 
 
+DETAILS = (DOCS / "hta-calls.md").read_text(encoding="utf-8")
+
+
 Number = int | float | Decimal
 
 
@@ -108,6 +111,11 @@ def quoted(text: str) -> list[str]:
     return re.findall(r"`([^`]+)`", text)
 
 
+def links(text: str) -> list[str]:
+    """Where links lead, in the order of the text."""
+    return re.findall(r"\]\(([^)\s]+)\)", text)
+
+
 def queries_like_htas() -> dict[str, Query]:
     """Those of a device's time, and the others of which HTA has something like it."""
     newest = Catalog.load().newest
@@ -196,7 +204,7 @@ HTA_PARAMETERS = {
 
 def calls() -> Iterator[tuple[str, str, dict[str, str]]]:
     """(query, HTA's call, {language: call}) of the blocks of calls; HTA's is that before it."""
-    for heading, body in sections(COMING, 3).items():
+    for heading, body in sections(DETAILS, 2).items():
         [block] = re.findall(r"^```\n(HTA .*?)^```$", body, re.MULTILINE | re.DOTALL)
         for part in re.split(r"^HTA +", block, flags=re.MULTILINE)[1:]:
             theirs, *lines = part.splitlines()

@@ -12,7 +12,7 @@ from real_ops.hta_call_graph import HTA_FIGURES, KNOWN_DIFFERENCES, by_hta, figu
 from hta_sql.export.sequences import export_sequences
 
 
-@entry("Every launch has a row")
+@entry("Every launched activity has a row")
 def launches(ours: Ours, folder: Path) -> list[Number]:
     kept = steps("trace_diff_test")
 
@@ -56,7 +56,7 @@ def operators(ours: Ours, folder: Path) -> list[Number]:
     ]
 
 
-@entry("Operators of any depth have sequences")
+@entry("Operators at any depth have sequences")
 def sequences_by_depth(ours: Ours, folder: Path) -> list[Number]:
     method = "get_frequent_cuda_kernel_sequences"
 
@@ -80,7 +80,7 @@ def sequences_by_depth(ours: Ours, folder: Path) -> list[Number]:
     ]
 
 
-@entry("Sequences are of activities")
+@entry("Sequences contain only GPU activities")
 def sequences_of_activities(ours: Ours, folder: Path) -> list[Number]:
     theirs = hta("alexnet", "get_frequent_cuda_kernel_sequences_aten_conv2d_min1")
     here = ours("kernel_sequences", "alexnet", operator="aten::conv2d", min_length=1)
@@ -92,7 +92,7 @@ def sequences_of_activities(ours: Ours, folder: Path) -> list[Number]:
     return [len(theirs), len(here)]
 
 
-@entry("Kernels belong to who launched them")
+@entry("A kernel belongs to the annotation around its launch")
 def annotations(ours: Ours, folder: Path) -> list[Number]:
     method = "get_gpu_kernels_with_user_annotations"
     assert raises("alexnet", method)
@@ -108,7 +108,7 @@ def annotations(ours: Ours, folder: Path) -> list[Number]:
     return [len(alexnet), rounded, len(here), missing]
 
 
-@entry("GPU annotations are of their step")
+@entry("A GPU annotation belongs to its host annotation's step")
 def gpu_annotations(ours: Ours, folder: Path) -> list[Number]:
     kept = steps("ns_resolution")
     rows = hta("ns_resolution", "get_gpu_user_annotation_breakdown_gpu", UNROUNDED)
@@ -125,7 +125,7 @@ def gpu_annotations(ours: Ours, folder: Path) -> list[Number]:
     ]
 
 
-@entry("Exports leave the rest as it is")
+@entry("Exports keep all other events")
 def exports(ours: Ours, folder: Path) -> list[Number]:
     out = folder / "out.json"
     export_sequences(ours.run, out, "aten::conv2d", "alexnet", min_length=1)
@@ -155,7 +155,7 @@ def steps_listed(ours: Ours, folder: Path) -> list[Number]:
     return [*theirs, *(row["step"] for row in ours("profiler_steps", "nccl"))]
 
 
-@entry("Operators have the kernels that they launched")
+@entry("An operator's kernels are those that it launched")
 def operators_and_kernels(ours: Ours, folder: Path) -> list[Number]:
     def theirs(job: str, event_id: int) -> tuple[int, float, float]:
         [file] = [file for file in TRACE_FILES if file.job == job]

@@ -62,7 +62,7 @@ HTA_QUEUE_LAUNCHES = (
 )
 
 
-@entry("Every launch fills the queue")
+@entry("Every launch enters the queue")
 def queue(ours: Ours, folder: Path) -> list[Number]:
     kept = steps("trace_diff_test")
     theirs = one(hta("trace_diff_test", "get_queue_length_summary"), stream="7")
@@ -85,14 +85,14 @@ def queue(ours: Ours, folder: Path) -> list[Number]:
     ]
 
 
-@entry("Ties in the queue have an order")
+@entry("Ties in the queue have a fixed order")
 def ties(ours: Ours, folder: Path) -> list[Number]:
     theirs = one(hta("simple_add", "get_queue_length_summary"), stream="7")
     here = one(ours("queue_length_summary", "simple_add"), stream=7)
     return [7, float(theirs["queue_length__mean"]), here["mean"]]
 
 
-@entry("The mean queue length is also over time")
+@entry("The mean queue length is also given over time")
 def over_time(ours: Ours, folder: Path) -> list[Number]:
     theirs = one(hta("nccl", "get_queue_length_summary", UNROUNDED), stream="7")
     here = one(ours("queue_length_summary", "nccl", only_steps=steps("nccl")), stream=7)
@@ -127,7 +127,7 @@ def full_queues(ours: Ours, folder: Path) -> list[Number]:
 # Copies
 
 
-@entry("No bandwidth where nothing runs")
+@entry("Bandwidth is zero while no copy runs")
 def bandwidth(ours: Ours, folder: Path) -> list[Number]:
     kept = steps("trace_diff_test")
     theirs = one(hta("trace_diff_test", "get_memory_bw_summary"), name="Memcpy DtoD")
@@ -138,7 +138,7 @@ def bandwidth(ours: Ours, folder: Path) -> list[Number]:
     return [rest, kept[0], kept[-1], *others, here["count"], here["mean"], here["max"]]
 
 
-@entry("Copies without a bandwidth have rows")
+@entry("Copies without a recorded bandwidth have rows")
 def copies(ours: Ours, folder: Path) -> list[Number]:
     rows = ours("memory_bandwidth_summary", "amd_mi250")
     theirs = hta("amd_mi250", "get_memory_bw_summary")

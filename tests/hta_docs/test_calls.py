@@ -12,6 +12,7 @@ from hta_cases import needs_hta_outputs
 from hta_docs.documents import (
     CALLS,
     COMING,
+    DETAILS,
     DIFFERENCES,
     HTA_PARAMETERS,
     QUERIES,
@@ -61,12 +62,12 @@ def test_calls_are_the_same(demo_archive, tmp_path, query, theirs, ours):
     assert json.loads(shell.stdout) == json.loads(json.dumps(rows))
 
 
-def test_traces_to_look_at_are_written(demo_archive, tmp_path, monkeypatch):
+def test_traces_for_perfetto_are_written(demo_archive, tmp_path, monkeypatch):
     shutil.copytree(demo_archive, tmp_path / "archive")
     monkeypatch.chdir(tmp_path)
     with hta_sql.open("archive") as run:
         run.compute_critical_path(step=1)
-    [(_, written)] = tables(sections(COMING, 2)["Traces to look at"])
+    [(_, written)] = tables(sections(COMING, 2)["Traces for Perfetto"])
     commands = [quoted(here)[0] for _, here in written]
     assert len(commands) == 4
     for command in commands:
@@ -77,7 +78,8 @@ def test_traces_to_look_at_are_written(demo_archive, tmp_path, monkeypatch):
 
 
 def snippets(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", COMING, re.MULTILINE | re.DOTALL)
+    """Of both pages of calls; the archive is made in the first."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", COMING + DETAILS, re.MULTILINE | re.DOTALL)
 
 
 def test_python_snippets_run(demo_archive, tmp_path, monkeypatch):
@@ -136,5 +138,5 @@ def test_sql_snippet_makes_columns_of_counters(real_run):
 def test_all_snippets_run():
     """In the tests above: of python all, of sql two."""
     assert len(snippets("sql")) == 2
-    languages = re.findall(r"^```(\w*)\n", COMING + DIFFERENCES, re.MULTILINE)
+    languages = re.findall(r"^```(\w*)\n", COMING + DETAILS + DIFFERENCES, re.MULTILINE)
     assert set(languages) == {"", "python", "sql"}

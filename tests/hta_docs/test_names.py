@@ -9,10 +9,12 @@ from hta_cases import needs_hta_outputs
 from hta_docs.documents import (
     CALLS,
     COMING,
+    DETAILS,
     DIFFERENCES,
     HTA_METHODS,
     HTA_PARAMETERS,
     QUERIES,
+    links,
     quoted,
     sections,
     tables,
@@ -25,19 +27,101 @@ from hta_sql.catalogue.catalog import Catalog
 OF_TRACE_DIFF = ("kernel_diff", "op_diff")
 
 
-def test_differences_name_every_method():
-    [(header, rows), *_] = tables(DIFFERENCES)
-    assert header == ["HTA's `TraceAnalysis`", "here"]
-    methods = [name for theirs, _ in rows for name in quoted(theirs)]
-    assert set(methods) - {"TraceDiff"} == HTA_METHODS
-    for theirs, here in rows:
-        if here in ("`hta-sql export critical-path`", "`hta-sql export counters`"):
+INDEX_HEAD = ["HTA", "query", "Python", "command", "numbers differ"]
+
+
+# What HTA has outside of TraceAnalysis; hta-semantics §6, §8.
+OUTSIDE = {
+    "CallGraph(trace).get_stack_of_node(index)": "call_stack",
+    "CallGraph": "op_calls",
+    "correlate_execution_trace": "execution_node_ops",
+    "add_et_column": "execution_node_ops",
+    "MemoryAnalysis": "memory_categories",
+}
+
+
+EXPORTS = {
+    "overlay_critical_path_analysis": "hta-sql export critical-path archive out.json.gz",
+    "generate_trace_with_counters": "hta-sql export counters archive out.json.gz",
+}
+
+
+def index_rows() -> list[tuple[list[str], str, str, str, str]]:
+    """(HTA's names, query, Python, command, whether numbers differ) of the tables of all calls."""
+    found = [rows for header, rows in tables(COMING) if header == INDEX_HEAD]
+    assert len(found) == 2
+    return [
+        (quoted(theirs), query, call, command, numbers)
+        for rows in found
+        for theirs, query, call, command, numbers in rows
+    ]
+
+
+def test_index_names_every_method():
+    methods = {name for theirs, *_ in index_rows() for name in theirs} - {"summary()"}
+    assert methods == HTA_METHODS | {"TraceDiff"} | OUTSIDE.keys()
+
+
+def test_index_has_a_query_or_an_export_for_every_call():
+    known = {*QUERIES, *OF_TRACE_DIFF, *OUTSIDE.values()}
+    for theirs, query, call, command, _ in index_rows():
+        if not query:
+            assert command == f"`{EXPORTS[theirs[0]]}`" and not call
             continue
-        for name in quoted(here):
-            if name == "summary()":  # of HTA's graph
-                continue
-            assert name in {*QUERIES, *OF_TRACE_DIFF}, (theirs, name)
-            assert f"[`{name}`](queries.md#{name})" in here
+        [name] = quoted(query)
+        assert name in known, (theirs, name)
+        assert query == f"[`{name}`](queries.md#{name})"
+        [given], [line] = quoted(call), quoted(command)
+        if name in OF_TRACE_DIFF:
+            assert given == f"two.{name}()"
+            assert line == f"hta-sql diff before after --table {name}"
+            continue
+        parameters = Catalog.load().find(name).parameters
+        value = re.fullmatch(rf"run\.{name}\((?:(\w+)=(.+))?\)", given).groups()
+        needed = [parameter.name for parameter in parameters if parameter.default is None]
+        assert [value[0]] == (needed or [None])
+        options = f" --{value[0].replace('_', '-')} {str(value[1]).strip(chr(34))}" if needed else ""
+        assert line == f"hta-sql run {name} archive{options}"
+    of_index = {quoted(query)[0] for _, query, *_ in index_rows() if query}
+    assert of_index == {name for name, _, _ in CALLS} | set(OF_TRACE_DIFF) | set(OUTSIDE.values())
+    for name in set(OUTSIDE.values()):
+        assert {query for theirs, query, *_ in index_rows() if OUTSIDE.get(theirs[0]) == name} == {
+            f"[`{name}`](queries.md#{name})"
+        }
+
+
+def test_index_and_details_name_the_same_differences():
+    """Each call's links into the differences; those of a call of several rows together."""
+    in_index: dict[str, set[str]] = {}
+    for theirs, _, _, _, numbers in index_rows():
+        assert numbers.startswith(("yes", "no", "as `critical_path`"))
+        found = [link for link in links(numbers) if link.startswith("differences-from-hta.md#")]
+        assert found or theirs[0] in {
+            "get_potential_stragglers",
+            "overlay_critical_path_analysis",
+            "MemoryAnalysis",
+            "correlate_execution_trace",
+        }
+        in_index.setdefault(theirs[0], set()).update(found)
+    of_all = "differences-from-hta.md#time-steps-ranks"
+    of_time = "differences-from-hta.md#the-mean-queue-length-is-also-given-over-time"
+    for heading, body in sections(DETAILS, 2).items():
+        found = {link for link in links(body) if link.startswith("differences-from-hta.md#")}
+        assert found - {of_all, of_time} == in_index[heading.split(", ")[0]], heading
+
+
+def test_index_names_every_entry_of_a_call():
+    """An entry about single calls is in the index, or its chapter is."""
+    named = {link.partition("#")[2] for *_, numbers in index_rows() for link in links(numbers)}
+    of_all = {"Time, steps, ranks", "Also", "Critical path"}
+    missing = [
+        heading
+        for chapter, body in sections(DIFFERENCES, 2).items()
+        if chapter not in of_all
+        for heading in sections(body, 3)
+        if re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") not in named
+    ]
+    assert missing == ["The mean queue length is also given over time"]  # no number differs
 
 
 def test_names_in_the_differences_exist():
@@ -71,7 +155,7 @@ def test_every_parameter_of_hta_is_told():
     ours = {p.name for query in QUERIES.values() for p in query.parameters}
     assert set(right) <= ours | of_paths
     # And all of ours that such a query has.
-    new = quoted(sections(COMING, 2)["New here"])
+    new = quoted(sections(COMING, 2)["Queries that HTA does not have"])
     assert {
         p.name for name, query in QUERIES.items() if name not in new for p in query.parameters
     } <= set(right) | {"only_jobs", "only_ranks", "only_steps", "only_windows"}
@@ -91,20 +175,20 @@ def test_values_of_parameters_are_converted():
 
 
 def test_queries_are_named_once():
-    new = quoted(sections(COMING, 2)["New here"])
+    new = quoted(sections(COMING, 2)["Queries that HTA does not have"])
     calls = {name for name, _, _ in CALLS}
     assert calls | set(new) <= QUERIES.keys()
     assert not calls & set(new)
 
 
 def test_every_method_is_told():
-    headings = {name for heading in sections(COMING, 3) for name in heading.split(", ")}
-    [(_, written)] = tables(sections(COMING, 2)["Traces to look at"])
+    headings = {name for heading in sections(DETAILS, 2) for name in heading.split(", ")}
+    [(_, written)] = tables(sections(COMING, 2)["Traces for Perfetto"])
     diff = quoted(sections(COMING, 2)["Differences of traces"])[0].partition(".")[0]
     told = headings | {"get_queue_length_summary_from_time_series", diff}
     told |= {name for theirs, _ in written for name in quoted(theirs)} & HTA_METHODS
     assert told == HTA_METHODS | {"TraceDiff"}
-    assert "`get_queue_length_summary_from_time_series`" in COMING
+    assert "`get_queue_length_summary_from_time_series`" in DETAILS
 
 
 # What HTA gives of which no table was written; hta-semantics §4.10, §4.11.
@@ -135,7 +219,7 @@ HTA_FILES = {
 
 COLUMN_TABLES = {
     quoted(header[1])[0]: rows
-    for header, rows in tables(sections(COMING, 2)["Calls"])
+    for header, rows in tables(DETAILS)
     if header[0] == "HTA" and len(header) == 2
 }
 
@@ -152,7 +236,7 @@ def test_our_columns_exist():
 def test_names_in_the_text_of_a_call_exist():
     """Behind the tables, our columns stand in backticks, too."""
     columns = {column.name for query in QUERIES.values() for column in query.columns}
-    for heading, body in sections(COMING, 3).items():
+    for heading, body in sections(DETAILS, 2).items():
         prose = re.sub(r"```.*?```|^\|.*\|$", "", body, flags=re.DOTALL | re.MULTILINE)
         for name in quoted(prose):
             if name.startswith("is_") or name.endswith(("_ns", "_count")):

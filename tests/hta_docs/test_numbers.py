@@ -32,7 +32,7 @@ def test_text_is_read_as_meant():
 
 @needs_hta_outputs
 def test_kinds_of_names(real_run):
-    text = ENTRIES["Kinds follow other rules"]
+    text = ENTRIES["Kernel kinds follow different rules"]
     rows = re.findall(r"^\| `(.*)` \| (\w+) \| (\w+) \|$", text, re.MULTILINE)
     assert len(rows) == 6
     for name, theirs, here in rows:

@@ -54,7 +54,7 @@ def times(ours: Ours, folder: Path) -> list[Number]:
     ]
 
 
-@entry("The last step stays")
+@entry("The last step is kept")
 def last_step(ours: Ours, folder: Path) -> list[Number]:
     theirs = one(hta("two_ranks", "get_temporal_breakdown"), rank="0")
     [all_steps] = ours("temporal_breakdown", "two_ranks", only_ranks=[0])
@@ -72,7 +72,7 @@ def last_step(ours: Ours, folder: Path) -> list[Number]:
     ]
 
 
-@entry("Activities without a launch stay")
+@entry("Activities without a launch are kept")
 def without_launch(ours: Ours, folder: Path) -> list[Number]:
     [theirs] = hta("trace_diff_test", "get_temporal_breakdown", "last_step__")
     [row] = ours("temporal_breakdown", "trace_diff/test")
@@ -96,7 +96,7 @@ def three_steps() -> list[dict]:
 EPOCH_US = 1_700_000_000_000_000
 
 
-@entry("Steps are those of the host")
+@entry("Steps come from the host")
 def host_steps(ours: Ours, folder: Path) -> list[Number]:
     events = three_steps()
     marks = [event for event in events if event["name"].startswith("ProfilerStep")]
@@ -120,7 +120,7 @@ def host_steps(ours: Ours, folder: Path) -> list[Number]:
     return [len(theirs), step, *(row["step"] for row in rows), count]
 
 
-@entry("A rank without steps stays")
+@entry("A rank without steps is kept")
 def rank_without_steps(ours: Ours, folder: Path) -> list[Number]:
     with_steps = three_steps()[:4]
     kernel = span("gemm", EPOCH_US + 3, 9, "kernel", 0, 7, device=0, stream=7, correlation=1)
@@ -140,7 +140,7 @@ def rank_without_steps(ours: Ours, folder: Path) -> list[Number]:
     return [0, *(row["step"] for row in numbered), 1, len(theirs), 1, len(rows)]
 
 
-@entry("Without a GPU there are no rows")
+@entry("A rank without GPU activities has no rows")
 def without_gpu(ours: Ours, folder: Path) -> list[Number]:
     methods = ("temporal_breakdown", "idle_time_breakdown")
     assert all(raises("cpu_only", f"get_{method}") for method in methods)
@@ -170,7 +170,7 @@ def ranks_reported(ours: Ours, folder: Path) -> list[Number]:
     return [*default, len(default), len({row["rank"] for row in rows})]
 
 
-@entry("Stamps are Unix time")
+@entry("Timestamps are Unix time")
 def stamps(ours: Ours, folder: Path) -> list[Number]:
     trace = raw_trace("h100_bert")
     # hta-semantics §1.9: from the first event on, after rounding.

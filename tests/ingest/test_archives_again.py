@@ -38,8 +38,8 @@ def test_bad_places(tmp_path):
         (tmp_path / "none", tmp_path / "a", IngestError, "no such file or folder"),
         (tmp_path / "empty", tmp_path / "a", IngestError, "looked for *.json and *.json.gz"),
         (str(tmp_path / "*.gz"), tmp_path / "a", IngestError, "no file matches"),
-        (path, path, ArchiveError, "is a file; an archive is a folder"),
-        (path, tmp_path / "t", ArchiveError, "holds files but is no archive"),
+        (path, path, ArchiveError, "this is a file, but an archive is a folder"),
+        (path, tmp_path / "t", ArchiveError, "and is not an archive; name a new or empty folder"),
         *((path, tmp_path / f"a{sign}", ArchiveError, "cannot search") for sign in "*?[],\\"),
         (path, Path(os.fsdecode(b"/tmp/a\xff")), ArchiveError, "has to be UTF-8"),
     ]:
@@ -170,7 +170,7 @@ def test_killed_worker_is_one_failed_trace(tmp_path, monkeypatch):
     )
     summary = hta_sql.ingest(tmp_path / "t", tmp_path / "a", workers=2)
     assert [outcome.status for outcome in summary.traces] == ["ingested", "failed", "ingested"]
-    assert "worker died" in summary.traces[1].error
+    assert "worker process died" in summary.traces[1].error
     assert [row[1] for row in ranks(tmp_path / "a")] == [0, 2]
 
 

@@ -176,7 +176,7 @@ def test_options_that_are_no_good(tmp_path):
         (["--tag", "team"], "'team' is not NAME=VALUE"),
         (["--tag", "=x"], "'=x' is not NAME=VALUE"),
         (["--watch", "0"], "0"),
-        (["--force", "--watch"], "--force is for once"),
+        (["--force", "--watch"], "give either --force or --watch"),
         (["--outcomes", "x.txt.zip"], "its name does not tell the format"),
     ]:
         status, lines = run_cli(tmp_path / "t", tmp_path / "a", *words)

@@ -96,7 +96,11 @@ def test_bad_rows_of_a_list_stop_no_other(tmp_path):
     ("name", "content", "said"),
     [
         ("a.csv", b"file,rank\nx.json,0\n", "needs a column path; this one has only file, rank"),
-        ("a.csv", b"path,rank,rank\nx.json,0,1\n", "this one has 'rank' twice: rename one or"),
+        (
+            "a.csv",
+            b"path,rank,rank\nx.json,0,1\n",
+            "this one has column 'rank' twice: rename one or",
+        ),
         ("a.csv", b"", "cannot be read as a list of traces"),
         ("a.csv", b"path,rank\nx.json\n", "cannot be read as a list of traces"),
         ("a.parquet", b"no parquet", "cannot be read as a list of traces"),

@@ -76,7 +76,7 @@ def test_large_ranks_stay_alone(fleet, monkeypatch):
 def test_row_groups_are_full_and_in_the_order_of_ranks(tmp_path, monkeypatch):
     fleet = write_fleet(tmp_path / "a", {"j": 12})
     before = contents(fleet)
-    monkeypatch.setattr(compacting, "ROW_GROUP_ROWS", 100)
+    monkeypatch.setattr("hta_sql.keeping.merge.ROW_GROUP_ROWS", 100)
     hta_sql.compact(fleet)
     for table in TABLES:
         [file] = fleet.glob(f"{table}/*/ranks/*.parquet")

@@ -66,7 +66,7 @@ def test_damaged_jobs_are_left_as_they_are(fleet):
     bert, llama, summary = sorted(result.stderr.splitlines(), key=lambda line: "job" not in line)
     if "llama" in bert:
         bert, llama = llama, bert
-    assert bert.startswith("left as it is: job 'bert' ranks 0 to 1: ") and lost.name in bert
+    assert bert.startswith("not compacted: job 'bert' ranks 0 to 1: ") and lost.name in bert
     count = traces(fleet)["llama 7b", 2]["host_op_count"]
     assert f"rank 2: host_ops holds {count - 1} of {count} rows; ingest it again" in llama
     assert "0 ranks" in summary

@@ -64,7 +64,7 @@ def test_a_question_during_which_files_always_move_fails(fleet):
 
     with hta_sql.open(fleet) as run:
         Midway(run, move, times=10**6)
-        with pytest.raises(FilesMoved, match="was compacted.* ask again"):
+        with pytest.raises(FilesMoved, match="were compacted.* try again"):
             run.sql(QUESTION)
 
 

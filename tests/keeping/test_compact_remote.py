@@ -15,7 +15,7 @@ from hta_sql.store.manifest import Manifest
 def test_command(fleet):
     result = CliRunner().invoke(cli, ["compact", str(fleet), "--only-jobs", "bert"])
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr.startswith("2 ranks of 1 job put together: 3 files, ")
+    assert result.stderr.startswith("2 ranks of 1 job merged into 3 files, ")
     result = CliRunner().invoke(cli, ["compact", str(fleet / "nowhere")])
     assert result.exit_code == 1 and "no such folder" in result.stderr
 

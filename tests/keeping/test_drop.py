@@ -134,9 +134,9 @@ def test_command(fleet):
     for wrong in ((), ("--job", "one", "--older-than", "3d"), ("--older-than", "3m")):
         assert run(*wrong).exit_code == 2
     told = run("--job", "one", "--dry-run")
-    assert told.exit_code == 0 and told.stderr.startswith("1 job would go: 3 files, ")
+    assert told.exit_code == 0 and told.stderr.startswith("1 job would be dropped: 3 files, ")
     done = run("--job", "one", "--format", "csv")
-    assert done.stderr == told.stderr.replace("would go", "dropped")
+    assert done.stderr == told.stderr.replace("would be dropped", "dropped")
     head, row = done.stdout.splitlines()
     assert head.startswith('"job","job_start_ns","rank_count"') and row.startswith('"one",')
     none = run("--older-than", "5000w", "--format", "json")

@@ -153,7 +153,7 @@ def test_a_job_that_is_not_whole_stays(fleet, tmp_path):
 def test_no_place_for_it(fleet, tmp_path):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes/mine.txt").write_text("x")
-    with pytest.raises(ArchiveError, match="holds files but is no archive"):
+    with pytest.raises(ArchiveError, match="has other files .* and is not an archive"):
         hta_sql.export_job(fleet, tmp_path / "notes", job="bert")
     with pytest.raises(ArchiveError, match="no such folder"):
         hta_sql.import_job(tmp_path / "nowhere", fleet)

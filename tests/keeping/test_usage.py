@@ -53,8 +53,9 @@ def test_command(fleet):
     result = CliRunner().invoke(cli, ["usage", str(fleet), "--format", "csv"])
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
     assert {row["job"] for row in rows} == {"llama 7b", "bert", "one", ""}
-    shown = CliRunner().invoke(cli, ["usage", str(fleet)]).stdout.splitlines()
-    assert shown[0].split()[:2] == ["part", "job"] and " kB " in shown[1]
+    shown = CliRunner(env={"COLUMNS": "300"}).invoke(cli, ["usage", str(fleet)])
+    lines = shown.stdout.splitlines()
+    assert lines[0].split()[:2] == ["part", "job"] and " kB " in lines[1]
 
 
 def test_object_storage(fleet, uploaded):

@@ -43,7 +43,7 @@ def test_method_tells_its_signature_and_header(run):
     )
     assert method.__name__ == "total_time"
     assert method.__doc__.startswith("How long each rank's kernels ran.\n\nOverlaps count twice.")
-    assert "only_ranks INTEGER[] := NULL: ranks to report" in method.__doc__
+    assert "only_ranks (INTEGER[]): ranks to report [default: all]" in method.__doc__
     assert "sum_ns  BIGINT, sum of durations" in method.__doc__
     assert {"total_time", "named", "query", "sql"} <= set(dir(run))
 
@@ -72,7 +72,7 @@ def test_deprecated_query_warns(run):
         (
             lambda run: run.total_time([1]),
             BadParameter,
-            "takes its parameters by name: (*, only_ranks",
+            "takes parameters only by name: (*, only_ranks",
         ),
         (lambda run: run.total_time(min_dur_ns="x"), BadParameter, "min_dur_ns is BIGINT, not 'x'"),
     ],
@@ -100,12 +100,12 @@ def test_sql(run):
         ("FROM event", "no table 'event'; did you mean events? the tables are attachments, bus"),
         ("FROM zzz", "no table 'zzz'; the tables are attachments, bus"),
         ("FROM total_tim()", "no table 'total_tim'; did you mean total_time()? the tables are"),
-        ("FROM total_time", "total_time is a query: write FROM total_time()"),
-        ("FROM events()", "events is a table, not a query: write FROM events"),
+        ("FROM total_time", "total_time is a query; write FROM total_time()"),
+        ("FROM events()", "events is a table, not a query; write FROM events"),
         ("SELEC 1", 'Parser Error: syntax error at or near "SELEC"'),
         ("SELECT nam FROM events", 'Binder Error: Referenced column "nam" not found'),
         ("SELECT error('mine') FROM events", "mine"),
-        ("", "no SQL statement given"),
+        ("", "the SQL has no statement that returns rows"),
     ],
 )
 def test_wrong_sql(run, sql, says):

@@ -118,10 +118,10 @@ def test_no_archive(tmp_path):
     for given, says in {
         (): "no archive given" + make,
         ("missing",): "missing: no such folder" + make,
-        ("empty",): "empty: not an archive, it holds no traces.parquet" + make,
-        ("file",): "file: not an archive, it is a file" + make,
+        ("empty",): "empty: not an archive, since it holds no traces.parquet" + make,
+        ("file",): "file: not an archive, since it is a file" + make,
         ("odd",): "odd: traces.parquet cannot be read: ",
-        ("a[1]",): "a[1]: DuckDB cannot search a path with [ ] in it; move the archive",
+        ("a[1]",): "a[1]: DuckDB cannot search a path that contains [ ]; move the archive",
         ("odd", "odd"): "odd is given twice",
     }.items():
         with pytest.raises(ArchiveError) as error:
@@ -148,13 +148,13 @@ def test_a_broken_data_file(make_archive):
         (
             "GROUP BY job, rank ORDER",
             "GROUP BY job, rank, device ORDER",
-            "total_time_v1: 1 of 3 rows repeat their grain (job, rank)",
+            "total_time_v1: 1 of 3 rows repeat the grain of another row (job, rank)",
         ),
         (
             "::BIGINT AS total_ns",
             "::DOUBLE AS total_ns",
             "total_time_v1: the columns are [('job', 'VARCHAR'), ('rank', 'INTEGER'), "
-            "('total_ns', 'DOUBLE')], declared are ",
+            "('total_ns', 'DOUBLE')], but the header declares ",
         ),
     ],
 )

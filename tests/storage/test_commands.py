@@ -45,7 +45,7 @@ def test_queries_reports_and_exports(archive, tmp_path):
     assert json.loads((tmp_path / "out.json").read_text())["traceEvents"]
     run("export", "critical-path", archive, tmp_path / "path.json", "--only-ranks", 0)
     said = run("shell", archive, "-c", "FROM traces", status=1)
-    assert "a shell reads archives on disk; copy it" in said
+    assert "a shell reads only archives on disk; copy it" in said
     with hta_sql.open(archive) as opened:
         assert "job" in opened._repr_html_() and archive in repr(opened)
         assert hta_sql.plot.temporal_breakdown(opened.temporal_breakdown())

@@ -45,7 +45,7 @@ def test_no_such_bucket_archive_or_traces(s3, bucket, trace):
     )
     assert "The specified bucket does not exist" in refused("ingest", trace, "s3://no-such/a")
     assert "The specified bucket does not exist" in refused("ingest", "s3://no-such/t", bucket)
-    assert f"{bucket}/a: no archive there; `hta-sql ingest" in refused("check", f"{bucket}/a")
+    assert f"{bucket}/a: this is not an archive; `hta-sql ingest" in refused("check", f"{bucket}/a")
     assert f"{bucket}/t: no such object" in refused("ingest", f"{bucket}/t", f"{bucket}/a")
     assert f"no object matches {bucket}/*.json" in refused(
         "ingest", f"{bucket}/*.json", f"{bucket}/a"
@@ -64,7 +64,7 @@ def test_a_list_of_objects_that_are_not_there(bucket, trace, tmp_path):
 
 def test_an_archive_is_not_put_among_other_objects(bucket, fs, trace):
     fs.pipe_file(f"{bucket}/things/a.txt", b"mine")
-    assert "holds files but is no archive (a.txt, …)" in refused(
+    assert "has other files (a.txt, …) and is not an archive" in refused(
         "ingest", trace, f"{bucket}/things"
     )
 

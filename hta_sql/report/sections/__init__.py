@@ -1,5 +1,5 @@
-"""A module a section of the report.
+"""Sections of the report, one per module.
 
-Each has a TITLE, a PLACE among the others (the lowest first) and `parts(subject)`, which yields its
-facts, texts, charts and tables. One that yields nothing is left out.
+Each module has a TITLE, a PLACE (the lowest comes first) and `parts(subject)`, which yields facts,
+texts, charts and tables. A section that yields nothing is left out.
 """

@@ -1,4 +1,4 @@
-"""How the devices' time splits, in all and step by step."""
+"""How the devices spend their time, in total and per step."""
 
 from __future__ import annotations
 
@@ -20,28 +20,29 @@ def parts(subject: Subject) -> Iterator[Part]:
     if not devices:
         return
     yield Chart(
-        "Each device, from its first activity to its last.",
+        "GPU time per device, in % of the time from its first GPU activity to its last.",
         devices,
         plot.temporal_breakdown(devices.table),
     )
     steps = subject.ask("step_breakdown")
     if steps:
         chart = plot.step_breakdown(steps.table)
-        # Its title tells whether it is a mean.
+        # The title of the chart says whether it shows a mean.
         yield Chart(
-            f"{chart.layout.title.text}, from its first GPU activity to its last; where "
-            "steps overlap, another's work counts as idle.",
+            f"{chart.layout.title.text}, from the step's first GPU activity to its last. If steps "
+            "overlap, activities of other steps count as idle time.",
             steps,
             chart,
         )
     kinds = subject.ask("kernel_kind_breakdown")
     yield Chart(
-        "What ran while the devices were busy; every instant counts once.",
+        "Busy time of all devices by the kinds of GPU activity that ran, in %. Each instant counts "
+        "once.",
         kinds,
         plot.kernel_kind_breakdown(kinds.table),
     )
     yield Table(
-        "Devices",
+        "GPU time per device",
         devices,
         [
             "rank",

@@ -1,4 +1,4 @@
-"""Communication between ranks, and who waits for whom."""
+"""Communication between ranks, and which ranks wait for which."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ def parts(subject: Subject) -> Iterator[Part]:
     overlap = subject.ask("comm_comp_overlap")
     if any(row["communication_ns"] for row in overlap.rows):
         yield Chart(
-            "Time with communication on each device, and what of it computation hides.",
+            "Communication time per device: hidden behind computation, and exposed.",
             overlap,
             plot.comm_comp_overlap(overlap.table),
         )
     waits = subject.ask("stragglers")
     if waits:
         yield Chart(
-            "Time that ranks make others wait, and wait themselves, in collectives.",
+            "Waiting time per rank. Above 0: how long the others wait for it in collectives, in "
+            "total. Below 0: how long it waits itself, in collectives and for messages.",
             waits,
             plot.stragglers(waits.table),
         )
         yield Table(
-            "Ranks by what they make the others lose",
+            "Stragglers, one row per rank",
             waits,
             [
                 "rank",
@@ -50,7 +51,7 @@ def parts(subject: Subject) -> Iterator[Part]:
     lost = subject.ask("lost_gpu_time")
     if lost:
         yield Table(
-            "GPU time lost by waiting, charged to where it began",
+            "GPU time lost waiting for late ranks, by the rank and cause where the delay began",
             lost,
             [
                 "rank",
@@ -70,9 +71,14 @@ def parts(subject: Subject) -> Iterator[Part]:
     if speeds:
         chart = plot.collective_bandwidth(speeds.table)
         if chart.data:
-            yield Chart("Bus bandwidth by size of the message, without waiting.", speeds, chart)
+            yield Chart(
+                "Bus bandwidth of collectives by message size, without waits: median in GB/s. Bars "
+                "reach from the 1st to the 99th percentile.",
+                speeds,
+                chart,
+            )
         yield Table(
-            "Collectives by size",
+            "Bandwidth of collectives, by process group, name and message size",
             speeds,
             [
                 "name",

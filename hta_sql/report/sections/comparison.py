@@ -1,4 +1,4 @@
-"""What is otherwise than in the job before."""
+"""What changed since the job before."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ def parts(subject: Subject) -> Iterator[Part]:
     for effect, word in (("prevents", "Not comparable"), ("weakens", "Take care")):
         if found.reasons[effect]:
             yield Text([f"{word}: {reason}." for reason in found.reasons[effect]], True)
-    compared = f"{subject.job}, compared with {subject.base}."
+    compared = f"Job {subject.job} compared with job {subject.base}:"
     if found.reasons["prevents"]:
-        yield Text([f"{compared} The tables below are side by side for what that is worth."])
+        yield Text([f"{compared} The tables below show both, but the differences mean little."])
     else:
-        yield Text([f"{compared} {found.headline}", *_causes(found)])
+        yield Text([compared, found.headline, *_causes(found)])
     steps = subject.ask("step_diff", **two)
     if steps and not found.reasons["prevents"]:
         yield Table(
-            "What a step spends time with",
+            "Time per step before (base) and now (test), trimmed mean of the steps",
             steps,
             [
                 "name",
@@ -55,25 +55,31 @@ def parts(subject: Subject) -> Iterator[Part]:
     kernels = subject.ask("kernel_diff", **two, short_names=True)
     if kernels:
         yield Chart(
-            "Kernels that take longer (to the right) or shorter than before.",
+            "Kernels whose time changed most. Right of 0: longer than before. Left of 0: shorter.",
             kernels,
             plot.diff(kernels.table),
         )
         yield Table(
-            "Kernels before and now: calls in all, time of a call and of a rank's step",
+            "Kernels before (base) and now (test): calls, mean time per call, time per step and "
+            "rank",
             kernels,
             ["kind", "name", *_BEFORE_AND_NOW],
         )
     operators = subject.ask("op_diff", **two, only_cats=["cpu_op", "Operator"])
     if operators:
-        yield Table("Operators before and now, on the host", operators, ["name", *_BEFORE_AND_NOW])
+        yield Table(
+            "Operators on the host before (base) and now (test): calls, mean time per call, time "
+            "per step and rank",
+            operators,
+            ["name", *_BEFORE_AND_NOW],
+        )
 
 
 def _causes(found: Comparison) -> Iterator[str]:
-    """What changed first, the largest ten."""
+    """The ten causes with the largest change of time per step."""
     if not found.causes:
-        yield "No cause is beyond noise: no operator, shape, kernel or collective."
+        yield "No operator, shape, kernel or collective changed beyond noise."
         return
-    yield "Beyond noise, by time in a step:"
+    yield "Causes beyond noise, largest change of time per step first:"
     for cause in found.causes[:10]:
         yield f"{cause['position']}. {cause['text']}"

@@ -1,4 +1,4 @@
-"""What bounds a step, where hta-sql critical-path has found it."""
+"""What bounds a step. It needs hta-sql critical-path to be run first."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def parts(subject: Subject) -> Iterator[Part]:
     if not shares:
         return
     yield Chart(
-        "What each rank's critical path is bound by.",
+        "What bounds the critical path of each rank, in % of the path's time.",
         shares,
         plot.critical_path_summary(shares.table),
     )
     answers = subject.ask("what_if")
     if answers:
-        yield Table("What if something were faster or gone", answers, most=30)
+        yield Table("Time that a step would save if something were faster", answers, most=30)

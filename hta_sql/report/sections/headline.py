@@ -1,4 +1,4 @@
-"""The job in a dozen figures, and what stands out."""
+"""The job in a dozen figures, and the main findings in sentences."""
 
 from __future__ import annotations
 
@@ -23,22 +23,21 @@ _PARTS = (
     ("idle", "idle_ns"),
 )
 
-
-# In words, what rows of idle_gaps and lost_gpu_time call their causes.
+# The causes in idle_gaps and in lost_gpu_time, in words.
 _IDLE = {
-    "host_wait": "the host had launched nothing",
-    "kernel_wait": "kernels followed one another",
-    "other": "what was launched had not begun",
+    "host_wait": "that the host launches late",
+    "kernel_wait": "short gaps between kernels, below 30 µs each",
+    "other": "gaps of 30 µs or more before activities that were launched in time",
 }
 _LATE = {
     "computation": "longer computation",
     "copy": "longer copies",
-    "host": "the host being late",
-    "waiting": "waiting for yet others",
+    "host": "a late host",
+    "waiting": "a wait for further ranks",
     "transfer": "longer transfers",
-    "unexplained": "something that the traces do not tell",
+    "unexplained": "an unexplained delay",
 }
-# What is less is not worth a sentence.
+# Smaller differences and shares of time get no sentence.
 _SPREAD, _SHARE = 0.05, 0.01
 
 
@@ -77,7 +76,7 @@ def _of_steps(steps: list[dict]) -> Iterator[tuple[str, str, str]]:
     of = f"mean of {count:,} step{'s' * (count > 1)} on {ranks:,} rank{'s' * (ranks > 1)}"
     total = sum(row["dur_ns"] for row in steps)
     longest = max(steps, key=lambda row: (row["dur_ns"], -row["rank"], -row["step"]))
-    yield "step", humane("t_ns", total / len(steps)), f"{of}, on the host"
+    yield "step time", humane("t_ns", total / len(steps)), f"{of}, duration on the host"
     yield (
         "longest step",
         humane("t_ns", longest["dur_ns"]),
@@ -85,7 +84,7 @@ def _of_steps(steps: list[dict]) -> Iterator[tuple[str, str, str]]:
     )
     if total:
         busy = sum(row["gpu_busy_ns"] or 0 for row in steps)
-        yield "GPU busy", _percent(busy / total), "time with GPU work of a step / the step's"
+        yield "GPU busy", _percent(busy / total), "busy time of a step's activities / step time"
 
 
 def _of_devices(devices: list[dict]) -> Iterator[tuple[str, str, str]]:
@@ -94,18 +93,19 @@ def _of_devices(devices: list[dict]) -> Iterator[tuple[str, str, str]]:
         yield (
             name,
             _percent(sum(row[column] for row in devices) / span),
-            "from first to last activity",
+            "of the time from first to last activity",
         )
     communication = sum(row["communication_ns"] for row in devices)
     if communication:
         exposed = sum(row["exposed_communication_ns"] for row in devices)
-        yield "overlap", _percent(1 - exposed / communication), "of communication is hidden"
+        hidden = "of communication time is hidden by computation"
+        yield "overlap", _percent(1 - exposed / communication), hidden
 
 
 def _idle(subject: Subject, devices: list[dict]) -> str | None:
-    """What the devices stood idle for most."""
+    """The main cause of idle devices, if it costs enough time."""
     if not devices:
-        return "No GPU activities are in the traces."
+        return "The traces have no GPU activity."
     gaps = idle_gaps_by_cause(subject).rows
     idle: Counter[str] = Counter()
     for row in gaps:
@@ -114,28 +114,30 @@ def _idle(subject: Subject, devices: list[dict]) -> str | None:
     [(cause, idle_ns)] = idle.most_common(1) or [("", 0)]
     if idle_ns <= _SHARE * span:
         return None
-    name = next(row["host_name"] for row in gaps if row["cause"] == cause)  # that of most time
+    name = next(row["host_name"] for row in gaps if row["cause"] == cause)  # with the most time
     meanwhile = f", mostly in {name}" if name and cause == "host_wait" else ""
-    together = " of all GPUs together" if len(devices) > 1 else ""
+    together = " in total on all GPUs" if len(devices) > 1 else ""
     return (
-        f"The GPUs stood idle most while {_IDLE[cause]}{meanwhile}: "
-        f"{humane('t_ns', idle_ns)}{together}, {_percent(idle_ns / span)} of their time."
+        f"The main cause of GPU idle time is {_IDLE[cause]}{meanwhile}: "
+        f"{humane('t_ns', idle_ns)}{together}, {_percent(idle_ns / span)} of the time from first "
+        "to last activity."
     )
 
 
 def _uneven(devices: list[dict]) -> str | None:
-    """Who computes most and least, where that is worth a word."""
-    told = [row for row in devices if row["compute_frac"] is not None]
-    if len(told) < 2:
+    """The devices that compute the most and the least, if they differ enough."""
+    known = [row for row in devices if row["compute_frac"] is not None]
+    if len(known) < 2:
         return None
-    most, least = (pick(told, key=lambda row: row["compute_frac"]) for pick in (max, min))
+    most, least = (pick(known, key=lambda row: row["compute_frac"]) for pick in (max, min))
     if most["compute_frac"] - least["compute_frac"] < _SPREAD:
         return None
-    several = len({row["rank"] for row in told}) < len(told)
+    several = len({row["rank"] for row in known}) < len(known)
     one, other = (f"{row['rank']}" + f" GPU {row['device']}" * several for row in (most, least))
     return (
-        f"Rank {one} computes most, {_percent(most['compute_frac'])} of its span; rank {other} "
-        f"least, {_percent(least['compute_frac'])}."
+        f"Rank {one} computes the most: {_percent(most['compute_frac'])} of the time from its "
+        f"first to its last activity. Rank {other} computes the least: "
+        f"{_percent(least['compute_frac'])}."
     )
 
 
@@ -143,9 +145,9 @@ def _waiting(subject: Subject) -> Iterator[str]:
     late = [row for row in subject.ask("stragglers").rows if row["is_straggler"]]
     for row in late[:3]:
         yield (
-            f"Rank {row['rank']} seems to be a straggler: last in {_percent(row['last_frac'])} "
-            f"of its collectives; the others waited {humane('t_ns', row['caused_wait_ns'])} for "
-            "it, all of them together."
+            f"Rank {row['rank']} is a straggler: it comes last in {_percent(row['last_frac'])} of "
+            "its collectives. The other ranks wait for it for "
+            f"{humane('t_ns', row['caused_wait_ns'])} in total."
         )
     lost = subject.ask("lost_gpu_time").rows
     if lost and (lost[0]["lost_gpu_frac"] or 0) >= _SHARE:
@@ -153,10 +155,10 @@ def _waiting(subject: Subject) -> Iterator[str]:
         names = [row["op_name"], row["kernel_name"]]
         what = row["host_name"] if row["cause"] == "host" else next(filter(None, names), None)
         yield (
-            f"Of the time lost by waiting for other ranks, most began with {_LATE[row['cause']]}"
-            f" on rank {row['rank']}{f' ({what})' if what else ''}: "
-            f"{humane('t_ns', row['lost_gpu_ns'])} of all GPUs together, "
-            f"{_percent(row['lost_gpu_frac'])} of their time."
+            f"The main cause of GPU time lost waiting for late ranks is {_LATE[row['cause']]} on "
+            f"rank {row['rank']}{f' ({what})' if what else ''}: "
+            f"{humane('t_ns', row['lost_gpu_ns'])} in total on all GPUs, "
+            f"{_percent(row['lost_gpu_frac'])} of the time from first to last activity."
         )
 
 
@@ -167,25 +169,28 @@ def _longest(subject: Subject) -> str | None:
         return None
     top = max(rows, key=lambda row: row["total_ns"])
     name = top["name"] or "-"
-    told = name if len(name) < 80 else f"{name[:79]}…"
+    shown = name if len(name) < 80 else f"{name[:79]}…"
     return (
-        f"{told} runs longest of all kernels and copies: {_percent(top['total_ns'] / total)} "
-        "of their summed time."
+        f"{shown} takes the most time of all kernels, copies and memsets: "
+        f"{_percent(top['total_ns'] / total)} of the sum of their durations."
     )
 
 
 def _warnings(job: dict, ranks: list[int], devices: list[dict]) -> Iterator[str]:
     if job["lost"] or job["damaged"]:
         yield (
-            f"{job['lost']:,} elements of the traces could not be used, and {job['damaged']} of "
-            f"{job['ranks']} files are damaged or cut off: see Traces."
+            f"{job['lost']:,} elements of the traces could not be used. Files that are damaged or "
+            f"cut short: {job['damaged']} of {job['ranks']}. The section Traces has details."
         )
     if (job["world"] or 0) > job["ranks"]:
-        yield f"The job has {job['world']:,} ranks; the archive has traces of {job['ranks']:,}."
+        yield (
+            f"The job has {job['world']:,} ranks, but the archive has traces of only "
+            f"{job['ranks']:,}."
+        )
     without = [rank for rank in ranks if rank not in {row["rank"] for row in devices}]
     if devices and without:
         some = ", ".join(map(str, without[:10])) + (", …" if len(without) > 10 else "")
-        yield f"No GPU activity is in the traces of: rank {some}. No chart of devices has them."
+        yield f"Ranks whose traces have no GPU activity: {some}. Charts of devices leave them out."
 
 
 def _percent(share: float | None) -> str:

@@ -1,4 +1,4 @@
-"""Why the devices stand idle."""
+"""Why devices are idle."""
 
 from __future__ import annotations
 
@@ -18,20 +18,25 @@ PLACE = 40
 def parts(subject: Subject) -> Iterator[Part]:
     gaps = idle_gaps_by_cause(subject)
     if gaps:
-        yield Table("What the host did while a whole device stood idle, all ranks.", gaps, most=30)
+        yield Table(
+            "Idle time of whole devices on all ranks, by cause and by what the host did meanwhile",
+            gaps,
+            most=30,
+        )
     causes = subject.ask("idle_time_breakdown", only_ranks=subject.shown_ranks)
     if causes:
         yield Chart(
-            "Gaps on each stream by cause: the host had not launched yet; kernels follow one "
-            "another; other, what was launched waited longer. A stream that is seldom used is no "
-            f"loss. {subject.says_ranks}",
+            "Idle time per stream between its activities, by cause. Waiting for the host: the next "
+            "launch came late. Between kernels: launched in time, gap below 30 µs. Other: "
+            "launched in time, longer gap. A stream that is rarely used is idle without loss. "
+            f"{subject.says_ranks}",
             causes,
             plot.idle_time_breakdown(causes.table),
         )
 
 
 def idle_gaps_by_cause(subject: Subject) -> Answer:
-    """Why whole devices stood idle, and what the host did; the most time first."""
+    """Idle time of whole devices by cause and by what the host did; the most time first."""
     return subject.sql(
         """\
 SELECT

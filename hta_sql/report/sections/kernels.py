@@ -16,7 +16,7 @@ PLACE = 50
 
 
 def parts(subject: Subject) -> Iterator[Part]:
-    # A table row a kernel, however many ranks there are.
+    # One row per kernel, summed over the ranks.
     kernels = subject.sql(
         """\
 SELECT
@@ -35,11 +35,12 @@ ORDER BY total_ns DESC, kind, name""",
     )
     if not kernels:
         return
-    yield Chart("Kernels by their time on all ranks.", kernels, plot.kernel_stats(kernels.table))
+    yield Chart("Kernels by total time on all ranks.", kernels, plot.kernel_stats(kernels.table))
     spread = subject.ask("kernel_distribution", short_names=True)
     if len(subject.ranks) > 1:
         yield Chart(
-            "Mean time a call; bars to the fastest and the slowest rank's mean.",
+            "Mean time per call of each kernel. Bars reach from the fastest rank's mean to the "
+            "slowest rank's.",
             spread,
             plot.kernel_distribution(spread.table),
         )
@@ -48,16 +49,16 @@ ORDER BY total_ns DESC, kind, name""",
     chart = plot.launch_stats(launches.table)
     if chart.data:
         yield Chart(
-            f"Launches of rank {subject.one_rank} that stand out, of "
-            f"{launches.table.num_rows:,}. Behind a full queue activities start late, "
-            "which is no harm.",
+            f"Outliers among the {launches.table.num_rows:,} launched activities of rank "
+            f"{subject.one_rank}: number of activities by time. Late activities do no harm if they "
+            "wait in a full queue.",
             launches,
             chart,
         )
     summary = subject.ask("launch_summary")
     if summary:
         yield Table(
-            "Launches, rank by rank",
+            "Launches per rank",
             summary,
             [
                 "rank",

@@ -1,4 +1,4 @@
-"""Operators of the program, their stacks, and how near they come to the device's best."""
+"""Operators of the program, their call stacks and their roofline."""
 
 from __future__ import annotations
 
@@ -34,17 +34,18 @@ ORDER BY self_kernel_ns DESC, host_self_ns DESC, name""",
     )
     if operators:
         yield Table(
-            "Operators: time on the host with and without what they call, and of the GPU work "
-            f"launched in them and by themselves. {subject.says_ranks}",
+            "Operators: host time with (host_total) and without (host_self) what they call, and "
+            "time of GPU activities launched inside them (kernel) and by themselves (self_kernel). "
+            f"{subject.says_ranks}",
             operators,
         )
     whose, stacks = "GPU", subject.ask("folded_stacks", only_ranks=[subject.one_rank])
-    if not stacks:  # of a trace without a GPU
+    if not stacks:  # a trace without GPU activity
         whose = "Host"
         stacks = subject.ask("folded_stacks", only_ranks=[subject.one_rank], weight="host")
     if stacks:
         yield Chart(
-            f"{whose} time by call stack, rank {subject.one_rank}: click to zoom in.",
+            f"{whose} time by call stack on rank {subject.one_rank}. Click a frame to zoom in.",
             stacks,
             plot.flame_graph(stacks.table),
         )
@@ -52,5 +53,7 @@ ORDER BY self_kernel_ns DESC, host_self_ns DESC, name""",
     chart = plot.roofline(flops.table)
     if chart.data:
         yield Chart(
-            f"Operators against the roof of the device, rank {subject.one_rank}.", flops, chart
+            f"Roofline of operators on rank {subject.one_rank}. Larger marks take more GPU time.",
+            flops,
+            chart,
         )

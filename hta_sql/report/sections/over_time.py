@@ -1,4 +1,4 @@
-"""One rank over time: its queues, its copies, its memory."""
+"""Queue lengths, copies and memory of one rank over time."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ def parts(subject: Subject) -> Iterator[Part]:
     queues = subject.ask("queue_length_series", only_ranks=[rank])
     if queues:
         yield Chart(
-            f"Activities launched and not yet begun, rank {rank}.",
+            f"Queue length of each stream on rank {rank}: activities launched but not yet started.",
             queues,
             plot.queue_length_series(queues.table),
         )
     copies = subject.ask("memory_bandwidth_series", only_ranks=[rank])
     if copies:
         yield Chart(
-            f"Speed of copies and memsets under way, rank {rank}.",
+            f"Bandwidth of copies and memsets on rank {rank}, in GB/s.",
             copies,
             plot.memory_bandwidth_series(copies.table),
         )
     memory = subject.ask("memory_timeline", only_ranks=[rank])
     chart = plot.memory_timeline(memory.table)
     if chart.data:
-        yield Chart(f"Memory that the allocators hold, rank {rank}.", memory, chart)
+        yield Chart(f"Memory of the allocators on rank {rank}, in bytes.", memory, chart)
     peaks = subject.ask("memory_peak")
     if peaks:
         yield Table(
-            "Most memory in use, device by device",
+            "Peak memory per device",
             peaks,
             [
                 "rank",

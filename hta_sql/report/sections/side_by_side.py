@@ -1,4 +1,4 @@
-"""The ranks beside each other."""
+"""The ranks compared with each other."""
 
 from __future__ import annotations
 
@@ -22,10 +22,13 @@ def parts(subject: Subject) -> Iterator[Part]:
     if not busy:
         return
     yield Chart(
-        "Share of each slice of time with any activity, on aligned clocks.",
+        "Busy share of each rank over time, in %, on aligned clocks.",
         busy,
         plot.heatmap(busy.table),
     )
     imbalance = subject.ask("rank_imbalance")
     if imbalance:
-        yield Table("How uneven the ranks are: 1 is even.", imbalance)
+        yield Table(
+            "Imbalance between ranks: largest time divided by mean time; 1 means equal ranks",
+            imbalance,
+        )

@@ -1,4 +1,4 @@
-"""What ran when, in one step."""
+"""The GPU activities of one step on a timeline."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 TITLE = "Timeline"
 PLACE = 80
-# More marks make a page slow.
+# More marks would make the page slow.
 _MOST = 8000
 
 
@@ -26,19 +26,20 @@ def parts(subject: Subject) -> Iterator[Part]:
     activities = subject.ask("kernel_timeline", **chosen)
     if not activities:
         return
-    told = "The whole trace." if subject.step is None else f"Step {subject.step}."
+    shown = "the whole trace" if subject.step is None else f"step {subject.step}"
+    caption = f"GPU activities of {shown}."
     if activities.table.num_rows > _MOST:
-        # Longer than the first one that is left out, so at most _MOST.
+        # One ns more than the longest that is left out, so that at most _MOST remain.
         durations = np.partition(activities.table["dur_ns"].to_numpy(), -_MOST - 1)
         shortest = 1 + int(durations[-_MOST - 1])
         count = activities.table.num_rows
         activities = subject.ask("kernel_timeline", **chosen, min_dur_ns=shortest)
-        told += (
-            f" The {activities.table.num_rows:,} longest of {count:,} activities: "
-            "hta-sql export perfetto has all."
+        caption += (
+            f" Only the {activities.table.num_rows:,} longest of {count:,} are drawn; "
+            "hta-sql export perfetto writes all."
         )
     yield Chart(
-        f"{told} {subject.says_ranks} Drag to zoom in, double-click to zoom out.",
+        f"{caption} {subject.says_ranks} Drag to zoom in, double-click to zoom out.",
         activities,
         plot.kernel_timeline(activities.table),
     )

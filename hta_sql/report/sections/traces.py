@@ -1,4 +1,4 @@
-"""The traces that this is made from, and what of them could not be used."""
+"""The traces of the job, and their elements that could not be used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SELECT rank, host, event_count, quarantined_count, status, file_bytes, rank_sour
 FROM traces
 WHERE job = {job}
 ORDER BY rank""")
-    yield Table("Files", files, most=512)
+    yield Table("Trace files", files, most=512)
     reasons = subject.sql("""\
 SELECT
     reason,
@@ -32,9 +32,12 @@ WHERE job = {job}
 GROUP BY ALL
 ORDER BY count DESC, reason""")
     if reasons:
-        yield Table("What could not be used: rows of `quarantine`, which keeps the bytes.", reasons)
+        yield Table(
+            "Elements that could not be used, by reason; the table quarantine has their bytes",
+            reasons,
+        )
     else:
-        yield Text(["Everything in the files could be used: nothing was quarantined."])
+        yield Text(["All elements of the files could be used; nothing was quarantined."])
     audit = subject.ask("collective_audit")
     if audit:
-        yield Table("Collectives that did not pair cleanly across ranks", audit, most=30)
+        yield Table("Faults in pairing collectives and messages across ranks", audit, most=30)

@@ -29,9 +29,9 @@
 -- there are no rows.
 --
 -- HTA's get_stack_of_node gives the same rows, but without the forward pass and in order of start.
--- There, the parent of an operation without a caller is a negative number that stands for the
--- thread. HTA leaves out activities on stream 0. It fails if a stack is about 1,000 deep, or if
--- rounding to whole microseconds makes a duration negative.
+-- There, the parent of an operation without a caller is the number of its thread, negated: -3914
+-- for thread 3914. HTA leaves out activities on stream 0. It fails if a stack is about 1,000 deep,
+-- or if rounding to whole microseconds makes a duration negative.
 --
 -- since: 0.1
 -- grain: job, rank, event_id

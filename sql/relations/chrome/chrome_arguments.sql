@@ -1,6 +1,6 @@
--- Arguments of events, the text of a JSON object, made fit for an export.
+-- Arguments of events (the text of a JSON object), changed for an export.
 
--- With more members, the text between the braces of an object; NULL where there are none.
+-- Adds `more_members`, the text between the braces of an object. If it is NULL, nothing is added.
 CREATE OR REPLACE MACRO with_members(arguments, more_members) AS
 CASE
     WHEN more_members IS NULL THEN arguments
@@ -11,8 +11,8 @@ CASE
     ELSE '{' || more_members || ',"args":' || arguments || '}'
 END;
 
--- With a rank's digits behind the ids that join events within a rank, so that they do not join
--- those of another one. 0 and less is nobody's id and stays.
+-- Appends a rank's digits to the ids that link events within a rank, so that they do not link to
+-- events of another rank. Ids of 0 or less link nothing and stay as they are.
 CREATE OR REPLACE MACRO ids_of_rank(arguments, digits) AS
 regexp_replace(
     arguments,
@@ -23,7 +23,7 @@ regexp_replace(
     'g'
 );
 
--- The device of which a change of memory tells; NULL where it is the host's.
+-- The GPU whose memory an event changes. NULL if it is the host's memory.
 CREATE OR REPLACE MACRO device_of_memory(arguments) AS
 CASE
     WHEN regexp_matches(arguments, '"Device Type"\s*:\s*"?[1-9]')

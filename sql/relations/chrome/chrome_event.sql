@@ -1,14 +1,14 @@
--- An event as Chrome's trace format has it: an object of JSON on one line.
+-- An event in Chrome's trace format: a JSON object on one line.
 --
--- Times are ns, written as microseconds with three decimals; `arguments` and `more_keys` are text
--- of JSON objects. What is NULL is left out.
+-- Times are ns, written as microseconds with three decimals. `arguments` and `more_keys` are the
+-- text of JSON objects. Values that are NULL are left out.
 
--- 1234567 is 1234.567.
+-- 1234567 becomes 1234.567.
 CREATE OR REPLACE MACRO chrome_time(ns) AS
 CASE WHEN ns < 0 THEN '-' ELSE '' END
     || (abs(ns) // 1000)::VARCHAR || '.' || lpad((abs(ns) % 1000)::VARCHAR, 3, '0');
 
--- Of a process, a thread or a flow: a number where it looks like one.
+-- The id of a process, a thread or a flow: a number if it looks like one.
 CREATE OR REPLACE MACRO chrome_id(value) AS
 CASE
     WHEN regexp_full_match(value, '-?(0|[1-9]\d{0,17})') THEN value

@@ -1,8 +1,8 @@
--- The GPU activities of a job's ranks and steps on the reference rank's clock: job, rank, kind,
--- start_ns and end_ns; on their own where no clock is known.
+-- The GPU activities of a job's ranks and steps on the reference rank's clock.
 --
--- `clocks` are rows of aligned_clocks; `jobs`, `ranks` and `steps` are those to look at; NULL means
--- all.
+-- `clocks` are rows of aligned_clocks. `jobs`, `ranks` and `steps`: those to look at (NULL: all).
+-- Returns job, rank, kind, start_ns and end_ns. If a rank's clock is not known, its times stay on
+-- its own clock.
 --
 -- reads: aligned_ns, gpu_activities
 CREATE OR REPLACE MACRO aligned_activities(clocks, jobs, ranks, steps) AS TABLE

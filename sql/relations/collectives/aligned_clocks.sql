@@ -1,23 +1,24 @@
--- What each rank's clock shows, against the clock of a reference rank.
+-- Each rank's clock against the clock of a reference rank.
 --
--- `members` are rows of paired_members. Gives one row for each rank of theirs:
+-- `members` are rows of paired_members. Returns one row per rank in them, with
 --
 --     reference_rank  the lowest rank that collectives tie to it, directly or through others
---     local_ns        an instant on its own clock, and
---     reference_ns    the same one on the reference rank's
---     gain            what it gains on the reference's clock, as a share of its own time
---     residual_ns     how far off the ends of collectives are at most, but for 5 of 100; and for
---                     what few of them leave open, three times that over the root of their
---                     number
---     anchor_count    collectives of which this is known
+--     local_ns        an instant on the rank's own clock
+--     reference_ns    the same instant on the reference rank's clock
+--     gain            what its clock gains on the reference's, as a share of its own time
+--     residual_ns     error of the fit at the ends of collectives: the 95th percentile, times
+--                     1 + 3 / sqrt(anchor_count) to allow for few collectives; with fewer than 3,
+--                     plus the shortest one's duration
+--     anchor_count    number of collectives that this is derived from
 --
--- All NULL for a rank that nothing ties. An instant of a rank's clock is, on the reference's,
+-- All are NULL for a rank that has no ties. This converts an instant of a rank's clock to the
+-- reference rank's clock:
 --
 --     aligned_ns(at, local_ns, reference_ns, gain)
 --
--- Two ranks are tied as clock_ties says. From the reference rank outwards, each rank takes the
--- clock of the rank before it on the way with fewest ties, and of equally few on that with the
--- least residual; residuals on the way add up.
+-- clock_ties says which ranks are tied. Each rank takes its clock from the previous rank on the
+-- path with the fewest ties from the reference rank. If several paths are equally short, the one
+-- with the least residual counts. Residuals along the path add up.
 --
 -- reads: clock_ties
 CREATE OR REPLACE MACRO aligned_clocks(members) AS TABLE
@@ -29,7 +30,7 @@ ranks AS MATERIALIZED (
     SELECT DISTINCT job, rank
     FROM query_table(members)
 ),
--- The lowest rank within reach.
+-- The lowest rank that can be reached through ties.
 reach (job, rank, reference_rank) AS (
     WITH RECURSIVE reached (job, rank, reference_rank) USING KEY (job, rank) AS (
         SELECT job, rank, rank AS reference_rank

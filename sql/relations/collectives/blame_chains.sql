@@ -1,9 +1,10 @@
--- From each late arrival on to where the late rank waited, to who was late there, and so on.
+-- Chains of late arrivals: from a late rank to the rank that it waited for before, and so on.
 --
--- `direct` needs late_id, job, collective_id and next_id, the collective_id of where the late rank
--- waited, if it did. Gives job, chain_id, which is the first one's collective_id, hop from 0 on,
--- the late_id of each and is_root for the last. A chain ends where nobody waited, where nobody was
--- late enough to be in `direct`, or after 16 hops.
+-- `direct` needs late_id, job, collective_id and next_id: the collective_id of the collective in
+-- which the late rank waited, NULL if it did not wait. Returns job, chain_id (the collective_id of
+-- the chain's first arrival), hop (from 0), the late_id of each arrival, and is_root, true for the
+-- last one. A chain ends if the late rank did not wait, if no arrival in `direct` was late at that
+-- collective, or after 16 hops.
 CREATE OR REPLACE MACRO blame_chains(direct) AS TABLE
 WITH RECURSIVE
 links AS MATERIALIZED (

@@ -1,18 +1,17 @@
--- How many bytes of a collective's message each link has to carry, as a multiple of the message.
+-- How many bytes each link carries for a collective, as a multiple of the message.
 --
--- In a group of n ranks the factor is `passes`, of this (n - 1) / n where a rank keeps its own
--- share (`keeps_own_share`). The message is the larger one of a rank's input and output. Bandwidth
--- times this factor, the bus bandwidth, can be held against a link's speed whatever the collective
--- and n. It is that of a ring; switches that reduce (NVLS, SHARP) may well go beyond a link's
--- speed.
+-- In a group of n ranks the factor is `passes`, times (n - 1) / n if each rank keeps its own share
+-- (`keeps_own_share`). The message is the larger of a rank's input and output. Bandwidth times this
+-- factor is the bus bandwidth. It can be compared with a link's speed, for any collective and any
+-- n. The factors are those of a ring. Switches that reduce (NVLS, SHARP) can exceed a link's speed.
 --
 -- To change a factor or add an operation, replace this view by one with the same columns.
 CREATE OR REPLACE VIEW bus_factors AS
 SELECT
-    operation,        -- as collective_operation names it
+    operation,        -- name that collective_operation gives
     passes,
     keeps_own_share,
-    reference         -- where the factor comes from
+    reference         -- source of the factor
 FROM (
     VALUES
         ('all_reduce', 2, true, 'nccl-tests, doc/PERFORMANCE.md, AllReduce'),

@@ -1,11 +1,11 @@
--- Calls of a rank that come in another order than that of their Seq.
+-- Calls of a rank whose order in time differs from the order of their Seq.
 --
--- `members` are rows of paired_members, `placed` of placed_collectives. Gives job, lane, rank,
--- reason, which is out_of_order, place, collective_id and detail.
+-- `members` are rows of paired_members, `placed` of placed_collectives. Returns job, lane, rank,
+-- reason (out_of_order), place, collective_id and detail.
 CREATE OR REPLACE MACRO calls_out_of_order(members, placed) AS TABLE
 WITH
--- Lanes in which some rank may have had its calls in another order than that of their Seq: not
--- those where all members of each collective had begun when the first of the next one did.
+-- Lanes in which a rank may have had its calls in an order different from that of their Seq. A lane
+-- is left out if all members of each collective had begun before the first member of the next one.
 entangled AS MATERIALIZED (
     SELECT lane
     FROM (

@@ -1,22 +1,25 @@
--- What each rank's clock shows against that of a rank with which it shares collectives.
+-- Each rank's clock against the clock of a rank with which it shares collectives.
 --
--- `members` are rows of paired_members. Gives, both ways for each two ranks that are tied, job,
--- rank, other, local_ns, other_ns, gain, residual_ns and anchor_count: as aligned_clocks has them,
--- with the other rank as the reference.
+-- `members` are rows of paired_members. Returns, in both directions for each two ranks that are
+-- tied, job, rank, other, local_ns, other_ns, gain, residual_ns and anchor_count, with the meanings
+-- of aligned_clocks and the other rank as the reference.
 --
--- What ties two clocks is that all members of an all-reduce, all-gather, reduce-scatter, all-to-all
--- or barrier leave it together, once the last one has come. In each group, the ends on the
--- rank with most of them, the hub, are held against those on each other member:
+-- All members of an all-reduce, all-gather, reduce-scatter, all-to-all or barrier leave it
+-- together, once the last one has come. This ties their clocks. In each group, the rank with most
+-- of these collectives is the hub. The ends of collectives on each other member are compared with
+-- the ends on the hub:
 --
---     apart        end on the member less end on the hub, of up to 1000 collectives spread evenly
+--     apart        end on the member minus end on the hub, of up to 1000 collectives spread evenly
 --     gain         median of the slopes between collectives half of the window apart (Theil and
---                  Sen); 0 where there are less than 8, where it does not halve what is left over,
---                  so is hardly to be seen, and where it is 1 % or more: no clock drifts so, but
---                  ends in disorder look like it. So aligned instants keep a rank's order
---     local_ns     by the median of what is left
+--                  Sen). It is 0 for fewer than 8 collectives, and if it does not halve the
+--                  interquartile range of the residuals. It is also 0 if it is 1 % or more: no
+--                  clock drifts so fast, but ends in disorder can look like it. So aligned instants
+--                  keep the order that they have on a rank
+--     local_ns     from the median of the residuals
 --
--- Medians do not mind if some collectives end in disorder. Collectives of less than 20 us, whose
--- ends may be as far apart as they are long, count where a group has no eight longer ones.
+-- Medians are not affected if some collectives end in disorder. The ends of a collective may be as
+-- far apart as it is long. So collectives of less than 20 us count only in groups with fewer than
+-- eight longer ones.
 CREATE OR REPLACE MACRO clock_ties(members) AS TABLE
 WITH
 anchors AS NOT MATERIALIZED (
@@ -58,7 +61,7 @@ chosen AS (
     FROM spread
     WHERE place % ((place_count + 999) // 1000) = 0
 ),
--- The hub's own among them, which is apart from itself by nothing.
+-- Includes the hub's own ends, with a difference of 0.
 ends AS MATERIALIZED (
     SELECT
         c.job,
@@ -100,7 +103,7 @@ bases AS MATERIALIZED (
     FROM ends
     GROUP BY job, group_id, hub, rank
 ),
--- What is left over, with the slope and without.
+-- The residuals with the slope and without it.
 left_over AS (
     SELECT
         e.job,
@@ -143,7 +146,7 @@ residuals AS (
         f.job,
         f.group_id,
         f.rank,
-        -- One or two may both be off, by no more than they take.
+        -- One or two ends may both be off, by at most their transfer time.
         CASE WHEN count(*) < 3 THEN min(e.transfer_ns) ELSE 0 END + ceil(
             quantile_disc(
                 abs(

@@ -1,5 +1,5 @@
--- The kernels by which ranks speak with each other: those to which the profiler adds the arguments
--- of a collective, a send or a receive. `jobs` are the jobs to look at; NULL means all.
+-- The kernels by which ranks communicate: those with the profiler's arguments of a collective, a
+-- send or a receive. `jobs`: the jobs to look at (NULL: all).
 --
 -- reads: gpu_activities
 CREATE OR REPLACE MACRO collective_calls(jobs) AS TABLE
@@ -34,7 +34,8 @@ WHERE a.collective_name <> ''
   AND a.kind = 'communication'
   AND (jobs IS NULL OR list_contains(jobs, a.job));
 
--- What is text in them, or says what they do: once for all calls of a rank that look the same.
+-- The text columns of these calls, and those that describe the operation: one row for all calls of
+-- a rank that are equal in them.
 CREATE OR REPLACE MACRO call_kinds(jobs) AS TABLE
 SELECT
     job,

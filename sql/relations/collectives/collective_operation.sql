@@ -1,4 +1,4 @@
--- Which operation a collective is, by the name that PyTorch gives it; NULL for one not known.
+-- The operation of a collective, from the name that PyTorch gives it. NULL for unknown names.
 CREATE OR REPLACE MACRO collective_operation(name) AS
 CASE
     WHEN name IN ('allreduce', 'all_reduce', 'allreduce_coalesced', 'allreduce_sparse')
@@ -23,16 +23,17 @@ CASE
     WHEN name IN ('gather', 'scatter', 'send', 'recv', 'barrier') THEN name
 END;
 
--- Whether its members leave it together, once the last of them has come. Of the others a root may
--- be done before its peers have begun. One that is not known may be of either kind.
+-- Whether all members leave the operation together, once the last of them has come. In other
+-- operations a root may finish before its peers have begun. An unknown operation may be of either
+-- kind and gives false.
 CREATE OR REPLACE MACRO ends_together(operation) AS
 coalesce(
     operation IN ('all_reduce', 'all_gather', 'reduce_scatter', 'all_to_all', 'barrier'),
     false
 );
 
--- Whether all members have to give the same numbers of elements: not where each may send another
--- number to each, nor where only a root has all of them.
+-- Whether all members have to give the same numbers of elements. This is false if each member may
+-- send a different number to each other one, and if only a root has all elements.
 CREATE OR REPLACE MACRO sizes_agree(name) AS
 coalesce(
     collective_operation(name) IN ('all_reduce', 'broadcast', 'reduce', 'barrier')

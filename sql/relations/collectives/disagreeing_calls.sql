@@ -1,8 +1,7 @@
--- Members of a collective that do not say what most of the others do: its name, number format or
--- size.
+-- Members of a collective whose name, number format or size differs from most other members'.
 --
--- `members` are rows of paired_members, `placed` of placed_collectives. Gives job, lane, rank,
--- reason, place, collective_id and detail: reason is other_name, other_dtype or other_size.
+-- `members` are rows of paired_members, `placed` of placed_collectives. Returns job, lane, rank,
+-- reason, place, collective_id and detail. reason is other_name, other_dtype or other_size.
 CREATE OR REPLACE MACRO disagreeing_calls(members, placed) AS TABLE
 WITH
 disagreeing AS MATERIALIZED (

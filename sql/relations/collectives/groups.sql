@@ -1,8 +1,9 @@
--- The process groups of jobs, by their numbers in each: of several descriptions of one the least.
+-- The process groups of jobs, with a number in each job.
 --
--- What it gives is stored, so a change of meaning is a new version. `jobs` are the jobs to look at;
--- NULL means all. Gives job, group_number, process_group, process_group_desc, group_size, ranks,
--- ranks_source, ranks_text and is_ambiguous, as in known_groups.
+-- If a group has several descriptions, each column has the least value. The result is stored, so a
+-- change of meaning is a new version. `jobs`: the jobs to look at (NULL: all). Returns job,
+-- group_number, process_group, process_group_desc, group_size, ranks, ranks_source, ranks_text and
+-- is_ambiguous, as in known_groups.
 --
 -- reads: call_kinds, known_groups
 CREATE OR REPLACE MACRO groups_v1(jobs := NULL) AS TABLE

@@ -1,9 +1,8 @@
--- The process groups, as groups_v1 has them: stored ones, and computed ones of
--- jobs of which none are stored.
+-- The process groups as in groups_v1: stored ones, and computed ones for jobs without stored ones.
 --
--- Planning what computes them takes most of a small query's time. So an archive that is opened, and
--- knows which jobs have none, puts in this macro's place one that reads less. `jobs` are the jobs
--- to look at; NULL means all.
+-- `jobs`: the jobs to look at (NULL: all). Planning the computation takes most of a small query's
+-- time. So when an archive is opened and it is known which jobs lack stored results, this macro is
+-- replaced by one that reads less.
 --
 -- reads: groups_v1, jobs_without_results, stored_groups
 CREATE OR REPLACE MACRO groups_of(jobs) AS TABLE

@@ -1,6 +1,6 @@
--- The process groups of jobs, as groups_v1 has them, with a group_id that is unique over all jobs.
+-- The process groups of jobs as in groups_v1, with a group_id that is unique over all jobs.
 --
--- `jobs` are the jobs to look at; NULL means all.
+-- `jobs`: the jobs to look at (NULL: all).
 --
 -- reads: groups_of
 CREATE OR REPLACE MACRO groups_of_jobs(jobs) AS TABLE

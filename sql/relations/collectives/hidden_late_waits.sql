@@ -1,8 +1,8 @@
--- What computation hid of the waits for late ranks.
+-- How much of the waits for late ranks is hidden by computation.
 --
--- `late` needs late_id, job and collective_id, `members` are rows of paired_members, of `jobs`;
--- NULL means all. Gives late_id and hidden_wait_ns, the sum over the collective's members, NULL
--- where a wait's is not known.
+-- `late` needs late_id, job and collective_id. `members` are rows of paired_members of `jobs`
+-- (NULL: all). Returns late_id and hidden_wait_ns, the sum over the collective's members. The sum
+-- is NULL if one of the waits is not known.
 --
 -- reads: hidden_waits
 CREATE OR REPLACE MACRO hidden_late_waits(late, members, jobs) AS TABLE

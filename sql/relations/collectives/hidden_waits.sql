@@ -1,29 +1,30 @@
--- How much of each wait the computation of its device hides.
+-- How much of each wait is hidden by computation on the same device.
 --
 -- `waits` needs job, rank, device, event_id, start_ns, dur_ns, wait_ns, computed_before_ns and
--- hidden_ns: a kernel, as in gpu_activities, of which the first wait_ns are waiting.
--- They are of `jobs` and `ranks`; NULL means all. Gives each wait with
+-- hidden_ns: kernels as in gpu_activities, each of which waits for its first wait_ns. They are of
+-- `jobs` and `ranks` (NULL: all). Returns each wait with
 --
---     hidden_wait_ns  of wait_ns, time with a computation on the device
+--     hidden_wait_ns  the part of wait_ns during which a computation runs on the device
 --
--- A kernel of which nothing or all is hidden, or which waited for nothing or all its time, tells it
--- by itself; NULL where hidden_ns is. For the others, partly hidden, it is what was computed until
--- the wait's end, less what was until its start. Of the computations that began by
--- an instant,
+-- If a kernel is hidden completely or not at all, or if it waits for all of its time or not at all,
+-- this follows from the kernel alone. Else it is NULL if hidden_ns is NULL. For kernels that are
+-- partly hidden, it is the time computed until the end of the wait, minus the time computed until
+-- its start. For the computations that began by an instant,
 --
 --     end_ns   is the latest end
---     idle_ns  is how long there was none until the last of them began: its start_ns less its
---              computed_before_ns
+--     idle_ns  is the time without any computation before the last of them began: its start_ns
+--              minus its computed_before_ns
 --
 --     a  [===)    [=====)
 --     b               [=======)
 --     instants           |          16: idle_ns 5, end_ns 21; computed until then 16 - 5 = 11
 --                                |  24: idle_ns 5, end_ns 21; computed until then 21 - 5 = 16
 --
--- and computed until then was the lesser of the instant and end_ns, less idle_ns.
+-- The time computed until the instant is the lesser of the instant and end_ns, minus idle_ns.
 --
--- Here the devices are laid end to end on one axis of time, as in busy_times, each from the start
--- of its first such wait to the end of its last; end_ns and idle_ns both begin at its zero_ns.
+-- The devices are laid end to end on one axis of time, as in busy_times. Each covers the time from
+-- the start of its first partly hidden wait to the end of its last. end_ns and idle_ns both count
+-- from its zero_ns.
 --
 -- reads: gpu_activities
 CREATE OR REPLACE MACRO hidden_waits(waits, jobs, ranks) AS TABLE
@@ -100,7 +101,8 @@ SELECT
 FROM query_table(waits)
 WHERE (wait_ns > 0 AND wait_ns < dur_ns AND hidden_ns > 0 AND hidden_ns < dur_ns) IS NOT TRUE
 UNION ALL BY NAME
--- Before a device's first computation, end_ns and idle_ns are the device's before it, or NULL.
+-- Before a device's first computation, end_ns and idle_ns are those of the device before it, or
+-- NULL.
 SELECT
     p.* EXCLUDE (wait_id, zero_ns, until_ns, computed_ns),
     least(p.until_ns, greatest(b.end_ns, p.zero_ns)) - greatest(b.idle_ns, p.zero_ns)

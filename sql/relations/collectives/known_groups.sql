@@ -1,5 +1,5 @@
--- The process groups that traces declare in their header, `distributedInfo`. Ranks are a list
--- there, or the text of one; NULL where that is cut short.
+-- The process groups that traces declare in their header, `distributedInfo`. The header has ranks
+-- as a list or as the text of a list. ranks is NULL if that text is cut short.
 --
 -- reads: traces
 CREATE OR REPLACE MACRO declared_groups(jobs) AS TABLE
@@ -19,21 +19,22 @@ FROM (
     WHERE (jobs IS NULL OR list_contains(jobs, t.job))
 );
 
--- The process groups in which ranks speak with each other, with all their members.
+-- The process groups in which ranks communicate, with all their members.
 --
--- `kinds` are rows of call_kinds. Gives one row for each job and each way in which its traces
--- describe a group: process_group, process_group_desc, group_size and ranks_text as there, and
+-- `kinds` are rows of call_kinds. Returns one row per job and per description of a group in its
+-- traces: process_group, process_group_desc, group_size and ranks_text from the description, and
 --
 --     group_id      equal for equal groups of a job, and only for these
 --     group_number  the same, from 1 in each job, in order of names and members
---     ranks         its members, sorted by their place in the group; NULL where no trace tells
---     ranks_source  what tells them: trace, distributedInfo, start and stride, first and last ranks
+--     ranks         its members, sorted by their place in the group; NULL if no trace says
+--     ranks_source  source of ranks: trace, distributedInfo, start and stride, first and last ranks
 --                   or world size
---     is_ambiguous  several groups may be behind the description, as they have more ranks than one
+--     is_ambiguous  the description may stand for several groups: the members are not known, and
+--                   the size is not known or more ranks use the description than it has members
 --
--- A group's name is not enough: groups that are made together may share it. Its list of ranks is
--- shortened by the profiler, to `[0, 8, 16, ..., 504]`. What rebuilds it has to agree with what is
--- left of it.
+-- A group's name does not identify it: groups that are created together may share a name. The
+-- profiler shortens a group's list of ranks, to `[0, 8, 16, ..., 504]`. A rebuilt list has to agree
+-- with the ranks that remain in the shortened one.
 CREATE OR REPLACE MACRO known_groups(kinds, jobs) AS TABLE
 WITH
 described AS (
@@ -63,7 +64,7 @@ sizes AS (
     WHERE (jobs IS NULL OR list_contains(jobs, t.job))
     GROUP BY t.job
 ),
--- By preference, the first that agrees counts.
+-- The first candidate that agrees with the description counts, in order of preference.
 candidates AS (
     SELECT read.*, 1 AS preference, 'trace' AS source, first_ranks AS ranks
     FROM read
@@ -106,7 +107,8 @@ settled AS (
         process_group_desc,
         group_size,
         ranks_text,
-        -- Of several equally good ones the least, so that no order of rows decides.
+        -- If several have the same preference, the least counts, so that the order of rows does not
+        -- matter.
         min({'preference': preference, 'source': source, 'ranks': ranks}) AS best
     FROM candidates
     WHERE (group_size IS NULL OR len(ranks) = group_size)

@@ -1,16 +1,17 @@
--- Who came last to each collective or message, and when all did.
+-- Which rank came last to each collective or message, and when all members came.
 --
--- `members` are rows of paired_members, `clocks` of aligned_clocks. Gives one row for each that has
--- several calls: job, collective_id, and
+-- `members` are rows of paired_members, `clocks` of aligned_clocks. Returns one row per collective
+-- or message with several calls: job, collective_id, and
 --
 --     start_ns, end_ns  the first start and the last end on the reference rank's clock
---     last_start_ns     the last start on it; NULL where not all members' clocks are known
---     start_skew_ns     from the first start to the last: the longest less the shortest duration
---                       where all leave together, else by clocks
+--     last_start_ns     the last start on that clock; NULL unless all members' clocks are known
+--     start_skew_ns     from the first start to the last: the longest minus the shortest duration
+--                       if all members leave together, else by clocks
 --     end_skew_ns       from the first end to the last, by clocks
 --     wait_ns           sum of the calls' waits
---     last_rank         the shortest call's rank where all leave together, of equally short ones
---                       as turn_of draws; else by clocks, of equal ones the lowest
+--     last_rank         if all members leave together, the rank with the shortest call; turn_of
+--                       decides between equally short ones. Else the rank that started last by
+--                       clocks; of equal ones the lowest
 --
 -- reads: aligned_ns, turn_of
 CREATE OR REPLACE MACRO last_arrivals(members, clocks) AS TABLE

@@ -1,7 +1,7 @@
--- Who came late to collectives and messages, and what they did that a typical member did not.
+-- Ranks that came late to collectives and messages, and what delayed them.
 --
--- `members` are rows of paired_members, of `jobs`; NULL means all. Gives one row for each arrival
--- that is late by `least_ns` or more: the columns of late_windows and of late_causes.
+-- `members` are rows of paired_members of `jobs` (NULL: all). Returns one row per arrival that is
+-- late by `least_ns` or more, with the columns of late_windows and late_causes.
 --
 -- reads: busy_times, gpu_activities, late_causes, late_windows, window_pieces
 CREATE OR REPLACE MACRO late_arrivals(members, jobs, least_ns) AS TABLE

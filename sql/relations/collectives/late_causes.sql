@@ -1,22 +1,24 @@
 -- What a late rank did in its window that its peer did not.
 --
--- `late` are rows of late_windows; `pieces` of window_pieces over their windows, where the late
--- rank's is window 2 * late_id and the peer's 2 * late_id + 1; `busy` rows of busy_times over these
--- pieces, with the window as step; `members` rows of paired_members. Gives one row for each of
--- `late`: late_id, and
+-- `late` are rows of late_windows. `pieces` are rows of window_pieces over their windows: the late
+-- rank's is window 2 * late_id, the peer's 2 * late_id + 1. `busy` are rows of busy_times over
+-- these pieces, with the window as step. `members` are rows of paired_members. Returns one row per
+-- row of `late`: late_id, and
 --
 --     cause          computation, copy, host, waiting, transfer or unexplained
---     cause_ns       by how much more of it there was; NULL where unexplained
---     event_id       the activity that stands for it: the longest of the kernel's name, what ended
---                    the longest idle gap, the collective waited in
+--     cause_ns       how much more of it the late rank had; NULL if unexplained
+--     event_id       an example activity: the longest one of kernel_name, the one that ended the
+--                    longest idle gap, or the collective with the longest wait
 --     kernel_name    the kernel or copy that grew most
 --     op_id          the operator that launched the event
---     next_id        for waiting: the collective_id of where it waited
+--     next_id        for waiting: the collective_id of the collective with the longest wait
 --     at_ns          for host: the middle of the longest idle gap
 --
--- An instant of a window counts once: as computation if there is some, else as communication, else
--- as copy or memset, else as idle. As the windows begin together, the differences of these four add
--- up to late_ns. The largest one is the cause, if it is more than half of late_ns.
+-- Each instant of a window counts once: as computation if there is any, else as communication, else
+-- as copy or memset, else as idle. The windows begin together, so the differences of these four add
+-- up to late_ns. The largest difference is the cause if it is more than half of late_ns. Idle time
+-- is the cause host. Communication is the cause waiting if one wait is more than half of the
+-- difference, else transfer.
 CREATE OR REPLACE MACRO late_causes(late, pieces, busy, members) AS TABLE
 WITH
 windows AS (
@@ -74,7 +76,7 @@ told AS MATERIALIZED (
     JOIN kinds AS k ON k.late_id = p.window_id // 2
     WHERE k.kind <> 'unexplained'
 ),
--- Longer kernels or copies: the name of which there is most more.
+-- Longer kernels or copies: the name whose time grew most.
 names AS (
     SELECT
         late_id,
@@ -92,7 +94,7 @@ grown AS (
     WHERE longest IS NOT NULL
     GROUP BY late_id
 ),
--- Waiting for somebody else: where longest.
+-- Waiting for another rank: the longest wait.
 waited AS (
     SELECT
         t.late_id,
@@ -108,7 +110,7 @@ waited AS (
       AND m.wait_ns > 0
     GROUP BY t.late_id
 ),
--- An idle device: its longest gap, from window's start to its end.
+-- An idle device: its longest gap, between the start and the end of the window.
 ends AS (
     SELECT late_id, start_ns, end_ns, event_id, op_id
     FROM told

@@ -1,8 +1,8 @@
--- What people call the causes of late arrivals: the operator, what the host did, and the machine.
+-- Names for the causes of late arrivals: the operator, the host's work and the machine.
 --
--- `late` are rows of late_arrivals, of `jobs`; NULL means all. Gives each late_id with op_name, the
--- operator that launched the event; host_name, what the host did in the middle of the longest idle
--- gap, on the thread that launched what ended it; and host, the late rank's machine.
+-- `late` are rows of late_arrivals of `jobs` (NULL: all). Returns per late_id op_name, the operator
+-- that launched the event; host_name, what the host did in the middle of the longest idle gap, on
+-- the thread that launched the activity that ended it; and host, the late rank's machine.
 --
 -- reads: gpu_activities, host_at, host_ops, machines
 CREATE OR REPLACE MACRO late_names(late, jobs) AS TABLE

@@ -1,8 +1,7 @@
--- With whom each late arrival began: its row of `late`, with root_id, the late_id of the last one
--- of its chain.
+-- The late arrival that each late arrival began with: the last one of its chain.
 --
--- `late` are rows of late_arrivals. Gives late_id, job, collective_id, late_ns, caused_wait_ns and
--- root_id.
+-- `late` are rows of late_arrivals. Returns late_id, job, collective_id, late_ns, caused_wait_ns
+-- and root_id, the late_id of the last arrival of the chain.
 --
 -- reads: blame_chains
 CREATE OR REPLACE MACRO late_roots(late) AS TABLE

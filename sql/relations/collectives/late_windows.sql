@@ -1,19 +1,21 @@
--- What lies between the last moment at which a late rank and a typical one were together, and the
--- collective to which it came late.
+-- The time before a late arrival, on the late rank and on a typical one.
 --
--- `members` are rows of paired_members. Gives one row for each collective or message that all leave
--- together and to which the last rank came `least_ns` after the middle one: job, collective_id, and
+-- A window lasts from the last moment at which both ranks were together to the collective to which
+-- one of them came late. `members` are rows of paired_members. Returns one row per collective or
+-- message that all members leave together and to which the last rank came at least `least_ns` after
+-- the middle one: job, collective_id, and
 --
---     late_id            numbers the rows
---     rank, peer         who came last, and the member in the middle of the order of coming; of two
---                        members the first
---     late_ns            by which it came after the peer: the difference of their durations
+--     late_id            number of the row
+--     rank, peer         the rank that came last, and the member in the middle of the order of
+--                        arrival; of two members the first
+--     late_ns            how much later it came than the peer: the difference of their durations
 --     caused_wait_ns     sum of all members' waits
 --     from_ns, until_ns  on the late rank's clock: from the last end of a collective that both left
---                        together until it came; NULL where there is none
+--                        together until the rank came; NULL if there is no such collective
 --     peer_from_ns, peer_until_ns   the same on the peer's clock
 --
--- Both windows begin at one instant, whatever the clocks, so the late rank's is longer by late_ns:
+-- Both windows begin at the same instant, even if the clocks differ, so the late rank's window is
+-- longer by late_ns:
 --
 --     rank      [== sync ==)                         [= c =)
 --     window               <------------------------>
@@ -36,7 +38,7 @@ arrivals AS (
         job,
         collective_id,
         min(dur_ns) AS last_dur_ns,
-        -- From the longest, so that it is the longer one of two.
+        -- Counted from the longest, so that it is the longer of two.
         -quantile_disc(-dur_ns, 0.5) AS middle_dur_ns,
         sum(wait_ns)::BIGINT AS caused_wait_ns
     FROM paired
@@ -48,7 +50,8 @@ late_ones AS (
     FROM arrivals
     WHERE middle_dur_ns > last_dur_ns AND middle_dur_ns - last_dur_ns >= least_ns
 ),
--- Of equally long ones who was last as turn_of draws, and the lowest rank in the middle.
+-- If durations are equal, turn_of decides which rank was last, and the lowest rank is the middle
+-- one.
 late AS MATERIALIZED (
     SELECT
         l.late_id,
@@ -86,8 +89,8 @@ shared_groups AS (
     JOIN group_ranks AS b
         ON b.job = p.job AND b.rank = p.peer AND b.group_id = a.group_id
 ),
--- Groups of ranks end to end on one axis of time, as in busy_times; twice as long, so that an end
--- and a start at one instant are apart.
+-- Lays the groups of ranks end to end on one axis of time, as in busy_times. Times are doubled, so
+-- that an end and a start at the same instant have different places.
 shifts AS MATERIALIZED (
     SELECT
         group_id,
@@ -126,7 +129,7 @@ moments AS (
     JOIN shared_groups AS g ON g.job = s.job AND g.rank = s.rank AND g.peer = s.peer
     JOIN shifts AS x ON x.group_id = g.group_id AND x.rank = s.rank
 ),
--- How many collectives, on all the axis, had ended by then, itself included.
+-- How many collectives on the whole axis had ended by then, including the row itself.
 counted AS MATERIALIZED (
     SELECT
         *,
@@ -140,8 +143,8 @@ waited AS MATERIALIZED (
     FROM counted
     WHERE late_id IS NOT NULL
 ),
--- Of the groups that rank and peer share, the one whose last collective ended last. Where a rank
--- had left none of a group's, the count is that of another group or rank.
+-- Of the groups that rank and peer share, the one whose last collective ended last. If a rank had
+-- not left any collective of a group, the count belongs to another group or rank.
 synced AS MATERIALIZED (
     SELECT w.late_id, max({'end_ns': c.at_ns, 'collective_id': c.collective_id}) AS sync
     FROM counted AS c
@@ -172,7 +175,8 @@ SELECT
     e.from_ns,
     CASE WHEN e.from_ns IS NOT NULL THEN s.start_ns END AS until_ns,
     e.peer_from_ns,
-    -- A peer that came before it had left the other one, on another stream, did nothing between.
+    -- A peer can come before it has left the shared collective, on another stream. It then did
+    -- nothing in between.
     CASE
         WHEN e.from_ns IS NOT NULL THEN greatest(s.peer_start_ns, e.peer_from_ns)
     END AS peer_until_ns

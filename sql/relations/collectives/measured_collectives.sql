@@ -1,18 +1,18 @@
--- What each collective moved: one row for each one of `members`, of calls that belong together.
+-- How many bytes each collective moved: one row per collective or message.
 --
--- `members` are rows of paired_members, of `jobs`, and `groups` of groups_of_jobs. Of the
--- collectives, those with one of `ranks` and of `steps`; NULL means all. Gives job, collective_id,
--- group_id, is_message, name, operation, dtype, step, paired_by, seq, comms_id, member_count,
--- member_total and transfer_ns as in paired_members, of several the least, and
+-- `members` are rows of paired_members of `jobs`, `groups` of groups_of_jobs. `ranks` and `steps`:
+-- only collectives with one of these (NULL: all). Returns job, collective_id, group_id, is_message,
+-- name, operation, dtype, step, paired_by, seq, comms_id, member_count, member_total and
+-- transfer_ns as in paired_members. If members differ, the least value counts. Also returns
 --
---     bytes        the message: the larger one of a call's input and output, of the calls the
---                  largest. Where an all-to-all tells how it splits them: what leaves a rank or
---                  arrives there, without the rank's own share. NULL for a barrier, and where the
---                  format or the number of elements is not known
---     bus_factor   by which a bandwidth is multiplied to be that of the busiest link; 1 where own
---                  shares are left out already. NULL where the operation is not known, or how an
---                  all-to-all splits was too long to be written whole
---     is_cut_short true in this last case
+--     bytes        the message: the larger of a call's input and output, in the call with the
+--                  most. If an all-to-all reports its splits: the larger of the bytes that leave a
+--                  rank and arrive there, without its own share, on the rank with the most. NULL
+--                  for a barrier, and if the number format or the number of elements is not known
+--     bus_factor   factor that turns a bandwidth into that of the busiest link; 1 if own shares are
+--                  already left out. NULL if the operation is not known, or if the list of splits
+--                  of an all-to-all is cut short in the trace
+--     is_cut_short true if the list of splits is cut short
 --
 -- reads: bus_factors, collective_calls, collective_operation, dtype_sizes
 CREATE OR REPLACE MACRO measured_collectives(members, groups, jobs, ranks, steps) AS TABLE
@@ -39,7 +39,8 @@ splits AS (
     SELECT
         job,
         collective_id,
-        -- Splits count rows of a tensor, messages its elements; without splits shares are equal.
+        -- Splits count rows of a tensor, but messages count elements. Without splits, shares are
+        -- equal.
         max(greatest(
             in_nelems - CASE
                 WHEN len(in_splits) > 0

@@ -1,16 +1,17 @@
--- Collectives that lack a rank which has a trace and could have been in them: who is missing.
+-- Ranks that are missing from collectives although they have a trace.
 --
 -- `members` are rows of paired_members, `placed` of placed_collectives, `groups` of groups_of_jobs,
--- `traced` the ranks with a trace and `clocks` rows of aligned_clocks, all of `jobs`; NULL means
--- all. Gives a row for each rank that is missing: job, lane, collective_id, place, start_ns, end_ns
--- and rank_count of the collective, rank, and
+-- `traced` the ranks with a trace and `clocks` rows of aligned_clocks, all of `jobs` (NULL: all).
+-- Returns one row per missing rank: job, lane, collective_id, place, start_ns, end_ns and
+-- rank_count of the collective, rank, and
 --
---     cut_at  start or end where the rank was not recorded yet or no longer; else NULL
+--     cut_at  start if the rank's recording had not begun yet or has no GPU activity, end if it had
+--             ended; else NULL
 --
 -- reads: aligned_ns, gpu_activities
 CREATE OR REPLACE MACRO missing_calls(members, placed, groups, traced, clocks, jobs) AS TABLE
 WITH
--- When each rank was being recorded, on the reference rank's clock where that is known.
+-- When each rank was recorded, on the reference rank's clock if that is known.
 recorded AS (
     SELECT
         a.job,
@@ -25,7 +26,7 @@ recorded AS (
     ) AS a
     LEFT JOIN query_table(clocks) AS c ON c.job = a.job AND c.rank = a.rank
 ),
--- The ranks of each lane that could have been seen: members of the group, or both ends of messages.
+-- The ranks that each lane could have: members of the group, or both ends of messages.
 lanes AS MATERIALIZED (
     SELECT DISTINCT m.job, m.group_id, m.lane, m.is_message
     FROM query_table(members) AS m
@@ -49,7 +50,7 @@ lane_ranks AS (
     FROM query_table(members) AS m
     WHERE m.lane IS NOT NULL
 ),
--- But for those whose calls are not paired: that is told once, not collective by collective.
+-- Leaves out ranks with unpaired calls: unmeasured_calls reports them once, not per collective.
 expected AS MATERIALIZED (
     SELECT r.job, r.lane, r.rank
     FROM lane_ranks AS r
@@ -65,7 +66,8 @@ expected_counts AS (
     FROM expected
     GROUP BY job, lane
 ),
--- Collectives without a rank that has a trace; the members of all in their lanes; who is missing.
+-- Collectives that lack a rank with a trace. Then the members of all collectives in their lanes,
+-- and the missing ranks.
 incomplete AS MATERIALIZED (
     SELECT p.job, p.lane, p.collective_id, p.place, p.start_ns, p.end_ns, p.rank_count
     FROM query_table(placed) AS p

@@ -1,23 +1,22 @@
--- Which calls belong together by their order alone.
+-- Which calls belong together, from their order alone.
 --
--- `calls` needs lane, rank, event_id, step, start_ns, end_ns, name and signature, which is what
--- calls that belong together have in common. Gives lane, rank, event_id, and of the call of one
--- rank, the model, to which it belongs, model_rank and model_event_id; calls with none are left
--- out.
+-- `calls` needs lane, rank, event_id, step, start_ns, end_ns, name and signature: what all calls of
+-- a collective have in common. One rank is the model. Returns lane, rank, event_id, and the model's
+-- call to which the call belongs: model_rank and model_event_id. Calls without one are left out.
 --
--- Steps that all ranks have cut a lane in segments. In each, the model is the rank with most calls;
--- another one may lack a single stretch of them, as where its window is cut:
+-- If all ranks have steps, steps cut a lane into segments. In each segment, the rank with most
+-- calls is the model. Another rank may lack a single stretch of calls, for example if its window is
+-- cut:
 --
 --     model   A  B  B  C  A  B  B  C
 --     other            C  A  B  B  C     lacks 3: 0 from the front, 5 from the back
 --
--- The front of its calls is the model's by position from the front, the rest from the back. Where
--- both fit in several ways, it is cut where the ends of calls are most steadily apart: clocks may
--- be apart, but do not jump. A rank with as many calls as the model, of which some do not fit, has
--- others there, which belong to the model's if their names do; one that fits in no way has no
--- pairs.
--- Where several ranks lack several stretches of one segment, pairs by order may be wrong: only ids
--- tell them then.
+-- The calls before the gap pair with the model's by position from the front, the others by position
+-- from the back. If several gaps fit, the one counts for which the ends of calls differ most
+-- steadily from the model's: clocks may differ, but do not jump. If a rank has as many calls as the
+-- model but some do not fit, these still pair with the model's if their names are equal. A rank
+-- that fits in no way has no pairs. If several ranks lack several stretches of one segment, pairs
+-- by order may be wrong. Only ids can pair these calls.
 CREATE OR REPLACE MACRO order_pairs(calls) AS TABLE
 WITH
 lanes AS MATERIALIZED (
@@ -60,7 +59,8 @@ places AS MATERIALIZED (
     FROM positions
     GROUP BY lane, segment, position
 ),
--- Where all ranks have as many calls that look the same, the order is all there is to see.
+-- Segments in which all ranks have the same number of calls, which look the same, need no more than
+-- the order.
 segments AS MATERIALIZED (
     SELECT
         row_number() OVER () AS segment_id,
@@ -120,7 +120,7 @@ with_fronts AS MATERIALIZED (
     FROM with_counts AS c
     JOIN model_calls AS f ON f.segment_id = c.segment_id AND f.position = c.position
 ),
--- Who lacks none has but one way to fit.
+-- A rank that lacks no calls can fit in only one way.
 compared AS MATERIALIZED (
     SELECT
         c.*,
@@ -141,7 +141,7 @@ jumps AS (
     FROM compared
     WINDOW in_order AS (PARTITION BY segment_id, rank ORDER BY position)
 ),
--- The cut is before `position`: the sum of jumps in front of it, at it, and from it on.
+-- The cut is before `position`. Its cost is the sum of the jumps before it, at it and after it.
 cuts AS MATERIALIZED (
     SELECT
         *,
@@ -170,7 +170,7 @@ best_cuts AS (
             position <= coalesce(misfit_in_front, call_count)
             AND position > coalesce(misfit_at_back, -1)
         ) AS cut_at,
-        -- Behind the last call: the model only has more of them at its end.
+        -- The cut may be after the last call: the model then has more calls only at its end.
         any_value(misfit_in_front) IS NULL AS may_lack_the_end,
         min(jump_ns) FILTER (
             position <= coalesce(misfit_in_front, call_count)

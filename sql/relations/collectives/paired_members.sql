@@ -1,23 +1,23 @@
--- Collectives and messages between ranks: which calls of different ranks belong together.
+-- The calls of collectives and messages, with which calls of different ranks belong together.
 --
--- `jobs` are the jobs to look at; NULL means all. Gives each call as pairs_v1 has paired it, with
+-- `jobs`: the jobs to look at (NULL: all). Returns each call as pairs_v1 has paired it, with
 --
 --     group_id       number of its group, as in groups_of_jobs
 --     lane           number of its group, or of sender and receiver in a group
---     collective_id  equal on the calls that belong together; 1, 2, ... in a job, by when the first
---                    of them began. NULL: a call of a group or peer that is not known
+--     collective_id  equal on the calls that belong together: 1, 2, ... in a job, in the order in
+--                    which their first calls began. NULL: group or peer is not known, or not paired
 --     paired_by      comms_id, seq or order
---     is_message     of a send and a receive, not of a collective
---     ends_together  all members leave it together, as ends_together says of what each calls it;
---                    false for messages and calls with none
---     member_count   calls that belong together
---     transfer_ns    the shortest one's duration: nobody of them waited then for another
---     wait_ns        its own duration past that
+--     is_message     a send and a receive, not a collective
+--     ends_together  all members leave it together, as ends_together says of each call's operation;
+--                    false for messages and calls without a collective_id
+--     member_count   number of calls that belong together
+--     transfer_ns    the shortest call's duration, during which no member waited for another
+--     wait_ns        the call's own duration beyond transfer_ns
 --
 -- reads: pairs_of
 CREATE OR REPLACE MACRO paired_members(jobs) AS TABLE
 WITH
--- Materialized, as to plan it twice may take longer than all else.
+-- Materialized, because planning it twice may take longer than everything after it.
 pairs AS MATERIALIZED (
     FROM pairs_of(jobs)
 ),

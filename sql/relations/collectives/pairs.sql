@@ -1,21 +1,22 @@
--- Which calls of different ranks belong together, as collectives and as messages, job by job.
+-- Which calls of different ranks belong together as collectives and messages, job by job.
 --
--- What it gives is stored, so a change of meaning is a new version. `jobs` are the jobs to look at;
--- NULL means all. Gives the columns of paired_members that a job has by itself, and
+-- The result is stored, so a change of meaning is a new version. `jobs`: the jobs to look at (NULL:
+-- all). Returns the columns of paired_members that do not depend on other jobs, and
 --
 --     group_number  as in groups_v1
 --     ends          sender and receiver of a message, 0 for a collective; NULL: not known
 --
--- Within a group of ranks, calls belong together
---   1. by the `Comms Id` that the profiler gives them, where all calls of the group have one;
---   2. else by the `Seq` of the group;
+-- Within a process group, calls are paired
+--   1. by the profiler's `Comms Id`, if all calls of the group have one;
+--   2. else by the `Seq` of the group, if all have one;
 --   3. else by order, as order_pairs says.
--- The id is a hash of 64 bits and holds within a group only. Where it comes several times on a
--- rank, as one call may launch several kernels, the first belongs to the first, the second to the
--- second.
+-- The id is a hash of 64 bits and is valid only within a group. It may occur several times on a
+-- rank, since one call may launch several kernels. Then the first kernel of one rank pairs with the
+-- first of the other, the second with the second, and so on.
 --
--- Sends and receives are a lane for each sender and receiver in a group. Their ids count what a
--- rank sent and received, whoever the peer was: equal on both sides in groups of two only.
+-- Each sender and receiver in a group have a lane of their own for sends and receives. The ids of
+-- messages count all sends and receives of a rank, to all peers. They are equal on both sides only
+-- in groups of two, so in larger groups messages are paired by order.
 --
 -- reads: call_kinds, collective_calls, collective_operation, ends_together, is_point_to_point,
 --   known_groups, order_pairs, sizes_agree
@@ -40,7 +41,7 @@ kinds_of_groups AS (
         CASE
             WHEN g.is_ambiguous THEN NULL
             WHEN NOT is_message THEN g.group_id << 40
-            -- Ranks below 2^20. A send tells its receiver, a receive its sender.
+            -- Ranks are below 2^20. A send names its receiver, a receive its sender.
             WHEN operation = 'send'
             THEN (g.group_id << 40) + ((k.rank + 1)::BIGINT << 20) + k.dst_rank + 1
             ELSE (g.group_id << 40) + ((k.src_rank + 1) << 20) + k.rank + 1
@@ -120,7 +121,8 @@ without_ids AS (
 ordered AS MATERIALIZED (
     FROM order_pairs(without_ids)
 ),
--- Where one call of a rank may have had several kernels: more calls than ranks, counted modulo 64.
+-- Keys that one call of a rank may share with more kernels: more calls than ranks (counted modulo
+-- 64).
 crowded AS (
     SELECT lane, told_key
     FROM in_lanes
@@ -142,7 +144,7 @@ repeats AS MATERIALIZED (
 keyed AS NOT MATERIALIZED (
     SELECT
         c.*,
-        -- The model's calls by rank and event.
+        -- The key of calls paired by order: rank and event of the model's call.
         coalesce(
             c.told_key, ((ordered.model_rank::BIGINT << 40) + ordered.model_event_id)::UBIGINT
         ) AS pair_key,

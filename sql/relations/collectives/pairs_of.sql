@@ -1,9 +1,9 @@
--- The calls of collectives and messages, as pairs_v1 has them: stored ones, and computed ones of
--- jobs of which none are stored.
+-- The calls of collectives and messages as in pairs_v1: stored ones, and computed ones for jobs
+-- without stored ones.
 --
--- Planning what computes them takes most of a small query's time. So an archive that is opened, and
--- knows which jobs have none, puts in this macro's place one that reads less. `jobs` are the jobs
--- to look at; NULL means all.
+-- `jobs`: the jobs to look at (NULL: all). Planning the computation takes most of a small query's
+-- time. So when an archive is opened and it is known which jobs lack stored results, this macro is
+-- replaced by one that reads less.
 --
 -- reads: jobs_without_results, pairs_v1, stored_pairs
 CREATE OR REPLACE MACRO pairs_of(jobs) AS TABLE

@@ -1,11 +1,12 @@
 -- Collectives and messages in the order of their lanes, and whether their members agree.
 --
--- `members` are rows of paired_members, `clocks` of aligned_clocks. Gives job, collective_id, lane,
--- group_id, name, member_count, rank_count and seq as there, of several the least, and
+-- `members` are rows of paired_members, `clocks` of aligned_clocks. Returns job, collective_id,
+-- lane, group_id, name, member_count, rank_count and seq from the members (if they differ, the
+-- least), and
 --
---     start_ns, end_ns  the first start and the last end; like last_start_ns, the last start, on
---                       aligned clocks where they are known
---     has_seqs, has_names, has_dtypes, has_sizes   its members have several
+--     start_ns, end_ns  the first start and the last end. Like last_start_ns, the last start, they
+--                       are on aligned clocks where these are known
+--     has_seqs, has_names, has_dtypes, has_sizes   its members have different ones
 --     place             its number in its lane, from 1
 --
 -- reads: aligned_ns, sizes_agree
@@ -19,7 +20,7 @@ found AS (
         any_value(m.group_id) AS group_id,
         min(CASE WHEN m.is_message THEN 'send' ELSE m.name END) AS name,
         any_value(m.member_count) AS member_count,
-        -- Each rank is in it once.
+        -- Each rank has one call in it.
         count(*) AS rank_count,
         min(m.seq) AS seq,
         min(m.seq) <> max(m.seq) AS has_seqs,

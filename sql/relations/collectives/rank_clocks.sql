@@ -1,6 +1,6 @@
--- What each rank's clock shows, by all collectives of its job: the rows of aligned_clocks.
+-- Each rank's clock, from all collectives of its job: the rows of aligned_clocks.
 --
--- `jobs` are the jobs to look at; NULL means all.
+-- `jobs`: the jobs to look at (NULL: all).
 --
 -- reads: aligned_clocks, paired_members
 CREATE OR REPLACE MACRO rank_clocks(jobs) AS TABLE

@@ -1,8 +1,8 @@
--- The late arrivals that began with each rank, and the GPU time that others lost by them: as in
--- lost_gpu_time, which counts those that are late by 10 us or more.
+-- The late arrivals that began with each rank, and the GPU time that other ranks lost by them.
 --
--- `jobs` are the jobs to look at; NULL means all. Gives job, rank, late_count and lost_ns, NULL
--- where some wait is not known.
+-- Arrivals count if they are late by 10 us or more, as in lost_gpu_time. `jobs`: the jobs to look
+-- at (NULL: all). Returns job, rank, late_count and lost_ns. lost_ns is NULL if the hidden part of
+-- a wait is not known.
 --
 -- reads: hidden_late_waits, late_arrivals, late_roots, paired_members
 CREATE OR REPLACE MACRO rank_losses(jobs) AS TABLE

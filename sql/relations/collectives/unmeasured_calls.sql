@@ -1,9 +1,8 @@
--- Calls of which something is not known: with which others they belong, their format or operation,
--- or how they split what they send.
+-- Calls that cannot be measured completely: unpaired, or with unknown format, operation or splits.
 --
 -- `members` are rows of paired_members, `groups` of groups_of_jobs, `traced` the ranks with a
--- trace, all of `jobs`; NULL means all. Gives job, reason, rank, group_id, collective_id,
--- last_collective_id, collective_count and detail, as collective_audit has them.
+-- trace, all of `jobs` (NULL: all). Returns job, reason, rank, group_id, collective_id,
+-- last_collective_id, collective_count and detail, as in collective_audit.
 --
 -- reads: collective_calls, collective_operation, dtype_sizes
 CREATE OR REPLACE MACRO unmeasured_calls(members, groups, traced, jobs) AS TABLE

@@ -1,7 +1,7 @@
--- How often operators are called in each step, context and on each shape, and how long they take.
+-- How often operators are called per step, context and shape, and how long they take.
 --
--- `in_contexts` are rows of ops_in_contexts. inside_ns is of those whose time is in what they are
--- called in.
+-- `in_contexts` are rows of ops_in_contexts. inside_ns is the time of the calls whose time is part
+-- of the operator around them.
 CREATE OR REPLACE MACRO calls_in_contexts(in_contexts) AS TABLE
 SELECT
     sample,
@@ -18,8 +18,9 @@ SELECT
 FROM query_table(in_contexts)
 GROUP BY sample, context, whole, in_hash, around_hash, name_hash, dims_hash;
 
--- The contexts of `calls`, rows of calls_in_contexts, with the names that `names` has of name_hash:
--- of the operator, and of what it is called in (NULL for nothing); has_shapes where all calls have.
+-- The contexts of `calls`, rows of calls_in_contexts, with names. `names` has the name of each
+-- name_hash. name is the operator's name, in_name that of its caller (NULL: none). has_shapes is
+-- true if all calls have shapes.
 CREATE OR REPLACE MACRO named_contexts(calls, names) AS TABLE
 WITH
 contexts AS (

@@ -1,12 +1,11 @@
--- What operators whose calls or shapes changed take more or less: causes calls and shapes, a row
--- for each operator's name.
+-- Causes calls and shapes: the effect of operators whose calls or shapes changed, one row per name.
 --
 -- `changed` has cause, context and added_calls, the calls that a changed rate adds to a step of the
--- test; `contexts` are rows of named_contexts, `totals` of context_totals. `changed_shapes` has the
--- context, input_dims and is_of_test of shapes that there are more often.
+-- test. `contexts` are rows of named_contexts, `totals` of context_totals. `changed_shapes` has the
+-- context, input_dims and is_of_test of shapes that became more frequent on one side.
 --
--- The time is that of the GPU work, of the host where there is none. Sums of fractions depend on
--- their order: it is always the same.
+-- The time is the GPU time of the operators. If they have none, it is their host time. Sums of
+-- fractions depend on the order of rows, so the order is fixed.
 CREATE OR REPLACE MACRO causes_of_calls(changed, contexts, totals, changed_shapes) AS TABLE
 WITH
 details AS (

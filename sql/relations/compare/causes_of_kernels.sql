@@ -1,12 +1,11 @@
--- What operators that launch other kernels on the same shapes take more or less on the GPU: cause
--- kernels, a row for each operator's name. Kernels that are not launched in operators go by their
--- own names.
+-- Cause kernels: operators that launch different kernels on the same shapes, one row per name.
 --
+-- The time is GPU time. Kernels that no operator launches have a row under their own name.
 -- `kernels` are rows of kernels_in_contexts, `changed` of changed_rates, `contexts` of
--- named_contexts; `samples` have sample and side, `counted` is the row of counted_steps.
+-- named_contexts. `samples` have sample and side. `counted` is the row of counted_steps.
 CREATE OR REPLACE MACRO causes_of_kernels(kernels, changed, contexts, samples, counted) AS TABLE
 WITH
--- Of all operators of the name whose kernels changed, on the shapes where they did.
+-- All operators of the name whose kernels changed, on the shapes on which they changed.
 kernels_of AS (
     SELECT
         coalesce(c.name, k.name) AS name,
@@ -47,7 +46,7 @@ SELECT
     'kernels' AS cause,
     s.name,
     s.inside,
-    -- Where short names do not tell them apart, whole ones do.
+    -- If the short names are equal on both sides, the full names are given.
     CASE WHEN base_short = test_short THEN base_full ELSE base_short END AS base_detail,
     CASE WHEN base_short = test_short THEN test_full ELSE test_short END AS test_detail,
     s.base_times / n.base_steps_count AS base_calls,

@@ -1,10 +1,10 @@
--- Which things are there more or less often for each of what they are part of.
+-- Which parts occur more or less often per whole that contains them.
 --
--- `parts` has cause, whole, part, sample and times: how often the part was there in a step.
--- `wholes` has cause, whole, side, sample and times. A part is compared in those wholes that both
--- sides have, by how often it is there for each one; where that is the same in all steps of a side,
--- any difference is beyond noise, and one step is enough. Wholes of another cause are others. Gives
--- the parts of which the rate differs.
+-- `parts` has cause, whole, part, sample and times: how often the part occurs in a step. `wholes`
+-- has cause, whole, side, sample and times. A part is compared in the wholes that both sides have,
+-- by its rate: how often it occurs per whole. Wholes of different causes are different wholes. If
+-- the rate is equal in all steps of each side, any difference is beyond noise and one step is
+-- enough. Returns the parts whose rate differs.
 --
 -- reads: noise_t, standard_error, trimmed_mean
 CREATE OR REPLACE MACRO changed_rates(parts, wholes) AS TABLE

@@ -1,21 +1,22 @@
--- Which things take more or less time a call.
+-- Which things take more or less time per call.
 --
--- `calls` has cause, thing, stratum, side, sample, times, total_ns and square_ns: the calls in a
--- step, the sum of their durations and of these squared (NULL: not known). Things of another cause
--- are others, and are not beside these. Calls are compared with those of their stratum, the same
--- thing on the same input and rank: each one's duration is divided by the mean of the base's there.
--- Strata that one side has not are left out.
+-- `calls` has cause, thing, stratum, side, sample, times, total_ns and square_ns: the number of
+-- calls in a step, the sum of their durations and the sum of the squares (NULL: not known). Each
+-- cause is compared separately. Calls are compared within their stratum: the same thing on the same
+-- input and rank. Each duration is divided by the base's mean in the stratum. Strata that only one
+-- side has are left out.
 --
--- A difference has to be beyond the noise of the single calls, by a t that chance exceeds once in
--- 100,000, as many things are looked at and few steps may be alike by chance. It also has to be
--- beyond the noise of steps; or, where all things go up and down together, beside what most of them
--- do, by three standard errors of the steps of what it is beside them. Of calls whose squares are
--- not known the noise of steps alone decides.
+-- A difference has to exceed the noise of single calls, by a t that chance exceeds once in 100,000:
+-- many things are compared, and few steps may be similar by chance. It also has to exceed the noise
+-- of steps. Alternatively, for causes whose things all go up and down together, the difference from
+-- the median ratio of the cause has to exceed the noise of single calls and three standard errors.
+-- These come from the steps, with each ratio divided by the step's median ratio. If the squares are
+-- not known, only the noise of steps counts.
 --
---     ratio                   how many times as long a call takes
---     base_calls, test_calls  in a step
---     base_ns, test_ns        their time in a step
---     slower_ns               of test_ns, what it is more than by the base's means
+--     ratio                   duration per call in the test, divided by that in the base
+--     base_calls, test_calls  calls per step
+--     base_ns, test_ns        time per step
+--     slower_ns               test_ns minus the time that the base's means would give
 --
 -- reads: noise_t, standard_error, student_t_of_many, trimmed_mean
 CREATE OR REPLACE MACRO changed_times(calls, steps_of_sides) AS TABLE
@@ -65,7 +66,7 @@ sides AS (
         sum(total_ns) FILTER (side = 'base') AS base_total_ns,
         sum(total_ns) FILTER (side = 'test') AS test_total_ns,
         sum(usual_ns) FILTER (side = 'test') AS test_usual_ns,
-        -- About the mean of each side.
+        -- Squares about the mean of each side.
         sum(squares) FILTER (side = 'base')
         - power(sum(ratios) FILTER (side = 'base'), 2) / nullif(base_times, 0)
         + sum(squares) FILTER (side = 'test')
@@ -77,7 +78,7 @@ compared AS (
     SELECT
         *,
         trimmed_mean(test_sorted) / nullif(trimmed_mean(base_sorted), 0) AS ratio,
-        -- Rounding may leave a little less than 0; greatest would take NULL for it.
+        -- Rounding may leave a little less than 0. greatest would turn NULL into 0.
         student_t_of_many((base_times + test_times)::BIGINT - 2) * sqrt(
             CASE WHEN call_squares < 0 THEN 0 ELSE call_squares END
             / nullif(base_times + test_times - 2, 0)
@@ -90,7 +91,8 @@ compared AS (
 placed AS (
     SELECT
         *,
-        -- Of one or two things in one step each, there is nothing else to go by.
+        -- With fewer than 3 things and one step on each side, there is nothing else to compare
+        -- with.
         CASE
             WHEN count(*) OVER of_cause < 3 AND step_noise IS NULL THEN 1
             ELSE median(ratio) OVER of_cause
@@ -109,7 +111,7 @@ SELECT
     (c.test_total_ns - c.test_usual_ns) / s.test_steps_count AS slower_ns
 FROM placed AS c
 CROSS JOIN query_table(steps_of_sides) AS s
--- Of one step and one, no noise of steps is known.
+-- With one step on each side, the noise of steps is not known.
 WHERE (
     abs(c.ratio - 1) > c.step_noise
     AND abs(c.ratio - 1) > coalesce(c.call_noise, 0)

@@ -1,11 +1,13 @@
--- What a comparison is between: its base, what was before, and its test, what is asked about.
+-- The sides of a comparison: the base, which came before, and the test, which is in question.
 --
--- Each side is some ranks and steps of a job. The two may be of one job, and may share rows.
+-- Each side consists of some ranks and steps of a job. Both sides may be of one job, and they may
+-- share rows.
 --
 -- reads: traces
 
--- The jobs of the sides, one row of base and test: the named ones, else the first and the last by
--- name. An error where a named job is not in the archive: all would seem to be new.
+-- The jobs of the sides: one row with base and test. Without names, they are the first and the last
+-- job by name. A named job that is not in the archive is an error, since otherwise everything would
+-- seem to be new.
 CREATE OR REPLACE MACRO compared_jobs(base_job, test_job) AS TABLE
 WITH
 there AS (
@@ -28,16 +30,16 @@ SELECT
     test
 FROM there;
 
--- False of rows whose job is of neither side, as far as they are named. DuckDB knows this
--- beforehand, and leaves the files of other jobs unread.
+-- False for rows whose job is on neither side, if both sides are named. DuckDB knows this before it
+-- reads, so it does not read the files of other jobs.
 CREATE OR REPLACE MACRO may_be_compared(of_job, base_job, test_job) AS
 (base_job IS NULL OR test_job IS NULL OR of_job = base_job OR of_job = test_job);
 
--- Whether a row is of the jobs of the sides, `base` and `test` of compared_jobs.
+-- Whether a row is of the jobs of the sides. `base` and `test` are those of compared_jobs.
 CREATE OR REPLACE MACRO is_compared(of_job, base, test, base_job, test_job) AS
 (may_be_compared(of_job, base_job, test_job) AND (of_job = base OR of_job = test));
 
--- Whether a row is of a side; outside of steps where only some are chosen, it is not.
+-- Whether a row is of a side. If steps are chosen, rows outside of steps are not.
 CREATE OR REPLACE MACRO is_of_side(of_job, of_rank, of_step, side_job, side_ranks, side_steps) AS
 coalesce(
     of_job = side_job
@@ -46,11 +48,11 @@ coalesce(
     false
 );
 
--- The jobs of the sides where both are named, else NULL: known before files are opened.
+-- The jobs of the sides if both are named, else NULL. This is known before files are opened.
 CREATE OR REPLACE MACRO named_jobs(base_job, test_job) AS
 CASE WHEN base_job IS NOT NULL AND test_job IS NOT NULL THEN [base_job, test_job] END;
 
--- The jobs of the sides as a list, without a look whether they are there.
+-- The jobs of the sides as a list, without a check that they exist.
 CREATE OR REPLACE MACRO compared_job_names(base_job, test_job) AS
 CASE
     WHEN base_job IS NOT NULL AND test_job IS NOT NULL THEN [base_job, test_job]

@@ -1,9 +1,9 @@
--- The operators of both sides in the order of their program: side, place from 1, job, rank,
--- event_id, name, input_dims, dur_ns; and shapes, the input_dims where both sides have any, else
--- empty.
+-- The operators of both sides in program order.
 --
--- Of the lowest rank and the first step, unless others are chosen; of a side without steps the
--- whole trace. First the thread of the step, then others.
+-- Returns side, place (from 1), job, rank, event_id, name, input_dims, dur_ns and shapes. shapes is
+-- input_dims if both sides have any, else empty. The operators are those of the lowest rank and the
+-- first step, unless others are chosen. If a side has no steps, the whole trace counts. The thread
+-- of the step comes first, then other threads.
 --
 -- reads: compared_sides, host_ops, is_operator, may_be_compared, steps, traces
 CREATE OR REPLACE MACRO compared_sequences(

@@ -1,4 +1,4 @@
--- The two sides of a comparison, a row each: side, job, ranks and step_numbers; NULL for all.
+-- The two sides of a comparison, one row each: side, job, ranks and step_numbers (NULL: all).
 --
 -- reads: compared_jobs
 CREATE OR REPLACE MACRO compared_sides(

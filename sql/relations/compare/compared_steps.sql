@@ -1,7 +1,7 @@
--- The steps of each side's ranks: what is done again and again, and so tells how alike it is.
+-- The steps of each side's ranks: the repetitions from which noise is measured.
 --
--- A side that has no steps at all, and was asked for none, has one
--- row for each rank, with a NULL step, which stands for the whole trace.
+-- If a side has no steps and none were asked for, it has one row per rank with a NULL step. This
+-- row stands for the whole trace.
 --
 -- reads: compared_sides, is_of_side, may_be_compared, steps, traces
 CREATE OR REPLACE MACRO compared_steps(

@@ -1,9 +1,9 @@
--- What the totals of two sides tell of each other.
+-- Comparison of the totals of two sides.
 --
 -- reads: compared_steps, counted_steps
 
--- Calls and times of each side, of rows with is_base and is_test, as a struct; times of all that
--- was chosen, of what began in steps, and for a side without steps of the whole trace.
+-- Calls and times of each side as a struct, from rows with is_base and is_test. The times are those
+-- of all rows, of rows that began in steps, and of the whole trace for a side without steps.
 CREATE OR REPLACE MACRO totals_of_sides(dur_ns, is_base, is_test, is_in_step) AS
 {
     'base_count': count(*) FILTER (is_base),
@@ -16,7 +16,7 @@ CREATE OR REPLACE MACRO totals_of_sides(dur_ns, is_base, is_test, is_in_step) AS
     'test_in_trace_ns': coalesce(sum(dur_ns) FILTER (is_test), 0)::BIGINT
 };
 
--- What became of something that was there so many times.
+-- How a count changed from base to test.
 CREATE OR REPLACE MACRO change_of_count(base_times, test_times) AS
 CASE
     WHEN base_times = test_times THEN 'unchanged'
@@ -26,9 +26,8 @@ CASE
     ELSE 'decreased'
 END;
 
--- `totals` has a row for each thing that is compared, with `sides`, a struct as that of
--- totals_of_sides. Gives the other columns of `totals`, and those
--- that follow from `sides`.
+-- `totals` has a row per compared thing, with `sides`, a struct of totals_of_sides. Returns the
+-- other columns of `totals`, and the columns derived from `sides`.
 CREATE OR REPLACE MACRO compared_totals(
     totals, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
 ) AS TABLE

@@ -1,8 +1,9 @@
--- Calls and times of operators in each context, in a step of a rank of either side: on the host,
--- and for the contexts `changed` the GPU work launched in the operators and all below them.
+-- Calls and times of operators in each context, per step, for each side.
 --
--- `calls` are rows of calls_in_contexts, `in_contexts` of ops_in_contexts, `activities` of
--- compared_activities; `samples` have sample and side, `counted` is the row of counted_steps.
+-- The host time is given for all contexts. For the contexts in `changed`, the time of the GPU work
+-- launched in the operators and in all operators below them is given, too. `calls` are rows of
+-- calls_in_contexts, `in_contexts` of ops_in_contexts, `activities` of compared_activities.
+-- `samples` have sample and side. `counted` is the row of counted_steps.
 CREATE OR REPLACE MACRO context_totals(
     changed, calls, in_contexts, activities, samples, counted
 ) AS TABLE

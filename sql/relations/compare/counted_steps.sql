@@ -1,5 +1,5 @@
--- How many steps each side of a comparison has, and whether it has any that are marked as such: one
--- row. `sampled` are rows of compared_steps.
+-- The number of steps on each side of a comparison, and whether steps are marked: one row.
+-- `sampled` are rows of compared_steps.
 CREATE OR REPLACE MACRO counted_steps(sampled) AS TABLE
 SELECT
     count(*) FILTER (side = 'base') AS base_steps_count,

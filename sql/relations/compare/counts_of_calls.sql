@@ -1,9 +1,8 @@
--- What is counted of calls to find causes, as changed_rates takes it: how often an operator is
--- called for each call of what it is called in (calls), on which shapes (shapes), and which kernels
--- it launches there (kernels).
+-- Counts of calls for finding causes, as input of changed_rates.
 --
--- `calls` are rows of calls_in_contexts, `kernels` of kernels_in_contexts, `samples` have sample,
--- side and rank_count.
+-- The counts are how often an operator is called per call of the operator around it (calls), on
+-- which shapes (shapes), and which kernels it launches on them (kernels). `calls` are rows of
+-- calls_in_contexts, `kernels` of kernels_in_contexts. `samples` have sample, side and rank_count.
 
 CREATE OR REPLACE MACRO parts_of_calls(calls, kernels) AS TABLE
 SELECT 'calls' AS cause, whole, context AS part, sample, sum(times) AS times
@@ -18,7 +17,7 @@ SELECT 'kernels' AS cause, stratum AS whole, kernel_hash AS part, sample, sum(ti
 FROM query_table(kernels)
 GROUP BY ALL;
 
--- Outside of operators, things are counted by ranks.
+-- Outside of operators, things are counted per rank.
 CREATE OR REPLACE MACRO wholes_of_calls(calls, samples) AS TABLE
 WITH
 counted AS (

@@ -1,18 +1,20 @@
--- What the traces, steps and operators of two sides tell of whether they can be compared: one row
--- of the structs base and test, whose fields are
+-- Facts about two sides that show whether they can be compared.
 --
---     gpu, world_size     as the traces have them
+-- Returns one row of the structs base and test, from their traces, steps and operators. The fields
+-- are
+--
+--     gpu, world_size     as in the traces
 --     rank_count          ranks in the archive
 --     activity_count      GPU activities
 --     quarantined_count   events that were lost
---     broken_count        traces that were not read whole
+--     broken_count        traces that were not read completely
 --     step_count          different steps
 --     op_count            calls of operators
 --     frame_count         calls of Python functions
 --     shaped_count        calls whose shapes were recorded
---     common_count        of these, those with the name and shapes of one of the other side
+--     common_count        of these, calls whose name and shapes also occur on the other side
 --
--- No row where a side has no traces.
+-- There is no row if a side has no traces.
 --
 -- reads: compared_jobs, compared_sides, compared_steps, host_ops, is_compared, is_of_side,
 --   is_operator, traces

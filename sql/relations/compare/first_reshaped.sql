@@ -1,7 +1,8 @@
--- Where other shapes begin: of the contexts `reshaped`, those that are in or behind no other one.
+-- Where changed shapes begin: the rows of `reshaped` that do not follow from another one of them.
 --
--- Other shapes go down from an operator to all below it, and over to its backward pass. What is
--- around an operator is that of one of its calls. `in_contexts` are rows of ops_in_contexts.
+-- Changed shapes pass from an operator to all operators below it, and to its backward pass. So a
+-- context is left out if another context of `reshaped` is above it. What is above is taken from one
+-- of its calls. `in_contexts` are rows of ops_in_contexts.
 CREATE OR REPLACE MACRO first_reshaped(reshaped, in_contexts) AS TABLE
 WITH RECURSIVE
 first_calls AS (

@@ -1,4 +1,4 @@
--- Which kernels operators launch themselves in each context and on each shape.
+-- Which kernels operators launch directly, per context and shape.
 --
 -- reads: gpu_activities, may_be_compared
 
@@ -18,8 +18,8 @@ JOIN query_table(numbered) AS s
     ON s.job = a.job AND s.rank = a.rank AND s.step_key = coalesce(a.step, -1)
 WHERE may_be_compared(a.job, base_job, test_job);
 
--- Calls and times of kernels by rank_place, stratum, kernel_hash and sample. A stratum is operators
--- in a context and on a shape; 0 is what is launched in none.
+-- Calls and times of kernels by rank_place, stratum, kernel_hash and sample. A stratum is the
+-- operators in one context and on one shape. Stratum 0 holds kernels that no operator launches.
 --
 -- `activities` are rows of compared_activities, `in_contexts` of ops_in_contexts.
 CREATE OR REPLACE MACRO kernels_in_contexts(activities, in_contexts) AS TABLE

@@ -1,8 +1,8 @@
--- Which elements of two lists are the same in the same order, as many as there can be: pairs of
--- places from 1, upwards.
+-- The longest common subsequence of two lists: pairs of places from 1, in ascending order.
 --
--- SQL has no way to find them in time: hta_sql puts a function of its own in place of this one when
--- it opens an archive. A shell has to say so. Of lists without an element in common there are none.
+-- SQL cannot compute it fast enough. hta_sql replaces this macro by a function of its own when it
+-- opens an archive. In a shell the macro raises an error that says so. Lists without a common
+-- element have no pairs.
 CREATE OR REPLACE MACRO longest_common_subsequence(base_list, test_list) AS
 CASE
     WHEN list_has_any(base_list, test_list)
@@ -10,8 +10,8 @@ CASE
     ELSE []
 END::STRUCT(base_place BIGINT, test_place BIGINT)[];
 
--- The same for relations of place and key: rows of base_place and test_place. A NULL key is like no
--- other.
+-- The same for relations of place and key: rows of base_place and test_place. A NULL key matches no
+-- other key.
 CREATE OR REPLACE MACRO aligned_places(base_items, test_items) AS TABLE
 WITH
 keys AS (

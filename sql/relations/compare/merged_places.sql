@@ -1,7 +1,8 @@
 -- Two sequences as one: base_place, test_place, relation, and the order pairs_until, turn, place.
--- What has no partner, removed or inserted, comes behind the pair before it, the base's first.
 --
--- `sequences` have side and place; `all_pairs` have base_place, test_place and relation.
+-- Elements without a partner are removed or inserted. They come after the pair before them, the
+-- base's first. `sequences` have side and place. `all_pairs` have base_place, test_place and
+-- relation.
 CREATE OR REPLACE MACRO merged_places(sequences, all_pairs) AS TABLE
 WITH
 base_side AS (

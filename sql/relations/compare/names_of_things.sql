@@ -1,8 +1,8 @@
--- The names of what changed_times compares: cause, thing and name; of kernels also inside, the
--- operators that launch them.
+-- The names of the things that changed_times compares: cause, thing and name.
 --
--- `kernels` are rows of kernels_in_contexts, `contexts` of named_contexts; `names` has name and
--- name_hash of operators; `transfers` and `fetches` are rows of timed_transfers and timed_fetches.
+-- For kernels, inside has the operators that launch them. `kernels` are rows of
+-- kernels_in_contexts, `contexts` of named_contexts. `names` has name and name_hash of operators.
+-- `transfers` and `fetches` are rows of timed_transfers and timed_fetches.
 CREATE OR REPLACE MACRO names_of_things(kernels, contexts, names, transfers, fetches) AS TABLE
 SELECT
     'kernel_time' AS cause,

@@ -1,5 +1,6 @@
--- The steps `sampled`, rows of compared_steps, with numbers: of the side and step, of the side and
--- rank, and the place of the rank in its side.
+-- The steps `sampled`, rows of compared_steps, with numbers.
+--
+-- sample numbers side and step, rank_number side and rank, and rank_place the ranks of a side.
 CREATE OR REPLACE MACRO numbered_steps(sampled) AS TABLE
 SELECT
     side,

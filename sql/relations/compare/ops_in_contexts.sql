@@ -1,11 +1,12 @@
--- What each operator is called in, and what that is called in: the columns of `ops`, rows of
--- compared_ops, without names.
+-- The context of each operator: the operator around it, and the one around that.
 --
---     in_hash      name_hash of what it is called in, 0 for nothing
---     around_hash  that of what this is called in
---     context      tells apart operators of a name by these two
---     whole        what it is called in, told apart likewise; 0 for nothing
---     dims_hash    of its shapes; 0 where only one side has any, as if all were alike
+-- Returns the columns of `ops`, rows of compared_ops, without names, and
+--
+--     in_hash      name_hash of the operator around it, 0 for none
+--     around_hash  name_hash of the operator around that one, 0 for none
+--     context      hash of around_hash, in_hash and name_hash
+--     whole        hash of around_hash and in_hash; 0 if in_hash is 0
+--     dims_hash    hash of its shapes; 0 for all operators unless both sides have shapes
 --
 -- `samples` have sample and side.
 CREATE OR REPLACE MACRO ops_in_contexts(ops, samples) AS TABLE

@@ -1,8 +1,8 @@
--- How long the host takes in each step, as changed_times takes it.
+-- How long the host takes in each step, as input of changed_times.
 --
 -- reads: host_ops, is_runtime_call, may_be_compared
 
--- Operators by name_hash: their time without operators, runtime and driver calls in them.
+-- Operators by name_hash: their time without the operators, runtime and driver calls in them.
 --
 -- `ops` are rows of compared_ops, `calls` of calls_in_contexts, `numbered` of numbered_steps.
 CREATE OR REPLACE MACRO timed_ops(ops, calls, numbered, base_job, test_job) AS TABLE

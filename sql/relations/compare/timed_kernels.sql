@@ -1,8 +1,9 @@
--- How long kernels take in each step, as changed_times takes it, by kernel_hash; in a stratum are
--- those of an operator, context, shape and rank. What communicates also waits: transfers tell.
+-- How long kernels take in each step, by kernel_hash, as input of changed_times.
 --
--- `kernels` are rows of kernels_in_contexts. Left out are those of strata that are not among the
--- `steady` ones, and those that are launched more or less often, rows of changed_rates.
+-- A stratum holds the kernels of one operator, context, shape and rank. Communication kernels are
+-- left out, since they also wait. timed_transfers has the time without waits. `kernels` are rows of
+-- kernels_in_contexts. Kernels are left out if their stratum is not in `steady`, and if they are
+-- launched more or less often: `changed`, rows of changed_rates.
 CREATE OR REPLACE MACRO timed_kernels(kernels, steady, changed) AS TABLE
 SELECT
     'kernel_time' AS cause,

@@ -1,8 +1,8 @@
--- How long collectives transfer in each step, as changed_times takes it, by hash of their names,
--- sizes, formats and group sizes: with name, these in words.
+-- How long collectives transfer in each step, as input of changed_times.
 --
--- `numbered` are rows of numbered_steps; `jobs` are the names of theirs. A collective whose members
--- are in several steps is in each.
+-- They are grouped by a hash of name, size, format and group size. The column name has these as
+-- text. `numbered` are rows of numbered_steps, `jobs` the names of their jobs. A collective whose
+-- members are in several steps counts in each.
 --
 -- reads: paired_members
 CREATE OR REPLACE MACRO timed_transfers(numbered, jobs) AS TABLE

@@ -1,11 +1,12 @@
--- What many runs of a program lead to expect of the next one.
+-- The values of earlier runs of a program, from which the next run can be predicted.
 --
 -- reads: gpu_activities, step_metrics, steps, traces
 
--- The runs to expect from: of the jobs with `job_contains` in their names that began before
--- `newest`, or at once and are before it by name, on the same GPUs and with as many ranks, the last
--- `run_limit`; and `newest` itself, by default the job that began last. Gives job, is_newest and
--- start_ns.
+-- The runs to compare with. `newest_job` names the newest run, by default the job that began last.
+-- The other runs are jobs that contain `job_contains` in their names, ran on the same GPUs with the
+-- same number of ranks, and began before it. If they began at the same time, their name has to come
+-- first. Of these, the last `run_limit` count. Returns job, is_newest and start_ns, with a row for
+-- the newest run, too.
 CREATE OR REPLACE MACRO comparable_runs(newest_job, job_contains, run_limit) AS TABLE
 WITH
 jobs AS (
@@ -45,8 +46,9 @@ UNION ALL
 SELECT job, false AS is_newest, start_ns
 FROM earlier;
 
--- One value a run of all that is compared, the median over its steps or, for a run without steps,
--- that of the whole: rows of job, kind, name and value_ns. `runs` are rows of comparable_runs.
+-- One value per run for each thing that is compared: rows of job, kind, name and value_ns. A step
+-- metric has its median over the steps, or the value of the whole run if it has no steps. A kernel
+-- has its time per step and rank. `runs` are rows of comparable_runs.
 CREATE OR REPLACE MACRO values_of_runs(runs, short_names) AS TABLE
 WITH
 marked AS (
@@ -89,8 +91,8 @@ SELECT side AS job, 'step' AS kind, name, round(median(value_ns))::BIGINT AS val
 FROM metrics
 GROUP BY side, name;
 
--- The values of each of these things in each run: kind, name, the columns of `runs` and value_ns.
--- What a run has not is NULL, of kernels; of a step's metrics that it has not there is no row.
+-- The values of each thing in each run: kind, name, the columns of `runs` and value_ns. If a run
+-- lacks a kernel, value_ns is NULL. If it lacks a step metric, there is no row.
 CREATE OR REPLACE MACRO values_by_run(run_values, runs) AS TABLE
 WITH
 things AS (

@@ -1,4 +1,5 @@
--- The GPU activities of some jobs, ranks and steps; NULL means all, of steps also those outside.
+-- The GPU activities of some jobs, ranks and steps (NULL: all; all steps include activities outside
+-- of steps).
 --
 -- reads: gpu_activities
 CREATE OR REPLACE MACRO activities_of(jobs, ranks, steps) AS TABLE

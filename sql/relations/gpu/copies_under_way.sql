@@ -1,12 +1,12 @@
--- How many copies ran at each moment, and how fast they moved bytes together.
+-- How many copies run at each moment, and their total bandwidth.
 --
 -- reads: copy_kind, gpu_activities
 
--- Of one copy in GB/s: what the profiler says, else bytes by time; NULL where neither is known, and
--- where the copy took no time.
+-- Bandwidth of one copy in GB/s: as the profiler reports it, else bytes divided by time. NULL if
+-- neither is known, or if the copy took no time.
 --
--- In fixed point, so that sums do not depend on their order, and nothing is left when all that was
--- added has been taken away. What has no place in it, from 1e9 GB/s on, is as good as unknown.
+-- It is in fixed point, so that sums do not depend on their order and return to exactly 0. A value
+-- of 1e9 GB/s or more does not fit and counts as unknown.
 CREATE OR REPLACE MACRO copy_bandwidth(said_gbps, bytes, dur_ns) AS
 CASE
     WHEN dur_ns > 0
@@ -16,11 +16,11 @@ CASE
     )
 END;
 
--- The instants at which copies begin or end, each with what runs from it on to the next one.
+-- The instants at which copies begin or end, each with the copies that run until the next one.
 --
--- `jobs`, `ranks` and `steps` are those to look at, as in activities_of. Gives one row for each
--- (job, rank, device, copy_kind, at_ns). Copies that end at an instant no longer count at it, those
--- that begin do.
+-- `jobs`, `ranks` and `steps`: those to look at, as in activities_of. Returns one row per (job,
+-- rank, device, copy_kind, at_ns). At an instant, copies that end there no longer count and copies
+-- that begin there do.
 --
 --     a          [=======)             bandwidth 2
 --     b              [=======)         bandwidth 3

@@ -1,11 +1,11 @@
--- What devices can do at best: one row a device's name and number format.
+-- Peak performance of devices: one row per device name and number format.
 --
--- Dense peaks of matrix products, as the vendor gives them: without sparsity, which NVIDIA's data
--- sheets count twice; of the faster one of tensor (matrix) cores and ordinary ones. NVIDIA's
--- float32 is the ordinary cores', for tensor cores only have tf32. A device is known by its exact
--- name, for a part of a name may be of several: a slice of a GPU (MIG) has none of these peaks. Of
--- MI250 and MI250X, a device is one of two dies. A partition of an MI300X or MI325X (CPX) has the
--- whole one's name, and wrongly gets its peaks.
+-- These are the vendor's dense peaks of matrix products, without sparsity, for which NVIDIA's data
+-- sheets count twice as much. They are those of the faster of tensor (matrix) cores and ordinary
+-- cores. NVIDIA's float32 is that of the ordinary cores, since tensor cores only have tf32. A
+-- device is identified by its exact name, since a part of a name may be that of several devices. A
+-- slice of a GPU (MIG) has none of these peaks. Of MI250 and MI250X, a device is one of two dies. A
+-- partition of an MI300X or MI325X (CPX) has the name of the whole GPU and wrongly gets its peaks.
 --
 -- To add a device or change a figure, replace this view by one with the same columns.
 CREATE OR REPLACE VIEW device_peaks AS
@@ -36,7 +36,7 @@ models (model, memory_gbps, reference) AS (
         ('MI300X', 5300, 'AMD Instinct MI300X data sheet'),
         ('MI325X', 6000, 'AMD Instinct MI325X data sheet')
 ),
--- 1e12 operations a second; NULL where the device has no such cores, or the source does not say.
+-- 1e12 operations per second. NULL if the device has no such cores, or if the source does not say.
 speeds (model, float64, float32, tf32, float16, bfloat16, float8, int8) AS (
     VALUES
         ('V100 SXM', 7.8, 15.7, NULL, 125, NULL, NULL, NULL),
@@ -63,7 +63,7 @@ speeds (model, float64, float32, tf32, float16, bfloat16, float8, int8) AS (
         ('MI300X', 163.4, 163.4, NULL, 1307.4, 1307.4, 2614.9, 2614.9),
         ('MI325X', 163.4, 163.4, NULL, 1307.4, 1307.4, 2614.9, 2614.9)
 ),
--- As the driver names them, which is how a trace does.
+-- The names that the driver gives devices, as in traces.
 names (device_name, model) AS (
     VALUES
         ('Tesla V100-SXM2-16GB', 'V100 SXM'),
@@ -73,7 +73,7 @@ names (device_name, model) AS (
         ('Tesla T4', 'T4'),
         ('A100-SXM4-40GB', 'A100 40GB'),
         ('NVIDIA A100-SXM4-40GB', 'A100 40GB'),
-        -- NVIDIA's list of supported GPUs gives it the PCI id 20B0 of A100-SXM4-40GB.
+        -- NVIDIA's list of supported GPUs gives it PCI id 20B0, the id of A100-SXM4-40GB.
         ('NVIDIA A100-PG509-200', 'A100 40GB'),
         ('A100-PCIE-40GB', 'A100 40GB'),
         ('NVIDIA A100-PCIE-40GB', 'A100 40GB'),
@@ -107,9 +107,9 @@ peaks AS (
 SELECT
     names.device_name,                              -- as in traces
     peaks.dtype,                                    -- number format: float16, tf32, ...
-    peaks.dense_tflops::DOUBLE AS dense_tflops,     -- 1e12 operations a second
-    models.memory_gbps::DOUBLE AS memory_gbps,      -- 1e9 bytes a second
-    models.reference                                -- where the vendor says so
+    peaks.dense_tflops::DOUBLE AS dense_tflops,     -- 1e12 operations per second
+    models.memory_gbps::DOUBLE AS memory_gbps,      -- 1e9 bytes per second
+    models.reference                                -- source of the figures
 FROM names
 JOIN models ON models.model = names.model
 JOIN peaks ON peaks.model = names.model;

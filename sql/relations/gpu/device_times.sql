@@ -1,7 +1,6 @@
--- How long each device was busy with each kind of activities: busy_times of whole devices, so that
--- step is NULL.
+-- How long each device was busy with each kind of activity: busy_times of whole devices.
 --
--- `jobs`, `ranks` and `steps` are those to look at, as in activities_of.
+-- step is NULL. `jobs`, `ranks` and `steps`: those to look at, as in activities_of.
 --
 -- reads: busy_times, gpu_activities
 CREATE OR REPLACE MACRO device_times(jobs, ranks, steps) AS TABLE

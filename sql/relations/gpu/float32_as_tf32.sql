@@ -1,5 +1,6 @@
--- The names of GPU activities, and of each whether it takes float32 numbers as tf32. Once a name,
--- since patterns cost more than a join.
+-- The names of GPU activities, and whether each computes float32 as tf32.
+--
+-- Patterns cost more than a join, so they are applied once per name.
 --
 -- reads: gpu_activities, takes_float32_as_tf32, tensor_core_use
 CREATE OR REPLACE MACRO float32_as_tf32(only_jobs, only_ranks) AS TABLE
@@ -16,6 +17,6 @@ judged AS MATERIALIZED (
 )
 FROM judged;
 
--- What a format's operations run as.
+-- The format in which a device computes the operations of a format.
 CREATE OR REPLACE MACRO format_on_device(dtype, in_tf32) AS
 CASE WHEN dtype = 'float32' AND in_tf32 THEN 'tf32' ELSE dtype END;

@@ -1,13 +1,14 @@
--- The annotations on the GPU that activities without a host annotation run in.
+-- The annotations on the GPU in which activities without a host annotation run.
 --
--- `activities` has job, rank, device, stream, event_id, start_ns, end_ns and annotation_id; they
--- are of `jobs` and `ranks`; NULL means all. Gives for each activity that runs in one: job, rank,
--- event_id, name, that of the innermost, and path, the names from outer to inner, with ; between.
+-- `activities` has job, rank, device, stream, event_id, start_ns, end_ns and annotation_id. They
+-- are of `jobs` and `ranks` (NULL: all). Returns one row per activity that runs in an annotation:
+-- job, rank, event_id, name (that of the innermost one) and path (the names from outer to inner,
+-- separated by `;`).
 --
 -- reads: events
 CREATE OR REPLACE MACRO gpu_annotation_paths(activities, jobs, ranks) AS TABLE
 WITH
--- In the order from outer to inner, so that of those open at an instant the last is the innermost.
+-- In the order from outer to inner, so that the last of those open at an instant is the innermost.
 gpu_annotations AS MATERIALIZED (
     SELECT
         row_number() OVER (
@@ -36,7 +37,7 @@ streams AS (
     SELECT DISTINCT stream_number, job, rank, device, stream
     FROM gpu_annotations
 ),
--- Each stream's time is cut wherever an annotation begins or ends; pieces are numbered.
+-- Each stream's time is cut wherever an annotation begins or ends. The pieces are numbered.
 pieces AS (
     SELECT
         row_number() OVER (ORDER BY stream_number, start_ns) AS piece,
@@ -48,7 +49,8 @@ pieces AS (
         SELECT stream_number, end_ns AS start_ns FROM gpu_annotations
     )
 ),
--- An annotation once for each piece that it covers: all in all, pieces times the depth of nesting.
+-- An annotation has a row for each piece that it covers: in total, pieces times the depth of
+-- nesting.
 open_annotations AS (
     SELECT
         g.number,
@@ -70,8 +72,8 @@ without_host AS (
         AND streams.stream IS NOT DISTINCT FROM a.stream
     WHERE a.annotation_id IS NULL
 ),
--- The last piece to begin before an activity, by a running maximum; DuckDB plans an ASOF join as a
--- quadratic one where it expects few rows.
+-- The last piece to begin before an activity, with a running maximum. DuckDB plans an ASOF join as
+-- a quadratic one if it expects few rows.
 moments AS (
     SELECT stream_number, start_ns AS at_ns, piece, NULL::BIGINT AS event_id
     FROM pieces
@@ -97,7 +99,8 @@ in_pieces AS (
         ON last_pieces.stream_number = a.stream_number
         AND last_pieces.event_id = a.event_id
 ),
--- That an annotation ends too soon is no condition of the join, for which it would be a range.
+-- An annotation that ends before the activity is filtered out here. As a join condition it would
+-- make the join a range join.
 innermost AS (
     SELECT
         a.job,
@@ -108,7 +111,8 @@ innermost AS (
     JOIN open_annotations AS o ON o.piece = a.piece
     GROUP BY a.job, a.rank, a.event_id
 ),
--- Paths only of what is some activity's annotation; what contains it is open where it begins.
+-- Paths are made only for annotations of some activity. What contains an annotation is open where
+-- it begins.
 chosen AS (
     SELECT g.number, g.name, g.end_ns, pieces.piece
     FROM gpu_annotations AS g

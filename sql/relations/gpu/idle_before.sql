@@ -1,19 +1,19 @@
 -- The idle times that end with an activity, and what the activity waited for.
 --
--- Needs job, rank, device, stream, event_id, start_ns, end_ns and launch_start_ns; whatever else
--- `activities` has is kept. Idle times are those of each (job, rank, device, stream). Who looks for
--- those of whole devices passes a NULL stream.
+-- Needs job, rank, device, stream, event_id, start_ns, end_ns and launch_start_ns. Other columns of
+-- `activities` are returned, too. Idle times are those of each (job, rank, device, stream). For
+-- idle times of whole devices, pass a NULL stream.
 --
--- By (start_ns, event_id), an activity that starts after the latest end before it ends an idle
--- time, which began at that end:
+-- Activities are taken by (start_ns, event_id). If one starts after the latest end before it, it
+-- ends an idle time, which began at that end:
 --
 --     a  [=======)
 --     b    [===)                    inside a
 --     c              [====)         ends an idle time since the end of a, not of b
 --     d                   [===)     none: starts where c ends
 --
--- The cause is host_wait where its launch began after that end, so that nothing was there to run;
--- kernel_wait where it was launched before and the time is below kernel_gap_ns; else other.
+-- The cause is host_wait if the launch began after that end: there was nothing to run. It is
+-- kernel_wait if the launch began before and the time is below kernel_gap_ns. Else it is other.
 CREATE OR REPLACE MACRO idle_before(activities, kernel_gap_ns) AS TABLE
 WITH
 reached AS (

@@ -1,8 +1,8 @@
--- The names of activities, numbered in their order: name and name_number. Names are long and few;
--- numbers are carried through joins and sorts in their place.
+-- The names of activities, numbered in their order: name and name_number.
 --
--- `jobs`, `ranks` and `steps` are those to look at, as in activities_of; of these, names with
--- `part` in them, NULL for all.
+-- There are few names, but they are long. Joins and sorts carry the numbers instead of the names.
+-- `jobs`, `ranks` and `steps`: those to look at, as in activities_of. `part`: only names that
+-- contain this (NULL: all).
 --
 -- reads: gpu_activities
 CREATE OR REPLACE MACRO numbered_names(jobs, ranks, steps, part) AS TABLE

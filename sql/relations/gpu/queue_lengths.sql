@@ -1,15 +1,15 @@
--- How many activities are in the queue of their stream, after each launch and each start.
+-- The number of activities in the queue of their stream, after each launch and each start.
 --
--- `jobs`, `ranks` and `steps` are those to look at, as in activities_of. Gives two points for each
--- activity with a launch, +1 where its launch begins and -1 where it starts itself, with the sum up
--- to and including the point, and the instant of the stream's next point, NULL after the last. Of
--- points at one instant the +1 come first, then the lower event_id; with the other order, a kernel
--- that starts the instant it is launched would count as started unlaunched.
+-- `jobs`, `ranks` and `steps`: those to look at, as in activities_of. Returns two points per
+-- activity with a launch: +1 at the start of its launch, -1 at its own start. Each point has the
+-- sum up to and including itself, and the instant of the stream's next point, NULL after the last.
+-- At the same instant, +1 comes first, then the lower event_id. In the other order, a kernel that
+-- starts at the instant of its launch would leave the queue before it enters it.
 --
 -- reads: gpu_activities
 CREATE OR REPLACE MACRO queue_lengths(jobs, ranks, steps) AS TABLE
 WITH
--- Materialized, for each activity is needed twice and shall be read once.
+-- Materialized, since each activity is needed twice but should be read once.
 launched AS MATERIALIZED (
     SELECT
         a.job, a.rank, a.device, a.stream, a.event_id, a.launch_id, a.launch_start_ns, a.start_ns
@@ -19,7 +19,7 @@ launched AS MATERIALIZED (
       AND (steps IS NULL OR list_contains(steps, a.step))
       AND a.launch_id IS NOT NULL
 ),
--- A number for each stream, in their order, since what is sorted by has to be narrow.
+-- A number per stream, in their order: sort keys have to be narrow.
 streams AS (
     SELECT row_number() OVER (ORDER BY job, rank, device, stream) AS stream_number, *
     FROM (SELECT DISTINCT job, rank, device, stream FROM launched)

@@ -1,6 +1,6 @@
--- How long each rank's devices were traced: from its first activity to the end of its last.
+-- How long each rank's devices were traced: from the first activity's start to the last one's end.
 --
--- `jobs` and `steps` are those to look at; NULL means all. Gives job, rank and span_ns.
+-- `jobs` and `steps`: those to look at (NULL: all). Returns job, rank and span_ns.
 --
 -- reads: gpu_activities
 CREATE OR REPLACE MACRO rank_spans(jobs, steps) AS TABLE

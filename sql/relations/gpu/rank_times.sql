@@ -1,8 +1,8 @@
--- How long each rank's devices were busy with each kind of activities: sums of device_times.
+-- How long each rank's devices were busy with each kind of activity: sums of device_times.
 --
--- `jobs`, `ranks` and `steps` are those to look at, as in activities_of. Gives job, rank, device,
--- the first of its devices, span_ns, busy_ns, compute_ns, communication_ns, memory_ns and both_ns,
--- time with computation or communication.
+-- `jobs`, `ranks` and `steps`: those to look at, as in activities_of. Returns job, rank, device
+-- (the first of its devices), span_ns, busy_ns, compute_ns, communication_ns, memory_ns and
+-- both_ns, the time with computation or communication.
 --
 -- reads: device_times
 CREATE OR REPLACE MACRO rank_times(jobs, ranks, steps) AS TABLE

@@ -1,9 +1,10 @@
--- By which rule a kernel's name tells that it multiplies matrices on tensor cores (on AMD: matrix
--- cores); NULL where it does not. The first rule that matches decides.
+-- The rule by which a kernel's name shows that it multiplies matrices on tensor cores (on AMD:
+-- matrix cores). NULL if no rule matches. The first rule that matches decides.
 --
--- No rule for names of kernels that may or may not run there: Triton's, `matmul_kernel`, `conv1x1`,
--- or an architecture such as sm90 alone. So time on tensor cores is a lower bound. Nor for kernels
--- that prepare, convert, reduce or combine for those that multiply.
+-- Some names may or may not be of kernels that run there: Triton's, `matmul_kernel`, `conv1x1`, or
+-- an architecture such as sm90 alone. There is no rule for them, so time on tensor cores is a lower
+-- bound. There is also no rule for kernels that prepare, convert, reduce or combine for those that
+-- multiply.
 CREATE OR REPLACE MACRO tensor_core_use(name) AS
 CASE
     -- xmma also names kernels for CUDA cores, by their instruction, and the sum over split parts.
@@ -11,7 +12,7 @@ CASE
     THEN NULL
     WHEN regexp_matches(name, '^sm\d+_xmma_')
     THEN 'cuBLAS and cuDNN, xmma'
-    -- Volta and Turing to Ada: precision and shape, as h884, s1688, i8816, s16816, s161616.
+    -- From Volta and Turing to Ada: precision and shape, as in h884, s1688, i8816, s16816, s161616.
     WHEN regexp_matches(
         name,
         '[a-z](884|1688|8816|8832|16816|16832|16864|161616)(gemm|spgemm|cudnn|fprop|dgrad|wgrad)'
@@ -32,7 +33,7 @@ CASE
         name, 'SM\d+_\d+x\d+x\d+_|SM\d+_\d*(MMA|UMMA)_|MainloopSm\d+\w*(Gmma|Umma)'
     )
     THEN 'CUTLASS, matrix instruction'
-    -- Flash attention 2 and 3, without its combine, dot_do_o and convert kernels.
+    -- Flash attention 2 and 3, without their combine, dot_do_o and convert kernels.
     WHEN regexp_matches(
         name,
         'flash_fwd_(splitkv_)?kernel|flash_bwd_dq_dk_dv_loop|FlashAttn(Fwd|Bwd)Sm\d'
@@ -43,7 +44,7 @@ CASE
         name, '^fmha_cutlass[FB]_((f16|bf16)_.*_sm[7-9]|f32_.*_sm[89])'
     )
     THEN 'memory-efficient attention'
-    -- TensorRT-LLM's: fmhaSm100aKernel_..., bmm_Bfloat16_..._t128x16x256u2_..._sm100f.
+    -- TensorRT-LLM: fmhaSm100aKernel_..., bmm_Bfloat16_..._t128x16x256u2_..._sm100f.
     WHEN regexp_matches(
         name, '^fmhaSm(9|1\d)\d\w?Kernel|^fmha_v2_|^(bmm|gemm)_\w+_t\d+x\d+x\d+\w*_sm1?\d\d[af]?$'
     )
@@ -54,21 +55,21 @@ CASE
     THEN 'Marlin'
     WHEN regexp_matches(name, 'deep_gemm::\w*gemm_(\w*_)?(impl|kernel)')
     THEN 'DeepGEMM'
-    -- AMD's matrix instructions by name: v_mfma, xdlops and xdl; wmma is among NVIDIA's.
+    -- AMD's matrix instructions by name: v_mfma, xdlops and xdl. wmma is matched with NVIDIA's.
     WHEN regexp_matches(name, '(?i)mfma|xdl')
     THEN 'AMD, matrix instruction'
-    -- Tensile with a matrix instruction, as MI16x16x1; without one the name has none.
+    -- Tensile with a matrix instruction, as in MI16x16x1. Without one, the name has no such part.
     WHEN regexp_matches(name, 'Cijk_\w*_MI[1-9]\d*x')
     THEN 'rocBLAS and hipBLASLt'
-    -- gtcx is for xdlops, gtcn and gtcm are not.
+    -- gtcx stands for xdlops, gtcn and gtcm do not.
     WHEN regexp_matches(name, '^igemm_(fwd|bwd|wrw)_gtcx')
     THEN 'MIOpen'
     WHEN regexp_matches(name, 'ck_tile::Fmha(Fwd|FwdSplitKV|FwdPagedKV|BwdDQDKDV)Kernel')
     THEN 'Composable Kernel attention'
 END;
 
--- Whether such a kernel computes float32 as tf32: NVIDIA's tensor cores do not know float32, AMD's
--- matrix cores do.
+-- Whether such a kernel computes float32 as tf32. NVIDIA's tensor cores do not support float32,
+-- AMD's matrix cores do.
 CREATE OR REPLACE MACRO takes_float32_as_tf32(use) AS
 coalesce(use NOT IN (
     'AMD, matrix instruction', 'rocBLAS and hipBLASLt', 'MIOpen', 'Composable Kernel attention'

@@ -1,6 +1,6 @@
--- What devices did with their time.
+-- How devices spent their time.
 --
--- `busy` are rows of busy_times. Gives job, rank, device, step and the times and fractions of
+-- `busy` are rows of busy_times. Returns job, rank, device, step and the times and fractions of
 -- temporal_breakdown and step_breakdown.
 CREATE OR REPLACE MACRO time_breakdown(busy) AS TABLE
 SELECT

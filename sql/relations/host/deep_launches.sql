@@ -1,7 +1,9 @@
--- Where in their order operators launch activities: at the operator that launches, with distance 0,
--- and again wherever the block that it is in has its place, one farther.
+-- Where operators launch activities, in the order of deep_stacks.
 --
--- `activities` has job, rank, op_id, start_ns, dur_ns and end_ns; `ops` are rows of deep_operators.
+-- Returns one row at the launching operator's place, with distance 0, and one at the place of each
+-- block around it, each with 1 more. `activities` has job, rank, op_id, start_ns, dur_ns and
+-- end_ns. `ops` are rows of deep_operators. The columns are job, rank, launching_id, block, place,
+-- distance and the totals of the activities.
 -- Gives job, rank, launching_id, block, place, distance and the totals of the activities.
 --
 -- reads: launching_operators
@@ -45,7 +47,7 @@ launches AS (
 SELECT *
 FROM launches;
 
--- For each of these operators, job, rank, event_id and the totals of what is launched in it.
+-- Per operator: job, rank, event_id and the totals of the activities that are launched in it.
 CREATE OR REPLACE MACRO launched_in_deep_ops(launches, ops) AS TABLE
 WITH
 at_places AS (
@@ -74,9 +76,9 @@ WINDOW inside AS (
     RANGE BETWEEN CURRENT ROW AND o.last_place - o.place FOLLOWING
 );
 
--- For each group of operators, and each operator that launches in one of it: the outermost of the
--- group that it is in, as outermost_id, the totals of what it launches, and as self_ns what of that
--- is the group's own.
+-- One row per group of operators and per operator that launches activities inside the group:
+-- outermost_id (the group's outermost operator around it), the totals of its activities, and
+-- self_ns, their time if the launching operator is in the group itself (else NULL).
 --
 -- `grouped` has job, rank, event_id and group_number, NULL for operators of no group.
 CREATE OR REPLACE MACRO launched_in_deep_groups(launches, ops, grouped) AS TABLE
@@ -95,7 +97,8 @@ last_numbers AS (
     FROM numbered
     GROUP BY block, place
 ),
--- What an operator launches has numbers in a row: a join by places would meet each pair of a block.
+-- The launches in an operator have consecutive numbers. A join by places would compare all pairs of
+-- a block.
 with_numbers AS (
     SELECT
         o.job,
@@ -124,7 +127,8 @@ in_groups AS (
         ON g.job = o.job AND g.rank = o.rank AND g.event_id = o.event_id
     WHERE g.group_number IS NOT NULL
 ),
--- Of a block's operators of a group, those in none of the others: no two lie in one another.
+-- The operators of a group in a block that are in no other one of the group. No two of them are
+-- nested.
 outermost AS (
     SELECT *
     FROM in_groups

@@ -1,7 +1,7 @@
--- What is launched in operators, where stacks are too deep to be climbed from call to caller.
+-- The activities launched in operators, for stacks too deep to climb from call to caller.
 --
--- Climbing takes a row for each operator around each launch: where n operators lie in one another,
--- half a square of n. In the order in which operators begin, what is in one follows on it:
+-- Climbing takes a row per launch and operator around it: n squared / 2 rows for n nested
+-- operators. In the order in which operators begin, the operators inside one directly follow it:
 --
 --     place      1   2   3   4   5
 --     1 linear   [=============)            last_place 4
@@ -10,13 +10,13 @@
 --     4 copy_                [=)            last_place 4
 --     5 relu                         [==)   last_place 5
 --
--- A span that another one crosses has left the stack, but what begins and ends in its tail is still
--- in it (op_id says so). With all that is in it, such an operator is a block apart, which is in the
--- crossed one and not in what is around it on the stack.
---
+-- If another span crosses a span, the crossed span has left the stack. Operators that begin and end
+-- in its tail are still inside it, as op_id says. Such an operator and everything in it is a block
+-- of its own. The block is inside the crossed operator, but not inside the operators around that
+-- one on the stack.
 -- reads: host_ops, is_operator
 
--- From how many levels on.
+-- The number of levels from which a stack counts as deep.
 CREATE OR REPLACE MACRO deep_level() AS 512;
 
 CREATE OR REPLACE MACRO deep_ranks(of_jobs, of_ranks) AS TABLE
@@ -27,8 +27,8 @@ WHERE (of_jobs IS NULL OR list_contains(of_jobs, o.job))
 GROUP BY o.job, o.rank
 HAVING max(o.depth) >= deep_level();
 
--- The operators of these ranks: job, rank, event_id, op_id, place, last_place and block, the place
--- of the block's outermost operator, 0 for what is on no operator's tail.
+-- The operators of these ranks: job, rank, event_id, op_id, place, last_place and block. block is
+-- the place of the block's outermost operator. It is 0 for operators on no other operator's tail.
 CREATE OR REPLACE MACRO deep_operators(of_jobs, of_ranks) AS TABLE
 WITH
 ops AS (
@@ -67,8 +67,8 @@ in_order AS MATERIALIZED (
         AND threads.pid IS NOT DISTINCT FROM ops.pid
         AND threads.tid IS NOT DISTINCT FROM ops.tid
 ),
--- Where operators begin, and until when they ask for the last that has: windows, since DuckDB plans
--- ASOF joins as quadratic ones where it expects few rows.
+-- The last operator to begin before each end: starts and ends are sorted together and searched with
+-- windows. DuckDB plans an ASOF join as a quadratic one if it expects few rows.
 begun AS (
     SELECT thread, start_ns AS at_ns, 1 AS turn, place, NULL::BIGINT AS asking
     FROM in_order
@@ -102,7 +102,7 @@ on_tails AS (
     FROM with_tails
     WHERE on_tail
 ),
--- Blocks lie in one another, too. At one place, ends come before begins.
+-- Blocks can be nested, too. At the same place, ends come before starts.
 bounds AS (
     SELECT place AS at_place, 1 AS step FROM on_tails
     UNION ALL
@@ -115,7 +115,7 @@ with_levels AS (
         sum(step) OVER (ORDER BY at_place, step ROWS UNBOUNDED PRECEDING) AS level
     FROM bounds
 ),
--- Behind a block's end, the block around it goes on: the last of its level to begin.
+-- After a block's end, the block around it continues: the last one of that level to begin.
 with_blocks AS (
     SELECT
         at_place,

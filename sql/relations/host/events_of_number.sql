@@ -1,5 +1,5 @@
--- The events of this number: of each rank one or none, with rank_number, job and rank; op_id, the
--- host operation that it is or that launched it; activity_id where it is a GPU activity.
+-- The events with this number, at most one per rank: rank_number, job and rank, op_id (the host
+-- operation that it is or that launched it) and activity_id (if it is a GPU activity).
 --
 -- reads: gpu_activities, host_ops
 CREATE OR REPLACE MACRO events_of_number(of_event, of_rank, only_jobs) AS TABLE

@@ -1,7 +1,7 @@
--- Host annotations that activities run in, each with those around it.
+-- The host annotations in which activities run, each with the annotations around it.
 --
--- `activities` has job, rank and annotation_id; they are of `jobs` and `ranks`; NULL means all.
--- Gives job, rank, event_id, name and path, the names from outer to inner, with ; between.
+-- `activities` has job, rank and annotation_id. They are of `jobs` and `ranks` (NULL: all). Returns
+-- job, rank, event_id, name and path, the names from outer to inner, separated by `;`.
 --
 -- reads: host_ops
 CREATE OR REPLACE MACRO host_annotation_paths(activities, jobs, ranks) AS TABLE
@@ -13,7 +13,7 @@ host_annotations AS (
       AND (jobs IS NULL OR list_contains(jobs, o.job))
       AND (ranks IS NULL OR list_contains(ranks, o.rank))
 ),
--- Of each activity's annotation, itself and all that are around it.
+-- Each activity's annotation with all annotations around it.
 host_around AS (
     SELECT h.job, h.rank, h.event_id, h.name, h.outer_id, 0 AS height
     FROM host_annotations AS h

@@ -1,10 +1,11 @@
--- What threads of the host were doing at certain instants: the innermost operation around each.
+-- What host threads were doing at given instants: the innermost operation around each instant.
 --
--- `instants` needs instant_id, job, rank, pid, tid and at_ns; `ops` are rows of host_ops. Gives
--- instant_id and name; an instant in no operation has no row.
+-- `instants` needs instant_id, job, rank, pid, tid and at_ns. `ops` are rows of host_ops. Returns
+-- instant_id and name. An instant outside of all operations has no row.
 --
--- Instants and operations meet in buckets of time. An operation is put where buckets are as long as
--- it is, up to four times; an instant in one of each length, so that it finds long and short ones.
+-- Instants and operations are joined by buckets of time. An operation is put in buckets that are 1
+-- to 4 times as long as itself. An instant is put in one bucket of each length, so that it finds
+-- short and long operations.
 CREATE OR REPLACE MACRO host_at(instants, ops) AS TABLE
 WITH
 asked AS MATERIALIZED (
@@ -17,7 +18,7 @@ instant_buckets AS MATERIALIZED (
         FROM asked
     )
 ),
--- Of the ranks that are asked about.
+-- Operations that last at least 1 ns, with the scale of their buckets.
 spans AS (
     SELECT
         o.job,
@@ -28,7 +29,7 @@ spans AS (
         o.name,
         o.start_ns,
         o.end_ns,
-        -- The least one whose buckets are not shorter than it.
+        -- The least scale whose buckets are not shorter than the operation.
         ceil(log2(greatest(1, o.end_ns - o.start_ns)) / 2)::BIGINT AS scale
     FROM query_table(ops) AS o
     WHERE o.end_ns > o.start_ns

@@ -1,21 +1,23 @@
--- Which operators launch activities, and which operators are around those.
+-- Which operators launch activities, and which operators are around these.
 --
--- `activities` has job, rank, op_id, start_ns, dur_ns and end_ns; `ops` has job, rank, event_id,
--- op_id and group_number, and all operators of these ranks. Gives each operator that launches
--- activities itself, as launching_id and with these activities' totals, once for itself and once
--- for every operator around it: event_id, with its group_number, and its distance, 0 for itself.
+-- `activities` has job, rank, op_id, start_ns, dur_ns and end_ns. `ops` has job, rank, event_id,
+-- op_id and group_number, and contains all operators of these ranks. Returns each operator that
+-- launches activities itself as launching_id, with the totals of these activities: one row for
+-- itself and one per operator around it. Each row has event_id with its group_number, and its
+-- distance, 0 for the operator itself.
 --
 --     aten::linear  1  [==================)        event_id  launching_id  distance
 --     aten::mm      2     [========)               2         2             0
 --     launch                [==)                   1         2             1
 --
--- An activity is in the subtree of an operator exactly where its launching operator is launching_id
--- beside it. Who is around whom is said by op_id alone, whose chain never leaves a thread.
+-- An activity is in the subtree of an operator exactly if its launching operator is launching_id in
+-- a row with the operator's event_id. Only op_id says which operators are around others. Its chain
+-- never leaves a thread.
 --
 -- reads: launching_operators
 CREATE OR REPLACE MACRO launched_in_ops(activities, ops) AS TABLE
 WITH RECURSIVE
--- Few operators launch: the way up begins with few rows.
+-- Few operators launch activities, so climbing begins with few rows.
 around AS (
     SELECT
         job,

@@ -1,5 +1,5 @@
--- Rows of stack_totals, `totals`, with their relation to the event `of_event`, as call_stack names
--- it; NULL for none. `inside` have rank_number and event_id of what the event called.
+-- Rows of stack_totals, `totals`, with their relation to the event `of_event`, as in call_stack
+-- (NULL: none). `inside` have rank_number and event_id of the operations that the event called.
 CREATE OR REPLACE MACRO related_in_stack(of_event, totals, inside) AS TABLE
 SELECT
     totals.*,

@@ -1,18 +1,21 @@
--- The outermost operations of the threads whose stacks belong together: that of each place, or of
--- the thread whose annotation called it, and those that annotations on the same stack called.
+-- The outermost operations of the threads whose stacks belong together.
+--
+-- They are the outermost operation of each place, or of the thread whose annotation called it, and
+-- the operations that annotations on the same stack called. Returns
 --
 --     rank_number, root_id  the operation
---     level                 operations around it, through threads
---     caller_id             the annotation that called it; NULL for none, as what follows
+--     level                 number of operations around it, across threads
+--     caller_id             the annotation that called it; NULL if there is none. The following
+--                           columns are then NULL, too
 --     caller_start_ns, caller_left_ns, root_start_ns
 --
--- `wanted` are rows of events_of_number; `places` and `forward_places` have rank_number and
+-- `wanted` are rows of events_of_number. `places` and `forward_places` have rank_number and
 -- root_id.
 --
 -- reads: host_ops
 CREATE OR REPLACE MACRO stack_roots(wanted, places, forward_places, of_rank, only_jobs) AS TABLE
 WITH
--- What annotations of another thread called; these are on threads that nothing called.
+-- The operations that annotations of another thread called. They are outermost on their threads.
 called AS MATERIALIZED (
     SELECT
         w.rank_number,

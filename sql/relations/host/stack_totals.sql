@@ -1,8 +1,8 @@
--- What operations have with all that they called, whatever the thread: height, kernel_count and
--- kernel_ns; and whether one of the places or forward places is at or below them.
+-- The totals of operations with everything that they called, on any thread.
 --
--- `tree` have rank_number, event_id, parent_id and level; `activities` rank_number, launch_id and
--- dur_ns; `places` and `forward_places` rank_number and event_id.
+-- Returns height, kernel_count and kernel_ns, and whether one of the places or forward places is at
+-- or below the operation. `tree` have rank_number, event_id, parent_id and level. `activities` have
+-- rank_number, launch_id and dur_ns. `places` and `forward_places` have rank_number and event_id.
 CREATE OR REPLACE MACRO stack_totals(tree, activities, places, forward_places) AS TABLE
 WITH RECURSIVE
 launches AS (
@@ -30,7 +30,7 @@ measured AS MATERIALIZED (
         ON forward_places.rank_number = tree.rank_number
         AND forward_places.event_id = tree.event_id
 ),
--- From the deepest level up, each from what the level below it has.
+-- From the deepest level upwards, each level from the level below it.
 totals AS (
     SELECT
         m.rank_number,

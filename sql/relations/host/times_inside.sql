@@ -1,7 +1,8 @@
--- How long spans have others directly inside them on their thread: stack_ns by point; no row where
--- there is none. What is inside what is told as in sql/ingest/call_stack.sql.
+-- How long other spans run directly inside each span on its thread: stack_ns by point.
 --
--- `spans` have point, which numbers them, thread, event_id, start_ns, end_ns and stack_end_ns.
+-- A span without others inside has no row. Which span is inside which is determined as in
+-- sql/ingest/call_stack.sql. `spans` have point (their number), thread, event_id, start_ns, end_ns
+-- and stack_end_ns.
 CREATE OR REPLACE MACRO times_inside(spans) AS TABLE
 WITH
 boundaries AS (
@@ -38,7 +39,8 @@ levels AS (
         ROWS UNBOUNDED PRECEDING
     )
 ),
--- What began a level last is open there: so around each is the last that began a level further out.
+-- The last span to begin on a level is open there. So the caller of a span is the last span that
+-- began one level further out.
 callers_and_called AS (
     SELECT thread, level + 1 AS level, number, point AS outer_point, 0::BIGINT AS stack_ns
     FROM levels

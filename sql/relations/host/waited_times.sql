@@ -1,11 +1,11 @@
--- How long the calls in spans make their thread wait, as a union, and how long of it a device was
--- busy: wait_ns and gpu_busy_ns by point.
+-- How long the calls in spans make their thread wait, and how long a device was busy meanwhile.
 --
--- `points` have point, which numbers them, kind (all but operators are calls), job, rank, process
--- and thread, which number these, start_ns and end_ns.
+-- Returns wait_ns, the union of the waits, and gpu_busy_ns by point. `points` have point (their
+-- number), kind (all but operators are calls), job, rank, process and thread (their numbers),
+-- start_ns and end_ns.
 --
--- For the latter the waits are measured on a clock that only runs while a device is busy. A point's
--- start is the instant 2 * point, its end the one after.
+-- For gpu_busy_ns, the waits are measured on a clock that runs only while a device is busy. A
+-- point's start is the instant 2 * point, its end the next one.
 --
 -- reads: covered_until, gpu_activities
 CREATE OR REPLACE MACRO waited_times(points, only_jobs, only_ranks) AS TABLE

@@ -1,5 +1,6 @@
--- The calls that make the host wait for the device: kind wait, or copy where the call copies; with
--- job, rank, event_id and op_id. Of NULL jobs, ranks or steps all count.
+-- The calls that make the host wait for the device: job, rank, event_id, op_id and kind. kind is
+-- copy if the call copies, else wait. `only_jobs`, `only_ranks`, `only_steps`: those to look at
+-- (NULL: all).
 --
 -- reads: blocks_host, copies_synchronously, copy_kind, gpu_activities, host_ops, is_runtime_call,
 --   waits_for_device
@@ -37,7 +38,7 @@ activities AS (
       AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
       AND a.launch_id IS NOT NULL
 ),
--- A graph's launch is no copy because the graph has one.
+-- The launch of a graph does not count as a copy, even if the graph contains one.
 copies AS MATERIALIZED (
     SELECT
         job,
@@ -50,7 +51,7 @@ copies AS MATERIALIZED (
     HAVING bool_and(coalesce(prefix(way, 'Memcpy '), false))
        AND NOT bool_or(coalesce(contains(launch_name, 'GraphLaunch'), false))
 ),
--- Calls of the operators, on their threads, that copy to the host; not those inside another call.
+-- Calls on the threads of operators that copy to the host. Calls inside another call are left out.
 beside_copies AS (
     SELECT
         *,

@@ -1,7 +1,7 @@
--- What the user told of jobs: one row a job and tag.
+-- The tags that users gave jobs: one row per job and tag.
 --
--- Tags are told of traces, by --tag and by the columns of a list of traces. Where those of a job's
--- ranks differ, the least counts, in the order of text.
+-- Tags are given to traces, by --tag and by the columns of a list of traces. If the tags of a job's
+-- ranks differ, the least value counts, in text order.
 --
 -- reads: traces
 CREATE OR REPLACE VIEW job_tags AS

@@ -1,8 +1,8 @@
--- The jobs: one row each, with what their traces and tags tell.
+-- The jobs, with facts from their traces and tags: one row per job.
 --
--- Where the tags of a job's ranks differ, the least counts, in the order of text. When a job ran is
--- what its traces' clock says, or else its tag `time`; not when a file was written, which any copy
--- of it changes.
+-- If the tags of a job's ranks differ, the least value counts, in text order. The time at which a
+-- job ran is that of its traces' clock, or else its tag `time`. It is not the time at which a file
+-- was written, since copying a file changes that.
 --
 -- reads: job_tags, told_instant, traces
 CREATE OR REPLACE VIEW jobs AS
@@ -21,7 +21,7 @@ tags_of_jobs AS (
 traced AS (
     SELECT
         job,
-        -- Nothing was traced before 2000: such times count from something unknown.
+        -- No trace is from before 2000. Earlier times count from an unknown origin.
         min(start_ns) FILTER (start_ns >= 946_684_800_000_000_000) AS first_ns,
         count(*) AS rank_count,
         max(world_size) AS world_size,
@@ -37,7 +37,7 @@ SELECT
     coalesce(
         make_timestamp(traced.first_ns // 1000),
         told_instant(tags_of_jobs.told_time)
-    ) AS started_at,                                              -- UTC; NULL where nothing tells
+    ) AS started_at,                                              -- UTC; NULL if not known
     tags_of_jobs.model,                                           -- the tag
     tags_of_jobs.team,                                            -- the tag
     coalesce(tags_of_jobs.host, traced.host) AS host,             -- the tag, else the first by name

@@ -1,5 +1,5 @@
--- The jobs of which no current result of a query is stored: job, event_count and traces_hash.
--- `of_query` is a name with its version, as in stored_results.
+-- The jobs without a current stored result of a query: job, event_count and traces_hash. `of_query`
+-- is the query's name with its version, as in stored_results.
 --
 -- reads: stored_results, traces, traces_hash_of
 CREATE OR REPLACE MACRO jobs_without_results(of_query) AS TABLE

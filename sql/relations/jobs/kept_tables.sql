@@ -1,4 +1,4 @@
--- What stored results were called before: names that statements of users may still have.
+-- Former names of stored results, which statements of users may still use.
 --
 -- reads: stored_job_kernels, stored_job_ranks, stored_job_summary, stored_results
 CREATE OR REPLACE VIEW kept_results AS

@@ -1,6 +1,6 @@
--- Where each rank ran: job, rank, host, the machine that its trace names, and device_name, its GPU.
+-- Where each rank ran: job, rank, host (the machine named in its trace) and device_name (its GPU).
 --
--- `jobs` are the jobs to look at; NULL means all.
+-- `jobs`: the jobs to look at (NULL: all).
 --
 -- reads: traces
 CREATE OR REPLACE MACRO machines(jobs) AS TABLE

@@ -1,6 +1,6 @@
--- How many rows each table holds of each rank, beside how many ingest wrote.
+-- The number of rows of each table and rank, in the archive and as written by ingest.
 --
--- They differ where files of the archive are missing.
+-- The two differ if files of the archive are missing.
 --
 -- reads: attachments, events, execution_nodes, gpu_activities, host_ops, memory_events,
 --   quarantine, traces

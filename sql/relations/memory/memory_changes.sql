@@ -1,5 +1,6 @@
--- The rows of memory_instants of the traces' instants `[memory]`. Of NULL jobs, ranks or steps all
--- count; the steps are those of `marks`, rows of the view steps, in which the instants lie.
+-- The rows of memory_instants of the traces' instants `[memory]`. `only_jobs`, `only_ranks`,
+-- `only_steps`: those to look at (NULL: all). The steps are those of `marks`, rows of the view
+-- steps, in which the instants lie.
 --
 -- reads: events, memory_instants, steps_at
 CREATE OR REPLACE MACRO memory_changes(marks, only_jobs, only_ranks, only_steps) AS TABLE

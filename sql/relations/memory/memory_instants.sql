@@ -1,8 +1,8 @@
--- What the instants `[memory]` of the profiler tell: allocations and releases, each with the totals
--- of its device after it.
+-- Allocations and releases of memory, from the profiler's instants `[memory]`.
 --
--- Needs job, rank, event_id, pid, tid, start_ns and args; gives one row for each. The CPU is device
--- -1 here, whatever index the trace gives it. What is no number is NULL.
+-- Each has the totals of its device after it. Needs job, rank, event_id, pid, tid, start_ns and
+-- args. Returns one row per instant. The CPU is device -1 here, whatever index the trace gives it.
+-- A value that is not a number is NULL.
 CREATE OR REPLACE MACRO memory_instants(instants) AS TABLE
 WITH
 told AS (

@@ -1,9 +1,10 @@
--- The GPU activities of nn.Modules: path_number of the innermost module that launched each, or of
--- whose backward pass it is, else that of the rank's rest; is_backward, start_ns, end_ns, dur_ns;
--- and is_alone of those that overlap no other activity of the rank.
+-- The GPU activities of nn.Modules.
 --
--- `chosen`, `only_jobs` and `only_ranks` are those of module_calls, `paths` rows of
--- numbered_modules; `numbered_calls` have rank_number, event_id and path_number of each call.
+-- Returns path_number (the innermost module that launched the activity or whose backward pass it is
+-- in, else that of the rank's rest), is_backward, start_ns, end_ns, dur_ns, and is_alone, true if
+-- the activity overlaps no other activity of the rank. `chosen`, `only_jobs` and `only_ranks` are
+-- those of module_calls. `paths` are rows of numbered_modules. `numbered_calls` have rank_number,
+-- event_id and path_number of each call.
 --
 -- reads: gpu_activities, host_ops
 CREATE OR REPLACE MACRO module_activities(
@@ -16,7 +17,8 @@ ranks AS (
     JOIN query_table(chosen) AS c ON c.rank_number = p.rank_number
     WHERE p.path IS NULL
 ),
--- Launches that are in a module or a backward pass, and where the forward operators are.
+-- Launches in a module or a backward pass. forward_ops then has the modules of the forward
+-- operators.
 launches AS (
     SELECT o.job, o.rank, o.event_id, o.module_id, o.is_backward, o.forward_id
     FROM host_ops AS o

@@ -1,10 +1,12 @@
--- Where in the model each call of an nn.Module is: of `calls`, rows of module_calls, the columns
--- that name it; path, the instances from the outermost in, joined by /; around_path without the
--- last; depth, 0 for the outermost.
+-- The place in the model of each call of an nn.Module.
+--
+-- `calls` are rows of module_calls. Returns the columns that identify the call, path (the instances
+-- from the outermost one inwards, joined by /), around_path (the path without the last instance)
+-- and depth (0 for the outermost).
 CREATE OR REPLACE MACRO module_call_paths(calls) AS TABLE
 WITH RECURSIVE
--- Of a call in a backward pass, what was around the last one before that was not; -1 for none, for
--- arg_max passes over NULL.
+-- If no module is around a call in a backward pass, it gets the module around the last call of the
+-- same name that was not in a backward pass. -1 stands for none, since arg_max skips NULL.
 around_calls AS (
     SELECT
         place,

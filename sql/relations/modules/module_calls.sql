@@ -1,9 +1,9 @@
--- The calls of nn.Modules on the ranks `chosen`: these have rank_number, job, rank and
--- step_numbers, the steps to measure (NULL for all).
+-- The calls of nn.Modules on the ranks `chosen`.
 --
--- Of all steps, since a place in the model may depend on a call of another one; is_picked are those
--- in the steps to measure. By `place`, what is around a call comes before it. `only_jobs` and
--- `only_ranks` say of which files nothing is needed; NULL: of none.
+-- `chosen` have rank_number, job, rank and step_numbers, the steps to measure (NULL: all). Calls of
+-- all steps are returned, since a place in the model may depend on a call in another step.
+-- is_picked is true for calls in the steps to measure. In the order of `place`, a call comes after
+-- the calls around it. `only_jobs` and `only_ranks`: the files to read (NULL: all).
 --
 -- reads: host_ops
 CREATE OR REPLACE MACRO module_calls(chosen, only_jobs, only_ranks) AS TABLE

@@ -1,12 +1,13 @@
--- What nn.Modules take on the host: for each path_number its calls, their time, that outside of
--- other modules, and the call with the lowest event_id.
+-- The host time of nn.Modules per path_number.
 --
--- `calls` are rows of module_calls, `numbered_calls` have their place and path_number.
+-- Returns the number of calls, their time, their time outside of other modules, and the lowest
+-- event_id of the calls. `calls` are rows of module_calls. `numbered_calls` have their place and
+-- path_number.
 --
 -- reads: covered_times
 CREATE OR REPLACE MACRO module_host_times(calls, numbered_calls) AS TABLE
 WITH
--- A union, should two of them cross.
+-- covered_times takes the union of these calls, in case two of them cross.
 inside_calls AS (
     SELECT outer_one.place AS group_id, inner_one.start_ns, inner_one.end_ns
     FROM query_table(calls) AS inner_one

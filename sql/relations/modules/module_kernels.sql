@@ -1,14 +1,15 @@
--- What nn.Modules take on the GPU, forward and backward: for each path_number and is_backward the
--- activities of the module and all in it (kernel_count, kernel_ns), the time in which one or more
--- of them ran (busy_ns), and of these activities its own (self_kernel_count, self_kernel_ns).
+-- The GPU time of nn.Modules, forward and backward.
 --
--- `paths` are rows of numbered_modules, `activities` of module_activities. Most activities overlap
--- no other one, so that their times just add up.
+-- Returns per path_number and is_backward the activities of the module and everything in it
+-- (kernel_count, kernel_ns), the time in which at least one of them ran (busy_ns), and the module's
+-- own activities (self_kernel_count, self_kernel_ns). `paths` are rows of numbered_modules,
+-- `activities` of module_activities. Most activities overlap no other one, so that their times can
+-- be added.
 --
 -- reads: covered_times
 CREATE OR REPLACE MACRO module_kernels(paths, activities) AS TABLE
 WITH RECURSIVE
--- Each path with itself and all that are around it.
+-- Each path with itself and all paths around it.
 around_paths AS (
     SELECT
         path_number AS inner_number,

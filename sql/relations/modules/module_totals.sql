@@ -1,6 +1,7 @@
--- What each nn.Module of the model took on host and GPU: the columns of module_stats, which says
--- what they mean, but for rank_number in place of job and rank; and path_number, by which they are
--- in order. Of `chosen` ranks, as module_calls takes them.
+-- The host and GPU time of each nn.Module of the model.
+--
+-- Returns the columns of module_stats, which explains them, with rank_number in place of job and
+-- rank. path_number gives their order. `chosen` are ranks, as in module_calls.
 --
 -- reads: module_activities, module_call_paths, module_calls, module_host_times, module_kernels,
 --   numbered_modules

@@ -1,7 +1,7 @@
--- The places in the model, numbered by first call: path_number, around_number of the one around it,
--- rank_number, path, name and depth. Of each rank one more, the last, for what belongs to no
--- module: its path is NULL.
+-- The places in the model, numbered by first call.
 --
+-- Returns path_number, around_number (the place around it), rank_number, path, name and depth. Each
+-- rank has one more place at the end, for activities that belong to no module. Its path is NULL.
 -- `call_paths` are rows of module_call_paths.
 CREATE OR REPLACE MACRO numbered_modules(call_paths) AS TABLE
 WITH

@@ -1,5 +1,5 @@
--- Which way a copy goes, by its name: `Memcpy HtoD`, `Memcpy DtoH`, `Memcpy DtoD`, ... or `Memset`;
--- `Memcpy Unknown` where the name does not say.
+-- The direction of a copy, from its name: `Memcpy HtoD`, `Memcpy DtoH`, `Memcpy DtoD`, ... or
+-- `Memset`. `Memcpy Unknown` if the name does not say.
 CREATE OR REPLACE MACRO copy_kind(name) AS
 CASE
     -- CUDA: Memset (Device). ROCm: FillBuffer, __amd_rocclr_fillBufferAligned. XPU:

@@ -1,7 +1,8 @@
--- A data file's job and rank, from its path <table>/job=<job>/rank=<rank>/<id>.parquet, or
--- <table>/job=<job>/ranks/<id>.parquet where it holds several ranks.
+-- A data file's job and rank, from its path: <table>/job=<job>/rank=<rank>/<id>.parquet, or
+-- <table>/job=<job>/ranks/<id>.parquet if it holds several ranks.
 --
--- Not by DuckDB's own reading of such folders: it would take those above the archive for more.
+-- DuckDB's own parsing of such folders is not used: it would also parse the folders above the
+-- archive.
 
 CREATE OR REPLACE MACRO job_of_file(path) AS
 url_decode(regexp_extract(path, 'job=([^/\\]*)[/\\]rank(s|=\d+)[/\\][^/\\]*$', 1));

@@ -1,6 +1,6 @@
--- What a device's activity is for: computation, communication or memory.
+-- The purpose of a GPU activity: computation, communication or memory.
 
--- By its name alone; the first rule that matches decides.
+-- By the name alone. The first rule that matches decides.
 CREATE OR REPLACE MACRO kind_of_name(name) AS
 CASE
     -- NCCL, RCCL and HCCL kernels of every age, with or without a return type in front.
@@ -22,7 +22,7 @@ CASE
     ELSE 'computation'
 END;
 
--- The category decides first, then the profiler's own word for a collective, then the name.
+-- The category decides first, then the profiler's name for a collective, then the activity's name.
 CREATE OR REPLACE MACRO kernel_kind(is_copy_or_memset, collective, kind_by_name) AS
 CASE
     WHEN is_copy_or_memset THEN 'memory'

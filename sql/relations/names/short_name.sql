@@ -1,12 +1,12 @@
--- A kernel's name for people: `void at::native::f<int>(float*)` is `at::native::f`.
+-- A short name for a kernel: `void at::native::f<int>(float*)` becomes `at::native::f`.
 --
--- Templates and parameter lists nest, which one pattern cannot express; each round removes the
--- innermost ones. Names deeper than 24 levels keep what is left.
+-- Templates and parameter lists are nested, so a single pattern cannot match them. Each round
+-- removes the innermost ones. Names with more than 24 levels keep the rest.
 
 CREATE OR REPLACE MACRO without_innermost(name) AS
 regexp_replace(name, '<[^<>()]*>|\([^<>()]*\)', '', 'g');
 
--- A reduction, since calls within calls would keep the text of every round.
+-- A reduction, since nested calls would keep the text of every round.
 CREATE OR REPLACE MACRO without_templates_and_parameters(name) AS
 list_reduce(
     list_transform(range(24), lambda round: ''),
@@ -14,7 +14,7 @@ list_reduce(
     name
 );
 
--- The call operator is a name, an arrow no bracket; an anonymous namespace says nothing.
+-- The call operator is a name, and an arrow is not a bracket. An anonymous namespace is removed.
 CREATE OR REPLACE MACRO without_odd_brackets(name) AS
 regexp_replace(
     replace(replace(name, 'operator()', 'operator{}'), '->', ''),
@@ -23,7 +23,8 @@ regexp_replace(
     'g'
 );
 
--- What follows the last space, so without the return type; `const` behind the parameters first.
+-- The text after the last space, so that the return type is removed. A `const` after the parameters
+-- is removed first.
 CREATE OR REPLACE MACRO last_word(name) AS
 regexp_extract(regexp_replace(trim(name), '(\s+(const|volatile|&|&&))+$', ''), '(\S*)$', 1);
 

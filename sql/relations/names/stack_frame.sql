@@ -1,12 +1,13 @@
 -- A name as one frame of a folded stack, `a;b;c`.
 --
--- There `;` ends a frame and a line a stack, so a name has `:` for the one and a blank for any
--- control character; what has no name is `[unknown]`, as flame graphs call it.
+-- In the folded format `;` ends a frame and a line break ends a stack. So `;` in a name becomes
+-- `:`, and a control character becomes a blank. A missing name becomes `[unknown]`, as flame graphs
+-- call it.
 CREATE OR REPLACE MACRO stack_frame(name) AS
 coalesce(
     nullif(regexp_replace(replace(name, ';', ':'), '\p{Cc}', ' ', 'g'), ''),
     '[unknown]'
 );
 
--- Of a deeper stack only so many are told.
+-- The number of frames to which deeper stacks are cut.
 CREATE OR REPLACE MACRO most_frames() AS 2000;

@@ -1,12 +1,12 @@
--- Scaled-dot-product attention, forward and backward: which operators are some, and what they
--- compute.
+-- Scaled-dot-product attention, forward and backward: the operators and their costs.
 
--- Where each has its arguments, counted from 1; key and value follow the query.
+-- The places of each operator's arguments, counted from 1. Key and value follow the query.
 --
 -- `layout`: (batch, heads, length, size) or (batch, length, heads, size). `causal`: a boolean that
--- masks from the top left, or from the bottom right, or a number that says which. `lengths_at`:
--- where sequences of several lengths lie behind one another, where each begins; the longest are
--- told two arguments later. `window_at`: reach to the left, and then to the right.
+-- masks from the top left or from the bottom right, or a number that says which. `lengths_at`: if
+-- sequences of several lengths are packed one after another, the list of their starts; the longest
+-- lengths are two and three arguments later. `window_at`: window size to the left; the next
+-- argument is that to the right.
 CREATE OR REPLACE MACRO attention_operators() AS TABLE
 SELECT name, is_backward, query_at, layout, causal_at, causal, mask_at, lengths_at, window_at
 FROM (
@@ -49,16 +49,17 @@ FROM (
     name, is_backward, query_at, layout, causal_at, causal, mask_at, lengths_at, window_at
 );
 
--- Sizes as (..., heads, length, size) of those that have the length first.
+-- Changes sizes with the length first to (..., heads, length, size).
 CREATE OR REPLACE MACRO heads_first(dims) AS
 list_concat(dims[:-4], [dims[-2], dims[-3], dims[-1]]);
 
--- Operations: each query that meets a key takes a product of d numbers for the score and one of dv
--- for the output: 2 (d + dv). Backward, the score once more and the gradients of query and key, of
--- d each, and those of the score and of the value, of dv each: 2 (3 d + 2 dv). In each of the batch
--- and of the query's heads, be there fewer of key and value or not (grouped queries).
+-- Operations: each pair of a query and a key takes a product of d numbers for the score and one of
+-- dv numbers for the output: 2 (d + dv). Backward takes the score again and the gradients of query
+-- and key, with d each, and those of the score and the value, with dv each: 2 (3 d + 2 dv). This
+-- counts per batch element and head of the query, even if key and value have fewer heads (grouped
+-- queries).
 --
--- How many pairs meet, of L queries and S keys:
+-- The number of pairs for L queries and S keys:
 --
 --     not causal       causal, top left      causal, bottom right
 --     x x x x x        x . . . .             x x x . .
@@ -66,17 +67,20 @@ list_concat(dims[:-4], [dims[-2], dims[-3], dims[-1]]);
 --     x x x x x        x x x . .             x x x x x
 --     L S = 15         6                     12
 --
--- so L (L + 1) / 2 where L = S, not half of L S. A mask given as a tensor hides nothing here.
+-- If L = S, the causal mask leaves L (L + 1) / 2 pairs, not half of L S. A mask given as a tensor
+-- does not reduce the number here.
 --
--- Estimated, as the most that it can be: sequences of several lengths, every query with as many
--- keys as the longest has (or every key with as many queries); and a window, as if it were open.
+-- Two cases are estimated as the maximum. For packed sequences of several lengths, every query
+-- meets as many keys as the longest sequence has, or every key as many queries. A window counts as
+-- open.
 --
--- Query, key, value, mask and output move once; backward, all but the mask have a gradient.
+-- Query, key, value, mask and output move once. Backward, all of them but the mask also have a
+-- gradient.
 --
--- Sources: sdpa_flop_count and sdpa_backward_flop_count of torch/utils/flop_counter.py, which know
--- of no causal mask; torch.nn.functional.scaled_dot_product_attention for the mask from the top
--- left; flash attention 2.1 for that from the bottom right, and aten's custom_mask_type (0 none, 1
--- top left, 2 bottom right); signatures of aten/src/ATen/native/native_functions.yaml.
+-- Sources: sdpa_flop_count and sdpa_backward_flop_count of torch/utils/flop_counter.py, which do
+-- not handle causal masks; torch.nn.functional.scaled_dot_product_attention for the mask from the
+-- top left; flash attention 2.1 for the mask from the bottom right, and aten's custom_mask_type (0
+-- none, 1 top left, 2 bottom right); signatures of aten/src/ATen/native/native_functions.yaml.
 --
 -- Needs shape_number, name, dims, types and texts.
 CREATE OR REPLACE MACRO attentions(shapes) AS TABLE
@@ -143,7 +147,7 @@ measured AS (
     FROM ordered
     WHERE q[-1] = k[-1]
       AND v[:-2] = k[:-2]
-      -- What is around the key: as many, or of heads a divisor, or one for all.
+      -- The outer sizes of the key: equal to the query's, or a divisor (fewer heads), or 1 for all.
       AND list_bool_and(list_transform(
           list_zip(q[:-3], k[:-3]),
           lambda sizes: sizes[1] = sizes[2] OR coalesce(sizes[1] % sizes[2] = 0, false)

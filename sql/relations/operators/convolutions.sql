@@ -1,7 +1,7 @@
--- Convolutions, forward and backward: which operators are some, and what they compute.
+-- Convolutions, forward and backward: the operators and their costs.
 
--- Where each has its arguments, counted from 1; NULL where it has none. Without an argument for it,
--- `transposed` is told by the name.
+-- The places of each operator's arguments, counted from 1. NULL if it has none. Without such an
+-- argument, the operator's name decides `transposed`.
 CREATE OR REPLACE MACRO convolution_operators() AS TABLE
 SELECT
     name,
@@ -33,22 +33,22 @@ FROM (
     transposed_at, output_padding_at, groups_at, mask_at
 );
 
--- Operations: each weight meets each place it is put at, in each sample: 2 N times the weight's
--- size times the number of places.
+-- Operations: each weight is multiplied at each position that it is applied to, in each sample: 2 N
+-- times the weight's size times the number of positions.
 --
---     input (N, Ci, I...), weight (Co, Ci/g, K...): places are the output's,
+--     input (N, Ci, I...), weight (Co, Ci/g, K...): positions are the output's,
 --         O = floor((I + 2 padding - dilation (K - 1) - 1) / stride) + 1
---     transposed, weight (Ci, Co/g, K...): places are the input's, and
+--     transposed, weight (Ci, Co/g, K...): positions are the input's, and
 --         O = (I - 1) stride - 2 padding + dilation (K - 1) + output_padding + 1
 --
--- The gradients of input and weight take as many operations each as the convolution itself; of
--- three, output_mask says which are made. Places that lie in the padding count, adding a bias does
--- not. Input, weight, bias and output move once; backward, the output's gradient once, and input
--- and weight for the gradient of the other one.
+-- The gradients of input and weight take as many operations each as the convolution itself.
+-- output_mask says which of the gradients of input, weight and bias are computed. Positions in the
+-- padding count. Adding a bias does not count. Input, weight, bias and output move once. Backward,
+-- the output's gradient moves once, and input and weight move for the gradient of the other one.
 --
 -- Sources: conv_flop_count and conv_backward_flop of torch/utils/flop_counter.py, whose gradient of
--- the weight is g times too high; output sizes as torch.nn.Conv2d and ConvTranspose2d document
--- them; signatures of aten/src/ATen/native/native_functions.yaml.
+-- the weight is g times too high; output sizes as in the documentation of torch.nn.Conv2d and
+-- ConvTranspose2d; signatures of aten/src/ATen/native/native_functions.yaml.
 --
 -- Needs shape_number, name, dims, types and texts.
 CREATE OR REPLACE MACRO convolutions(shapes) AS TABLE
@@ -82,8 +82,8 @@ arguments AS MATERIALIZED (
     FROM query_table(shapes) AS s
     JOIN convolution_operators() AS o ON o.name = s.name
 ),
--- Settings for each dimension; a list of one is for all of them. In DOUBLE until they are known to
--- be of some sensible size, so that nothing overflows.
+-- Settings for each dimension. A list with one element applies to all dimensions. They are DOUBLE
+-- until their size has been checked, so that nothing overflows.
 dimensions AS (
     SELECT
         *,

@@ -1,5 +1,5 @@
--- The calls of operators whose cost follows from their shapes by a formula; with_bytes of those,
--- too, of which only bytes are known.
+-- The calls of operators whose operations follow from their shapes by a formula. `with_bytes` adds
+-- calls for which only the bytes are known.
 --
 -- reads: attention_operators, convolution_operators, host_ops, is_operator,
 --   matrix_product_operators, memory_bound_operators
@@ -13,8 +13,8 @@ SELECT name FROM attention_operators()
 UNION
 SELECT name FROM memory_bound_operators() WHERE with_bytes;
 
--- Of NULL jobs, ranks or steps all count. is_rerun are calls in a backward pass that record an
--- autograd node of their own, as a forward pass does.
+-- `only_jobs`, `only_ranks`, `only_steps`: those to look at (NULL: all). is_rerun is true for calls
+-- in a backward pass that record an autograd node of their own, as a forward pass does.
 CREATE OR REPLACE MACRO costed_calls(with_bytes, only_jobs, only_ranks, only_steps) AS TABLE
 SELECT
     o.job,

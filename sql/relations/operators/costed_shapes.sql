@@ -1,12 +1,12 @@
--- The different shapes on which operators of known formulas are called, and what a call on them
--- costs: one row each with a number. Few, so that formulas are for them and not for calls.
+-- The different shapes of operators with known formulas, and the cost of a call on them.
 --
--- `called` are rows of costed_calls.
+-- There is one row per shape, with a number. Shapes are few, so formulas are computed per shape and
+-- not per call. `called` are rows of costed_calls.
 --
 -- reads: argument_sizes, argument_texts, attentions, convolutions, matrix_products, memory_bound,
 --   operator_costs
 
--- The shapes, in text and in lists.
+-- The shapes, as text and as lists.
 CREATE OR REPLACE MACRO numbered_shapes(called) AS TABLE
 WITH
 distinct_shapes AS (
@@ -36,8 +36,8 @@ SELECT s.name, s.input_dims, s.input_types, s.concrete_inputs, c.*
 FROM operator_costs(formulas) AS c
 JOIN query_table(shapes) AS s ON s.shape_number = c.shape_number;
 
--- Those whose operations are known: shape_number, name, input_dims, input_types, concrete_inputs
--- and the columns of operator_costs.
+-- The shapes whose operations are known: shape_number, name, input_dims, input_types,
+-- concrete_inputs and the columns of operator_costs.
 CREATE OR REPLACE MACRO computing_shapes(called) AS TABLE
 WITH
 shapes AS MATERIALIZED (
@@ -48,7 +48,7 @@ formulas AS (
 )
 FROM shapes_with_costs(shapes, formulas);
 
--- The same, and those of which only bytes are known.
+-- The same, with the shapes for which only bytes are known.
 CREATE OR REPLACE MACRO costed_shapes(called) AS TABLE
 WITH
 shapes AS MATERIALIZED (

@@ -1,7 +1,7 @@
--- Which operators are of calls with a known cost, and which of these calls count: the columns of
--- operator_nests.
+-- Which operators are in calls with a known cost, and which of these calls count.
 --
--- `called` are rows of costed_calls of `only_jobs` and `only_ranks`, `shapes` of costed_shapes.
+-- Returns the columns of operator_nests. `called` are rows of costed_calls of `only_jobs` and
+-- `only_ranks`, `shapes` of costed_shapes.
 --
 -- reads: host_ops, is_operator, operator_nests
 CREATE OR REPLACE MACRO counted_operators(called, shapes, only_jobs, only_ranks) AS TABLE

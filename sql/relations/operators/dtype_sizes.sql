@@ -1,8 +1,8 @@
--- How many bytes an element of each number format takes, by the names that a collective's `dtype`
--- has: those of PyTorch's ScalarType.
+-- The number of bytes per element of each number format.
 --
--- Packed formats, such as two numbers of 4 bits in a byte, count packed elements. To add a format,
--- replace this view by one with the same columns.
+-- The names are those in a collective's `dtype`: PyTorch's ScalarType. Packed formats, such as two
+-- numbers of 4 bits in a byte, count packed elements. To add a format, replace this view by one
+-- with the same columns.
 CREATE OR REPLACE VIEW dtype_sizes AS
 SELECT
     dtype,

@@ -1,7 +1,7 @@
--- Products of matrices: which operators are some, and what they compute.
+-- Matrix products: the operators and their costs.
 
--- Where each has its arguments, counted from 1, and how many at most. `summand_at` is what is added
--- to the product; a `transposed` right side is (n, k).
+-- The places of each operator's arguments, counted from 1, and their maximum number. `summand_at`
+-- is the matrix that is added to the product. A `transposed` right side is (n, k).
 CREATE OR REPLACE MACRO matrix_product_operators() AS TABLE
 SELECT name, most_arguments, rank_count, left_at, right_at, summand_at, transposed
 FROM (
@@ -20,7 +20,7 @@ FROM (
     name, most_arguments, rank_count, left_at, right_at, summand_at, transposed
 );
 
--- The type that a `dtype` argument stands for, of those that products may have.
+-- The type that the number in a `dtype` argument stands for. Only types that products may have.
 CREATE OR REPLACE MACRO scalar_type(number) AS
 CASE number
     WHEN '3' THEN 'int'
@@ -34,20 +34,21 @@ CASE number
     WHEN '26' THEN 'c10::Float8_e4m3fnuz'
 END;
 
--- 2 m n k operations, for each of a batch; those of adding a bias are not counted.
+-- 2 m n k operations per matrix of a batch. Adding a bias is not counted.
 --
 --     mm, addmm, _scaled_mm, _int_mm   (m, k) x (k, n)
 --     bmm, baddbmm                     (b, m, k) x (b, k, n)
 --     linear                           (..., k) x (n, k), or (..., k) x (k)
 --
--- That is 2 n times the left side's size. Operands, what is added, and the result move once. Sides
--- that do not fit have no cost. The result is of the type asked for by a dtype argument; else of
--- what is added to it, in addmm and baddbmm; else of the left side. Of _int_mm it is int. A call
--- with more arguments than there are has no cost: TorchScript writes those of the calls around.
+-- This is 2 n times the left side's size. Operands, summand and result move once. If the sides do
+-- not fit, the call has no cost. The type of the result is that of the dtype argument, if given.
+-- Else it is the summand's type in addmm and baddbmm, and the left side's type in other operators.
+-- For _int_mm it is int. A call with more arguments than the operator has is without cost:
+-- TorchScript also records the arguments of the calls around it.
 --
 -- Sources: mm_flop, addmm_flop, bmm_flop, baddbmm_flop of torch/utils/flop_counter.py; signatures
--- of aten/src/ATen/native/native_functions.yaml. Until PyTorch 2.4, _scaled_mm had its bias third
--- and the result's dtype fourth, where now there are scales.
+-- of aten/src/ATen/native/native_functions.yaml. Until PyTorch 2.4, _scaled_mm had the bias as
+-- third argument and the result's dtype as fourth. These are the scales now.
 --
 -- Needs shape_number, name, dims, types and texts.
 CREATE OR REPLACE MACRO matrix_products(shapes) AS TABLE
@@ -69,7 +70,7 @@ sides AS MATERIALIZED (
         s.dims[added_at] AS summand_dims,
         CASE WHEN added_at IS NULL THEN '' ELSE coalesce(s.types[added_at], '') END
             AS summand_type,
-        -- Unless known, no type rather than a wrong one.
+        -- If the type is not known, it is NULL, not a wrong one.
         CASE
             WHEN s.name = 'aten::_int_mm'
             THEN 'int'
@@ -113,7 +114,7 @@ SELECT
     'matrix product' AS family,
     false AS is_estimated,
     list_concat(
-        -- Of two numbers in each element, the dimension that is packed is k.
+        -- If an element holds two numbers, the packed dimension is k.
         CASE WHEN left_type = 'c10::Float4_e2m1fn_x2' THEN [2, 2] ELSE [2] END,
         left_dims,
         [n]

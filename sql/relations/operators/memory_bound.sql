@@ -1,10 +1,10 @@
 -- Operators that mostly move memory: elementwise ones, copies, softmax and reductions.
 
--- How many arguments each has, which of them it reads, counted from 1, and what its result is:
--- `promoted`, as large as they are together and of their type; `first`, the first argument itself;
--- `bool`, as large as they are together, but of booleans; `reduced`, without the dimensions that
--- the second argument names. Of the first two groups there are also those that work in place, with
--- _ behind their names.
+-- The number of arguments of each operator, the arguments that it reads (counted from 1), and its
+-- result. A `promoted` result has the arguments' joint size and type. A `first` result is the first
+-- argument itself. A `bool` result has the arguments' joint size and the type bool. A `reduced`
+-- result lacks the dimensions that the second argument names. Each operator in `elementwise` also
+-- has an in-place form, with _ after its name and the result `first`.
 CREATE OR REPLACE MACRO memory_bound_operators() AS TABLE
 WITH
 elementwise (names, argument_count, reads, result) AS (
@@ -36,7 +36,7 @@ others (names, argument_count, reads, result) AS (
         (['copy_'], 3, [2], 'first'),
         (['fill_'], 2, []::INTEGER[], 'first'),
         (['zero_'], 1, []::INTEGER[], 'first'),
-        -- Without dimensions and with.
+        -- Without dimensions, and with them.
         (['sum', 'mean', 'prod'], 2, [1], 'reduced'),
         (['sum', 'mean', 'prod'], 4, [1], 'reduced'),
         (['amax', 'amin'], 3, [1], 'reduced')
@@ -51,16 +51,17 @@ named AS (
 SELECT 'aten::' || name AS name, argument_count, reads, result
 FROM named;
 
--- Bytes: what an operator reads, and its result, move once. Operations are not counted.
+-- Bytes: the arguments that an operator reads and its result move once. Operations are not counted.
 --
--- The result has the type that all arguments with a dimension have (of none, that all have); where
--- they differ it is not known, and so are the bytes. It is as large as the arguments together:
--- along each dimension, counted from the last, as the longest of them. Sums of integers are of
--- long. A call with more or fewer arguments, as with `out`, has no cost: TorchScript writes those
--- of the calls around as well.
+-- The result has the type that all arguments with dimensions have. If no argument has dimensions,
+-- it is the type that all arguments have. If the types differ, the result's type and the bytes are
+-- not known. The result's size is the arguments' joint size: along each dimension, counted from the
+-- last, the longest of them. Sums of integers have the type long. If a dtype is given for a sum,
+-- the type and the bytes are not known. A call with more or fewer arguments, for example with
+-- `out`, has no cost: TorchScript also records the arguments of the calls around it.
 --
 -- Source: signatures of aten/src/ATen/native/native_functions.yaml; broadcasting and type promotion
--- as PyTorch's documentation has them.
+-- as in PyTorch's documentation.
 --
 -- Needs shape_number, name, dims, types and texts.
 CREATE OR REPLACE MACRO memory_bound(shapes) AS TABLE
@@ -98,7 +99,7 @@ results AS (
             list_filter(inputs, lambda a: len(a.dims) > 0), lambda a: a.type
         )) AS types_of_large,
         list_distinct(list_transform(inputs, lambda a: a.type)) AS types_of_all,
-        -- A number may stand for a list of one; one below zero counts from the last.
+        -- A number may stand for a list with one element. A number below zero counts from the last.
         CASE
             WHEN result <> 'reduced'
             THEN NULL
@@ -109,7 +110,7 @@ results AS (
                 lambda d: CASE WHEN d < 0 THEN d + len(first_dims) + 1 ELSE d + 1 END
             )
         END AS reduced,
-        -- The dtype of a sum; an empty type is none.
+        -- The dtype of a sum. An empty type is none.
         result = 'reduced' AND argument_count <> 3 AND types[argument_count] <> '' AS has_dtype
     FROM arguments
 ),
@@ -158,5 +159,5 @@ SELECT
     NULL::VARCHAR[] AS formats,
     list_append(inputs, {'dims': result_dims, 'type': result_type}) AS tensors
 FROM written
--- Something has to be a tensor.
+-- At least one argument has to be a tensor.
 WHERE len(inputs) > 0 OR result = 'first';

@@ -1,11 +1,13 @@
--- Calls of operators by name, and what lies in them.
+-- Calls of operators by name, and the calls inside them.
 --
 -- reads: host_ops, is_operator
 
--- The operators with this in their name that are not inside another such operator on their thread.
+-- The operators with this text in their name that are not inside another such operator on their
+-- thread.
 --
--- An empty text finds nothing. Of NULL jobs, ranks or steps all count. Gives job, rank, pid, tid,
--- event_id, op_name, start_ns, end_ns and inside_until_ns: what begins before this is inside.
+-- An empty text finds nothing. `of_jobs`, `of_ranks`, `of_steps`: those to look at (NULL: all).
+-- Returns job, rank, pid, tid, event_id, op_name, start_ns, end_ns and inside_until_ns: calls that
+-- begin before this are inside.
 CREATE OR REPLACE MACRO outermost_operators(text_of_name, of_jobs, of_ranks, of_steps) AS TABLE
 WITH
 matching AS (
@@ -18,7 +20,7 @@ matching AS (
         o.name AS op_name,
         o.start_ns,
         o.end_ns,
-        -- An empty span holds what else is empty at its instant.
+        -- An empty span contains other empty spans at its instant.
         coalesce(o.cut_ns, o.end_ns) + (o.end_ns = o.start_ns)::BIGINT AS inside_until_ns
     FROM host_ops AS o
     WHERE (of_jobs IS NULL OR list_contains(of_jobs, o.job))
@@ -39,14 +41,14 @@ QUALIFY start_ns >= coalesce(
     start_ns
 );
 
--- For each call, the last of these operators to begin before it on its thread, the only one that
--- the call can lie in.
+-- For each call, the last of these operators to begin before it on its thread. The call can be
+-- inside no other one.
 --
--- `ops` are rows of outermost_operators. `calls` has job, rank, event_id, and of the call that is
--- sought call_id, its event, call_pid, call_tid, call_start_ns and call_end_ns; event_id tells
--- apart what one call has several of. Gives the columns of `calls`, op_event_id and is_inside,
--- whether it does lie in there: a column and no condition, with which every call would meet every
--- operator. A call that outlives the operator does not lie in it.
+-- `ops` are rows of outermost_operators. `calls` has job, rank, event_id, call_id, call_pid,
+-- call_tid, call_start_ns and call_end_ns. call_id is the event of the call. event_id tells rows
+-- with the same call apart. Returns the columns of `calls`, op_event_id and is_inside, whether the
+-- call is inside that operator. is_inside is a column and not a condition: with a condition, every
+-- call would be compared with every operator. A call that ends after the operator is not inside it.
 CREATE OR REPLACE MACRO last_operators_before(ops, calls) AS TABLE
 WITH
 operators AS (
@@ -79,8 +81,8 @@ calls_on_threads AS (
         AND threads.pid IS NOT DISTINCT FROM c.call_pid
         AND threads.tid IS NOT DISTINCT FROM c.call_tid
 ),
--- A running maximum finds it; DuckDB plans an ASOF join as a quadratic one where it expects few
--- rows.
+-- A running maximum finds the operator. DuckDB plans an ASOF join as a quadratic one if it expects
+-- few rows.
 begun AS (
     SELECT thread, start_ns AS at_ns, op_number, NULL::BIGINT AS event_id
     FROM ops_on_threads
@@ -104,7 +106,7 @@ SELECT
     ops.event_id AS op_event_id,
     c.call_start_ns < ops.inside_until_ns
     AND c.call_end_ns <= ops.end_ns
-    -- Of two equal spans, the lower event_id is the outer.
+    -- Of two equal spans, the lower event_id is the outer one.
     AND (
         c.call_start_ns > ops.start_ns
         OR c.call_end_ns < ops.end_ns

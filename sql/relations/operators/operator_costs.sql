@@ -1,20 +1,20 @@
--- What a call of an operator costs: floating-point operations and bytes, by the shapes it got.
+-- The cost of an operator call: floating-point operations and bytes, from its shapes.
 --
--- A formula of matrix_products.sql, convolutions.sql, attentions.sql or memory_bound.sql gives, for
--- each shape, the factors of its number of operations, and the tensors that it has to read and
--- write. The rest is here.
+-- For each shape, a formula of matrix_products.sql, convolutions.sql, attentions.sql or
+-- memory_bound.sql gives the factors of the number of operations, and the tensors to read and
+-- write. This file computes the rest.
 
--- Sizes of each argument from the JSON of `Input Dims`; NULL for lists of tensors among them. A
--- fraction would be rounded, so then there is nothing.
+-- The sizes of each argument, from the JSON of `Input Dims`. NULL for arguments that are lists of
+-- tensors. A fraction would be rounded, so a text with one gives NULL.
 CREATE OR REPLACE MACRO argument_sizes(text) AS
 CASE WHEN NOT contains(text, '.') THEN TRY_CAST(text AS BIGINT[][]) END;
 
--- Texts from the JSON of `Input type` or `Concrete Inputs`.
+-- The texts, from the JSON of `Input type` or `Concrete Inputs`.
 CREATE OR REPLACE MACRO argument_texts(text) AS
 TRY_CAST(text AS VARCHAR[]);
 
--- Bytes of an element, by the names that C++ gives types in `Input type`; NULL for others. Those
--- that end in _x2 hold two numbers in each element.
+-- Bytes per element, by the C++ names of types in `Input type`. NULL for other names. Types that
+-- end in _x2 hold two numbers per element.
 CREATE OR REPLACE MACRO type_bytes(type) AS
 CASE
     WHEN type IN (
@@ -38,7 +38,7 @@ CASE
     THEN 16
 END::BIGINT;
 
--- The number format of a type as device_peaks names it; NULL where no device has a peak for it.
+-- The number format of a type, as device_peaks names it. NULL if no device has a peak for it.
 CREATE OR REPLACE MACRO number_format(type) AS
 CASE
     WHEN type = 'double' THEN 'float64'
@@ -50,8 +50,8 @@ CASE
     WHEN type IN ('signed char', 'unsigned char', 'char', 'c10::qint8', 'c10::quint8') THEN 'int8'
 END;
 
--- Exact product of whole numbers, 1 of none; NULL where one is unknown or negative, or where the
--- product does not fit.
+-- Exact product of whole numbers, 1 for an empty list. NULL if a number is unknown or negative, or
+-- if the product does not fit.
 CREATE OR REPLACE MACRO whole_product(numbers) AS
 CASE
     WHEN len(numbers) = 0
@@ -64,10 +64,10 @@ CASE
     THEN list_reduce(numbers::HUGEINT[], lambda a, b: a * b)
 END::BIGINT;
 
--- Needs shape_number, family, is_estimated, factors BIGINT[], formats VARCHAR[] (the types whose
--- product it is) and tensors, a list of {dims, type}; one whose type is of no tensor costs nothing.
--- Gives one row for each shape whose operations are known, or of a family of which they are not
--- counted, whose bytes are.
+-- Needs shape_number, family, is_estimated, factors BIGINT[], formats VARCHAR[] (the types that are
+-- multiplied) and tensors, a list of {dims, type}. If a type is not that of a tensor, it costs
+-- nothing. Returns one row per shape whose operations are known. For families whose operations are
+-- not counted, it returns one row per shape whose bytes are known.
 CREATE OR REPLACE MACRO operator_costs(formulas) AS TABLE
 WITH
 costs AS (

@@ -1,21 +1,20 @@
--- Which call of an operator with a known cost each operator belongs to, where such calls nest.
+-- For each operator, the call with a known cost that it belongs to, if such calls are nested.
 --
--- `calls` has job, rank, event_id, op_id, shape_number, has_flops and is_rerun; `ops` has job,
--- rank, event_id and op_id of every operator inside another. Those of unknown cost are passed
--- through.
+-- `calls` has job, rank, event_id, op_id, shape_number, has_flops and is_rerun. `ops` has job,
+-- rank, event_id and op_id of every operator inside another. Operators of unknown cost are skipped.
 --
--- Each computation shall count once. Of calls inside one another whose operations are known, only
--- the innermost count; a call of which only bytes are known counts where no call is inside it, and
--- none that counts around it.
+-- Each computation should count once. Of nested calls whose operations are known, only the
+-- innermost count. A call for which only bytes are known counts if no call is inside it and no call
+-- that counts is around it.
 --
 --     aten::linear            [=====================)     does not count
 --     aten::t                  [==)                       unknown cost
 --     aten::addmm                  [================)     counts
 --     aten::copy_                    [===)                does not: it is the addmm's
 --
--- Gives one row for each call, and each operator in one: `call_id` is the innermost call at or
--- around it, `counted_id` the one that counts. For a call, also `outer_id`, the next call around
--- it, its shape_number, and whether it or a call around it is_rerun.
+-- Returns one row per call and per operator in a call. `call_id` is the innermost call at or around
+-- it, `counted_id` the call that counts. A row of a call also has `outer_id`, the next call around
+-- it, its shape_number, and is_rerun, true if it or a call around it is a rerun.
 CREATE OR REPLACE MACRO operator_nests(calls, ops) AS TABLE
 WITH RECURSIVE
 passed AS (
@@ -52,7 +51,8 @@ nested AS (
     LEFT JOIN owners
         ON owners.job = c.job AND owners.rank = c.rank AND owners.event_id = c.op_id
 ),
--- From the outermost calls inwards: the innermost call with operations, around and at each.
+-- From the outermost calls inwards: the innermost call with operations, around each call and
+-- including it.
 placed AS (
     SELECT
         job,
@@ -91,7 +91,7 @@ with_calls_inside AS (
     FROM placed
     WHERE outer_id IS NOT NULL
 ),
--- What has operations inside has none that counts around it either.
+-- A call with other operations inside does not count for the operators in it either.
 counted AS (
     SELECT
         p.job,

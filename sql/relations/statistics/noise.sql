@@ -1,9 +1,10 @@
--- Whether two sets of measurements differ by more than they scatter.
+-- Whether two sets of measurements differ by more than their noise.
 --
--- Yuen's test (1974, Biometrika 61) with one variance for both sets: of the sorted values, a fifth
--- at either end does not count, so that one odd step decides nothing; of fewer than five values all
--- do, and it is Student's. The same noise is taken for both sets, so that three values and three
--- are enough to tell a difference from noise. All take lists sorted upwards, or NULL.
+-- This is Yuen's test (1974, Biometrika 61) with one variance for both sets. Of the sorted values,
+-- a fifth at each end does not count, so that a single outlier decides nothing. With fewer than
+-- five values all count, and it is Student's test. Both sets are taken to have the same noise, so
+-- three values per set are enough to distinguish a difference from noise. All macros take lists
+-- sorted in ascending order, or NULL.
 
 -- How many values to leave out at each end.
 CREATE OR REPLACE MACRO trimmed_count(sorted) AS
@@ -12,10 +13,11 @@ len(sorted) // 5;
 CREATE OR REPLACE MACRO trimmed_mean(sorted) AS
 list_avg(sorted[trimmed_count(sorted) + 1:len(sorted) - trimmed_count(sorted)]);
 
--- Sum of squares about the mean, the ends drawn in to the first values that count.
+-- Sum of squares about the mean, with the left-out values replaced by the nearest values that
+-- count.
 --
--- In a list of one stand the values that are the same for all: a lambda that reads the whole list
--- copies it for each of its elements.
+-- The values that all elements need are in a list of one: a lambda that reads the whole list copies
+-- it for each of its elements.
 CREATE OR REPLACE MACRO winsorized_squares(sorted) AS
 CASE
     WHEN len(sorted) > 1
@@ -31,12 +33,12 @@ CASE
     ELSE 0.0
 END;
 
--- Values that count.
+-- Number of values that count.
 CREATE OR REPLACE MACRO kept_count(sorted) AS
 len(sorted) - 2 * trimmed_count(sorted);
 
--- How far the difference of the two trimmed means scatters: its standard error. NULL where neither
--- set has two values, so that nothing is known of noise.
+-- The standard error of the difference of the two trimmed means. NULL if neither set has two
+-- values, since nothing is then known of the noise.
 CREATE OR REPLACE MACRO standard_error(base_sorted, test_sorted) AS
 sqrt(
     (winsorized_squares(base_sorted) + winsorized_squares(test_sorted))
@@ -44,8 +46,8 @@ sqrt(
     * (1 / kept_count(base_sorted) + 1 / kept_count(test_sorted))
 );
 
--- Student's t that chance exceeds, on either side, once in a thousand: by degrees of freedom,
--- rounded up; beyond 30 by an upper bound that is less than a hundredth above it.
+-- Student's t that chance exceeds, in either direction, once in a thousand: by degrees of freedom,
+-- rounded up. Beyond 30 it is an upper bound that is less than 1 % too high.
 CREATE OR REPLACE MACRO student_t(freedom) AS
 CASE
     WHEN freedom < 1 THEN NULL
@@ -61,7 +63,7 @@ END;
 CREATE OR REPLACE MACRO noise_t(base_sorted, test_sorted) AS
 student_t(kept_count(base_sorted) + kept_count(test_sorted) - 2);
 
--- The same once in 100,000, for many things that are looked at together; no less than 5.
+-- The same for once in 100,000, for comparing many things at the same time. At least 5.
 CREATE OR REPLACE MACRO student_t_of_many(freedom) AS
 CASE
     WHEN freedom < 1 THEN NULL
@@ -76,7 +78,7 @@ CASE
     ELSE 5.0
 END;
 
--- Median of the distances to the median.
+-- The median of the distances to the median.
 CREATE OR REPLACE MACRO median_deviation(sorted) AS
 list_median(list_transform(
     [list_median(sorted)],

@@ -1,6 +1,6 @@
--- Sample standard deviation of whole numbers from their count, sum and sum of squares; 0 for one.
+-- Sample standard deviation of whole numbers, from count, sum and sum of squares; 0 for one value.
 --
--- Exact until the root, so that the order of the rows plays no part, as it does in stddev_samp.
+-- It is exact up to the root, so that the order of rows does not matter, as it does in stddev_samp.
 -- The squares need HUGEINT: `sum(x::HUGEINT * x)`.
 CREATE OR REPLACE MACRO sample_stddev(value_count, total, square_total) AS
 CASE

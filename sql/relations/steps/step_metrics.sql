@@ -1,8 +1,8 @@
--- What each step spends time with: rows of side, step, name and value_ns, the mean over the ranks.
+-- How each step spends its time: rows of side, step, name and value_ns, the mean over the ranks.
 --
--- `sampled` are rows of compared_steps, of the jobs `jobs`. step_diff says what the names mean;
--- kernel_sum is the sum of the activities' durations. A step without activities has 0 of what they
--- would take.
+-- `sampled` are rows of compared_steps, of the jobs `jobs`. step_diff explains the names.
+-- kernel_sum is the sum of the activities' durations. In a step without activities, the times of
+-- activities are 0.
 --
 -- reads: busy_times, gpu_activities
 CREATE OR REPLACE MACRO step_metrics(sampled, jobs) AS TABLE

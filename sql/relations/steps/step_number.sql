@@ -1,4 +1,4 @@
--- N of the name `ProfilerStep#N`, however spaced and whatever follows; NULL for other names.
+-- N of the name `ProfilerStep#N`, with any spacing and any text after it. NULL for other names.
 CREATE OR REPLACE MACRO step_number(name) AS
 CASE
     WHEN prefix(name, 'ProfilerStep')

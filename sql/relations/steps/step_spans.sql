@@ -1,8 +1,7 @@
--- How long each step of a rank took; marks of several threads or processes for one step count as
--- one.
+-- How long each step of a rank took.
 --
--- `jobs`, `ranks` and `steps` are those to look at; NULL means all. Gives job, rank, step,
--- start_ns and step_ns.
+-- If several threads or processes mark the same step, it counts as one. `jobs`, `ranks` and
+-- `steps`: those to look at (NULL: all). Returns job, rank, step, start_ns and step_ns.
 --
 -- reads: steps
 CREATE OR REPLACE MACRO step_spans(jobs, ranks, steps) AS TABLE

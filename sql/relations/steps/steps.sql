@@ -1,6 +1,7 @@
--- The steps of the training loop: one row for each host annotation `ProfilerStep#N`.
+-- The steps of the training loop: one row per host annotation `ProfilerStep#N`.
 --
--- A step may have several: of threads, of processes, of a profiler that marks it twice.
+-- A step may have several rows: of several threads, of several processes, or of a profiler that
+-- marks it twice.
 --
 -- reads: host_ops, step_number
 CREATE OR REPLACE VIEW steps AS
@@ -15,5 +16,5 @@ SELECT
     dur_ns,
     end_ns
 FROM host_ops
--- The prefix again, so that files and row groups without such names are not read.
+-- The prefix is repeated, so that files and row groups without such names are not read.
 WHERE prefix(name, 'ProfilerStep') AND step_number(name) IS NOT NULL AND cat <> 'python_function';

@@ -1,10 +1,10 @@
--- The step in which each of some moments lies; of several the one that began last.
+-- The step in which each given moment lies. If there are several, the one that began last.
 --
--- `moments` needs job, rank, event_id and at_ns, `marks` job, rank, event_id, step, start_ns and
--- end_ns, as the view steps has them. Gives one row for each moment that lies in a step.
+-- `moments` needs job, rank, event_id and at_ns. `marks` needs job, rank, event_id, step, start_ns
+-- and end_ns, as in the view steps. Returns one row per moment that lies in a step.
 --
--- The time of each rank is cut where steps begin and end; each step covers some of the stretches
--- between, hardly ever more than a few.
+-- The time of each rank is cut where steps begin and end. Each step covers some of the stretches in
+-- between, usually only a few.
 --
 --     ProfilerStep#3    [==============)
 --     ProfilerStep#4              [==============)

@@ -1,9 +1,9 @@
--- How busy ranks were, time bucket by time bucket, kind by kind and as a whole.
+-- How busy ranks were in each time bucket, per kind of activity and in total.
 --
 -- Needs job, rank, kind, start_ns and end_ns, on one clock for all ranks of a job. Cuts each job's
--- time into `bucket_total` buckets of equal length and gives one row for each rank of the job, each
--- kind of the job and `busy`, which is any of them, and each bucket: bucket, its start_ns,
--- from_start_ns and length_ns, and busy_ns and busy_frac of it, in which an instant with several
+-- time into `bucket_total` buckets of equal length. Returns one row per rank of the job, kind and
+-- bucket. The kinds are those of the job and `busy`, which is any of them. The columns are bucket,
+-- its start_ns, from_start_ns and length_ns, and busy_ns and busy_frac. An instant with several
 -- activities counts once.
 CREATE OR REPLACE MACRO busy_buckets(activities, bucket_total) AS TABLE
 WITH
@@ -22,7 +22,8 @@ extents AS MATERIALIZED (
         GROUP BY job
     )
 ),
--- Ranks end to end on one axis of time, as in busy_times; zero_ns is where the job begins on it.
+-- Lays the ranks end to end on one axis of time, as in busy_times. zero_ns is where the job begins
+-- on it.
 ranks AS MATERIALIZED (
     SELECT
         row_number() OVER in_order AS lane,
@@ -60,8 +61,9 @@ reached AS (
     FROM on_axis
     WINDOW before_it AS (ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 ),
--- The part of each past those of its kind that began before it, from from_ns on, and past all that
--- did, from from_idle_ns on; nothing where that is its end or later.
+-- The part of each activity after the end of earlier activities of its kind, from from_ns on, and
+-- after the end of all earlier activities, from from_idle_ns on. It is empty if that is its end or
+-- later.
 parts AS (
     SELECT
         lane,
@@ -81,7 +83,8 @@ parts AS (
         from_ns // length_ns AS first_bucket
     FROM reached
 ),
--- What of them is in the bucket in which they begin; the few that go on are listed with it.
+-- The time of the parts in the bucket in which they begin. The few parts that continue after it are
+-- listed.
 begun AS MATERIALIZED (
     SELECT
         lane,

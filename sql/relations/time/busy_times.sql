@@ -1,23 +1,22 @@
--- How long the activities of each kind, and of each union of kinds, kept a device busy.
+-- How long a device was busy with each kind of activity, and with each union of kinds.
 --
--- Needs job, rank, device, step, kind, start_ns and end_ns; gives one row for each (job, rank,
--- device, step). Who measures whole devices passes a NULL step, who measures whole ranks a NULL
--- device too.
+-- Needs job, rank, device, step, kind, start_ns and end_ns. Returns one row per (job, rank, device,
+-- step). For whole devices, pass a NULL step. For whole ranks, pass a NULL device, too.
 --
--- The length of a union: take the intervals by start; each adds its part past the latest end
--- before it.
+-- The length of a union is computed by taking the intervals in order of start. Each adds its part
+-- after the latest end before it.
 --
 --     a  [=======)                  adds 8
 --     b      [========)             adds 5, its part past a
 --     c        [==)                 adds 0, it lies inside b
 --     d                    [====)   adds 5, nothing reaches it
 --
--- With the latest end kept per kind, one sort and three running maxima give all seven unions: the
--- latest end of a union is the latest of its kinds'. Overlaps follow by inclusion and exclusion,
--- |X ∩ Y| = |X| + |Y| - |X ∪ Y| and |X ∖ Y| = |X ∪ Y| - |Y|.
+-- The latest end is computed per kind, so that one sort and three running maxima give all seven
+-- unions. The latest end of a union is the latest of its kinds' ends. Overlaps follow by inclusion
+-- and exclusion, |X ∩ Y| = |X| + |Y| - |X ∪ Y| and |X ∖ Y| = |X ∪ Y| - |Y|.
 --
--- The groups are laid end to end on one axis of time, so that no maximum reaches from a group into
--- the next; a window that starts anew at each of many groups takes twice as long.
+-- The groups are laid end to end on one axis of time, so that no maximum reaches from one group
+-- into the next. A window that starts again at each of many groups takes twice as long.
 CREATE OR REPLACE MACRO busy_times(activities) AS TABLE
 WITH
 picked AS (
@@ -75,8 +74,9 @@ reached AS (
         ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     )
 ),
--- An activity's part past the latest end of each kind, negative where that end is later than its
--- own; greatest and least pass over NULL. Past a union is past all of its kinds.
+-- An activity's part after the latest end of each kind. It is negative if that end is later than
+-- the activity's own. greatest and least skip NULL. The part after a union is the part after all of
+-- its kinds.
 past AS (
     SELECT
         group_number,

@@ -1,9 +1,9 @@
--- How long the intervals of each group cover: the length of their union.
+-- How much time the intervals of each group cover: the length of their union.
 --
--- Needs group_id, start_ns and end_ns; gives one row for each group_id.
+-- Needs group_id, start_ns and end_ns. Returns one row per group_id.
 --
--- Taken by start, each interval adds its part past the latest end before it; busy_times draws it,
--- and says why the groups are laid end to end on one axis of time.
+-- In order of start, each interval adds its part after the latest end before it. busy_times shows
+-- this in a drawing, and says why the groups are laid end to end on one axis of time.
 CREATE OR REPLACE MACRO covered_times(intervals) AS TABLE
 WITH
 picked AS (
@@ -43,7 +43,7 @@ reached AS (
 )
 SELECT
     group_id,
-    -- greatest passes over the NULL of the first.
+    -- greatest skips the NULL of the first interval.
     sum(greatest(0, end_ns - greatest(start_ns, until_ns)))::BIGINT AS covered_ns
 FROM reached
 GROUP BY group_id;

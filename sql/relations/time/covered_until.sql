@@ -1,10 +1,11 @@
--- How much of the time until certain instants the intervals of each group cover.
+-- How much of the time until given instants the intervals of each group cover.
 --
--- `intervals` needs group_id, start_ns and end_ns, `instants` group_id, instant_id and at_ns; gives
--- one row for each instant. What is covered between two instants is the difference.
+-- `intervals` needs group_id, start_ns and end_ns, `instants` group_id, instant_id and at_ns.
+-- Returns one row per instant. The time covered between two instants is the difference of their
+-- rows.
 --
--- Taken by start, each interval adds its part past the latest end before it, as in covered_times;
--- of that, what lies past the instant is taken off again.
+-- In order of start, each interval adds its part after the latest end before it, as in
+-- covered_times. The part that lies after the instant is subtracted again.
 --
 --     a           [======)                adds 7
 --     b              [=======)            adds 4, its part past a
@@ -31,7 +32,7 @@ reached AS (
 added AS (
     SELECT
         instant_id,
-        -- greatest passes over NULL: over the first one's until_ns, and an instant's end_ns.
+        -- greatest skips NULL: the first interval's until_ns, and an instant's end_ns.
         greatest(0, until_ns - at_ns) AS ahead_ns,
         sum(greatest(0, end_ns - greatest(at_ns, until_ns))) OVER (
             PARTITION BY group_id ORDER BY at_ns, instant_id ROWS UNBOUNDED PRECEDING

@@ -1,5 +1,6 @@
--- A percentile of whole nanoseconds to whole ones, halves up.
+-- Rounds a percentile of whole nanoseconds to whole nanoseconds, halves up.
 --
--- In hundredths it is a whole number: rounded to them first, a half is a half everywhere.
+-- The percentile is a whole number of hundredths. It is rounded to hundredths first, so that a half
+-- is exactly a half everywhere.
 CREATE OR REPLACE MACRO whole_ns(percentile) AS
 round(round(percentile, 2))::BIGINT;

@@ -1,11 +1,13 @@
 -- What ran on a rank's devices in windows of time: each activity's part in each window.
 --
--- `windows` needs window_id, job, rank, from_ns and until_ns, empty ones and NULL have nothing;
--- `activities` job, rank, event_id, kind, name, op_id, start_ns and end_ns. Gives window_id, job,
--- rank, event_id, kind, name, op_id, start_ns and end_ns, cut to the window.
+-- `windows` needs window_id, job, rank, from_ns and until_ns. A window that is empty or has NULL in
+-- these has no activities. `activities` needs job, rank, event_id, kind, name, op_id, start_ns and
+-- end_ns. Returns window_id, job, rank, event_id, kind, name, op_id, start_ns and end_ns, cut to
+-- the window.
 --
--- Time is cut in buckets as long as windows of the job are on average, or as their distance;
--- windows and activities meet in the buckets in which both are, and count in the first of them.
+-- Time is cut into buckets. These are as long as the job's windows are on average, or as the
+-- windows' mean distance if that is longer. Windows and activities are joined by buckets. A pair
+-- that shares several buckets counts in the first of them.
 CREATE OR REPLACE MACRO window_pieces(windows, activities) AS TABLE
 WITH
 sizes AS MATERIALIZED (
@@ -41,7 +43,7 @@ in_buckets AS (
     FROM query_table(activities) AS a
     JOIN sizes AS s ON s.job = a.job
 ),
--- Hardly any lies in more than two buckets, and lists cost time.
+-- Few activities are in more than two buckets, and lists take time.
 activity_buckets AS (
     SELECT *, begun_bucket AS bucket
     FROM in_buckets

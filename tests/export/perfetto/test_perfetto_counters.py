@@ -102,13 +102,21 @@ def test_which_counters(archive, tmp_path, asked, names):
 @pytest.mark.parametrize(
     ("words", "status", "says"),
     [
-        (["--step", 9], 1, "Error: job 'llama' has no step 9; there are 3, 0 to 2\n"),
-        (["--only-ranks", 7], 1, "Error: job 'llama' has no rank 7; there is 0, 1, 2\n"),
-        (["--job", "other"], 1, "Error: no job 'other' is in the archive; there is llama\n"),
-        (["--window", "10s..11s"], 1, "Error: nothing is in the part of the traces that is asked"),
-        (["--window", "10s..11s", "--only-ranks", "0"], 1, "Error: nothing is in the part"),
-        (["--step", 1, "--window", "1ms..2ms"], 2, "--step and --window exclude each other"),
-        (["--counters", "quue"], 2, "'quue' is none of queue, bandwidth, utilisation"),
+        (["--step", 9], 1, "Error: job 'llama' has no step 9; it has 3 steps, 0 to 2\n"),
+        (["--only-ranks", 7], 1, "Error: job 'llama' has no rank 7; its ranks are 0, 1, 2\n"),
+        (["--job", "other"], 1, "Error: the archive has no job 'other'; its jobs are llama\n"),
+        (["--window", "10s..11s"], 1, "Error: the chosen part of the traces has no events; choose"),
+        (
+            ["--window", "10s..11s", "--only-ranks", "0"],
+            1,
+            "Error: the chosen part of the traces has no events",
+        ),
+        (["--step", 1, "--window", "1ms..2ms"], 2, "give either --step or --window, not both"),
+        (
+            ["--counters", "quue"],
+            2,
+            "'quue' is not a counter; give some of queue, bandwidth, utilisation",
+        ),
     ],
 )
 def test_errors(archive, tmp_path, words, status, says):
@@ -122,7 +130,8 @@ def test_names_tell_the_format(archive, tmp_path, command):
     result = invoke(command, archive, tmp_path / "out.pftrace")
     assert result.exit_code == 1
     assert result.stderr == (
-        f"Error: {tmp_path / 'out.pftrace'}: name it .json, or .json.gz to have it compressed\n"
+        f"Error: {tmp_path / 'out.pftrace'}: the name has to end in .json, or in .json.gz for a "
+        "compressed file\n"
     )
 
 
@@ -131,7 +140,7 @@ def test_several_jobs(archive, made, tmp_path):
     result = invoke("perfetto", archive, tmp_path / "other", tmp_path / "out.json")
     assert result.exit_code == 1
     assert result.stderr == (
-        "Error: 2 jobs are in the archive (llama, other); choose one with --job\n"
+        "Error: the archive has 2 jobs (llama, other); choose one with --job\n"
     )
     trace = exported("perfetto", archive, tmp_path / "out.json", "--job", "llama")
     assert trace["hta_sql"]["job"] == "llama"

@@ -189,6 +189,4 @@ def test_a_drift_is_told(archive, tmp_path, monkeypatch):
     assert [line.partition(":")[2].split(":")[0] for line in lines] == [
         f" rank {rank}" for rank in range(RANKS) if told[rank]
     ]
-    assert lines[0].endswith(
-        ": its clock drifts, so that its first and last events are off by 0.2 us"
-    )
+    assert lines[0].endswith(": its clock drifts, so its first and last events are off by 0.2 us")

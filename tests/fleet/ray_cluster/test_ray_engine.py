@@ -43,7 +43,7 @@ def test_one_that_kills_its_worker_stops_no_other(any_engine):
     engine, workers = any_engine
     found = dict(engine.map(engine_work.mortal, range(6), workers=workers))
     died = found.pop(3)
-    assert isinstance(died, WorkerDied) and "perhaps for want of memory" in str(died)
+    assert isinstance(died, WorkerDied) and "perhaps because memory ran out" in str(died)
     assert found == {at: at for at in (0, 1, 2, 4, 5)}
 
 
@@ -96,9 +96,12 @@ def test_machines_without_hta_sql_or_with_another(engine, tmp_path, monkeypatch)
 
     [(_, error)] = engine.map(only_here.work, [1])
     assert str(error) == (
-        "No module named 'only_here' on a machine of the cluster: install hta-sql there as here"
+        "No module named 'only_here' on a machine of the cluster; install hta-sql there as on this "
+        "machine"
     )
     there = on_ray.own_make()
     monkeypatch.setattr(on_ray, "own_make", lambda: "hta_sql 9.9, sql beef")
     [(_, error)] = engine.map(engine_work.squared, [1])
-    assert f"has {there}, not hta_sql 9.9, sql beef as here: install the same" in str(error)
+    assert f"has {there}, but this machine has hta_sql 9.9, sql beef; install the same" in str(
+        error
+    )

@@ -126,7 +126,7 @@ def test_traces_that_always_fail_stop_no_other(cluster, large, tmp_path):
     with killing(traces / "rank_3.json", times=99) as killed:
         result = hta("ingest", traces, archive, "--engine", "ray", "--address", cluster)
     assert len(set(killed)) == 3 and result.returncode == 1 and result.stdout == ""
-    assert f"{traces}/rank_3.json: failed: its worker died 3 times, perhaps for want of" in (
+    assert f"{traces}/rank_3.json: failed: its worker process died 3 times, perhaps because" in (
         result.stderr
     )
     last = result.stderr.splitlines()[-1]

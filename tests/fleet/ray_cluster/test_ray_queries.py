@@ -55,7 +55,7 @@ def test_queries_that_compare_jobs_are_refused(archive):
     eligible = [query for query in Catalog.load().queries if is_by_job(query)]
     assert not {"compare"} & {query.theme for query in eligible}
     with hta_sql.open(archive, engine="ray") as run:
-        with pytest.raises(BadParameter, match="kernel_diff does not answer for each job apart"):
+        with pytest.raises(BadParameter, match="kernel_diff cannot be computed job by job"):
             run.kernel_diff(base_job="job0", test_job="job1")
         with pytest.raises(BadParameter, match="launch_summary has no parameter 'top'"):
             run.launch_summary(top=1)
@@ -118,11 +118,11 @@ def test_what_is_no_cluster(archive):
     result = hta(*words, "--engine", "ray")
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr == (
-        "Error: the Ray cluster at 127.0.0.1:1 cannot be used: [Errno 111] Connection refused\n"
+        "Error: cannot use the Ray cluster at 127.0.0.1:1: [Errno 111] Connection refused\n"
     )
     result = hta(*words)
     assert result.returncode == 2 and result.stderr == (
-        "Error: address '127.0.0.1:1' is of a Ray cluster: it needs engine 'ray'\n"
+        "Error: address '127.0.0.1:1' is for a Ray cluster; give engine 'ray' too\n"
     )
 
 
@@ -134,7 +134,8 @@ def test_without_ray(archive, tmp_path, monkeypatch):
     result = hta(*words, "--engine", "ray")
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr == (
-        "Error: the engine 'ray' needs more: pip install 'hta-sql[fleet]' (No module named 'ray')\n"
+        "Error: the engine 'ray' is not installed: pip install 'hta-sql[fleet]' "
+        "(No module named 'ray')\n"
     )
     result = hta(*words)
     assert result.returncode == 0 and len(result.stdout.splitlines()) == 7

@@ -91,22 +91,25 @@ def test_in_object_storage(archive):
 
 def test_a_question_to_the_fleet_says_what_is_missing(archive):
     with hta_sql.open(archive) as run:
-        with pytest.warns(UserWarning, match="^3 of 3 jobs have no stored results: hta-sql mat"):
+        with pytest.warns(UserWarning, match="^3 of 3 jobs have no stored results; `hta-sql mat"):
             assert run.fleet_summary().num_rows == 0
         run.materialize(only_jobs=["a", "b"])
-        with pytest.warns(UserWarning, match="^1 of 3 jobs has no stored results: "):
+        with pytest.warns(UserWarning, match="^1 of 3 jobs has no stored results; "):
             assert run.fleet_summary()["job_count"].to_pylist() == [2]
         assert run.low_utilisation_jobs(only_jobs=["a"], below=2.0).num_rows == 1  # no warning
-        with pytest.warns(UserWarning, match="^1 of 3 jobs has no stored results: "):
+        with pytest.warns(UserWarning, match="^1 of 3 jobs has no stored results; "):
             run.sql("SELECT count(*) FROM Fleet_Summary()")
     said = invoke("sql", archive, "FROM fleet_summary_v1()").stderr
-    assert said == "1 of 3 jobs has no stored results: hta-sql materialize ARCHIVE\n"
+    assert said == "1 of 3 jobs has no stored results; `hta-sql materialize ARCHIVE` stores them\n"
     assert invoke("sql", archive, "FROM jobs").stderr == ""
     refused = invoke("materialize", archive, "--only-jobs", "nope")
     assert refused.exit_code == 1 and "no job 'nope'; there are 'a', 'b', 'c'" in refused.stderr
     done = invoke("run", "fleet_summary", archive, "--format", "csv")
     assert done.exit_code == 0
-    assert done.stderr == "1 of 3 jobs has no stored results: hta-sql materialize ARCHIVE\n"
+    assert (
+        done.stderr
+        == "1 of 3 jobs has no stored results; `hta-sql materialize ARCHIVE` stores them\n"
+    )
     assert invoke("materialize", archive).exit_code == 0
     assert invoke("run", "fleet_summary", archive).stderr == ""
     assert invoke("check", archive).exit_code == 0

@@ -110,7 +110,7 @@ def test_an_archive_that_cannot_be_written(archive):
     with hta_sql.open(archive) as run:
         (archive / ".staging").rmdir()
         (archive / ".staging").write_text("in the way")
-        with pytest.raises(ArchiveError, match="kept in the archive, which cannot be written"):
+        with pytest.raises(ArchiveError, match="stored in the archive, which cannot be written"):
             run.compute_critical_path(step=1)
     assert windows(archive) == []
 
@@ -141,9 +141,13 @@ def stop(job, done, total):
         (
             {"step": 1, "only_ranks": [5]},
             HtaSqlError,
-            "^there is no trace of these jobs and ranks$",
+            "^no trace in the archive has these jobs and ranks$",
         ),
-        ({"only_jobs": "nobody"}, HtaSqlError, "^there is no trace of these jobs and ranks$"),
+        (
+            {"only_jobs": "nobody"},
+            HtaSqlError,
+            "^no trace in the archive has these jobs and ranks$",
+        ),
         (
             {"annotation": "nobody"},
             HtaSqlError,
@@ -152,35 +156,35 @@ def stop(job, done, total):
         (
             {"annotation": "ProfilerStep", "instance": 2},
             HtaSqlError,
-            "no instance 2 of 'ProfilerStep'; a rank has 2 at most, 0 to 1",
+            "no instance 2 of 'ProfilerStep'; a rank has at most 2, numbered 0 to 1",
         ),
         (
             {"step": 1, "annotation": "x"},
             BadParameter,
-            "of a step or of an annotation, not of both",
+            "give either a step or an annotation, not both",
         ),
-        ({"step": "1"}, BadParameter, "step is '1'; it is a number from 0 on"),
-        ({"step": -1}, BadParameter, "step is -1; it is a number"),
+        ({"step": "1"}, BadParameter, "step is '1'; give a whole number, 0 or more"),
+        ({"step": -1}, BadParameter, "step is -1; give a whole number"),
         ({"instance": 1}, BadParameter, "instance needs an annotation"),
         (
             {"annotation": "x", "instance": -1},
             BadParameter,
-            "instance is -1; it is a number from 0",
+            "instance is -1; give a whole number, 0 or more",
         ),
-        ({"annotation": ""}, BadParameter, "annotation is ''; it is part of a name"),
+        ({"annotation": ""}, BadParameter, "annotation is ''; give the name of an annotation"),
         ({"only_ranks": "x"}, BadParameter, "only_ranks is INTEGER"),
         (
             {"data_loading": [""]},
             BadParameter,
-            "data_loading is .*; it is a list of parts of names",
+            "data_loading is .*; give a list of names or parts of names",
         ),
         (
             {"faster": {"gemm": 1}},
             BadParameter,
-            "faster is .*; it maps names to how many times faster",
+            "faster is .*; give a mapping from names to factors",
         ),
-        ({"faster": {"gemm": "2"}}, BadParameter, "faster is .*, more than 1"),
-        ({"faster": {"gemm": float("inf")}}, BadParameter, "faster is .*, more than 1"),
+        ({"faster": {"gemm": "2"}}, BadParameter, "faster is .*, which are above 1"),
+        ({"faster": {"gemm": float("inf")}}, BadParameter, "faster is .*, which are above 1"),
         ({"faster": {1: 2}}, BadParameter, "faster is"),
         ({"faster": ["gemm"]}, BadParameter, "faster is"),
     ],
@@ -217,7 +221,7 @@ def test_command(archive):
         if row["subject"] == "nothing"
     ]
     assert (row["factor"], row["gain_ns"]) == (2.5, 0)
-    assert "Warning: --faster: nothing there is named 'nothing'" in result.stderr
+    assert "Warning: --faster: nothing in 'step 1' is named 'nothing'; " in result.stderr
     one = invoke("critical-path", archive, "--only-ranks", "1", "--only-jobs", "llama,none")
     assert one.exit_code == 0 and "llama, trace: 1 rank, " in one.stderr
 
@@ -226,14 +230,14 @@ def test_command(archive):
     ("words", "code", "says"),
     [
         (["--step", "9"], 1, "have no step 9; there are steps 0, 1"),
-        (["--step", "1", "--annotation", "x"], 2, "of a step or of an annotation, not of both"),
+        (["--step", "1", "--annotation", "x"], 2, "give either a step or an annotation, not both"),
         (["--faster", "gemm"], 2, "'gemm' is not NAME=TIMES"),
         (["--faster", "gemm=-1"], 2, "'gemm=-1' is not NAME=TIMES"),
         (["--faster", "gemm=inf"], 2, "'gemm=inf' is not NAME=TIMES"),
-        (["--faster", "gemm=0.5"], 2, "'gemm=0.5' is not NAME=TIMES, more than 1 times"),
+        (["--faster", "gemm=0.5"], 2, "'gemm=0.5' is not NAME=TIMES with TIMES above 1"),
         (["--faster", "gemm=2", "--faster", "gemm=3"], 2, "a name is given twice"),
-        (["--annotation", ""], 2, "annotation is ''; it is part of a name"),
-        (["--data-loading", ""], 2, "it is a list of parts of names"),
+        (["--annotation", ""], 2, "annotation is ''; give the name of an annotation"),
+        (["--data-loading", ""], 2, "give a list of names or parts of names"),
         (["--step", "1", "-o", "out.foo"], 1, "its name does not tell the format"),
         (["--only-ranks", "x"], 2, "'x' is not a valid integer"),
     ],

@@ -107,8 +107,8 @@ def test_an_export_is_a_trace(archive, tmp_path):
             ["--only-ranks", "0"],
             "2 windows have a critical path (step 0, step 1); choose one with --only-windows",
         ),
-        (["--only-ranks", "7"], "no such critical path is in the archive; hta-sql critical-path"),
-        (["--only-windows", "trace"], "no such critical path is in the archive"),
+        (["--only-ranks", "7"], "the archive has no such critical path; `hta-sql critical-path"),
+        (["--only-windows", "trace"], "the archive has no such critical path"),
     ],
 )
 def test_export_of_one_path_only(of_two_steps, tmp_path, words, says):

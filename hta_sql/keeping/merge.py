@@ -1,0 +1,129 @@
+"""Write the rows of several ranks to files that they share."""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from hta_sql.places.storage import is_remote, put
+from hta_sql.store.layout import folder_for, place_of
+from hta_sql.store.row_groups import ROW_GROUP_ROWS, table_writer
+
+if TYPE_CHECKING:
+    from hta_sql.places.storage import Place
+
+# The tables whose ranks may share a file, and the column of `traces` with their numbers of rows.
+COUNTS = {
+    "events": "event_count",
+    "host_ops": "host_op_count",
+    "gpu_activities": "gpu_activity_count",
+}
+
+
+@dataclass
+class Merged:
+    """Ranks of a job with their rows in files of one id, in staging or in object storage."""
+
+    rows: list[dict]
+    file_id: str
+    files: dict[str, Path]
+    bytes: int
+
+
+class Incomplete(Exception):
+    """Files do not hold the rows that `traces` says they do."""
+
+
+def merge(archive: Place, group: list[dict], staging: Path) -> Merged:
+    """Write the files of a group; in object storage, also put them in place."""
+    merged = Merged(group, uuid.uuid4().hex[:16], {}, 0)
+    folder = staging / merged.file_id
+    folder.mkdir()
+    for table in COUNTS:
+        sources = [row for row in group if row[COUNTS[table]] != 0]
+        file = folder / f"{table}.parquet"
+        held = write_ranks(archive, table, sources, file)
+        for row in sources:
+            wanted = row[COUNTS[table]]
+            if wanted not in (None, held[row["rank"]]):
+                raise Incomplete(
+                    f"rank {row['rank']}: {table} holds {held[row['rank']]:,} of {wanted:,} rows; "
+                    "ingest it again with --force"
+                )
+        if not held:
+            continue
+        merged.files[table] = file
+        merged.bytes += file.stat().st_size
+    if is_remote(archive):
+        for table, file in merged.files.items():
+            put(file, archive / target(merged, table))
+        shutil.rmtree(folder)
+    return merged
+
+
+def target(merged: Merged, table: str) -> str:
+    return f"{table}/{folder_for(merged.rows[0]['job'])}/ranks/{merged.file_id}.parquet"
+
+
+def write_ranks(archive: Place, table: str, rows: list[dict], file: Path) -> Counter[int]:
+    """Write these ranks' rows of a table, ordered by rank; returns the number of rows of each."""
+    counts: Counter[int] = Counter()
+    writer = None
+    try:
+        for piece in row_groups(tables_of(archive, table, rows, file.with_suffix(".read"))):
+            if writer is None:
+                writer = table_writer(file, piece.schema)
+            writer.write_table(piece.cast(writer.schema), row_group_size=ROW_GROUP_ROWS)
+            for found in pc.value_counts(piece["rank"].combine_chunks()).to_pylist():
+                counts[found["values"]] += found["counts"]
+    finally:
+        if writer:
+            writer.close()
+    return counts
+
+
+def tables_of(archive: Place, table: str, rows: list[dict], copy: Path) -> Iterator[pa.Table]:
+    """The rows of these ranks with a column `rank`, up to a row group at a time."""
+    for name, of_file in groupby(rows, key=lambda row: place_of(row, table)):
+        ranks = [row["rank"] for row in of_file]
+        path = archive / name
+        if is_remote(archive):
+            archive.fs.get_file(path.path, str(copy))
+            path = copy
+        with pq.ParquetFile(path) as file:
+            is_shared = "rank" in file.schema_arrow.names
+            for batch in file.iter_batches(ROW_GROUP_ROWS, use_threads=False):
+                found = pa.Table.from_batches([batch])
+                if is_shared:
+                    wanted = pc.is_in(found["rank"], pa.array(ranks, pa.int32()))
+                    yield found.filter(wanted)
+                else:
+                    yield found.append_column(
+                        "rank", pa.repeat(pa.scalar(ranks[0], pa.int32()), len(found))
+                    )
+
+
+def row_groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """The same rows in pieces of one row group; the last piece may be shorter."""
+    waiting: list[pa.Table] = []
+    count = 0
+    for table in tables:
+        waiting.append(table)
+        count += len(table)
+        while count >= ROW_GROUP_ROWS:
+            whole = pa.concat_tables(waiting)
+            yield whole.slice(0, ROW_GROUP_ROWS)
+            waiting = [whole.slice(ROW_GROUP_ROWS)]
+            count -= ROW_GROUP_ROWS
+    if count:
+        yield pa.concat_tables(waiting)
