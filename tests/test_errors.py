@@ -93,7 +93,7 @@ pytestmark = pytest.mark.usefixtures("use_library")
             1,
             "Error: missing/x.csv: No such file or directory",
         ),
-        ("run total_time {archive} -o x.doc", 1, "Error: x.doc: its name does not tell the format"),
+        ("run total_time {archive} -o x.doc", 1, "Error: x.doc: unknown format; give --format"),
     ],
 )
 def test_one_line(tiny_archive, line, status, says):

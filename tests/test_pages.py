@@ -3,7 +3,8 @@
 In a `console` block each line with `$ ` is a command that exits with 0, and the lines below it are
 in what it prints; `…` stands for any text. `python` blocks run, `sql` blocks are asked of the
 archive. Each page starts in a folder of its own with what README.md makes: the traces `llama` and
-their `archive`.
+their `archive`. A page with `s3://` in its examples also has a server with the buckets `traces`,
+which holds `llama`, and `archives`, which is empty.
 """
 
 import os
@@ -18,12 +19,7 @@ from shared import made_once
 PROJECT = Path(__file__).parent.parent
 GENERATED = {"queries.md", "api.md"}
 # Tested by tests/hta_docs and tests/test_contributing.py.
-ELSEWHERE = {
-    "coming-from-hta.md",
-    "hta-calls.md",
-    "differences-from-hta.md",
-    "CONTRIBUTING.md",
-}
+ELSEWHERE = {"coming-from-hta.md", "hta-calls.md", "differences-from-hta.md", "CONTRIBUTING.md"}
 PAGES = [
     PROJECT / "README.md",
     PROJECT / "CONTRIBUTING.md",
@@ -66,25 +62,27 @@ def first_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made_once(tmp_path_factory, "first archive of pages", make)
 
 
+@pytest.fixture
+def buckets(first_archive, s3, fs):
+    """An S3 server with the bucket `traces`, which holds `llama`, and the empty one `archives`."""
+    for name in ("traces", "archives"):
+        fs.mkdir(name)
+    fs.put(str(first_archive / "llama"), "traces/llama", recursive=True)
+    yield s3
+    for name in ("traces", "archives"):
+        fs.rm(name, recursive=True)
+
+
 @pytest.mark.parametrize(
     "page", [pytest.param(p, id=p.name, marks=marks(p)) for p in TESTED if p.name != "README.md"]
 )
 def test_examples_run(page, first_archive, tmp_path, request):
     environ = environment()
     if any(mark.name == "s3" for mark in marks(page)):
-        environ |= request.getfixturevalue("s3").environ
-        storage = request.getfixturevalue("fs")
-        for bucket in ("traces", "archives"):
-            storage.mkdir(bucket)
-        storage.put(str(first_archive / "llama"), "traces/llama", recursive=True)
+        environ |= request.getfixturevalue("buckets").environ
     for name in ("llama", "archive"):
         run(["cp", "-r", str(first_archive / name), str(tmp_path)], tmp_path, environ)
-    try:
-        assert run_blocks(page, tmp_path, environ) > 0
-    finally:
-        if "s3" in request.fixturenames or "AWS_ENDPOINT_URL" in environ:
-            for bucket in ("traces", "archives"):
-                storage.rm(bucket, recursive=True)
+    assert run_blocks(page, tmp_path, environ) > 0
 
 
 @pytest.mark.processes

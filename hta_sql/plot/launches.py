@@ -41,16 +41,16 @@ def launch_stats(table: pa.Table) -> go.Figure:
     Each counts activities. If a slow launch has several, each of them counts.
     """
     wanted = (
-        ("Activities shorter than their launch, by duration", "is_short", "gpu_ns", BLUE),
-        ("Slow launches, by duration", "is_runtime_outlier", "cpu_ns", ORANGE),
-        ("Late activities, by launch delay", "is_delay_outlier", "launch_delay_ns", RED),
+        ("Activities shorter than their launch", "duration", "is_short", "gpu_ns", BLUE),
+        ("Slow launches", "duration", "is_runtime_outlier", "cpu_ns", ORANGE),
+        ("Late activities", "delay after the launch", "is_delay_outlier", "launch_delay_ns", RED),
     )
-    check(table, "launch_stats", *(name for _, *names, _ in wanted for name in names))
+    check(table, "launch_stats", *(name for _, _, *names, _ in wanted for name in names))
     counted = []
-    for title, flag, column, colour in wanted:
+    for title, by, flag, column, colour in wanted:
         of_it, values = arrays_of(table, "launch_stats", flag, column)
         chosen = values[of_it.astype(bool)]
-        counted.append((f"{title}: {len(chosen):,}", chosen, colour))
+        counted.append((f"{title}: {len(chosen):,}, by {by}", chosen, colour))
     if not any(len(values) for _, values, _ in counted):
         return figure("Launches", [])
     # An empty histogram gets room only for its title.

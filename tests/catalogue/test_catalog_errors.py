@@ -41,7 +41,7 @@ def with_replaced(old: str, new: str) -> str:
         ),
         (
             with_replaced("-- check: total_ns >= 0", "-- chek: total_ns >= 0"),
-            ":14: neither a header key nor an indented continuation: '-- chek: total_ns >= 0'",
+            ":14: neither a header key nor an indented continuation line: '-- chek: total_ns >= 0'",
         ),
         (
             with_replaced("MACRO total_time_v1(", "MACRO total_v1("),

@@ -25,7 +25,10 @@ def test_binary_is_not_for_terminals(tiny_archive, use_library, terminal, form):
     words = ["run", "total_time", str(tiny_archive), "--format", form]
     result = CliRunner().invoke(cli, words)
     assert result.exit_code == 1
-    assert result.stderr == f"Error: {form} is not for terminals: add -o FILE, or pipe it on\n"
+    assert (
+        result.stderr
+        == f"Error: {form} is not for terminals; add -o FILE, or pipe it to a program\n"
+    )
 
 
 def test_table_on_a_terminal(invoke, tiny_archive, terminal):

@@ -51,11 +51,11 @@ def test_calls_are_the_same(demo_archive, tmp_path, query, theirs, ours):
     start = f"hta-sql run {query} archive"
     assert f"{ours['shell']} ".startswith(f"{start} ")
     options = ours["shell"].removeprefix(start).split()
-    told = arguments(query, ours["Python"])
-    assert arguments(query, ours["SQL"].removeprefix("FROM ").replace(":=", "=")) == told
+    given_here = arguments(query, ours["Python"])
+    assert arguments(query, ours["SQL"].removeprefix("FROM ").replace(":=", "=")) == given_here
     assert dict(zip(options[::2], options[1::2], strict=True)) == {
         f"--{name.replace('_', '-')}": str(value[0] if isinstance(value, list) else value)
-        for name, value in told.items()
+        for name, value in given_here.items()
     }
     shell = CliRunner().invoke(cli, ["run", query, str(archive), *options, "--format", "json"])
     assert shell.exit_code == 0, shell.output

@@ -1,5 +1,6 @@
 """Names, parameters and columns in the text exist."""
 
+import ast
 import csv
 import inspect
 import re
@@ -27,7 +28,7 @@ from hta_sql.catalogue.catalog import Catalog
 OF_TRACE_DIFF = ("kernel_diff", "op_diff")
 
 
-INDEX_HEAD = ["HTA", "query", "Python", "command", "numbers differ"]
+INDEX_HEAD = ["HTA", "query, in Python", "command", "numbers differ"]
 
 
 # What HTA has outside of TraceAnalysis; hta-semantics §6, §8.
@@ -46,14 +47,14 @@ EXPORTS = {
 }
 
 
-def index_rows() -> list[tuple[list[str], str, str, str, str]]:
-    """(HTA's names, query, Python, command, whether numbers differ) of the tables of all calls."""
+def index_rows() -> list[tuple[list[str], str, str, str]]:
+    """(HTA's names, query, command, whether numbers differ) of the tables of all calls."""
     found = [rows for header, rows in tables(COMING) if header == INDEX_HEAD]
     assert len(found) == 2
     return [
-        (quoted(theirs), query, call, command, numbers)
+        (quoted(theirs), query, command, numbers)
         for rows in found
-        for theirs, query, call, command, numbers in rows
+        for theirs, query, command, numbers in rows
     ]
 
 
@@ -63,37 +64,40 @@ def test_index_names_every_method():
 
 
 def test_index_has_a_query_or_an_export_for_every_call():
-    known = {*QUERIES, *OF_TRACE_DIFF, *OUTSIDE.values()}
-    for theirs, query, call, command, _ in index_rows():
+    found = set()
+    for theirs, query, command, _ in index_rows():
+        [line] = quoted(command)
         if not query:
-            assert command == f"`{EXPORTS[theirs[0]]}`" and not call
+            assert line == EXPORTS[theirs[0]]
             continue
-        [name] = quoted(query)
-        assert name in known, (theirs, name)
-        assert query == f"[`{name}`](queries.md#{name})"
-        [given], [line] = quoted(call), quoted(command)
-        if name in OF_TRACE_DIFF:
-            assert given == f"two.{name}()"
+        shape = r"\[`(run|two)\.(\w+)\((?:(\w+)=(.+))?\)`\]\(queries\.md#(\w+)\)"
+        of, name, option, value, heading = re.fullmatch(shape, query).groups()
+        assert heading == name
+        assert name in {*QUERIES, *OF_TRACE_DIFF, *OUTSIDE.values()}, (theirs, name)
+        assert (of == "two") == (name in OF_TRACE_DIFF)
+        assert all(OUTSIDE.get(one, name) == name for one in theirs)
+        found.add(name)
+        if of == "two":
             assert line == f"hta-sql diff before after --table {name}"
             continue
         parameters = Catalog.load().find(name).parameters
-        value = re.fullmatch(rf"run\.{name}\((?:(\w+)=(.+))?\)", given).groups()
         needed = [parameter.name for parameter in parameters if parameter.default is None]
-        assert [value[0]] == (needed or [None])
-        options = f" --{value[0].replace('_', '-')} {str(value[1]).strip(chr(34))}" if needed else ""
-        assert line == f"hta-sql run {name} archive{options}"
-    of_index = {quoted(query)[0] for _, query, *_ in index_rows() if query}
-    assert of_index == {name for name, _, _ in CALLS} | set(OF_TRACE_DIFF) | set(OUTSIDE.values())
-    for name in set(OUTSIDE.values()):
-        assert {query for theirs, query, *_ in index_rows() if OUTSIDE.get(theirs[0]) == name} == {
-            f"[`{name}`](queries.md#{name})"
-        }
+        assert ([option] if option else []) == needed
+        given = f" --{option.replace('_', '-')} {ast.literal_eval(value)}" if option else ""
+        assert line == f"hta-sql run {name} archive{given}"
+    of_methods = {
+        (theirs[0], re.findall(r"(\w+)\(", query)[0]) for theirs, query, *_ in index_rows() if query
+    }
+    assert {
+        (re.findall(r"analyzer\.(\w+)", call)[0], name) for name, call, _ in CALLS
+    } <= of_methods
+    assert found == {name for name, _, _ in CALLS} | set(OF_TRACE_DIFF) | set(OUTSIDE.values())
 
 
 def test_index_and_details_name_the_same_differences():
     """Each call's links into the differences; those of a call of several rows together."""
     in_index: dict[str, set[str]] = {}
-    for theirs, _, _, _, numbers in index_rows():
+    for theirs, _, _, numbers in index_rows():
         assert numbers.startswith(("yes", "no", "as `critical_path`"))
         found = [link for link in links(numbers) if link.startswith("differences-from-hta.md#")]
         assert found or theirs[0] in {
@@ -143,14 +147,14 @@ def test_names_in_the_differences_exist():
             assert name in known | {"cuda_sync"}, found
 
 
-def test_every_parameter_of_hta_is_told():
+def test_every_parameter_of_hta_is_named():
     [(_, rows)] = tables(sections(COMING, 2)["Parameters"])
     left, right = [], []
     for theirs, here, *_ in rows:
         left += [name.split("=")[0] for name in quoted(theirs)]
         right += [name.split("=")[0] for name in quoted(here)]
-    told = set(left) | {"trace_files", "trace_dir", "queue_length_dict"}  # positional in the calls
-    assert told == {name for names in HTA_PARAMETERS.values() for name in names}
+    named = set(left) | {"trace_files", "trace_dir", "queue_length_dict"}  # positional in the calls
+    assert named == {name for names in HTA_PARAMETERS.values() for name in names}
     of_paths = set(inspect.signature(hta_sql.compute_critical_path).parameters)
     ours = {p.name for query in QUERIES.values() for p in query.parameters}
     assert set(right) <= ours | of_paths
@@ -181,13 +185,13 @@ def test_queries_are_named_once():
     assert not calls & set(new)
 
 
-def test_every_method_is_told():
+def test_every_method_is_named():
     headings = {name for heading in sections(DETAILS, 2) for name in heading.split(", ")}
     [(_, written)] = tables(sections(COMING, 2)["Traces for Perfetto"])
     diff = quoted(sections(COMING, 2)["Differences of traces"])[0].partition(".")[0]
-    told = headings | {"get_queue_length_summary_from_time_series", diff}
-    told |= {name for theirs, _ in written for name in quoted(theirs)} & HTA_METHODS
-    assert told == HTA_METHODS | {"TraceDiff"}
+    named = headings | {"get_queue_length_summary_from_time_series", diff}
+    named |= {name for theirs, _ in written for name in quoted(theirs)} & HTA_METHODS
+    assert named == HTA_METHODS | {"TraceDiff"}
     assert "`get_queue_length_summary_from_time_series`" in DETAILS
 
 
@@ -252,8 +256,8 @@ def test_columns_of_hta_exist(query):
         files = HTA_OUTPUTS.glob(f"*/{HTA_FILES[query]}.csv")
         with open(max(files, key=lambda file: file.stat().st_size), newline="") as file:
             found = {name.split("__")[-1] for name in next(csv.reader(file))}
-    told = {name for theirs, _ in COLUMN_TABLES[query] for name in quoted(theirs)}
-    assert told <= found
-    # All of it is told, but for the rank, and all that HTA copies from the trace.
+    named = {name for theirs, _ in COLUMN_TABLES[query] for name in quoted(theirs)}
+    assert named <= found
+    # All of it is named, except for the rank, and all that HTA copies from the trace.
     if query not in {"annotated_kernels", "hardware_counters"}:
-        assert found - told <= {"rank", "tid", "pid"}
+        assert found - named <= {"rank", "tid", "pid"}

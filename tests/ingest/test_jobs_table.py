@@ -88,7 +88,7 @@ def test_a_name_too_long_costs_its_row(tmp_path):
         ("ingested", "rank_0.json"),
     ]
     [why] = [o.error for o in summary.traces if o.error]
-    assert "its name is too long for a folder" in why
+    assert "the name is too long for a folder" in why
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_options_that_are_no_good(tmp_path):
         (["--tag", "=x"], "'=x' is not NAME=VALUE"),
         (["--watch", "0"], "0"),
         (["--force", "--watch"], "give either --force or --watch"),
-        (["--outcomes", "x.txt.zip"], "its name does not tell the format"),
+        (["--outcomes", "x.txt.zip"], "x.txt.zip: unknown format; give --format"),
     ]:
         status, lines = run_cli(tmp_path / "t", tmp_path / "a", *words)
         assert status in (1, 2) and said in lines[-1], words

@@ -109,5 +109,5 @@ def test_the_view_jobs_reads_a_tag_alike(tmp_path, told, started):
 
 @pytest.mark.parametrize("age", ["", "3", "d", "3m", "-1d", "1.5d", "3 days"])
 def test_what_is_no_age(fleet, age):
-    with pytest.raises(BadParameter, match="no age: a number of hours, days or weeks"):
+    with pytest.raises(BadParameter, match="is not an age; give a number of hours, days or weeks"):
         hta_sql.drop(fleet, older_than=age)

@@ -70,9 +70,9 @@ def test_step_breakdown():
     devices, steps = figure.data[0].x
     assert (list(devices), list(steps)) == (["rank 0", "rank 0", "rank 1"], ["7", "8", "7"])
     assert rounded(figure.data[0].y) == [3, 2, 1] and rounded(figure.data[3].y) == [0.5, 0, 0.25]
-    assert figure.layout.yaxis.title.text == "ms"
+    assert figure.layout.yaxis.title.text == "time, ms"
     one = plot.step_breakdown(table(f"{STEPS}\n a 0 0 7 3 1 0 5\n a 0 0 8 2 0 0 0"))
-    assert list(one.data[0].x) == ["7", "8"] and one.layout.yaxis.title.text == "ns"
+    assert list(one.data[0].x) == ["7", "8"] and one.layout.yaxis.title.text == "time, ns"
 
 
 def test_steps_of_many_devices_are_means():
@@ -131,12 +131,12 @@ def test_diff():
     [bar] = figure.data
     assert list(figure.layout.yaxis.ticktext) == ["gone", "slower"]
     assert rounded(bar.x) == [-4.5, 2] and list(bar.marker.color) == [GREEN, RED]
-    assert figure.layout.xaxis.title.text == "µs more, a step of a rank"
-    assert bar.customdata[0] == "gone<br>9.00 µs in 3 calls, now 0 ns in 0"
+    assert figure.layout.xaxis.title.text == "change per step and rank, µs"
+    assert bar.customdata[0] == "gone<br>before: 9.00 µs in 3 calls<br>now: 0 ns in 0 calls"
     assert list(plot.diff(changes, top_k=1).data[0].y) == [0]
     counts = plot.diff(changes, counts=True)
     assert list(counts.layout.yaxis.ticktext) == ["slower", "gone"]
-    assert list(counts.data[0].x) == [5, -3] and counts.layout.xaxis.title.text == "calls more"
+    assert list(counts.data[0].x) == [5, -3] and counts.layout.xaxis.title.text == "change, calls"
     # Without steps, the whole.
     without = changes.drop_columns("diff_per_step_ns").append_column(
         "diff_per_step_ns", [pa.nulls(3, pa.int64())]
@@ -180,7 +180,7 @@ def test_kernel_stats():
     figure = plot.kernel_stats(table(KERNELS), top_k=4)
     [bar] = figure.data
     assert list(figure.layout.yaxis.ticktext) == ["gemm", "others", "gemm", "relu"]
-    assert rounded(bar.x) == [8, 6, 2, 1] and figure.layout.xaxis.title.text == "ms"
+    assert rounded(bar.x) == [8, 6, 2, 1] and figure.layout.xaxis.title.text == "total time, ms"
     assert list(bar.marker.color) == [BLUE, BLUE, ORANGE, BLUE]
     assert bar.customdata[3] == "relu<br>computation: 1.00 ms in 1,000 calls"
     assert figure.layout.yaxis.autorange == "reversed"  # the first on top
@@ -221,7 +221,9 @@ def test_kernel_distribution():
     assert list(figure.layout.yaxis.ticktext) == ["ar", "gemm"]
     assert rounded(bar.x) == [1, 2] and list(bar.marker.color) == [ORANGE, BLUE]
     assert rounded(bar.error_x.array) == [0, 3] and rounded(bar.error_x.arrayminus) == [0, 0.5]
-    assert bar.customdata[1] == "gemm<br>mean 2.00 µs<br>rank 3: 5.00 µs<br>rank 0: 1.50 µs"
+    assert (
+        bar.customdata[1] == "gemm<br>mean 2.00 µs per call<br>rank 3: 5.00 µs<br>rank 0: 1.50 µs"
+    )
 
 
 def test_launch_stats():
@@ -234,9 +236,9 @@ def test_launch_stats():
     """)
     )
     assert [note.text for note in figure.layout.annotations] == [
-        "Kernels shorter than their launch: 2",
-        "Launches that take long: 1",
-        "Activities that start late: 1",
+        "Activities shorter than their launch: 2, by duration",
+        "Slow launches: 1, by duration",
+        "Late activities: 1, by delay after the launch",
     ]
     assert [int(sum(bar.y)) for bar in figure.data] == [2, 1, 1]
     short = figure.data[0]

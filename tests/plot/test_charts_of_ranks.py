@@ -31,7 +31,7 @@ def test_queue_length_series():
         "a rank 10 stream 7",
         "b rank 0 stream 20",
     ]
-    assert figure.layout.xaxis.title.text == "µs from the first"
+    assert figure.layout.xaxis.title.text == "time from the first point, µs"
     assert {line.line.shape for line in figure.data} == {"hv"}  # it stays until it changes
 
 
@@ -67,7 +67,7 @@ def test_heatmap_of_jobs_of_unequal_length():
     assert (list(a.y), list(b.y)) == ([0, 1], [2])
     assert (a.x0, a.dx) == (0.5, 1) and (b.x0, b.dx) == (2, 4)
     assert list(figure.layout.yaxis.ticktext) == ["a rank 0", "a rank 1", "b rank 0"]
-    assert figure.layout.xaxis.title.text == "µs from the first activity"
+    assert figure.layout.xaxis.title.text == "time from the first activity, µs"
     assert [trace.showscale for trace in figure.data] == [True, False]
 
 
@@ -118,8 +118,8 @@ def test_stragglers():
     labels = ["rank 0", "rank 1", "rank 2"]
     assert bars(figure) == {
         "others wait for this straggler": (labels, [0, 9, 0]),
-        "others wait for it": (labels, [1, 0, 0]),
-        "it waits for others": (labels, [-4, 0, 0]),
+        "others wait for this rank": (labels, [1, 0, 0]),
+        "this rank waits for others": (labels, [-4, 0, 0]),
     }
     assert figure.data[0].marker.color == RED and figure.layout.barmode == "relative"
 
@@ -142,7 +142,10 @@ def test_collective_bandwidth():
         [20, 30],
     )
     assert (list(allreduce.error_y.array), list(allreduce.error_y.arrayminus)) == ([30, 0], [10, 0])
-    assert list(allreduce.customdata) == ["pg1, 5 times", "-, 6 times"]
+    assert list(allreduce.customdata) == [
+        "process group pg1, 5 collectives",
+        "process group -, 6 collectives",
+    ]
     assert (unnamed.name, list(unnamed.x), list(unnamed.y)) == ("-", [500], [2])
 
 
@@ -156,7 +159,10 @@ def test_critical_path_summary():
     """)
     )
     labels = ["rank 0, step 1", "rank 0, step 2"]
-    assert bars(figure) == {"computing on the GPU": (labels, [75, 0]), "host": (labels, [25, 100])}
+    assert bars(figure) == {
+        "GPU kernels and copies": (labels, [75, 0]),
+        "host": (labels, [25, 100]),
+    }
     assert list(figure.data[0].customdata) == ["750 ns, 75.0 %", "-"]
 
 
@@ -175,7 +181,7 @@ def test_memory_timeline():
         "rank 0 GPU 0, allocated": ([0, 2], [10, 20]),
         "rank 0 GPU 0, reserved": ([2], [100]),
     }
-    assert figure.layout.xaxis.title.text == "ms from the first change"
+    assert figure.layout.xaxis.title.text == "time from the first change, ms"
 
 
 def test_roofline():
@@ -194,7 +200,7 @@ def test_roofline():
     assert list(matmul.marker.size) == [28] and list(element.marker.size) == [17, 6]
     # 50 / 0.5 TFLOP/s at most, 1 / 0.25 / 2 TB/s at most: they meet at 50 FLOP/byte.
     assert list(zip(best.x, best.y, strict=True)) == [(1, 2), (50, 100), (200, 100)]
-    assert matmul.customdata[0] == "mm<br>[[2,2]]<br>400 ns in 4 calls, 50 % of the roof"
+    assert matmul.customdata[0] == "mm<br>[[2,2]]<br>400 ns in 4 calls, 50 % of the roofline"
 
 
 def test_flame_graph():

@@ -115,7 +115,7 @@ def test_tables_sort_by_click_and_by_key(four):
 
 
 def test_what_is_unknown_comes_last(four):
-    table = table_of(four, "GPU time lost by waiting")
+    table = table_of(four, "GPU time lost waiting")
     head = table.locator("th", has_text="kernel_name")
     there = [text for text, _ in cells(table, "kernel_name")]
     known = sorted({text for text in there if text != "-"}, key=str.lower)
@@ -145,7 +145,9 @@ def test_links_lead_somewhere(four):
 
 
 def test_links_in_sql_open_it(four):
-    figure = four.locator("figure", has=four.locator("figcaption", has_text="Each device, from"))
+    figure = four.locator(
+        "figure", has=four.locator("figcaption", has_text="GPU time per device, in %")
+    )
     figure.locator("summary").click()
     assert figure.locator("pre").nth(1).is_visible()
     query = four.locator("details#sql-temporal_breakdown")

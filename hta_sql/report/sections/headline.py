@@ -146,8 +146,8 @@ def _waiting(subject: Subject) -> Iterator[str]:
     for row in late[:3]:
         yield (
             f"Rank {row['rank']} is a straggler: it comes last in {_percent(row['last_frac'])} of "
-            "its collectives. The other ranks wait for it for "
-            f"{humane('t_ns', row['caused_wait_ns'])} in total."
+            "its collectives. The other ranks wait "
+            f"{humane('t_ns', row['caused_wait_ns'])} for it in total."
         )
     lost = subject.ask("lost_gpu_time").rows
     if lost and (lost[0]["lost_gpu_frac"] or 0) >= _SHARE:

@@ -49,9 +49,10 @@ ORDER BY total_ns DESC, kind, name""",
     chart = plot.launch_stats(launches.table)
     if chart.data:
         yield Chart(
-            f"Outliers among the {launches.table.num_rows:,} launched activities of rank "
-            f"{subject.one_rank}: number of activities by time. Late activities do no harm if they "
-            "wait in a full queue.",
+            f"Launch outliers among {launches.table.num_rows:,} activities of rank "
+            f"{subject.one_rank}: activities shorter than their launch, slow launches (above "
+            "50 µs), and activities that start late (above 100 µs after their launch). A late start "
+            "does no harm if the queue is full.",
             launches,
             chart,
         )

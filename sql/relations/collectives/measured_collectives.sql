@@ -12,7 +12,8 @@
 --     bus_factor   factor that turns a bandwidth into that of the busiest link; 1 if own shares are
 --                  already left out. NULL if the operation is not known, or if the list of splits
 --                  of an all-to-all is cut short in the trace
---     is_cut_short true if the list of splits is cut short
+--     is_cut_short true in this last case, and if a rank's place in the group is not known; bytes
+--                  then include the rank's own share, and bus_factor is NULL
 --
 -- reads: bus_factors, collective_calls, collective_operation, dtype_sizes
 CREATE OR REPLACE MACRO measured_collectives(members, groups, jobs, ranks, steps) AS TABLE

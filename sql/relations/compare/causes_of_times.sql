@@ -1,9 +1,9 @@
 -- Causes kernel_time, transfer, host_time and data_loading: what takes more or less time per call.
 --
 -- A call on the GPU has to take at least 3 % more or less, and the difference has to be at least
--- 0.1 % of a step of the base. On the host the limits are 10 % and 1 %. Without marked steps, the
--- GPU has no second limit and the host no causes. `changed` are rows of changed_times. `things`
--- have cause, thing, name and inside. `numbered` are rows of numbered_steps.
+-- 0.1 % of a step of the base. On the host the limits are 10 % and 1 %. If the base has no marked
+-- steps, the GPU has no second limit and the host no causes. `changed` are rows of changed_times.
+-- `things` have cause, thing, name and inside. `numbered` are rows of numbered_steps.
 CREATE OR REPLACE MACRO causes_of_times(changed, things, numbered) AS TABLE
 WITH
 usual_step AS (

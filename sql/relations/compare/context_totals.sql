@@ -1,7 +1,7 @@
 -- Calls and times of operators in each context, per step, for each side.
 --
 -- The host time is given for all contexts. For the contexts in `changed`, the time of the GPU work
--- launched in the operators and in all operators below them is given, too. `calls` are rows of
+-- launched in the operators and in all operators below them is also given. `calls` are rows of
 -- calls_in_contexts, `in_contexts` of ops_in_contexts, `activities` of compared_activities.
 -- `samples` have sample and side. `counted` is the row of counted_steps.
 CREATE OR REPLACE MACRO context_totals(

@@ -14,6 +14,7 @@
 -- in its tail are still inside it, as op_id says. Such an operator and everything in it is a block
 -- of its own. The block is inside the crossed operator, but not inside the operators around that
 -- one on the stack.
+--
 -- reads: host_ops, is_operator
 
 -- The number of levels from which a stack counts as deep.

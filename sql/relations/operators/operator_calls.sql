@@ -45,8 +45,8 @@ QUALIFY start_ns >= coalesce(
 -- inside no other one.
 --
 -- `ops` are rows of outermost_operators. `calls` has job, rank, event_id, call_id, call_pid,
--- call_tid, call_start_ns and call_end_ns. call_id is the event of the call. event_id tells rows
--- with the same call apart. Returns the columns of `calls`, op_event_id and is_inside, whether the
+-- call_tid, call_start_ns and call_end_ns. call_id is the event of the call. event_id distinguishes
+-- rows of the same call. Returns the columns of `calls`, op_event_id and is_inside, whether the
 -- call is inside that operator. is_inside is a column and not a condition: with a condition, every
 -- call would be compared with every operator. A call that ends after the operator is not inside it.
 CREATE OR REPLACE MACRO last_operators_before(ops, calls) AS TABLE

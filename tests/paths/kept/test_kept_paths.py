@@ -238,7 +238,7 @@ def test_command(archive):
         (["--faster", "gemm=2", "--faster", "gemm=3"], 2, "a name is given twice"),
         (["--annotation", ""], 2, "annotation is ''; give the name of an annotation"),
         (["--data-loading", ""], 2, "give a list of names or parts of names"),
-        (["--step", "1", "-o", "out.foo"], 1, "its name does not tell the format"),
+        (["--step", "1", "-o", "out.foo"], 1, "out.foo: unknown format; give --format"),
         (["--only-ranks", "x"], 2, "'x' is not a valid integer"),
     ],
 )

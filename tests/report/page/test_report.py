@@ -32,7 +32,7 @@ def test_shares_of_gpu_time(page, truth):
     ):
         assert page.facts[fact] == (
             percent(total(column), total("span_ns")),
-            "from first to last activity",
+            "of the time from first to last activity",
         )
     hidden = total("overlap_ns")
     assert page.facts["overlap"][0] == percent(hidden, total("communication_ns"))
@@ -42,11 +42,11 @@ def test_counts_and_steps(page, truth):
     assert page.facts["ranks"][0] == "4"
     assert page.facts["events"][0] == f"{sum(r['event_count'] for r in truth['ranks']):,}"
     steps = [step["dur_ns"] / 1e6 for rank in truth["ranks"] for step in rank["steps"]]
-    value, word = page.facts["step"]
+    value, word = page.facts["step time"]
     assert value.endswith(" ms") and float(value[:-3]) == pytest.approx(
         sum(steps) / len(steps), rel=0.005
     )
-    assert word == "mean of 2 steps on 4 ranks, on the host"
+    assert word == "mean of 2 steps on 4 ranks, duration on the host"
     busy = sum(step["busy_ns"] for rank in truth["ranks"] for step in rank["steps"])
     assert page.facts["GPU busy"][0] == percent(busy / 1e6, sum(steps))
     ns, rank, step = max(
@@ -61,17 +61,19 @@ def test_counts_and_steps(page, truth):
 
 def test_sentences(page, truth):
     told = "\n".join(page.paragraphs)
-    assert re.findall(r"Rank (\d+) seems to be a straggler", told) == [str(truth["straggler"])]
+    assert re.findall(r"Rank (\d+) is a straggler: it comes last in ", told) == [
+        str(truth["straggler"])
+    ]
     devices = {rank["rank"]: rank["device"] for rank in truth["ranks"]}
     share = {rank: device["compute_ns"] / device["span_ns"] for rank, device in devices.items()}
     most = max(share, key=share.get)
-    assert f"Rank {most} computes most, {percent(share[most], 1)} of its span" in told
+    assert f"Rank {most} computes the most: {percent(share[most], 1)} of the time from " in told
     least = min(share, key=share.get)
-    assert f"rank {least} least, {percent(share[least], 1)}." in told
+    assert f"Rank {least} computes the least: {percent(share[least], 1)}." in told
     # The plan has one long gap a step, that of the loading of data.
     [(name, idle)] = re.findall(
-        r"the host had launched nothing, mostly in (\S+): .* (\S+) % of "
-        "their time",
+        r"GPU idle time is that the host launches late, mostly in (\S+): .* (\S+) % of "
+        "the time from first to last activity",
         told,
     )
     assert name.startswith("enumerate(DataLoader)")
@@ -87,14 +89,14 @@ def test_the_longest_kernel(page, truth):
         for name, found in (rank["kernels"] | rank["copies"]).items():
             totals[name] = totals.get(name, 0) + found["total_ns"]
     name = max(totals, key=totals.get)
-    [told] = [text for text in page.paragraphs if "runs longest of all" in text]
-    shown, _, share = told.partition(" runs longest of all kernels and copies: ")
+    [told] = [text for text in page.paragraphs if "takes the most time of all" in text]
+    shown, _, share = told.partition(" takes the most time of all kernels, copies and memsets: ")
     assert name.startswith(shown) and len(shown) > 10
-    assert share == f"{percent(totals[name], sum(totals.values()))} of their summed time."
+    assert share == f"{percent(totals[name], sum(totals.values()))} of the sum of their durations."
 
 
 def test_the_chart_of_devices(page, truth):
-    drawn = page.figure("Each device, from")["drawn"]["data"]
+    drawn = page.figure("GPU time per device, in %")["drawn"]["data"]
     assert [bar["name"] for bar in drawn] == [
         "computing",
         "exposed communication",
@@ -117,7 +119,7 @@ def test_the_chart_of_devices(page, truth):
 def test_of_two_jobs_the_change_is_told(two):
     assert two.titles[1] == "What changed"
     assert any("flash_fwd_kernel takes 20." in text for text in two.paragraphs)
-    assert two.figure("Kernels that take longer")["drawn"]["data"][0]["x"][0] > 0
+    assert two.figure("Kernels whose time changed")["drawn"]["data"][0]["x"][0] > 0
 
 
 # Against its own SQL and commands.
@@ -167,12 +169,12 @@ def test_sql_and_commands_give_what_is_shown(folder, page, two, archive):
 
 
 def test_cut_tables_say_so(page, folder):
-    cut = [text for text in page.paragraphs if "rows more" in text]
-    figure = page.figure("Operators: time on the host")
+    cut = [text for text in page.paragraphs if "more; the command" in text]
+    figure = page.figure("Operators: host time")
     with hta_sql.open(folder / "four") as run:
         count = run.sql(figure["pre"][0]).num_rows
     shown = len(figure["rows"]) - 1
-    assert (f"and {count - shown:,} rows more: the command gives all" in cut) == (count > shown)
+    assert (f"{count - shown:,} more; the command below gives all rows" in cut) == (count > shown)
 
 
 @pytest.mark.queries
@@ -197,8 +199,8 @@ def test_a_trace_without_a_gpu(reports):
     page = Page(reports["cpu_only"])
     assert page.facts["ranks"][0] == "1" and page.facts["events"][0] == "3"
     assert "computing" not in page.facts
-    assert "No GPU activities are in the traces." in page.paragraphs
-    [silent] = [text for text in page.paragraphs if text.startswith("Nothing to show for: ")]
+    assert "The traces have no GPU activity." in page.paragraphs
+    [silent] = [text for text in page.paragraphs if text.startswith("Sections without data: ")]
     for title in ("Where the time goes", "Kernels", "Timeline"):
         assert title in silent and title not in page.titles
 
@@ -214,14 +216,16 @@ def test_a_trace_without_events(reports):
 def test_what_was_quarantined(reports):
     page = Page(reports["quarantined"])
     [warning] = [text for text in page.paragraphs if "could not be used" in text]
-    assert warning.startswith("2 elements of the traces could not be used, and 1 of 1 files are")
-    table = page.figure("What could not be used")
+    assert warning.startswith(
+        "2 elements of the traces could not be used. Files that are damaged or cut short: 1 of 1."
+    )
+    table = page.figure("Elements that could not be used")
     at = table["heads"].index("count")
     assert sum(int(row[at][1]) for row in table["rows"][1:]) == 2
-    files = page.figure("Files")
+    files = page.figure("Trace files")
     row = dict(zip(files["heads"], files["rows"][1], strict=True))
     assert row["quarantined_count"] == ("2", "2") and row["event_count"] == ("7", "7")
 
 
 def test_nothing_quarantined_is_said(page):
-    assert "Everything in the files could be used: nothing was quarantined." in page.paragraphs
+    assert "All elements of the files could be used; nothing was quarantined." in page.paragraphs

@@ -53,7 +53,7 @@ def test_a_file_is_a_section(folder, tmp_path, monkeypatch):
         "Ranks side by side",
     ]
     assert "of before" in found.paragraphs
-    assert "This could not be told: it <did> not work" in found.paragraphs
+    assert "This section is incomplete: it <did> not work" in found.paragraphs
     assert found.figure("Own")["rows"][1] == [("1 ns", "1")]
     assert "<did>" not in out.read_text(encoding="utf-8")
     assert found.titles[-1] == "SQL of the queries" and "Traces" in found.titles
@@ -80,7 +80,7 @@ def test_a_file_of_ones_own(in_folder, tmp_path):
     assert (result.exit_code, files) == (0, {"mine.html"})
     page = Page(tmp_path / "mine.html")
     assert "What changed" not in page.titles
-    assert page.figure("Step 0.")
+    assert page.figure("GPU activities of step 0.")
 
 
 @pytest.mark.queries
@@ -89,35 +89,39 @@ def test_the_second_job_is_compared_with_the_first(in_folder, tmp_path):
     assert (result.exit_code, result.stdout, files) == (0, "", {"report.html"})
     assert re.fullmatch(r"report\.html: [\d.]+ MB; [\d.]+ s\n", result.stderr)
     told = Page(tmp_path / "report.html").paragraphs
-    assert any(text.startswith("before, compared with now. ") for text in told)
+    assert any(text == "Job before compared with job now:" for text in told)
 
 
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (["two", "--job", "x"], 1, "no job 'x' in the archive; there is before, now"),
+        (["two", "--job", "x"], 1, "no job 'x' in the archive; the jobs are before, now"),
         (
             ["two", "--job", "now", "--job", "x"],
             1,
-            "no job 'x' in the archive; there is before, now",
+            "no job 'x' in the archive; the jobs are before, now",
         ),
         (
             ["two", "--job", "x", "--job", "now"],
             1,
-            "no job 'x' in the archive; there is before, now",
+            "no job 'x' in the archive; the jobs are before, now",
         ),
-        (["four", "--step", "7"], 1, "job 'before' has no step 7 with GPU work; it has 0 to 1"),
+        (
+            ["four", "--step", "7"],
+            1,
+            "job 'before' has no step 7 with GPU activity; it has steps 0 to 1",
+        ),
         (["four", "-o", "none/report.html"], 1, "none/report.html: No such file or directory"),
         (["gone"], 1, "gone: no such folder; `hta-sql ingest TRACES ARCHIVE` makes one"),
         (
             ["two", *["--job", "now"] * 2],
             2,
-            "Invalid value for --job: one job, or two to be compared",
+            "Invalid value for --job: give one job, or two different jobs to compare",
         ),
         (
             ["two", *["--job", "now"] * 3],
             2,
-            "Invalid value for --job: one job, or two to be compared",
+            "Invalid value for --job: give one job, or two different jobs to compare",
         ),
         (["four", "--step", "-1"], 2, "Invalid value for '--step': -1 is not in the range x>=0."),
         (["four", "-o", "."], 2, "Invalid value for '-o' / '--output': File '.' is a directory."),
@@ -138,7 +142,7 @@ def test_one_of_many_jobs_has_to_be_chosen(in_folder, make_archive):
     result, files = in_folder(str(make_archive("archive", events=spans)))
     assert (result.exit_code, files) == (1, {"archive"})
     assert result.stderr == (
-        "Error: the archive has 3 jobs (a, b, c): choose one with --job, or two to compare them\n"
+        "Error: the archive has 3 jobs (a, b, c); choose one with --job, or two to compare them\n"
     )
 
 
