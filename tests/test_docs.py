@@ -55,7 +55,7 @@ def test_page_has_what_a_header_says(library):
     assert "| `min_dur_ns` | BIGINT | `0` | ns; shorter ones are left out |" in text
     assert "| `name_contains` | VARCHAR | required | part of the name |" in text
     assert "| `sum_ns` | BIGINT | ns | sum of durations |" in text
-    assert "One row for each `job`, `rank`. Reads `gpu_activities`. Since 0.1." in text
+    assert "One row per `job`, `rank`. Reads `gpu_activities`. Since 0.1." in text
     assert "Older: `total_time_v1`." in text
     assert "Always true: `sum_ns >= 0`." in text
     assert "**Deprecated:** use another, leaves in 9.9" in text

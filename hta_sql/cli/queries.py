@@ -86,7 +86,7 @@ def query_command(name: str, versions: list[Query]) -> click.Command:
         if query.deprecated:
             click.echo(f"Warning: {query}: {query.deprecated}", err=True)
         given = {key: value for key, value in options.items() if value is not None}
-        query.call(given)  # a wrong option is told before the archive is opened
+        query.call(given)  # a wrong option is an error before the archive is opened
         with open_archives(archives, engine, address) as archive:
             relation = archive.relation_of(query, given)
             tell_lacking_results(archive, [query.macro])

@@ -167,7 +167,7 @@ class Comparison:
                 return Verdict(
                     asked.text,
                     None,
-                    "one step each tells nothing of noise; record three steps or more",
+                    "with one step each, noise is unknown; record three steps or more",
                 )
             return Verdict(asked.text, bool(met), "; ".join(met) or "nothing is, beyond noise")
         row = rows.get(asked.name)
@@ -185,8 +185,8 @@ class Comparison:
             return Verdict(
                 asked.text,
                 None,
-                f"{asked.name} differs by {shown}, but one step each "
-                "tells nothing of noise; record three steps or more",
+                f"{asked.name} differs by {shown}, but with "
+                "one step each, noise is unknown; record three steps or more",
             )
         within = "" if row["is_significant"] else ", which is within noise"
         return Verdict(

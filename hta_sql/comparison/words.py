@@ -12,10 +12,12 @@ def sentence(row: dict[str, Any], name: str) -> str:
     """A sentence on a cause, a row of diff_causes; `name` is its name, shortened."""
     cause, was, now = row["cause"], row["base_detail"], row["test_detail"]
     if cause in TIMES_OF_CALLS:
-        doing = {"kernel_time": "a call", "transfer": "to transfer"}.get(cause, "on the host")
+        doing = {"kernel_time": "per call", "transfer": "to transfer"}.get(cause, "on the host")
         said = f"{name} takes {longer(row['diff_ratio'])} {doing}"
     elif cause == "calls":
-        said = f"{name}: {row['test_calls']:,.4g} calls a step instead of {row['base_calls']:,.4g}"
+        said = (
+            f"{name}: {row['test_calls']:,.4g} calls per step instead of {row['base_calls']:,.4g}"
+        )
     elif cause == "shapes":
         said = f"{name} runs on {_cut(now or 'fewer shapes')} instead of {_cut(was or 'fewer')}"
     elif was and now:

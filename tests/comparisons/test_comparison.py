@@ -173,7 +173,7 @@ def test_report(folder, tmp_path):
     assert second.startswith("test  slow: 2 ranks, 3 steps, NVIDIA H100")
     assert blank == "" and headline.startswith("A step takes ") and " longer: " in headline
     assert re.search(
-        rf"^  1  {FLASH} takes [56]\d\.\d times as long a call, in aten::_flash",
+        rf"^  1  {FLASH} takes [56]\d\.\d times as long per call, in aten::_flash",
         done.stdout,
         re.MULTILINE,
     )

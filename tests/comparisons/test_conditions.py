@@ -139,7 +139,7 @@ def test_without_steps_or_devices(tmp_path):
         )
     done = run(tmp_path / "a", tmp_path / "b")
     assert "The GPU is busy for 3 times as long: 90.0 µs, now 270 µs; of one each" in done.stdout
-    assert "1  gemm takes 3 times as long a call" in done.stdout
+    assert "1  gemm takes 3 times as long per call" in done.stdout
     done = run(tmp_path / "a", tmp_path / "b", "--fail-if", "step_time > 3%", status=1)
     assert "cannot be decided: there are no steps" in done.stderr
     done = run(tmp_path / "a", tmp_path / "b", "--fail-if", "communication > 3%")

@@ -51,8 +51,8 @@ ORDER BY total_ns DESC, kind, name""",
         yield Chart(
             f"Launch outliers among {launches.table.num_rows:,} activities of rank "
             f"{subject.one_rank}: activities shorter than their launch, slow launches (above "
-            "50 µs), and activities that start late (above 100 µs after their launch). A late start "
-            "does no harm if the queue is full.",
+            "50 µs), and activities that start late (above 100 µs after their launch). A late "
+            "start does no harm if the queue is full.",
             launches,
             chart,
         )

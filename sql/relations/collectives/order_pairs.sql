@@ -1,8 +1,9 @@
 -- Which calls belong together, from their order alone.
 --
--- `calls` needs lane, rank, event_id, step, start_ns, end_ns, name and signature: what all calls of
--- a collective have in common. One rank is the model. Returns lane, rank, event_id, and the model's
--- call to which the call belongs: model_rank and model_event_id. Calls without one are left out.
+-- `calls` needs lane, rank, event_id, step, start_ns, end_ns, name and signature. Calls that belong
+-- together have the same signature. One rank is the model. Returns lane, rank, event_id, and the
+-- model's call to which the call belongs: model_rank and model_event_id. Calls without one are left
+-- out.
 --
 -- If all ranks have steps, steps cut a lane into segments. In each segment, the rank with most
 -- calls is the model. Another rank may lack a single stretch of calls, for example if its window is

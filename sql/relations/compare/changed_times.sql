@@ -10,8 +10,8 @@
 -- many things are compared, and few steps may be similar by chance. It also has to exceed the noise
 -- of steps. Alternatively, for causes whose things all go up and down together, the difference from
 -- the median ratio of the cause has to exceed the noise of single calls and three standard errors.
--- These come from the steps, with each ratio divided by the step's median ratio. If the squares are
--- not known, only the noise of steps counts.
+-- The standard errors are those of the steps' ratios, each divided by the step's median ratio. If
+-- the squares are not known, only the noise of steps counts.
 --
 --     ratio                   duration per call in the test, divided by that in the base
 --     base_calls, test_calls  calls per step

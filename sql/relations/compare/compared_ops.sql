@@ -1,11 +1,10 @@
 -- The operators of the steps `numbered`, rows of numbered_steps of `base_job` and `test_job`.
 --
---     op_key      key of side, rank and event_id: rank_number 2^36 + event_id. An activity's op_id
---                 gives the same key
+--     op_key      key of side, rank and event_id: rank_number * 2^36 + event_id. An activity's
+--                 op_id gives the same key
 --     parent_key  op_key of the operator around it. In a backward pass without one, that of the
 --                 forward operator to which the backward pass belongs. NULL: outermost
 --     is_inside   parent_key is the operator around it, so that its time is part of that one's
---     sample      number of the side and step: the ranks of a step count together
 --     sample      number of the side and step: the ranks of a step count together
 --
 -- reads: host_ops, is_operator, may_be_compared

@@ -1,11 +1,12 @@
 -- Peak performance of devices: one row per device name and number format.
 --
--- These are the vendor's dense peaks of matrix products, without sparsity, for which NVIDIA's data
--- sheets count twice as much. They are those of the faster of tensor (matrix) cores and ordinary
--- cores. NVIDIA's float32 is that of the ordinary cores, since tensor cores only have tf32. A
--- device is identified by its exact name, since a part of a name may be that of several devices. A
--- slice of a GPU (MIG) has none of these peaks. Of MI250 and MI250X, a device is one of two dies. A
--- partition of an MI300X or MI325X (CPX) has the name of the whole GPU and wrongly gets its peaks.
+-- These are the vendor's dense peaks of matrix products, without sparsity. NVIDIA's data sheets
+-- give twice these figures with sparsity. The peaks are those of the faster of tensor (matrix)
+-- cores and ordinary cores. NVIDIA's float32 is that of the ordinary cores, since tensor cores only
+-- have tf32. A device is identified by its exact name, since a part of a name may be that of
+-- several devices. A slice of a GPU (MIG) has none of these peaks. Of MI250 and MI250X, a device is
+-- one of two dies. A partition of an MI300X or MI325X (CPX) has the name of the whole GPU and
+-- wrongly gets its peaks.
 --
 -- To add a device or change a figure, replace this view by one with the same columns.
 CREATE OR REPLACE VIEW device_peaks AS

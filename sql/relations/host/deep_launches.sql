@@ -4,7 +4,6 @@
 -- block around it, each with 1 more. `activities` has job, rank, op_id, start_ns, dur_ns and
 -- end_ns. `ops` are rows of deep_operators. The columns are job, rank, launching_id, block, place,
 -- distance and the totals of the activities.
--- Gives job, rank, launching_id, block, place, distance and the totals of the activities.
 --
 -- reads: launching_operators
 CREATE OR REPLACE MACRO deep_launches(activities, ops) AS TABLE

@@ -25,6 +25,8 @@ class Page(HTMLParser):
             self._inside.append(tag)
         elif tag == "tr" and self._inside:
             self.figures[-1]["rows"].append([])
+        elif tag == "th":
+            self._column = given["title"]
         elif tag == "td":
             self._exact = given.get("title")
         elif tag == "small" and self._texts:
@@ -49,8 +51,8 @@ class Page(HTMLParser):
             self._inside.pop()
         elif self._inside and tag == "figcaption":
             self.figures[-1]["caption"] = text
-        elif self._inside and tag == "th":
-            self.figures[-1]["heads"].append(text)
+        elif self._inside and tag == "th":  # which shows the name without its unit
+            self.figures[-1]["heads"].append(self._column)
         elif self._inside and tag == "td":
             self.figures[-1]["rows"][-1].append((text, self._exact))
         elif self._inside and tag == "pre":
