@@ -10,6 +10,8 @@ import click
 import pytest
 
 import hta_sql
+from hta_sql import plot
+from hta_sql.archive import Archive
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli import cli
 from hta_sql.database.docs import page
@@ -37,7 +39,7 @@ def test_page_of_the_api_is_current(api_page):
 
 def test_public_functions_describe_each_parameter_result_and_error():
     functions = [getattr(hta_sql, name) for name in hta_sql.__all__ if name[0].islower()]
-    functions += [hta_sql.archive.Archive.query, hta_sql.archive.Archive.sql]
+    functions += [Archive.query, Archive.sql, *(getattr(plot, name) for name in plot.__all__)]
     for function in functions:
         text = inspect.getdoc(function)
         for name in inspect.signature(function).parameters:

@@ -41,7 +41,20 @@ _FEW_DEVICES = 8
 
 
 def temporal_breakdown(table: pa.Table) -> go.Figure:
-    """How each device spends its time, in % of its span: one bar per device."""
+    """How each device spends its time, in % of its span: one bar per device.
+
+    Args:
+        table: The result of the query temporal_breakdown.
+
+    Returns:
+        plotly.graph_objects.Figure.
+
+    Raises:
+        HtaSqlError: The table lacks columns of the query.
+
+    Examples:
+        >>> plot.temporal_breakdown(run.temporal_breakdown()).show()
+    """
     columns = [column for _, column in _PARTS.values()]
     rows = rows_of(table, "temporal_breakdown", "job", "rank", "device", "span_ns", *columns)
     return stacked_bars(
@@ -62,7 +75,20 @@ def temporal_breakdown(table: pa.Table) -> go.Figure:
 
 def step_breakdown(table: pa.Table) -> go.Figure:
     """How each step spends its time: one bar per step and device, or per step if there are many
-    devices, with the mean over them."""
+    devices, with the mean over them.
+
+    Args:
+        table: The result of the query step_breakdown.
+
+    Returns:
+        plotly.graph_objects.Figure.
+
+    Raises:
+        HtaSqlError: The table lacks columns of the query.
+
+    Examples:
+        >>> plot.step_breakdown(run.step_breakdown()).show()
+    """
     columns = [column for _, column in _PARTS.values()]
     rows = rows_of(table, "step_breakdown", "job", "rank", "device", "step", *columns)
     labels = lanes(rows)
@@ -95,7 +121,20 @@ def step_breakdown(table: pa.Table) -> go.Figure:
 
 
 def idle_time_breakdown(table: pa.Table) -> go.Figure:
-    """Idle time by cause: one bar per stream, with one part per cause."""
+    """Idle time by cause: one bar per stream, with one part per cause.
+
+    Args:
+        table: The result of the query idle_time_breakdown.
+
+    Returns:
+        plotly.graph_objects.Figure.
+
+    Raises:
+        HtaSqlError: The table lacks columns of the query.
+
+    Examples:
+        >>> plot.idle_time_breakdown(run.idle_time_breakdown()).show()
+    """
     rows = rows_of(
         table,
         "idle_time_breakdown",
@@ -135,7 +174,20 @@ def idle_time_breakdown(table: pa.Table) -> go.Figure:
 
 
 def comm_comp_overlap(table: pa.Table) -> go.Figure:
-    """How much of each device's communication is hidden behind computation."""
+    """How much of each device's communication is hidden behind computation.
+
+    Args:
+        table: The result of the query comm_comp_overlap.
+
+    Returns:
+        plotly.graph_objects.Figure.
+
+    Raises:
+        HtaSqlError: The table lacks columns of the query.
+
+    Examples:
+        >>> plot.comm_comp_overlap(run.comm_comp_overlap()).show()
+    """
     rows = rows_of(
         table, "comm_comp_overlap", "job", "rank", "device", "communication_ns", "overlap_ns"
     )

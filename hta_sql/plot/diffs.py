@@ -16,6 +16,20 @@ def diff(table: pa.Table, counts: bool = False, top_k: int = 15) -> go.Figure:
 
     It takes the table of kernel_diff, op_diff, annotation_diff, module_diff, collective_diff or
     temporal_diff. It draws diff_per_step_ns, or diff_total_ns if no row has a time per step.
+
+    Args:
+        table: The result of one of these queries.
+        counts: Draws the number of calls instead of the time.
+        top_k: How many of the largest changes are drawn.
+
+    Returns:
+        plotly.graph_objects.Figure.
+
+    Raises:
+        HtaSqlError: The table lacks columns of the query.
+
+    Examples:
+        >>> plot.diff(two.kernel_diff()).show()
     """
     name = "module" if "module" in getattr(table, "column_names", ()) else "name"
     rows = rows_of(

@@ -27,7 +27,20 @@ if TYPE_CHECKING:
 
 
 def kernel_kind_breakdown(table: pa.Table) -> go.Figure:
-    """Busy time of all devices as one pie, by the kinds of activity that ran at the same time."""
+    """Busy time of all devices as one pie, by the kinds of activity that ran at the same time.
+
+    Args:
+        table: The result of the query kernel_kind_breakdown.
+
+    Returns:
+        plotly.graph_objects.Figure.
+
+    Raises:
+        HtaSqlError: The table lacks columns of the query.
+
+    Examples:
+        >>> plot.kernel_kind_breakdown(run.kernel_kind_breakdown()).show()
+    """
     rows = rows_of(table, "kernel_kind_breakdown", "kinds", "time_ns")
     times: Counter[str] = Counter()
     for row in rows:
@@ -40,7 +53,21 @@ def kernel_kind_breakdown(table: pa.Table) -> go.Figure:
 
 
 def kernel_stats(table: pa.Table, top_k: int = 15) -> go.Figure:
-    """The kernels with the most time on all ranks of the table: one bar per kernel."""
+    """The kernels with the most time on all ranks of the table: one bar per kernel.
+
+    Args:
+        table: The result of the query kernel_stats.
+        top_k: How many kernels are drawn.
+
+    Returns:
+        plotly.graph_objects.Figure.
+
+    Raises:
+        HtaSqlError: The table lacks columns of the query.
+
+    Examples:
+        >>> plot.kernel_stats(run.kernel_stats()).show()
+    """
     totals = _totals(table)
     names = sorted(totals, key=lambda key: -totals[key]["ns"])[:top_k]
     size, unit = time_unit(totals[key]["ns"] for key in names)
@@ -59,7 +86,21 @@ def kernel_stats(table: pa.Table, top_k: int = 15) -> go.Figure:
 
 
 def kernel_pies(table: pa.Table, top_k: int = 8) -> go.Figure:
-    """The table of kernel_stats as one pie per kind: its top kernels, and one slice for others."""
+    """The table of kernel_stats as one pie per kind: its top kernels, and one slice for others.
+
+    Args:
+        table: The result of the query kernel_stats.
+        top_k: How many kernels of each kind have a slice of their own.
+
+    Returns:
+        plotly.graph_objects.Figure.
+
+    Raises:
+        HtaSqlError: The table lacks columns of the query.
+
+    Examples:
+        >>> plot.kernel_pies(run.kernel_stats()).show()
+    """
     totals = _totals(table)
     kinds = [kind for kind in OF_KINDS if any(of == kind for of, _ in totals)]
     if not kinds:
@@ -82,7 +123,21 @@ def kernel_pies(table: pa.Table, top_k: int = 8) -> go.Figure:
 
 def kernel_distribution(table: pa.Table, top_k: int = 15) -> go.Figure:
     """How each kernel's mean time per call differs between ranks: the mean of all calls, with error
-    bars from the fastest rank's mean to the slowest rank's."""
+    bars from the fastest rank's mean to the slowest rank's.
+
+    Args:
+        table: The result of the query kernel_distribution.
+        top_k: How many kernels are drawn.
+
+    Returns:
+        plotly.graph_objects.Figure.
+
+    Raises:
+        HtaSqlError: The table lacks columns of the query.
+
+    Examples:
+        >>> plot.kernel_distribution(run.kernel_distribution()).show()
+    """
     rows = rows_of(
         table,
         "kernel_distribution",

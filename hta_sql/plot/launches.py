@@ -39,6 +39,18 @@ def launch_stats(table: pa.Table) -> go.Figure:
     activities.
 
     Each counts activities. If a slow launch has several, each of them counts.
+
+    Args:
+        table: The result of the query launch_stats.
+
+    Returns:
+        plotly.graph_objects.Figure.
+
+    Raises:
+        HtaSqlError: The table lacks columns of the query.
+
+    Examples:
+        >>> plot.launch_stats(run.launch_stats()).show()
     """
     wanted = (
         ("Activities shorter than their launch", "duration", "is_short", "gpu_ns", BLUE),
@@ -76,7 +88,20 @@ def launch_stats(table: pa.Table) -> go.Figure:
 
 
 def queue_length_series(table: pa.Table) -> go.Figure:
-    """Number of activities in the queue of each stream over time. No peak is left out."""
+    """Number of activities in the queue of each stream over time. No peak is left out.
+
+    Args:
+        table: The result of the query queue_length_series.
+
+    Returns:
+        plotly.graph_objects.Figure.
+
+    Raises:
+        HtaSqlError: The table lacks columns of the query.
+
+    Examples:
+        >>> plot.queue_length_series(run.queue_length_series()).show()
+    """
     return _series(
         table,
         "queue_length_series",
@@ -88,7 +113,20 @@ def queue_length_series(table: pa.Table) -> go.Figure:
 
 
 def memory_bandwidth_series(table: pa.Table) -> go.Figure:
-    """Bandwidth of copies and memsets of each kind over time. No peak is left out."""
+    """Bandwidth of copies and memsets of each kind over time. No peak is left out.
+
+    Args:
+        table: The result of the query memory_bandwidth_series.
+
+    Returns:
+        plotly.graph_objects.Figure.
+
+    Raises:
+        HtaSqlError: The table lacks columns of the query.
+
+    Examples:
+        >>> plot.memory_bandwidth_series(run.memory_bandwidth_series()).show()
+    """
     return _series(
         table,
         "memory_bandwidth_series",

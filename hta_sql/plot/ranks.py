@@ -30,7 +30,21 @@ if TYPE_CHECKING:
 
 
 def heatmap(table: pa.Table, kind: str = "busy") -> go.Figure:
-    """Busy share of each rank over time, one row per rank. `kind` is one of the table's kinds."""
+    """Busy share of each rank over time, one row per rank. `kind` is one of the table's kinds.
+
+    Args:
+        table: The result of the query heatmap.
+        kind: "busy", "computation", "communication" or "memory".
+
+    Returns:
+        plotly.graph_objects.Figure.
+
+    Raises:
+        HtaSqlError: The table lacks columns of the query.
+
+    Examples:
+        >>> plot.heatmap(run.heatmap()).show()
+    """
     rows = [
         row
         for row in rows_of(
@@ -78,7 +92,20 @@ def heatmap(table: pa.Table, kind: str = "busy") -> go.Figure:
 
 
 def kernel_timeline(table: pa.Table) -> go.Figure:
-    """GPU activities over time on aligned clocks: one lane per rank and stream. Drag to zoom in."""
+    """GPU activities over time on aligned clocks: one lane per rank and stream. Drag to zoom in.
+
+    Args:
+        table: The result of the query kernel_timeline.
+
+    Returns:
+        plotly.graph_objects.Figure.
+
+    Raises:
+        HtaSqlError: The table lacks columns of the query.
+
+    Examples:
+        >>> plot.kernel_timeline(run.kernel_timeline()).show()
+    """
     rows = rows_of(
         table,
         "kernel_timeline",
@@ -130,7 +157,20 @@ def kernel_timeline(table: pa.Table) -> go.Figure:
 
 
 def stragglers(table: pa.Table) -> go.Figure:
-    """How long the others wait for each rank, and how long it waits itself. Stragglers are red."""
+    """How long the others wait for each rank, and how long it waits itself. Stragglers are red.
+
+    Args:
+        table: The result of the query stragglers.
+
+    Returns:
+        plotly.graph_objects.Figure.
+
+    Raises:
+        HtaSqlError: The table lacks columns of the query.
+
+    Examples:
+        >>> plot.stragglers(run.stragglers()).show()
+    """
     rows = rows_of(table, "stragglers", "job", "rank", "caused_wait_ns", "wait_ns", "is_straggler")
     rows.sort(key=lambda row: (row["job"], row["rank"]))
     labels = lanes(rows)
@@ -165,7 +205,20 @@ def stragglers(table: pa.Table) -> go.Figure:
 
 def collective_bandwidth(table: pa.Table) -> go.Figure:
     """Bus bandwidth of collectives by message size: medians, with error bars from the 1st to the
-    99th percentile."""
+    99th percentile.
+
+    Args:
+        table: The result of the query collective_bandwidth.
+
+    Returns:
+        plotly.graph_objects.Figure.
+
+    Raises:
+        HtaSqlError: The table lacks columns of the query.
+
+    Examples:
+        >>> plot.collective_bandwidth(run.collective_bandwidth()).show()
+    """
     rows = [
         row
         for row in rows_of(

@@ -17,6 +17,19 @@ def roofline(table: pa.Table, top_k: int = 200) -> go.Figure:
 
     Larger marks take more kernel time. The roofline is the most that the device allows. It follows
     from the table's roofline_frac, and is missing if no row has it.
+
+    Args:
+        table: The result of the query op_flops.
+        top_k: How many rows, those with the most time, are drawn.
+
+    Returns:
+        plotly.graph_objects.Figure.
+
+    Raises:
+        HtaSqlError: The table lacks columns of the query.
+
+    Examples:
+        >>> plot.roofline(run.op_flops()).show()
     """
     rows = [
         row

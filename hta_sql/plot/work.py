@@ -51,7 +51,20 @@ _DEEPEST = 24
 
 
 def critical_path_summary(table: pa.Table) -> go.Figure:
-    """What bounds each critical path, in % of its time: one bar per rank and window."""
+    """What bounds each critical path, in % of its time: one bar per rank and window.
+
+    Args:
+        table: The result of the query critical_path_summary.
+
+    Returns:
+        plotly.graph_objects.Figure.
+
+    Raises:
+        HtaSqlError: The table lacks columns of the query.
+
+    Examples:
+        >>> plot.critical_path_summary(run.critical_path_summary()).show()
+    """
     rows = rows_of(
         table,
         "critical_path_summary",
@@ -89,7 +102,20 @@ def critical_path_summary(table: pa.Table) -> go.Figure:
 
 
 def memory_timeline(table: pa.Table) -> go.Figure:
-    """Memory of the allocators over time: allocated to tensors, and reserved in total."""
+    """Memory of the allocators over time: allocated to tensors, and reserved in total.
+
+    Args:
+        table: The result of the query memory_timeline.
+
+    Returns:
+        plotly.graph_objects.Figure.
+
+    Raises:
+        HtaSqlError: The table lacks columns of the query.
+
+    Examples:
+        >>> plot.memory_timeline(run.memory_timeline()).show()
+    """
     check(
         table,
         "memory_timeline",
@@ -162,6 +188,18 @@ def flame_graph(table: pa.Table) -> go.Figure:
     top. Click a frame to zoom in.
 
     Ranks are added up, and so are the profiler's steps.
+
+    Args:
+        table: The result of the query folded_stacks.
+
+    Returns:
+        plotly.graph_objects.Figure.
+
+    Raises:
+        HtaSqlError: The table lacks columns of the query.
+
+    Examples:
+        >>> plot.flame_graph(run.folded_stacks()).show()
     """
     root = {"ns": 0, "below": {}}
     for row in rows_of(table, "folded_stacks", "stack", "weight_ns"):

@@ -39,8 +39,8 @@ def test_a_rank_in_two_archives(make_archive):
     with pytest.raises(ArchiveError) as error:
         hta_sql.open(a, b)
     assert str(error.value) == (
-        f"job 'job' rank 1 is in {a} and in {b}; open one of them, or ingest one again under "
-        "another name (--job)"
+        f"job 'job' rank 1 is in {a} and in {b}; open only one of them, or ingest one again "
+        "under another name with --job"
     )
 
 
