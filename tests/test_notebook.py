@@ -78,7 +78,7 @@ def shown(cells, archives):
 def test_results_are_tables(shown):
     html = shown["first"]["text/html"]
     assert html.startswith("<table>") and html.endswith("<p>2 rows</p>")
-    assert html.count("<tr>") == 3 and ">idle_frac<" in html
+    assert html.count("<tr>") == 3 and 'title="idle_frac">idle %<' in html
 
 
 def test_units_are_for_people(shown):

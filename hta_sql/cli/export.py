@@ -48,7 +48,7 @@ def _window(
         from_ns, until_ns = (round(float(end[1]) * _UNITS_NS[end[2]]) for end in ends)
         if from_ns >= until_ns:
             raise click.BadParameter(
-                f"{value!r} ends before it begins; give FROM before UNTIL, such as 10ms..25ms",
+                f"in {value!r}, FROM is not before UNTIL; give a time such as 10ms..25ms",
                 ctx,
                 option,
             )

@@ -33,7 +33,7 @@ WATCH_SECONDS = 10.0
     "tags",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Tag for these traces, such as team=vision; repeatable.",
+    help="Tag for these traces, such as their model, team or time; repeatable.",
 )
 @click.option(
     "--workers",

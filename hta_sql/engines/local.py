@@ -157,9 +157,8 @@ def callers_script_hidden() -> Iterator[None]:
 
 def begun(ended: Connection, begin: Callable[..., None] | None, arguments: tuple) -> None:
     """The first thing that a new process does."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # a terminal sends it to all processes, but only the parent handles it
+    # A terminal sends Ctrl-C to all processes, but only the parent handles it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=end_with_pool, args=(ended,), daemon=True).start()
     if begin:
         begin(*arguments)
