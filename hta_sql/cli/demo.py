@@ -16,7 +16,7 @@ _NEXT = """
 Look further:
   hta-sql report {archive}    write report.html: where the time goes
   hta-sql shell {archive}     ask in SQL
-  hta-sql list                        see all queries
+  hta-sql list                       see all queries
 
 With traces of your own, a folder or files of .json or .json.gz:
   hta-sql ingest TRACES archive
