@@ -11,7 +11,7 @@ from hta_sql.errors import HtaSqlError
 @click.command()
 @archives_argument
 def check(archives: tuple[str, ...]) -> None:
-    """Check an archive for missing rows and broken query promises.
+    """Check that rows are complete and query headers hold.
 
     It compares the rows of each table with the number that ingest wrote. It also runs each query
     and tests what the query's header promises: columns, grain and checks. Queries that need a

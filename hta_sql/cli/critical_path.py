@@ -32,7 +32,7 @@ from hta_sql.show.formats import format_of
     "--data-loading",
     multiple=True,
     metavar="TEXT",
-    help="Count annotations whose name contains TEXT as data loading too; repeatable.",
+    help="Also count as data loading the annotations whose name contains TEXT; repeatable.",
 )
 @click.option(
     "--faster",

@@ -59,12 +59,12 @@ def _size(flag: str, default: int, text: str) -> Callable[..., Any]:
 @click.option(
     "--bottleneck",
     type=click.Choice(["launch", "compute", "communication", "data_loading"]),
-    help="Make this bound every step. [default: none]",
+    help="Make this the bottleneck of every step. [default: none]",
 )
 @click.option(
     "--change",
     type=click.Choice(["slow_kernel", "inserted_op", "other_shapes", "other_kernel"]),
-    help="Change one thing, to compare with the job without it. [default: none]",
+    help="Make one change, to compare with a job without it. [default: none]",
 )
 @click.option("--plain", is_flag=True, help="Do not compress the traces.")
 @click.pass_context

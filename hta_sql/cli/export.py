@@ -21,7 +21,7 @@ _TIME = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|ms|s)")
 
 @click.group()
 def export() -> None:
-    """Write traces with query results, for Perfetto.
+    """Write traces for Perfetto, or copy a job.
 
     \b
     Example:
@@ -125,7 +125,7 @@ def export_perfetto_(
     A single rank is written as it is in its trace. If there are several ranks, all times of a rank
     are moved by the same amount, onto one clock, so that ranks that wait for each other line up.
     One more process shows the steps of the job, and which rank came late to collectives. If ingest
-    reads such a file, it gets one trace with the devices of all ranks.
+    reads such a file, it sees one trace with the devices of all ranks.
 
     \b
     Example:

@@ -92,7 +92,7 @@ def ingest(
     their tags are updated. A trace that cannot be read is reported and does not stop the others.
 
     With --watch, ingest runs until Ctrl-C or SIGTERM, and then exits with status 0. It reads a file
-    when its size and modification time are the same at two looks in a row.
+    when its size and modification time are the same in two checks in a row.
 
     \b
     Example:

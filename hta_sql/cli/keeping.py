@@ -26,8 +26,8 @@ def compact(archive: str, **chosen: Any) -> None:
 
     Afterwards the ranks of a job share files of up to about 100 MB. In object storage, many changes
     of a manifest also become one object. Queries give the same rows before, during and after it,
-    and ingest may run at the same time. Without --only-jobs, it also deletes what killed ingests
-    left, if that is older than a day.
+    and ingest may run at the same time. Without --only-jobs, it also deletes files that killed
+    ingests left more than a day ago.
 
     \b
     Example:
@@ -140,8 +140,8 @@ def usage(archive: str, format: str | None, output: Path | None) -> None:
 def import_(exported: str, archive: str, job: str | None, force: bool) -> None:
     """Add the jobs of another archive to an archive.
 
-    EXPORTED is an archive, such as one that `hta-sql export job` made. The files attached to its
-    traces and its critical paths are copied too. ARCHIVE is created if needed.
+    EXPORTED is an archive, such as one that `hta-sql export job` made. Its critical paths, and
+    the files attached to its traces, are copied too. ARCHIVE is created if needed.
 
     \b
     Example:

@@ -23,7 +23,7 @@ def with_output(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--format",
         type=click.Choice(FORMATS),
-        help="Format of the result. [default: by the extension of FILE, or table]",
+        help="Format of the result. [default: from FILE's extension, else table]",
     )(command)
 
 

@@ -102,7 +102,7 @@ hta-sql answers questions on PyTorch-profiler (Kineto) traces.
 With traces of your own, a folder or files of .json or .json.gz:
   hta-sql ingest TRACES archive           read them once, into archive
   hta-sql report archive                  write report.html: where time goes
-  hta-sql run temporal_breakdown archive  print one table of many
+  hta-sql run temporal_breakdown archive  print one of many tables
 
 Without traces:
   hta-sql demo                            make a small job and look at it

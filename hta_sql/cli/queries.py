@@ -14,6 +14,8 @@ from hta_sql.cli.options import archives_argument, list_option, with_engine, wit
 from hta_sql.cli.results import open_archives, tell_lacking_results, write_result
 from hta_sql.show.prose import filled
 
+# Help is as wide as the terminal, and no wider than the drawings of headers.
+_WIDEST = 102
 _TYPES = {"DOUBLE": click.FLOAT, "VARCHAR": click.STRING, "BOOLEAN": click.BOOL}
 
 
@@ -35,7 +37,7 @@ class QueryGroup(click.Group):
 
 @click.group(cls=QueryGroup, subcommand_metavar="QUERY ARCHIVE... [OPTIONS]")
 def run() -> None:
-    """Run a query on an archive, or on several read as one.
+    """Run a query on one archive, or on several together.
 
     \b
     Example:
@@ -92,7 +94,9 @@ def query_command(name: str, versions: list[Query]) -> click.Command:
             tell_lacking_results(archive, [query.macro])
             write_result(archive, relation, format, output)
 
-    made = click.command(name, cls=partial(QueryCommand, newest))(archives_argument(command))
+    made = click.command(
+        name, cls=partial(QueryCommand, newest), context_settings={"max_content_width": _WIDEST}
+    )(archives_argument(command))
     made.params[1:1] = [_option(parameter) for parameter in parameters.values()]
     return made
 

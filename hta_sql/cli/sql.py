@@ -22,7 +22,7 @@ class SqlCommand(click.Command):
 @click.argument("sql", metavar="SQL")
 @with_output
 def sql(archives: tuple[str, ...], sql: str, format: str | None, output: Path | None) -> None:
-    """Run SQL on an archive, or on several read as one.
+    """Run SQL on one archive, or on several together.
 
     If SQL is `-`, it is read from stdin.
 

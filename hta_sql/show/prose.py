@@ -11,6 +11,10 @@ _ITEM = re.compile(r" +\* ")
 _LAST_COLUMN = re.compile(r"^(.*\S {2,})\S", re.DOTALL)
 
 
+# A line of a list below a term, such as `pipeline: pp, pipe`.
+_TERM = re.compile(r" +\w+: ")
+
+
 def filled(text: str, width: int) -> str:
     """The text with paragraphs and list items wrapped. Other indented lines stay as they are.
 
@@ -26,7 +30,7 @@ def _joined(lines: list[str]) -> Iterator[str]:
     """The lines of a paragraph, each joined with the lines that continue it."""
     whole = ""
     for line in lines:
-        if whole and _indent(line) == _hang(whole):
+        if whole and _indent(line) == _hang(whole) and not _TERM.match(line):
             whole += f" {line.strip()}"
         else:
             if whole:

@@ -1,10 +1,10 @@
 -- Bytes that each rank sends to each other rank in all-to-alls.
 --
--- The sender's splits count: they say how many rows of its tensor go to each member, in the order
--- of the process group. Without splits, all members get equal shares. If the archive does not have
--- the sender's call, or its splits are cut short, the receivers' output splits count instead. A
--- rank's own share, which never leaves it, is in the row in which sender and receiver are the same
--- rank.
+-- The bytes are those of the sender's splits. They say how many rows of its tensor go to each
+-- member, in the order of the process group. Without splits, all members get equal shares. If the
+-- archive does not have the sender's call, or its splits are cut short, the receivers' output
+-- splits count instead. A rank's own share, which never leaves it, is in the row in which sender
+-- and receiver are the same rank.
 --
 -- The query leaves out calls if the trace cuts their splits short, if the number format is unknown
 -- (collective_audit lists both), or if the group's ranks are unknown (`ranks` in process_groups).
@@ -25,8 +25,8 @@
 --   share_of
 CREATE OR REPLACE MACRO all_to_all_matrix_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
-    only_ranks INTEGER[] := NULL,  -- ranks whose sent or received bytes to report [default: all]
-    only_steps BIGINT[] := NULL  -- steps whose all-to-alls to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- bytes that these ranks send or receive [default: all]
+    only_steps BIGINT[] := NULL  -- all-to-alls of these steps [default: all]
 ) AS TABLE
 WITH
 members AS (

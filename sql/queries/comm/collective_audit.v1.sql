@@ -13,7 +13,8 @@
 --     out_of_order       rank and run of collectives          the rank ran them after calls of a
 --                                                             higher Seq
 --     trace_missing      group                                some members have no trace in the
---                                                             archive: waits may be for them
+--                                                             archive; others may have waited for
+--                                                             them
 --     not_paired         rank and group                       calls have no ids, and their order
 --                                                             fits no other rank's
 --     unknown_peer       rank and group                       the sends or receives name no peer

@@ -1,8 +1,8 @@
 -- Bandwidth of collectives, by process group, name and message size.
 --
 -- Time is the transfer without waiting: the shortest duration of the members. Bus bandwidth is
--- bytes * factor / time, in 1e9 bytes (GB) per second, so that it compares with nccl-tests and with
--- a link's speed. With n ranks in the group, message and factor are
+-- bytes * factor / time, in 1e9 bytes (GB) per second, so that it can be compared with
+-- nccl-tests and with a link's speed. With n ranks in the group, message and factor are
 --
 --     all-reduce                      input                     2 (n - 1) / n
 --     all-gather                      output                    (n - 1) / n
@@ -13,8 +13,8 @@
 --     send and receive, named `send`  the message               1
 --
 -- The view bus_factors has the factors, and dtype_sizes has the sizes of elements, each with its
--- source. The factors assume a ring. With switches that reduce, bus bandwidth may exceed a link's
--- speed.
+-- source. The factors assume a ring. If switches do the reduction, bus bandwidth may exceed the
+-- speed of a link.
 --
 -- The bandwidth of several collectives is their total bytes over their total time, not the mean of
 -- their bandwidths. Groups that share a name count together. Collectives with only one rank in the
@@ -46,8 +46,8 @@
 -- reads: groups_of_jobs, measured_collectives, paired_members
 CREATE OR REPLACE MACRO collective_bandwidth_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
-    only_ranks INTEGER[] := NULL,  -- ranks whose collectives to measure [default: all]
-    only_steps BIGINT[] := NULL  -- steps whose collectives to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- collectives of these ranks [default: all]
+    only_steps BIGINT[] := NULL  -- collectives of these steps [default: all]
 ) AS TABLE
 WITH
 members AS MATERIALIZED (

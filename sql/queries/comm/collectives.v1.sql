@@ -7,7 +7,7 @@
 --   * comms_id: by the profiler's `Comms Id`, if all calls of the process group have one.
 --   * seq: by process group and `Seq`, if not all have a `Comms Id` but all have a `Seq`.
 --   * order: by process group and order in all other cases. This is reliable if each rank's window
---     is complete or lacks a single stretch.
+--     is complete or has only one gap.
 --
 -- All members leave a collective together:
 --
@@ -73,8 +73,8 @@
 -- reads: aligned_clocks, groups_of_jobs, last_arrivals, measured_collectives, paired_members
 CREATE OR REPLACE MACRO collectives_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to report [default: all]
-    only_ranks INTEGER[] := NULL,  -- ranks whose collectives to report [default: all]
-    only_steps BIGINT[] := NULL  -- steps whose collectives to report [default: all]
+    only_ranks INTEGER[] := NULL,  -- collectives of these ranks [default: all]
+    only_steps BIGINT[] := NULL  -- collectives of these steps [default: all]
 ) AS TABLE
 WITH
 members AS MATERIALIZED (

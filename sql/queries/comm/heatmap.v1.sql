@@ -29,7 +29,7 @@
 CREATE OR REPLACE MACRO heatmap_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, inside and outside steps]
     bucket_count BIGINT := 100  -- number of buckets per job
 ) AS TABLE
 WITH

@@ -30,9 +30,9 @@
 CREATE OR REPLACE MACRO kernel_timeline_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to show [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to show [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to show [default: all, also outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to show [default: all, inside and outside steps]
     window_from_ns BIGINT := 0,  -- start of the window
-    window_until_ns BIGINT := NULL,  -- end of the window [default: up to the last one]
+    window_until_ns BIGINT := NULL,  -- end of the window [default: end of the last activity]
     min_dur_ns BIGINT := 0  -- shortest duration to show
 ) AS TABLE
 WITH

@@ -6,7 +6,7 @@
 --
 --     lost_gpu_ns = sum, over collectives and over their members, of exposed_wait_ns
 --
--- collective_members gives exposed_wait_ns per rank. The charged rank may not be a member of the
+-- collective_members gives exposed_wait_ns per rank. The charged rank need not be a member of the
 -- collective. It may have delayed a member in another process group, or by a late message. If a
 -- chain has several hops, the loss at each of its collectives counts: their members are different
 -- ranks, or they waited at different times.

@@ -51,7 +51,7 @@
 -- reads: dtype_sizes, hidden_waits, paired_members
 CREATE OR REPLACE MACRO point_to_point_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to report [default: all]
-    only_ranks INTEGER[] := NULL,  -- ranks whose sent or received messages to report [default: all]
+    only_ranks INTEGER[] := NULL,  -- messages that these ranks send or receive [default: all]
     only_steps BIGINT[] := NULL  -- steps in which the messages were received [default: all]
 ) AS TABLE
 WITH

@@ -31,7 +31,7 @@
 CREATE OR REPLACE MACRO rank_imbalance_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to compare [default: all]
-    only_steps BIGINT[] := NULL  -- steps to measure [default: all, also outside steps]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: all, inside and outside steps]
 ) AS TABLE
 WITH
 of_ranks AS (

@@ -55,7 +55,7 @@
 CREATE OR REPLACE MACRO stragglers_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to report [default: all]
-    only_steps BIGINT[] := NULL,  -- steps whose collectives to measure [default: all]
+    only_steps BIGINT[] := NULL,  -- collectives of these steps [default: all]
     min_score DOUBLE := 0.01  -- lowest score of a straggler: share of the other ranks' time
 ) AS TABLE
 WITH

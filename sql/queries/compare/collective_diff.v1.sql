@@ -61,8 +61,8 @@ CREATE OR REPLACE MACRO collective_diff_v1(
     test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
-    base_steps BIGINT[] := NULL,  -- steps of the base [default: all, also outside steps]
-    test_steps BIGINT[] := NULL  -- steps of the test [default: all, also outside steps]
+    base_steps BIGINT[] := NULL,  -- steps of the base [default: all, inside and outside steps]
+    test_steps BIGINT[] := NULL  -- steps of the test [default: all, inside and outside steps]
 ) AS TABLE
 WITH
 jobs AS MATERIALIZED (

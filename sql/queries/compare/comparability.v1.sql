@@ -4,19 +4,18 @@
 -- of a job; both can be of the same job. By default the base is the first job by name, and the test
 -- is the last.
 --
---     name        question                                               effect if no
---     gpu         do both run on the same kind of GPU                    prevents
---     world_size  do both programs have the same number of ranks         prevents
---     activities  do both have GPU activities, or neither                prevents
---     steps       do both have steps, or neither                         prevents
---                 do both have at least three, to measure noise          weakens
---     shapes      do both have operators, or neither                     prevents
---                 are shapes recorded in both, or in neither             weakens
---                 do the operators run on the same shapes                prevents
---     ranks       does the archive have the same number of ranks         weakens
---     stacks      are Python stacks, which slow the host, in both        weakens
---                 or in neither
---     traces      are all traces read whole, without lost events         weakens
+--     name        effect if no  question
+--     gpu         prevents      do both run on the same kind of GPU
+--     world_size  prevents      do both programs have the same number of ranks
+--     activities  prevents      do both have GPU activities, or neither
+--     steps       prevents      do both have steps, or neither
+--                 weakens       do both have at least three, to measure noise
+--     shapes      prevents      do both have operators, or neither
+--                 weakens       are shapes recorded in both, or in neither
+--                 prevents      do the operators run on the same shapes
+--     ranks       weakens       does the archive have the same number of ranks
+--     stacks      weakens       do both have Python stacks, or neither (they slow the host)
+--     traces      weakens       are all traces read whole, without lost events
 --
 -- Operators count as running on different shapes if, on either side, fewer than half of the calls
 -- with recorded shapes have a call of the same name and shapes on the other side. If only a few
@@ -41,8 +40,8 @@ CREATE OR REPLACE MACRO comparability_v1(
     test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
-    base_steps BIGINT[] := NULL,  -- steps of the base [default: all, also outside steps]
-    test_steps BIGINT[] := NULL  -- steps of the test [default: all, also outside steps]
+    base_steps BIGINT[] := NULL,  -- steps of the base [default: all, inside and outside steps]
+    test_steps BIGINT[] := NULL  -- steps of the test [default: all, inside and outside steps]
 ) AS TABLE
 WITH
 facts AS (

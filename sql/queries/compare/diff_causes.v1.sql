@@ -8,17 +8,14 @@
 -- the operators and kernels inside it run more often too. Other shapes change the time of kernels.
 -- The query names each cause once, where it begins:
 --
---     cause         what changes                                            name
---     calls         how often an operator is called, per call of its        operator
---                   caller
---     shapes        the shapes of an operator's inputs                      operator
---     kernels       the kernels that an operator launches on the same       operator
---                   shapes
---     kernel_time   the duration of a kernel on the same input              kernel
---     transfer      the transfer time of a collective or message, without   collective
---                   waits
---     host_time     the self time of an operator on the host                operator
---     data_loading  the time to fetch the next batch                        annotation
+--     cause         name        what changes
+--     calls         operator    how often it is called, per call of its caller
+--     shapes        operator    the shapes of its inputs
+--     kernels       operator    the kernels that it launches on the same shapes
+--     kernel_time   kernel      its duration on the same input
+--     transfer      collective  its transfer time, without waits; also of a message
+--     host_time     operator    its self time on the host
+--     data_loading  annotation  the time to fetch the next batch
 --
 -- An operator's caller is the operator around it. If a backward operator has none around it, its
 -- caller is its forward operator. The backward pass of a new operator is therefore part of that
@@ -37,7 +34,7 @@
 -- these limits is not reported either.
 --
 -- For kernels and transfers, a change relative to the median kernel or transfer may take the place
--- of a change beyond the noise of steps. This decides if all of them vary together from step to
+-- of a change beyond the noise of steps. This applies if all of them vary together from step to
 -- step, or if each side has only one step.
 --
 -- Times are GPU times, except for host_time and data_loading, which have host times. For calls and
@@ -81,8 +78,8 @@ CREATE OR REPLACE MACRO diff_causes_v1(
     test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
-    base_steps BIGINT[] := NULL,  -- steps of the base [default: all, also outside steps]
-    test_steps BIGINT[] := NULL  -- steps of the test [default: all, also outside steps]
+    base_steps BIGINT[] := NULL,  -- steps of the base [default: all, inside and outside steps]
+    test_steps BIGINT[] := NULL  -- steps of the test [default: all, inside and outside steps]
 ) AS TABLE
 WITH
 sampled AS MATERIALIZED (

@@ -52,8 +52,8 @@ CREATE OR REPLACE MACRO kernel_diff_v1(
     test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
-    base_steps BIGINT[] := NULL,  -- steps of the base [default: all, also outside steps]
-    test_steps BIGINT[] := NULL,  -- steps of the test [default: all, also outside steps]
+    base_steps BIGINT[] := NULL,  -- steps of the base [default: all, inside and outside steps]
+    test_steps BIGINT[] := NULL,  -- steps of the test [default: all, inside and outside steps]
     by_shape BOOLEAN := false,  -- one row per name, grid and block, not per name
     short_names BOOLEAN := false  -- names without template arguments and parameters
 ) AS TABLE

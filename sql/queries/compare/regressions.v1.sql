@@ -1,4 +1,4 @@
--- Changes in a job's newest run against its earlier runs, beyond noise, ranked.
+-- What changed beyond noise in the newest run of a program, ranked.
 --
 -- Runs, values and intervals are those of `baseline`. `change` is increased or decreased if the
 -- newest run's value is outside the expected interval and differs from the mean by at least 1 %. A

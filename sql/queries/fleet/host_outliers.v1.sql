@@ -50,7 +50,7 @@
 --   extra_compute_ns    BIGINT   ns     kernel time beyond the median rank's, in jobs that count
 --   launch_ratio        DOUBLE   -      median of launch_ratio in job_ranks, over all its jobs
 --   late_count          BIGINT   count  late arrivals at collectives that began with its ranks
---   lost_gpu_ns         BIGINT   ns     GPU time that others lost by them; NULL if not all known
+--   lost_gpu_ns         BIGINT   ns     GPU time that others lost because of it; NULL if unknown
 --   lost_gpu_frac       DOUBLE   0-1    lost_gpu_ns / GPU time of all ranks of its jobs
 -- check: job_count >= evidence_count AND evidence_count >= 0
 -- check: (compute_ratio IS NULL) = (evidence_count = 0)

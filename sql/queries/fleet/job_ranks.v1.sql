@@ -53,7 +53,7 @@
 --   launch_ratio              DOUBLE   -      launch_p50_ns / its median over the job's ranks; NULL
 --                                             if no other rank launches
 --   late_count                BIGINT   count  late arrivals at collectives that began with the rank
---   lost_gpu_ns               BIGINT   ns     GPU time that others lost by them; NULL if not known
+--   lost_gpu_ns               BIGINT   ns     GPU time that others lost because of it (or NULL)
 -- check: busy_ns + idle_ns = gpu_span_ns
 -- check: compute_ns + exposed_communication_ns + exposed_memory_ns = busy_ns
 -- check: least(idle_ns, compute_ns, exposed_communication_ns, exposed_memory_ns) >= 0

@@ -10,7 +10,7 @@
 --     kernel_wait     idle for less than 30 us between kernels that were launched in time
 --     other_wait      idle for any other reason, such as waits for events of other streams
 --
--- The six add up to without_compute_ns. straggler is at most all exposed communication:
+-- The six add up to without_compute_ns. straggler cannot exceed exposed communication:
 -- lost_gpu_time can count more, for example if a rank waits on several streams at the same time. If
 -- the lost GPU time of a job is not known, straggler is 0 and all of its exposed communication is
 -- communication.

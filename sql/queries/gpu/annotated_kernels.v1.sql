@@ -54,7 +54,7 @@
 CREATE OR REPLACE MACRO annotated_kernels_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to list [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to list [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to list [default: all, also outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to list [default: all, inside and outside steps]
     name_contains VARCHAR := NULL  -- only names that contain this; case matters [default: all]
 ) AS TABLE
 WITH

@@ -59,7 +59,7 @@
 CREATE OR REPLACE MACRO annotation_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, inside and outside steps]
     source VARCHAR := 'gpu',  -- gpu: annotations on streams; host: annotations on threads
     name_contains VARCHAR := NULL  -- only names that contain this; case matters [default: all]
 ) AS TABLE

@@ -52,7 +52,7 @@
 CREATE OR REPLACE MACRO gpu_efficiency_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL  -- steps to measure [default: all, also outside steps]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: all, inside and outside steps]
 ) AS TABLE
 WITH
 -- Copies and memsets stay, with 0 ns, so that a device that only copies has a row too.

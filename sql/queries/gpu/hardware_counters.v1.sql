@@ -53,7 +53,7 @@
 CREATE OR REPLACE MACRO hardware_counters_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to list [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to list [default: all]
-    only_steps BIGINT[] := NULL  -- steps to list [default: all, also outside steps]
+    only_steps BIGINT[] := NULL  -- steps to list [default: all, inside and outside steps]
 ) AS TABLE
 WITH RECURSIVE
 ranges AS (

@@ -14,7 +14,7 @@
 --     middle                       :
 --     host        [ step           :                 )
 --                      [ next batch:     )
---                       [  ) [ read:  )  [  )           read is the host's innermost then
+--                       [  ) [ read:  )  [  )           read is innermost on the host then
 --
 -- host_event_id and host_name give what the launching thread did at the gap's middle (start_ns +
 -- gap_ns // 2): the innermost operator, annotation, Python function or call that was open. It is
@@ -47,7 +47,7 @@
 CREATE OR REPLACE MACRO idle_gaps_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, inside and outside steps]
     min_gap_ns BIGINT := 0,  -- ns; shorter gaps are left out
     kernel_gap_ns BIGINT := 30000  -- ns; only shorter gaps are kernel_wait
 ) AS TABLE

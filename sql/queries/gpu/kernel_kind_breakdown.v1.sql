@@ -29,7 +29,7 @@
 CREATE OR REPLACE MACRO kernel_kind_breakdown_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL  -- steps to measure [default: all, also outside steps]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: all, inside and outside steps]
 ) AS TABLE
 WITH
 -- One kind alone: busy time minus the union of the other two kinds. Exactly two kinds: the

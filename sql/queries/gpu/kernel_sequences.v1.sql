@@ -52,7 +52,7 @@ CREATE OR REPLACE MACRO kernel_sequences_v1(
     operator VARCHAR,  -- text that the operators' names contain; case matters
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, inside and outside steps]
     min_length INTEGER := 3  -- least number of activities per operator; 0: all operators
 ) AS TABLE
 WITH

@@ -39,7 +39,7 @@
 CREATE OR REPLACE MACRO kernel_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, inside and outside steps]
     top_k INTEGER := NULL,  -- names to keep of each kind [default: all]
     name_contains VARCHAR := NULL,  -- only names that contain this; case matters [default: all]
     short_names BOOLEAN := false  -- names without template arguments and parameters

@@ -44,7 +44,7 @@
 CREATE OR REPLACE MACRO launch_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to list [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to list [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to list [default: all, also outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to list [default: all, inside and outside steps]
     runtime_cutoff_ns BIGINT := 50000,  -- ns; a launch that takes longer is an outlier
     launch_delay_cutoff_ns BIGINT := 100000,  -- ns; an activity that waits longer is an outlier
     include_memory BOOLEAN := true  -- whether copies and memsets count

@@ -1,4 +1,4 @@
--- How long ATen operators take to launch kernels, and kernels then to start.
+-- How long ATen operators take to launch kernels, and the kernels to start.
 --
 -- An ATen operator is one whose name begins with `aten::`. A launch belongs to the innermost ATen
 -- operator around it on its thread. Other operators, annotations and Python functions may lie
@@ -41,7 +41,7 @@
 CREATE OR REPLACE MACRO op_launch_delay_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL  -- steps to measure [default: all, also outside steps]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: all, inside and outside steps]
 ) AS TABLE
 WITH RECURSIVE
 picked AS MATERIALIZED (

@@ -29,7 +29,7 @@
 CREATE OR REPLACE MACRO queue_full_time_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, inside and outside steps]
     max_queue_length INTEGER := 1024  -- number of activities that fill the queue
 ) AS TABLE
 WITH

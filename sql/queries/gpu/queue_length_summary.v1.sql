@@ -50,7 +50,7 @@
 CREATE OR REPLACE MACRO queue_length_summary_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL  -- steps to measure [default: all, also outside steps]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: all, inside and outside steps]
 ) AS TABLE
 SELECT
     job,

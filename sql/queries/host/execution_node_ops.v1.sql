@@ -51,7 +51,7 @@
 CREATE OR REPLACE MACRO execution_node_ops_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to list [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to list [default: all]
-    only_steps BIGINT[] := NULL  -- steps to list [default: all, also outside steps]
+    only_steps BIGINT[] := NULL  -- steps to list [default: all, inside and outside steps]
 ) AS TABLE
 WITH
 nodes AS (

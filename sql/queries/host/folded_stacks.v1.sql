@@ -48,7 +48,7 @@
 CREATE OR REPLACE MACRO folded_stacks_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, also outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, inside and outside steps]
     weight VARCHAR := 'gpu'  -- gpu: time of GPU activities; host: self time of host operations
 ) AS TABLE
 WITH RECURSIVE

@@ -47,12 +47,12 @@
 --   count                       BIGINT   count  calls
 --   host_total_ns               BIGINT   ns     sum of the calls' durations
 --   host_self_ns                BIGINT   ns     part of host_total_ns in no module inside
---   forward_kernel_count        BIGINT   count  GPU activities launched forward
+--   forward_kernel_count        BIGINT   count  GPU activities launched in the forward pass
 --   forward_kernel_ns           BIGINT   ns     sum of their durations
 --   forward_busy_ns             BIGINT   ns     time with one of them or more, on any device
 --   forward_self_kernel_count   BIGINT   count  forward activities that belong to no module inside
 --   forward_self_kernel_ns      BIGINT   ns     sum of their durations
---   backward_kernel_count       BIGINT   count  GPU activities launched backward
+--   backward_kernel_count       BIGINT   count  GPU activities launched in the backward pass
 --   backward_kernel_ns          BIGINT   ns     sum of their durations
 --   backward_busy_ns            BIGINT   ns     time with one of them or more, on any device
 --   backward_self_kernel_count  BIGINT   count  backward activities that belong to no module inside
@@ -74,7 +74,7 @@
 CREATE OR REPLACE MACRO module_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL  -- steps to measure [default: all, also outside steps]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: all, inside and outside steps]
 ) AS TABLE
 WITH
 ranks AS (

@@ -60,7 +60,7 @@
 CREATE OR REPLACE MACRO op_calls_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to list [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to list [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to list [default: all, also outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to list [default: all, inside and outside steps]
     name_contains VARCHAR := NULL,  -- only names that contain this; case matters [default: all]
     min_kernels INTEGER := 0  -- least number of GPU activities of a call
 ) AS TABLE

@@ -69,7 +69,8 @@
 CREATE OR REPLACE MACRO op_flops_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL,  -- steps in which calls begin [default: all, also outside steps]
+    only_steps BIGINT[] := NULL,  -- calls that begin in these steps
+                                  -- [default: all, inside and outside steps]
     peak_tflops DOUBLE := NULL,  -- peak, 1e12 operations per second [default: device_peaks]
     peak_gbps DOUBLE := NULL  -- memory's peak bandwidth, GB/s [default: device_peaks]
 ) AS TABLE

@@ -33,7 +33,7 @@
 --   rank              INTEGER  -      rank of the process
 --   pid               VARCHAR  -      process of the thread
 --   tid               VARCHAR  -      the thread
---   thread_name       VARCHAR  -      last name of the thread in the trace; NULL: none
+--   thread_name       VARCHAR  -      latest name of the thread in the trace; NULL: none
 --   role              VARCHAR  -      main, autograd or NULL
 --   start_ns          BIGINT   ns     start of the first span
 --   span_ns           BIGINT   ns     start of the first span to end of the last
@@ -63,7 +63,7 @@
 CREATE OR REPLACE MACRO thread_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL  -- steps to measure [default: all, also outside steps]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: all, inside and outside steps]
 ) AS TABLE
 WITH
 -- A small number for each thread, so that the rows joined below are narrow.

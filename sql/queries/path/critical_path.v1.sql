@@ -26,10 +26,10 @@
 --
 -- The profiler's cuda_sync rows (enable_cuda_sync_events) record which stream waits for which, and
 -- what a call waits for. Most traces have none. Then a call is taken to wait for the activity that
--- ended last during the call. An activity can also begin 100 us or more after its launch, the
--- activity before it on its stream, and all recorded waits. Then it is taken to wait for the
--- activity that ended last on the device during this delay. In a CUDA graph launch, whose
--- activities are all in the graph, that holds for delays of any length.
+-- ended last during the call. An activity can also begin 100 us or more after all of these have
+-- ended: its launch, the activity before it on its stream, and all recorded waits. Then it is taken
+-- to wait for the activity that ended last on the device during this delay. In a CUDA graph launch,
+-- whose activities are all in the graph, that holds for delays of any length.
 --
 -- HTA's critical_path_analysis gives edges the same times, but its graph has only one activity of a
 -- CUDA graph launch. It joins autograd's thread and the training thread only if names on them
