@@ -145,6 +145,6 @@ def test_readers_are_told_where_a_path_is_sought_again(root, monkeypatch):
 
 
 def test_a_path_of_traces_that_are_gone_is_told(root):
-    with draft(root, "a") as new, pytest.raises(FilesMoved, match="'a' was ingested anew"):
+    with draft(root, "a") as new, pytest.raises(FilesMoved, match="'a' was ingested again"):
         new.publish({"path_window": "step 1", "ranks": [0], "trace_ids": ["replaced"]})
     assert Manifest(root, "critical_paths").rows() == []

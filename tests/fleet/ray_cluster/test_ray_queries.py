@@ -137,5 +137,5 @@ def test_without_ray(archive, tmp_path, monkeypatch):
         "Error: the engine 'ray' is not installed: pip install 'hta-sql[fleet]' "
         "(No module named 'ray')\n"
     )
-    result = hta(*words)
+    result = hta(*words, "--format", "csv")
     assert result.returncode == 0 and len(result.stdout.splitlines()) == 7
