@@ -41,7 +41,7 @@ class ComputedPath(NamedTuple):
         ranks: The ranks whose paths were computed.
         node_count: Nodes of their graphs.
         edge_count: Edges of their graphs.
-        left_out_count: Events of the window that are in no graph.
+        left_out_count: Edges that were removed from the graphs, since they close circles.
     """
 
     job: str
