@@ -130,7 +130,7 @@ class Archive(Methods):
         if found.deprecated:
             warnings.warn(f"{found}: {found.deprecated}", FutureWarning, stacklevel=2)
         answer = self._steadily(lambda: _table(self.relation_of(found, parameters)))
-        if lacking := lacking_results(self.session, [found.macro]):
+        for lacking in lacking_results(self.session, [found.macro]):
             warnings.warn(lacking, stacklevel=2)
         return answer
 
@@ -152,7 +152,7 @@ class Archive(Methods):
             >>> run.sql("SELECT count(*) AS n FROM events WHERE rank = $rank", {"rank": 0})
         """
         answer = self._steadily(lambda: _table(self.relation(sql, params)))
-        if lacking := lacking_results(self.session, self.called_in(sql)):
+        for lacking in lacking_results(self.session, self.called_in(sql)):
             warnings.warn(lacking, stacklevel=2)
         return answer
 

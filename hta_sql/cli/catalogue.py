@@ -27,6 +27,8 @@ def list_() -> None:
             theme = query.theme
         line = f"  {query.name:{width}}  {query.summary}"
         click.echo(textwrap.fill(line, columns, subsequent_indent=" " * (width + 4)))
+    click.echo("\nTo see what a query does: hta-sql run QUERY --help")
+    click.echo("To run a query: hta-sql run QUERY ARCHIVE")
 
 
 @click.command()

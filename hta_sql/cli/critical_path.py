@@ -26,7 +26,8 @@ from hta_sql.show.formats import format_of
     type=click.IntRange(min=0),
     default=0,
     metavar="I",
-    help="Which of these annotations on each rank, in order of time. [default: 0, the first]",
+    help="Which of these annotations to analyse. On each rank, they are counted from 0 in order of "
+    "their start. [default: 0]",
 )
 @click.option(
     "--data-loading",
@@ -38,8 +39,8 @@ from hta_sql.show.formats import format_of
     "--faster",
     multiple=True,
     metavar="NAME=TIMES",
-    help="Add a row to what_if: NAME is TIMES times faster. NAME is a kernel, operator, call or "
-    "annotation, or a value of bound_by, such as data_loading; repeatable.",
+    help="Add a row to what_if, in which NAME is TIMES times faster. NAME is a kernel, operator, "
+    "call or annotation, or a value of bound_by, such as data_loading; repeatable.",
 )
 @with_output
 def critical_path(
@@ -51,14 +52,15 @@ def critical_path(
 ) -> None:
     """Find what bounds a step, an annotation or whole traces.
 
-    It computes critical paths, stores them in the archive, and prints what bounds each rank. The
-    window is a step, an annotation, or the whole trace if neither is given. If a window of a job is
-    computed again, the new result replaces the old one, even if the ranks differ.
+    The command computes critical paths, stores them in the archive, and prints what bounds each
+    rank. --step or --annotation chooses a time window; without them, the window is the whole trace.
+    If you compute the same window of a job again, the new result replaces the old one, even if you
+    choose other ranks.
 
     \b
     These queries read the result:
       * critical_path: each rank's path
-      * critical_path_summary: what each rank's path is bound by
+      * critical_path_summary: time on each rank's path, by what bounds it
       * critical_path_ranks: the path of the job through its ranks
       * what_if: how long the window would take if something were faster
 

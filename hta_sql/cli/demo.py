@@ -32,19 +32,23 @@ def _size(flag: str, default: int, text: str) -> Callable[..., Any]:
 
 @click.command()
 @click.argument("out", required=False, type=click.Path(file_okay=False, path_type=Path))
-@_size("--ranks", 4, "Ranks of the job, each with a trace.")
+@_size("--ranks", 4, "Ranks of the job. Each rank has one trace.")
 @_size("--steps", 3, "Training steps.")
 @_size("--layers", 4, "Layers of the model.")
 @click.option(
-    "--seed", type=int, default=0, show_default=True, help="The same seed gives the same job."
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Seed of the random numbers: the same seed gives the same job.",
 )
-@_size("--scale", 1, "Multiply the events of a step by this.")
+@_size("--scale", 1, "Repeat the operators of each layer so many times.")
 @click.option(
     "--time-format",
     default="based",
     show_default=True,
     type=click.Choice(["based", "based_late", "absolute", "integer", "unpadded"]),
-    help="How the traces write time stamps.",
+    help="How the traces write times, as above.",
 )
 @click.option(
     "--collective-ids",
@@ -54,26 +58,44 @@ def _size(flag: str, default: int, text: str) -> Callable[..., Any]:
     help="How the traces identify a collective across ranks.",
 )
 @click.option(
-    "--straggler", metavar="RANK|none", default="last", show_default=True, help="The slow rank."
+    "--straggler",
+    metavar="RANK|none",
+    default="last",
+    show_default=True,
+    help="The rank whose kernels are slow.",
 )
 @click.option(
     "--bottleneck",
     type=click.Choice(["launch", "compute", "communication", "data_loading"]),
-    help="Make this the bottleneck of every step. [default: none]",
+    help="What slows down every step. [default: nothing]",
 )
 @click.option(
     "--change",
     type=click.Choice(["slow_kernel", "inserted_op", "other_shapes", "other_kernel"]),
-    help="Make one change, to compare with a job without it. [default: none]",
+    help="Change one thing, to compare the job with one without the change. [default: no change]",
 )
 @click.option("--plain", is_flag=True, help="Do not compress the traces.")
 @click.pass_context
 def demo(ctx: click.Context, out: Path | None, straggler: str, plain: bool, **options: Any) -> None:
-    """Make a small job and look at it; with OUT, only its traces.
+    """Make traces of a small job, and look at them.
 
-    Without OUT it makes traces in hta-demo/traces, ingests them into
-    hta-demo/archive, and prints three tables and the next commands. With OUT it
-    writes the traces there, and truth.json with what an analysis has to find.
+    \b
+    Without OUT, the command:
+      1. makes traces of a training job in hta-demo/traces
+      2. ingests them into hta-demo/archive
+      3. prints three tables and the next commands
+
+    With OUT, it only writes traces to the folder OUT, together with truth.json, which lists what
+    an analysis of these traces has to find.
+
+    \b
+    --time-format sets how the traces write times, in microseconds:
+      based       relative to a base time at the top of the file (as PyTorch
+                  writes now)
+      based_late  the same, with the base time at the end of the file
+      absolute    Unix time with three decimals
+      integer     Unix time without decimals
+      unpadded    Unix time, with decimals that lack their leading zeros
 
     \b
     Example:

@@ -70,13 +70,13 @@ def diff(
         step_diff. LIMIT is the difference of TEST from BASE, in %, ns, us,
         ms or s.
       * METRIC is kernel_time, transfer, host_time or data_loading. LIMIT is a
-        difference in time per call, in %. The condition holds if it holds
-        for at least one kernel, collective, operator or annotation that
-        diff_causes lists.
+        difference in time per call, in %. One kernel (kernel_time),
+        collective (transfer), operator (host_time) or annotation
+        (data_loading) of diff_causes with this difference is enough.
 
-    A condition holds only if the difference is beyond noise. Noise is measured from the steps
-    within each run. It does not include variation between runs; the query regressions measures
-    that from many runs.
+    A condition holds only if the difference is beyond noise: more than steps differ within each
+    run. Two runs of the same program can differ by more than that. To compare one run with many
+    earlier runs, use the query regressions.
 
     \b
     Exit status:
@@ -86,8 +86,9 @@ def diff(
       2  wrong usage
       3  a condition holds
 
-    --format json prints all tables except op_alignment. csv, parquet and arrow have one table,
-    diff_causes. With --table, each format prints that query's result.
+    Without --table, the format json has the results of all queries that compare two jobs, except
+    op_alignment. The formats csv, parquet and arrow have the result of diff_causes. With --table,
+    each format has the result of that query.
 
     \b
     Example:

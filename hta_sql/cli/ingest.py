@@ -39,7 +39,7 @@ WATCH_SECONDS = 10.0
     "--workers",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Traces to read at the same time. [default: one per core, fewer if they are small]",
+    help="Traces to read at the same time. [default: one per core, or fewer for small traces]",
 )
 @click.option("--force", is_flag=True, help="Ingest all traces again, even unchanged ones.")
 @click.option(
@@ -61,7 +61,7 @@ WATCH_SECONDS = 10.0
     is_flag=False,
     flag_value=WATCH_SECONDS,
     metavar="[SECONDS]",
-    help="Keep running: look for new and changed files every SECONDS (10 if not given).",
+    help="Keep running, and look for new and changed files every SECONDS (10 if not given).",
 )
 @with_engine
 def ingest(
@@ -92,7 +92,7 @@ def ingest(
     their tags are updated. A trace that cannot be read is reported and does not stop the others.
 
     With --watch, ingest runs until Ctrl-C or SIGTERM, and then exits with status 0. It reads a file
-    when its size and modification time are the same in two checks in a row.
+    once its size and modification time have stayed the same from one look to the next.
 
     \b
     Example:

@@ -24,10 +24,12 @@ from hta_sql.show.units import counted, humane
 def compact(archive: str, **chosen: Any) -> None:
     """Merge small files, so that queries on many jobs open fewer.
 
-    Afterwards the ranks of a job share files of up to about 100 MB. In object storage, many changes
-    of a manifest also become one object. Queries give the same rows before, during and after it,
-    and ingest may run at the same time. Without --only-jobs, it also deletes files that killed
-    ingests left more than a day ago.
+    Afterwards, the ranks of a job share files of up to about 100 MB. In object storage, the many
+    small objects that list an archive's files are merged too. Queries give the same rows before,
+    during and after, and ingest can run at the same time.
+
+    Without --only-jobs, the command also deletes files that an ingest left behind when it was
+    killed, if they are more than a day old.
 
     \b
     Example:
@@ -88,10 +90,10 @@ def drop(
 
     \b
     For --older-than, the time of a job is the latest time of its ranks. The
-    time of a rank is the first of these that exists:
-      * the start of its trace, if the trace has a date
-      * its tag `time`
-      * the time when it was ingested
+    time of a rank is the first of these that is known:
+      1. the start of its trace, as a date
+      2. its tag `time`
+      3. the time when it was ingested
 
     \b
     Example:
@@ -120,7 +122,13 @@ def drop(
 def usage(archive: str, format: str | None, output: Path | None) -> None:
     """Show the size of each job in an archive, largest first.
 
-    Files that belong to no single job have rows of their own; the column `part` names them.
+    \b
+    The column `part` says what the files of a row are:
+      job      files of one job
+      results  stored results of many jobs (hta-sql materialize)
+      unnamed  data files that the archive does not use: an ingest is still
+               writing them, or was killed
+      rest     lists of files, hta.duckdb, and files that are being written
 
     \b
     Example:
@@ -135,13 +143,16 @@ def usage(archive: str, format: str | None, output: Path | None) -> None:
 @click.command("import")
 @click.argument("exported")
 @click.argument("archive")
-@click.option("--job", metavar="NAME", help="New name for the job, if EXPORTED has only one.")
-@click.option("--force", is_flag=True, help="Replace a job with the same name.")
+@click.option(
+    "--job", metavar="NAME", help="New name for the job. EXPORTED must then have only one job."
+)
+@click.option("--force", is_flag=True, help="Replace a job in ARCHIVE that has the same name.")
 def import_(exported: str, archive: str, job: str | None, force: bool) -> None:
     """Add the jobs of another archive to an archive.
 
-    EXPORTED is an archive, such as one that `hta-sql export job` made. Its critical paths, and
-    the files attached to its traces, are copied too. ARCHIVE is created if needed.
+    EXPORTED is an archive, such as one that `hta-sql export job` made. The command also copies the
+    critical paths of its jobs, and the execution traces and memory timelines of its ranks. If
+    ARCHIVE does not exist, the command creates it.
 
     \b
     Example:

@@ -20,9 +20,11 @@ def materialize(
 ) -> None:
     """Store results of each job, for queries on all jobs.
 
-    Queries on all jobs, such as fleet_summary, read only these stored results: megabytes, however
-    many traces there are. It computes results that are missing, and those of jobs with a trace that
-    was ingested again. A job that fails is reported and does not stop the others.
+    Queries on all jobs, such as fleet_summary, read only these stored results, which are
+    much smaller than the tables of the traces.
+
+    The command computes results that are missing, and results of jobs with traces that were
+    ingested again. If a job fails, it is reported, and the other jobs are still computed.
 
     \b
     Example:

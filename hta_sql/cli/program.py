@@ -73,7 +73,7 @@ _COMMANDS = {
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="hta-sql")
-@click.option("--debug", is_flag=True, help="Show a traceback instead of one line on errors.")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error, not only one line.")
 @click.pass_context
 def cli(ctx: click.Context, debug: bool) -> None:
     """SQL analytics for PyTorch-profiler (Kineto) traces.

@@ -40,8 +40,8 @@ def write_result(
 
 
 def tell_lacking_results(archive: "Archive", queries: Iterable[str]) -> None:
-    """Say of queries that read stored results where some of their jobs have none."""
+    """Say which results these queries read and some jobs do not have, and how to make them."""
     from hta_sql.database.stored_results import lacking_results
 
-    if lacking := lacking_results(archive.session, queries):
-        click.echo(lacking, err=True)
+    for warning in lacking_results(archive.session, queries):
+        click.echo(warning, err=True)

@@ -1,4 +1,4 @@
-"""Finds jobs without stored results of the queries that other queries read."""
+"""Finds what queries read and an archive does not have yet: stored results, critical paths."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from hta_sql.errors import from_duckdb
 
 if TYPE_CHECKING:
     from hta_sql.database.session import Session
+
+# Only `hta-sql critical-path` fills these tables.
+_PATH_TABLES = ("path_edges", "what_if_times")
 
 
 def jobs_without_results(session: Session, macro: str = "") -> list[dict[str, Any]]:
@@ -26,9 +29,17 @@ def jobs_without_results(session: Session, macro: str = "") -> list[dict[str, An
         raise from_duckdb(error) from error
 
 
-def lacking_results(session: Session, queries: Iterable[str]) -> str | None:
-    """A warning if these queries read stored results that some jobs do not have, or None."""
+def lacking_results(session: Session, queries: Iterable[str]) -> list[str]:
+    """A warning for each kind of result that these queries read and some jobs do not have."""
     texts = [session.catalog.macros[name][0].sql for name in queries]
+    return [
+        warning
+        for warning in (_lacking_stored(session, texts), _lacking_paths(session, texts))
+        if warning
+    ]
+
+
+def _lacking_stored(session: Session, texts: list[str]) -> str | None:
     read = [
         macro
         for name, macro in session.catalog.stored.items()
@@ -43,3 +54,15 @@ def lacking_results(session: Session, queries: Iterable[str]) -> str | None:
         f"{'has' if len(lacking) == 1 else 'have'} no stored results; "
         "`hta-sql materialize ARCHIVE` stores them"
     )
+
+
+def _lacking_paths(session: Session, texts: list[str]) -> str | None:
+    if not any(table in text for text in texts for table in _PATH_TABLES):
+        return None
+    session.load()
+    try:
+        if session.con.sql("FROM critical_paths LIMIT 1").fetchall():
+            return None
+    except duckdb.Error as error:
+        raise from_duckdb(error) from error
+    return "no job has a critical path; `hta-sql critical-path ARCHIVE` computes it"

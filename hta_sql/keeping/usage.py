@@ -34,13 +34,13 @@ SCHEMA = pa.schema(
 
 
 def usage(archive: str | os.PathLike[str] | Place) -> pa.Table:
-    """The size of each job in an archive, the largest first, and of what belongs to no job.
+    """The size of each job in an archive, largest first, and the size of all other files.
 
-    The column `part` is `job`, or one of three parts without a job: `results` (stored results of
-    many jobs), `unnamed` (data files that no row names, left by killed ingests or of a running
-    one) and `rest` (manifests, hta.duckdb and files that are being written). `source_bytes` is
-    the size of the traces and of the files attached to them; `of_source_frac` is the job's size
-    divided by it.
+    The column `part` says what the files of a row are: `job` (files of one job), `results` (stored
+    results of many jobs), `unnamed` (data files that the archive does not use: an ingest is still
+    writing them, or was killed) or `rest` (manifests, hta.duckdb and files that are being written).
+    `source_bytes` is the size of the traces and of the files attached to them; `of_source_frac` is
+    the job's size divided by `source_bytes`.
 
     Args:
         archive: The archive, a folder or URL.

@@ -61,6 +61,9 @@ def test_list(invoke):
         "\n"
         "host\n"
         "  named       Activities by name.\n"
+        "\n"
+        "To see what a query does: hta-sql run QUERY --help\n"
+        "To run a query: hta-sql run QUERY ARCHIVE\n"
     )
 
 
@@ -183,7 +186,7 @@ def test_sql_from_stdin(invoke, tiny_archive):
 
 def test_check(invoke, tiny_archive):
     result = invoke("check", tiny_archive)
-    assert result.stdout == "2 of 2 queries keep their promises\n"
+    assert result.stdout == "2 of 2 queries keep their promises; 1 not checked\n"
     assert result.stderr == "named_v1: not checked, because it needs name_contains\n"
 
 
@@ -216,5 +219,5 @@ def test_check_fails(tiny_archive, library, monkeypatch):
     assert result.exit_code == 1
     assert result.stdout.splitlines() == [
         "total_time_v1: 1 of 2 rows fail 'total_ns > 65', first at job job, rank 0",
-        "1 of 2 queries keep their promises",
+        "1 of 2 queries keep their promises; 1 not checked",
     ]

@@ -252,6 +252,7 @@ def test_thinned_keeps_every_peak():
 
 
 @pytest.mark.real
+@pytest.mark.filterwarnings("ignore:no job has a critical path")
 def test_of_every_real_trace(real_run):
     drawn = dict.fromkeys(plot.__all__, 0)
     for chart, query in QUERIES.items():

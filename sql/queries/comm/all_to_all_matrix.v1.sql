@@ -1,13 +1,18 @@
 -- Bytes that each rank sends to each other rank in all-to-alls.
 --
--- The bytes are those of the sender's splits. They say how many rows of its tensor go to each
--- member, in the order of the process group. Without splits, all members get equal shares. If the
--- archive does not have the sender's call, or its splits are cut short, the receivers' output
--- splits count instead. A rank's own share, which never leaves it, is in the row in which sender
--- and receiver are the same rank.
+-- The bytes follow from the sender's input splits: how many rows of its tensor go to each member,
+-- in the order of the process group. Without splits, all members get equal shares. If the archive
+-- lacks the sender's call, or if the trace cuts the sender's splits short, the receivers' output
+-- splits count instead.
 --
--- The query leaves out calls if the trace cuts their splits short, if the number format is unknown
--- (collective_audit lists both), or if the group's ranks are unknown (`ranks` in process_groups).
+-- The share that a rank keeps for itself has a row, too: there src_rank and dst_rank are the same
+-- rank.
+--
+-- The query leaves out these calls:
+--   * calls whose splits the trace cuts short (collective_audit lists them)
+--   * calls whose number format is unknown (collective_audit lists them)
+--   * calls in groups whose ranks are unknown (`ranks` in process_groups is NULL)
+--   * calls of an all-to-all with only one rank in the archive
 --
 -- In a mixture of experts, a receiver with far more bytes than the others holds an overloaded
 -- expert.
@@ -25,8 +30,8 @@
 --   share_of
 CREATE OR REPLACE MACRO all_to_all_matrix_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
-    only_ranks INTEGER[] := NULL,  -- bytes that these ranks send or receive [default: all]
-    only_steps BIGINT[] := NULL  -- all-to-alls of these steps [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks that send or receive the bytes [default: all]
+    only_steps BIGINT[] := NULL  -- steps of the all-to-alls [default: all]
 ) AS TABLE
 WITH
 members AS (

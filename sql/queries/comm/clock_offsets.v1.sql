@@ -1,42 +1,51 @@
 -- Clock offset, drift and error of each rank against a reference rank.
 --
--- All members of an all-reduce, all-gather, reduce-scatter, all-to-all or barrier leave it
--- together. The ends of one collective on two ranks are therefore one instant on two clocks:
+-- All members of an all-reduce, all-gather, reduce-scatter, all-to-all or barrier leave it at the
+-- same moment. If two ranks record different times for this moment, the difference is the offset
+-- between their clocks:
 --
 --     rank 0's clock    [=====)        [=====)         [=====)
 --     rank 1's clock      [======)       [======)        [======)
---                            >--<           >--<            >---<      offset, and a drift
+--                            >--<           >--<            >---<
+--                           offset         offset       offset + drift
 --
--- The offset is a median, and the drift is a median of slopes (Theil and Sen). A few collectives
--- that end in disorder therefore do no harm. A drift that cannot be distinguished from noise is 0.
+-- The offset is a median of these differences, and the drift is a median of slopes (Theil and Sen).
+-- So a few collectives with ends far apart do not change the result. The drift is 0 if it cannot be
+-- distinguished from noise.
+--
 -- The reference rank is the lowest rank that collectives connect to this rank, directly or through
--- other ranks. An instant start_ns of a rank's clock is, on the reference rank's clock,
+-- other ranks. These formulas convert start_ns, a time on the rank's clock, to aligned_ns, the time
+-- on the reference rank's clock:
 --
---     start_ns - offset_ns - (start_ns - offset_ns - reference_ns) * drift_ppm / 1e6
+--     rough_ns = start_ns - offset_ns
+--     aligned_ns = rough_ns - (rough_ns - reference_ns) * drift_ppm / 1e6
 --
--- residual_ns is the error that remains. After the correction, the ends of 95 in 100 collectives
--- are at most residual_ns apart. The fewer the collectives, the larger the margin that is added. A
--- delay of a rank's ends that is the same in every collective looks like an offset; residual_ns
--- does not include it.
+-- residual_ns is the error that remains after this correction: the ends of 95 in 100 collectives
+-- are at most residual_ns apart. residual_ns includes a margin, which is larger if fewer
+-- collectives connect the ranks. If a rank leaves every collective late by the same time, this
+-- delay looks like an offset. residual_ns does not include such a delay.
 --
--- Each job with two ranks or more and a collective or message has one row per rank. Offsets are
--- measured with all ranks, whichever are selected. HTA assumes that all clocks are equal.
+-- A job has one row per rank if it has two ranks or more, and a collective or message. Offsets are
+-- measured with all ranks of the job, even if only some ranks are selected. HTA assumes that the
+-- clocks of all ranks are equal.
 --
 -- since: 0.1
 -- grain: job, rank
 -- returns:
 --   job             VARCHAR  -      run of a program
 --   rank            INTEGER  -      rank of the process
---   offset_ns       BIGINT   ns     how far the clock is ahead at reference_ns; NULL if nothing
---                                   connects the rank to another rank
---   drift_ppm       DOUBLE   ppm    how much the clock gains, in parts per million
---   residual_ns     BIGINT   ns     error of the offset and drift
---   anchor_count    BIGINT   count  collectives that the offset is measured from, at most 1000; 0
+--   offset_ns       BIGINT   ns     time by which the rank's clock is ahead of the reference rank's
+--                                   clock at reference_ns; NULL if no collective connects the rank
+--                                   to another rank
+--   drift_ppm       DOUBLE   ppm    time that the rank's clock gains on the reference rank's clock,
+--                                   in parts per million
+--   residual_ns     BIGINT   ns     error of the offset and drift, as above
+--   anchor_count    BIGINT   count  collectives from which the offset is measured, at most 1000; 0
 --                                   for the reference rank
---   reference_rank  INTEGER  -      rank whose clock is the reference
+--   reference_rank  INTEGER  -      rank whose clock is the reference; NULL if offset_ns is NULL
 --   reference_ns    BIGINT   ns     start of the reference rank's trace, on its own clock
---   host            VARCHAR  -      machine of the rank; offsets of one machine's ranks should
---                                   agree
+--   host            VARCHAR  -      machine of the rank; ranks of one machine should have the same
+--                                   offset
 -- check: (offset_ns IS NULL) = (reference_rank IS NULL)
 -- check: (offset_ns IS NULL) = (drift_ppm IS NULL)
 -- check: residual_ns >= 0
@@ -59,7 +68,8 @@ first_calls AS (
     FROM members
     GROUP BY job, rank
 ),
--- A rank may have several files: the earliest start and the first host by name count.
+-- A rank may have several files. The query uses their earliest start, and the host that is first
+-- in alphabetical order.
 told AS (
     SELECT t.job, t.rank, min(t.start_ns) AS start_ns, min(t.host) AS host
     FROM traces AS t

@@ -1,38 +1,54 @@
 -- Faults in pairing collectives and messages across ranks, one row per fault.
 --
---     reason             a row for each                       meaning
---     missing_rank       rank and run of collectives          the rank has a trace and was being
---                                                             recorded, but has no such calls
---     extra_call         rank and run of collectives          only this rank has them; two or more
---                                                             recorded others do not
---     cut_by_window      rank, and start or end of its trace  its recording began after these, or
---                                                             ended before them; one row covers
---                                                             all groups
---     other_name, other_dtype, other_size
---                        rank and run of collectives          members disagree; rank is the odd one
---     out_of_order       rank and run of collectives          the rank ran them after calls of a
---                                                             higher Seq
---     trace_missing      group                                some members have no trace in the
---                                                             archive; others may have waited for
---                                                             them
---     not_paired         rank and group                       calls have no ids, and their order
---                                                             fits no other rank's
---     unknown_peer       rank and group                       the sends or receives name no peer
---     unknown_members    group                                its ranks are not recorded, and it
---                                                             has calls of more ranks than its
---                                                             size, or no recorded size
---     unknown_dtype      number format                        bytes and bandwidths are NULL
---     unknown_operation  name of a collective                 bus bandwidth is NULL; clocks and
---                                                             stragglers ignore the collective
---     splits_cut_short   group                                the trace cuts splits of all-to-alls
---                                                             short: bus bandwidth is NULL
+-- The column `reason` has the kind of fault:
 --
--- A run is an unbroken series of collectives of one group, or of messages from one sender to one
--- receiver. Sizes are compared only if all members have to give the same size. A job with one trace
--- can have only out_of_order and the last three reasons.
+--     missing_rank       the rank has a trace that covers the time of these
+--                        calls, but the rank does not have them
+--     extra_call         only this rank has these calls; two or more ranks
+--                        whose traces cover the time do not have them
+--     cut_by_window      the rank's recording began after these calls, or
+--                        ended before them
+--     other_name         the rank gives a name that differs from the name
+--                        that most members give
+--     other_dtype        the same for the number format
+--     other_size         the same for the size; compared only if all members
+--                        have to give the same size
+--     out_of_order       the rank ran these calls after a call with a higher
+--                        Seq
+--     trace_missing      some members have no trace in the archive; other
+--                        members may have waited for them
+--     not_paired         the calls have no ids, and their order does not fit
+--                        the order on any other rank
+--     unknown_peer       the sends or receives name no peer
+--     unknown_members    the ranks of the group are not recorded, and its
+--                        size is not recorded or is below the number of
+--                        ranks with calls
+--     unknown_dtype      the trace gives no number format, or one of unknown
+--                        size: bytes and bandwidths are NULL
+--     unknown_operation  the operation of the collective is not known: bus
+--                        bandwidth is NULL; clocks and stragglers ignore it
+--     splits_cut_short   the trace cuts the splits of all-to-alls short: bus
+--                        bandwidth is NULL
 --
--- Clocks and stragglers use a collective with other_name only if members leave it together under
--- every name that they give it.
+-- If two values are equally frequent among the members, the query assumes that most members give
+-- the alphabetically first one.
+--
+-- A job has one row for each of these:
+--   * rank and unbroken sequence of calls, with the reasons missing_rank, extra_call, other_name,
+--     other_dtype, other_size and out_of_order. A sequence has collectives of one group, or
+--     messages from one sender to one receiver.
+--   * rank and side (start or end) of its recording, with the reason cut_by_window. The row covers
+--     all groups.
+--   * rank and group, with the reasons not_paired and unknown_peer.
+--   * group, with the reasons trace_missing, unknown_members and splits_cut_short.
+--   * number format, with the reason unknown_dtype.
+--   * name of a collective, with the reason unknown_operation.
+--
+-- A job with one trace can have only out_of_order, unknown_dtype, unknown_operation and
+-- splits_cut_short.
+--
+-- If members give a collective different names (other_name), clocks and stragglers use it only if
+-- each of these names is of an operation that all members leave together.
 --
 -- since: 0.1
 -- grain: job, finding
@@ -40,22 +56,26 @@
 --   job                 VARCHAR  -      run of a program
 --   finding             BIGINT   -      number of the fault in the job, from 1
 --   reason              VARCHAR  -      kind of fault, as above
---   rank                INTEGER  -      rank at fault; NULL: no single rank
---   group_id            BIGINT   -      number of the group in process_groups; NULL: all groups
---   process_group       VARCHAR  -      name of the group
---   name                VARCHAR  -      name that PyTorch gives the first collective
---   collective_id       BIGINT   -      number of the first collective; `collectives` has no row
---                                       for it if only one rank has it
---   last_collective_id  BIGINT   -      number of the last collective
---   collective_count    BIGINT   count  collectives, or calls if they are not paired
---   detail              VARCHAR  -      what was found
+--   rank                INTEGER  -      rank at fault; NULL if no single rank is at fault
+--   group_id            BIGINT   -      number of the group in process_groups; NULL if the row
+--                                       covers all groups
+--   process_group       VARCHAR  -      name of the group; NULL if the row covers all groups
+--   name                VARCHAR  -      name that PyTorch gives the first collective; send for
+--                                       messages
+--   collective_id       BIGINT   -      number of the first collective; NULL if the calls are not
+--                                       paired. `collectives` has no row for a collective that only
+--                                       one rank has
+--   last_collective_id  BIGINT   -      number of the last collective; NULL if the calls are not
+--                                       paired
+--   collective_count    BIGINT   count  collectives; calls if they are not paired
+--   detail              VARCHAR  -      details, such as the names, sizes or ranks
 -- check: collective_count > 0
 -- check: last_collective_id >= collective_id OR reason = 'out_of_order' OR reason = 'missing_rank'
 -- reads: aligned_clocks, calls_out_of_order, disagreeing_calls, groups_of_jobs, missing_calls,
 --   paired_members, placed_collectives, traces, unmeasured_calls
 CREATE OR REPLACE MACRO collective_audit_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to check [default: all]
-    only_ranks INTEGER[] := NULL  -- report faults of these, and of no single rank [default: all]
+    only_ranks INTEGER[] := NULL  -- faults of these ranks or of no single rank [default: all]
 ) AS TABLE
 WITH
 members AS MATERIALIZED (

@@ -1,24 +1,28 @@
 -- Bandwidth of collectives, by process group, name and message size.
 --
--- Time is the transfer without waiting: the shortest duration of the members. Bus bandwidth is
--- bytes * factor / time, in 1e9 bytes (GB) per second, so that it can be compared with
--- nccl-tests and with a link's speed. With n ranks in the group, message and factor are
+-- The time of a collective is its transfer time without waits: the shortest duration of its
+-- members. Bus bandwidth is bytes * factor / time, in 1e9 bytes (GB) per second. It can be compared
+-- with nccl-tests and with the speed of a link. In a group of n ranks, bytes and factor are:
 --
---     all-reduce                      input                     2 (n - 1) / n
---     all-gather                      output                    (n - 1) / n
---     reduce-scatter                  input                     (n - 1) / n
---     all-to-all, gather, scatter     larger of input, output   (n - 1) / n
---     all-to-all with known splits    what leaves or enters     1, the busiest rank counts
---     broadcast, reduce               input                     1
---     send and receive, named `send`  the message               1
+--     collective                   bytes                  factor
+--     all-reduce                   input                  2 (n - 1) / n
+--     all-gather                   output                 (n - 1) / n
+--     reduce-scatter               input                  (n - 1) / n
+--     all-to-all, gather, scatter  larger of input        (n - 1) / n
+--                                  and output
+--     all-to-all with known        what leaves or enters  1
+--     splits                       the busiest rank
+--     broadcast, reduce            input                  1
+--     send and receive (`send`)    the message            1
 --
 -- The view bus_factors has the factors, and dtype_sizes has the sizes of elements, each with its
--- source. The factors assume a ring. If switches do the reduction, bus bandwidth may exceed the
--- speed of a link.
+-- source. The factors assume that the ranks form a ring. If switches do the reduction, bus
+-- bandwidth may exceed the speed of a link.
 --
--- The bandwidth of several collectives is their total bytes over their total time, not the mean of
--- their bandwidths. Groups that share a name count together. Collectives with only one rank in the
--- archive are left out. Each collective is measured over all its ranks, whichever are selected.
+-- The bandwidth of several collectives is their total bytes divided by their total time, not the
+-- mean of their bandwidths. Groups that share a name count together. The query leaves out
+-- collectives with only one rank in the archive. It measures each collective over all its ranks,
+-- even if only some ranks are selected.
 --
 -- since: 0.1
 -- grain: job, process_group, name, bytes
@@ -28,17 +32,19 @@
 --   name                VARCHAR  -      collective, as PyTorch names it; send for messages
 --   bytes               BIGINT   bytes  size of the message; NULL for a barrier, and if the number
 --                                       format or the number of elements is not known
---   process_group_desc  VARCHAR  -      purpose of the group, if the program gives it
+--   process_group_desc  VARCHAR  -      purpose of the group, if the program gives it; the first by
+--                                       name if there are several
 --   dtype               VARCHAR  -      number format; the first by name if there are several
---   group_size          BIGINT   -      ranks in the group; in the largest group if several share
---                                       the name
---   count               BIGINT   count  collectives
---   transfer_ns         BIGINT   ns     sum of the transfer times
---   algbw_gbps          DOUBLE   GB/s   sum of bytes / sum of transfers
---   busbw_gbps          DOUBLE   GB/s   sum of bytes * factor / sum of transfers
---   p01_busbw_gbps      DOUBLE   GB/s   1st percentile of bus bandwidth per collective
---   p50_busbw_gbps      DOUBLE   GB/s   median of bus bandwidth per collective
---   p99_busbw_gbps      DOUBLE   GB/s   99th percentile of bus bandwidth per collective
+--   group_size          BIGINT   -      ranks in the group, in the largest group if several share
+--                                       the name; 2 for messages
+--   count               BIGINT   count  number of collectives
+--   transfer_ns         BIGINT   ns     sum of the transfer times of the collectives
+--   algbw_gbps          DOUBLE   GB/s   sum of bytes / transfer_ns
+--   busbw_gbps          DOUBLE   GB/s   sum of bytes * factor / transfer_ns; NULL if the factor of
+--                                       a collective is not known
+--   p01_busbw_gbps      DOUBLE   GB/s   1st percentile of the bus bandwidths of the collectives
+--   p50_busbw_gbps      DOUBLE   GB/s   median of the bus bandwidths of the collectives
+--   p99_busbw_gbps      DOUBLE   GB/s   99th percentile of the bus bandwidths of the collectives
 -- check: count > 0 AND transfer_ns >= 0
 -- check: bytes IS NOT NULL OR busbw_gbps IS NULL
 -- check: p01_busbw_gbps <= p50_busbw_gbps AND p50_busbw_gbps <= p99_busbw_gbps
@@ -46,8 +52,8 @@
 -- reads: groups_of_jobs, measured_collectives, paired_members
 CREATE OR REPLACE MACRO collective_bandwidth_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
-    only_ranks INTEGER[] := NULL,  -- collectives of these ranks [default: all]
-    only_steps BIGINT[] := NULL  -- collectives of these steps [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks whose collectives to measure [default: all]
+    only_steps BIGINT[] := NULL  -- steps whose collectives to measure [default: all]
 ) AS TABLE
 WITH
 members AS MATERIALIZED (
@@ -80,7 +86,8 @@ SELECT
     count(*) AS count,
     sum(transfer_ns)::BIGINT AS transfer_ns,
     sum(bytes) / nullif(sum(transfer_ns), 0) AS algbw_gbps,
-    -- NULL unless all of them have a factor: the trace may cut the splits of some short.
+    -- NULL unless all collectives have a factor. A collective has none if the trace cuts its splits
+    -- short.
     CASE WHEN count(bus_bytes) = count(*) THEN sum(bus_bytes) END / nullif(sum(transfer_ns), 0)
         AS busbw_gbps,
     quantile_cont(bus_bytes / nullif(transfer_ns, 0), 0.01) AS p01_busbw_gbps,

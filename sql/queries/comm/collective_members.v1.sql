@@ -1,26 +1,32 @@
 -- When each rank came to each collective, and how long it waited there.
 --
--- All members leave a collective together. The member with the shortest duration therefore came
--- last and did not wait. Each other member waited for the difference between its duration and the
--- shortest one. This needs no clock.
+-- All members of an all-reduce, all-gather, reduce-scatter, all-to-all or barrier leave it
+-- together. The member with the shortest duration therefore came last and did not wait. Each other
+-- member waited for the difference between its duration and the shortest duration. These waits do
+-- not depend on clocks:
 --
---     rank 0    [wwwwwwwwwwww========)     w wait_ns
+--     rank 0    [wwwwwwwwwwww========)     w: wait_ns
 --     rank 1         [wwwwwww========)
---     rank 2                 [=======)     the last
---     rank 1's kernels [==)     [===)      computation hides 3 of 7, 4 are exposed
+--     rank 2                 [=======)     came last
+--     rank 1's kernels [==)     [===)      hide 3 of its 7 w; 4 are exposed
 --
--- In a broadcast, reduce, gather or scatter, the root may finish early. wait_ns is the same
--- difference there, but it is not only waiting. exposed_wait_ns is the part of wait_ns without
--- computation on the rank's device. aligned_wait_ns uses clocks instead: it is the time from this
--- member's start to the last member's start. If the two waits differ, the clocks are uncertain by
--- that much, or the members did not leave together.
+-- exposed_wait_ns is the part of wait_ns without computation on the rank's device.
 --
--- If several members have the shortest duration, a hash of collective and rank picks the last one.
--- In a broadcast, reduce, gather or scatter, the last one is the member with the latest start on
--- aligned clocks; of equal ones, the lowest rank. Collectives of an unknown operation are treated
--- like these.
+-- aligned_wait_ns is measured by clocks: it is the time from this member's start to the last
+-- member's start. If wait_ns and aligned_wait_ns differ, the clocks are uncertain by the
+-- difference, or the members did not leave together.
 --
--- Members are paired and waits are measured over all ranks, whichever are selected.
+-- In a broadcast, reduce, gather or scatter, the root may finish early. wait_ns is then still the
+-- difference between durations, but the difference is not only waiting. If the operation of a
+-- collective is unknown, the query assumes that its root may finish early.
+--
+-- The last member (is_last) is
+--   * the member with the shortest duration, if all members leave together. If several members have
+--     the shortest duration, a hash of collective and rank picks one of them.
+--   * the member with the latest start on aligned clocks, if a root may finish early. If several
+--     members have the latest start, the one with the lowest rank is the last.
+--
+-- Members are paired and waits are measured over all ranks, even if only some ranks are selected.
 --
 -- since: 0.1
 -- grain: job, collective_id, rank
@@ -31,18 +37,19 @@
 --   event_id          BIGINT   -      event_id of the member's kernel
 --   name              VARCHAR  -      collective, as PyTorch names it
 --   process_group     VARCHAR  -      name of the process group
---   step              BIGINT   -      step in which it was launched; NULL outside steps
+--   step              BIGINT   -      step in which the member's kernel was launched; NULL outside
+--                                     steps
 --   start_ns          BIGINT   ns     start on the rank's own clock
 --   aligned_start_ns  BIGINT   ns     start on the reference rank's clock; NULL if the rank's clock
 --                                     is not aligned
 --   dur_ns            BIGINT   ns     duration of the member's kernel
---   wait_ns           BIGINT   ns     dur_ns minus the shortest member's duration
---   aligned_wait_ns   BIGINT   ns     wait until the last member's start, on aligned clocks; NULL
---                                     if not all members' clocks are aligned
+--   wait_ns           BIGINT   ns     dur_ns minus the shortest duration of a member
+--   aligned_wait_ns   BIGINT   ns     time from the member's start to the last member's start, on
+--                                     aligned clocks; NULL if not all members' clocks are aligned
 --   exposed_wait_ns   BIGINT   ns     part of wait_ns without computation on the device; NULL if
 --                                     hidden_ns is not known
---   is_last           BOOLEAN  -      whether the member came last; NULL if this needs clocks and
---                                     they are not aligned
+--   is_last           BOOLEAN  -      whether the member came last; NULL if a root may finish early
+--                                     and not all members' clocks are aligned
 -- check: wait_ns BETWEEN 0 AND dur_ns
 -- check: exposed_wait_ns BETWEEN 0 AND wait_ns
 -- check: aligned_wait_ns >= 0

@@ -1,64 +1,73 @@
 -- Collectives of each job: members, bytes, bandwidth, waits and last rank.
 --
 -- A row is one all-reduce, all-gather, ... whose kernels on two or more ranks are in the archive.
--- collective_audit lists calls that did not pair cleanly. Sends and receives are in point_to_point.
--- paired_by says how the kernels were paired:
+-- collective_audit lists calls that could not be paired cleanly. Sends and receives are in
+-- point_to_point. The column paired_by says how the kernels were paired:
 --
 --   * comms_id: by the profiler's `Comms Id`, if all calls of the process group have one.
---   * seq: by process group and `Seq`, if not all have a `Comms Id` but all have a `Seq`.
---   * order: by process group and order in all other cases. This is reliable if each rank's window
---     is complete or has only one gap.
+--   * seq: by process group and `Seq`, if not all calls have a `Comms Id` but all have a `Seq`.
+--   * order: by process group and order in all other cases. This pairing is reliable if each rank
+--     lacks at most one unbroken stretch of calls.
 --
--- All members leave a collective together:
+-- All members of an all-reduce, all-gather, reduce-scatter, all-to-all or barrier leave it
+-- together:
 --
 --     rank 0    [====================)
 --     rank 1         [===============)
 --     rank 2                 [=======)    the last: it did not wait
 --               start_skew_ns transfer_ns
 --
--- Durations therefore show who came when, whatever the clocks say: the shortest duration is the
--- transfer, and the other members waited before it. If several durations are the shortest, a hash
--- of collective and rank picks the last rank. In a broadcast, reduce, gather or scatter, the root
--- may finish early. There, start_skew_ns and last_rank come from the clocks, and are NULL if these
--- cannot be aligned. Collectives of an unknown operation are treated like these.
+-- Durations therefore show who came when, even if clocks are wrong. The shortest duration is the
+-- transfer time, and the other members waited before the transfer. If several members have the
+-- shortest duration, a hash of collective and rank picks the last rank.
 --
--- Bandwidth is bytes over transfer_ns, so it compares with nccl-tests. collective_bandwidth
--- describes bytes and factors. If member_count is below group_size, the members may have waited for
--- a rank that is not in the archive.
+-- In a broadcast, reduce, gather or scatter, the root may finish early. For these collectives,
+-- start_skew_ns and last_rank are measured with aligned clocks, and are NULL if not all members'
+-- clocks are aligned. If several members have the latest start, the one with the lowest rank is the
+-- last. Collectives of an unknown operation are treated in the same way.
 --
--- Members are paired and waits are measured over all ranks, whichever are selected.
+-- Bandwidth is bytes / transfer_ns, so it can be compared with nccl-tests. The help of
+-- collective_bandwidth describes bytes and factors. If member_count is below group_size, the
+-- members may have waited for a rank that is not in the archive.
+--
+-- Members are paired and waits are measured over all ranks, even if only some ranks are selected.
 --
 -- since: 0.1
 -- grain: job, collective_id
 -- returns:
 --   job                 VARCHAR    -      run of a program
---   collective_id       BIGINT     -      number of the collective, in order of its first kernel's
---                                         start
+--   collective_id       BIGINT     -      number of the collective, in the order of the starts of
+--                                         the first kernels
 --   name                VARCHAR    -      collective, as PyTorch names it, such as _allgather_base
 --   process_group       VARCHAR    -      name of the process group, which several groups may share
 --   process_group_desc  VARCHAR    -      purpose of the group, if the program gives it
 --   group_id            BIGINT     -      number of the group in process_groups
 --   group_size          BIGINT     -      ranks in the group
---   member_count        BIGINT     count  kernels of the collective in the archive
---   step                BIGINT     -      step in which it was launched; NULL outside steps
+--   member_count        BIGINT     count  kernels of the collective in the archive, one per rank
+--   step                BIGINT     -      lowest step in which a member launched it; NULL outside
+--                                         steps
 --   dtype               VARCHAR    -      number format, as PyTorch names it
 --   bytes               BIGINT     bytes  size of the message: the larger of a rank's input and
---                                         output; for an all-to-all with splits, what leaves or
---                                         enters a rank
---   start_ns            BIGINT     ns     first member's start, on the reference rank's clock; NULL
---                                         if no member's clock is known
---   end_ns              BIGINT     ns     last member's end, on the reference rank's clock
---   start_skew_ns       BIGINT     ns     time from the first member's start to the last member's
---                                         start
---   end_skew_ns         BIGINT     ns     time from the first member's end to the last member's
---                                         end, on aligned clocks: the uncertainty of clocks and
---                                         profiler
---   transfer_ns         BIGINT     ns     shortest duration of a member: the time after all have
---                                         come
+--                                         output; for an all-to-all with splits, the bytes that
+--                                         leave or enter the busiest rank; NULL for a barrier, and
+--                                         if the number format or the number of elements is not
+--                                         known
+--   start_ns            BIGINT     ns     first member's start on the reference rank's clock; NULL
+--                                         if no member's clock is aligned
+--   end_ns              BIGINT     ns     last member's end on the reference rank's clock; NULL if
+--                                         no member's clock is aligned
+--   start_skew_ns       BIGINT     ns     time from the first start of a member to the last start
+--   end_skew_ns         BIGINT     ns     time from the first end of a member to the last end, on
+--                                         aligned clocks; it shows how uncertain clocks and
+--                                         profiler are; NULL if not all members' clocks are aligned
+--   transfer_ns         BIGINT     ns     shortest duration of a member: the time after all members
+--                                         have come
 --   wait_ns             BIGINT     ns     sum of the members' waits
 --   algbw_gbps          DOUBLE     GB/s   bytes / transfer_ns
---   busbw_gbps          DOUBLE     GB/s   bandwidth of the busiest link: algbw_gbps times a factor
---   last_rank           INTEGER    -      rank that came last
+--   busbw_gbps          DOUBLE     GB/s   bandwidth of the busiest link: algbw_gbps * factor; NULL
+--                                         if the factor is not known
+--   last_rank           INTEGER    -      rank that came last; NULL if this needs aligned clocks
+--                                         and a clock is not aligned
 --   paired_by           VARCHAR    -      comms_id, seq or order
 --   seq                 BIGINT     -      the profiler's counter in the group
 --   comms_id            UBIGINT    -      the profiler's id of the collective
@@ -73,8 +82,8 @@
 -- reads: aligned_clocks, groups_of_jobs, last_arrivals, measured_collectives, paired_members
 CREATE OR REPLACE MACRO collectives_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to report [default: all]
-    only_ranks INTEGER[] := NULL,  -- collectives of these ranks [default: all]
-    only_steps BIGINT[] := NULL  -- collectives of these steps [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks whose collectives to report [default: all]
+    only_steps BIGINT[] := NULL  -- steps whose collectives to report [default: all]
 ) AS TABLE
 WITH
 members AS MATERIALIZED (

@@ -1,13 +1,15 @@
 -- Busy share of each rank in each time bucket, on aligned clocks.
 --
--- The result is the data of a picture with one row per rank and one column per bucket. busy_frac is
--- the share of the bucket in which GPU activities of the kind run, on any device and stream of the
--- rank. An instant with several activities counts once. The kind `busy` stands for any kind. Ranks
--- are moved onto the clock of their reference rank, as in clock_offsets. A rank whose clock is not
--- known keeps its own.
+-- The result can be drawn as a picture with one row per rank and one column per bucket. busy_frac
+-- is the share of the bucket in which GPU activities of the kind run, on any device and stream of
+-- the rank. Time with several activities counts once. The kind `busy` stands for activities of any
+-- kind.
 --
--- Each rank and kind of the selected activities of a job has a row for every bucket, also if its
--- busy time is 0.
+-- Times are converted to the clock of the rank's reference rank, as in clock_offsets. If a rank's
+-- clock is not aligned, its times stay on its own clock.
+--
+-- Each rank with selected activities has one row per bucket and kind. The kinds are all kinds of
+-- the job's selected activities, and `busy`. Rows whose busy time is 0 are included.
 --
 -- since: 0.1
 -- grain: job, rank, kind, bucket
@@ -15,13 +17,14 @@
 --   job            VARCHAR  -      run of a program
 --   rank           INTEGER  -      rank of the process
 --   kind           VARCHAR  -      computation, communication, memory or busy
---   bucket         BIGINT   -      number of the bucket; 0 begins at the job's first selected
---                                  activity
+--   bucket         BIGINT   -      number of the bucket; bucket 0 begins at the start of the job's
+--                                  first selected activity
 --   start_ns       BIGINT   ns     start of the bucket, on the reference rank's clock
---   from_start_ns  BIGINT   ns     start of the bucket, counted from the first selected activity
---   length_ns      BIGINT   ns     length of the bucket; the last ones may reach past the last
---                                  activity
---   busy_ns        BIGINT   ns     time in the bucket with activities of the kind
+--   from_start_ns  BIGINT   ns     start of the bucket, counted from the start of the job's first
+--                                  selected activity
+--   length_ns      BIGINT   ns     length of the bucket; the last buckets may reach past the end of
+--                                  the last activity
+--   busy_ns        BIGINT   ns     time in the bucket with activities of the kind on the rank
 --   busy_frac      DOUBLE   0-1    busy_ns / length_ns
 -- check: busy_ns BETWEEN 0 AND length_ns
 -- check: from_start_ns = bucket * length_ns

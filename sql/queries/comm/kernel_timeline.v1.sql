@@ -1,12 +1,15 @@
 -- GPU activities of each stream and rank in a time window, on aligned clocks.
 --
--- The result is the data of a picture with one lane per stream. Ranks are moved onto the clock of
--- their reference rank, as in clock_offsets, so that the ends of a collective line up across ranks.
--- A rank whose clock is not known keeps its own (is_aligned is false). The window is counted from
--- the job's first activity, whichever ranks and steps are selected. The query shows activities that
--- end after window_from_ns and start before window_until_ns.
+-- The result can be drawn as a picture with one lane per stream. Times are converted to the clock
+-- of the rank's reference rank, as in clock_offsets, so that the ends of a collective line up
+-- across ranks. If a rank's clock is not aligned, its times stay on its own clock, and is_aligned
+-- is false.
 --
--- HTA's plot_timeline draws the data frame of one rank. HTA compares ranks on their own clocks.
+-- The window is counted from the start of the job's first activity, even if only some ranks or
+-- steps are selected. The query shows activities that start before window_until_ns and end after
+-- window_from_ns. An activity that starts and ends at window_from_ns is shown, too.
+--
+-- HTA's plot_timeline draws the data frame of one rank. HTA does not align the clocks of ranks.
 --
 -- since: 0.1
 -- grain: job, rank, device, stream, start_ns, event_id
@@ -17,12 +20,14 @@
 --   stream         BIGINT   -   stream on the device
 --   start_ns       BIGINT   ns  start of the activity, on the reference rank's clock
 --   event_id       BIGINT   -   event_id of the activity
---   from_start_ns  BIGINT   ns  start of the activity, counted from the job's first activity
+--   from_start_ns  BIGINT   ns  start of the activity, counted from the start of the job's first
+--                               activity
 --   dur_ns         BIGINT   ns  duration of the activity, on the rank's own clock
 --   kind           VARCHAR  -   computation, communication or memory
---   name           VARCHAR  -   short name of the kernel or copy
---   step           BIGINT   -   step in which it was launched; NULL outside steps
---   process_group  VARCHAR  -   name of the process group, if it is a collective or message
+--   name           VARCHAR  -   short name of the kernel, copy or memset
+--   step           BIGINT   -   step in which the activity was launched; NULL outside steps
+--   process_group  VARCHAR  -   name of the process group, if the activity is a collective or
+--                               message
 --   is_aligned     BOOLEAN  -   whether the rank's clock is aligned
 -- check: from_start_ns >= 0 OR from_start_ns + dur_ns > 0
 -- check: dur_ns >= 0
@@ -31,9 +36,9 @@ CREATE OR REPLACE MACRO kernel_timeline_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to show [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to show [default: all]
     only_steps BIGINT[] := NULL,  -- steps to show [default: all, inside and outside steps]
-    window_from_ns BIGINT := 0,  -- start of the window
-    window_until_ns BIGINT := NULL,  -- end of the window [default: end of the last activity]
-    min_dur_ns BIGINT := 0  -- shortest duration to show
+    window_from_ns BIGINT := 0,  -- ns; start of the window
+    window_until_ns BIGINT := NULL,  -- ns; end of the window [default: end of the last activity]
+    min_dur_ns BIGINT := 0  -- ns; shorter activities are left out
 ) AS TABLE
 WITH
 activities AS (

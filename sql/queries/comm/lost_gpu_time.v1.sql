@@ -1,15 +1,20 @@
 -- GPU time lost waiting for late ranks, by the rank and cause where it began.
 --
--- For each late arrival at a collective or message, straggler_blame finds the rank, the cause, and
--- the kernel or operator where the delay began. This query charges the waits of the other members
--- to these, without the part that computation on the members' devices hides:
+-- straggler_blame finds, for each late arrival at a collective or message, where the delay began:
+-- the rank, the cause, and the kernel or operator. This query charges the waits of the other
+-- members to that rank and cause. It leaves out the part of the waits that computation on the
+-- members' devices hides:
 --
---     lost_gpu_ns = sum, over collectives and over their members, of exposed_wait_ns
+--     lost_gpu_ns = sum of exposed_wait_ns over the collectives' members
 --
--- collective_members gives exposed_wait_ns per rank. The charged rank need not be a member of the
--- collective. It may have delayed a member in another process group, or by a late message. If a
--- chain has several hops, the loss at each of its collectives counts: their members are different
--- ranks, or they waited at different times.
+-- collective_members gives exposed_wait_ns for each rank.
+--
+-- The charged rank need not be a member of the collective. It may have delayed a member in another
+-- process group, or by a late message.
+--
+-- If a delay passes through several collectives (a chain of several hops in straggler_blame), the
+-- loss in each of these collectives counts. No wait counts twice, because the waiting members are
+-- different ranks or wait at different times.
 --
 -- since: 0.1
 -- grain: job, rank, cause, kernel_name, op_name, host_name
@@ -17,18 +22,20 @@
 --   job            VARCHAR  -      run of a program
 --   rank           INTEGER  -      rank where the delay began
 --   cause          VARCHAR  -      cause of the delay, as in straggler_blame
---   kernel_name    VARCHAR  -      kernel or copy that took longer on that rank
---   op_name        VARCHAR  -      operator that launched it, or that launched the activity after
---                                  the idle gap
---   host_name      VARCHAR  -      what the host did while the device was idle
+--   kernel_name    VARCHAR  -      kernel or copy that took longer on that rank; NULL unless the
+--                                  cause is computation or copy
+--   op_name        VARCHAR  -      operator that launched this kernel or copy; if the cause is
+--                                  host, operator that launched the activity after the idle gap
+--   host_name      VARCHAR  -      what the host did while the device was idle; NULL unless the
+--                                  cause is host
 --   host           VARCHAR  -      machine of the rank, if its trace names it
---   late_count     BIGINT   count  late arrivals that began there
+--   late_count     BIGINT   count  late arrivals whose delay began there
 --   late_ns        BIGINT   ns     sum of the delays of these arrivals
---   wait_ns        BIGINT   ns     sum of the waits of all other ranks
---   lost_gpu_ns    BIGINT   ns     part of wait_ns without computation on their devices; NULL if
---                                  some hidden_ns is not known
---   lost_gpu_frac  DOUBLE   0-1    lost_gpu_ns / sum of the spans of all ranks of the job, each
---                                  from its first activity to its last
+--   wait_ns        BIGINT   ns     sum of the waits of all other ranks for these arrivals
+--   lost_gpu_ns    BIGINT   ns     part of wait_ns without computation on the waiting ranks'
+--                                  devices; NULL if hidden_ns of a waiting kernel is not known
+--   lost_gpu_frac  DOUBLE   0-1    lost_gpu_ns / sum of the spans of all ranks of the job; a rank's
+--                                  span lasts from its first activity to its last
 -- check: late_count > 0
 -- check: lost_gpu_ns BETWEEN 0 AND wait_ns
 -- check: lost_gpu_frac BETWEEN 0 AND 1
@@ -37,7 +44,7 @@ CREATE OR REPLACE MACRO lost_gpu_time_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks where the delays began [default: all]
     only_steps BIGINT[] := NULL,  -- steps of the late arrivals [default: all]
-    min_late_ns BIGINT := 10000  -- ns; shortest delay after the peer that counts as late
+    min_late_ns BIGINT := 10000  -- ns; shorter delays after the peer do not count as late
 ) AS TABLE
 WITH
 members AS MATERIALIZED (

@@ -1,11 +1,12 @@
 -- Pipeline bubbles: how long each stage waits for messages in each step.
 --
--- A rank's stage is its place in the process group of the pipeline. Its bubble is the time in which
--- a receive waits for its sender and the device computes nothing. recv_ns is the time that receives
--- take, waiting or not. Receives that run at the same time count once.
+-- A rank's stage is its place in the process group of its messages. Its bubble is the time in which
+-- a receive waits for its sender and the rank's device computes nothing. recv_ns is the time in
+-- which at least one receive runs, with or without waits. Receives that run at the same time count
+-- once.
 --
--- In a pipeline of p stages that cuts its batch into m parts, the schedule itself loses this share
--- of a step:
+-- If a pipeline has p stages and cuts its batch into m parts, its schedule leaves each stage idle
+-- for this share of a step, even if no stage is slow:
 --
 --     (p - 1) / (m + p - 1)
 --
@@ -13,15 +14,15 @@
 -- grain: job, rank, step
 -- returns:
 --   job            VARCHAR  -      run of a program
---   rank           INTEGER  -      rank that receives messages
---   step           BIGINT   -      step in which it launched the receives; NULL outside steps
---   stage          BIGINT   -      the rank's place in the group of its messages, from 0, the
---                                  lowest if there are several groups; NULL if the groups' ranks
---                                  are not known
+--   rank           INTEGER  -      rank that receives the messages
+--   step           BIGINT   -      step in which the rank launched the receives; NULL outside steps
+--   stage          BIGINT   -      the rank's place in the group of its messages, from 0; the
+--                                  lowest place if the messages have several groups; NULL if the
+--                                  groups' ranks are not known
 --   message_count  BIGINT   count  messages received
 --   recv_ns        BIGINT   ns     time with at least one receive
---   wait_ns        BIGINT   ns     part of recv_ns before a sender came
---   bubble_ns      BIGINT   ns     part of wait_ns without computation
+--   wait_ns        BIGINT   ns     part of recv_ns in which a receive waits for its sender
+--   bubble_ns      BIGINT   ns     part of wait_ns without computation on the rank's device
 --   step_ns        BIGINT   ns     duration of the step on the rank; NULL outside steps
 --   bubble_frac    DOUBLE   0-1    bubble_ns / step_ns
 -- check: message_count > 0

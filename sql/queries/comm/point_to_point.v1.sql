@@ -4,20 +4,27 @@
 -- came last, and the other side waited for it:
 --
 --     sender                 [=== send ===)
---     receiver   [wwwwwwwwwww=== recv ====)     recv_wait_ns, of it bubble_ns without computation
+--     receiver   [wwwwwwwwwww=== recv ====)     w: recv_wait_ns
 --                            transfer_ns
 --
--- In a process group of two ranks, messages are paired by the profiler's ids, if all calls have
--- one. In a larger group, they are paired by order for each sender and receiver, because the
--- profiler counts the messages of each rank separately. Without ids, order decides in all groups.
+-- bubble_ns is the part of recv_wait_ns without computation on the receiver's device.
+--
+-- The column paired_by says how messages were paired:
+--   * comms_id or seq: by the profiler's ids, in a process group of two ranks, if all calls from
+--     the sender to the receiver have such an id.
+--   * order: by order for each sender and receiver, in all other cases. In larger groups the ids
+--     cannot be used, because the profiler counts the messages of each rank separately.
+--
 -- collective_audit lists messages with only one side in the archive.
 --
--- The bubble of a pipeline stage is the sum of bubble_ns over its rank and step, if receives do not
--- overlap:
+-- The bubble of a pipeline stage in a step is the sum of bubble_ns over the messages that its rank
+-- receives, if receives do not overlap:
 --
---     SELECT job, dst_rank, step, sum(bubble_ns) FROM point_to_point() GROUP BY ALL
+--     SELECT job, dst_rank, step, sum(bubble_ns)
+--     FROM point_to_point() GROUP BY ALL
 --
--- pipeline_bubbles counts overlapping receives once and adds the step's duration.
+-- If receives overlap, use pipeline_bubbles: it counts overlapping receives once. It also gives the
+-- duration of the step.
 --
 -- since: 0.1
 -- grain: job, collective_id
@@ -28,18 +35,18 @@
 --   src_rank            INTEGER  -      rank of the sender
 --   dst_rank            INTEGER  -      rank of the receiver
 --   process_group       VARCHAR  -      name of the process group
---   step                BIGINT   -      step in which it was received; NULL outside steps
+--   step                BIGINT   -      step in which the receive was launched; NULL outside steps
 --   dtype               VARCHAR  -      number format
 --   bytes               BIGINT   bytes  size of the message; NULL if the number format or the size
 --                                       is not known
 --   send_event_id       BIGINT   -      event_id of the sender's kernel
 --   recv_event_id       BIGINT   -      event_id of the receiver's kernel
 --   recv_start_ns       BIGINT   ns     start of the receive, on the receiver's own clock
---   send_ns             BIGINT   ns     duration on the sender
---   recv_ns             BIGINT   ns     duration on the receiver
---   transfer_ns         BIGINT   ns     shorter one of the two durations
---   send_wait_ns        BIGINT   ns     time the sender waited for the receiver
---   recv_wait_ns        BIGINT   ns     time the receiver waited for the sender
+--   send_ns             BIGINT   ns     duration of the send on the sender
+--   recv_ns             BIGINT   ns     duration of the receive on the receiver
+--   transfer_ns         BIGINT   ns     the shorter of send_ns and recv_ns
+--   send_wait_ns        BIGINT   ns     time that the sender waited for the receiver
+--   recv_wait_ns        BIGINT   ns     time that the receiver waited for the sender
 --   bubble_ns           BIGINT   ns     part of recv_wait_ns without computation on the receiver's
 --                                       device; NULL if hidden_ns is not known
 --   busbw_gbps          DOUBLE   GB/s   bytes / transfer_ns
@@ -51,8 +58,8 @@
 -- reads: dtype_sizes, hidden_waits, paired_members
 CREATE OR REPLACE MACRO point_to_point_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to report [default: all]
-    only_ranks INTEGER[] := NULL,  -- messages that these ranks send or receive [default: all]
-    only_steps BIGINT[] := NULL  -- steps in which the messages were received [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks that send or receive the messages [default: all]
+    only_steps BIGINT[] := NULL  -- steps in which the receives were launched [default: all]
 ) AS TABLE
 WITH
 members AS (

@@ -1,31 +1,38 @@
 -- Process groups of each job: their ranks and their kind of parallelism.
 --
 -- The trace lists a group's ranks with each collective. The profiler shortens lists of more than 30
--- ranks. The query then rebuilds the list from the first of these sources that agrees with all that
--- is left of it (ranks_source):
+-- ranks, and a trace may lack the list. For a shortened or missing list, the query uses the first
+-- of these sources that agrees with the group's size and with the ranks that are left in the list.
+-- ranks_source names the source:
 --
---   * distributedInfo: what the trace's header declares.
---   * start and stride: the group's first rank and stride.
---   * first and last ranks: the first two ranks and the last one of the shortened list.
---   * world size: all ranks of the job, if no rank is listed and the group is as large as the job.
+--     1  distributedInfo        ranks that the header of the trace declares
+--     2  start and stride       ranks that follow from the first rank and
+--                               the stride of the group
+--     3  first and last ranks   ranks at the distance of the first two,
+--                               up to the last rank in the shortened list
+--     4  world size             all ranks of the job; only if the list has
+--                               no rank and the group is as large as the job
 --
--- role comes from the first of these that gives one, and evidence says which:
+-- `role` comes from the first of these sources that gives a role. `evidence` gives the reason:
 --
---     the description  has one of these words; if several rows fit, the first counts:
---                      tensor: tp, tensor, mp
---                      pipeline: pp, pipe, pipeline, stage
---                      expert: ep, expert, experts, moe
---                      context: cp, context, sp, sequence, ulysses, ring
---                      data: dp, ddp, fsdp, hsdp, data, shard, sharded, replicate, replica
---     the calls        pipeline: more than half are sends and receives
---                      expert: more than half are all-to-alls
---     the ranks        data: the group has all ranks of the job, and the job has no other group
---                      world: the group has all ranks of the job, or its description is default_pg
---                      tensor: the ranks are next to each other, all on one machine
---                      data: the ranks are at equal distances above 1
+--     1  description  contains one of these words:
+--                     tensor: tp, tensor, mp
+--                     pipeline: pp, pipe, pipeline, stage
+--                     expert: ep, expert, experts, moe
+--                     context: cp, context, sp, sequence, ulysses, ring
+--                     data: dp, ddp, fsdp, hsdp, data, shard, sharded,
+--                           replicate, replica
+--     2  calls        pipeline: over half of the calls send or receive
+--                     expert: over half of the calls are all-to-alls
+--     3  ranks        data: all ranks of the job, which has no other group
+--                     world: all ranks, or the description default_pg
+--                     tensor: ranks next to each other, on one machine
+--                     data: ranks at equal distances above 1
 --
--- Roles from the calls and the ranks are guesses. Groups without collectives or messages have no
--- row.
+-- If several roles of a source fit, the first one in this list counts. Roles from the calls and the
+-- ranks are guesses.
+--
+-- Groups without collectives or messages have no row.
 --
 -- since: 0.1
 -- grain: job, group_id
@@ -35,26 +42,29 @@
 --   process_group       VARCHAR    -      name of the group, which several groups may share
 --   process_group_desc  VARCHAR    -      purpose of the group, if the program gives it
 --   group_size          BIGINT     -      ranks in the group
---   ranks               INTEGER[]  -      all ranks of the group, in their order in it; NULL: not
---                                         known
---   ranks_source        VARCHAR    -      source of ranks: trace or one of the above
---   first_rank          INTEGER    -      lowest of the ranks
---   stride              BIGINT     -      distance from each rank to the next; NULL: distances
---                                         differ, or not known
---   trace_count         BIGINT     count  ranks of the group with calls in the archive
---   role                VARCHAR    -      data, tensor, pipeline, expert, context or world; NULL:
+--   ranks               INTEGER[]  -      all ranks of the group, in the group's order; NULL if
+--                                         they are not known
+--   ranks_source        VARCHAR    -      trace, or the source of ranks, as above; NULL if ranks is
+--                                         NULL
+--   first_rank          INTEGER    -      lowest rank of the group; NULL if the ranks are not known
+--   stride              BIGINT     -      distance from each rank to the next; NULL if the
+--                                         distances differ, the group has one rank or the ranks are
 --                                         not known
---   evidence            VARCHAR    -      why the group has this role
---   call_count          BIGINT     count  kernels of its collectives, sends and receives
+--   trace_count         BIGINT     count  ranks of the group that have calls in the archive
+--   role                VARCHAR    -      data, tensor, pipeline, expert, context or world; NULL if
+--                                         no source gives one
+--   evidence            VARCHAR    -      why the group has this role; NULL if role is NULL
+--   call_count          BIGINT     count  kernels of the collectives, sends and receives of the
+--                                         group
 --   operations          VARCHAR    -      operations of these kernels, most frequent first, with
---                                         their shares
+--                                         the share of the kernels of each
 -- check: (role IS NULL) = (evidence IS NULL)
 -- check: ranks IS NULL OR len(ranks) = group_size
 -- check: call_count >= trace_count AND trace_count > 0
 -- reads: groups_of_jobs, machines, paired_members, traces
 CREATE OR REPLACE MACRO process_groups_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to report [default: all]
-    only_ranks INTEGER[] := NULL  -- report groups with calls of one of these [default: all]
+    only_ranks INTEGER[] := NULL  -- groups with calls of these ranks [default: all]
 ) AS TABLE
 WITH
 groups AS MATERIALIZED (

@@ -1,29 +1,30 @@
 -- Imbalance of computation, communication, idle and step time between ranks.
 --
--- A rank's time is the sum over its devices. On each device an instant counts once, however many
--- activities run then (see temporal_breakdown). A rank that computes longer than the mean makes the
--- others wait. It communicates less than they do, because it does not wait itself.
+-- A rank's time is the sum over its devices. On each device, time with several such activities
+-- counts once (see temporal_breakdown). If a rank computes longer than the others, the others wait
+-- for it in collectives. Their communication takes longer, because it includes their waits.
 --
 --     metric                 time of a rank
 --     compute                time with computation
 --     communication          time with communication
 --     exposed_communication  time with communication but no computation
 --     memory                 time with copies or memsets
---     idle                   time without activities, from the first activity to the last one
---     step_time              mean duration of its steps
+--     idle                   time without activities, from a device's first
+--                            activity to its last
+--     step_time              mean duration of the rank's steps
 --
 -- since: 0.1
 -- grain: job, metric
 -- returns:
 --   job         VARCHAR  -      run of a program with traces of two ranks or more
---   metric      VARCHAR  -      time that is compared
+--   metric      VARCHAR  -      time that is compared, as above
 --   rank_count  BIGINT   count  ranks that have the metric
---   mean_ns     BIGINT   ns     mean over the ranks
---   min_ns      BIGINT   ns     smallest value of a rank
---   min_rank    INTEGER  -      rank with the smallest value; the lowest if there are several
---   max_ns      BIGINT   ns     largest value of a rank
---   max_rank    INTEGER  -      rank with the largest value; the lowest if there are several
---   imbalance   DOUBLE   -      max / mean; 1 means equal ranks
+--   mean_ns     BIGINT   ns     mean of the metric over the ranks
+--   min_ns      BIGINT   ns     smallest time of a rank
+--   min_rank    INTEGER  -      rank with the smallest time; the lowest rank if several have it
+--   max_ns      BIGINT   ns     largest time of a rank
+--   max_rank    INTEGER  -      rank with the largest time; the lowest rank if several have it
+--   imbalance   DOUBLE   -      max_ns / mean_ns; 1 if all ranks have the same time
 -- check: rank_count > 1
 -- check: min_ns <= mean_ns AND mean_ns <= max_ns
 -- check: imbalance >= 0.999999

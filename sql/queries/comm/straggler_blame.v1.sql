@@ -1,58 +1,79 @@
 -- Root causes of late arrivals at collectives, followed from rank to rank.
 --
--- The query explains the last arrival at each all-reduce, all-gather, reduce-scatter, all-to-all
--- and barrier, and the later side of each message. It compares what the late rank did with what its
--- peer did. The peer is the member in the middle of the order of arrival; if two are in the middle,
--- it is the earlier one.
+-- The query explains these arrivals, if they are late by min_late_ns or more:
+--   * at each all-reduce, all-gather, reduce-scatter, all-to-all and barrier, the rank that came
+--     last.
+--   * at each message, the side that came later.
 --
--- The comparison begins with the last earlier collective that both ranks left together:
+-- The query compares what the late rank did with what its peer did. The peer is the member in the
+-- middle of the order of arrival. If two members are in the middle, the peer is the one that came
+-- earlier. If several members came at the same time as the peer, the lowest rank of them is the
+-- peer.
+--
+-- The comparison begins when both ranks leave the last earlier collective that they shared:
 --
 --     late    [= sync =)  [====== longer kernel ======)  [= collective =)
 --     peer   [== sync ==)[=== kernel ===)[======== collective ==========)
 --
--- Each instant counts once: as computation, else as communication, else as copy, else as idle. Both
--- ranks begin at the same instant, so the four differences add up to late_ns, whatever the clocks
--- say. The largest difference is the cause if it is more than half of late_ns:
+-- Both ranks begin at the same moment. The time from then to a rank's arrival is divided into
+-- computation, communication, copy and idle. If several kinds of activity run at the same time, the
+-- time counts only as the first of these. The differences between the ranks in the four times add
+-- up to late_ns, even if the clocks are wrong. The largest difference is the cause if it is more
+-- than half of late_ns:
 --
---     computation  longer or more kernels; kernel_name is the name whose time grew most
+--     computation  longer or more kernels; kernel_name is the kernel name
+--                  whose time grew most
 --     copy         the same for copies and memsets
---     host         the device was idle longer; host_name is what the host did in the middle of the
---                  longest gap, on the thread that launched the activity after the gap
---     waiting      the rank waited in another group or for a message, for the rank in the next row;
---                  there hop is one higher, and collective_id is `waited_in` of this row
---     transfer     communication took longer; no wait in it explains more than half of that
---     unexplained  no difference is more than half, or there is no earlier shared collective
+--     host         the device was idle longer; host_name is what the host
+--                  did in the middle of the longest gap, on the thread that
+--                  launched the activity after the gap
+--     waiting      the rank waited for another rank in `waited_in`, an
+--                  earlier collective or message
+--     transfer     communication took longer, and no single wait explains
+--                  more than half of the difference
+--     unexplained  no difference is more than half of late_ns, or the ranks
+--                  shared no earlier collective
 --
--- A chain begins at hop 0 with the late arrival that it explains. Its last row (is_root) is where
--- the delay began. A chain also ends where the last rank waited for one that was not late by
--- min_late_ns, or at hop 16.
+-- If the cause is waiting, the next row of the chain (hop + 1) explains the late arrival at
+-- `waited_in`. A chain begins at hop 0 with the late arrival that it explains. It ends (is_root) at
+-- the first row for which one of these holds:
+--   * The cause is not waiting: the delay began with this rank.
+--   * No rank was late at `waited_in` by min_late_ns or more, or `waited_in` is a collective with a
+--     root, such as a broadcast.
+--   * hop is 16.
 --
 -- since: 0.1
 -- grain: job, chain_id, hop
 -- returns:
 --   job             VARCHAR  -      run of a program
 --   chain_id        BIGINT   -      collective_id of the late arrival that the chain explains
---   hop             INTEGER  -      0 for this late arrival, 1 for where its last rank waited, ...
+--   hop             INTEGER  -      0 for the late arrival that the chain explains, 1 for the
+--                                   collective in which its rank waited before, and so on
 --   collective_id   BIGINT   -      number of the collective or message to which `rank` came late
 --   name            VARCHAR  -      name of the collective; send for messages
 --   process_group   VARCHAR  -      name of the process group
---   step            BIGINT   -      step in which it was launched; NULL outside steps
+--   step            BIGINT   -      lowest step in which a member launched it; NULL outside steps
 --   rank            INTEGER  -      rank that came last
 --   host            VARCHAR  -      machine of this rank, if its trace names it
---   peer            INTEGER  -      rank that it is compared with
+--   peer            INTEGER  -      rank with which it is compared
 --   late_ns         BIGINT   ns     how much later the rank came than the peer
---   caused_wait_ns  BIGINT   ns     sum of all members' waits
+--   caused_wait_ns  BIGINT   ns     sum of all members' waits at the collective or message
 --   cause           VARCHAR  -      computation, copy, host, waiting, transfer or unexplained
---   cause_ns        BIGINT   ns     how much more time the rank spent on the cause than the peer;
---                                   NULL if unexplained
+--   cause_ns        BIGINT   ns     how much more time the rank spent on the cause than the peer
+--                                   did; NULL if unexplained
 --   cause_frac      DOUBLE   0-1    cause_ns / late_ns, at most 1
---   event_id        BIGINT   -      event_id of the GPU activity that stands for the cause
---   kernel_name     VARCHAR  -      kernel or copy that took longer
---   op_name         VARCHAR  -      operator that launched the activity
---   host_name       VARCHAR  -      what the host did while the device was idle
---   waited_in       BIGINT   -      collective_id of where the rank waited, if the cause is
---                                   waiting: the next hop's
---   is_root         BOOLEAN  -      whether it is the last row of its chain
+--   event_id        BIGINT   -      event_id of the GPU activity that stands for the cause: the
+--                                   longest activity named kernel_name, the activity after the
+--                                   longest idle gap, or the collective with the longest wait
+--   kernel_name     VARCHAR  -      kernel or copy whose time grew most; NULL unless the cause is
+--                                   computation or copy
+--   op_name         VARCHAR  -      operator that launched this activity, if the cause is
+--                                   computation, copy or host
+--   host_name       VARCHAR  -      what the host did while the device was idle; NULL unless the
+--                                   cause is host
+--   waited_in       BIGINT   -      collective_id of the collective or message in which the rank
+--                                   waited; NULL unless the cause is waiting
+--   is_root         BOOLEAN  -      whether the row is the last one of its chain
 -- check: late_ns >= 0 AND caused_wait_ns >= late_ns
 -- check: rank <> peer
 -- check: (cause = 'waiting') = (waited_in IS NOT NULL)
@@ -64,7 +85,7 @@ CREATE OR REPLACE MACRO straggler_blame_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to explain [default: all]
     only_ranks INTEGER[] := NULL,  -- late ranks to explain, at hop 0 [default: all]
     only_steps BIGINT[] := NULL,  -- steps to explain, at hop 0 [default: all]
-    min_late_ns BIGINT := 10000  -- ns; shortest delay after the peer that counts as late
+    min_late_ns BIGINT := 10000  -- ns; shorter delays after the peer do not count as late
 ) AS TABLE
 WITH
 members AS MATERIALIZED (

@@ -1,27 +1,35 @@
 -- How often each rank is last, what that costs, and which are stragglers.
 --
 -- In each all-reduce, all-gather, reduce-scatter, all-to-all or barrier, the rank with the shortest
--- duration came last. The other ranks' durations show how long they waited for it. Messages and
--- collectives with a root are left out, because there not all members wait for one rank. Waits for
--- messages count in wait_ns only.
+-- duration came last. The durations of the other ranks show how long they waited for the last rank.
+-- The query leaves out messages and collectives with a root, because there not all members wait for
+-- one rank. Only wait_ns and own_delay_ns take waits for messages into account.
 --
--- Some rank is always last. A rank is a straggler if all three hold:
---   * It is last too often. If n ranks are equal, each is last in 1/n of the collectives. z_score
---     is the number of standard deviations above that; 3 or more is almost never chance.
+-- Some rank is always last. A rank is a straggler if all three conditions hold:
+--   * It is last too often: z_score is at least 3. If the n members of a collective are equally
+--     fast, each of them is last in 1/n of the collectives. z_score is the number of standard
+--     deviations by which last_count exceeds this expected count. A z_score of 3 is almost never
+--     chance.
 --   * It is costly: `score` is at least `min_score`.
---   * It causes the delay itself, and does not just pass on a wait from another process group:
---     own_delay_ns is positive and at least half of delay_ns. straggler_blame follows a delay from
---     collective to collective.
+--   * It causes the delay itself: own_delay_ns is positive and at least half of delay_ns. Otherwise
+--     the rank mainly passes on waits, for example from another process group. straggler_blame
+--     follows a delay from collective to collective.
 --
--- score is the share of the other ranks' time in which they wait for this one with no computation
--- to hide it: caused_exposed_wait_ns over the sum of the other ranks' spans, from first activity to
--- last.
+-- `score` is the share of the other ranks' time in which they wait for this rank and do not
+-- compute:
 --
--- If durations are whole microseconds, several ranks can have the shortest one. A hash of
--- collective and rank then picks the last rank, so that the rank's number does not matter.
+--     score = caused_exposed_wait_ns / sum of the other ranks' spans
 --
--- HTA's get_potential_stragglers orders ranks by one time of their kernels, whether other ranks
--- wait or not. It finds none if NCCL's kernels have the names that they have had since 2023.
+-- A rank's span lasts from the start of its first activity to the end of its last.
+--
+-- If the trace rounds durations to whole microseconds, several ranks can have the shortest
+-- duration. A hash of collective and rank then picks the last rank, so that rank numbers do not
+-- matter.
+--
+-- HTA's get_potential_stragglers uses another method:
+--   * It orders ranks by one time of their kernels, even if no other rank waits for them.
+--   * It recognises NCCL kernels by the names that they had before 2023. With newer names, it finds
+--     no stragglers.
 --
 -- since: 0.1
 -- grain: job, rank
@@ -29,24 +37,28 @@
 --   job                     VARCHAR  -      run of a program
 --   rank                    INTEGER  -      rank of the process
 --   host                    VARCHAR  -      machine of the rank, if its trace names it
---   position                BIGINT   -      position in the job, from 1: ranks that cause their own
---                                           delay first, then by score
---   collective_count        BIGINT   count  collectives that the rank took part in
---   last_count              BIGINT   count  collectives to which it came last and for which others
---                                           waited
+--   position                BIGINT   -      position in the job, from 1: ranks that cause the delay
+--                                           themselves first, then by score
+--   collective_count        BIGINT   count  collectives of these kinds that the rank took part in
+--   last_count              BIGINT   count  collectives to which the rank came last and for which
+--                                           other ranks waited
 --   last_frac               DOUBLE   0-1    last_count / collective_count
---   z_score                 DOUBLE   -      standard deviations of last_count above chance
---   caused_wait_ns          BIGINT   ns     sum of the other ranks' waits for it
---   caused_exposed_wait_ns  BIGINT   ns     part of caused_wait_ns without computation on their
---                                           devices; NULL if some hidden_ns is not known
---   delay_ns                BIGINT   ns     like caused_wait_ns, with the mean instead of the sum
---                                           of the others' waits in each collective
---   wait_ns                 BIGINT   ns     its own waits for other ranks, also for messages
---   own_delay_ns            BIGINT   ns     delay_ns minus wait_ns if positive, per step, summed
---                                           over steps
---   score                   DOUBLE   -      share of the other ranks' time lost to it
---   is_straggler            BOOLEAN  -      whether it is last too often, costly, and causes the
---                                           delay itself
+--   z_score                 DOUBLE   -      standard deviations by which last_count exceeds chance
+--   caused_wait_ns          BIGINT   ns     sum of the other ranks' waits for this rank
+--   caused_exposed_wait_ns  BIGINT   ns     part of caused_wait_ns without computation on the
+--                                           waiting ranks' devices; NULL if hidden_ns of a waiting
+--                                           kernel is not known
+--   delay_ns                BIGINT   ns     sum over the collectives to which the rank came last,
+--                                           of the mean wait of the other ranks
+--   wait_ns                 BIGINT   ns     the rank's own waits for other ranks, in these
+--                                           collectives and for messages
+--   own_delay_ns            BIGINT   ns     sum of delay_ns - wait_ns over the steps in which this
+--                                           difference is positive; time outside steps counts as
+--                                           one step
+--   score                   DOUBLE   -      share of the other ranks' time that they wait for this
+--                                           rank, as above; NULL if caused_exposed_wait_ns is NULL
+--   is_straggler            BOOLEAN  -      whether the rank is last too often, is costly, and
+--                                           causes the delay itself
 -- check: last_count BETWEEN 0 AND collective_count
 -- check: caused_exposed_wait_ns BETWEEN 0 AND caused_wait_ns
 -- check: delay_ns BETWEEN 0 AND caused_wait_ns
@@ -63,7 +75,7 @@ calls AS MATERIALIZED (
     FROM paired_members(only_jobs) AS m
     WHERE m.member_count > 1 AND (m.is_message OR m.ends_together)
 ),
--- Members may name different steps; a collective belongs to the first of them.
+-- Members may launch a collective in different steps; the collective belongs to the lowest one.
 all_collectives AS (
     SELECT
         job,

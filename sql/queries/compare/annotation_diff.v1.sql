@@ -1,27 +1,37 @@
 -- Count and time of each annotated stage, compared between two jobs.
 --
--- The query compares a base (before) with a test (after). Each is a job, or selected ranks or steps
--- of a job; both can be of the same job. By default the base is the first job by name, and the test
--- is the last.
+-- The query compares two sides: the base (before) and the test (after). A side is a job, or some
+-- ranks or steps of a job. Both sides can be of the same job. By default, the base is the first job
+-- by name, and the test is the last job by name.
 --
--- Stages are what the program and its libraries annotate on the host: forward, backward, an
--- optimizer's step, loading of data. A stage's time is its duration on its own thread, including
--- the stages inside it. Its kernels are the GPU activities launched in it, at any depth. They
--- include those that autograd's threads launch in calls that the stage waits for. All steps share
--- the name ProfilerStep, whatever their numbers.
+-- A stage is all annotations of one name on the host, made by the program or its libraries: for
+-- example forward, backward, an optimizer's step or loading of data. All steps are one stage,
+-- ProfilerStep, whatever their numbers. The time of an annotation is its duration on its own
+-- thread, including the annotations inside it.
+--
+-- A stage's kernels are all GPU activities launched in the stage, at any depth. They include the
+-- activities that autograd threads launch in calls for which the stage waits:
 --
 --     main thread  [ ProfilerStep                     )
 --                  [ forward )[ backward   )[ optimizer)
 --     launches        1 2                      5
 --     autograd                   3  4
 --
---     kernels      forward 1 2, backward 3 4, optimizer 5, ProfilerStep all of them
+--     stage         kernels
+--     forward       1 2
+--     backward      3 4
+--     optimizer     5
+--     ProfilerStep  1 2 3 4 5
 --
--- Counts and totals cover everything that is selected. If the two sides are of different size,
--- compare the figures per step. They are the time of stages that begin in steps, per step and rank.
--- If a side has no steps, they are its total per rank. `change` compares only the counts.
+-- If annotations of one name are nested, each annotation's duration counts, but each GPU activity
+-- counts once.
 --
--- HTA's TraceDiff.compare_traces compares each step under a name of its own.
+-- Counts and totals cover everything that is selected. If the sides differ in size, compare the
+-- columns with `per_step` in their names. They cover the annotations that begin in steps, divided
+-- by the number of steps of all ranks. For a side without steps, they are the total, divided by the
+-- number of ranks. `change` compares only the counts.
+--
+-- HTA's TraceDiff.compare_traces lists each step under its own name, such as ProfilerStep#3.
 --
 -- since: 0.1
 -- grain: name
@@ -39,13 +49,16 @@
 --   base_kernel_count        BIGINT   count  GPU activities launched in the stage in the base
 --   test_kernel_count        BIGINT   count  GPU activities launched in the stage in the test
 --   diff_kernel_count        BIGINT   count  test_kernel_count - base_kernel_count
---   base_kernel_ns           BIGINT   ns     sum of the durations of these activities
---   test_kernel_ns           BIGINT   ns     sum of the durations of these activities
+--   base_kernel_ns           BIGINT   ns     sum of the durations of these activities in the base
+--   test_kernel_ns           BIGINT   ns     sum of the durations of these activities in the test
 --   diff_kernel_ns           BIGINT   ns     test_kernel_ns - base_kernel_ns
---   base_per_step_ns         BIGINT   ns     time in steps of the base, per step and rank
---   test_per_step_ns         BIGINT   ns     time in steps of the test, per step and rank
+--   base_per_step_ns         BIGINT   ns     time of annotations in steps of the base, per step and
+--                                            rank
+--   test_per_step_ns         BIGINT   ns     time of annotations in steps of the test, per step and
+--                                            rank
 --   diff_per_step_ns         BIGINT   ns     test_per_step_ns - base_per_step_ns
---   diff_frac                DOUBLE   0-1    |diff_per_step_ns| / its sum over all rows
+--   diff_frac                DOUBLE   0-1    |diff_per_step_ns| / sum of |diff_per_step_ns| over
+--                                            all rows; NULL if the sum is 0
 --   change                   VARCHAR  -      change of the count: added, deleted, increased,
 --                                            decreased, unchanged
 -- check: base_count >= 0 AND test_count >= 0 AND base_count + test_count > 0
@@ -68,14 +81,15 @@ WITH RECURSIVE
 jobs AS (
     FROM compared_jobs(base_job, test_job)
 ),
--- The outermost calls of autograd's threads, each with the annotation that waited for it.
+-- The outermost calls of autograd threads, each with the annotation that waited for the call.
 waited_for AS MATERIALIZED (
     SELECT o.job, o.rank, o.event_id, o.caller_id
     FROM host_ops AS o
     CROSS JOIN jobs AS j
     WHERE o.caller_id IS NOT NULL AND is_compared(o.job, j.base, j.test, base_job, test_job)
 ),
--- Each annotation with its outer one, which is on the same thread or waited for it.
+-- Each annotation with its outer annotation: the one around it on the same thread, or the one that
+-- waited for the call around it.
 annotations AS MATERIALIZED (
     SELECT
         a.job,
@@ -93,7 +107,7 @@ annotations AS MATERIALIZED (
         ON w.job = a.job AND w.rank = a.rank AND w.event_id = a.root_id
     WHERE a.cat = 'user_annotation' AND is_compared(a.job, j.base, j.test, base_job, test_job)
 ),
--- Launches outside all annotations of their own thread.
+-- Launches that are in no annotation of their own thread.
 bare_launches AS MATERIALIZED (
     SELECT a.job, a.rank, a.launch_id, count(*) AS kernel_count, sum(a.dur_ns) AS kernel_ns
     FROM gpu_activities AS a
@@ -138,7 +152,7 @@ around AS (
     JOIN annotations AS o
         ON o.job = a.job AND o.rank = a.rank AND o.event_id = a.next_id
 ),
--- Once per name, even if annotations of one name are nested.
+-- One row per name, even if annotations of one name are nested.
 names_around AS MATERIALIZED (
     SELECT job, rank, event_id, name, bool_or(is_base) AS is_base, bool_or(is_test) AS is_test
     FROM around

@@ -1,45 +1,55 @@
--- Usual values of a job's earlier runs and their noise: what to expect of the next run.
+-- Step and kernel times in earlier runs of a program, and the interval expected for the next run.
 --
--- The runs are jobs of the archive, in the order in which they began. If they began at the same
--- time, or if a start is not known, their names give the order. The query takes the last
--- `run_limit` jobs before `newest_job` that ran on the same kind of GPU with the same number of
--- ranks. If the names of a program's jobs have a text in common, `job_contains` selects them.
+-- A run is a job of the archive. The query takes the last `run_limit` jobs that meet all of these
+-- conditions:
+--   * The job began before `newest_job`.
+--   * The job ran on the same kind of GPU as `newest_job`.
+--   * The job had the same number of ranks as `newest_job`.
+--   * The job's name contains `job_contains`, if that is given.
 --
---     kind    name                  value of a run
---     step    as in step_diff       median over its steps of the mean over its ranks
---     kernel  name of the kernel    sum of its calls in steps, per step and rank
+-- If two jobs began at the same time, or if a start is not known, the first job by name counts as
+-- the earlier one. The query assumes that the jobs are runs of the same program. If the archive has
+-- runs of several programs, select one program with `job_contains`.
 --
--- A run without steps is measured as a whole. A kernel that a run does not have takes 0 ns there.
+--     kind    name                 value of a run
+--     step    metric of step_diff  median over the run's steps; the value of
+--                                  a step is the mean over its ranks
+--     kernel  name of the kernel   sum of the durations of its calls in
+--                                  steps, per step and rank
+--
+-- If a run has no steps, its values cover the whole trace, per rank, and it has no step_time. If a
+-- run does not have a kernel, the kernel's value in that run is 0.
 --
 -- The interval from low_ns to high_ns contains the value of one more run in at least 995 of 1,000
--- cases, by Student's t about the mean of the runs. If there are five runs or more, a fifth of them
--- at each end is left out. `regressions` compares the newest run with this interval.
+-- cases. The query computes it with Student's t around the trimmed mean of the runs. With five runs
+-- or more, the trimmed mean leaves out a fifth of the runs at each end, rounded down. `regressions`
+-- compares the newest run with this interval.
 --
 -- since: 0.1
 -- grain: kind, name
 -- returns:
 --   kind       VARCHAR  -      step or kernel
 --   name       VARCHAR  -      metric of the step, or name of the kernel
---   run_count  BIGINT   count  earlier runs
---   mean_ns    BIGINT   ns     trimmed mean of the runs
---   median_ns  BIGINT   ns     median of the runs
---   mad_ns     BIGINT   ns     median absolute deviation of the runs from their median
---   low_ns     BIGINT   ns     lower end of the expected interval; NULL if there are fewer than two
---                              runs
+--   run_count  BIGINT   count  earlier runs that have a value: for step_time, the runs with steps
+--   mean_ns    BIGINT   ns     trimmed mean of the runs' values
+--   median_ns  BIGINT   ns     median of the runs' values
+--   mad_ns     BIGINT   ns     median absolute deviation of the runs' values from their median
+--   low_ns     BIGINT   ns     lower end of the expected interval; NULL if run_count is 1
 --   high_ns    BIGINT   ns     upper end of the expected interval; NULL if low_ns is NULL
---   min_ns     BIGINT   ns     smallest value of the runs
---   max_ns     BIGINT   ns     largest value of the runs
---   first_job  VARCHAR  -      job of the earliest run
---   last_job   VARCHAR  -      job of the latest run before the newest
+--   min_ns     BIGINT   ns     smallest value of a run
+--   max_ns     BIGINT   ns     largest value of a run
+--   first_job  VARCHAR  -      earliest run that the query takes
+--   last_job   VARCHAR  -      latest run that the query takes
 -- check: run_count > 0
 -- check: low_ns <= mean_ns AND mean_ns <= high_ns
 -- check: min_ns <= median_ns AND median_ns <= max_ns AND mad_ns >= 0
 -- reads: comparable_runs, median_deviation, noise_t, standard_error, trimmed_mean, values_by_run,
 --   values_of_runs
 CREATE OR REPLACE MACRO baseline_v1(
-    newest_job VARCHAR := NULL,  -- runs before this job [default: before the one that began last]
+    newest_job VARCHAR := NULL,  -- newest run; only earlier runs count
+                                 -- [default: the job that began last]
     job_contains VARCHAR := NULL,  -- only jobs whose names contain this [default: all]
-    run_limit INTEGER := 10,  -- maximum number of runs; the latest ones count
+    run_limit INTEGER := 10,  -- maximum number of earlier runs; the latest ones count
     short_names BOOLEAN := true  -- kernel names without template arguments and parameters
 ) AS TABLE
 WITH

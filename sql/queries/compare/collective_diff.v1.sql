@@ -1,18 +1,19 @@
 -- Count, time and waiting of collectives and messages, compared between two jobs.
 --
--- The query compares a base (before) with a test (after). Each is a job, or selected ranks or steps
--- of a job; both can be of the same job. By default the base is the first job by name, and the test
--- is the last.
+-- The query compares two sides: the base (before) and the test (after). A side is a job, or some
+-- ranks or steps of a job. Both sides can be of the same job. By default, the base is the first job
+-- by name, and the test is the last job by name.
 --
--- The kernel of a collective or message runs while it waits for other ranks and transfers data. If
--- two members or more are in the archive, the query separates the two as collective_members does.
--- The transfer is the shortest member's duration. The rest of each other member's duration is
--- waiting. This needs no clock. Members are paired over all ranks of the two jobs, whichever are
--- selected.
+-- The kernel of a collective or message runs while the rank waits for other ranks and while data is
+-- transferred. If at least two members are in the archive, the query separates waiting from
+-- transfer, as collective_members does. The transfer time is the duration of the member with the
+-- shortest duration. Each other member waits for the rest of its own duration. This needs no clock.
+-- The query pairs members over all ranks of the two jobs, even if only some ranks are selected.
 --
--- Counts and totals cover everything that is selected. If the two sides are of different size,
--- compare the figures per step. They are the time of kernels launched in steps, per step and rank.
--- If a side has no steps, they are its total per rank. `change` compares only the counts.
+-- Counts and totals cover everything that is selected. If the sides differ in size, compare the
+-- columns with `per_step` in their names. They cover the kernels launched in steps, divided by the
+-- number of steps of all ranks. For a side without steps, they are the total, divided by the number
+-- of ranks. `change` compares only the counts.
 --
 -- HTA's TraceDiff.compare_traces compares these kernels by their names only.
 --
@@ -20,9 +21,9 @@
 -- grain: name, dtype, bytes, group_size
 -- returns:
 --   name                   VARCHAR  -      collective or message, as PyTorch names it
---   dtype                  VARCHAR  -      number format
---   bytes                  BIGINT   bytes  larger of a rank's input and output; NULL if the number
---                                          format or the number of elements is not known
+--   dtype                  VARCHAR  -      data type of the elements
+--   bytes                  BIGINT   bytes  larger of a rank's input and output; NULL if the data
+--                                          type or the number of elements is not known
 --   group_size             BIGINT   -      ranks in the process group
 --   base_count             BIGINT   count  kernels in the base
 --   test_count             BIGINT   count  kernels in the test
@@ -33,20 +34,21 @@
 --   base_mean_ns           BIGINT   ns     mean duration in the base; NULL if base_count is 0
 --   test_mean_ns           BIGINT   ns     mean duration in the test; NULL if test_count is 0
 --   diff_mean_ns           BIGINT   ns     test_mean_ns - base_mean_ns; NULL if either is NULL
---   base_mean_transfer_ns  BIGINT   ns     mean transfer time per paired kernel in the base; NULL
---                                          if no kernel is paired
---   test_mean_transfer_ns  BIGINT   ns     mean transfer time per paired kernel in the test; NULL
---                                          if no kernel is paired
+--   base_mean_transfer_ns  BIGINT   ns     mean transfer time of the paired kernels in the base;
+--                                          NULL if no kernel is paired
+--   test_mean_transfer_ns  BIGINT   ns     mean transfer time of the paired kernels in the test;
+--                                          NULL if no kernel is paired
 --   diff_mean_transfer_ns  BIGINT   ns     test_mean_transfer_ns - base_mean_transfer_ns
---   base_wait_ns           BIGINT   ns     sum of the waits in the base; NULL if no kernel is
---                                          paired
---   test_wait_ns           BIGINT   ns     sum of the waits in the test; NULL if no kernel is
---                                          paired
+--   base_wait_ns           BIGINT   ns     sum of the waits of paired kernels in the base; NULL if
+--                                          no kernel is paired
+--   test_wait_ns           BIGINT   ns     sum of the waits of paired kernels in the test; NULL if
+--                                          no kernel is paired
 --   diff_wait_ns           BIGINT   ns     test_wait_ns - base_wait_ns
---   base_per_step_ns       BIGINT   ns     time in steps of the base, per step and rank
---   test_per_step_ns       BIGINT   ns     time in steps of the test, per step and rank
+--   base_per_step_ns       BIGINT   ns     time of kernels in steps of the base, per step and rank
+--   test_per_step_ns       BIGINT   ns     time of kernels in steps of the test, per step and rank
 --   diff_per_step_ns       BIGINT   ns     test_per_step_ns - base_per_step_ns
---   diff_frac              DOUBLE   0-1    |diff_per_step_ns| / its sum over all rows
+--   diff_frac              DOUBLE   0-1    |diff_per_step_ns| / sum of |diff_per_step_ns| over all
+--                                          rows; NULL if the sum is 0
 --   change                 VARCHAR  -      change of the count: added, deleted, increased,
 --                                          decreased, unchanged
 -- check: base_count >= 0 AND test_count >= 0 AND base_count + test_count > 0

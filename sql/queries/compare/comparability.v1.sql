@@ -1,27 +1,29 @@
 -- Whether two jobs can be compared, and what weakens the comparison.
 --
--- The query compares a base (before) with a test (after). Each is a job, or selected ranks or steps
--- of a job; both can be of the same job. By default the base is the first job by name, and the test
--- is the last.
+-- The query compares two sides: the base (before) and the test (after). A side is a job, or some
+-- ranks or steps of a job. Both sides can be of the same job. By default, the base is the first job
+-- by name, and the test is the last job by name.
 --
---     name        effect if no  question
---     gpu         prevents      do both run on the same kind of GPU
---     world_size  prevents      do both programs have the same number of ranks
---     activities  prevents      do both have GPU activities, or neither
---     steps       prevents      do both have steps, or neither
---                 weakens       do both have at least three, to measure noise
---     shapes      prevents      do both have operators, or neither
---                 weakens       are shapes recorded in both, or in neither
---                 prevents      do the operators run on the same shapes
---     ranks       weakens       does the archive have the same number of ranks
---     stacks      weakens       do both have Python stacks, or neither (they slow the host)
---     traces      weakens       are all traces read whole, without lost events
+--     name        question                                         if no
+--     gpu         do both run on the same kind of GPU?             prevents
+--     world_size  do both programs have the same number of ranks?  prevents
+--     activities  do both have GPU activities, or neither?         prevents
+--     steps       do both have steps, or neither?                  prevents
+--                 do both have at least three, to measure noise?   weakens
+--     shapes      do both have operators, or neither?              prevents
+--                 are shapes recorded in both, or in neither?      weakens
+--                 do the operators run on the same shapes?         prevents
+--     ranks       are equally many ranks of both in the archive?   weakens
+--     stacks      do both have Python stacks, or neither?          weakens
+--     traces      are all traces complete, without lost events?    weakens
 --
--- Operators count as running on different shapes if, on either side, fewer than half of the calls
--- with recorded shapes have a call of the same name and shapes on the other side. If only a few
--- operators run on other shapes, diff_causes reports them as causes.
+-- Operators count as running on different shapes if one side has too few calls in common with the
+-- other side: fewer than half of its calls with recorded shapes have a call of the same name and
+-- shapes there. If only a few operators run on other shapes, diff_causes reports them as causes.
 --
--- If a side does not record a value, the value is NULL and the effect is none.
+-- If a side does not record a value, the value is NULL and the effect is none. Recording Python
+-- stacks slows the host. If steps are selected, only `steps`, `shapes` and `stacks` are of these
+-- steps. The other values are of whole traces.
 --
 -- since: 0.1
 -- grain: name
@@ -29,8 +31,8 @@
 --   name        VARCHAR  -  property that is compared, as above
 --   base_value  VARCHAR  -  value of the base
 --   test_value  VARCHAR  -  value of the test
---   effect      VARCHAR  -  none; weakens: read the figures with care; prevents: the figures
---                           compare different things
+--   effect      VARCHAR  -  none; weakens: read the results with care; prevents: the two sides
+--                           measure different things
 --   reason      VARCHAR  -  reason in words; NULL if the effect is none
 -- check: effect IN ('none', 'weakens', 'prevents')
 -- check: (reason IS NULL) = (effect = 'none')

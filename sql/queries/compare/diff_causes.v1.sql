@@ -1,68 +1,110 @@
 -- Ranked causes of the time difference between two jobs, beyond noise.
 --
--- The query compares a base (before) with a test (after). Each is a job, or selected ranks or steps
--- of a job; both can be of the same job. By default the base is the first job by name, and the test
--- is the last.
+-- The query compares two sides: the base (before) and the test (after). A side is a job, or some
+-- ranks or steps of a job. Both sides can be of the same job. By default, the base is the first job
+-- by name, and the test is the last job by name.
 --
--- A change that follows from another change is not a cause. If an operator is called more often,
--- the operators and kernels inside it run more often too. Other shapes change the time of kernels.
--- The query names each cause once, where it begins:
+-- A change that follows from another change is not a cause. For example, if an operator is called
+-- more often, the operators and kernels inside it also run more often. If shapes change, kernels
+-- take more or less time. The query reports each cause once, at the place where it begins:
 --
 --     cause         name        what changes
---     calls         operator    how often it is called, per call of its caller
---     shapes        operator    the shapes of its inputs
---     kernels       operator    the kernels that it launches on the same shapes
---     kernel_time   kernel      its duration on the same input
---     transfer      collective  its transfer time, without waits; also of a message
---     host_time     operator    its self time on the host
---     data_loading  annotation  the time to fetch the next batch
+--     calls         operator    calls per call of the caller
+--     shapes        operator    shapes of the inputs
+--     kernels       operator    kernels that the operator launches on the
+--                               same shapes
+--     kernel_time   kernel      duration per call, in the same operator on
+--                               the same shapes
+--     transfer      collective  transfer time without waits, of a collective
+--                               or message of the same size and group size
+--     host_time     operator    host time per call, without the operators,
+--                               runtime calls and driver calls inside
+--     data_loading  annotation  time to fetch the next batch, in annotations
+--                               with DataLoader in their names
 --
--- An operator's caller is the operator around it. If a backward operator has none around it, its
--- caller is its forward operator. The backward pass of a new operator is therefore part of that
--- operator. Operators of one name are compared separately if their callers, or the callers of
--- these, have different names. Kernels launched outside operators are compared by their own names.
+-- An operator's caller is the operator around it. If a backward operator has no operator around it,
+-- its caller is its forward operator. The backward pass of a new operator is therefore part of the
+-- new operator. Operators of one name are compared separately if the names of their callers differ,
+-- or the names of their callers' callers. A kernel launched outside operators is compared by its
+-- own name, and the cause `kernels` then has this name. If one side has no recorded shapes, all
+-- calls count as calls on the same shapes.
 --
--- Counts are compared step by step: calls per call of the caller, shapes and kernels per call of
--- the operator. Outermost operators, and kernels outside operators, count per rank. If a rate is
--- the same in all steps of each side, any difference is a cause. Otherwise the difference has to
--- exceed the noise of the steps, which is measured as in step_diff.
+-- Calls, shapes and kernels are compared by rates:
+--   * calls of an operator per call of its caller; for outermost operators, calls per rank
+--   * calls with the same shapes per call of the operator
+--   * calls of a kernel per call of the operator on the same shapes; for kernels outside operators,
+--     calls per rank
+-- The query computes each rate in each step. If a rate is the same in all steps of a side, on both
+-- sides, any difference between the sides is a cause. Otherwise, the difference has to exceed the
+-- noise of the steps, which is measured as in step_diff. A change of `calls` is a cause only if the
+-- operator's calls per step change too.
 --
--- A duration has to change by more than the noise of the steps. For kernels and transfers it also
--- has to change by more than the noise of single calls, by at least 3 %, and by at least 0.1 % of
--- the base's step. For host_time and data_loading the limits are 10 % and 1 % of the step; if the
--- base has no steps, these two causes are not reported. A uniform change of the hardware below
--- these limits is not reported either.
+-- The other causes are compared by the duration per call. A duration has to change by more than
+-- the noise of the steps, and by at least these limits:
 --
--- For kernels and transfers, a change relative to the median kernel or transfer may take the place
--- of a change beyond the noise of steps. This applies if all of them vary together from step to
--- step, or if each side has only one step.
+--     cause                    of the duration  of the base's step
+--     kernel_time, transfer    3 %              0.1 %
+--     host_time, data_loading  10 %             1 %
 --
--- Times are GPU times, except for host_time and data_loading, which have host times. For calls and
--- shapes, the time is that of everything launched in the operator, at any depth. If it launches
--- nothing, it is the operator's host time. For calls, the difference is what the changed rate adds
--- to a step of the test. It leaves out what follows from the caller's own rate. Differences do not
--- add up to the step's difference, since host and GPU work overlap, and so do kernels. what_if
--- computes what a step would take.
+-- For example, if all kernels take 2 % longer on a slower GPU, the query reports no cause. If the
+-- base has no steps, host_time and data_loading are not reported, and kernel_time and transfer have
+-- only the limit of 3 %.
+--
+-- For kernel_time and transfer, the change also has to exceed the noise of single calls. They have
+-- a second test, which can replace the test against the noise of the steps. Each change is divided
+-- by the median change of all kernels, or of all transfers. The result has to exceed the noise of
+-- single calls and the noise of the steps relative to the median. This finds a change even if all
+-- kernels vary together from step to step, or if each side has only one step.
+--
+-- The times of a row are GPU time or host time:
+--   * host_time and data_loading: host time
+--   * kernels, kernel_time and transfer: GPU time
+--   * calls and shapes: time of all GPU activities launched in the operator, at any depth; if there
+--     are none, the operator's host time
+--
+-- For transfer, a collective counts once per step, not once per rank. Its calls and times per step
+-- and rank are therefore the per-step values divided by the number of ranks compared.
+--
+-- diff_per_step_ns depends on the cause:
+--
+--     shapes, kernels  test_per_step_ns - base_per_step_ns
+--     calls            added calls * mean time per call over both sides
+--     all others       test_per_step_ns minus the time that the test's calls
+--                      would take at the base's mean durations
+--
+-- The added calls are (test rate - base rate) * calls of the caller per step and rank in the test.
+--
+-- These values do not add up to the difference of the step times, since GPU activities overlap
+-- with each other and with work on the host. what_if computes the time that a step would save if a
+-- kernel or operator were faster.
 --
 -- since: 0.1
 -- grain: cause, name
 -- returns:
 --   cause             VARCHAR  -     what changes, as above
---   name              VARCHAR  -     operator, kernel, collective or annotation that changes
+--   name              VARCHAR  -     operator, kernel, collective or annotation that changes; for
+--                                    transfer: name, number of elements, data type and group size
 --   position          BIGINT   -     1 for the largest |diff_per_step_ns|
---   inside            VARCHAR  -     operators that call or launch it; only the first three by name
---                                    if there are more
---   base_detail       VARCHAR  -     shapes or kernels that only the base has, or has more often
---   test_detail       VARCHAR  -     shapes or kernels that only the test has, or has more often
---   base_calls        DOUBLE   -     calls per step and rank in the base
---   test_calls        DOUBLE   -     calls per step and rank in the test
---   time_of           VARCHAR  -     gpu or host: where the time of the next columns is spent
+--   inside            VARCHAR  -     callers of the operator, or operators that launch the kernel;
+--                                    only the first three by name if there are more; NULL if there
+--                                    are none
+--   base_detail       VARCHAR  -     shapes or kernels that are more frequent in the base; NULL
+--                                    unless cause is shapes or kernels
+--   test_detail       VARCHAR  -     shapes or kernels that are more frequent in the test; NULL
+--                                    unless cause is shapes or kernels
+--   base_calls        DOUBLE   -     calls per step and rank in the base; for cause kernels, calls
+--                                    of the changed kernels
+--   test_calls        DOUBLE   -     calls per step and rank in the test; for cause kernels, calls
+--                                    of the changed kernels
+--   time_of           VARCHAR  -     gpu or host: whether the next three columns are GPU time or
+--                                    host time
 --   base_per_step_ns  BIGINT   ns    time per step and rank in the base
 --   test_per_step_ns  BIGINT   ns    time per step and rank in the test
---   diff_per_step_ns  BIGINT   ns    time that the cause adds per step and rank
---   diff_ratio        DOUBLE   -     relative change of a call's duration, 0.2 is 20 % longer; NULL
---                                    for calls, shapes and kernels
---   diff_frac         DOUBLE   0-1   |diff_per_step_ns| / its sum over all rows
+--   diff_per_step_ns  BIGINT   ns    time that the cause adds per step and rank, as above
+--   diff_ratio        DOUBLE   -     relative change of the duration per call: 0.2 is 20 % longer;
+--                                    NULL for calls, shapes and kernels
+--   diff_frac         DOUBLE   0-1   |diff_per_step_ns| / sum of |diff_per_step_ns| over all rows;
+--                                    NULL if the sum is 0
 -- check: cause IN ('calls', 'shapes', 'kernels', 'kernel_time', 'transfer', 'host_time',
 --   'data_loading')
 -- check: time_of IN ('gpu', 'host')
@@ -78,8 +120,10 @@ CREATE OR REPLACE MACRO diff_causes_v1(
     test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
-    base_steps BIGINT[] := NULL,  -- steps of the base [default: all, inside and outside steps]
-    test_steps BIGINT[] := NULL  -- steps of the test [default: all, inside and outside steps]
+    base_steps BIGINT[] := NULL,  -- steps of the base
+                                  -- [default: all; the whole trace if there are no steps]
+    test_steps BIGINT[] := NULL  -- steps of the test
+                                 -- [default: all; the whole trace if there are no steps]
 ) AS TABLE
 WITH
 sampled AS MATERIALIZED (
@@ -144,7 +188,7 @@ callers AS (
     GROUP BY w.whole
     HAVING min(w.side) < max(w.side)
 ),
--- Operators that are called as often as before, per call of their caller.
+-- Operators whose calls per call of their caller do not change.
 steady AS MATERIALIZED (
     SELECT c.*
     FROM contexts AS c
@@ -185,7 +229,8 @@ changed_contexts AS MATERIALIZED (
 totals AS MATERIALIZED (
     FROM context_totals(changed_contexts, calls, in_contexts, activities, samples, counted)
 ),
--- If an operator's calls per step are the same, only its caller's rate changes: no cause.
+-- If an operator's calls per step do not change, its changed rate only balances a changed rate of
+-- its caller. This is no cause.
 call_causes AS (
     SELECT d.*
     FROM changed_contexts AS d

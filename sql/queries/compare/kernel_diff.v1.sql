@@ -1,30 +1,31 @@
 -- Count and time of each kernel, copy and memset, compared between two jobs.
 --
--- The query compares a base (before) with a test (after). Each is a job, or selected ranks or steps
--- of a job; both can be of the same job. By default the base is the first job by name, and the test
--- is the last.
+-- The query compares two sides: the base (before) and the test (after). A side is a job, or some
+-- ranks or steps of a job. Both sides can be of the same job. By default, the base is the first job
+-- by name, and the test is the last job by name.
 --
 --     kernel   base            test            count      per step
 --     gemm     [==) [==)       [===) [===)     unchanged  2 longer
 --     relu     [=)                             deleted    2 shorter
 --     clone                    [=)             added      2 longer
 --
--- Counts and totals cover everything that is selected. If the two sides are of different size,
--- compare the figures per step. They are the time of activities launched in steps, per step and
--- rank. If a side has no steps, they are its total per rank. `change` compares only the counts, as
--- in HTA. diff_causes reports what changes beyond noise.
+-- Counts and totals cover everything that is selected. If the sides differ in size, compare the
+-- columns with `per_step` in their names. They cover the activities launched in steps, divided by
+-- the number of steps of all ranks. For a side without steps, they are the total, divided by the
+-- number of ranks. `change` compares only the counts, as in HTA. diff_causes lists the changes that
+-- exceed noise.
 --
--- With `by_shape`, rows are also separated by grid and block.
+-- With `by_shape`, a row is one combination of name, grid and block.
 --
--- HTA's TraceDiff.compare_traces has these figures for devices, with durations cut to whole
+-- HTA's TraceDiff.compare_traces returns the same values for devices, but cuts durations to whole
 -- microseconds. It also counts synchronisations and annotations that are drawn on streams.
 --
 -- since: 0.1
 -- grain: name, grid, block
 -- returns:
---   name              VARCHAR   -      name of the kernel
---   grid              BIGINT[]  -      with by_shape: blocks in x, y, z; else NULL
---   block             BIGINT[]  -      with by_shape: threads in x, y, z; else NULL
+--   name              VARCHAR   -      name of the kernel, copy or memset
+--   grid              BIGINT[]  -      blocks in x, y, z; NULL without by_shape
+--   block             BIGINT[]  -      threads of a block in x, y, z; NULL without by_shape
 --   kind              VARCHAR   -      computation, communication or memory
 --   base_count        BIGINT    count  calls in the base
 --   test_count        BIGINT    count  calls in the test
@@ -35,10 +36,11 @@
 --   base_mean_ns      BIGINT    ns     mean duration in the base; NULL if base_count is 0
 --   test_mean_ns      BIGINT    ns     mean duration in the test; NULL if test_count is 0
 --   diff_mean_ns      BIGINT    ns     test_mean_ns - base_mean_ns; NULL if either is NULL
---   base_per_step_ns  BIGINT    ns     time in steps of the base, per step and rank
---   test_per_step_ns  BIGINT    ns     time in steps of the test, per step and rank
+--   base_per_step_ns  BIGINT    ns     time of activities in steps of the base, per step and rank
+--   test_per_step_ns  BIGINT    ns     time of activities in steps of the test, per step and rank
 --   diff_per_step_ns  BIGINT    ns     test_per_step_ns - base_per_step_ns
---   diff_frac         DOUBLE    0-1    |diff_per_step_ns| / its sum over all rows
+--   diff_frac         DOUBLE    0-1    |diff_per_step_ns| / sum of |diff_per_step_ns| over all
+--                                      rows; NULL if the sum is 0
 --   change            VARCHAR   -      change of the count: added, deleted, increased, decreased,
 --                                      unchanged
 -- check: base_count >= 0 AND test_count >= 0 AND base_count + test_count > 0
@@ -54,7 +56,7 @@ CREATE OR REPLACE MACRO kernel_diff_v1(
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
     base_steps BIGINT[] := NULL,  -- steps of the base [default: all, inside and outside steps]
     test_steps BIGINT[] := NULL,  -- steps of the test [default: all, inside and outside steps]
-    by_shape BOOLEAN := false,  -- one row per name, grid and block, not per name
+    by_shape BOOLEAN := false,  -- one row per name, grid and block instead of per name
     short_names BOOLEAN := false  -- names without template arguments and parameters
 ) AS TABLE
 WITH

@@ -1,17 +1,18 @@
 -- Host and GPU time of each nn.Module, compared between two jobs.
 --
--- The query compares a base (before) with a test (after). Each is a job, or selected ranks or steps
--- of a job; both can be of the same job. By default the base is the first job by name, and the test
--- is the last.
+-- The query compares two sides: the base (before) and the test (after). A side is a job, or some
+-- ranks or steps of a job. Both sides can be of the same job. By default, the base is the first job
+-- by name, and the test is the last job by name.
 --
--- Modules are compared by their place in the model, as in module_stats. A module's GPU activities
--- are also those of module_stats: its own and those of all modules that run in it. Only columns
--- with `self` in their names leave the inner modules out. The row without a module has the
--- activities that belong to none.
+-- Modules are compared by their place in the model. module_stats explains these places and which
+-- GPU activities belong to a module. A module's kernel time includes the activities of all modules
+-- that run in it. Only columns with `self` in their names leave out these inner modules. The row
+-- without a module has the activities that belong to no module.
 --
--- Counts and totals cover everything that is selected. Figures per step are the time of all
--- selected GPU activities, divided by the number of steps over all ranks. If a side has no steps,
--- they are divided by its ranks. `change` compares only the number of calls.
+-- Counts and totals cover everything that is selected. If the sides differ in size, compare the
+-- columns with `per_step` in their names. They are the kernel time of everything that is selected,
+-- inside and outside steps, divided by the number of steps of all ranks. For a side without steps,
+-- they are divided by the number of ranks. `change` compares only the number of calls.
 --
 -- since: 0.1
 -- grain: module
@@ -29,25 +30,30 @@
 --   test_mean_ns             BIGINT   ns     mean host duration of a call in the test; NULL if
 --                                            test_count is 0
 --   diff_mean_ns             BIGINT   ns     test_mean_ns - base_mean_ns; NULL if either is NULL
---   base_forward_kernel_ns   BIGINT   ns     sum of the durations of GPU activities launched
---                                            forward in the base
---   test_forward_kernel_ns   BIGINT   ns     sum of the durations of GPU activities launched
---                                            forward in the test
+--   base_forward_kernel_ns   BIGINT   ns     sum of the durations of GPU activities launched in the
+--                                            forward pass in the base
+--   test_forward_kernel_ns   BIGINT   ns     sum of the durations of GPU activities launched in the
+--                                            forward pass in the test
 --   diff_forward_kernel_ns   BIGINT   ns     test_forward_kernel_ns - base_forward_kernel_ns
---   base_backward_kernel_ns  BIGINT   ns     sum of the durations of GPU activities launched
---                                            backward in the base
---   test_backward_kernel_ns  BIGINT   ns     sum of the durations of GPU activities launched
---                                            backward in the test
+--   base_backward_kernel_ns  BIGINT   ns     sum of the durations of GPU activities launched in the
+--                                            backward pass in the base
+--   test_backward_kernel_ns  BIGINT   ns     sum of the durations of GPU activities launched in the
+--                                            backward pass in the test
 --   diff_backward_kernel_ns  BIGINT   ns     test_backward_kernel_ns - base_backward_kernel_ns
---   base_self_kernel_ns      BIGINT   ns     part of both sums in no module inside, in the base
---   test_self_kernel_ns      BIGINT   ns     part of both sums in no module inside, in the test
+--   base_self_kernel_ns      BIGINT   ns     part of base_forward_kernel_ns +
+--                                            base_backward_kernel_ns that belongs to no inner
+--                                            module
+--   test_self_kernel_ns      BIGINT   ns     part of test_forward_kernel_ns +
+--                                            test_backward_kernel_ns that belongs to no inner
+--                                            module
 --   diff_self_kernel_ns      BIGINT   ns     test_self_kernel_ns - base_self_kernel_ns
---   base_per_step_ns         BIGINT   ns     forward and backward time of the base, per step and
---                                            rank
---   test_per_step_ns         BIGINT   ns     forward and backward time of the test, per step and
---                                            rank
+--   base_per_step_ns         BIGINT   ns     base_forward_kernel_ns + base_backward_kernel_ns, per
+--                                            step and rank
+--   test_per_step_ns         BIGINT   ns     test_forward_kernel_ns + test_backward_kernel_ns, per
+--                                            step and rank
 --   diff_per_step_ns         BIGINT   ns     test_per_step_ns - base_per_step_ns
---   diff_frac                DOUBLE   0-1    |diff_self_kernel_ns| / its sum over all rows
+--   diff_frac                DOUBLE   0-1    |diff_self_kernel_ns| / sum of |diff_self_kernel_ns|
+--                                            over all rows; NULL if the sum is 0
 --   change                   VARCHAR  -      change of the count: added, deleted, increased,
 --                                            decreased, unchanged
 -- check: diff_count = test_count - base_count AND diff_total_ns = test_total_ns - base_total_ns
@@ -114,7 +120,7 @@ summed AS (
     FROM measured
     GROUP BY module
 ),
--- Figures per step are of the kernels, not of host time.
+-- The columns per step have the time of GPU activities, not host time.
 totals AS (
     SELECT
         * EXCLUDE (base_count, test_count, base_host_ns, test_host_ns),

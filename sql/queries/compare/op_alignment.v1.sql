@@ -1,9 +1,10 @@
--- Two runs aligned operator by operator: what is new, gone or changed, and its cost.
+-- Two jobs aligned operator by operator: which operators are new, gone or changed, and their cost.
 --
--- The query aligns a base (before) with a test (after). By default each is the first step on the
--- lowest rank of a job: the first job by name for the base, the last one for the test. If that rank
--- has no steps, it is the whole trace. If several ranks and steps are selected, their operators
--- follow one another.
+-- The query aligns a base (before) with a test (after). By default, the base is the first job by
+-- name, and the test is the last job by name. From each job, the query takes the first step on the
+-- lowest rank, unless other ranks or steps are selected. If that rank has no steps, the query takes
+-- its whole trace. If several ranks or steps are selected, operators are listed rank by rank and
+-- step by step.
 --
 --     base          test          relation   position
 --     mm  [8,8]     mm  [8,8]     matched    1
@@ -13,24 +14,31 @@
 --     mm  [8,8]     mm  [8,16]    reshaped   5
 --     gelu [8,8]    silu [8,8]    renamed    6
 --
--- Operators are in the order in which they begin, thread by thread. The thread of the step comes
--- first. The other threads follow in the order of their first operators.
+-- Within a step, operators are listed thread by thread, and in a thread by their start. The thread
+-- of the ProfilerStep annotation comes first. The other threads follow in the order of their first
+-- operators.
+--
+-- The query pairs operators in three passes. Each pass pairs operators that earlier passes left
+-- over, and keeps the order of the pairs:
 --
 --     relation  which operators
---     matched   same name and same shapes; they are a longest common subsequence of the two
---               sequences, so that as many as possible match
---     reshaped  between two matched ones: same name, other shapes
---     renamed   between those pairs: same shapes, other name; without shapes, only if both sides
---               have the same number of operators left there
+--     matched   same name and same shapes; as many as possible match: they
+--               are a longest common subsequence of the two sides
+--     reshaped  same name, other shapes, between the same matched operators
+--     renamed   same shapes, other name, between the same pairs; operators
+--               without shapes only if both sides have the same number of
+--               operators left there
 --     removed   left over in the base
 --     inserted  left over in the test
 --
--- If either trace has no shapes, only names have to match.
+-- If one side has no shapes at all, operators match by name only.
 --
--- An operator's kernels are those that it launches itself, with no operator in between.
+-- An operator's kernels are the GPU activities that it launches itself, with no operator in
+-- between.
 --
--- A Python function in hta_sql finds the common subsequence, exactly. 100,000 operators take a few
--- seconds. DuckDB's shell alone cannot run this query.
+-- A Python function of hta_sql computes the longest common subsequence, exactly. For 100,000
+-- operators this takes a few seconds. DuckDB's shell does not have this function and cannot run the
+-- query.
 --
 -- since: 0.1
 -- grain: position
@@ -41,18 +49,21 @@
 --   test_name          VARCHAR  -      operator in the test; NULL if removed
 --   base_dur_ns        BIGINT   ns     host duration in the base
 --   test_dur_ns        BIGINT   ns     host duration in the test
---   diff_dur_ns        BIGINT   ns     test_dur_ns - base_dur_ns; NULL if either is missing
---   kernel_change      VARCHAR  -      same, replaced, added or removed, by the kernels' short
---                                      names; NULL if neither side has kernels
---   base_kernels       VARCHAR  -      its kernels' short names in the base, in order, joined by |
---   test_kernels       VARCHAR  -      its kernels' short names in the test, in order, joined by |
+--   diff_dur_ns        BIGINT   ns     test_dur_ns - base_dur_ns; NULL if inserted or removed
+--   kernel_change      VARCHAR  -      change of the list of kernels: same, replaced, added or
+--                                      removed; NULL if neither side has kernels
+--   base_kernels       VARCHAR  -      short names of the operator's kernels in the base, in order,
+--                                      joined by |
+--   test_kernels       VARCHAR  -      short names of the operator's kernels in the test, in order,
+--                                      joined by |
 --   base_kernel_count  BIGINT   count  number of these kernels in the base
 --   test_kernel_count  BIGINT   count  number of these kernels in the test
---   base_kernel_ns     BIGINT   ns     sum of their durations in the base
---   test_kernel_ns     BIGINT   ns     sum of their durations in the test
---   diff_kernel_ns     BIGINT   ns     test_kernel_ns - base_kernel_ns; a missing operator takes 0
---   base_input_dims    VARCHAR  -      sizes of its inputs in the base, as JSON
---   test_input_dims    VARCHAR  -      sizes of its inputs in the test, as JSON
+--   base_kernel_ns     BIGINT   ns     sum of the durations of these kernels in the base
+--   test_kernel_ns     BIGINT   ns     sum of the durations of these kernels in the test
+--   diff_kernel_ns     BIGINT   ns     test_kernel_ns - base_kernel_ns, with 0 for a side without
+--                                      the operator
+--   base_input_dims    VARCHAR  -      sizes of the operator's inputs in the base, as JSON
+--   test_input_dims    VARCHAR  -      sizes of the operator's inputs in the test, as JSON
 --   base_rank          INTEGER  -      rank of the operator in the base
 --   test_rank          INTEGER  -      rank of the operator in the test
 --   base_event_id      BIGINT   -      event_id of the operator in the base
@@ -69,8 +80,10 @@ CREATE OR REPLACE MACRO op_alignment_v1(
     test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: the lowest]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: the lowest]
-    base_steps BIGINT[] := NULL,  -- steps of the base [default: the first; else the whole trace]
-    test_steps BIGINT[] := NULL  -- steps of the test [default: the first; else the whole trace]
+    base_steps BIGINT[] := NULL,  -- steps of the base
+                                  -- [default: the first; the whole trace if there are no steps]
+    test_steps BIGINT[] := NULL  -- steps of the test
+                                 -- [default: the first; the whole trace if there are no steps]
 ) AS TABLE
 WITH
 sequences AS MATERIALIZED (
@@ -91,8 +104,8 @@ matched_places AS (
     UNION ALL
     SELECT 'test' AS side, test_place AS paired_place FROM matched
 ),
--- Second pass: same name in the same gap between matched operators. The number of matched
--- operators before it identifies a gap.
+-- Second pass: same name in the same gap between matched operators. A gap is identified by the
+-- number of matched operators before the gap.
 gaps AS MATERIALIZED (
     SELECT
         s.side,

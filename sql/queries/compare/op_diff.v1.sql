@@ -1,33 +1,35 @@
 -- Count and time of each operator and host call, compared between two jobs.
 --
--- The query compares a base (before) with a test (after). Each is a job, or selected ranks or steps
--- of a job; both can be of the same job. By default the base is the first job by name, and the test
--- is the last.
+-- The query compares two sides: the base (before) and the test (after). A side is a job, or some
+-- ranks or steps of a job. Both sides can be of the same job. By default, the base is the first job
+-- by name, and the test is the last job by name.
 --
 -- All host calls count: operators, annotations, Python functions, runtime and driver calls. With
--- `only_cats := ['cpu_op']` only operators count. Totals include the calls inside a call. Self time
--- leaves them out, so that self times add up. An operator's kernels are those that it launches
--- itself, with no operator in between.
+-- `only_cats := ['cpu_op']`, only operators count. The total time of a call includes the calls
+-- inside it. Its self time leaves these calls out, so the self times of different rows can be added
+-- up. An operator's kernels are the GPU activities that it launches itself, with no operator in
+-- between. Other calls have no kernels.
 --
--- Counts and totals cover everything that is selected. If the two sides are of different size,
--- compare the figures per step. They are the time of calls that begin in steps, per step and rank.
--- If a side has no steps, they are its total per rank. `change` compares only the counts, as in
--- HTA. diff_causes reports what changes beyond noise.
+-- Counts and totals cover everything that is selected. If the sides differ in size, compare the
+-- columns with `per_step` in their names. They cover the calls that begin in steps, divided by the
+-- number of steps of all ranks. For a side without steps, they are the total, divided by the number
+-- of ranks. `change` compares only the counts, as in HTA. diff_causes lists the changes that exceed
+-- noise.
 --
--- With `by_shape`, calls are also separated by the shapes of their inputs. An operator that runs on
--- other shapes is then deleted with the old shapes and added with the new ones. input_dims is NULL
--- if the profiler did not record shapes.
+-- With `by_shape`, a row is one combination of name and shapes of the inputs. If an operator runs
+-- on other shapes in the test, the row with the old shapes is deleted, and the row with the new
+-- shapes is added. input_dims is NULL if the profiler did not record shapes.
 --
--- HTA's TraceDiff.compare_traces and ops_diff have these figures for the host, with durations cut
--- to whole microseconds.
+-- HTA's TraceDiff.compare_traces and ops_diff return the same values for the host, but cut
+-- durations to whole microseconds.
 --
 -- since: 0.1
 -- grain: name, input_dims
 -- returns:
 --   name                VARCHAR  -      name of the operator or call
---   input_dims          VARCHAR  -      with by_shape: sizes of its inputs, as JSON; else NULL
---   cat                 VARCHAR  -      category in the trace; the first by name if there are
---                                       several
+--   input_dims          VARCHAR  -      sizes of the inputs, as JSON; NULL without by_shape
+--   cat                 VARCHAR  -      category in the trace; if there are several, the first by
+--                                       name
 --   base_count          BIGINT   count  calls in the base
 --   test_count          BIGINT   count  calls in the test
 --   diff_count          BIGINT   count  test_count - base_count
@@ -37,21 +39,24 @@
 --   base_mean_ns        BIGINT   ns     mean duration in the base; NULL if base_count is 0
 --   test_mean_ns        BIGINT   ns     mean duration in the test; NULL if test_count is 0
 --   diff_mean_ns        BIGINT   ns     test_mean_ns - base_mean_ns; NULL if either is NULL
---   base_self_ns        BIGINT   ns     sum of the durations in the base without the calls inside
---   test_self_ns        BIGINT   ns     sum of the durations in the test without the calls inside
+--   base_self_ns        BIGINT   ns     self time: sum of the durations in the base, without the
+--                                       calls inside
+--   test_self_ns        BIGINT   ns     self time: sum of the durations in the test, without the
+--                                       calls inside
 --   diff_self_ns        BIGINT   ns     test_self_ns - base_self_ns
---   base_kernel_count   BIGINT   count  GPU activities that the operators launch themselves in the
+--   base_kernel_count   BIGINT   count  GPU activities that the operator launches itself in the
 --                                       base
---   test_kernel_count   BIGINT   count  GPU activities that the operators launch themselves in the
+--   test_kernel_count   BIGINT   count  GPU activities that the operator launches itself in the
 --                                       test
 --   diff_kernel_count   BIGINT   count  test_kernel_count - base_kernel_count
---   base_kernel_ns      BIGINT   ns     sum of the durations of these activities
---   test_kernel_ns      BIGINT   ns     sum of the durations of these activities
+--   base_kernel_ns      BIGINT   ns     sum of the durations of these activities in the base
+--   test_kernel_ns      BIGINT   ns     sum of the durations of these activities in the test
 --   diff_kernel_ns      BIGINT   ns     test_kernel_ns - base_kernel_ns
---   base_per_step_ns    BIGINT   ns     time in steps of the base, per step and rank
---   test_per_step_ns    BIGINT   ns     time in steps of the test, per step and rank
+--   base_per_step_ns    BIGINT   ns     time of calls in steps of the base, per step and rank
+--   test_per_step_ns    BIGINT   ns     time of calls in steps of the test, per step and rank
 --   diff_per_step_ns    BIGINT   ns     test_per_step_ns - base_per_step_ns
---   diff_frac           DOUBLE   0-1    |diff_per_step_ns| / its sum over all rows
+--   diff_frac           DOUBLE   0-1    |diff_per_step_ns| / sum of |diff_per_step_ns| over all
+--                                       rows; NULL if the sum is 0
 --   change              VARCHAR  -      change of the count: added, deleted, increased, decreased,
 --                                       unchanged
 -- check: base_count >= 0 AND test_count >= 0 AND base_count + test_count > 0
@@ -70,7 +75,7 @@ CREATE OR REPLACE MACRO op_diff_v1(
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
     base_steps BIGINT[] := NULL,  -- steps of the base [default: all, inside and outside steps]
     test_steps BIGINT[] := NULL,  -- steps of the test [default: all, inside and outside steps]
-    by_shape BOOLEAN := false,  -- one row per name and shapes, not per name
+    by_shape BOOLEAN := false,  -- one row per name and shapes instead of per name
     only_cats VARCHAR[] := NULL  -- categories of the trace to count, such as cpu_op [default: all]
 ) AS TABLE
 WITH
@@ -87,7 +92,7 @@ calls AS MATERIALIZED (
         o.name,
         CASE WHEN by_shape THEN o.input_dims END AS input_dims,
         o.dur_ns,
-        -- If another call crosses this one, the other one is on the stack from there on.
+        -- A call that another call crosses leaves the stack when the other call begins.
         coalesce(o.cut_ns, o.end_ns) - o.start_ns AS on_stack_ns,
         o.step IS NOT NULL AS is_in_step,
         is_of_side(o.job, o.rank, o.step, j.base, base_ranks, base_steps) AS is_base,

@@ -1,38 +1,45 @@
--- What changed beyond noise in the newest run of a program, ranked.
+-- Changes beyond noise in the newest run of a program, compared with earlier runs, ranked.
 --
--- Runs, values and intervals are those of `baseline`. `change` is increased or decreased if the
--- newest run's value is outside the expected interval and differs from the mean by at least 1 %. A
--- kernel is added if no earlier run has it. It is deleted if the newest run does not have it and
--- low_ns is above 0. With one earlier run the noise is not known. Then `change` is NULL, unless the
--- value is the same or the kernel is added.
+-- baseline explains which earlier runs count, the value of a run and the expected interval.
+-- `change` is the first of these values that applies:
+--   * added: no earlier run has the kernel.
+--   * deleted: the newest run does not have the kernel, and low_ns is above 0.
+--   * NULL: only one earlier run has a value, and the newest run's value differs from it. The noise
+--     is not known.
+--   * increased or decreased: the newest run's value is outside the expected interval and differs
+--     from the mean by at least 1 %.
+--   * unchanged: all other cases.
 --
---     runs before    x  xx x  x                   low_ns [xxxxxxxxx] high_ns
---     newest                         o            increased
+--     earlier runs   x  xx x  x                   low_ns [xxxxxxxxx] high_ns
+--     newest run                     o            increased
+--
+-- step_time has no row if the newest run or all earlier runs have no steps. Without earlier runs,
+-- the query returns no rows.
 --
 -- since: 0.1
 -- grain: kind, name
 -- returns:
 --   kind        VARCHAR  -      step or kernel, as in baseline
 --   name        VARCHAR  -      metric of the step, or name of the kernel
---   position    BIGINT   -      1 for the largest |diff_ns| of those that change; all others follow
---   change      VARCHAR  -      added, deleted, increased, decreased, unchanged; NULL if the noise
---                               is not known
+--   position    BIGINT   -      place in the list, from 1: first the rows that changed, then all
+--                               others, each by |diff_ns|, the largest first
+--   change      VARCHAR  -      added, deleted, increased, decreased or unchanged; NULL if the
+--                               noise is not known
 --   test_ns     BIGINT   ns     value of the newest run
---   mean_ns     BIGINT   ns     trimmed mean of the earlier runs
+--   mean_ns     BIGINT   ns     trimmed mean of the earlier runs' values
 --   diff_ns     BIGINT   ns     test_ns - mean_ns
 --   diff_ratio  DOUBLE   -      diff_ns / mean_ns: 0.03 is 3 % more
---   low_ns      BIGINT   ns     lower end of the expected interval; NULL if there are fewer than
---                               two earlier runs
+--   low_ns      BIGINT   ns     lower end of the expected interval; NULL if run_count is 1
 --   high_ns     BIGINT   ns     upper end of the expected interval; NULL if low_ns is NULL
---   run_count   BIGINT   count  earlier runs
---   job         VARCHAR  -      job of the newest run
+--   run_count   BIGINT   count  earlier runs that have a value: for step_time, the runs with steps
+--   job         VARCHAR  -      name of the newest run
 -- check: position > 0 AND run_count > 0
 -- check: diff_ns = test_ns - mean_ns
 -- check: change <> 'increased' OR test_ns > high_ns
 -- check: change <> 'decreased' OR test_ns < low_ns
 -- reads: comparable_runs, noise_t, standard_error, trimmed_mean, values_by_run, values_of_runs
 CREATE OR REPLACE MACRO regressions_v1(
-    newest_job VARCHAR := NULL,  -- run to judge [default: the one that began last]
+    newest_job VARCHAR := NULL,  -- newest run [default: the job that began last]
     job_contains VARCHAR := NULL,  -- only jobs whose names contain this [default: all]
     run_limit INTEGER := 10,  -- maximum number of earlier runs; the latest ones count
     short_names BOOLEAN := true  -- kernel names without template arguments and parameters

@@ -1,52 +1,72 @@
 -- Step time and its parts, compared between two jobs and tested against noise.
 --
--- The query compares a base (before) with a test (after). Each is a job, or selected ranks or steps
--- of a job; both can be of the same job. By default the base is the first job by name, and the test
--- is the last.
+-- The query compares two sides: the base (before) and the test (after). A side is a job, or some
+-- ranks or steps of a job. Both sides can be of the same job. By default, the base is the first job
+-- by name, and the test is the last job by name.
 --
--- A row is a metric of a step. Its value in one step is the mean over the ranks. step_time is the
--- step's duration on the host. All other metrics are of the activities launched in the step, as in
--- step_breakdown, summed over a rank's devices. gpu_span is the time from the start of the first
--- activity to the end of the last. idle, compute, exposed_communication and exposed_memory add up
--- to gpu_span. kernel_sum is the sum of the activities' durations.
+-- A row is one metric of a step. Rows are in this order:
 --
--- Yuen's test (1974) decides whether two sets of steps differ. It compares their trimmed means,
--- which leave out a fifth of the values at each end, with the scatter of the steps. The interval
--- from diff_low_ns to diff_high_ns contains the true difference in at least 995 of 1,000 cases, if
--- the noise from run to run is no larger than that from step to step. `regressions` measures the
--- noise of many runs. With three steps on each side, a difference has to be seven times as large as
--- the standard deviation of a step. With one step on each side, the noise is not known and the
--- interval is NULL.
+--     step_time              duration of the step on the host
+--     gpu_span               from the first activity's start to the last
+--                            activity's end
+--     gpu_busy               time with at least one activity
+--     idle                   time in gpu_span without any activity
+--     compute                time with computation
+--     exposed_communication  time with communication but no computation
+--     exposed_memory         time with copies or memsets and nothing else
+--     communication          time with communication
+--     memory                 time with copies or memsets
+--     kernel_sum             sum of the activities' durations
 --
--- A side without steps has one value per metric, for everything that is selected, and no step_time.
+--     gpu_span = idle + compute + exposed_communication + exposed_memory
+--
+-- All metrics except step_time cover the activities launched in the step, as in step_breakdown, and
+-- are summed over a rank's devices. The value of a metric in one step is the mean over the ranks. A
+-- metric that is always 0 has no row.
+--
+-- If a side has no steps, each metric has one value on that side, which covers the whole trace.
+-- step_time has no value there.
+--
+-- Yuen's test (1974) decides whether the steps of the two sides differ. It compares the difference
+-- of the two trimmed means with the scatter of the steps. A trimmed mean leaves out a fifth of the
+-- values at each end, rounded down.
+--
+-- The interval from diff_low_ns to diff_high_ns contains the true difference in at least 995 of
+-- 1,000 cases. This holds if the noise from run to run is no larger than the noise from step to
+-- step. `regressions` uses the noise from run to run. With three steps on each side, a difference
+-- is significant if it is at least seven times the standard deviation of a step. With one step on
+-- each side, the noise is not known, and the interval is NULL.
 --
 -- since: 0.1
 -- grain: name
 -- returns:
 --   name            VARCHAR  -      metric, as above
---   base_count      BIGINT   count  steps of the base
---   test_count      BIGINT   count  steps of the test
+--   base_count      BIGINT   count  steps of the base in which the metric has a value
+--   test_count      BIGINT   count  steps of the test in which the metric has a value
 --   diff_count      BIGINT   count  test_count - base_count
---   base_total_ns   BIGINT   ns     sum over the steps of the base
---   test_total_ns   BIGINT   ns     sum over the steps of the test
+--   base_total_ns   BIGINT   ns     sum of the values over the steps of the base
+--   test_total_ns   BIGINT   ns     sum of the values over the steps of the test
 --   diff_total_ns   BIGINT   ns     test_total_ns - base_total_ns
---   base_mean_ns    BIGINT   ns     trimmed mean of the steps of the base; NULL if there are none
---   test_mean_ns    BIGINT   ns     trimmed mean of the steps of the test; NULL if there are none
+--   base_mean_ns    BIGINT   ns     trimmed mean over the steps of the base; NULL if base_count is
+--                                   0
+--   test_mean_ns    BIGINT   ns     trimmed mean over the steps of the test; NULL if test_count is
+--                                   0
 --   diff_mean_ns    BIGINT   ns     test_mean_ns - base_mean_ns; NULL if either is NULL
 --   diff_low_ns     BIGINT   ns     lower end of the interval of diff_mean_ns; NULL if the noise is
 --                                   not known
 --   diff_high_ns    BIGINT   ns     upper end of the interval of diff_mean_ns; NULL if the noise is
 --                                   not known
 --   diff_ratio      DOUBLE   -      diff_mean_ns / base_mean_ns: 0.03 is 3 % more
---   base_median_ns  BIGINT   ns     median of the steps of the base
---   test_median_ns  BIGINT   ns     median of the steps of the test
+--   base_median_ns  BIGINT   ns     median over the steps of the base
+--   test_median_ns  BIGINT   ns     median over the steps of the test
 --   base_mad_ns     BIGINT   ns     median absolute deviation of the steps of the base from their
 --                                   median
 --   test_mad_ns     BIGINT   ns     median absolute deviation of the steps of the test from their
 --                                   median
 --   is_significant  BOOLEAN  -      whether the interval excludes 0; NULL if the noise is not known
---   change          VARCHAR  -      added, deleted, or beyond noise increased or decreased; else
---                                   unchanged; NULL if the noise is not known and the means differ
+--   change          VARCHAR  -      added or deleted if only one side has values; increased or
+--                                   decreased if significant; else unchanged; NULL if the noise is
+--                                   not known and the means differ
 -- check: base_count >= 0 AND test_count >= 0 AND base_count + test_count > 0
 -- check: diff_low_ns <= diff_mean_ns AND diff_mean_ns <= diff_high_ns
 -- check: diff_mean_ns <> 0 OR change = 'unchanged'
@@ -58,8 +78,10 @@ CREATE OR REPLACE MACRO step_diff_v1(
     test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
-    base_steps BIGINT[] := NULL,  -- steps of the base [default: all, inside and outside steps]
-    test_steps BIGINT[] := NULL  -- steps of the test [default: all, inside and outside steps]
+    base_steps BIGINT[] := NULL,  -- steps of the base
+                                  -- [default: all; the whole trace if there are no steps]
+    test_steps BIGINT[] := NULL  -- steps of the test
+                                 -- [default: all; the whole trace if there are no steps]
 ) AS TABLE
 WITH
 sampled AS MATERIALIZED (
@@ -77,7 +99,7 @@ sides AS (
         list(value_ns ORDER BY value_ns) FILTER (side = 'test') AS test_sorted
     FROM samples
     GROUP BY name
-    -- A metric that is always 0, such as those of GPUs on a host without any, has no row.
+    -- A metric that is always 0 has no row, for example GPU metrics without GPU activities.
     HAVING max(value_ns) > 0
 ),
 measured AS (

@@ -1,24 +1,36 @@
 -- Idle, compute and exposed time of devices, compared between two jobs.
 --
--- The query compares a base (before) with a test (after). Each is a job, or selected ranks or steps
--- of a job; both can be of the same job. By default the base is the first job by name, and the test
--- is the last.
+-- The query compares two sides: the base (before) and the test (after). A side is a job, or some
+-- ranks or steps of a job. Both sides can be of the same job. By default, the base is the first job
+-- by name, and the test is the last job by name.
 --
--- The rows are the metrics of temporal_breakdown, which defines them, summed over devices. idle,
--- compute, exposed_communication and exposed_memory add up to span. busy is the span without idle.
--- non_compute is the sum of the two exposed metrics. communication and memory include the time that
--- other activities hide.
+-- A row is one metric, summed over devices. The metrics are those of temporal_breakdown, which
+-- explains them:
 --
--- Totals cover everything that is selected. Figures per step are totals divided by the number of
--- steps over all ranks. If a side has no steps, they are divided by its ranks. `change` compares
--- the totals.
+--     span                   from the first activity's start to the last
+--                            activity's end
+--     busy                   time with at least one activity
+--     idle                   time in the span without any activity
+--     compute                time with computation
+--     non_compute            busy time without computation
+--     exposed_communication  time with communication but no computation
+--     exposed_memory         time with copies or memsets and nothing else
+--     communication          time with communication, exposed or hidden
+--     memory                 time with copies or memsets, exposed or hidden
+--
+--     span = idle + compute + exposed_communication + exposed_memory
+--     non_compute = exposed_communication + exposed_memory
+--
+-- Totals cover everything that is selected, inside and outside steps. Columns with `per_step` in
+-- their names are these totals, divided by the number of steps of all ranks. For a side without
+-- steps, they are divided by the number of ranks. `change` compares the totals.
 --
 -- since: 0.1
 -- grain: name
 -- returns:
 --   name              VARCHAR  -      metric, as above
---   base_count        BIGINT   count  devices in the base, over all ranks
---   test_count        BIGINT   count  devices in the test, over all ranks
+--   base_count        BIGINT   count  devices with activities in the base, over all ranks
+--   test_count        BIGINT   count  devices with activities in the test, over all ranks
 --   diff_count        BIGINT   count  test_count - base_count
 --   base_total_ns     BIGINT   ns     sum over the devices of the base
 --   test_total_ns     BIGINT   ns     sum over the devices of the test
@@ -26,13 +38,14 @@
 --   base_mean_ns      BIGINT   ns     mean per device of the base; NULL if base_count is 0
 --   test_mean_ns      BIGINT   ns     mean per device of the test; NULL if test_count is 0
 --   diff_mean_ns      BIGINT   ns     test_mean_ns - base_mean_ns; NULL if either is NULL
---   base_frac         DOUBLE   0-1    share of the base's span
---   test_frac         DOUBLE   0-1    share of the test's span
---   base_per_step_ns  BIGINT   ns     total of the base, per step and rank
---   test_per_step_ns  BIGINT   ns     total of the test, per step and rank
+--   base_frac         DOUBLE   0-1    base_total_ns / base_total_ns of span
+--   test_frac         DOUBLE   0-1    test_total_ns / test_total_ns of span
+--   base_per_step_ns  BIGINT   ns     base_total_ns, per step and rank
+--   test_per_step_ns  BIGINT   ns     test_total_ns, per step and rank
 --   diff_per_step_ns  BIGINT   ns     test_per_step_ns - base_per_step_ns
---   diff_frac         DOUBLE   0-1    |diff_per_step_ns| / its sum over the four metrics that add
---                                     up to span; NULL for other metrics
+--   diff_frac         DOUBLE   0-1    |diff_per_step_ns| / sum of |diff_per_step_ns| over the four
+--                                     metrics that add up to span; NULL for other metrics, or if
+--                                     the sum is 0
 --   change            VARCHAR  -      change of the total: added, deleted, increased, decreased,
 --                                     unchanged
 -- check: base_count > 0 OR (test_count > 0 AND base_total_ns = 0)
@@ -65,7 +78,7 @@ activities AS (
     CROSS JOIN compared_jobs(base_job, test_job) AS j
     WHERE is_compared(a.job, j.base, j.test, base_job, test_job)
 ),
--- busy_times separates rows by `step`, which stands for the side here: 0 base, 1 test.
+-- busy_times has one row per `step`. Here `step` is the number of the side: 0 base, 1 test.
 of_sides AS (
     SELECT job, rank, device, 0::BIGINT AS step, kind, start_ns, end_ns
     FROM activities

@@ -1,39 +1,41 @@
--- The kernels of all jobs by GPU time, and how fast each job runs them.
+-- The kernels of all jobs by GPU time, and how much their speed differs by job.
 --
--- The query adds up the rows of job_kernels over jobs. A row is one kernel, copy or memset that one
--- operator launched with arguments of one shape, on GPUs of one name. What job_kernels folds into
--- the rest of a job has no row here, but counts in total_frac.
+-- The query adds up the stored rows of job_kernels over jobs. A row is one kernel, copy or memset,
+-- with the operator that launched it, the shapes of the operator's arguments and the name of the
+-- GPU. The rows of job_kernels with is_rest have no row here, but their time counts in total_frac.
 --
--- A job's speed is its mean time per call and, if operations are known, its achieved_tflops: the
--- operations divided by the time of their calls. Each job gives one value, whatever its size:
+-- Each job has one speed per row, no matter how often it calls the kernel: its mean time per call.
+-- If the number of operations is known, the job also has one achieved_tflops: the operations
+-- divided by the time of their calls. Percentiles of the mean times are not interpolated:
 --
---     mean_p10_ns   10th percentile of the jobs' mean times: from the fastest job on, the first
---                   at which a tenth of the jobs is reached
---     mean_p50_ns   the same for half of the jobs
+--     mean_p10_ns  the shortest of the jobs' mean times that at least 10 % of
+--                  the jobs do not exceed
+--     mean_p50_ns  the shortest of the jobs' mean times that at least 50 % of
+--                  the jobs do not exceed
 --
---     saved_p10_ns  sum over jobs of total_ns - count * mean_p10_ns, where this is positive
---     saved_p50_ns  the same with mean_p50_ns
+-- saved_p10_ns is the GPU time saved if every slower job took only mean_p10_ns per call.
+-- saved_p50_ns is the same for mean_p50_ns:
 --
--- saved_p10_ns is the GPU time saved if every slower job ran the kernel as fast as the best tenth
--- of the jobs; saved_p50_ns, as fast as the median job. Both are NULL for communication, since its
--- kernels wait for other ranks. Both are also NULL if shapes are not recorded, since one row then
--- mixes calls of all sizes. Kernels that run at the same time each count in full, so steps may get
--- shorter by less than that.
+--     saved_p10_ns = sum over jobs of max(0, total_ns - count * mean_p10_ns)
+--
+-- Both are NULL for communication, since its kernels wait for other ranks. Both are also NULL if
+-- shapes are not recorded, since the row then mixes calls of all sizes. Kernels that run at the
+-- same time each count in full, so steps may get shorter by less than the time saved.
 --
 -- since: 0.1
 -- grain: device_name, kind, name, op_name, input_dims, input_types, concrete_inputs
 -- needs: `hta-sql materialize`
 -- returns:
---   device_name      VARCHAR  -      GPU
+--   device_name      VARCHAR  -      name of the GPU
 --   kind             VARCHAR  -      computation, communication or memory
 --   name             VARCHAR  -      name of the kernel, copy or memset
---   op_name          VARCHAR  -      operator that launched it
+--   op_name          VARCHAR  -      operator that launched it; NULL if there is none
 --   input_dims       VARCHAR  -      JSON: sizes of each argument of the operator
 --   input_types      VARCHAR  -      JSON: type of each argument
---   concrete_inputs  VARCHAR  -      JSON: other arguments' values; NULL if operations are not
---                                    known
---   position         BIGINT   -      1 for the longest total
---   job_count        BIGINT   count  jobs that run it
+--   concrete_inputs  VARCHAR  -      JSON: values of the other arguments; NULL if the number of
+--                                    operations is not known
+--   position         BIGINT   -      position by total_ns, 1 for the longest
+--   job_count        BIGINT   count  jobs that run the kernel
 --   count            BIGINT   count  calls of the kernel
 --   total_ns         BIGINT   ns     sum of the calls' durations
 --   total_frac       DOUBLE   0-1    share of the GPU time of all activities of the jobs
@@ -41,11 +43,12 @@
 --   mean_p10_ns      BIGINT   ns     10th percentile over jobs of the mean time per call
 --   mean_p50_ns      BIGINT   ns     median over jobs of the mean time per call
 --   mean_max_ns      BIGINT   ns     mean time per call in the slowest job
---   tflops_min       DOUBLE   -      achieved 1e12 operations per second, in the slowest job
---   tflops_p50       DOUBLE   -      the same, median over jobs
---   tflops_max       DOUBLE   -      the same, in the fastest job
---   saved_p10_ns     BIGINT   ns     GPU time saved if all jobs matched the best tenth of them
---   saved_p50_ns     BIGINT   ns     GPU time saved if all jobs matched the median job
+--   tflops_min       DOUBLE   -      achieved_tflops of the slowest job, in 1e12 operations per
+--                                    second; NULL if operations are not known for any job
+--   tflops_p50       DOUBLE   -      median of achieved_tflops over jobs
+--   tflops_max       DOUBLE   -      achieved_tflops of the fastest job
+--   saved_p10_ns     BIGINT   ns     GPU time saved if slower jobs took mean_p10_ns per call
+--   saved_p50_ns     BIGINT   ns     GPU time saved if slower jobs took mean_p50_ns per call
 -- check: job_count > 0 AND count >= job_count AND position > 0
 -- check: total_frac BETWEEN 0 AND 1
 -- check: mean_min_ns <= mean_p10_ns AND mean_p10_ns <= mean_p50_ns AND mean_p50_ns <= mean_max_ns
@@ -58,7 +61,7 @@
 CREATE OR REPLACE MACRO fleet_kernels_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to add up [default: all]
     top_k INTEGER := 100,  -- rows to report
-    min_jobs INTEGER := 1  -- least number of jobs that run a kernel
+    min_jobs INTEGER := 1  -- least number of jobs that a kernel has to run in
 ) AS TABLE
 WITH
 jobs_kernels AS (

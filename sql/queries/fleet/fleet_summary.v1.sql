@@ -1,20 +1,21 @@
 -- How all jobs used their GPU time, by team or another tag and by week.
 --
--- The query adds up the stored rows of job_summary over all jobs that have the same value of the
--- tag and began in the same week. Times are sums, and fractions are computed from the sums, so that
--- each job counts in proportion to its GPU time. The query reads what `hta-sql materialize` has
--- stored. It leaves out jobs without stored results, with a warning.
+-- The query adds up the stored rows of job_summary. There is one row for all jobs that have the
+-- same value of the tag and began in the same week. Times are sums, and fractions are computed from
+-- the sums, so each job counts in proportion to its GPU time. The query reads what `hta-sql
+-- materialize` has stored. Jobs without stored results are left out, with a warning.
 --
--- GPU time is what was traced, not what the jobs ran: a week-long job with three traced steps
--- counts with those three steps. Weeks begin on Monday at 0:00 UTC. If a job does not have the tag,
--- its tag_value is NULL. If a job has no date, from its traces or from its tag `time`, its week is
--- NULL. A job without a date is left out if since_day or until_day is given.
+-- GPU time covers only what was traced: a week-long job with three traced steps counts with those
+-- three steps. Weeks begin on Monday at 0:00 UTC. If a job does not have the tag, its tag_value is
+-- NULL. A job's date comes from its traces, or else from its tag `time`. If a job has neither, its
+-- week is NULL, and it is left out if since_day or until_day is given.
 --
 -- since: 0.1
 -- grain: tag_value, week
 -- returns:
---   tag_value                   VARCHAR  -      value of the tag: a team, a model; NULL: no tag
---   week                        DATE     -      Monday of the week the jobs began in; NULL: no date
+--   tag_value                   VARCHAR  -      value of the tag, such as a team; NULL: no tag
+--   week                        DATE     -      Monday of the week of the jobs' start; NULL: no
+--                                               date
 --   job_count                   BIGINT   count  jobs
 --   rank_count                  BIGINT   count  ranks with a trace, over these jobs
 --   gpu_hours                   DOUBLE   -      gpu_span_ns in hours
@@ -24,14 +25,15 @@
 --   exposed_communication_ns    BIGINT   ns     GPU time with communication, but no computation
 --   exposed_memory_ns           BIGINT   ns     GPU time with copies or memsets and nothing else
 --   idle_ns                     BIGINT   ns     GPU time without any activity
---   lost_gpu_ns                 BIGINT   ns     GPU time spent waiting for late ranks, over jobs
---                                               for which it is known; NULL: for none
+--   lost_gpu_ns                 BIGINT   ns     GPU time spent waiting for late ranks, over the
+--                                               jobs with a known value; NULL: no such job
 --   lost_gpu_hours              DOUBLE   -      lost_gpu_ns in hours
 --   busy_frac                   DOUBLE   0-1    busy_ns / gpu_span_ns: the utilisation
 --   compute_frac                DOUBLE   0-1    compute_ns / gpu_span_ns
 --   exposed_communication_frac  DOUBLE   0-1    exposed_communication_ns / gpu_span_ns
 --   idle_frac                   DOUBLE   0-1    idle_ns / gpu_span_ns
---   lost_gpu_frac               DOUBLE   0-1    lost_gpu_ns / gpu_span_ns of those jobs
+--   lost_gpu_frac               DOUBLE   0-1    lost_gpu_ns / gpu_span_ns of the jobs with a known
+--                                               lost_gpu_ns
 -- check: job_count > 0 AND rank_count >= job_count
 -- check: busy_ns + idle_ns = gpu_span_ns
 -- check: compute_ns + exposed_communication_ns + exposed_memory_ns = busy_ns
@@ -43,7 +45,7 @@
 CREATE OR REPLACE MACRO fleet_summary_v1(
     by_tag VARCHAR := 'team',  -- tag that groups the jobs
     since_day VARCHAR := NULL,  -- first day of job starts, such as 2026-01-31 [default: all]
-    until_day VARCHAR := NULL  -- day after the last day of job starts [default: all]
+    until_day VARCHAR := NULL  -- day after the last day on which jobs started [default: all]
 ) AS TABLE
 WITH
 picked AS (

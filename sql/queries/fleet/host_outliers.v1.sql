@@ -1,32 +1,35 @@
 -- The GPUs of each host, and which of them are slow in job after job.
 --
--- For each rank of a job, compute_ratio of job_ranks compares its kernels with the same kernels on
--- the job's other ranks: 1.2 is 20 % slower. A GPU is given by host and local rank. Its
--- compute_ratio here is the median over its jobs, so that one odd job decides nothing.
+-- job_ranks compares each rank's kernels with the same kernels on the job's other ranks. A
+-- compute_ratio of 1.2 is 20 % slower. In this query, a GPU is identified by its host and its local
+-- rank. Its compute_ratio is the median over its jobs, so that one odd job does not decide:
 --
---     job a   h1/0 1.00   h2/0 1.24   h3/0 1.00
---     job b   h1/0 1.00   h2/0 1.22              h4/0 0.99       median of h2/0: 1.23
---     job c               h2/0 1.23   h3/0 1.01  h4/0 1.00
+--     host/local rank   h1/0   h2/0   h3/0   h4/0
+--     job a             1.00   1.24   1.00
+--     job b             1.00   1.22          0.99
+--     job c                    1.23   1.01   1.00
+--     compute_ratio     1.00   1.23   1.005  0.995
 --
--- A job on a single host compares ranks only with their neighbours on that host. This finds a slow
--- GPU, but not a host that is slow as a whole. So if a GPU has at least `min_jobs` jobs on several
--- hosts, only those jobs count for it; otherwise all of its jobs count. If fewer than `min_jobs`
--- jobs count, there is too little evidence, and is_outlier is NULL.
+-- A job on a single host compares ranks only with other ranks on that host. This finds a slow GPU,
+-- but not a host that is slow as a whole. Jobs on several hosts are better evidence. If at least
+-- `min_jobs` of them ran on the GPU, only those count. Otherwise all of its jobs with a
+-- compute_ratio count. If fewer than `min_jobs` jobs count, there is too little evidence, and
+-- is_outlier is NULL.
 --
--- z_score is how far the GPU's compute_ratio is above the median of all GPUs with enough evidence,
--- in robust standard deviations (Iglewicz and Hoaglin, 1993):
+-- z_score is how far the GPU's compute_ratio x is above the median, in robust standard deviations
+-- (Iglewicz and Hoaglin, 1993). The medians are over all GPUs with enough evidence:
 --
 --     z_score = 0.6745 (x - median) / median of |x - median|
 --
 -- A GPU is an outlier if all three hold:
 --   * Its z_score is 3.5 or more.
---   * It is slower than the median GPU by `min_slowdown` or more.
---   * It is that slow in more than half of the jobs that count.
+--   * Its compute_ratio is at least 1 + `min_slowdown` times the median.
+--   * Its compute_ratio is also that high in more than half of the jobs that count.
 --
 -- If more than half of the GPUs have exactly the same compute_ratio, z_score is not defined and is
 -- NULL. The other two conditions then decide.
 --
--- launch_ratio, late_count and lost_gpu_ns are further evidence and do not change the verdict: a
+-- launch_ratio, late_count and lost_gpu_ns are further evidence, and do not change is_outlier. A
 -- rank can also be late because it has other work, or because of its place in a pipeline.
 --
 -- Ranks are left out if their traces do not name a host, or if they ran nothing on a GPU.
@@ -40,18 +43,26 @@
 --   device_name         VARCHAR  -      name of the GPU; if jobs differ, the first by name
 --   job_count           BIGINT   count  jobs that ran on the GPU
 --   evidence_count      BIGINT   count  jobs that count for compute_ratio and is_outlier
---   compute_ratio       DOUBLE   -      median over the jobs that count; NULL if none does
---   z_score             DOUBLE   -      robust standard deviations above the median GPU
---   slow_frac           DOUBLE   0-1    share of the jobs that count in which it is slow; NULL: no
---                                       job counts, or no GPU has enough evidence
---   is_outlier          BOOLEAN  -      whether all three hold; NULL: too little evidence
+--   compute_ratio       DOUBLE   -      median of compute_ratio in job_ranks, over jobs that count;
+--                                       NULL if no job counts
+--   z_score             DOUBLE   -      robust standard deviations above the median; NULL if too
+--                                       little evidence or not defined
+--   slow_frac           DOUBLE   0-1    share of the jobs that count with a compute_ratio of at
+--                                       least 1 + min_slowdown times the median; NULL if no job
+--                                       counts or no GPU has enough evidence
+--   is_outlier          BOOLEAN  -      whether all three conditions hold; NULL: too little
+--                                       evidence
 --   host_gpu_count      BIGINT   count  GPUs of the host on which jobs ran
 --   host_outlier_count  BIGINT   count  outliers among the host's GPUs
---   extra_compute_ns    BIGINT   ns     kernel time beyond the median rank's, in jobs that count
---   launch_ratio        DOUBLE   -      median of launch_ratio in job_ranks, over all its jobs
---   late_count          BIGINT   count  late arrivals at collectives that began with its ranks
---   lost_gpu_ns         BIGINT   ns     GPU time that others lost because of it; NULL if unknown
---   lost_gpu_frac       DOUBLE   0-1    lost_gpu_ns / GPU time of all ranks of its jobs
+--   extra_compute_ns    BIGINT   ns     kernel time above the median rank's, in jobs that count;
+--                                       negative if the GPU is faster
+--   launch_ratio        DOUBLE   -      median of launch_ratio in job_ranks, over all jobs of the
+--                                       GPU
+--   late_count          BIGINT   count  late arrivals at collectives and messages that its ranks
+--                                       caused
+--   lost_gpu_ns         BIGINT   ns     GPU time that other ranks lost by these arrivals; NULL if
+--                                       not known
+--   lost_gpu_frac       DOUBLE   0-1    lost_gpu_ns / GPU time of all ranks of the GPU's jobs
 -- check: job_count >= evidence_count AND evidence_count >= 0
 -- check: (compute_ratio IS NULL) = (evidence_count = 0)
 -- check: slow_frac BETWEEN 0 AND 1

@@ -1,24 +1,28 @@
 -- The kernels of a job with their operators, shapes, GPU time and speed.
 --
--- A row is one kernel, copy or memset that one operator launched with arguments of one shape, over
--- all ranks on GPUs of one name. If operations or bytes are counted for a call around the launch,
--- as in op_flops, the operator is the one of that call. Otherwise it is the innermost operator
--- around the launch. If there is none, for example in CUDA graphs, op_name is NULL.
+-- A row is one kernel, copy or memset, with the operator that launched it, the shapes of the
+-- operator's arguments and the name of the GPU. It adds up all ranks.
 --
--- A call of an operator may launch several kernels. Its operations and bytes count once, in the row
--- of the longest of these kernels; of equally long ones, in that of the first in the trace.
--- `costed_ns` is the time of all kernels of the call. So rows add up, and a rate is what the
--- operator achieves:
+-- The operator is usually the innermost one around the launch. But if op_flops counts operations
+-- (FLOPs) or bytes for an operator around the launch, it is that operator. If no operator is around
+-- the launch, for example in CUDA graphs, op_name is NULL.
 --
---     aten::mm     [=============)            1e6 operations
---     gemm          [=====)                   dur_ns 60: flops 1e6, costed_ns 70
---     splitKreduce          [=)               dur_ns 10: flops NULL
+-- One call of an operator may launch several kernels. Its operations and bytes count once, in the
+-- row of the longest of these kernels. With equal durations, they count in the row of the kernel
+-- that is first in the trace. `costed_ns` is the time of all kernels of the call. So rows can be
+-- added up, and rates are those of the operator:
+--
+--     aten::mm     [=============)     1e6 operations
+--     gemm          [=====)            dur_ns 60: flops 1e6, costed_ns 70
+--     splitKreduce          [=)        dur_ns 10: flops NULL
 --
 --     achieved_tflops = flops / costed_ns / 1e3
 --
--- For each job, the first `top_k` rows by total_ns are listed. All others are added up into one row
--- per GPU name and kind, with is_rest and without names and rates. Times are sums over calls:
--- kernels that overlap each count in full, and the kernel of a collective includes its wait.
+-- The `top_k` rows of each job with the highest total_ns are listed. The job's other rows are added
+-- up into one row per GPU name and kind. There is_rest is true, and names and rates are NULL.
+--
+-- Times are sums over calls. Kernels that overlap each count in full, and the kernel of a
+-- collective includes its wait.
 --
 -- since: 0.1
 -- grain: job, device_name, kind, name, op_name, input_dims, input_types, concrete_inputs, is_rest
@@ -27,22 +31,24 @@
 --   device_name      VARCHAR  -      GPU, as named in the rank's trace
 --   kind             VARCHAR  -      computation, communication or memory
 --   name             VARCHAR  -      name of the kernel, copy or memset
---   op_name          VARCHAR  -      operator of the launch
+--   op_name          VARCHAR  -      operator that launched it, as above
 --   input_dims       VARCHAR  -      JSON: sizes of each argument of the operator
 --   input_types      VARCHAR  -      JSON: type of each argument
---   concrete_inputs  VARCHAR  -      JSON: other arguments' values; NULL if operations are not
---                                    known
---   is_rest          BOOLEAN  -      whether the row adds up all others of its GPU name and kind
+--   concrete_inputs  VARCHAR  -      JSON: values of the other arguments; NULL if the number of
+--                                    operations is not known
+--   is_rest          BOOLEAN  -      whether the row adds up the job's other rows of its GPU name
+--                                    and kind
 --   position         BIGINT   -      place in the job, 1 for the longest total; NULL if is_rest
 --   count            BIGINT   count  calls of the kernel
 --   total_ns         BIGINT   ns     sum of the calls' durations
 --   min_ns           BIGINT   ns     shortest call
 --   max_ns           BIGINT   ns     longest call
 --   total_frac       DOUBLE   0-1    share of the GPU time of all the job's activities
---   flops            BIGINT   -      operations that count in this row; NULL: none are known
---   bytes            BIGINT   bytes  least bytes moved that count in this row; NULL: none are known
---   costed_ns        BIGINT   ns     GPU time of calls whose operations or bytes count in this row
---   achieved_tflops  DOUBLE   -      1e12 operations per second of costed_ns
+--   flops            BIGINT   -      operations of the calls that count in this row; NULL: not
+--                                    known
+--   bytes            BIGINT   bytes  least bytes that these calls have to move; NULL: not known
+--   costed_ns        BIGINT   ns     GPU time of all kernels of these calls
+--   achieved_tflops  DOUBLE   -      flops / costed_ns, in 1e12 operations per second
 --   achieved_gbps    DOUBLE   GB/s   bytes / costed_ns
 -- check: count > 0
 -- check: total_ns BETWEEN count * min_ns AND count * max_ns
@@ -58,7 +64,7 @@
 CREATE OR REPLACE MACRO job_kernels_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     top_k INTEGER := 1000,  -- rows to list for each job
-    short_names BOOLEAN := true  -- names of kernels without template arguments and parameters
+    short_names BOOLEAN := true  -- kernel names without template arguments and parameters
 ) AS TABLE
 WITH
 called AS MATERIALIZED (

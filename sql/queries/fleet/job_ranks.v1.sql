@@ -1,30 +1,37 @@
 -- What each rank did, on which GPU and host, and how fast its kernels were.
 --
--- In synchronous training all ranks take the same time for a step. A rank that computes slowly
--- shows up as more computation and less waiting. But ranks need not do the same work: the stages of
--- a pipeline do not. So the query does not compare whole ranks. It compares a kernel with the same
+-- In synchronous training all ranks take the same time for a step. A rank that computes slowly has
+-- more computation and less waiting. But ranks can also have different work, as the stages of a
+-- pipeline do. So the query does not compare whole ranks. It compares each kernel with the same
 -- kernel on the job's other ranks: same name, grid, block, operator and operator's shapes, on a GPU
 -- of the same name.
 --
---     compared_ns    time of the rank's computation kernels that another rank of the job also runs
---     expected_ns    time that they would take at the median rank's mean time per call
---     compute_ratio  compared_ns / expected_ns: 1.2 is 20 % slower than the median rank
+--     compared_ns    time of the rank's computation kernels that at least one
+--                    other rank of the job also runs
+--     expected_ns    time of the same calls at the median, over ranks, of the
+--                    kernel's mean time per call
+--     compute_ratio  compared_ns / expected_ns: 1.2 is 20 % slower than the
+--                    median rank
 --
---     gemm on rank   0: 4 calls of 10    1: 2 calls of 10    2: 4 calls of 13    median of means 10
---     compute_ratio  40 / 40 = 1         20 / 20 = 1         52 / 40 = 1.3
+-- In this example a job has one kernel, and the median of its mean times is 10 us:
+--
+--     rank             0                1                2
+--     calls            4 of 10 us       2 of 10 us       4 of 13 us
+--     compute_ratio    40 / 40 = 1      20 / 20 = 1      52 / 40 = 1.3
 --
 -- A kernel that only one rank runs is not compared. Communication is not compared either, since it
--- includes waits. With two ranks the median is halfway between them, so each shows half of their
--- difference. If shapes of operators are not recorded, kernels that use one grid for all sizes can
--- be taken for the same.
+-- includes waits. With two ranks the median is halfway between them, so each rank's compute_ratio
+-- shows half of the difference. If shapes are not recorded, a kernel that uses one grid for all
+-- sizes counts as the same kernel even if the sizes differ.
 --
 -- launch_ratio shows a slow host: it is the rank's median time per launch, divided by the median
--- over the job's ranks. late_count and lost_gpu_ns count the late arrivals that began with the
--- rank, as in lost_gpu_time. Busy times are sums over the rank's devices, as in temporal_breakdown.
+-- over the job's ranks. late_count is the number of late arrivals that the rank caused, and
+-- lost_gpu_ns is the GPU time that other ranks lost by them, as in lost_gpu_time. Busy times are
+-- sums over the rank's devices, as in temporal_breakdown.
 --
--- local_rank is the number of the GPU on its host. It is the device's number if all ranks of the
--- job on that host have different ones. Otherwise, as when each process sees only its own GPU, it
--- is the rank's place among the host's ranks, from 0.
+-- local_rank is the number of the GPU on its host. If all ranks of the job on that host have
+-- different device numbers, it is the device number. Otherwise it is the rank's place among the
+-- host's ranks, from 0: for example, if each process sees its own GPU as device 0.
 --
 -- since: 0.1
 -- grain: job, rank
@@ -45,15 +52,19 @@
 --   exposed_memory_ns         BIGINT   ns     time with copies or memsets and nothing else
 --   idle_ns                   BIGINT   ns     time without any activity in the span
 --   kernel_ns                 BIGINT   ns     sum of durations of computation kernels
---   compared_ns               BIGINT   ns     part of kernel_ns in kernels that other ranks run too
---   expected_ns               BIGINT   ns     time of these kernels at the median rank's speed
+--   compared_ns               BIGINT   ns     part of kernel_ns in kernels that other ranks also
+--                                             run
+--   expected_ns               BIGINT   ns     time of these calls at the median rank's mean time
+--                                             per call
 --   compute_ratio             DOUBLE   -      compared_ns / expected_ns; above 1 is slower
 --   launch_count              BIGINT   count  launches of GPU activities
 --   launch_p50_ns             BIGINT   ns     median duration of a launch on the host
---   launch_ratio              DOUBLE   -      launch_p50_ns / its median over the job's ranks; NULL
---                                             if no other rank launches
---   late_count                BIGINT   count  late arrivals at collectives that began with the rank
---   lost_gpu_ns               BIGINT   ns     GPU time that others lost because of it (or NULL)
+--   launch_ratio              DOUBLE   -      launch_p50_ns / median of launch_p50_ns over the
+--                                             job's ranks; NULL if no other rank launches
+--   late_count                BIGINT   count  late arrivals at collectives and messages that the
+--                                             rank caused
+--   lost_gpu_ns               BIGINT   ns     GPU time that other ranks lost by these arrivals;
+--                                             NULL if not known
 -- check: busy_ns + idle_ns = gpu_span_ns
 -- check: compute_ns + exposed_communication_ns + exposed_memory_ns = busy_ns
 -- check: least(idle_ns, compute_ns, exposed_communication_ns, exposed_memory_ns) >= 0

@@ -1,42 +1,46 @@
 -- One row per job: GPUs, steps, busy and idle time, and the worst rank.
 --
--- Times are sums over the devices of all ranks, each computed as in temporal_breakdown. So
--- fractions are fractions of the GPU time of the whole job:
+-- Times are sums over the devices of all ranks, each computed as in temporal_breakdown. A device's
+-- span runs from its first activity to its last:
 --
---     gpu_span_ns = busy_ns + idle_ns, from each device's first activity to its last
---     busy_ns     = compute_ns + exposed_communication_ns + exposed_memory_ns
---     idle_ns     = host_wait_ns + kernel_wait_ns + other_wait_ns
+--     gpu_span_ns = busy_ns + idle_ns
+--     busy_ns = compute_ns + exposed_communication_ns + exposed_memory_ns
+--     idle_ns = host_wait_ns + kernel_wait_ns + other_wait_ns
 --
--- Idle times are those of whole devices, with their causes as in idle_gaps:
+-- A device is idle while no activity runs on any of its streams. The cause is as in idle_gaps:
 --
---     host_wait    the host launched the next activity late
---     kernel_wait  launched in time, and the gap is shorter than 30 us
---     other_wait   launched in time, but the device waited longer
+--     host_wait    the next activity was launched after the gap began
+--     kernel_wait  it was launched in time, and the gap is shorter than 30 us
+--     other_wait   it was launched in time, and the gap is 30 us or longer
 --
--- Fractions are of gpu_span_ns, except two. overlap_frac is the share of communication that
--- computation hides, as in comm_comp_overlap. top_kernel_frac is the share of all kernels' time.
+-- Fractions are of gpu_span_ns, except two:
+--   * overlap_frac is the share of communication time that computation hides, as in
+--     comm_comp_overlap.
+--   * top_kernel_frac is top_kernel's share of the time of all computation and communication
+--     kernels.
 --
--- A step lasts as long as its annotation on the host, as in profiler_steps; mean and median are
--- over the steps of all ranks. top_kernel is the computation or communication kernel with the most
--- time, summed over all calls of all ranks, by its short name; of equal ones, the first by name.
+-- A step lasts as long as its annotation on the host, as in profiler_steps. Mean and median are
+-- over the steps of all ranks. top_kernel is the short name of the computation or communication
+-- kernel with the most time, summed over all calls of all ranks. With equal times, the first name
+-- in the alphabet counts.
 --
 -- lost_gpu_ns is the time that lost_gpu_time counts: how long ranks waited for a rank that came
--- late to a collective, without computation to hide the wait. worst_rank is the rank with which
--- most of it began; of equal ones, the lowest. It is NULL if nothing was lost or lost_gpu_ns is not
--- known.
+-- late to a collective or message, without computation to hide the wait. worst_rank is the rank
+-- that caused most of it. With equal times, it is the lowest rank. It is NULL if nothing was lost
+-- or lost_gpu_ns is not known.
 --
--- A job without GPU activities has times of zero and fractions of NULL.
+-- A job without GPU activities has GPU times of zero and fractions of NULL.
 --
 -- since: 0.1
 -- grain: job
 -- returns:
 --   job                         VARCHAR    -      run of a program
---   started_at                  TIMESTAMP  -      start, UTC, as in jobs; NULL if not known
+--   started_at                  TIMESTAMP  -      start of the job, UTC; NULL if not known
 --   rank_count                  BIGINT     count  ranks with a trace
 --   world_size                  INTEGER    -      ranks that the job had, as reported by its traces
 --   host_count                  BIGINT     count  machines that the traces name
 --   device_name                 VARCHAR    -      name of the GPU; several joined by commas
---   step_count                  BIGINT     count  different steps of the job
+--   step_count                  BIGINT     count  different step numbers
 --   step_mean_ns                BIGINT     ns     mean duration of a step, over all ranks
 --   step_p50_ns                 BIGINT     ns     median duration of a step, over all ranks
 --   gpu_span_ns                 BIGINT     ns     GPU time that was traced
@@ -47,8 +51,9 @@
 --   exposed_communication_ns    BIGINT     ns     GPU time with communication, but no computation
 --   exposed_memory_ns           BIGINT     ns     GPU time with copies or memsets and nothing else
 --   idle_ns                     BIGINT     ns     GPU time without any activity
---   host_wait_ns                BIGINT     ns     part of idle_ns: the host launched late
---   kernel_wait_ns              BIGINT     ns     part of idle_ns: short gaps, launched in time
+--   host_wait_ns                BIGINT     ns     part of idle_ns: gaps with a late launch
+--   kernel_wait_ns              BIGINT     ns     part of idle_ns: gaps below 30 us, launched in
+--                                                 time
 --   other_wait_ns               BIGINT     ns     part of idle_ns: longer gaps, launched in time
 --   lost_gpu_ns                 BIGINT     ns     GPU time lost to late ranks; NULL if not known
 --   busy_frac                   DOUBLE     0-1    busy_ns / gpu_span_ns
@@ -57,13 +62,14 @@
 --   exposed_communication_frac  DOUBLE     0-1    exposed_communication_ns / gpu_span_ns
 --   idle_frac                   DOUBLE     0-1    idle_ns / gpu_span_ns
 --   lost_gpu_frac               DOUBLE     0-1    lost_gpu_ns / gpu_span_ns
---   top_kernel                  VARCHAR    -      kernel with the longest total time
---   top_kernel_ns               BIGINT     ns     sum of the durations of its calls
---   top_kernel_frac             DOUBLE     0-1    share of the time of all kernels, copies left out
---   worst_rank                  INTEGER    -      rank that cost the others most GPU time
---   worst_rank_host             VARCHAR    -      machine of that rank; NULL if the trace does not
+--   top_kernel                  VARCHAR    -      kernel with the longest total time, as above
+--   top_kernel_ns               BIGINT     ns     sum of the durations of top_kernel's calls
+--   top_kernel_frac             DOUBLE     0-1    top_kernel_ns / time of all kernels, without
+--                                                 copies
+--   worst_rank                  INTEGER    -      rank that cost the other ranks the most GPU time
+--   worst_rank_host             VARCHAR    -      machine of worst_rank; NULL if the trace does not
 --                                                 name it
---   worst_rank_lost_ns          BIGINT     ns     part of lost_gpu_ns that began with that rank
+--   worst_rank_lost_ns          BIGINT     ns     part of lost_gpu_ns that worst_rank caused
 -- check: rank_count > 0 AND step_count >= 0
 -- check: busy_ns + idle_ns = gpu_span_ns
 -- check: compute_ns + exposed_communication_ns + exposed_memory_ns = busy_ns

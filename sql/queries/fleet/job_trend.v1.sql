@@ -1,15 +1,17 @@
 -- Step times from run to run, and where they changed beyond noise.
 --
--- Jobs are runs of the same thing if they have the same value of the tag `of_tag`, such as model.
--- For a job without the tag, run_of is its name without the digits and signs at the end:
--- `bert-2026-11-03` and `bert-17` are runs of `bert`. Runs on other GPUs or with another number of
--- ranks form a series of their own. Runs are in the order of started_at; runs without a date come
--- last, by name. Times and fractions are those of job_summary. Runs without steps are listed, but
--- have no part in finding changes.
+-- The query groups runs into series. Runs are of the same program if they have the same value of
+-- the tag `of_tag`, such as model. A job without the tag is grouped by its name, without the digits
+-- and signs at the end: `bert-2026-11-03` and `bert-17` are runs of `bert`. Runs on other GPUs or
+-- with another number of ranks form a separate series. A series is in the order of started_at. Runs
+-- without a date come last, by name.
 --
--- At each run, the query compares two medians of step_ns: the median of up to `run_limit` runs
--- before it, and that of up to `run_limit` runs from it on. If either side has fewer than 3 runs,
--- is_change is NULL.
+-- Times and fractions are those that `hta-sql materialize` has stored for job_summary. Runs without
+-- steps are listed, but do not count in the search for changes.
+--
+-- At each run, the query compares two medians of step_ns. before_ns is the median of up to
+-- `run_limit` runs before it. after_ns is the median of the run itself and the runs after it, up to
+-- `run_limit` runs in all. If either side has fewer than 3 runs, is_change is NULL.
 --
 --     step_ns     100 101 100  99 101 100 111 109 110 111 110 110
 --     before_ns       100 101 100 100 100 100 100 101 109 110 110
@@ -18,43 +20,55 @@
 -- In this example is_change is true at the first 111, where diff_ratio is 0.1. It is NULL for the
 -- first three and the last two runs, and false for the others.
 --
--- The medians differ beyond noise if their difference is at least `min_change` of before_ns, and
--- also more than t standard errors of a difference of two medians:
+-- A run is a change if all three hold:
+--   * The medians differ by at least `min_change` of before_ns.
+--   * The medians differ by more than the noise, t * error (see below).
+--   * The run itself is nearer to after_ns, and the run before it is nearer to before_ns.
 --
---     sigma = 1.4826 / sqrt(2) * median of |step_ns - step_ns of the run before|
---     error = sqrt(pi / 2) * sigma * sqrt(1 / runs before + 1 / runs from it on)
---     t     = Student's t that chance exceeds once in 1,000, for the runs of the series less one;
---             at least 4.5, since many places are tested
+-- The noise is measured from each run to the next, so that a change adds little to it:
 --
--- The run itself must also be nearer to after_ns, and the run before it nearer to before_ns. Noise
--- is measured from each run to the next, so a change adds little to it. One odd run is not enough
--- for a change; it takes three.
+--     d     = median over runs of |step_ns - step_ns of the previous run|
+--     sigma = 1.4826 / sqrt(2) * d
+--     error = sqrt(pi / 2) * sigma * sqrt(1 / n_before + 1 / n_after)
 --
--- Several runs less than `run_limit` runs apart can differ in the same direction. The change is
--- then the run at which splitting into before and after removes the most absolute deviation from
--- the median; of equal ones, the first. In a slow drift each run differs little from its
--- neighbours. A drift shows in drift_ratio and is not a change, unless it is steep.
+-- sigma is the standard deviation of step_ns, and error is the standard error of a difference of
+-- two medians of n_before and n_after runs. t is the critical value of Student's t distribution at
+-- the two-sided level of 0.1 %. Its degrees of freedom are the number of runs in the series, less
+-- 1. t is at least 4.5, since the test is repeated at every run.
 --
--- regressions looks more closely, at the newest run and kernel by kernel.
+-- One odd run is never a change. At least half of the runs on one side have to differ: 2 of 3, 2 of
+-- 4 or 3 of 5.
+--
+-- Several runs that are less than `run_limit` runs apart can all pass this test in the same
+-- direction. Only one of them is then the change: the run at which two separate medians, instead of
+-- one for both sides, most reduce the sum of absolute deviations. With equal sums, the first run
+-- counts.
+--
+-- In a slow drift, each run differs little from its neighbours. A drift shows in drift_ratio and is
+-- not a change, unless it is steep.
+--
+-- regressions compares the newest run with earlier runs in more detail, kernel by kernel.
 --
 -- since: 0.1
 -- grain: job
 -- needs: `hta-sql materialize`
 -- returns:
---   job                         VARCHAR    -      job that is one of the runs
---   run_of                      VARCHAR    -      value of the tag, or the start of the jobs' names
---   device_name                 VARCHAR    -      names of the GPUs of the series
---   rank_count                  BIGINT     count  ranks of the series
+--   job                         VARCHAR    -      run of a program
+--   run_of                      VARCHAR    -      value of the tag, or start of the job's name
+--   device_name                 VARCHAR    -      name of the GPUs; several joined by commas
+--   rank_count                  BIGINT     count  ranks with a trace
 --   position                    BIGINT     -      place in the series, 1 for its first run
 --   started_at                  TIMESTAMP  -      when the run began, UTC; NULL if not known
 --   step_ns                     BIGINT     ns     median duration of a step; NULL: no steps
 --   busy_frac                   DOUBLE     0-1    share of GPU time with any activity
---   exposed_communication_frac  DOUBLE     0-1    share with communication, but no computation
---   idle_frac                   DOUBLE     0-1    share without any activity
---   before_ns                   BIGINT     ns     median step_ns of the runs before; NULL: none
---   after_ns                    BIGINT     ns     median step_ns of the runs from this one on
+--   exposed_communication_frac  DOUBLE     0-1    share of GPU time with communication, but no
+--                                                 computation
+--   idle_frac                   DOUBLE     0-1    share of GPU time without any activity
+--   before_ns                   BIGINT     ns     median step_ns of the runs before; NULL: no such
+--                                                 run
+--   after_ns                    BIGINT     ns     median step_ns of this run and the runs after it
 --   diff_ratio                  DOUBLE     -      after_ns / before_ns - 1: 0.03 is 3 % longer
---   drift_ratio                 DOUBLE     -      after_ns / after_ns of the series' first run - 1
+--   drift_ratio                 DOUBLE     -      after_ns / (after_ns of the first run) - 1
 --   is_change                   BOOLEAN    -      whether steps changed here; NULL: too few runs
 -- check: position > 0 AND rank_count > 0
 -- check: (step_ns IS NULL) = (after_ns IS NULL)
@@ -62,10 +76,10 @@
 -- check: is_change IS NOT TRUE OR diff_ratio <> 0
 -- reads: job_tags, jobs, stored_job_summary, student_t
 CREATE OR REPLACE MACRO job_trend_v1(
-    of_tag VARCHAR := 'model',  -- tag that runs of the same thing share
+    of_tag VARCHAR := 'model',  -- tag with the same value in all runs of a program
     job_contains VARCHAR := NULL,  -- text that the jobs' names contain; case matters [default: all]
     only_jobs VARCHAR[] := NULL,  -- jobs to look at [default: all]
-    run_limit INTEGER := 5,  -- runs to compare on either side of a change
+    run_limit INTEGER := 5,  -- most runs to compare on each side of a change
     min_change DOUBLE := 0.02  -- least relative change of step times, 0.02 for 2 %
 ) AS TABLE
 WITH

@@ -1,28 +1,35 @@
 -- The jobs with the most GPU time without computation, and the main reason.
 --
--- All traced GPU time of a job that is not computation has one of six reasons. `reason` is the one
--- with the most time; of equal ones, the first in this list:
+-- The query divides a job's traced GPU time without computation by reason:
 --
---     straggler       waits for ranks that came late to collectives, as in lost_gpu_time
---     communication   the rest of exposed communication
---     memory          exposed copies and memsets
---     host_wait       idle because the launch came late: data loading, Python, synchronisation
---     kernel_wait     idle for less than 30 us between kernels that were launched in time
---     other_wait      idle for any other reason, such as waits for events of other streams
+--     straggler      waits for ranks that came late to a collective or
+--                    message, as in lost_gpu_time
+--     communication  the rest of exposed communication
+--     memory         exposed copies and memsets
+--     host_wait      idle because the next activity was launched late: data
+--                    loading, Python, synchronisation
+--     kernel_wait    idle for less than 30 us, although the next activity was
+--                    launched in time
+--     other_wait     idle for 30 us or more, although the next activity was
+--                    launched in time: for example, it waits for an event of
+--                    another stream
 --
--- The six add up to without_compute_ns. straggler cannot exceed exposed communication:
--- lost_gpu_time can count more, for example if a rank waits on several streams at the same time. If
--- the lost GPU time of a job is not known, straggler is 0 and all of its exposed communication is
--- communication.
+-- The six times add up to without_compute_ns. `reason` is the reason with the most time. With equal
+-- times, the first reason in the list counts.
 --
--- Jobs without any GPU activity are left out, since they have no time to divide. The query reads
--- what `hta-sql materialize` has stored. It leaves out jobs without stored results, with a warning.
+-- straggler_ns is at most the exposed communication. lost_gpu_time can count more, for example if a
+-- rank waits on several streams at the same time. If a job's lost GPU time is not known,
+-- straggler_ns is 0, and all exposed communication counts as communication.
+--
+-- Jobs without GPU activities are left out. The query reads what `hta-sql materialize` has stored.
+-- Jobs without stored results are left out, with a warning.
 --
 -- since: 0.1
 -- grain: job
 -- returns:
 --   job                 VARCHAR    -      run of a program
---   position            BIGINT     -      1 for the most GPU time without computation; ties by name
+--   position            BIGINT     -      1 for the most GPU time without computation; with equal
+--                                         times, the first name comes first
 --   started_at          TIMESTAMP  -      when the job began, UTC; NULL if not known
 --   rank_count          BIGINT     count  ranks with a trace
 --   device_name         VARCHAR    -      name of the GPU; several joined by commas
@@ -30,18 +37,19 @@
 --   without_compute_ns  BIGINT     ns     GPU time without computation
 --   busy_frac           DOUBLE     0-1    share of gpu_span_ns with any activity
 --   compute_frac        DOUBLE     0-1    share of gpu_span_ns with computation
---   reason              VARCHAR    -      reason with the most of without_compute_ns
---   reason_ns           BIGINT     ns     time of that reason
+--   reason              VARCHAR    -      reason with the most time; NULL if without_compute_ns is
+--                                         0
+--   reason_ns           BIGINT     ns     time of `reason`
 --   reason_frac         DOUBLE     0-1    reason_ns / without_compute_ns
---   straggler_ns        BIGINT     ns     part of without_compute_ns: waits for late ranks
+--   straggler_ns        BIGINT     ns     waits for late ranks
 --   communication_ns    BIGINT     ns     rest of exposed communication
 --   memory_ns           BIGINT     ns     exposed copies and memsets
---   host_wait_ns        BIGINT     ns     idle because the launch came late
---   kernel_wait_ns      BIGINT     ns     idle in short gaps between kernels
---   other_wait_ns       BIGINT     ns     idle for other reasons
+--   host_wait_ns        BIGINT     ns     idle because the next activity was launched late
+--   kernel_wait_ns      BIGINT     ns     idle in gaps below 30 us, launched in time
+--   other_wait_ns       BIGINT     ns     idle in longer gaps, launched in time
 --   top_kernel          VARCHAR    -      kernel with the longest total time
---   worst_rank          INTEGER    -      rank that cost the others most GPU time
---   worst_rank_host     VARCHAR    -      machine of that rank; NULL if the trace does not name it
+--   worst_rank          INTEGER    -      rank that cost the other ranks the most GPU time
+--   worst_rank_host     VARCHAR    -      machine of worst_rank; NULL if the trace does not name it
 -- check: without_compute_ns BETWEEN 0 AND gpu_span_ns
 -- check: straggler_ns + communication_ns + memory_ns + host_wait_ns + kernel_wait_ns
 --   + other_wait_ns = without_compute_ns
@@ -54,7 +62,7 @@
 CREATE OR REPLACE MACRO low_utilisation_jobs_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to look at [default: all]
     top_k INTEGER := 20,  -- jobs to show; NULL: all
-    below DOUBLE := 0.8  -- share of GPU time; jobs that compute for this share or more are left out
+    below DOUBLE := 0.8  -- only jobs whose compute_frac is below this
 ) AS TABLE
 WITH
 picked AS (

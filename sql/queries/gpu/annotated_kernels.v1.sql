@@ -1,51 +1,58 @@
 -- Each GPU activity with the annotation that it belongs to.
 --
--- Two rules look for the annotation. The first rule that finds one decides:
---   * The activity belongs to the innermost host annotation around its launch, on the launching
---     thread.
---   * Otherwise it belongs to the innermost GPU annotation over it on its stream. The activity
---     begins in that annotation and does not end after it. If several GPU annotations qualify, the
---     one that began last is chosen; of equal starts the shorter one; of equal spans the one with
---     the higher event_id.
+-- Two rules find the annotation of an activity. The GPU rule applies only if the host rule finds
+-- no annotation:
+--   * Host rule: the activity belongs to the innermost host annotation around its launch, on the
+--     launching thread.
+--   * GPU rule: the activity belongs to a GPU annotation over it, on the same stream. The activity
+--     begins in this annotation and ends before the annotation ends, or at the same time. If there
+--     are several such annotations, the query chooses the one that began last. Of equal starts, it
+--     chooses the shorter annotation; of equal spans, the one with the higher event_id.
 --
 --     host      [= step =================)
 --                   [= loss =)
---     launch     1    2          4          3 on another thread
---     GPU          [1)   [2) [3)    [4==)
---     gpu          [= step =============)
+--     launch     1    2          4
+--     launch                3              on another thread
+--     activity     [1)   [2) [3)    [4==)
+--     gpu annot.   [= step =============)
 --                        [=)
 --
---     1 step, 2 step;loss, 4 step: from their launches; 3 step: from the GPU annotation over it
+--     1  step       host rule
+--     2  step;loss  host rule
+--     3  step       GPU rule
+--     4  step       host rule
 --
--- The second rule covers activities that another thread launched, such as most of a backward pass,
--- and activities without a known launch. It is a guess: an activity that runs between two
--- activities of an annotation, on the same stream, looks as if it belongs to that annotation.
+-- The GPU rule covers activities that another thread launched, such as most of a backward pass, and
+-- activities without a known launch. The GPU rule is a guess: if an activity of other code runs
+-- between two activities of an annotation, on the same stream, it also gets that annotation.
 --
--- `annotation_path` names all annotations, outermost first: the host annotation and those around it
--- on its thread, or the GPU annotation and those on its stream that contain it. The parameters
--- select activities only. An activity's annotation is reported even if it is in a step that is not
--- selected.
+-- `annotation_path` lists the annotation and all annotations around it, outermost first. With the
+-- host rule, these are host annotations on the same thread. With the GPU rule, they are the GPU
+-- annotations on the same stream that contain the chosen one.
+--
+-- The parameters select activities, not annotations. For example, an activity of a selected step is
+-- reported with its annotation even if that annotation began in another step.
 --
 -- HTA's get_gpu_kernels_with_user_annotations ignores the launch. It takes the shortest GPU
--- annotation on the activity's stream that overlaps the activity anywhere. It reports nothing for
--- traces that have only host annotations.
+-- annotation on the activity's stream that overlaps any part of the activity. It reports nothing
+-- for traces that have only host annotations.
 --
 -- since: 0.1
 -- grain: job, rank, event_id
 -- returns:
 --   job                VARCHAR  -   run of a program
 --   rank               INTEGER  -   rank of the process
---   event_id           BIGINT   -   the activity
+--   event_id           BIGINT   -   event_id of the activity
 --   device             BIGINT   -   GPU, as the process numbers it
---   stream             BIGINT   -   its stream
+--   stream             BIGINT   -   stream of the activity
 --   kind               VARCHAR  -   computation, communication or memory
 --   name               VARCHAR  -   name of the activity
---   start_ns           BIGINT   ns  its start
---   dur_ns             BIGINT   ns  its duration
---   step               BIGINT   -   step in which its launch began
+--   start_ns           BIGINT   ns  start of the activity
+--   dur_ns             BIGINT   ns  duration of the activity
+--   step               BIGINT   -   step in which the activity's launch began
 --   annotation         VARCHAR  -   name of the annotation; NULL if there is none
---   annotation_path    VARCHAR  -   its name and those around it, outermost first, joined by ;
---   annotation_source  VARCHAR  -   host: around its launch; gpu: over it on its stream
+--   annotation_path    VARCHAR  -   names of the annotations as above, outermost first, joined by ;
+--   annotation_source  VARCHAR  -   host: found by the host rule; gpu: found by the GPU rule
 -- check: dur_ns >= 0
 -- check: annotation_source IN ('host', 'gpu')
 -- check: annotation IS NULL OR annotation_source IS NOT NULL

@@ -1,40 +1,42 @@
 -- Each annotation's count, durations and GPU busy time, per rank.
 --
--- Annotations are marks of the program and its libraries: record_function, a profiler step, an
--- optimizer's step, a collective. `source` selects what is measured:
---   * host: the annotated code on its thread.
---   * gpu: the annotation as the profiler records it on a stream. It spans from the first start to
---     the last end of the activities that the annotated code launched to that stream. Activities
---     launched inside a nested annotation do not count. An annotation whose code launched to
---     several streams counts once on each.
+-- Annotations are named spans of the program and its libraries: record_function, a profiler step,
+-- an optimizer's step, a collective. `source` selects which spans are measured:
+--   * host: the span of the annotated code on its thread.
+--   * gpu: the span that the profiler records on a stream for this code. It runs from the first
+--     start to the last end of the activities that the code launched to this stream. Activities
+--     launched inside a nested annotation do not count. If the code launched to several streams,
+--     the annotation counts once on each.
 --
 --     host      [= step =================)
 --                   [= loss =)
 --     launch     1    2   3      4
---     GPU          [1)   [2)[3=)    [4==)
+--     activity     [1)   [2)[3=)    [4==)
 --     gpu          [= step =============)
 --                        [ loss)
 --
--- Times are sums and statistics over single annotations, so overlapping annotations count twice.
--- The standard deviation is that of a sample, and 0 for one annotation. Means and deviations are
--- rounded to whole ns.
+--     gpu_busy_ns of step 2 + 2 + 3 + 4 = 11, of loss 2 + 3 = 5
 --
--- `gpu_busy_ns` is NULL with source gpu. With source host it is the time in which at least one
--- activity ran, on any device, that was launched inside an annotation of that name. Launches on the
--- annotation's own thread count, at any depth. In the drawing it is 3 + 3 + 4 + 5 characters for
--- step, and 3 + 4 for loss. Activities that other threads launch at the same time do not count,
--- such as most of a backward pass. profiler_steps has the busy time of whole steps, with the
--- launches of all threads.
+-- Sums and statistics are over single annotations, so overlapping annotations each count in full.
+-- stddev_ns is the standard deviation of a sample; it is 0 for a single annotation. Means and
+-- deviations are rounded to whole ns.
+--
+-- `gpu_busy_ns` is NULL with source gpu. With source host, it is the time in which at least one
+-- activity of the name runs, on any device. An activity is of the name if its launch lies inside an
+-- annotation of that name, on the annotation's own thread, at any depth. Activities that other
+-- threads launch at the same time do not count, such as most of a backward pass. profiler_steps has
+-- the busy time of whole steps, with the launches of all threads.
 --
 -- A host annotation belongs to the step in which it begins. A GPU annotation belongs to the step of
--- its host annotation, which has the same `External id`; without a host annotation it belongs to no
--- step. `only_steps` selects the annotations of those steps, and gpu_busy_ns then counts only
--- activities of those steps.
+-- its host annotation: the one with the same `External id`. A GPU annotation without a host
+-- annotation belongs to no step. `only_steps` selects the annotations of those steps. gpu_busy_ns
+-- then counts only activities of those steps.
 --
--- HTA's get_gpu_user_annotation_breakdown reports these figures, except gpu_busy_ns, from times cut
--- to whole us. If there are more names than it keeps, its min, max, mean and stddev are those of
--- the names' totals. If a trace has two or more steps, it drops the last step, and also GPU
--- annotations of earlier steps that begin after the last step does on the host.
+-- HTA's get_gpu_user_annotation_breakdown reports the sum, mean, min, max and stddev, from times
+-- cut to whole us. If there are more names than HTA keeps, its min, max, mean and stddev are
+-- statistics of the names' totals. If a trace has two or more steps, HTA drops the last step. HTA
+-- then also drops GPU annotations of earlier steps if they begin after the last step begins on the
+-- host.
 --
 -- since: 0.1
 -- grain: job, rank, name
@@ -43,13 +45,13 @@
 --   rank         INTEGER  -      rank of the process
 --   name         VARCHAR  -      name of the annotation
 --   count        BIGINT   count  annotations of that name
---   total_ns     BIGINT   ns     sum of their durations
---   mean_ns      BIGINT   ns     mean of their durations
+--   total_ns     BIGINT   ns     sum of the annotations' durations
+--   mean_ns      BIGINT   ns     mean of the annotations' durations
 --   min_ns       BIGINT   ns     shortest duration
 --   max_ns       BIGINT   ns     longest duration
---   stddev_ns    BIGINT   ns     sample standard deviation
---   gpu_busy_ns  BIGINT   ns     host: time with activities launched inside it, on its thread;
---                                gpu: NULL
+--   stddev_ns    BIGINT   ns     sample standard deviation of the durations
+--   gpu_busy_ns  BIGINT   ns     source host: busy time of the activities of that name, as above;
+--                                source gpu: NULL
 -- check: count > 0
 -- check: min_ns <= mean_ns AND mean_ns <= max_ns
 -- check: total_ns BETWEEN count * min_ns AND count * max_ns

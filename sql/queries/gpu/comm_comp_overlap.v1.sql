@@ -4,9 +4,13 @@
 --     communication         [============)    [===)
 --     overlap               [=====)           [===)
 --
--- Both times are unions: collectives that overlap one another count once. If a device has no
--- communication, its overlap_frac is NULL, where HTA's get_comm_comp_overlap reports NaN. HTA
--- reports only the percentage, rounded, and for a whole rank.
+--     communication_ns 13 + 4 = 17, overlap_ns 6 + 4 = 10
+--
+-- communication_ns and overlap_ns are unions: if several collectives run at the same instant, that
+-- instant counts once. If a device has no communication, its overlap_frac is NULL.
+--
+-- HTA's get_comm_comp_overlap reports only the percentage, rounded, and for a whole rank. If there
+-- is no communication, it reports NaN.
 --
 -- since: 0.1
 -- grain: job, rank, device
@@ -14,7 +18,7 @@
 --   job               VARCHAR  -    run of a program
 --   rank              INTEGER  -    rank of the process
 --   device            BIGINT   -    GPU, as the process numbers it
---   communication_ns  BIGINT   ns   time with communication
+--   communication_ns  BIGINT   ns   time with at least one communication activity
 --   overlap_ns        BIGINT   ns   time with both communication and computation
 --   overlap_frac      DOUBLE   0-1  overlap_ns / communication_ns
 -- check: overlap_ns BETWEEN 0 AND communication_ns

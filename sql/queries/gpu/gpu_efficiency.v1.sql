@@ -1,29 +1,33 @@
 -- Each device's mean kernel occupancy, SM efficiency and tensor core share.
 --
--- Each figure is a mean over the device's kernels, weighted by duration: long kernels count more,
+-- Each fraction is a mean over the device's kernels, weighted by duration. Long kernels count more,
 -- and overlapping kernels each count in full. Copies and memsets are not kernels.
 --
---     kernel                          dur_ns   occupancy   blocks per SM   tensor cores
---     sm90_xmma_gemm_bf16bf16_...         30        0.20            0.50            yes
---     vectorized_elementwise_kernel       10        1.00            4.00             no
+--     kernel                      dur_ns  occupancy  blocks/SM  tensor core
+--     sm90_xmma_gemm_bf16bf16_...     30       0.20       0.50          yes
+--     vectorized_elementwise_...      10       1.00       4.00           no
 --
 --     occupancy_frac      (30 * 0.20 + 10 * 1.00) / 40 = 0.4
 --     sm_efficiency_frac  (30 * 0.50 + 10 * 1.00) / 40 = 0.625
 --     tensor_core_frac                        30  / 40 = 0.75
 --
--- Occupancy and blocks per streaming multiprocessor (SM) come from the profiler. If the trace does
--- not record them, as on AMD, both figures are NULL. A kernel without a value, or with an
--- impossible one (an occupancy above 1, a negative value), does not count in that figure. With one
--- block per SM or more, every SM has work.
+-- The SM efficiency of a kernel is its number of blocks per streaming multiprocessor (SM), but at
+-- most 1. With one block per SM or more, every SM has work.
 --
--- A collective's kernel uses little of the device, and it runs longer if it waits longer. The
--- columns computation_... cover only the kernels that compute, so waiting does not change them.
+-- Occupancy and blocks per SM come from the profiler. If the trace does not record them, as on AMD,
+-- the columns of occupancy and SM efficiency are NULL. A kernel does not count in a column if the
+-- kernel's value is missing or impossible, such as an occupancy above 1 or a negative value.
 --
--- Only a kernel's name shows that the kernel runs on tensor cores (on AMD: matrix cores), and not
--- every name does. The fraction is therefore a lower bound; it misses Triton's kernels above all.
+-- The kernel of a collective uses little of the device. It runs longer if it waits longer for other
+-- ranks, and then counts more. The columns computation_... cover only computation kernels, so such
+-- waits do not change them.
 --
--- TensorBoard's profiler plugin also has such figures. Its SM efficiency also counts idle time, and
--- its list of names of tensor core kernels ends with those for Ampere.
+-- Only the name of a kernel shows that the kernel uses tensor cores (on AMD: matrix cores), and
+-- some names do not show it. In particular, the names of Triton's kernels do not. tensor_core_ns
+-- and the tensor core fractions are therefore lower bounds.
+--
+-- TensorBoard's profiler plugin has similar figures, but its SM efficiency also counts idle time.
+-- Its list of names of tensor core kernels ends with the names for Ampere.
 --
 -- since: 0.1
 -- grain: job, rank, device
@@ -31,14 +35,14 @@
 --   job                             VARCHAR  -    run of a program
 --   rank                            INTEGER  -    rank of the process
 --   device                          BIGINT   -    GPU, as the process numbers it
---   occupancy_frac                  DOUBLE   0-1  estimated occupancy, of kernels that have it
---   sm_efficiency_frac              DOUBLE   0-1  blocks per SM, at most 1, of kernels that have it
+--   occupancy_frac                  DOUBLE   0-1  mean of the profiler's estimated occupancy
+--   sm_efficiency_frac              DOUBLE   0-1  mean of blocks per SM, at most 1 per kernel
 --   tensor_core_frac                DOUBLE   0-1  tensor_core_ns / kernel_ns
---   computation_occupancy_frac      DOUBLE   0-1  occupancy_frac of computation alone
---   computation_sm_efficiency_frac  DOUBLE   0-1  sm_efficiency_frac of computation alone
---   computation_tensor_core_frac    DOUBLE   0-1  tensor_core_frac of computation alone
+--   computation_occupancy_frac      DOUBLE   0-1  occupancy_frac of computation kernels
+--   computation_sm_efficiency_frac  DOUBLE   0-1  sm_efficiency_frac of computation kernels
+--   computation_tensor_core_frac    DOUBLE   0-1  tensor_core_frac of computation kernels
 --   kernel_ns                       BIGINT   ns   sum of the kernels' durations
---   tensor_core_ns                  BIGINT   ns   sum of the durations of kernels on tensor cores
+--   tensor_core_ns                  BIGINT   ns   sum of the durations of tensor core kernels
 -- check: occupancy_frac BETWEEN 0 AND 1
 -- check: sm_efficiency_frac BETWEEN 0 AND 1
 -- check: tensor_core_frac BETWEEN 0 AND 1

@@ -1,31 +1,39 @@
--- Each kernel's hardware counters, with the operators that launched it.
+-- Hardware counters of each kernel, with the operators around its launch.
 --
--- If CUPTI's range profiler is on, the trace has one event of category `cuda_profiler_range` per
--- kernel, and the event's arguments are counters. This query gives one row per range and counter.
--- It leaves out arguments that are not finite numbers. If a range records a counter twice, the last
--- value counts.
+-- If CUPTI's range profiler is on, the trace records ranges. A range is an event of category
+-- `cuda_profiler_range`, usually one per kernel. Its arguments are counters. Each row is one
+-- counter of one range. Arguments that are not finite numbers have no row. If a range records a
+-- counter twice, the last value counts.
 --
--- The trace does not record which call launched the kernel of a range. Kernels run one by one while
--- counters are read, so the rank's n-th range by start belongs to the rank's n-th launch by start.
--- A launch here is a call of a runtime or driver function that launches kernels (cudaLaunchKernel,
--- cuLaunchKernelEx, hipLaunchKernel, ...). Launch and operators are NULL if the rank's numbers of
--- ranges and launches differ. They differ if a range covers several kernels, if a kernel is
--- measured in several passes, or if the trace begins between a launch and its kernel.
+-- The trace does not record which call launched the kernel of a range. Kernels run one after the
+-- other while counters are read. The query therefore pairs the rank's n-th range, by start, with
+-- the rank's n-th launch, by start.
+--
+-- A launch here is a runtime or driver call whose name contains `Launch` and then `Kernel`:
+-- cudaLaunchKernel, cuLaunchKernelEx, hipLaunchKernel, ... If several such calls have the same
+-- correlation id, only the outermost counts.
+--
+-- If a rank's numbers of ranges and launches differ, launch_id, step and the operators are NULL.
+-- The numbers differ in these cases, for example:
+--   * A range covers several kernels.
+--   * A kernel is measured in several passes.
+--   * The trace begins between a launch and its kernel.
 --
 --     host      [aten::conv2d==========)  [aten::relu_==)
 --                 [aten::add_)               [launch 2)
 --                  [launch 1)
 --     ranges        [range 1=================)[range 2=================)
 --
---     range 1   aten::conv2d;aten::add_       range 2   aten::relu_
+--     range 1   op_stack aten::conv2d;aten::add_
+--     range 2   op_stack aten::relu_
 --
--- `only_steps` selects by the step in which the launch began; ranges without a launch are in no
--- step. Ranges and launches are always counted over the whole rank, even if only some steps are
--- selected.
+-- `only_steps` selects ranges by the step in which their launch began. A range without a launch is
+-- in no step. Pairs are always made from all ranges and launches of the rank, even if only some
+-- steps are selected.
 --
--- HTA's get_cupti_counter_data_with_operators has one column per counter. It takes only
--- cudaLaunchKernel as a launch, leaves out ranks with different numbers of launches and ranges, and
--- fails if a launch is in no operator.
+-- HTA's get_cupti_counter_data_with_operators has one column per counter. It recognises only
+-- cudaLaunchKernel as a launch. It leaves out ranks with different numbers of launches and ranges,
+-- and fails if a launch is in no operator.
 --
 -- since: 0.1
 -- grain: job, rank, event_id, counter
@@ -35,15 +43,15 @@
 --   event_id   BIGINT   -   event_id of the range
 --   counter    VARCHAR  -   name of the counter
 --   value      DOUBLE   -   value of the counter, in its own unit
---   kernel     VARCHAR  -   name of the range: the kernel's, if the profiler knew it
+--   kernel     VARCHAR  -   name of the range; the kernel's name if the profiler knew it
 --   start_ns   BIGINT   ns  start of the range
---   dur_ns     BIGINT   ns  duration of the range; not measured: the profiler spaces ranges
---                           evenly
---   launch_id  BIGINT   -   event_id of the call that launched the kernel; NULL if not known
---   step       BIGINT   -   step in which that call began
---   top_op     VARCHAR  -   outermost operator around the call
---   bottom_op  VARCHAR  -   innermost operator around the call
---   op_stack   VARCHAR  -   all operators around the call, outermost first, joined by ;
+--   dur_ns     BIGINT   ns  duration of the range; not a measurement, since the profiler spaces
+--                           ranges evenly
+--   launch_id  BIGINT   -   event_id of the launch; NULL if not known
+--   step       BIGINT   -   step in which the launch began
+--   top_op     VARCHAR  -   outermost operator around the launch
+--   bottom_op  VARCHAR  -   innermost operator around the launch
+--   op_stack   VARCHAR  -   all operators around the launch, outermost first, joined by ;
 -- check: isfinite(value)
 -- check: dur_ns >= 0
 -- check: launch_id IS NOT NULL OR (step IS NULL AND op_stack IS NULL)

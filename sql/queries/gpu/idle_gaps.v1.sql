@@ -1,12 +1,15 @@
--- Each time a whole device was idle, what ended it, and what the host did.
+-- Each idle gap of a whole device, with its cause and what the host did then.
 --
--- A gap is a time without activity on any stream of the device. The first activity after it, by
--- start and then event_id, ends it and sets the cause, as in idle_time_breakdown. An activity
--- without a launch counts as launched in time:
+-- A gap is a time without activity on any stream of the device. The first activity after the gap,
+-- by start and then event_id, ends the gap. The launch of that activity sets the cause, as in
+-- idle_time_breakdown:
 --
---     host_wait    its launch began after the gap did
---     kernel_wait  launched in time, gap below kernel_gap_ns
---     other        launched in time, gap of kernel_gap_ns or more
+--     host_wait    the launch began after the start of the gap
+--     kernel_wait  launched in time, and the gap is below kernel_gap_ns
+--     other        launched in time, and the gap is kernel_gap_ns or more
+--
+-- An activity is launched in time if its launch began before the gap or exactly at the gap's start.
+-- An activity without a launch counts as launched in time.
 --
 --     stream 7    [=====)                   [====)
 --     stream 8       [=====)                 [==)
@@ -14,15 +17,16 @@
 --     middle                       :
 --     host        [ step           :                 )
 --                      [ next batch:     )
---                       [  ) [ read:  )  [  )           read is innermost on the host then
+--                       [  ) [ read:  )  [  )           host_name: read
 --
--- host_event_id and host_name give what the launching thread did at the gap's middle (start_ns +
--- gap_ns // 2): the innermost operator, annotation, Python function or call that was open. It is
--- the one that began last; of equal starts the shortest. Both are NULL if the activity has no
--- launch or the thread had nothing open.
+-- host_event_id and host_name show what the host did at the middle of the gap, which is start_ns +
+-- gap_ns // 2. They name the innermost span that was open then on the thread that launched the
+-- activity. A span is an operator, an annotation, a Python function, or a runtime or driver call.
+-- The innermost span is the one that began last; of equal starts, the shortest. Both columns are
+-- NULL if the activity has no launch or if no span was open.
 --
--- `only_steps` selects activities. Gaps are measured as if nothing ran between the selected steps.
--- The host's operators, annotations, functions and calls count in any step.
+-- If steps are selected, only activities of these steps count. A gap can then include time in which
+-- activities of other steps run. Spans of the host count in any step.
 --
 -- since: 0.1
 -- grain: job, rank, device, start_ns
@@ -30,13 +34,13 @@
 --   job            VARCHAR  -   run of a program
 --   rank           INTEGER  -   rank of the process
 --   device         BIGINT   -   GPU, as the process numbers it
---   start_ns       BIGINT   ns  latest end of an activity before the gap
---   gap_ns         BIGINT   ns  duration of the gap, until the next start
+--   start_ns       BIGINT   ns  start of the gap: latest end of the activities before it
+--   gap_ns         BIGINT   ns  duration of the gap, until the next activity starts
 --   cause          VARCHAR  -   host_wait, kernel_wait or other
 --   next_event_id  BIGINT   -   event_id of the activity that ends the gap
 --   next_name      VARCHAR  -   name of that activity
---   host_event_id  BIGINT   -   event_id of what its launching thread did at the gap's middle
---   host_name      VARCHAR  -   name of what that thread did
+--   host_event_id  BIGINT   -   event_id of the innermost span on the host, as above
+--   host_name      VARCHAR  -   name of that span
 --   stream         BIGINT   -   stream of the activity that ends the gap
 --   step           BIGINT   -   step of the activity that ends the gap
 -- check: gap_ns > 0
@@ -49,7 +53,7 @@ CREATE OR REPLACE MACRO idle_gaps_v1(
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
     only_steps BIGINT[] := NULL,  -- steps to measure [default: all, inside and outside steps]
     min_gap_ns BIGINT := 0,  -- ns; shorter gaps are left out
-    kernel_gap_ns BIGINT := 30000  -- ns; only shorter gaps are kernel_wait
+    kernel_gap_ns BIGINT := 30000  -- ns; only shorter gaps can be kernel_wait
 ) AS TABLE
 WITH
 names AS MATERIALIZED (
@@ -79,8 +83,8 @@ gaps AS (
     FROM idle_before(picked, kernel_gap_ns)
     WHERE gap_ns >= coalesce(min_gap_ns, 0)
 ),
--- Each launching thread gets a small number, so that the rows sorted below are narrow. Activities
--- without a launch get one number per rank, of a thread without operations.
+-- Each launching thread gets a small number, so that the rows sorted below are narrow. All
+-- activities of a rank without a launch share one number. It stands for a thread without spans.
 threads AS (
     SELECT
         row_number() OVER (ORDER BY job, rank, is_launched, launch_pid, launch_tid) AS thread,
@@ -100,9 +104,9 @@ middles AS (
         AND threads.launch_pid IS NOT DISTINCT FROM gaps.launch_pid
         AND threads.launch_tid IS NOT DISTINCT FROM gaps.launch_tid
 ),
--- Most operations are short and have no middle nearby. An operation is left out if it begins and
--- leaves the stack within one stretch of 2^16 ns without a middle. If an operation stays, all its
--- callers stay.
+-- Most spans are short and far from the middle of any gap. A span is left out if it begins and
+-- leaves the stack within one stretch of 2^16 ns, and this stretch has no middle. If a span stays,
+-- all its callers stay.
 stretches AS (
     SELECT DISTINCT thread, middle_ns // 65_536 AS stretch
     FROM middles
@@ -131,9 +135,9 @@ spans AS (
           OR (stack_end_ns - 1) // 65_536 > h.start_ns // 65_536
       )
 ),
--- When a span begins, the innermost operation changes from its caller to the span. When the span
--- leaves the stack, it changes back. Each change is the difference of the two ids, with -1 for no
--- operation. The changes up to a middle then add up to the id of the innermost operation there. The
+-- When a span begins, the innermost span changes from the caller to this span. When this span
+-- leaves the stack, the innermost span changes back. Each change is the difference of the two ids,
+-- with -1 for no span. The changes up to a middle add up to the id of the innermost span there. The
 -- order of changes at the same instant does not matter.
 moments AS (
     SELECT
@@ -153,8 +157,8 @@ moments AS (
     SELECT thread, middle_ns AS at_ns, 0 AS change, event_id AS next_event_id
     FROM middles
 ),
--- This is a sum and not an ASOF join, since DuckDB plans a quadratic ASOF join if it expects few
--- rows, for example of one job among many.
+-- The query uses a sum instead of an ASOF join. DuckDB plans a quadratic ASOF join if it expects
+-- few rows, for example if one job among many is selected.
 states AS (
     SELECT
         thread,

@@ -1,27 +1,34 @@
 -- Each stream's idle time between activities, by cause.
 --
--- A gap is the time from the latest end on the stream to the next start after it. The activity that
--- ends the gap sets the cause of the whole gap:
+-- A gap runs from the latest end on the stream to the next start after it. The activity that ends
+-- the gap sets the cause of the whole gap:
 --
---     host_wait    its launch began after that end: the host was late
---     kernel_wait  launched in time, gap below kernel_gap_ns: what a device needs between kernels
---     other        launched in time, gap of kernel_gap_ns or more: waited for other streams, ...
+--     host_wait    its launch began after the start of the gap
+--     kernel_wait  launched in time, and the gap is below kernel_gap_ns
+--     other        launched in time, and the gap is kernel_gap_ns or more
+--
+-- With host_wait, the host was late. With kernel_wait, the gap is the short time that a device
+-- needs between kernels. With other, the activity waited, for example for another stream.
+--
+-- An activity is launched in time if its launch began before the gap or exactly at the gap's start.
+-- An activity without a launch counts as launched in time.
 --
 --     launches             |a   |b             |c
---     stream                  [=======)            [======)
---                                [===)                        b lies in a: no gap
---     gap                             .............           before c: host_wait
+--     stream                  [===a===)            [==c===)
+--                                [=b=)                 inside a: no gap
+--     gap                             .............    before c: host_wait
 --
--- There is no gap before a stream's first activity, and none where an activity starts exactly at
--- another's end. An activity without a launch counts as launched in time. Causes that do not occur
--- have no row. Of activities with equal starts, the one with the lower event_id is first.
+-- There is no gap before a stream's first activity. There is also none if an activity starts
+-- exactly at the latest end. Of activities with equal starts, the one with the lower event_id is
+-- first. A cause without gaps has no row.
 --
--- With `only_steps`, gaps are measured as if nothing ran between the selected steps. Mean,
--- percentiles and deviation are rounded to whole ns.
+-- If steps are selected, only activities of these steps count. A gap can then include time in which
+-- activities of other steps run. Means, percentiles and deviations are rounded to whole ns.
 --
--- HTA's get_idle_time_breakdown measures from the end of the activity that started last, so that
--- overlaps on a stream become negative gaps. It also counts gaps of length zero, and lists every
--- stream's first activity under other, with no time. If nothing overlaps, the times are the same.
+-- HTA's get_idle_time_breakdown measures a gap from the end of the activity that started last. If
+-- activities on a stream overlap, gaps can therefore be negative. HTA also counts gaps of length
+-- zero. It also counts each stream's first activity as other, with no time. If no activities on a
+-- stream overlap, the times are the same.
 --
 -- since: 0.1
 -- grain: job, rank, device, stream, cause
@@ -32,14 +39,14 @@
 --   stream     BIGINT   -      stream of the device
 --   cause      VARCHAR  -      host_wait, kernel_wait or other
 --   gap_count  BIGINT   count  gaps with that cause
---   idle_ns    BIGINT   ns     sum of the gaps
---   idle_frac  DOUBLE   0-1    share of the stream's idle time; a stream's rows add up to 1
+--   idle_ns    BIGINT   ns     sum of these gaps
+--   idle_frac  DOUBLE   0-1    idle_ns / idle time of the stream; a stream's rows add up to 1
 --   mean_ns    BIGINT   ns     mean gap
 --   min_ns     BIGINT   ns     shortest gap
 --   p50_ns     BIGINT   ns     median gap
---   p95_ns     BIGINT   ns     95th percentile
+--   p95_ns     BIGINT   ns     95th percentile of the gaps
 --   max_ns     BIGINT   ns     longest gap
---   stddev_ns  BIGINT   ns     sample standard deviation, 0 for one gap
+--   stddev_ns  BIGINT   ns     sample standard deviation of the gaps, 0 for one gap
 -- check: cause IN ('host_wait', 'kernel_wait', 'other')
 -- check: gap_count > 0 AND min_ns > 0
 -- check: idle_ns BETWEEN gap_count * min_ns AND gap_count * max_ns
@@ -52,7 +59,7 @@ CREATE OR REPLACE MACRO idle_time_breakdown_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
     only_steps BIGINT[] := NULL,  -- steps to measure [default: all, inside and outside steps]
-    kernel_gap_ns BIGINT := 30000  -- ns; only shorter gaps are kernel_wait
+    kernel_gap_ns BIGINT := 30000  -- ns; only shorter gaps can be kernel_wait
 ) AS TABLE
 WITH
 picked AS (

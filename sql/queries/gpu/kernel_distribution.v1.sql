@@ -1,24 +1,24 @@
 -- How each kernel's mean duration differs between ranks.
 --
--- A rank's mean is over its calls of that name. The slowest rank has the longest mean, the fastest
--- rank the shortest; if several ranks are equal, the lowest rank is given. Ranks that never ran the
--- kernel do not count.
+-- Copies and memsets count as kernels here. The mean of a rank is the mean duration of its calls of
+-- one kernel name. The slowest rank has the longest mean, and the fastest rank has the shortest. Of
+-- ranks with equal means, the lowest rank is given. Ranks that never ran the kernel do not count.
 --
--- Within each job and kind, `top_k` keeps the names with the longest total time over all ranks. All
--- other names are folded into one row `others`, with the figures of their calls. Calls that the
--- parameters leave out do not count anywhere. `name_contains` searches the full name, also with
--- `short_names`.
+-- Within each job and kind, `top_k` keeps the names with the longest total time over all ranks. The
+-- calls of all other names are counted together in one row `others`. Calls that the parameters
+-- leave out do not count anywhere. `name_contains` searches the full name, even if `short_names` is
+-- true.
 --
--- HTA's get_gpu_kernel_breakdown has this only as a plot. If there are more names than HTA keeps,
--- it plots statistics of the names' totals, not of calls.
+-- HTA's get_gpu_kernel_breakdown shows the ranks' means only as a plot. If there are more names
+-- than HTA keeps, the plot shows statistics of the names' totals, not of calls.
 --
 -- since: 0.1
 -- grain: job, kind, name
 -- returns:
 --   job              VARCHAR  -      run of a program
 --   kind             VARCHAR  -      computation, communication or memory
---   name             VARCHAR  -      name of the kernel, or others
---   rank_count       BIGINT   count  ranks that ran it
+--   name             VARCHAR  -      name of the kernel, copy or memset; or others
+--   rank_count       BIGINT   count  ranks that ran the kernel
 --   count            BIGINT   count  calls on all ranks
 --   total_ns         BIGINT   ns     sum of the calls' durations
 --   mean_ns          BIGINT   ns     mean of all calls' durations
@@ -28,8 +28,9 @@
 --   fastest_mean_ns  BIGINT   ns     mean on the fastest rank
 --   min_ns           BIGINT   ns     shortest call
 --   max_ns           BIGINT   ns     longest call
---   imbalance        DOUBLE   -      slowest mean / mean of the ranks' means; NULL if that is 0
---   position         BIGINT   -      1 for the longest total of its kind; ties by name; others last
+--   imbalance        DOUBLE   -      longest mean / mean of the ranks' means; NULL if all are 0
+--   position         BIGINT   -      place in its job and kind, 1 for the longest total_ns; ties by
+--                                    name; others last
 -- check: rank_count > 0 AND count >= rank_count AND position > 0
 -- check: min_ns <= fastest_mean_ns AND slowest_mean_ns <= max_ns
 -- check: mean_ns BETWEEN fastest_mean_ns AND slowest_mean_ns
@@ -49,7 +50,7 @@ WITH
 picked AS (
     FROM named_calls(only_jobs, only_ranks, only_steps, name_contains, short_names)
 ),
--- Materialized, since DuckDB turns the sum over it below into a join and would read it twice.
+-- Materialized: DuckDB turns the window sum below into a join, and would compute by_name twice.
 by_name AS MATERIALIZED (
     SELECT
         job,

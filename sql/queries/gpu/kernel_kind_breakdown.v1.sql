@@ -1,18 +1,20 @@
--- How long each device ran each combination of kinds of activity.
+-- How long each device ran each combination of activity kinds.
 --
--- Every busy instant counts once, for the combination of all kinds that run then.
+-- Each busy instant counts once, for the combination of all kinds that run at that instant.
 --
 --     computation     [===========)                 [======)
 --     communication         [============)
---                     1     2     3                  1
+--                     1     2     3                 1
 --
---     1 computation, 2 communication+computation, 3 communication
+--     1  computation                time_ns 6 + 7 = 13
+--     2  communication+computation  time_ns 6
+--     3  communication              time_ns 7
 --
 -- The kinds of a combination are in alphabetical order. Combinations that never ran have no row.
 --
--- HTA's get_gpu_kernel_breakdown has the same times in its first frame, summed over ranks. It cuts
--- every stretch of time to whole microseconds, and its name for 2 is COMPUTATION overlapping
--- COMMUNICATION.
+-- HTA's get_gpu_kernel_breakdown has the same times in its first frame, summed over ranks. HTA cuts
+-- each stretch of time to whole us. HTA's name for combination 2 is `COMPUTATION overlapping
+-- COMMUNICATION`.
 --
 -- since: 0.1
 -- grain: job, rank, device, kinds
@@ -22,7 +24,7 @@
 --   device     BIGINT   -    GPU, as the process numbers it
 --   kinds      VARCHAR  -    the kinds that run at the same time, joined by +
 --   time_ns    BIGINT   ns   time with exactly these kinds
---   time_frac  DOUBLE   0-1  share of the device's busy time; a device's rows add up to 1
+--   time_frac  DOUBLE   0-1  time_ns / busy time of the device; a device's rows add up to 1
 -- check: time_ns > 0
 -- check: time_frac > 0 AND time_frac <= 1
 -- reads: device_times
@@ -32,9 +34,8 @@ CREATE OR REPLACE MACRO kernel_kind_breakdown_v1(
     only_steps BIGINT[] := NULL  -- steps to measure [default: all, inside and outside steps]
 ) AS TABLE
 WITH
--- One kind alone: busy time minus the union of the other two kinds. Exactly two kinds: the
--- overlap of their unions with the third kind, minus the third kind. All three kinds: by inclusion
--- and exclusion.
+-- One kind alone: busy time minus the union of the other two kinds. Exactly the kinds A and B, with
+-- C as the third: (A or C) + (B or C) - busy time - C. All three kinds: by inclusion and exclusion.
 exclusive AS (
     SELECT
         job,

@@ -1,36 +1,42 @@
--- Kernel sequences that an operator launches, how often, and how long they take.
+-- Sequences of kernels that operators launch, with counts and times.
 --
--- The query looks at operators whose name contains the given text; case matters. It leaves out
--- operators that are inside another such operator on their thread. An empty text finds nothing.
+-- The query looks at operators whose name contains the text `operator`; case matters. An empty text
+-- finds nothing. If an operator is inside another such operator on its thread, the query leaves out
+-- the inner one.
 --
 -- An activity belongs to an operator if its launch lies in the operator, on the operator's thread,
--- at any depth and for any stream. Copies and memsets count too, and so do all nodes of a graph
--- launched there. The names of the activities, in order of start, are the operator's sequence.
+-- at any depth and for any stream. Kernels, copies and memsets count, and so do all activities of a
+-- launched CUDA graph. The sequence of an operator is the names of its activities, in the order of
+-- their starts.
 --
 --     host    [aten::linear=======================)   [aten::linear=======)
 --                [aten::linear===)                      [launch 3)
 --                  [launch 1)      [launch 2)
 --     device                 [2: fill=)  [1: gemm=====)       [3: gemm==)
 --
---     aten::linear   fill | gemm   count 1       (the inner one is part of it)
---     aten::linear   gemm          count 1
+--     Result with min_length 1:
+--     aten::linear   fill | gemm   count 1   the first, with the inner one
+--     aten::linear   gemm          count 1   the last
 --
 -- Details:
 --   * A launch that ends after the operator does not lie in it.
---   * What other threads launch, for example in a backward pass, belongs to the operators on those
---     threads.
+--   * Activities that other threads launch, for example in a backward pass, belong to the operators
+--     on those threads.
 --   * Of activities with equal starts, the one with the lower event_id is first.
---   * An activity without a name has an empty one.
---   * If a name contains ' | ', different sequences can have the same text. They are one row, with
---     the largest kernel_count.
+--   * An activity without a name counts with an empty name.
+--   * If a name contains ' | ', different sequences can have the same text. They share one row, and
+--     kernel_count is the largest of their counts.
 --
--- `only_steps` selects the operators that begin in those steps. Only selected operators can be
--- inside one another. Their activities count in any step.
+-- `only_steps` selects the operators that begin in those steps. The query leaves out an inner
+-- operator only if the outer one is selected, too. The activities of an operator count in any step.
 --
--- HTA's get_frequent_cuda_kernel_sequences also matches annotations and calls. Of all matches it
--- keeps only those at the least stack depth at which one occurs in the rank, so one shallow
--- operator hides the others. Its sequences include synchronisations. It finds nothing on stream 0,
--- where AMD's kernels run, and it fails on most traces with fractions of a us.
+-- HTA's get_frequent_cuda_kernel_sequences differs:
+--   * It also matches annotations and calls.
+--   * Of all matches in a rank, it keeps only those at the lowest stack depth. So one shallow
+--     operator hides all deeper operators.
+--   * Its sequences include synchronisations.
+--   * It finds nothing on stream 0, where AMD's kernels run.
+--   * It fails on most traces that record fractions of a us.
 --
 -- since: 0.1
 -- grain: job, rank, operator, sequence
@@ -38,18 +44,18 @@
 --   job               VARCHAR  -      run of a program
 --   rank              INTEGER  -      rank of the process
 --   operator          VARCHAR  -      full name of the operators
---   sequence          VARCHAR  -      names of an operator's activities by start, joined by ' | '
+--   sequence          VARCHAR  -      activity names in the order of start, joined by ' | '
 --   count             BIGINT   count  operators with this sequence
---   kernel_count      BIGINT   count  activities in the sequence, for one operator
---   gpu_ns            BIGINT   ns     sum of the activities' durations, over all these operators
---   host_ns           BIGINT   ns     sum of these operators' durations
+--   kernel_count      BIGINT   count  activities of one operator with this sequence
+--   gpu_ns            BIGINT   ns     sum of the durations of the activities of these operators
+--   host_ns           BIGINT   ns     sum of the durations of these operators
 --   example_event_id  BIGINT   -      lowest event_id of these operators
 -- check: count > 0
 -- check: kernel_count >= 0 AND gpu_ns >= 0 AND host_ns >= 0
 -- check: kernel_count > 0 OR sequence = ''
 -- reads: gpu_activities, last_operators_before, outermost_operators
 CREATE OR REPLACE MACRO kernel_sequences_v1(
-    operator VARCHAR,  -- text that the operators' names contain; case matters
+    operator VARCHAR,  -- text that operator names contain; case matters
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
     only_steps BIGINT[] := NULL,  -- steps to measure [default: all, inside and outside steps]
@@ -138,7 +144,7 @@ texts AS (
     JOIN names ON names.name_number = positions.name_number
     GROUP BY positions.job, positions.rank, positions.example_event_id
 )
--- Merges sequences that have the same text because a name contains ' | '.
+-- This merges sequences that have the same text because a name contains ' | '.
 SELECT
     counted.job,
     counted.rank,

@@ -1,16 +1,17 @@
 -- Count and durations of each kernel, copy and memset, per rank.
 --
--- Times are sums and statistics over single calls, so overlapping kernels count twice. Percentiles
--- interpolate linearly between calls, as pandas does for HTA. The standard deviation is that of a
--- sample, and 0 for one call. Means, percentiles and deviations are rounded to whole ns.
+-- Sums and statistics are over single calls, so overlapping calls each count in full. Percentiles
+-- interpolate linearly between calls, as in pandas. stddev_ns is the standard deviation of a
+-- sample; it is 0 for a single call. Means, percentiles and deviations are rounded to whole ns.
 --
--- Within each rank and kind, `top_k` keeps the names with the longest total time. All other names
--- are folded into one row `others`, with the figures of their calls. Calls that the parameters
--- leave out do not count anywhere: positions and fractions are among the selected calls.
--- `name_contains` searches the full name, also with `short_names`.
+-- Within each rank and kind, `top_k` keeps the names with the longest total time. The calls of all
+-- other names are counted together in one row `others`. Calls that the parameters leave out do not
+-- count anywhere: position and total_frac consider only the selected calls. `name_contains`
+-- searches the full name, even if `short_names` is true.
 --
--- HTA's get_gpu_kernel_breakdown has these figures in its second frame. If there are more names
--- than it keeps, its min, max, mean and stddev are those of the names' totals, not of calls.
+-- HTA's get_gpu_kernel_breakdown has the sum, mean, min, max and stddev in its second frame. If
+-- there are more names than HTA keeps, its min, max, mean and stddev are statistics of the names'
+-- totals, not of calls.
 --
 -- since: 0.1
 -- grain: job, rank, kind, name
@@ -18,17 +19,18 @@
 --   job          VARCHAR  -      run of a program
 --   rank         INTEGER  -      rank of the process
 --   kind         VARCHAR  -      computation, communication or memory
---   name         VARCHAR  -      name of the kernel, or others
+--   name         VARCHAR  -      name of the kernel, copy or memset; or others
 --   count        BIGINT   count  calls
 --   total_ns     BIGINT   ns     sum of the calls' durations
 --   mean_ns      BIGINT   ns     mean of the calls' durations
 --   min_ns       BIGINT   ns     shortest call
 --   p50_ns       BIGINT   ns     median call
---   p95_ns       BIGINT   ns     95th percentile
+--   p95_ns       BIGINT   ns     95th percentile of the calls
 --   max_ns       BIGINT   ns     longest call
---   stddev_ns    BIGINT   ns     sample standard deviation
---   total_frac   DOUBLE   0-1    total_ns / the rank's total of that kind; NULL if that is 0
---   position     BIGINT   -      1 for the longest total of its kind; ties by name; others last
+--   stddev_ns    BIGINT   ns     sample standard deviation of the calls' durations
+--   total_frac   DOUBLE   0-1    total_ns / the rank's total of that kind; NULL if the total is 0
+--   position     BIGINT   -      place in its rank and kind, 1 for the longest total_ns; ties by
+--                                name; others last
 -- check: count > 0 AND position > 0
 -- check: min_ns <= p50_ns AND p50_ns <= p95_ns AND p95_ns <= max_ns
 -- check: mean_ns BETWEEN min_ns AND max_ns

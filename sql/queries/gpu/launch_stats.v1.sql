@@ -1,23 +1,25 @@
 -- Launch time and launch delay of each GPU activity.
 --
---     host    [== launch ==)               cpu_ns 13
---     GPU                       [====)     launch_delay_ns 5, gpu_ns 5: short
+--     host    [== launch ==)            cpu_ns 13
+--     GPU                       [====)  launch_delay_ns 5, gpu_ns 5: short
 --
--- There is one row per activity with a launch. Any runtime or driver call that launched an activity
--- counts, regardless of its name. The activities of a CUDA graph have one row each, with the same
--- launch.
+-- Each activity with a launch has one row. Its launch is the runtime or driver call with the same
+-- correlation id, regardless of the call's name. If several calls have this id, the outermost is
+-- the launch. The activities of a CUDA graph have one row each, with the same launch.
 --
--- The delay runs from the launch's end to the activity's start. It is 0 if the activity starts
--- before the launch ends. An activity that starts even before its launch begins shows that the
--- clocks of host and GPU disagree; launch_summary counts these activities.
+-- launch_delay_ns runs from the launch's end to the activity's start. It is 0 if the activity
+-- starts before the launch ends. If an activity starts before its launch begins, the clocks of host
+-- and GPU disagree. launch_summary counts such activities.
 --
--- An activity is short if it runs for less time than its launch took. A series of such launches
--- cannot keep the GPU busy. A launch is an outlier if it takes longer than runtime_cutoff_ns. An
--- activity is an outlier if it waits longer than launch_delay_cutoff_ns.
+-- An activity is short if it runs for less time than its launch takes. A series of short activities
+-- cannot keep the GPU busy, since each launch takes longer than its activity. A launch is an
+-- outlier if it takes longer than runtime_cutoff_ns. An activity is an outlier if its delay is
+-- longer than launch_delay_cutoff_ns.
 --
--- HTA's get_cuda_kernel_launch_stats reports the same three times, but recognises launches by five
--- function names. It misses activities launched by HIP, cuLaunchKernel, a CUDA graph or a
--- synchronous copy. Its cutoffs only shape histograms.
+-- HTA's get_cuda_kernel_launch_stats reports the same cpu_ns, gpu_ns and launch_delay_ns, but
+-- recognises launches by five function names. It misses activities launched by HIP, cuLaunchKernel,
+-- a CUDA graph or a synchronous copy. HTA uses the cutoffs only for its histograms. Its histogram
+-- of short kernels leaves out launches that are longer than the cutoff; is_short includes them.
 --
 -- since: 0.1
 -- grain: job, rank, event_id
@@ -25,7 +27,7 @@
 --   job                 VARCHAR  -   run of a program
 --   rank                INTEGER  -   rank of the process
 --   event_id            BIGINT   -   event_id of the activity
---   launch_id           BIGINT   -   event_id of its launch
+--   launch_id           BIGINT   -   event_id of the launch
 --   correlation         BIGINT   -   correlation id of launch and activity
 --   launch_name         VARCHAR  -   name of the launch
 --   name                VARCHAR  -   name of the activity
@@ -34,7 +36,7 @@
 --   step                BIGINT   -   step in which the launch began; NULL outside steps
 --   cpu_ns              BIGINT   ns  duration of the launch
 --   gpu_ns              BIGINT   ns  duration of the activity
---   launch_delay_ns     BIGINT   ns  launch's end to activity's start; 0 if it starts earlier
+--   launch_delay_ns     BIGINT   ns  launch's end to activity's start; at least 0
 --   is_short            BOOLEAN  -   gpu_ns < cpu_ns
 --   is_runtime_outlier  BOOLEAN  -   cpu_ns > runtime_cutoff_ns
 --   is_delay_outlier    BOOLEAN  -   launch_delay_ns > launch_delay_cutoff_ns
@@ -46,7 +48,7 @@ CREATE OR REPLACE MACRO launch_stats_v1(
     only_ranks INTEGER[] := NULL,  -- ranks to list [default: all]
     only_steps BIGINT[] := NULL,  -- steps to list [default: all, inside and outside steps]
     runtime_cutoff_ns BIGINT := 50000,  -- ns; a launch that takes longer is an outlier
-    launch_delay_cutoff_ns BIGINT := 100000,  -- ns; an activity that waits longer is an outlier
+    launch_delay_cutoff_ns BIGINT := 100000,  -- ns; an activity with a longer delay is an outlier
     include_memory BOOLEAN := true  -- whether copies and memsets count
 ) AS TABLE
 SELECT

@@ -1,17 +1,23 @@
--- How long the launches of each rank take, and how long activities then wait.
+-- Launch times, launch delays and outliers of each rank.
 --
--- Terms are as in launch_stats, but a launch counts once, even if it has several activities. Its
--- gpu_ns is the sum of their durations. Its delay is that of the activity that starts first.
+-- Terms are as in launch_stats, but each launch counts once, even if it has several activities:
+--   * cpu_ns is the duration of the launch.
+--   * gpu_ns is the sum of the durations of its activities.
+--   * The delay is that of the activity that starts first.
 --
 --     host    [= graph launch =)
 --     GPU                          [==)[====)[==)     1 launch, 3 activities
---                              |---|                  its delay
+--                              |---|                  delay of the launch
 --
 -- An activity cannot start before its launch begins. If early_start_count is above 0, the clocks of
 -- host and GPU disagree, and every delay includes the offset between them.
 --
 -- Percentiles interpolate linearly between launches. Means and percentiles are rounded to whole ns.
--- Ranks without launches have no row. HTA's histograms of launches count each activity instead.
+-- Ranks without launches have no row.
+--
+-- HTA's get_cuda_kernel_launch_stats returns no counts. It only draws histograms of short kernels
+-- and outliers, for the launches that it recognises (see launch_stats). HTA's histogram of short
+-- kernels leaves out launches that are longer than runtime_cutoff_ns; short_count includes them.
 --
 -- since: 0.1
 -- grain: job, rank
@@ -24,8 +30,8 @@
 --   runtime_outlier_count  BIGINT   count  launches with cpu_ns > runtime_cutoff_ns
 --   delay_outlier_count    BIGINT   count  launches with a delay > launch_delay_cutoff_ns
 --   early_start_count      BIGINT   count  activities that start before their launch begins
---   mean_cpu_ns            BIGINT   ns     mean duration of a launch
---   mean_gpu_ns            BIGINT   ns     mean summed duration of a launch's activities
+--   mean_cpu_ns            BIGINT   ns     mean cpu_ns of a launch
+--   mean_gpu_ns            BIGINT   ns     mean gpu_ns of a launch
 --   p50_launch_delay_ns    BIGINT   ns     median delay
 --   p95_launch_delay_ns    BIGINT   ns     95th percentile of the delay
 --   max_launch_delay_ns    BIGINT   ns     longest delay

@@ -1,21 +1,24 @@
--- Bytes, time and bandwidth of each device's copies and memsets.
+-- Bytes, time and bandwidth of each device's copies and memsets, by kind.
 --
--- Memsets count as copies here. The statistics are over the points of memory_bandwidth_series that
--- are above 0. Each point counts once, no matter how long it holds. If copies do not overlap, there
--- is one point per copy.
+-- A memset counts as a copy here. The statistics are over points. A point is a row of
+-- memory_bandwidth_series with a bandwidth above 0. Each point counts once, regardless of how long
+-- its bandwidth holds. If copies do not overlap, there is one point per copy.
 --
 --     HtoD, 2 GB/s    [=======)        [=======)
 --     HtoD, 3 GB/s        [=======)            [===)
---     points          2   5   3        2       3          count 5, mean 3, p50 3, max 5
+--     points          2   5   3        2       3
 --     time_ns         ............     ............
 --
--- Quartiles interpolate linearly between points, as in pandas. The standard deviation is that of a
--- sample; it is 0 for a single point. Copies of zero length and copies of unknown bandwidth count
--- in copy_count and bytes, but make no points.
+--     count 5, mean 3, p50 3, max 5, time_ns 24
 --
--- HTA's get_memory_bw_summary takes the same statistics from its own series. There, residues such
--- as 1e-13 count as points. If one copy ends as the next begins, the sum of both may count, too.
--- HTA has no row if the profiler records no bandwidth, as with some profilers on AMD.
+-- Quartiles interpolate linearly between points, as in pandas. stddev is the standard deviation of
+-- a sample; it is 0 for a single point. Copies of zero length and copies of unknown bandwidth make
+-- no points, but count in copy_count and bytes.
+--
+-- HTA's get_memory_bw_summary computes the same statistics from HTA's own series. There, residues
+-- such as 1e-13 GB/s count as points. If one copy ends at the instant at which the next begins, HTA
+-- may also count the sum of both. HTA has no row if the profiler records no bandwidth, as with some
+-- profilers on AMD.
 --
 -- since: 0.1
 -- grain: job, rank, device, copy_kind
@@ -24,16 +27,16 @@
 --   rank        INTEGER  -      rank of the process
 --   device      BIGINT   -      GPU, as the process numbers it
 --   copy_kind   VARCHAR  -      Memcpy HtoD, Memcpy DtoH, ..., Memcpy Unknown or Memset
---   count       BIGINT   count  points above 0; the statistics are NULL if there are none
+--   count       BIGINT   count  points; if there are none, the statistics are NULL
 --   mean        DOUBLE   GB/s   mean of the points
---   stddev      DOUBLE   GB/s   sample standard deviation
+--   stddev      DOUBLE   GB/s   sample standard deviation of the points
 --   min         DOUBLE   GB/s   lowest point
---   p25         DOUBLE   GB/s   first quartile
---   p50         DOUBLE   GB/s   median
---   p75         DOUBLE   GB/s   third quartile
+--   p25         DOUBLE   GB/s   first quartile of the points
+--   p50         DOUBLE   GB/s   median of the points
+--   p75         DOUBLE   GB/s   third quartile of the points
 --   max         DOUBLE   GB/s   highest point
---   bytes       BIGINT   bytes  sum over copies that record bytes; NULL if none does
---   copy_count  BIGINT   count  copies
+--   bytes       BIGINT   bytes  sum over copies with recorded bytes; NULL if there are none
+--   copy_count  BIGINT   count  copies and memsets
 --   time_ns     BIGINT   ns     time with at least one copy under way
 -- check: copy_count > 0
 -- check: count BETWEEN 0 AND 2 * copy_count - 1

@@ -1,39 +1,42 @@
--- How long ATen operators take to launch kernels, and the kernels to start.
+-- Mean delays from ATen operator to launch, and from launch to kernel.
 --
 -- An ATen operator is one whose name begins with `aten::`. A launch belongs to the innermost ATen
--- operator around it on its thread. Other operators, annotations and Python functions may lie
--- between the two. Launches inside no ATen operator do not count.
+-- operator around it on its thread, even if there are other operators, annotations or Python
+-- functions between the two. Launches outside ATen operators do not count. Calls without a launch
+-- of their own do not count.
 --
 --     aten::linear   [=======================================)
---     aten::mm           [=================)                        one launch of its own
---     launches                 [==)               [==) [==)         two of aten::linear
---     GPU                            [=====)              [===)[==)
+--     aten::mm           [=================)
+--     launches                 [a=)               [b=) [c=)
+--     GPU                            [==a==)              [=b=)[c=)
 --     aten::mm           |-----|-----|
 --     aten::linear   |----------------------------|-------|
 --
--- Both times are those of an operator's first launch. The first time runs from the operator's start
--- to the launch's start. The second runs on to the start of the launch's first activity. It is
+-- Launch a belongs to aten::mm, launches b and c belong to aten::linear. Both delays of a call are
+-- those of its first launch. The first delay runs from the operator's start to the launch's start.
+-- The second delay runs from the launch's start to the start of the launch's first activity. It is
 -- negative if the clocks of host and GPU disagree by more than the true delay.
 --
--- Calls of an operator share a row if their activities (kernels, copies and memsets) have the same
--- names, in the order of their starts. Means are rounded to whole ns.
+-- Calls of an operator share a row if the names of their activities (kernels, copies and memsets)
+-- are the same, in the order of their starts. Means are rounded to whole ns.
 --
 -- HTA's get_aten_op_kernels_and_delay differs:
---   * It gives a launch to the operator that began last on any thread.
---   * It adds the calls of the ranks before a rank to that rank's calls.
---   * It recognises launches by name, but none of HIP and none of copies.
---   * It fails if a launch has several kernels or none.
+--   * It gives a launch to the ATen operator around it that began last, on any thread.
+--   * It adds the calls of earlier ranks to the calls of each rank.
+--   * It recognises kernel launches by name, but not those of HIP and of CUDA graphs.
+--   * It leaves out copies and memsets.
+--   * It fails if it finds no launch, or if a launch has no kernel or more than one.
 --
 -- since: 0.1
 -- grain: job, rank, operator, sequence
 -- returns:
 --   job                       VARCHAR  -      run of a program
 --   rank                      INTEGER  -      rank of the process
---   operator                  VARCHAR  -      aten::...
---   sequence                  VARCHAR  -      names of its own activities, joined by ` | `
+--   operator                  VARCHAR  -      name of the operator, such as aten::mm
+--   sequence                  VARCHAR  -      names of a call's own activities, joined by ` | `
 --   count                     BIGINT   count  calls of the operator
 --   mean_op_to_launch_ns      BIGINT   ns     operator's start to its first launch's start
---   mean_launch_to_kernel_ns  BIGINT   ns     that launch's start to its first activity's start
+--   mean_launch_to_kernel_ns  BIGINT   ns     first launch's start to its first activity's start
 -- check: count > 0
 -- check: mean_op_to_launch_ns >= 0
 -- check: prefix(operator, 'aten::')

@@ -1,15 +1,18 @@
 -- Start, duration, GPU time and operator count of each rank's steps.
 --
--- A step is the host annotation `ProfilerStep#N`. If a rank has several with the same N, the step
--- runs from the first start to the last end. An operator belongs to the step in which it begins. A
--- GPU activity belongs to the step in which its launch begins, no matter on which device or how
--- late it runs. All three GPU figures are 0 for a step that launched nothing.
+-- A step is the host annotation `ProfilerStep#N`. If a rank has several annotations with the same
+-- N, the step runs from the first start to the last end. An operator belongs to the step in which
+-- it begins. A GPU activity belongs to the step in which its launch begins, regardless of its
+-- device and of how late it runs. If a step launches nothing, gpu_busy_ns, gpu_span_ns and
+-- kernel_count are 0.
 --
 --     host    [== ProfilerStep#3 ==)
 --     launch     |   |
---     GPU            [===)   [========)        gpu_busy_ns 4 + 9 = 13, gpu_span_ns 17
+--     GPU            [===)   [========)
 --
--- HTA's get_profiler_steps lists only the step numbers, once for all ranks.
+--     gpu_busy_ns 4 + 9 = 13, gpu_span_ns 17, kernel_count 2
+--
+-- HTA's get_profiler_steps returns only the step numbers, in one list for all ranks.
 --
 -- since: 0.1
 -- grain: job, rank, step
@@ -20,9 +23,9 @@
 --   start_ns      BIGINT   ns     start on the host
 --   dur_ns        BIGINT   ns     duration on the host
 --   gpu_busy_ns   BIGINT   ns     time with at least one GPU activity, on any device
---   gpu_span_ns   BIGINT   ns     first GPU activity's start to the last one's end
+--   gpu_span_ns   BIGINT   ns     first start to last end of its GPU activities
 --   kernel_count  BIGINT   count  GPU activities: kernels, copies and memsets
---   op_count      BIGINT   count  operators
+--   op_count      BIGINT   count  operators that begin in the step
 -- check: dur_ns >= 0
 -- check: gpu_busy_ns BETWEEN 0 AND gpu_span_ns
 -- check: kernel_count > 0 OR gpu_span_ns = 0

@@ -1,18 +1,20 @@
 -- How long each stream's queue was full, so that the host had to wait.
 --
--- The length of a queue is that of queue_length_series. A CUDA queue takes about 1024 activities.
--- When it is full, the next launch blocks until an activity starts.
+-- The queue length is that of queue_length_series. A CUDA queue holds about 1024 activities. When
+-- it is full, the next launch blocks until an activity starts.
 --
 --     launches      abc
 --     activities        [a)         [b)       [c)
 --     queue_length  123 2           1         0
---     2 or more      xxxxxxxxxxxxxxx                 full_ns 15 for a max_queue_length of 2
+--     full           xxxxxxxxxxxxxxx    max_queue_length 2, full_ns 15
 --
 -- Every stream with a launched activity has a row. For most streams full_ns is 0. full_frac is a
--- share of the rank's whole trace, first start to last end, even if only some steps are selected.
+-- share of the length of the rank's whole trace, even if only some steps are selected. This length
+-- runs from the first start to the last end in the trace.
 --
--- HTA's get_time_spent_blocked_on_full_queue reports one stream per rank, the last of those that
--- were ever full. It divides by the time from the first event's start to the last event's start.
+-- HTA's get_time_spent_blocked_on_full_queue reports one stream per rank: the last of the streams
+-- that were ever full. It divides by the time from the first event's start to the last event's
+-- start.
 --
 -- since: 0.1
 -- grain: job, rank, device, stream
@@ -22,7 +24,7 @@
 --   device     BIGINT   -    GPU, as the process numbers it
 --   stream     BIGINT   -    stream, as the device numbers it
 --   full_ns    BIGINT   ns   time with at least max_queue_length activities in the queue
---   full_frac  DOUBLE   0-1  full_ns / length of the rank's trace; NULL if that is 0 or unknown
+--   full_frac  DOUBLE   0-1  full_ns / length of the trace; NULL if the length is 0 or unknown
 -- check: full_ns >= 0
 -- check: full_frac BETWEEN 0 AND 1
 -- reads: queue_lengths, traces

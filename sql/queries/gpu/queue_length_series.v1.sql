@@ -1,22 +1,23 @@
--- Queue length of each stream after every launch and every activity start.
+-- Queue length of each stream after each launch and each activity start.
 --
--- An activity enters the queue of its stream when its launch begins on the host. It leaves when it
--- starts on the device: a running activity is no longer in the queue. Activities without a launch
--- do not count. If a launch has several activities, as a CUDA graph does, they all enter at the
--- same time.
+-- An activity enters the queue of its stream when its launch begins on the host. It leaves the
+-- queue when it starts on the device, so a running activity is no longer in the queue. Activities
+-- without a launch do not count. If a launch has several activities, as a CUDA graph does, all of
+-- them enter the queue at the same time.
 --
 --     launches      a  b  c          d
 --     activities        [= a =)[b=)[= c =)[d)
 --     queue_length  1  21 2    1   0 1    0
 --
--- Among points at the same instant, launches come first, then the lower event_id. If steps are
--- selected, only their activities count. Activities that other steps left in the queue do not.
+-- Each activity has two rows: one for its launch and one for its start. At the same instant,
+-- launches come before starts, and then the lower event_id comes first. If steps are selected, only
+-- their activities count. Activities of other steps that are still in the queue do not count.
 --
--- The length is below 0 only if an activity starts before its launch begins (`is_early_start`) and
--- so leaves the queue before it enters. The clocks of host and device then disagree.
+-- The length is below 0 only if an activity starts before its launch begins (is_early_start). It
+-- then leaves the queue before it enters, because the clocks of host and device disagree.
 --
--- HTA's get_queue_length_time_series recognises a dozen launch functions, none of them for CUDA
--- graphs. Its order of points at the same instant is arbitrary.
+-- HTA's get_queue_length_time_series recognises 12 launch functions, none of them for CUDA graphs.
+-- If several rows are at the same instant, HTA's order is arbitrary.
 --
 -- since: 0.1
 -- grain: job, rank, device, stream, at_ns, event_id, change
@@ -28,8 +29,8 @@
 --   at_ns           BIGINT   ns  start of the launch or of the activity
 --   event_id        BIGINT   -   event_id of the activity
 --   change          INTEGER  -   1 for the launch, -1 for the start of the activity
---   queue_length    BIGINT   -   activities in the queue from then on
---   launch_id       BIGINT   -   event_id of its launch
+--   queue_length    BIGINT   -   activities in the queue after this row
+--   launch_id       BIGINT   -   event_id of the activity's launch
 --   is_early_start  BOOLEAN  -   whether the activity starts before its launch begins
 -- check: change IN (-1, 1)
 -- check: launch_id IS NOT NULL AND is_early_start IS NOT NULL

@@ -1,6 +1,6 @@
 -- Queue length of each stream: statistics over points and over time.
 --
--- The points are those of queue_length_series: one after every launch and one after every activity
+-- The points are the rows of queue_length_series: one after each launch and one after each activity
 -- start. A burst of launches makes many points in little time. Statistics over points therefore say
 -- little about the length over time. time_weighted_mean is the mean over time, from the first point
 -- to the last.
@@ -10,16 +10,16 @@
 --     queue_length  123 2           1         0
 --
 --     mean                (1 + 2 + 3 + 2 + 1 + 0) / 6 = 1.5
---     time_weighted_mean  (1 * 1 + 2 * 1 + 3 * 2 + 2 * 12 + 1 * 10) / 26 = 1.65
+--     time_weighted_mean  (1*1 + 2*1 + 3*2 + 2*12 + 1*10) / 26 = 1.65
 --
 -- Percentiles interpolate linearly between points, as in pandas.
 --
 -- `min` is below 0 only if activities start before their launch begins, because the clocks of host
--- and device disagree. `early_start_count` counts these activities. Each of them makes the queue
--- look shorter by one from its start to its launch, even where the length stays above 0.
+-- and device disagree. `early_start_count` counts these activities. Each such activity lowers the
+-- length by 1 from its start until its launch begins, even if the length stays above 0.
 --
--- HTA's get_queue_length_summary has only the statistics over points, and only of the launches that
--- it recognises (see queue_length_series).
+-- HTA's get_queue_length_summary has only the statistics over points, and only for the launches
+-- that HTA recognises (see queue_length_series).
 --
 -- since: 0.1
 -- grain: job, rank, device, stream
@@ -36,7 +36,7 @@
 --   p50                 DOUBLE   -      median over points
 --   p75                 DOUBLE   -      75th percentile over points
 --   max                 BIGINT   -      longest queue
---   time_weighted_mean  DOUBLE   -      mean over time; NULL if all points are at one instant
+--   time_weighted_mean  DOUBLE   -      mean over time; NULL if all points are at the same instant
 --   early_start_count   BIGINT   count  activities that start before their launch begins
 -- check: count > 0 AND count % 2 = 0
 -- check: min <= p25 AND p25 <= p50 AND p50 <= p75 AND p75 <= max

@@ -1,15 +1,15 @@
 -- Idle, compute and non-compute time of each device in each step.
 --
 -- Terms are as in temporal_breakdown. A device's step consists of the activities launched during
--- the host's step. It begins with the first of these activities and ends with the last. Mostly it
--- ends later than the host's step. Neighbouring steps may overlap on the device. Each counts only
--- its own activities.
+-- the host's step. It runs from the start of the first of these activities to the end of the last.
+-- Usually it ends later than the host's step. Steps can overlap on the device. Each step counts
+-- only its own activities.
 --
 --     host    [ProfilerStep#1)[ProfilerStep#2)
 --     device         [=======1=======) [==1==)
 --     device                           [======2=======)
 --
--- Activities without a launch, and those launched outside every step, are left out.
+-- Activities without a launch and activities launched outside every step are left out.
 --
 -- since: 0.1
 -- grain: job, rank, device, step
@@ -18,18 +18,18 @@
 --   rank                      INTEGER  -    rank of the process
 --   device                    BIGINT   -    GPU, as the process numbers it
 --   step                      BIGINT   -    N of ProfilerStep#N
---   span_ns                   BIGINT   ns   first activity's start to the last one's end
+--   span_ns                   BIGINT   ns   first activity's start to last activity's end
 --   busy_ns                   BIGINT   ns   time with at least one activity
---   idle_ns                   BIGINT   ns   the rest of the span
+--   idle_ns                   BIGINT   ns   time in the span without any activity
 --   compute_ns                BIGINT   ns   time with computation
 --   non_compute_ns            BIGINT   ns   busy time without computation
 --   communication_ns          BIGINT   ns   time with communication
 --   memory_ns                 BIGINT   ns   time with copies or memsets
 --   exposed_communication_ns  BIGINT   ns   time with communication but no computation
 --   exposed_memory_ns         BIGINT   ns   time with copies or memsets and nothing else
---   idle_frac                 DOUBLE   0-1  idle_ns / span_ns
---   compute_frac              DOUBLE   0-1  compute_ns / span_ns
---   non_compute_frac          DOUBLE   0-1  non_compute_ns / span_ns
+--   idle_frac                 DOUBLE   0-1  idle_ns / span_ns; NULL if span_ns is 0
+--   compute_frac              DOUBLE   0-1  compute_ns / span_ns; NULL if span_ns is 0
+--   non_compute_frac          DOUBLE   0-1  non_compute_ns / span_ns; NULL if span_ns is 0
 -- check: busy_ns + idle_ns = span_ns
 -- check: compute_ns + non_compute_ns = busy_ns
 -- check: compute_ns + exposed_communication_ns + exposed_memory_ns = busy_ns

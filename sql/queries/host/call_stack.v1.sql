@@ -1,37 +1,55 @@
 -- An event's call stack across threads: callers, callees and their GPU activities.
 --
--- The event is a host operation or a GPU activity. The caller of a host operation is the operation
--- around it on its thread. If it is the outermost operation of an autograd thread, its caller is
--- the main thread's annotation during which it ran: `## backward ##`, or the profiler step if the
--- main thread has no `## backward ##`. The caller of an activity is its launch. `relation` says how
--- each row relates to the event, here to aten::mm:
+-- The event is a host operation or a GPU activity. A host operation is an operator, annotation,
+-- Python function, or runtime or driver call. Each event of the stack has a caller:
 --
---     main thread      [= ProfilerStep#5 =============================)       ancestor
---                        [= Linear =)                                         forward_ancestor
---                          [addmm)                                            forward
---                                     [= ## backward ## =============)        ancestor
---     autograd thread                   [= AddmmBackward0 =========)          ancestor
---                                         [= aten::mm =========)              self
---                                           [empty)                           descendant
---                                                   [launch)                  descendant
---     GPU                                                       [= gemm =)    activity
+--   * The caller of a GPU activity is its launch.
+--   * The caller of a host operation is the operation directly around it on its thread.
+--   * The outermost operation of an autograd thread is called by an annotation of the main thread:
+--     the `## backward ##` during which the operation ran. If the main thread has no `## backward
+--     ##`, the caller is the profiler step during which the operation ran.
 --
--- If the event is part of a backward pass, the rows also include its forward operator (the one
--- whose gradients are computed there) and everything around that operator. These rows lead from a
--- backward kernel to its module and its line of the program. Each event has one row: an operation
--- above both the event and its forward operator, as the step is here, is an ancestor.
+-- `relation` says how each row relates to the event. In this drawing, the event is aten::mm:
 --
--- `depth` is the number of callers above, across threads. `height`, `kernel_count` and `kernel_ns`
--- cover everything that the row's event called, on any thread, listed or not. Rows are in
--- depth-first order, so that names indented by `depth` read as a stack. Callees on the same thread
--- come first, by start, then those on other threads. An activity comes right after its launch, and
--- the forward pass comes at the end. If the event is neither a host operation nor a GPU activity,
--- there are no rows.
+--     main      [= ProfilerStep#5 ======================)   ancestor
+--                 [= Linear =)                              forward_ancestor
+--                   [addmm)                                 forward
+--                             [= ## backward ## ========)   ancestor
+--     autograd                  [= AddmmBackward0 ==)       ancestor
+--                                 [= aten::mm ====)         self
+--                                  [empty)                  descendant
+--                                         [launch)          descendant
+--     GPU                                         [gemm)    activity
 --
--- HTA's get_stack_of_node gives the same rows, but without the forward pass and in order of start.
--- There, the parent of an operation without a caller is the number of its thread, negated: -3914
--- for thread 3914. HTA leaves out activities on stream 0. It fails if a stack is about 1,000 deep,
--- or if rounding to whole microseconds makes a duration negative.
+-- If the event is part of a backward pass, the rows also include its forward operator and
+-- everything around that operator. The forward operator is the operator whose gradients the event
+-- computes. These rows lead from a backward kernel to its module and its line of the program.
+--
+-- Each event has one row. An operation above both the event and its forward operator is an
+-- ancestor, like the step in the drawing.
+--
+-- `depth` is the number of callers above the row's event, across threads. `height`, `kernel_count`
+-- and `kernel_ns` cover everything that the row's event called, on any thread, even if it has no
+-- row.
+--
+-- Rows are in depth-first order, so names indented by `depth` read as a stack:
+--
+--   * Callees on the same thread come first, in order of start. Callees on other threads come after
+--     them.
+--   * An activity comes directly after its launch.
+--   * The forward pass comes at the end.
+--
+-- If the event is neither a host operation nor a GPU activity, there are no rows.
+--
+-- HTA's get_stack_of_node gives the same rows, with these differences:
+--
+--   * Rows of the forward pass are missing.
+--   * Rows are in order of start.
+--   * The parent of an operation without a caller is the negated number of its thread: -3914 for
+--     thread 3914.
+--   * Activities on stream 0 are left out.
+--   * HTA fails if a stack is about 1,000 deep, or if rounding to whole microseconds makes a
+--     duration negative.
 --
 -- since: 0.1
 -- grain: job, rank, event_id
@@ -39,14 +57,14 @@
 --   job           VARCHAR  -      run of a program
 --   rank          INTEGER  -      rank of the process
 --   event_id      BIGINT   -      the event of this row
---   relation      VARCHAR  -      self: the event; ancestor: above it; descendant: host operation
---                                 below it; activity: launched by the event or a descendant;
---                                 forward: its forward operator; forward_ancestor: above the
---                                 forward operator
---   depth         BIGINT   -      callers above, across threads; 0 for the outermost
---   height        BIGINT   -      0 for an activity; 1 for an operation that called no other; one
---                                 more for each level below
---   parent_id     BIGINT   -      its caller, across threads; NULL for the outermost
+--   relation      VARCHAR  -      self: the event; ancestor: above the event; descendant: host
+--                                 operation below the event; activity: launched by the event or by
+--                                 a descendant; forward: the event's forward operator; and
+--                                 forward_ancestor: above the forward operator
+--   depth         BIGINT   -      number of callers above, across threads; 0 for the outermost
+--   height        BIGINT   -      0 for an activity; 1 for an operation that called no other
+--                                 operation; otherwise 1 more than the highest of its callees
+--   parent_id     BIGINT   -      event_id of the caller, across threads; NULL for the outermost
 --   cat           VARCHAR  -      category
 --   name          VARCHAR  -      name
 --   pid           VARCHAR  -      process of a host operation; NULL for an activity
@@ -55,8 +73,8 @@
 --   stream        BIGINT   -      stream of an activity; NULL for a host operation
 --   start_ns      BIGINT   ns     start
 --   dur_ns        BIGINT   ns     duration
---   kernel_count  BIGINT   count  GPU activities launched in it: kernels, copies and memsets; 1 for
---                                 an activity
+--   kernel_count  BIGINT   count  GPU activities launched in the operation: kernels, copies and
+--                                 memsets; 1 for an activity
 --   kernel_ns     BIGINT   ns     sum of these activities' durations
 -- check: relation IN (
 --   'ancestor', 'self', 'descendant', 'activity', 'forward', 'forward_ancestor')
@@ -68,16 +86,17 @@
 -- reads: events_of_number, gpu_activities, host_ops, related_in_stack, stack_roots, stack_totals
 CREATE OR REPLACE MACRO call_stack_v1(
     of_event BIGINT,  -- event_id of a host operation or a GPU activity
-    of_rank INTEGER := NULL,  -- its rank [default: each that has an event of this number]
-    only_jobs VARCHAR[] := NULL  -- its job [default: each that has an event of this number]
+    of_rank INTEGER := NULL,  -- rank of the event [default: every rank that has this event_id]
+    only_jobs VARCHAR[] := NULL  -- jobs of the event [default: every job that has this event_id]
 ) AS TABLE
 WITH RECURSIVE
--- The event with its host operation: itself, or its launch. A rank has at most one such event, so
--- rank_number numbers the ranks.
+-- The event and its host operation, which is the event itself or its launch. A rank has at most one
+-- event with this number, so rank_number identifies the rank.
 wanted AS MATERIALIZED (
     FROM events_of_number(of_event, of_rank, only_jobs)
 ),
--- The place of that operation, and its forward operator if it is part of a backward pass.
+-- The place of that host operation. If the operation is part of a backward pass: also its forward
+-- operator.
 places AS MATERIALIZED (
     SELECT w.rank_number, w.job, w.rank, o.event_id, o.root_id, o.forward_id
     FROM host_ops AS o
@@ -95,8 +114,8 @@ forward_places AS MATERIALIZED (
 roots AS MATERIALIZED (
     FROM stack_roots(wanted, places, forward_places, of_rank, only_jobs)
 ),
--- Everything that the outermost callers called, since an ancestor's figures cover more than the
--- rows listed.
+-- Everything that the outermost callers called. The figures of an ancestor also cover operations
+-- that have no row.
 tree AS MATERIALIZED (
     SELECT
         w.rank_number,
@@ -149,7 +168,8 @@ ops AS MATERIALIZED (
         o.dur_ns,
         r.kernel_count,
         r.kernel_ns,
-        -- Depth-first: work of another thread comes where its caller leaves the stack.
+        -- Depth-first. Work of another thread comes where the annotation that called it leaves
+        -- the stack.
         row_number() OVER (
             ORDER BY
                 w.rank_number,

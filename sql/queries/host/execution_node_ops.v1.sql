@@ -1,23 +1,30 @@
 -- Inputs and outputs of each operator and annotation, from PyTorch's execution trace.
 --
--- An execution trace has a node for each call, with its schema and the values, shapes, types and
--- strides of its inputs and outputs. If trace and execution trace are recorded together, both give
--- a call the same number; in the trace it is the "Record function id". The query joins calls and
--- nodes by this number and by name. Two nodes of a rank should not have the same number; if they
--- do, the first counts.
+-- An execution trace has one node per call. The node has the schema of the call, and the values,
+-- shapes, types and strides of its inputs and outputs.
 --
--- Older profilers do not write this number. They write an "External id", which counts the same
--- calls if trace and execution trace began together. The query joins by it on a rank if no call of
--- the rank has a "Record function id", and if more than half of the calls that find a node have the
--- node's name. If half or fewer do, the id counts something different, and the rank has no rows.
+-- If the trace and the execution trace are recorded together, a call has the same number in both
+-- files. In the trace, this number is the "Record function id". The query joins a call and a node
+-- if both their numbers and their names are equal. Two nodes of a rank should not have the same
+-- number. If they do, the first node counts.
 --
---     trace            aten::mm  External id 7         aten::mm  External id 7
---     execution trace  aten::mm  rf_id 7               aten::add rf_id 7
---                      a row                           no row; no rows at all if most are like this
+-- Older profilers do not write a "Record function id". They write an "External id", which counts
+-- the same calls if trace and execution trace began together. The query joins the calls of a rank
+-- by "External id" if both conditions hold:
 --
--- HTA's correlate_execution_trace joins by External id alone and does not compare names. It gives
--- nothing unless all ids of the execution trace lie within the ids of the trace, so it gives
--- nothing if the execution trace was recorded for longer.
+--   * No call of the rank has a "Record function id".
+--   * More than half of the calls whose id finds a node have the name of that node. Otherwise, the
+--     id counts something different, and the rank has no rows.
+--
+-- With `only_steps`, these conditions are tested on the calls of the selected steps.
+--
+--     trace            aten::mm  External id 7    aten::mm   External id 7
+--     execution trace  aten::mm  rf_id 7          aten::add  rf_id 7
+--     result           a row                      no row
+--
+-- HTA's correlate_execution_trace joins by "External id" alone and does not compare names. HTA
+-- returns nothing unless all ids of the execution trace lie within the ids of the trace. So HTA
+-- returns nothing if the execution trace was recorded for longer than the trace.
 --
 -- since: 0.1
 -- grain: job, rank, event_id
@@ -26,21 +33,24 @@
 --   job                 VARCHAR  -   run of a program
 --   rank                INTEGER  -   rank of the process
 --   event_id            BIGINT   -   the operator or annotation
---   name                VARCHAR  -   its name
+--   name                VARCHAR  -   name of the operator or annotation
 --   step                BIGINT   -   step in which it began; NULL outside steps
---   start_ns            BIGINT   ns  its start
---   dur_ns              BIGINT   ns  its duration
---   node_id             BIGINT   -   its node in execution_nodes
---   parent_node_id      BIGINT   -   node of its caller
+--   start_ns            BIGINT   ns  start of the operator or annotation
+--   dur_ns              BIGINT   ns  duration of the operator or annotation
+--   node_id             BIGINT   -   number of its node in execution_nodes
+--   parent_node_id      BIGINT   -   number of its caller's node
 --   record_function_id  BIGINT   -   number of the call in both traces
---   joined_by           VARCHAR  -   joining column of host_ops: record_function_id or external_id
+--   joined_by           VARCHAR  -   column of host_ops that finds the node: record_function_id or
+--                                    external_id
 --   op_schema           VARCHAR  -   the operator's signature; NULL for annotations
---   kernel_backend      VARCHAR  -   generator of its kernel, such as triton; NULL if not generated
---   inputs              VARCHAR  -   JSON list: values; for tensors ids, size and device
+--   kernel_backend      VARCHAR  -   backend that generated its kernel, such as triton; NULL if its
+--                                    kernel is not generated
+--   inputs              VARCHAR  -   JSON list: value of each input; of a tensor: ids, size and
+--                                    device
 --   input_shapes        VARCHAR  -   JSON list: sizes of each input
 --   input_types         VARCHAR  -   JSON list: type of each input
 --   input_strides       VARCHAR  -   JSON list: strides of each input; NULL if not recorded
---   outputs             VARCHAR  -   JSON list: values, as in inputs
+--   outputs             VARCHAR  -   JSON list: value of each output, as in inputs
 --   output_shapes       VARCHAR  -   JSON list: sizes of each output
 --   output_types        VARCHAR  -   JSON list: type of each output
 --   output_strides      VARCHAR  -   JSON list: strides of each output; NULL if not recorded

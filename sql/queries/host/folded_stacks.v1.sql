@@ -1,14 +1,14 @@
 -- Time by call stack, as folded stacks: the input of flame graphs.
 --
--- A stack is the names of its operations from the outermost to the innermost, joined by `;`. It
--- continues across threads as in call_stack: operations of an autograd thread are below the stack
--- of the main thread's annotation during which they ran. `weight` sets what is measured:
+-- A stack is the names of its operations from the outermost to the innermost, joined by `;`. Stacks
+-- continue across threads, as in call_stack: operations of an autograd thread come below the
+-- annotation of the main thread during which they ran. `weight` sets what is measured:
 --
---   * gpu: GPU activities. The stack is that of the activity's launch, including the launch, and
---     then the activity's short name. An activity without a known launch has only its name. The
---     weight is the sum of the activities' durations.
---   * host: host operations. The weight is their self time, which is the duration minus the time of
---     everything that they called on their thread.
+--   * gpu: GPU activities. The stack is the stack of the activity's launch, then the launch, then
+--     the activity's short name. If an activity has no known launch, its stack is its short name.
+--     The weight is the sum of the activities' durations.
+--   * host: host operations. The weight is the sum of their self times. The self time of an
+--     operation is its duration minus the time of everything that it called on its thread.
 --
 -- For example:
 --
@@ -17,21 +17,30 @@
 --     launch               [==)
 --     GPU                        [=======)
 --
---     gpu    aten::linear;aten::mm;launch;gemm  8
---     host   aten::linear  9;  aten::linear;aten::mm  7;  aten::linear;aten::mm;launch  3
+--     weight   stack                               weight_ns
+--     gpu      aten::linear;aten::mm;launch;gemm   8
+--     host     aten::linear                        9
+--     host     aten::linear;aten::mm               7
+--     host     aten::linear;aten::mm;launch        3
 --
--- So the weights of gpu add up to the sum of all activities' durations, and those of host to the
--- time that threads spent in operations. Activities that run at the same time each count in full,
--- and so do threads. The weights below a backward pass's annotation can therefore exceed its
--- duration. If an operation outlasts the one in which it began, it replaces that one on the stack,
--- and the time that both were open counts for both.
+-- So the weights of gpu add up to the sum of all activities' durations. The weights of host add up
+-- to the time that threads spent in operations. Activities that run at the same time each count in
+-- full, and threads that run at the same time also each count in full. So the weights below the
+-- annotation of a backward pass can exceed the annotation's duration.
 --
--- Flame graph tools have to be able to read the stacks. So in names `;` becomes `:`, a control
--- character becomes a blank, and an empty name becomes `[unknown]`. Stacks that are then equal make
--- one row. `only_steps` selects the activities or operations that are measured. Operations above
--- them are in the stack in any step, and the time of their callees is subtracted in any step.
+-- An operation B can begin inside an operation A and end after A. Then B replaces A on the stack,
+-- and the time in which both were open counts for both.
 --
--- The stack of one thread ends in `…` after 2,000 operations. Time further down counts there.
+-- Names are changed so that flame graph tools can read the stacks: `;` becomes `:`, a control
+-- character becomes a blank, and an empty name becomes `[unknown]`. Stacks that are equal after
+-- this change make one row.
+--
+-- `only_steps` selects the activities or operations that are measured. The stack of a measured
+-- operation or activity includes operations that began in other steps. The time of callees is
+-- subtracted even if the callees began in other steps.
+--
+-- After 2,000 operations of one thread, the stack of this thread ends in `…`. The time of deeper
+-- operations counts there.
 --
 -- PyTorch's export_stacks has Python frames only.
 --
@@ -41,7 +50,8 @@
 --   job        VARCHAR  -   run of a program
 --   rank       INTEGER  -   rank of the process
 --   stack      VARCHAR  -   names from the outermost in, joined by ;
---   weight_ns  BIGINT   ns  gpu: sum of durations; host: sum of self times
+--   weight_ns  BIGINT   ns  gpu: sum of the activities' durations; host: sum of the operations'
+--                           self times
 -- check: weight_ns >= 0
 -- check: stack <> '' AND NOT regexp_matches(stack, '(^|;)(;|$)|\p{Cc}')
 -- reads: gpu_activities, host_ops, is_runtime_call, most_frames, stack_frame
@@ -52,8 +62,9 @@ CREATE OR REPLACE MACRO folded_stacks_v1(
     weight VARCHAR := 'gpu'  -- gpu: time of GPU activities; host: self time of host operations
 ) AS TABLE
 WITH RECURSIVE
--- Operations too deep to list, with the stack in which they count. It is the stack of the
--- operation around them at the last listed depth: the last one of that depth to begin before them.
+-- Operations that are too deep to list, with the stack in which they count: the stack of the
+-- operation around them at the last listed depth. This is the last operation of that depth that
+-- began before them.
 too_deep AS (
     SELECT o.job, o.rank, o.pid, o.tid, o.event_id, o.start_ns, o.end_ns, o.depth, o.stack_hash
     FROM host_ops AS o
@@ -110,8 +121,8 @@ launches AS (
       AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
 ),
--- A callee counts up to where another operation crosses it: from there on, the other is on the
--- stack.
+-- If another operation crosses a callee, the callee counts until that operation begins. From then
+-- on, that operation is on the stack.
 callees AS (
     SELECT o.job, o.rank, o.parent_id, sum(coalesce(o.cut_ns, o.end_ns) - o.start_ns) AS callees_ns
     FROM host_ops AS o
@@ -121,7 +132,7 @@ callees AS (
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
     GROUP BY o.job, o.rank, o.parent_id
 ),
--- Grouped by hashes of stacks, which are far fewer than activities or operations.
+-- Grouped by hashes of stacks: there are far fewer stacks than activities or operations.
 weighed AS MATERIALIZED (
     SELECT
         a.job,
@@ -165,7 +176,7 @@ weighed AS MATERIALIZED (
       AND (only_steps IS NULL OR list_contains(only_steps, o.step))
     GROUP BY ALL
 ),
--- One operation of each stack gives the name at its end, and the stack above it.
+-- One operation per stack gives the last name of the stack, and the stack above this name.
 examples AS (
     SELECT o.job, o.rank, o.stack_hash, min(o.event_id) AS event_id
     FROM host_ops AS o
@@ -174,7 +185,7 @@ examples AS (
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
     GROUP BY o.job, o.rank, o.stack_hash
 ),
--- One join per CTE: in a single one, every operation would first be joined with its caller.
+-- One join per CTE. In a single CTE, every operation would first be joined with its caller.
 example_ops AS MATERIALIZED (
     SELECT e.job, e.rank, e.stack_hash, o.parent_id, stack_frame(o.name) AS frame
     FROM examples AS e
@@ -192,7 +203,7 @@ frames AS MATERIALIZED (
         AND (only_jobs IS NULL OR list_contains(only_jobs, caller.job))
         AND (only_ranks IS NULL OR list_contains(only_ranks, caller.rank))
 ),
--- The stacks that have a weight, and those above them.
+-- The stacks that have a weight, and the stacks above them.
 needed AS (
     SELECT job, rank, stack_hash FROM weighed WHERE stack_hash IS NOT NULL
     UNION

@@ -1,19 +1,23 @@
 -- Memory of each category of tensors, after every change in a memory timeline.
 --
 -- The query reads raw memory timelines. torch.profiler's export_memory_timeline writes one if the
--- file name ends in raw.json.gz. (memory_timeline reads the trace itself, and shows the allocator's
--- totals.) Changes with the same time that follow each other in the file make one row. Its bytes
--- are those after these changes: the sum of all changes so far. The peak is the row with the
+-- file name ends in raw.json.gz. (The query memory_timeline reads the trace itself, and shows the
+-- allocator's totals.)
+--
+-- Successive changes of the file that have the same time make one row. The bytes of a row are the
+-- sum of all changes up to then, including the changes of the row. The peak is the row with the
 -- largest total_bytes.
 --
---     change     +8 input   +4 temporary   -4 temporary
---     at_ns      100        100            250
---     row        position 0: input 8, temporary 4, total 12     position 1: input 8, total 8
+--     at_ns   change          position   input   temporary   total
+--     100     +8 input
+--     100     +4 temporary    0          8       4           12
+--     250     -4 temporary    1          8       0           8
 --
--- Memory from before profiling has no time. It makes one row, at the first time in the timeline.
--- If a category is newer than this query, its bytes count as unknown.
+-- Memory that was allocated before profiling has no time in the file. This memory makes one row, at
+-- the first time in the timeline. If a category is newer than this query, its bytes count as
+-- unknown.
 --
--- The categories are PyTorch's; autograd is its AUTOGRAD_DETAIL.
+-- The categories are PyTorch's. The category autograd is called AUTOGRAD_DETAIL in PyTorch.
 --
 -- since: 0.1
 -- grain: job, rank, position
@@ -21,8 +25,8 @@
 -- returns:
 --   job                    VARCHAR  -      run of a program
 --   rank                   INTEGER  -      rank of the process
---   position               BIGINT   -      number of the row, from 0, in the file's order
---   at_ns                  BIGINT   ns     time of the change; NULL if the timeline has no times
+--   position               BIGINT   -      number of the row in the file's order, from 0
+--   at_ns                  BIGINT   ns     time of the changes; NULL if the timeline has no times
 --   parameter_bytes        BIGINT   bytes  parameters of the model
 --   optimizer_state_bytes  BIGINT   bytes  state of the optimizer
 --   input_bytes            BIGINT   bytes  inputs

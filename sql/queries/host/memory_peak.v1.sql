@@ -1,26 +1,36 @@
 -- Peak memory of each device: when, in which operator, and how memory grows per step.
 --
 -- The query reads the trace's instants `[memory]`, which the profiler writes with profile_memory.
--- memory_timeline shows all of them. The peak is the first instant with the most bytes allocated.
--- host_stack names everything that the allocating thread had open then, from the outermost in:
--- annotations, Python functions, operators, and runtime and driver calls. op_stack has only the
--- operators, and op is the innermost of them.
+-- memory_timeline shows all of them.
 --
---     reserved                ______________________________
---     allocated               ____..../\....____             peak at the tip
---     host         [ProfilerStep#3 ================)
---                    [aten::linear     ==========)
---                       [aten::addmm ========)               op_stack aten::linear;aten::addmm
+-- The peak of a device is the first instant with the most bytes allocated. host_stack names
+-- everything that was open on the peak's thread at that time, from the outermost in: annotations,
+-- Python functions, operators, and runtime and driver calls. op_stack has only the operators, and
+-- op is the innermost operator.
 --
--- Unallocated memory is reserved by the allocator, but no tensor has it: it is unused, or lost to
--- fragmentation. It is NULL if nothing is reserved, as for the CPU, or if less is reserved than
--- allocated.
+--     reserved    ___________________________
+--     allocated   ____..../\....____            peak at the tip
+--     host        [ProfilerStep#3 ===========)
+--                  [aten::linear ======)
+--                    [aten::addmm ===)          op aten::addmm
 --
--- Growth is the difference between the bytes allocated at the end of the first and of the last
--- selected step, divided by the difference of their step numbers. The value at the end of a step is
--- that of the last instant before it. Growth is about 0 in a training loop and above 0 in a leak.
--- It is NULL if fewer than two steps are selected, or if the first of them ends before any instant.
--- `only_steps` does not limit what the host had open.
+-- Unallocated memory is memory that the allocator has reserved, but that no tensor uses: it is
+-- unused or lost to fragmentation. The unallocated bytes at an instant are NULL if nothing is
+-- reserved, as for the CPU, or if less is reserved than allocated.
+--
+-- Growth compares the bytes allocated at the end of the first and of the last selected step:
+--
+--     growth_per_step_bytes = (allocated at the end of the last step
+--                              - allocated at the end of the first step)
+--                             / (number of the last step
+--                                - number of the first step)
+--
+-- The value at the end of a step is the value of the last instant before that end. Growth is about
+-- 0 in a training loop and above 0 in a leak. Growth is NULL if fewer than two steps are selected,
+-- or if the first of them ends before the first instant.
+--
+-- With `only_steps`, only instants in the selected steps count. op_stack and host_stack also
+-- include what began in other steps.
 --
 -- since: 0.1
 -- grain: job, rank, device, device_type
@@ -29,20 +39,22 @@
 --   rank                       INTEGER  -      rank of the process
 --   device                     BIGINT   -      GPU, as the process numbers it; -1 for the CPU
 --   device_type                BIGINT   -      0 CPU, 1 CUDA, 6 HIP, 12 XPU, 19 MTIA, ...
---   peak_allocated_bytes       BIGINT   bytes  most in use by tensors; NULL if no total is recorded
+--   peak_allocated_bytes       BIGINT   bytes  most bytes in use by tensors; NULL if the trace
+--                                              records no total
 --   at_ns                      BIGINT   ns     time of the peak
---   step                       BIGINT   -      step of the peak
+--   step                       BIGINT   -      step in which the peak lies; NULL outside steps
 --   op                         VARCHAR  -      innermost operator open at the peak
 --   op_stack                   VARCHAR  -      operators open at the peak, from the outermost,
 --                                              joined by ;
 --   host_stack                 VARCHAR  -      everything open at the peak, from the outermost,
 --                                              joined by ;
---   event_id                   BIGINT   -      the instant of the peak
+--   event_id                   BIGINT   -      event_id of the instant of the peak
 --   op_id                      BIGINT   -      event_id of the innermost operator
---   peak_reserved_bytes        BIGINT   bytes  most held by the allocator at any time
---   unallocated_at_peak_bytes  BIGINT   bytes  reserved minus allocated, at the peak
---   max_unallocated_bytes      BIGINT   bytes  most reserved minus allocated, at any time
---   growth_per_step_bytes      BIGINT   bytes  growth of allocated memory per step, on average
+--   peak_reserved_bytes        BIGINT   bytes  most bytes held by the allocator at any time
+--   unallocated_at_peak_bytes  BIGINT   bytes  reserved minus allocated bytes, at the peak
+--   max_unallocated_bytes      BIGINT   bytes  largest value of reserved minus allocated bytes, at
+--                                              any time
+--   growth_per_step_bytes      BIGINT   bytes  growth of allocated memory per step, as above
 -- check: (peak_allocated_bytes IS NULL) = (event_id IS NULL)
 -- check: (event_id IS NULL) = (at_ns IS NULL)
 -- check: unallocated_at_peak_bytes BETWEEN 0 AND max_unallocated_bytes
@@ -83,7 +95,7 @@ devices AS (
     FROM picked
     GROUP BY job, rank, device, device_type
 ),
--- The first of the highest instants.
+-- The first instant with the device's highest value.
 peaks AS MATERIALIZED (
     SELECT p.*
     FROM picked AS p
@@ -100,8 +112,8 @@ peaks AS MATERIALIZED (
 peak_steps AS (
     FROM steps_at(peaks, marks)
 ),
--- Everything on the peaks' threads. The aggregates in `stacks` pick what is open at the peak, since
--- a join by time would compare each operation with each peak.
+-- Everything on the threads of the peaks. The aggregates in `stacks` select what is open at the
+-- peak. A join by time would compare each operation with each peak.
 beside AS (
     SELECT
         peaks.job,

@@ -1,23 +1,25 @@
 -- Memory allocated and reserved on each device, at every change or in buckets of time.
 --
 -- The query reads the trace's instants `[memory]`, which the profiler writes with profile_memory.
--- Each is one allocation or release, with the device's totals after it: bytes allocated to tensors,
--- and bytes that the caching allocator has reserved for them. If several instants have the same
--- time in ns, the last one in the file counts. If the trace does not record totals, they are NULL
--- and not estimated; change_bytes is still known.
+-- Each instant is one allocation or release. It has the device's totals after the change: bytes
+-- allocated to tensors, and bytes that the caching allocator has reserved for tensors.
 --
--- With `bucket_ns`, each bucket in which something changes has one row. Buckets are counted from
--- Unix time 0. A row has the largest allocated_bytes and the largest reserved_bytes after any
--- change in the bucket, even if these lasted no time. The two can come from different changes. If a
--- bucket has no row, nothing changed in it.
+-- If several instants of a device have the same time in ns, the row has the totals of the last one
+-- in the file. If the trace does not record totals, allocated_bytes and reserved_bytes are NULL.
+-- The query does not estimate them. change_bytes is still known.
 --
---     changes           +4  +2   -3                 +1  -4
---     allocated_bytes    4   6    3                  4   0
---     bucket_ns         [==============)[===========)[==============)
---     allocated_bytes          6                           4
+-- With `bucket_ns`, each bucket in which something changes has one row per device. Buckets are
+-- counted from Unix time 0. A row has the largest allocated_bytes and the largest reserved_bytes
+-- after any change in the bucket, even if these values lasted no time. The two values can come from
+-- different changes. If a bucket has no row, nothing changed in it.
 --
--- The host's own memory is device -1, of device_type 0. Its allocator reserves nothing. An instant
--- belongs to the step in which it lies.
+--     changes             +4  +2  -3                      +1  -4
+--     allocated_bytes      4   6   3                       4   0
+--     buckets            [=============)[=============)[=============)
+--     largest value             6           no row            4
+--
+-- Memory of the host is device -1, with device_type 0. The host's allocator reserves nothing. An
+-- instant belongs to the step in which it lies.
 --
 -- memory_categories reads another file, the memory timeline that PyTorch exports.
 --
@@ -29,10 +31,12 @@
 --   device           BIGINT   -      GPU, as the process numbers it; -1 for the CPU
 --   device_type      BIGINT   -      0 CPU, 1 CUDA, 6 HIP, 12 XPU, 19 MTIA, ...
 --   at_ns            BIGINT   ns     time of the change, or start of the bucket
---   allocated_bytes  BIGINT   bytes  in use by tensors
---   reserved_bytes   BIGINT   bytes  held by the allocator, in use or not
+--   allocated_bytes  BIGINT   bytes  in use by tensors; with bucket_ns, the largest value of the
+--                                    bucket
+--   reserved_bytes   BIGINT   bytes  held by the allocator, in use or not; with bucket_ns, the
+--                                    largest value of the bucket
 --   change_bytes     BIGINT   bytes  allocated minus released, at this time or in this bucket
---   change_count     BIGINT   count  allocations and releases
+--   change_count     BIGINT   count  allocations and releases, at this time or in this bucket
 -- check: change_count > 0
 -- check: at_ns IS NOT NULL
 -- reads: memory_changes, steps
@@ -64,7 +68,7 @@ picked AS (
         m.bytes,
         m.allocated_bytes,
         m.reserved_bytes,
-        -- In a bucket the largest value counts, at a single instant the last.
+        -- The largest value of a bucket counts. Without buckets, the last value at a time counts.
         CASE WHEN bucket_ns > 0 THEN m.allocated_bytes ELSE m.event_id END AS allocated_order,
         CASE WHEN bucket_ns > 0 THEN m.reserved_bytes ELSE m.event_id END AS reserved_order
     FROM memory_changes(marks, only_jobs, only_ranks, only_steps) AS m

@@ -2,38 +2,55 @@
 --
 -- A row is one module at one place in the model. A module is an instance of a class, and the
 -- profiler numbers the instances of each class. `module` gives the place: the instances around the
--- module's calls, from the outermost in, and then the module itself. A module that is called in
--- several others has one row per place. A module that calls itself has one row per depth.
+-- module's calls, from the outermost in, and then the module itself.
 --
---     main       [ BertModel_0                            )
---                     [ BertLayer_0          )
---                        [ Linear_0 )  [ Linear_1 )
---     launches     1        2   3        4            5
---     autograd                                              [ of 4 )  [ of 2 and 3 )
---     launches                                                 6         7   8
+--   * A module that is called in several other modules has one row per place.
+--   * A module that calls itself has one row per depth.
 --
---     module                            forward          backward   self
---     BertModel_0                       1 2 3 4 5        6 7 8      1 5
---     BertModel_0/BertLayer_0             2 3 4          6 7 8
---     BertModel_0/BertLayer_0/Linear_0    2 3              7 8      2 3 7 8
---     BertModel_0/BertLayer_0/Linear_1        4          6          4 6
+-- In this drawing, the modules launch activities 1 to 5, and their backward passes launch
+-- activities 6 to 8. `[of 4)` is the backward pass of the operator that launched activity 4.
 --
--- A GPU activity belongs to the innermost module around its launch on the launching thread. If
--- there is none and the launch is part of a backward pass, the activity belongs to the innermost
--- module around the forward operator whose gradients are computed there. A module's figures include
--- all modules that run in it. Figures with `self` in their names leave those modules out.
+--     main       [ BertModel_0                     )
+--                    [ BertLayer_0             )
+--                       [Linear_0)  [Linear_1)
+--     launches     1      2   3        4         5
+--     autograd                                        [of 4)  [of 2, 3)
+--     launches                                          6       7  8
+--
+--     module                            forward     backward  self
+--     BertModel_0                       1 2 3 4 5   6 7 8     1 5
+--     BertModel_0/BertLayer_0             2 3 4     6 7 8
+--     BertModel_0/BertLayer_0/Linear_0    2 3         7 8     2 3 7 8
+--     BertModel_0/BertLayer_0/Linear_1        4     6         4 6
+--
+-- A GPU activity belongs to the first of these modules that exists:
+--
+--   * the innermost module around its launch, on the launching thread
+--   * if the launch is part of a backward pass: the innermost module around the forward operator
+--     whose gradients are computed there
+--
+-- The figures of a module include all modules that run inside it. Figures with `self` in their
+-- names do not count the
+-- modules inside.
 --
 -- Everything that a backward pass launches counts as backward. This includes launches in modules
--- that it calls to compute activations again (checkpoints). Such a call counts at the place in the
--- model where the module was last called outside backward passes.
+-- that the backward pass calls to compute activations again (checkpoints). If no module is around
+-- such a call, the call counts at the place in the model where the module was last called outside
+-- backward passes.
 --
--- The last row of a rank has no module. It has the activities that belong to none, such as those of
--- the optimizer, of backward passes whose forward operator is not known, or without a known launch.
--- So the self times of a rank's rows add up to the time of all its activities. A rank
--- without recorded modules has no rows. Its profiler ran without stacks (with_stack), or is so old
--- that it recorded modules in the arguments of operators.
+-- Activities that belong to no module are in the last row of a rank. In this row, `module` is NULL.
+-- Examples:
 --
--- A call counts in the step in which it begins, and an activity in the step in which its launch
+--   * activities of the optimizer
+--   * activities of backward passes whose forward operator is not known
+--   * activities without a known launch
+--
+-- So the self times of a rank's rows add up to the sum of the durations of all its activities.
+--
+-- A rank without recorded modules has no rows. Either its profiler ran without stacks (with_stack),
+-- or its profiler is so old that it recorded modules in the arguments of operators.
+--
+-- A call counts in the step in which it begins. An activity counts in the step in which its launch
 -- begins. A module has a row if it has a call or an activity.
 --
 -- since: 0.1
@@ -43,21 +60,25 @@
 --   rank                        INTEGER  -      rank of the process
 --   module                      VARCHAR  -      instances from the outermost in, joined by /
 --   name                        VARCHAR  -      the instance: class and number
---   depth                       INTEGER  -      0 for the outermost; NULL: no module
---   count                       BIGINT   count  calls
+--   depth                       INTEGER  -      number of modules around the module; 0 for the
+--                                               outermost; NULL: no module
+--   count                       BIGINT   count  calls of the module
 --   host_total_ns               BIGINT   ns     sum of the calls' durations
---   host_self_ns                BIGINT   ns     part of host_total_ns in no module inside
+--   host_self_ns                BIGINT   ns     host_total_ns without the time in modules inside
 --   forward_kernel_count        BIGINT   count  GPU activities launched in the forward pass
---   forward_kernel_ns           BIGINT   ns     sum of their durations
---   forward_busy_ns             BIGINT   ns     time with one of them or more, on any device
+--   forward_kernel_ns           BIGINT   ns     sum of these activities' durations
+--   forward_busy_ns             BIGINT   ns     time with at least one of these activities, on any
+--                                               device
 --   forward_self_kernel_count   BIGINT   count  forward activities that belong to no module inside
---   forward_self_kernel_ns      BIGINT   ns     sum of their durations
+--   forward_self_kernel_ns      BIGINT   ns     sum of these activities' durations
 --   backward_kernel_count       BIGINT   count  GPU activities launched in the backward pass
---   backward_kernel_ns          BIGINT   ns     sum of their durations
---   backward_busy_ns            BIGINT   ns     time with one of them or more, on any device
+--   backward_kernel_ns          BIGINT   ns     sum of these activities' durations
+--   backward_busy_ns            BIGINT   ns     time with at least one of these activities, on any
+--                                               device
 --   backward_self_kernel_count  BIGINT   count  backward activities that belong to no module inside
---   backward_self_kernel_ns     BIGINT   ns     sum of their durations
---   example_event_id            BIGINT   -      the call with the lowest event_id
+--   backward_self_kernel_ns     BIGINT   ns     sum of these activities' durations
+--   example_event_id            BIGINT   -      the call with the lowest event_id; NULL if count is
+--                                               0
 -- check: host_self_ns BETWEEN 0 AND host_total_ns
 -- check: count > 0 OR forward_kernel_count + backward_kernel_count > 0
 -- check: (count > 0) = (example_event_id IS NOT NULL)

@@ -1,8 +1,8 @@
 -- Each call of an operator, with the GPU activities launched in it.
 --
 -- A GPU activity counts for a call if it was launched inside the call on the call's thread, by the
--- call itself or by any operator inside it. So one activity counts for several calls, one inside
--- the other.
+-- call itself or by any operator inside it. So if calls are nested, an activity counts for the call
+-- that launched it and for every call around that call.
 --
 --     1 aten::linear   [=======================================)
 --     2 aten::mm           [=================)
@@ -13,20 +13,29 @@
 --     2   num_kernels 1, kernel_dur_sum_ns 8, kernel_span_ns 8
 --
 -- These three figures are 0 for a call without activities. `gpu_utilization_frac` is
--- kernel_dur_sum_ns divided by kernel_span_ns, and NULL if the span is 0. It is below 1 if the GPU
--- waited or ran other activities in between, and above 1 if activities of the call overlapped.
+-- kernel_dur_sum_ns divided by kernel_span_ns. The fraction is NULL if the span is 0. Gaps between
+-- the call's activities lower the fraction. Overlapping activities of the call raise the fraction,
+-- so it can be above 1.
+--
 -- `only_steps` selects calls by the step in which they begin. All activities launched in a selected
--- call count, in any step.
+-- call count, even if their launch began in another step.
 --
--- `parent_id` is the operation directly around the call on its thread, which can also be an
--- annotation or a Python function. `forward_event_id` is the operator of the forward pass whose
--- gradients the call, or an operator around it, computes.
+-- `parent_id` is the operation directly around the call on its thread. This operation can also be
+-- an annotation or a Python function. `forward_event_id` is set for calls in a backward pass. It is
+-- the operator of the forward pass whose gradients the call, or an operator around the call,
+-- computes.
 --
--- HTA's CallGraph has num_kernels, kernel_dur_sum and kernel_span for every event, not only for
--- operators. A step or `## backward ##` of the main thread also counts what the backward thread
--- launches during it. HTA counts synchronisations as kernels, and leaves out stream 0, which AMD
--- GPUs use. It also leaves out operators of Triton with a `stream`. If TraceAnalysis loaded the
--- trace, all of HTA's spans are wrong, since it moves starts but not ends.
+-- HTA's CallGraph also has num_kernels, kernel_dur_sum and kernel_span, with these differences:
+--
+--   * HTA has them for every event, not only for operators.
+--   * In HTA, a step or `## backward ##` of the main thread also counts what the backward thread
+--     launches during
+--     that step or annotation.
+--   * HTA counts synchronisations as kernels.
+--   * HTA leaves out stream 0, which AMD GPUs use.
+--   * HTA leaves out Triton operators that have an argument `stream`.
+--   * If TraceAnalysis loaded the trace, all of HTA's spans are wrong, because TraceAnalysis moves
+--     starts but not ends.
 --
 -- since: 0.1
 -- grain: job, rank, event_id
@@ -35,20 +44,22 @@
 --   rank                  INTEGER  -      rank of the process
 --   event_id              BIGINT   -      the call
 --   name                  VARCHAR  -      name of the operator
---   step                  BIGINT   -      step in which it begins
+--   step                  BIGINT   -      step in which it begins; NULL outside steps
 --   start_ns              BIGINT   ns     its start
 --   dur_ns                BIGINT   ns     its duration on the host
---   depth                 INTEGER  -      operations around it on its thread; 0 for the outermost
+--   depth                 INTEGER  -      number of operations around it on its thread; 0 for the
+--                                         outermost
 --   parent_id             BIGINT   -      operation directly around it; NULL for the outermost
---   num_kernels           BIGINT   -      GPU activities launched in it: kernels, copies, memsets
+--   num_kernels           BIGINT   -      GPU activities launched in it: kernels, copies and
+--                                         memsets
 --   kernel_dur_sum_ns     BIGINT   ns     sum of these activities' durations
---   kernel_span_ns        BIGINT   ns     start of the first to end of the last of them
---   gpu_utilization_frac  DOUBLE   0-1    kernel_dur_sum_ns / kernel_span_ns; above 1 if activities
---                                         overlap
+--   kernel_span_ns        BIGINT   ns     start of the first of these activities to end of the last
+--                                         one
+--   gpu_utilization_frac  DOUBLE   0-1    kernel_dur_sum_ns / kernel_span_ns; can be above 1
 --   input_dims            VARCHAR  -      sizes of its inputs, as JSON
 --   input_types           VARCHAR  -      types of its inputs, as JSON
 --   is_backward           BOOLEAN  -      whether it is part of a backward pass
---   forward_event_id      BIGINT   -      its operator of the forward pass
+--   forward_event_id      BIGINT   -      its operator of the forward pass; NULL if not known
 -- check: dur_ns >= 0 AND depth >= 0
 -- check: (parent_id IS NULL) = (depth = 0)
 -- check: num_kernels >= 0 AND kernel_dur_sum_ns >= 0 AND kernel_span_ns >= 0
@@ -62,7 +73,7 @@ CREATE OR REPLACE MACRO op_calls_v1(
     only_ranks INTEGER[] := NULL,  -- ranks to list [default: all]
     only_steps BIGINT[] := NULL,  -- steps to list [default: all, inside and outside steps]
     name_contains VARCHAR := NULL,  -- only names that contain this; case matters [default: all]
-    min_kernels INTEGER := 0  -- least number of GPU activities of a call
+    min_kernels INTEGER := 0  -- only calls with at least this many GPU activities
 ) AS TABLE
 WITH
 deep AS MATERIALIZED (

@@ -1,61 +1,81 @@
 -- FLOPs and bytes of operators by shape, and how close they come to the roofline.
 --
--- `flops` is known for matrix products, convolutions and attention, forward and backward. It counts
--- the multiplications and additions of the operator's formula; a multiplication with its addition
--- counts as two. Elementwise operators, softmax, copies and reductions have only bytes. `bytes` is
--- the least that has to move: every operand is read once, and every result is written once. The
--- formulas and their sources are in matrix_products, convolutions, attentions and memory_bound.
+-- `flops` is known for matrix products, convolutions and attention, forward and backward. `flops`
+-- counts the multiplications and additions of the operator's formula. A multiplication with its
+-- addition counts as two operations. For elementwise operators, softmax, copies and reductions,
+-- only `bytes` is known.
 --
--- Operators are left out if they have other names, have no shapes (the profiler's record_shapes),
--- or have shapes that do not fit the formula. Operations that torch.compile fused, or that run in a
--- CUDA graph, are also left out.
+-- `bytes` is the least that has to move: every operand is read once, and every result is written
+-- once. The formulas and their sources are in matrix_products, convolutions, attentions and
+-- memory_bound.
 --
--- Operators with known cost can be inside one another. Each has its row, but only the rows with
--- `is_counted` add up: they contain each computation and each activity once. If operators with
--- known operations are inside one another, the innermost counts. An operator with only bytes counts
--- if no operator with known cost is inside it and no operator that counts is around it.
+-- These operators and operations have no row:
 --
---     aten::linear       [======================)   the addmm's flops once more: not counted
---     aten::t             [==)                      unknown: no row
---     aten::addmm            [=================)    counted
---     launch                   |
---     GPU                         [== gemm ==)      kernel_ns of both rows
+--   * operators with other names
+--   * operators without recorded shapes (the profiler's record_shapes)
+--   * operators whose shapes do not fit the formula
+--   * operations that torch.compile fused, or that run in a CUDA graph
+--
+-- Operators with known cost can be nested. Each of them is in a row, but only rows with
+-- `is_counted` can be added up: they contain each computation and each activity once.
+--
+--   * If operators with known operations are nested, the innermost counts.
+--   * An operator with only bytes counts if no operator with known cost is inside it, and no
+--     operator that counts is around it.
+--
+-- For example:
+--
+--     aten::linear   [====================)   repeats the addmm: not counted
+--     aten::t         [==)                    cost not known: no row
+--     aten::addmm        [===============)    counted
+--     launch               |
+--     GPU                     [= gemm =)      in kernel_ns of both rows
 --
 -- Rates cover only the calls that launched a GPU activity. In the roofline model, a call takes at
--- least the longer of two times: its operations at the device's peak, and its bytes at the memory's
--- peak bandwidth. `bound` says which time is longer. `roofline_frac` is this time divided by the
--- time of the kernels. If it is above 1, operands came from caches.
+-- least the longer of two times:
 --
--- Peaks are from the view device_peaks, by the trace's device name and the operands' type. float32
--- counts as tf32 if one of the kernels runs on NVIDIA's tensor cores, which do not support float32.
--- If the device or the type of the operations is not known, `roofline_frac` is NULL, and so is
--- `bound` unless there are only bytes.
+--     compute time = operations of the call / peak of the device
+--     memory time  = bytes of the call / peak bandwidth of its memory
+--
+-- `bound` says which time is longer. `roofline_frac` is the longer time divided by the time of the
+-- kernels. If `roofline_frac` is above 1, operands came from caches. If only bytes are known, the
+-- memory time counts, and `bound` is memory.
+--
+-- Unless parameters set the peaks, they are from the view device_peaks, by the trace's device name
+-- and the operands' type. float32 counts as tf32 if one of the row's kernels runs on NVIDIA's
+-- tensor cores, which do not support float32. If a peak that is needed is not known:
+--
+--   * `roofline_frac` is NULL.
+--   * `bound` is NULL if `flops` is known.
 --
 -- since: 0.1
 -- grain: job, rank, name, input_dims, input_types, concrete_inputs, is_counted
 -- returns:
 --   job                   VARCHAR  -      run of a program
 --   rank                  INTEGER  -      rank of the process
---   name                  VARCHAR  -      operator
+--   name                  VARCHAR  -      name of the operator
 --   input_dims            VARCHAR  -      JSON: sizes of each argument
 --   input_types           VARCHAR  -      JSON: type of each argument
---   concrete_inputs       VARCHAR  -      JSON: values of other arguments; NULL: elementwise
---   is_counted            BOOLEAN  -      whether the row adds up with the others
+--   concrete_inputs       VARCHAR  -      JSON: values of the other arguments; NULL for elementwise
+--                                         operators
+--   is_counted            BOOLEAN  -      whether the row counts in sums of rows
 --   family                VARCHAR  -      matrix product, convolution, convolution backward,
 --                                         attention, attention backward, elementwise or reduction
 --   dtype                 VARCHAR  -      number format of the operations: float16, tf32, ...
 --   is_estimated          BOOLEAN  -      whether flops is only an upper bound
---   count                 BIGINT   count  calls
+--   count                 BIGINT   count  calls of the operator
 --   flops                 BIGINT   -      operations of all calls; NULL: only bytes are known
 --   bytes                 BIGINT   bytes  least bytes moved by all calls
 --   launching_call_count  BIGINT   count  calls that launched GPU activities
 --   kernel_count          BIGINT   count  GPU activities launched in the calls, at any depth
---   kernel_ns             BIGINT   ns     sum of their durations
---   achieved_tflops       DOUBLE   -      1e12 operations per second of kernel_ns
+--   kernel_ns             BIGINT   ns     sum of these activities' durations
+--   achieved_tflops       DOUBLE   -      operations of launching calls / kernel_ns, in 1e12
+--                                         operations per second
 --   achieved_gbps         DOUBLE   GB/s   bytes of launching calls / kernel_ns
---   arithmetic_intensity  DOUBLE   -      operations per byte
---   bound                 VARCHAR  -      limit of the calls at best: compute or memory
---   roofline_frac         DOUBLE   0-1    least time of launching calls / kernel_ns
+--   arithmetic_intensity  DOUBLE   -      operations per byte: flops / bytes
+--   bound                 VARCHAR  -      longer time in the roofline model: compute or memory
+--   roofline_frac         DOUBLE   0-1    least time of launching calls in the roofline model /
+--                                         kernel_ns
 -- check: count >= launching_call_count AND kernel_count >= launching_call_count
 -- check: launching_call_count >= 0 AND count > 0
 -- check: flops >= 0
@@ -71,8 +91,8 @@ CREATE OR REPLACE MACRO op_flops_v1(
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
     only_steps BIGINT[] := NULL,  -- calls that begin in these steps
                                   -- [default: all, inside and outside steps]
-    peak_tflops DOUBLE := NULL,  -- peak, 1e12 operations per second [default: device_peaks]
-    peak_gbps DOUBLE := NULL  -- memory's peak bandwidth, GB/s [default: device_peaks]
+    peak_tflops DOUBLE := NULL,  -- peak, in 1e12 operations per second [default: device_peaks]
+    peak_gbps DOUBLE := NULL  -- memory's peak bandwidth, in GB/s [default: device_peaks]
 ) AS TABLE
 WITH RECURSIVE
 called AS MATERIALIZED (
@@ -119,7 +139,7 @@ around AS (
     FROM nests
     WHERE shape_number IS NOT NULL AND outer_id IS NOT NULL
 ),
--- What a call launched also counts for the calls around it.
+-- The activities of a call also count for the calls around it.
 handed_up AS (
     SELECT job, rank, call_id, kernel_count, kernel_ns, in_tf32
     FROM by_innermost_call
@@ -181,7 +201,7 @@ rows_of_result AS (
     JOIN shapes AS s ON s.shape_number = b.shape_number
     GROUP BY ALL
 ),
--- Times are in ns: 1e12 per second are 1e3 per ns, and 1 GB/s is 1 byte per ns.
+-- Times are in ns. 1e12 operations per second are 1e3 per ns, and 1 GB/s is 1 byte per ns.
 limits AS (
     SELECT
         r.*,

@@ -2,37 +2,44 @@
 --
 -- A GPU activity counts for a call of an operator if it was launched inside the call on the call's
 -- thread, by the call itself or by any operator inside it. Activities that other threads launch at
--- the same time count for the operators there. Activities without a known launch count for none.
+-- the same time count for the operators of those threads. Activities without a known launch count
+-- for no operator.
 --
 --     aten::linear   [=======================================)
 --     aten::mm           [=================)
 --     launches                  [==)              [==)
 --     GPU                             [=======)         [===)
 --
---     aten::linear   kernel_count 2, kernel_ns 8 + 4, kernel_span_ns 22, self_kernel_ns 4
---     aten::mm       kernel_count 1, kernel_ns 8, kernel_span_ns 8, self_kernel_ns 8
+--                    kernel_count  kernel_ns  kernel_span_ns  self_kernel_ns
+--     aten::linear   2             8 + 4      22              4
+--     aten::mm       1             8          8               8
 --
 -- `host_total_ns` is the sum of the calls' durations. A call inside another call of the same name
--- counts like any other, so its time counts for both. `host_self_ns` is this sum minus the time of
--- everything that the calls called directly: operators, Python functions, annotations, runtime and
--- driver calls. It counts no time twice, so operators can be compared and added up.
+-- counts like any other call, so its time counts for both calls.
 --
--- The kernel figures count each activity once per name. If it is launched in a call inside another
--- call of the same name, it counts for the outer one.
+-- `host_self_ns` is host_total_ns minus the time of everything that the calls called directly:
+-- operators, Python functions, annotations, runtime and driver calls. `host_self_ns` counts no time
+-- twice, so operators can be compared and added up.
 --
---   * `kernel_span_ns` is the time from the start of a call's first activity to the end of its
---     last, with all waiting in between. It is summed over the calls that are inside no other call
---     of the name.
---   * `gpu_utilization_frac` is kernel_ns / kernel_span_ns. It is above 1 if activities overlap.
---   * `kernel_busy_ns` counts overlapping activities once, so it is never above the span.
---   * `self_kernel_ns` is the time of the activities that the calls launched themselves, and not an
---     operator inside them. Over all operators it adds up to the time of all activities launched in
---     operators.
+-- The kernel figures count each activity once per name. If an activity is launched in a call inside
+-- another call of the same name, the activity counts for the outer call.
 --
--- With `by_shape`, a row has the calls with the same name, input_dims and input_types. What is said
--- above of calls of the same name then holds for these calls. input_dims and input_types are NULL
--- if the profiler did not record them. `only_steps` selects calls by the step in which they begin,
--- and only selected calls count as outer calls. Everything in a selected call counts, in any step.
+--   * `kernel_span_ns` is the time from the start of a call's first activity to the end of the
+--     call's last activity, with all waiting in between. This time is summed over the calls that
+--     are inside no other call of the name.
+--   * `gpu_utilization_frac` is kernel_ns / kernel_span_ns. It can be above 1 if activities
+--     overlap.
+--   * `kernel_busy_ns` counts overlapping activities once, so it is never above kernel_span_ns.
+--   * `self_kernel_ns` is the time of the activities that the calls launched themselves, without
+--     the activities of operators inside them. Over all operators, `self_kernel_ns` adds up to the
+--     time of all activities launched in operators.
+--
+-- With `by_shape`, a row has the calls with the same name, input_dims and input_types. The rules
+-- above for calls of the same name then hold for the calls of a row. input_dims and input_types are
+-- NULL if the profiler did not record them.
+--
+-- `only_steps` selects calls by the step in which they begin. Only selected calls count as outer
+-- calls. Everything inside a selected call counts, even if it began in another step.
 --
 -- op_calls says how HTA's CallGraph differs.
 --
@@ -42,17 +49,22 @@
 --   job                   VARCHAR  -      run of a program
 --   rank                  INTEGER  -      rank of the process
 --   name                  VARCHAR  -      name of the operator
---   input_dims            VARCHAR  -      by_shape: sizes of its inputs, as JSON; else NULL
---   input_types           VARCHAR  -      by_shape: types of its inputs, as JSON; else NULL
---   count                 BIGINT   count  calls
+--   input_dims            VARCHAR  -      with by_shape: sizes of its inputs, as JSON; otherwise
+--                                         NULL
+--   input_types           VARCHAR  -      with by_shape: types of its inputs, as JSON; otherwise
+--                                         NULL
+--   count                 BIGINT   count  calls of the operator
 --   host_total_ns         BIGINT   ns     sum of the calls' durations
---   host_self_ns          BIGINT   ns     host_total_ns without the time of what they called
---   kernel_count          BIGINT   count  GPU activities launched in them: kernels, copies, memsets
+--   host_self_ns          BIGINT   ns     host_total_ns without the time of what the calls called
+--   kernel_count          BIGINT   count  GPU activities launched in the calls: kernels, copies and
+--                                         memsets
 --   kernel_ns             BIGINT   ns     sum of these activities' durations
---   kernel_busy_ns        BIGINT   ns     time with one of them or more, on any device
---   kernel_span_ns        BIGINT   ns     a call's first start to last end, summed over calls
---   self_kernel_ns        BIGINT   ns     sum of durations of those that they launched themselves
---   gpu_utilization_frac  DOUBLE   0-1    kernel_ns / kernel_span_ns; above 1 if some overlap
+--   kernel_busy_ns        BIGINT   ns     time with at least one of these activities, on any device
+--   kernel_span_ns        BIGINT   ns     start of a call's first activity to end of its last,
+--                                         summed over outer calls
+--   self_kernel_ns        BIGINT   ns     sum of durations of the activities that the calls
+--                                         launched themselves
+--   gpu_utilization_frac  DOUBLE   0-1    kernel_ns / kernel_span_ns; can be above 1
 --   example_event_id      BIGINT   -      the call with the lowest event_id
 -- check: count > 0
 -- check: host_self_ns BETWEEN 0 AND host_total_ns
@@ -70,9 +82,9 @@ CREATE OR REPLACE MACRO op_stats_v1(
     name_contains VARCHAR := NULL  -- only names that contain this; case matters [default: all]
 ) AS TABLE
 WITH
--- The rows, each with its calls as a list. Unnesting the list gives the calls, so that names and
--- shapes, which are long, are read and grouped only once. Calls that are not measured are needed,
--- too, to find the calls around them.
+-- The rows, each with a list of its calls. With this list, names and shapes, which are long, are
+-- read and grouped only once. Calls that are not measured are also needed, to find the calls around
+-- them.
 groups AS MATERIALIZED (
     SELECT
         row_number() OVER (ORDER BY job, rank, is_measured, example_event_id) AS group_number,
@@ -109,7 +121,8 @@ ops AS MATERIALIZED (
         FROM groups
     )
 ),
--- A callee counts up to where another call crosses it: from there on, the other is on the stack.
+-- If another call crosses a callee, the callee counts until that call begins. From then on, that
+-- call is on the stack.
 called AS (
     SELECT ops.group_number, sum(coalesce(c.cut_ns, c.end_ns) - c.start_ns) AS called_ns
     FROM host_ops AS c

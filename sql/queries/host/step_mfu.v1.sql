@@ -2,33 +2,50 @@
 --
 -- `mfu_frac` is the time that the model's matrix products, convolutions and attention would take at
 -- the device's peak, divided by the step's time. Every operation counts at the peak of its own
--- number format, so a mix of formats needs no choice of one peak:
+-- number format. So the query needs no single peak for a mix of formats:
 --
---     mfu_frac = (flops in bfloat16 / peak of bfloat16 + flops in float32 / peak of float32 + ...)
---                / time_ns
+--     mfu_frac = (flops in bfloat16 / peak of bfloat16
+--                 + flops in float32 / peak of float32 + ...) / time_ns
 --
--- op_flops defines what an operator computes, and which one counts if operators are inside one
--- another (`is_counted`, with known operations). This is the convention of PaLM (appendix B):
--- operations follow from shapes, elementwise operators and adding a bias count nothing, a
--- multiplication with its addition counts as two, and time is all time, including waits. PaLM takes
--- the operations from the model's size. Here they are those of the calls, so padding counts, and
--- causal attention counts only the pairs that attend to each other.
+-- op_flops defines which operations an operator has. If operators with known operations are nested,
+-- only the innermost counts (see `is_counted` there). The rules are those of PaLM (appendix B):
+--
+--   * The number of operations follows from shapes.
+--   * Elementwise operators and adding a bias count nothing.
+--   * A multiplication with its addition counts as two operations.
+--   * Time is all time, including waits.
+--
+-- PaLM takes the operations from the model's size. This query takes them from the calls. So padding
+-- counts, and causal attention counts only the pairs that attend to each other.
 --
 -- Operations that activation checkpointing runs again count only in `hfu_frac` (hardware FLOPs
--- utilisation). They are those of a call in a backward pass if the call, or an operator with known
--- operations around it, records an autograd node of its own, as a forward pass does. The gradient
--- of a gradient looks the same, so it also counts only in `hfu_frac`.
+-- utilisation). The operations of a call were run again if both conditions hold:
 --
--- `coverage_frac` is the share of the computation's kernel time that these operations explain. The
--- rest is elementwise, has no shapes (the profiler's record_shapes), was fused by torch.compile,
--- runs in a CUDA graph, or could only be estimated. If coverage is low, `mfu_frac` and `hfu_frac`
--- are far too low.
+--   * The call is in a backward pass.
+--   * The call, or an operator with known operations around it, records an autograd node of its
+--     own, as in a forward pass.
 --
--- The operations of a call belong to the step and the device of the first activity that it
--- launched. A call that launched none counts nothing. The time of a step is that of its annotation
--- on the host. A rank without steps has one row per device, with step NULL, over the device's span.
--- On other ranks, activities outside all steps are left out. `mfu_frac` and `hfu_frac` are NULL if
--- a peak is not known (see the view device_peaks), or if no operation is known.
+-- The gradient of a gradient also meets these conditions, so it counts only in `hfu_frac`.
+--
+-- `coverage_frac` is the share of the computation kernels' time that is in calls whose operations
+-- count. If coverage is low, `mfu_frac` and `hfu_frac` are far too low. The rest of the time is in:
+--
+--   * elementwise and other operators for which no operations are known
+--   * operators without recorded shapes (the profiler's record_shapes)
+--   * operations that torch.compile fused, or that run in a CUDA graph
+--   * operators whose operations could only be estimated
+--
+-- Steps and devices:
+--
+--   * The operations of a call belong to the step and the device of the first activity that the
+--     call launched. A call that launched no activity does not count.
+--   * The time of a step is the duration of its annotation on the host.
+--   * A rank without steps has one row per device. The step of this row is NULL. The time of
+--     this row is the device's span.
+--   * On a rank with steps, activities outside all steps are left out.
+--
+-- `mfu_frac` and `hfu_frac` are NULL if a peak is not known (see the view device_peaks), or if no
+-- operation is known.
 --
 -- since: 0.1
 -- grain: job, rank, device, step
@@ -41,11 +58,11 @@
 --   computation_ns    BIGINT   ns   sum of the durations of computation kernels
 --   modelled_ns       BIGINT   ns   part of computation_ns in calls whose operations count
 --   coverage_frac     DOUBLE   0-1  modelled_ns / computation_ns
---   flops             BIGINT   -    operations, without those run again
---   recomputed_flops  BIGINT   -    operations run again
---   achieved_tflops   DOUBLE   -    1e12 of flops per second of time_ns
---   mfu_frac          DOUBLE   0-1  time of flops at peak / time_ns
---   hfu_frac          DOUBLE   0-1  time of flops and recomputed_flops at peak / time_ns
+--   flops             BIGINT   -    operations, without operations that were run again
+--   recomputed_flops  BIGINT   -    operations that were run again
+--   achieved_tflops   DOUBLE   -    flops / time_ns, in 1e12 operations per second
+--   mfu_frac          DOUBLE   0-1  time that flops take at the peak / time_ns
+--   hfu_frac          DOUBLE   0-1  time that flops and recomputed_flops take at the peak / time_ns
 -- check: modelled_ns BETWEEN 0 AND computation_ns
 -- check: coverage_frac BETWEEN 0 AND 1
 -- check: (coverage_frac IS NULL) = (computation_ns = 0)
@@ -60,7 +77,7 @@ CREATE OR REPLACE MACRO step_mfu_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
     only_steps BIGINT[] := NULL,  -- steps to measure [default: all]
-    peak_tflops DOUBLE := NULL  -- peak, 1e12 operations per second [default: device_peaks]
+    peak_tflops DOUBLE := NULL  -- peak, in 1e12 operations per second [default: device_peaks]
 ) AS TABLE
 WITH
 called AS MATERIALIZED (
@@ -119,8 +136,9 @@ periods AS (
     LEFT JOIN marks ON marks.job = l.job AND marks.rank = l.rank AND marks.step = l.step
     GROUP BY l.job, l.rank, l.device, l.step
 ),
--- The calls that count, and what each launched on which device and in which step. This takes one
--- join per CTE: in a single one, DuckDB 1.5 would begin with a join by job and rank alone.
+-- The calls that count. The next CTEs find what each call launched, on which device and in which
+-- step. Each CTE has one join. In a single CTE, DuckDB 1.5 would begin with a join by job and rank
+-- alone.
 counted_calls AS MATERIALIZED (
     SELECT n.job, n.rank, n.event_id, n.shape_number, n.is_rerun
     FROM nests AS n
@@ -191,8 +209,8 @@ by_format AS (
     JOIN shapes AS s ON s.shape_number = p.shape_number
     GROUP BY ALL
 ),
--- 1e12 operations per second are 1e3 per ns. The order of the sums is fixed, since sums of doubles
--- depend on it.
+-- 1e12 operations per second are 1e3 per ns. The order of the sums is fixed, because a sum of
+-- doubles depends on the order.
 totals AS (
     SELECT
         f.job,

@@ -1,43 +1,63 @@
 -- Where the host waits for a device: synchronisations, blocking copies, and their operators.
 --
--- A row of kind `wait` is a runtime or driver call whose name says that it waits for a device,
--- stream or event: cudaDeviceSynchronize, cudaStreamSynchronize, cudaEventSynchronize,
--- cuCtxSynchronize, and those of HIP, SYCL, Level Zero, MTIA, ... (blocking_calls.sql has the
--- rules). A call that makes a stream wait (cudaStreamWaitEvent) or only queries (cudaEventQuery)
--- does not block the host. cudaMalloc, cudaFree and others can block it besides their real work;
--- they are not listed here.
+-- A sync point is a call or operator that makes the host wait. A row has all sync points of a rank
+-- with the same name. There are three kinds: `wait`, `copy` and `operator`.
 --
--- A row of kind `copy` is a call that copies (and is not the launch of a graph) and blocks the
--- host:
+-- `wait` is a runtime or driver call whose name says that it waits for a device, stream or event:
+-- cudaDeviceSynchronize, cudaStreamSynchronize, cudaEventSynchronize, cuCtxSynchronize, and similar
+-- calls of HIP, SYCL, Level Zero, MTIA, ... (blocking_calls.sql has the rules). These calls are not
+-- listed:
 --
---   * a copy that is synchronous by its name (cudaMemcpy, hipMemcpyWithStream). Between devices the
---     name guarantees nothing, so such a copy counts if the call returned only after the copy's
---     end.
---   * a copy from a device into pageable memory. If the trace calls the memory neither pageable nor
---     pinned, the copy counts if the call returned only after the copy's end.
---   * a copy from a device to the host, if the next call of its operator on its thread waits.
+--   * A call that makes only a stream wait (cudaStreamWaitEvent) or only queries (cudaEventQuery)
+--     does not block the host.
+--   * cudaMalloc, cudaFree and others do other work, and can block the host in addition.
 --
--- A row of kind `operator` is an ATen operator around such calls, directly or with other operations
--- in between: aten::item, aten::_local_scalar_dense, aten::nonzero, aten::is_nonzero, aten::to, ...
--- Only its calls that wait count: aten::item of a tensor on the CPU does not.
+-- `copy` is a call that copies and blocks the host. The launch of a graph is not a copy. There are
+-- three cases:
 --
---     aten::item                   [=================================)   host 34, self 3, wait 26
---     aten::_local_scalar_dense      [==============================)    host 31, self 5, wait 26
---     cudaMemcpyAsync                  [=====)                           host 6, busy 6
---     cudaStreamSynchronize                     [===================)    host 20, busy 6
---     GPU                     [==================)        [====)
+--   * The copy is synchronous by its name (cudaMemcpy, hipMemcpyWithStream). For a copy between
+--     devices, the name guarantees nothing. Such a copy counts if the call returned only after the
+--     copy's end.
+--   * The copy is from a device into pageable memory. If the trace calls the memory neither
+--     pageable nor pinned, the copy counts if the call returned only after the copy's end.
+--   * The copy is from a device to the host, and the next call of the same operator on the same
+--     thread waits.
 --
--- So one wait is in several rows. host_ns is the time of all calls of the name. self_ns is host_ns
--- without the sync points inside. The self_ns of all rows add up to the time in which threads had a
--- sync point on their stack. Those of waits and copies alone add up to the time that these calls
--- waited. Both sums count a call up to where another span crosses it. If calls of one name are
--- inside each other, only self_ns counts their time once. With `only_steps`, an operator counts if
--- both its own step and the step of its wait are selected.
+-- `operator` is an ATen operator around such calls, directly or with other operations in between:
+-- aten::item, aten::_local_scalar_dense, aten::nonzero, aten::is_nonzero, aten::to, ... Only calls
+-- that wait count: aten::item of a tensor on the CPU does not.
 --
--- gpu_busy_ns is the part of wait_ns in which any of the rank's devices ran something. It separates
--- waiting for GPU work from waiting while the devices are idle. `only_steps` selects neither GPU
--- activities nor callers. PyTorch's profiler synchronises the device when it stops, mostly outside
--- all steps; this wait is listed, too.
+--     1     [=================================)
+--     2       [==============================)
+--     3         [=====)
+--     4                  [===================)
+--     GPU  [==================)        [====)
+--
+--                                   host_ns  self_ns  wait_ns  gpu_busy_ns
+--     1  aten::item                 34       3        26       12
+--     2  aten::_local_scalar_dense  31       5        26       12
+--     3  cudaMemcpyAsync            6        6        6        6
+--     4  cudaStreamSynchronize      20       20       20       6
+--
+-- So one wait counts in several rows: in the row of the call and in the rows of the operators
+-- around the call.
+--
+--   * `host_ns` is the sum of the durations of all calls of the name.
+--   * `self_ns` is host_ns without the sync points inside. The self_ns of all rows add up to the
+--     time in which threads had a sync point on their stack. The self_ns of waits and copies add up
+--     to the time that these calls waited. If another span crosses a call, self_ns counts the call
+--     until that span begins.
+--   * `wait_ns` is the part of host_ns in waits and blocking copies.
+--   * `gpu_busy_ns` is the part of wait_ns in which any of the rank's devices ran something. The
+--     rest of wait_ns is waiting while the devices were idle.
+--
+-- If calls of one name are nested, only self_ns counts their time once.
+--
+-- With `only_steps`, a call counts if it began in a selected step. An operator counts if both its
+-- own step and the step of its wait are selected. GPU activities and callers of all steps count.
+--
+-- PyTorch's profiler synchronises the device when it stops. This wait is also listed. It is mostly
+-- outside all steps.
 --
 -- HTA counts the profiler's cuda_sync events as GPU activities.
 --
@@ -49,15 +69,16 @@
 --   name              VARCHAR  -      name of the call or operator
 --   kind              VARCHAR  -      wait, copy or operator
 --   count             BIGINT   count  calls that waited
---   host_ns           BIGINT   ns     sum of their durations
---   self_ns           BIGINT   ns     host_ns without sync points inside
+--   host_ns           BIGINT   ns     sum of these calls' durations
+--   self_ns           BIGINT   ns     host_ns without the sync points inside
 --   wait_ns           BIGINT   ns     part of host_ns in waits and blocking copies
---   gpu_busy_ns       BIGINT   ns     part of wait_ns with one GPU activity or more
+--   gpu_busy_ns       BIGINT   ns     part of wait_ns with at least one GPU activity
 --   max_ns            BIGINT   ns     longest call
---   caller            VARCHAR  -      operator directly around them with the most host_ns
---   caller_ns         BIGINT   ns     host_ns of the calls in it
---   caller_count      BIGINT   count  different operators directly around them
---   example_event_id  BIGINT   -      the longest call; of equally long ones the first
+--   caller            VARCHAR  -      operator directly around the calls; if there are several: the
+--                                     one with the most host_ns
+--   caller_ns         BIGINT   ns     host_ns of the calls directly in the caller
+--   caller_count      BIGINT   count  different operators directly around the calls
+--   example_event_id  BIGINT   -      the longest call; of equally long calls, the first
 -- check: kind IN ('wait', 'copy', 'operator')
 -- check: count > 0 AND max_ns BETWEEN 0 AND host_ns
 -- check: self_ns BETWEEN 0 AND host_ns
@@ -142,7 +163,7 @@ by_caller AS (
         p.rank,
         p.name,
         caller.name AS caller,
-        -- If an operator has the name of a call, which is unlikely, the kind is operator.
+        -- If an operator and a call have the same name, which is unlikely, the kind is operator.
         coalesce(min(p.kind) FILTER (p.kind = 'operator'), min(p.kind)) AS kind,
         count(*) AS count,
         sum(p.dur_ns) AS host_ns,

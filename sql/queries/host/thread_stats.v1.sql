@@ -1,57 +1,71 @@
 -- What each host thread did, for how long, and what it launched.
 --
--- Every instant of a thread belongs to the innermost span open then, and counts for its kind:
+-- Every instant of a thread counts for the innermost span that is open at this instant. The span
+-- has one of these kinds:
 --
 --     operator      operators
---     annotation    annotations, so code in them that the trace does not record further
---     python        Python functions, which only traces with stacks have
---     runtime       runtime and driver calls that do not wait, such as launches
+--     annotation    annotations: code in them that has no span of its own
+--     python        Python functions: only traces with stacks have them
+--     runtime       runtime and driver calls that do not wait: launches, ...
 --     sync          runtime and driver calls that wait for the device: names with `synchronize`
---     data_loading  annotations and operators `enumerate(DataLoader)#...`, with everything inside
+--     data_loading  annotations and operators `enumerate(DataLoader)#...`, and everything inside
 --                   them, of any kind
 --
 -- So the times of the kinds add up to busy_ns. The rest of span_ns is idle, or is code that the
 -- trace does not record.
 --
+-- In this drawing, the second runtime call begins inside the operator and ends after it. From its
+-- beginning on, all instants count for the runtime call:
+--
 --     annotation    [= step ==============)          [=====)
 --     operator          [========)
---     runtime             [==)  [=====)                         the second crosses the operator
---                   aaaaoorrrooorrrrrraaaa           aaaaaa
+--     runtime             [==)  [=====)
+--     counts for    aaaaoorrrooorrrrrraaaa           aaaaaa
 --
--- An instant belongs to the step in which its innermost span began. With `only_steps`, instants of
--- other steps are not busy. A thread on which nothing began in the selected steps has no row.
+-- An instant belongs to the step in which its innermost span began. With `only_steps`, only
+-- instants of the selected steps count as busy. A thread has no row if none of its spans began in a
+-- selected step.
 --
--- `role` is main for a thread with ProfilerStep annotations. If no thread of the rank has any, it
--- is main for a thread with the same id as its process. It is autograd for any other thread that
--- runs operators of PyTorch's autograd, which have `autograd::` in their names. A thread's GPU
--- activities are those of the selected steps with the launch on this thread.
+-- `role` is one of:
+--
+--   * main: a thread with ProfilerStep annotations. If no thread of the rank has such annotations,
+--     main is the thread with the same id as its process.
+--   * autograd: any other thread that runs operators of PyTorch's autograd. These operators have
+--     `autograd::` in their names.
+--   * NULL: all other threads.
+--
+-- The GPU activities of a thread are the activities of the selected steps whose launch is on this
+-- thread.
 --
 -- since: 0.1
 -- grain: job, rank, pid, tid
 -- returns:
 --   job               VARCHAR  -      run of a program
 --   rank              INTEGER  -      rank of the process
---   pid               VARCHAR  -      process of the thread
---   tid               VARCHAR  -      the thread
---   thread_name       VARCHAR  -      latest name of the thread in the trace; NULL: none
+--   pid               VARCHAR  -      id of the process
+--   tid               VARCHAR  -      id of the thread
+--   thread_name       VARCHAR  -      last name of the thread in the trace; NULL if the trace has
+--                                     no name
 --   role              VARCHAR  -      main, autograd or NULL
 --   start_ns          BIGINT   ns     start of the first span
 --   span_ns           BIGINT   ns     start of the first span to end of the last
---   busy_ns           BIGINT   ns     time with one span or more
+--   busy_ns           BIGINT   ns     time with at least one span open
 --   operator_ns       BIGINT   ns     part of busy_ns in operators
---   annotation_ns     BIGINT   ns     part in annotations
---   python_ns         BIGINT   ns     part in Python functions
---   runtime_ns        BIGINT   ns     part in runtime and driver calls that do not wait
---   sync_ns           BIGINT   ns     part in runtime and driver calls that wait for the device
---   data_loading_ns   BIGINT   ns     part in data loaders
+--   annotation_ns     BIGINT   ns     part of busy_ns in annotations
+--   python_ns         BIGINT   ns     part of busy_ns in Python functions
+--   runtime_ns        BIGINT   ns     part of busy_ns in runtime and driver calls that do not wait
+--   sync_ns           BIGINT   ns     part of busy_ns in runtime and driver calls that wait for the
+--                                     device
+--   data_loading_ns   BIGINT   ns     part of busy_ns in data loaders
 --   op_count          BIGINT   count  operators
 --   annotation_count  BIGINT   count  annotations
 --   python_count      BIGINT   count  calls of Python functions
---   runtime_count     BIGINT   count  runtime and driver calls, waiting or not
+--   runtime_count     BIGINT   count  runtime and driver calls, including those that wait
 --   launch_count      BIGINT   count  runtime and driver calls that launched GPU activities
---   kernel_count      BIGINT   count  GPU activities launched: kernels, copies and memsets
---   kernel_ns         BIGINT   ns     sum of their durations
---   kernel_busy_ns    BIGINT   ns     time with one of them or more, on any device
+--   kernel_count      BIGINT   count  GPU activities launched on the thread: kernels, copies and
+--                                     memsets
+--   kernel_ns         BIGINT   ns     sum of these activities' durations
+--   kernel_busy_ns    BIGINT   ns     time with at least one of these activities, on any device
 -- check: operator_ns + annotation_ns + python_ns + runtime_ns + sync_ns + data_loading_ns = busy_ns
 -- check: least(operator_ns, annotation_ns, python_ns, runtime_ns, sync_ns, data_loading_ns) >= 0
 -- check: busy_ns <= span_ns
@@ -76,8 +90,8 @@ threads AS MATERIALIZED (
           AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
     )
 ),
--- Spans of all steps: the time of a callee is not its caller's, even if they began in different
--- steps.
+-- Spans of all steps. The time of a callee does not count for its caller, even if the two began in
+-- different steps.
 spans AS MATERIALIZED (
     SELECT
         threads.thread,
@@ -115,8 +129,9 @@ called AS (
     WHERE parent_id IS NOT NULL
     GROUP BY thread, parent_id
 ),
--- The data loaders and the spans inside one. In order of start, the longer first, a span is inside
--- a loader if some loader up to it ends no sooner than it does.
+-- The data loaders and the spans inside them. Spans are in order of start. If several start at the
+-- same time, the longest comes first. A span is inside a loader if an earlier loader in this order
+-- ends at the same time or later.
 in_loaders AS (
     SELECT thread, event_id
     FROM spans

@@ -1,39 +1,56 @@
 -- The critical path of a step on a rank: the longest chain of dependent work.
 --
--- `hta-sql critical-path ARCHIVE` (or run.compute_critical_path) computes the path of a step, an
--- annotation or a whole trace. This query reads the result, and has no rows until then.
+-- `hta-sql critical-path ARCHIVE` (in Python: run.compute_critical_path) computes the path of a
+-- step, an annotation or a whole trace, and stores it. This query reads the stored path. Before
+-- that, it has no rows.
 --
--- A rank's graph has a node for each start and end of an operator, call or GPU activity. An edge
--- goes from a node to each node that had to wait for it. The path is the longest way through the
--- graph:
+-- The path comes from a graph. Each operator, runtime call (such as cudaLaunchKernel) and GPU
+-- activity has two nodes, its start and its end. An edge goes from a node to each node that had to
+-- wait for it. The path is the chain of edges that takes the most time:
 --
---     host     [aten::mm  [launch]    )[aten::item  [cudaStreamSynchronize          ])
---     stream                   [==== gemm ====)[==== copy ====)
---     path     ------------>    -------------> --------------->                    -->
---               operator      | operator       operator         sync_dependency
---                             launch delay    kernel-kernel delay
+--     host    [aten::mm [launch] )[aten::item [cudaStreamSynchronize    ] )
+--     stream                  [===== gemm =====)   [=== copy ===)
+--     path    aaaaaaaaaabbbbbbccccccccccccccccccdddeeeeeeeeeeeeeessssssssff
 --
---     operator             self time of an operator or call, or duration of a GPU activity
---     dependency           from one thread's work to another's, or over a pause; takes no time
---     kernel_launch_delay  from the start of a launch to the start of its activity
---     kernel_kernel_delay  from the end of an activity to the start of the next on its stream
---     sync_dependency      end of a wait for a stream, an event or a device; takes no time
+--     a, c, e, f  operator: aten::mm, gemm, copy, aten::item
+--     b           kernel_launch_delay
+--     d           kernel_kernel_delay
+--     s           sync_dependency
 --
--- A call that waits for the device takes no time itself, because what it waits for is on the path.
--- The time between outermost operators takes none either, since the trace records no work there;
--- critical_path_ranks counts it as host time. A launch delay or kernel-kernel delay of 1.5 ms or
--- more is a dependency.
+-- An edge takes time according to its kind:
+--
+--     operator             self time of an operator or call, or duration of a
+--                          GPU activity
+--     kernel_launch_delay  time from the start of a launch to the start of its
+--                          activity
+--     kernel_kernel_delay  time from the end of an activity to the start of
+--                          the next activity on its stream
+--     sync_dependency      no time; leads from the end of an activity to the
+--                          end of the wait for its stream, event or device
+--     dependency           no time; leads from one thread's work to another
+--                          thread's, or across a pause
+--
+-- Three kinds of time do not count in the path's time:
+--   * A call's wait for the device is a sync_dependency. The activity that it waits for is on the
+--     path instead.
+--   * A pause between two outermost operators of a thread is a dependency, since the trace records
+--     no work there. critical_path_ranks counts it as host time.
+--   * A launch delay or kernel-kernel delay of 1.5 ms or more is a dependency.
 --
 -- The profiler's cuda_sync rows (enable_cuda_sync_events) record which stream waits for which, and
--- what a call waits for. Most traces have none. Then a call is taken to wait for the activity that
--- ended last during the call. An activity can also begin 100 us or more after all of these have
--- ended: its launch, the activity before it on its stream, and all recorded waits. Then it is taken
--- to wait for the activity that ended last on the device during this delay. In a CUDA graph launch,
--- whose activities are all in the graph, that holds for delays of any length.
+-- what a call waits for. Most traces have none.
+-- For waits without such a row, the graph assumes:
+--   * A call that waits for the device waits for the activity that ended last during the call.
+--   * An activity that begins late waits for the activity that ended last on the device during the
+--     delay. It begins late if 100 us or more have passed since all of these ended: its launch, the
+--     activity before it on its stream, and its recorded waits.
+--   * In a CUDA graph launch, an activity waits for the activity of the same launch that ended last
+--     during the delay, however short the delay is.
 --
--- HTA's critical_path_analysis gives edges the same times, but its graph has only one activity of a
--- CUDA graph launch. It joins autograd's thread and the training thread only if names on them
--- contain "autograd" and "forward". docs/differences-from-hta.md has the other differences.
+-- HTA's critical_path_analysis gives edges the same times, but its graph has only one activity per
+-- CUDA graph launch. It connects the autograd thread and the training thread only if one thread has
+-- names with "autograd" and the other thread has names with "forward".
+-- docs/differences-from-hta.md lists the other differences.
 --
 -- since: 0.1
 -- grain: job, rank, path_window, position
@@ -42,11 +59,13 @@
 --   rank             INTEGER  -   rank of the process
 --   path_window      VARCHAR  -   window of the path: `step N`, `NAME #INSTANCE` or `trace`
 --   position         BIGINT   -   place on the path, from 1
---   event_id         BIGINT   -   event that takes the edge's time; NULL for dependencies
---   name             VARCHAR  -   name of that event
+--   event_id         BIGINT   -   event that takes the edge's time; NULL for the two kinds that
+--                                 take none
+--   name             VARCHAR  -   name of the event in event_id
 --   edge             VARCHAR  -   kind of edge, as above: operator, dependency,
 --                                 kernel_launch_delay, kernel_kernel_delay or sync_dependency
---   bound_by         VARCHAR  -   cpu_bound, gpu_compute_bound, gpu_communication_bound,
+--   bound_by         VARCHAR  -   what bounds the edge, as in critical_path_summary: cpu_bound,
+--                                 gpu_compute_bound, gpu_communication_bound,
 --                                 gpu_kernel_kernel_overhead, gpu_kernel_launch_overhead or
 --                                 data_loading; NULL for the two kinds of edge that take no time
 --   start_ns         BIGINT   ns  start of the edge

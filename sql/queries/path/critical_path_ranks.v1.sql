@@ -1,21 +1,23 @@
 -- Which ranks bound a job's step, and by what: the critical path through all ranks.
 --
--- `hta-sql critical-path ARCHIVE` (or run.compute_critical_path) computes the path over all ranks
--- of a job together. This query reads the result.
+-- `hta-sql critical-path ARCHIVE` (in Python: run.compute_critical_path) computes one path over all
+-- ranks of a job, and stores it. This query reads the stored path.
 --
--- The path goes back in time from what ended the window last. At each node it continues with the
--- last of everything that the node waited for, delays included (see what_if). If a rank waits in a
--- collective, the path continues on the rank that came last:
+-- The graph joins the graphs of all ranks (see critical_path). Paired collectives and messages (see
+-- collectives) connect the ranks, on aligned clocks (see clock_offsets). The path is found
+-- backwards in time, from the end of the window. At each node, it goes back to the node with the
+-- latest time among those that this node waited for. Delays count in this time (see what_if). If a
+-- rank waits in a collective, the path continues on the rank that came last:
 --
 --     rank 0   [= forward =)[====== all_reduce ======)[= optimizer =)
 --     rank 1   [======= forward =======)[ all_reduce )[= optimizer =)
---     path      ----- rank 1 ----------> ----------->  - rank 0 or 1 ->
+--     path      ----- rank 1 ----------> - transfer ->  - rank 0 or 1 ->
 --
--- So the path covers every instant of the window, and the fractions of a job's window add up to 1.
--- Time between operators counts as host time here (cpu_bound). Paired collectives and messages (see
--- collectives) connect the ranks, on aligned clocks (see clock_offsets).
+-- The path covers the window without a gap, so the values of time_frac of a job's window add up to
+-- 1. Time between operators counts as host time here (cpu_bound).
 --
--- A rank with more than its share holds the others up. HTA's path covers one rank only.
+-- A rank with much more of the path than the other ranks holds them up. HTA's path covers only one
+-- rank.
 --
 -- since: 0.1
 -- grain: job, path_window, rank, bound_by
@@ -23,11 +25,12 @@
 --   job          VARCHAR  -      run of a program
 --   path_window  VARCHAR  -      window of the path: `step N`, `NAME #INSTANCE` or `trace`
 --   rank         INTEGER  -      rank of the process
---   bound_by     VARCHAR  -      what bounds the path, as in critical_path_summary; or
---                                earlier_window: the device was still busy with an earlier window
+--   bound_by     VARCHAR  -      what bounds the path, as in critical_path_summary; it is
+--                                earlier_window while the device is still busy with an earlier
+--                                window
 --   time_ns      BIGINT   ns     time on the job's path
 --   time_frac    DOUBLE   0-1    share of the path's time
---   rank_frac    DOUBLE   0-1    share of the path's time that is on this rank, for any reason
+--   rank_frac    DOUBLE   0-1    share of the path's time on this rank, over all values of bound_by
 --   edge_count   BIGINT   count  edges of the path
 -- check: edge_count > 0 AND time_ns >= 0
 -- check: time_frac BETWEEN 0 AND 1 AND rank_frac BETWEEN 0 AND 1

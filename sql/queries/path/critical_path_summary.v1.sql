@@ -1,15 +1,18 @@
 -- Time on each rank's critical path, by what bounds it.
 --
--- `hta-sql critical-path ARCHIVE` (or run.compute_critical_path) computes the paths; see
--- critical_path. The fractions of a path add up to 1.
+-- `hta-sql critical-path ARCHIVE` (in Python: run.compute_critical_path) computes the paths; see
+-- critical_path. The values of time_frac of a path add up to 1. bound_by is one of:
 --
 --     cpu_bound                   operators and calls on the host
---     data_loading                PyTorch's DataLoader on the host, and annotations that
---                                 `--data-loading` names
---     gpu_compute_bound           kernels, copies and memsets
---     gpu_communication_bound     collectives and messages, including waits for other ranks
---     gpu_kernel_launch_overhead  from a launch to its activity
---     gpu_kernel_kernel_overhead  from an activity to the next on its stream
+--     data_loading                PyTorch's DataLoader on the host, and
+--                                 annotations that `--data-loading` names
+--     gpu_compute_bound           computation kernels, copies and memsets
+--     gpu_communication_bound     collectives and messages, with their waits
+--                                 for other ranks
+--     gpu_kernel_launch_overhead  delay from the start of a launch to the
+--                                 start of its activity
+--     gpu_kernel_kernel_overhead  delay from the end of an activity to the
+--                                 start of the next activity on its stream
 --
 -- HTA's summary() of a critical path reports percentages.
 --

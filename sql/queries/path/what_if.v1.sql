@@ -1,44 +1,66 @@
 -- Time that a step would save if something were faster or gone.
 --
--- `hta-sql critical-path ARCHIVE` (or run.compute_critical_path) computes this for a window of a
--- job. Its option `--faster NAME=TIMES` adds a scenario for something that you name.
+-- `hta-sql critical-path ARCHIVE` (in Python: run.compute_critical_path) computes the scenarios
+-- below for a window of a job: a step, an annotation or the whole trace. Its option `--faster
+-- NAME=TIMES` adds a scenario in which NAME is TIMES times faster.
 --
--- In the graph of all ranks (see critical_path, critical_path_ranks), a node comes when everything
--- that it waits for has come, each with the delay that follows from the trace. A scenario changes
--- delays, and all nodes are computed again in order:
+-- The scenarios use the graph of all ranks (see critical_path and critical_path_ranks). Each node
+-- waits for other nodes, and each edge between two nodes has a delay:
 --
---     communication_at_median  collectives and messages are no slower than the median of their kind
---     communication_hidden     transfers take no time; ranks still wait for the last one
---     launch_overhead_gone     launch calls take no time, and launched work can begin at once
---     data_loading_gone        loading data takes no time
---     rank_as_median           the rank with most of the job's path, communication left out, is no
---                              slower than the median rank
---     faster                   the subject takes 1/`factor` of its time; the subjects are the three
---                              kernels with most of the job's path, with factor 2, and what
---                              `--faster` names
+--     time of a node = maximum over the edges to it of
+--                      (time of the edge's source + delay)
 --
--- `method` states each scenario's rule. All scenarios assume that the program does the same work in
--- the same order, and waits for nothing that it did not wait for in the trace. If a node could have
--- come later without delaying what waits for it, that delay is taken to be the median of its kind.
+-- With the delays of the trace, this gives the recorded times. A scenario shortens some delays, and
+-- all times are then computed again:
 --
--- A window lasts on the host from when the last rank begins it until the last rank has ended it. If
--- the devices take longer, their time counts instead; this is so if the host is far ahead. Gains in
--- earlier windows are not counted.
+--     communication_at_median  no collective or message is slower than the
+--                              median of its kind in the archive: same name,
+--                              data type, sizes and group size
+--     communication_hidden     transfers take no time; ranks still wait for
+--                              the last rank
+--     launch_overhead_gone     launch calls take no time, and activities can
+--                              begin as soon as their launch begins
+--     data_loading_gone        data loading takes no time
+--     rank_as_median           one rank works no slower than the median rank;
+--                              it is the rank with the most time on the job's
+--                              path, not counting communication
+--     faster                   the subject takes 1/`factor` of its time;
+--                              subjects are the names given by `--faster`, and
+--                              the three kernels with the most time on the
+--                              job's path, with factor 2
+--
+-- The column `method` states each scenario's rule. All scenarios assume that the program does the
+-- same work in the same order, and that no node waits for a node that it did not wait for in the
+-- trace.
+--
+-- If a node waits for several nodes, the trace shows the delay only for the node that came last.
+-- For a launch that came early, the delay until its activity is assumed to be the median launch
+-- delay. For an activity that ended early, the delay until the next activity is assumed to be the
+-- median kernel-kernel delay.
+--
+-- step_ns and new_step_ns are the longer of two durations:
+--   * On the host, the window lasts from when the last rank begins it until the last rank ends it.
+--   * On the devices, it lasts until all activities have ended. It begins with the first activity
+--     of the rank whose first activity comes last. This duration is the longer one if the host is
+--     far ahead.
+--
+-- The window begins as recorded in every scenario, so gains in earlier windows do not count.
 --
 -- since: 0.1
 -- grain: job, path_window, scenario, subject, factor
 -- returns:
 --   job          VARCHAR  -      run of a program
 --   path_window  VARCHAR  -      window of the job: `step N`, `NAME #INSTANCE` or `trace`
---   scenario     VARCHAR  -      what is assumed, as above
---   subject      VARCHAR  -      name or rank that the scenario changes; NULL for all
---   factor       DOUBLE   -      how many times faster the subject is; NULL for other scenarios
+--   scenario     VARCHAR  -      name of the scenario, as above
+--   subject      VARCHAR  -      name or rank that the scenario changes; NULL if it changes all
+--   factor       DOUBLE   -      how many times faster the subject is; NULL unless scenario is
+--                                faster
 --   step_ns      BIGINT   ns     duration of the window as recorded
 --   new_step_ns  BIGINT   ns     duration of the window in the scenario
 --   gain_ns      BIGINT   ns     step_ns - new_step_ns
 --   gain_frac    DOUBLE   0-1    gain_ns / step_ns
---   edge_count   BIGINT   count  edges of the graph that the scenario changes
---   method       VARCHAR  -      rule of the scenario, in words
+--   edge_count   BIGINT   count  edges of the graph whose delay the scenario changes
+--   method       VARCHAR  -      rule of the scenario
 -- check: gain_ns = step_ns - new_step_ns AND gain_ns >= 0
 -- check: edge_count > 0 OR gain_ns = 0
 -- check: gain_frac BETWEEN 0 AND 1

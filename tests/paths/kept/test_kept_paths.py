@@ -120,8 +120,23 @@ def test_nothing_stays_of_what_fails(archive):
         with pytest.raises(RuntimeError, match="stop"):
             run.compute_critical_path(step=1, progress=stop)
         assert list((archive / ".staging").iterdir()) == []
-        assert run.critical_path().num_rows == 0
+        with pytest.warns(UserWarning, match="no job has a critical path"):
+            assert run.critical_path().num_rows == 0
         assert not (archive / "path_edges").exists()
+
+
+def test_a_question_without_paths_says_what_computes_them(unchanged_archive, archive):
+    hint = "no job has a critical path; `hta-sql critical-path ARCHIVE` computes it"
+    for words in (["run", "what_if"], ["run", "critical_path_ranks"]):
+        result = invoke(*words, unchanged_archive)
+        assert result.exit_code == 0 and hint in result.stderr
+    assert hint in invoke("sql", unchanged_archive, "FROM critical_path_summary()").stderr
+    assert hint not in invoke("run", "temporal_breakdown", unchanged_archive).stderr
+    with hta_sql.open(archive) as run:
+        with pytest.warns(UserWarning, match=f"^{hint}$"):
+            run.sql("FROM critical_path()")
+        run.compute_critical_path(step=1)
+        assert run.what_if().num_rows > 0  # no warning
 
 
 def stop(job, done, total):
