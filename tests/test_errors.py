@@ -25,6 +25,12 @@ pytestmark = pytest.mark.usefixtures("use_library")
         ),
         ("show zzz", 2, "Error: no query 'zzz' (hta-sql list shows all 2)"),
         (
+            "run quarantine {archive}",
+            2,
+            "Error: no query 'quarantine'; it is a table: hta-sql sql ARCHIVE 'FROM quarantine' "
+            "(hta-sql list shows all 2)",
+        ),
+        (
             "show total_time --version 9",
             2,
             "Error: no version 9 of total_time; its versions are 1, 2",

@@ -152,6 +152,8 @@ class Catalog:
         """The newest version of a query, or `version`; raises UnknownQuery if it does not exist."""
         if name not in self.newest:
             hint = did_you_mean(name, self.newest, "; ", "?")
+            if name in (path.stem for path in self.published):
+                hint = f"; it is a table: hta-sql sql ARCHIVE 'FROM {name}'"
             raise UnknownQuery(
                 f"no query {name!r}{hint} (hta-sql list shows all {len(self.newest)})"
             )

@@ -11,14 +11,14 @@ from hta_sql.errors import HtaSqlError
 @click.command()
 @archives_argument
 def check(archives: tuple[str, ...]) -> None:
-    """Check that no rows are missing, and that query headers hold.
+    """Check that rows are complete and queries keep their promises.
 
     \b
     The command checks two things:
       * Each table has as many rows as ingest wrote.
-      * The result of each query has what the query's header promises: the
-        columns, at most one row for each value of the grain, and no row that
-        fails a check.
+      * The result of each query is what the query's header promises: it has
+        the columns that the header names, no two rows agree in all columns of
+        the grain, and every row passes the checks.
 
     Queries that need a parameter are not checked; a line on stderr names each of them. The exit
     status is 1 if rows are missing or a promise is broken.

@@ -39,8 +39,8 @@ from hta_sql.show.formats import format_of
     "--faster",
     multiple=True,
     metavar="NAME=TIMES",
-    help="Add a row to what_if, in which NAME is TIMES times faster. NAME is a kernel, operator, "
-    "call or annotation, or a value of bound_by, such as data_loading; repeatable.",
+    help="Add a row to what_if, in which NAME is TIMES times faster. NAME is the exact name of a "
+    "kernel, operator, call or annotation, or a category, such as data_loading; repeatable.",
 )
 @with_output
 def critical_path(
@@ -60,7 +60,7 @@ def critical_path(
     \b
     These queries read the result:
       * critical_path: each rank's path
-      * critical_path_summary: time on each rank's path, by what bounds it
+      * critical_path_summary: time on each rank's path, by category (bound_by)
       * critical_path_ranks: the path of the job through its ranks
       * what_if: how long the window would take if something were faster
 
@@ -68,7 +68,7 @@ def critical_path(
     Example:
       hta-sql critical-path archive --step 3
       hta-sql critical-path archive --annotation "## forward ##" --instance 1 --only-ranks 0
-      hta-sql critical-path archive --step 3 --faster flash_fwd_kernel=1.5
+      hta-sql critical-path archive --step 3 --faster aten::mm=1.5
       hta-sql run what_if archive
     """
     asked = [_name_and_times(item) for item in faster]

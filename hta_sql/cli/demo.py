@@ -42,7 +42,7 @@ def _size(flag: str, default: int, text: str) -> Callable[..., Any]:
     show_default=True,
     help="Seed of the random numbers: the same seed gives the same job.",
 )
-@_size("--scale", 1, "Repeat the operators of each layer so many times.")
+@_size("--scale", 1, "How often each layer repeats its operators.")
 @click.option(
     "--time-format",
     default="based",
@@ -95,7 +95,8 @@ def demo(ctx: click.Context, out: Path | None, straggler: str, plain: bool, **op
       based_late  the same, with the base time at the end of the file
       absolute    Unix time with three decimals
       integer     Unix time without decimals
-      unpadded    Unix time, with decimals that lack their leading zeros
+      unpadded    Unix time; the zeros after the point are missing, so that
+                  .5 stands for .005 (as some old versions wrote)
 
     \b
     Example:

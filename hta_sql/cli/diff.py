@@ -70,13 +70,12 @@ def diff(
         step_diff. LIMIT is the difference of TEST from BASE, in %, ns, us,
         ms or s.
       * METRIC is kernel_time, transfer, host_time or data_loading. LIMIT is a
-        difference in time per call, in %. One kernel (kernel_time),
-        collective (transfer), operator (host_time) or annotation
-        (data_loading) of diff_causes with this difference is enough.
+        difference in time per call, in %. The condition holds if at least
+        one row of diff_causes has this cause and this difference.
 
-    A condition holds only if the difference is beyond noise: more than steps differ within each
-    run. Two runs of the same program can differ by more than that. To compare one run with many
-    earlier runs, use the query regressions.
+    A condition holds only if the difference is beyond noise. The noise is how much the steps within
+    one job vary. Two runs of the same program can differ by more than this noise. To compare a run
+    with many earlier runs, use the query regressions.
 
     \b
     Exit status:

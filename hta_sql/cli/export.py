@@ -169,7 +169,7 @@ def export_perfetto_(
 def export_counters_(archives: tuple[str, ...], out: Path, **chosen: Any) -> None:
     """Write a rank's trace with counters from the queries.
 
-    The trace stays as it is. The counters are the rows of queue_length_series,
+    All events of the trace are written unchanged. The counters are the rows of queue_length_series,
     memory_bandwidth_series and heatmap (busy).
 
     \b

@@ -91,8 +91,9 @@ def ingest(
     ARCHIVE is a folder, or a URL such as s3://bucket/archive. Unchanged traces are skipped; only
     their tags are updated. A trace that cannot be read is reported and does not stop the others.
 
-    With --watch, ingest runs until Ctrl-C or SIGTERM, and then exits with status 0. It reads a file
-    once its size and modification time have stayed the same from one look to the next.
+    With --watch, ingest runs until Ctrl-C or SIGTERM, and then exits with status 0. It looks at
+    the files every SECONDS, and reads a file when its size and modification time have not changed
+    since the last look.
 
     \b
     Example:

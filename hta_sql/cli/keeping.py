@@ -24,9 +24,9 @@ from hta_sql.show.units import counted, humane
 def compact(archive: str, **chosen: Any) -> None:
     """Merge small files, so that queries on many jobs open fewer.
 
-    Afterwards, the ranks of a job share files of up to about 100 MB. In object storage, the many
-    small objects that list an archive's files are merged too. Queries give the same rows before,
-    during and after, and ingest can run at the same time.
+    Afterwards, the ranks of a job share files of up to about 100 MB. In object storage, the command
+    also merges the small objects that record each change of the archive. Queries give the same rows
+    before, during and after, and ingest can run at the same time.
 
     Without --only-jobs, the command also deletes files that an ingest left behind when it was
     killed, if they are more than a day old.
@@ -91,7 +91,7 @@ def drop(
     \b
     For --older-than, the time of a job is the latest time of its ranks. The
     time of a rank is the first of these that is known:
-      1. the start of its trace, as a date
+      1. the date and time at which its trace starts
       2. its tag `time`
       3. the time when it was ingested
 
@@ -126,9 +126,9 @@ def usage(archive: str, format: str | None, output: Path | None) -> None:
     The column `part` says what the files of a row are:
       job      files of one job
       results  stored results of many jobs (hta-sql materialize)
-      unnamed  data files that the archive does not use: an ingest is still
-               writing them, or was killed
-      rest     lists of files, hta.duckdb, and files that are being written
+      unnamed  data files that are not part of the archive yet, or not any
+               more: an ingest is writing them, or left them when it was killed
+      rest     hta.duckdb, manifests (which list the files) and temporary files
 
     \b
     Example:

@@ -16,6 +16,7 @@ from hta_sql.show.prose import filled
 
 # Help is as wide as the terminal, and no wider than the drawings of headers.
 _WIDEST = 102
+_HTA = "HTA is Meta's Holistic Trace Analysis, a Python library for the same traces."
 _TYPES = {"DOUBLE": click.FLOAT, "VARCHAR": click.STRING, "BOOLEAN": click.BOOL}
 
 
@@ -57,8 +58,10 @@ class QueryCommand(click.Command):
         super().__init__(**rest | {"help": f"{query.summary}\n\n{self.example}"})
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        parts = [self.query.summary, *filter(None, [self.query.text]), self.example]
-        text = filled("\n\n".join(parts), formatter.width - 2)
+        parts = [self.query.summary, self.query.text, self.example]
+        if "HTA" in self.query.text:
+            parts.insert(2, _HTA)
+        text = filled("\n\n".join(filter(None, parts)), formatter.width - 2)
         formatter.write(f"\n{textwrap.indent(text, '  ')}\n")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -74,7 +77,9 @@ def query_command(name: str, versions: list[Query]) -> click.Command:
 
     @with_output
     @with_engine
-    @click.option("--version", type=int, metavar="N", help="Version. [default: the newest]")
+    @click.option(
+        "--version", type=int, metavar="N", help="Version of the query. [default: the newest]"
+    )
     def command(
         archives: tuple[str, ...],
         format: str | None,

@@ -31,11 +31,12 @@ def page(catalog: Catalog) -> str:
         "hta-sql run temporal_breakdown ARCHIVE --only-ranks 0         # command line\n"
         "FROM temporal_breakdown(only_ranks := [0]);                   -- SQL\n"
         "```",
-        "If a parameter is not given, it has its default; if the default is NULL, the table says "
-        "in words what that means. The end of a name gives the unit: `_ns` nanoseconds, `_frac` a "
-        "share from 0 to 1, `_bytes` bytes, `_gbps` 1e9 bytes per second, `_count` a number. The "
-        "name without a version is the newest version; the columns of `<name>_v<N>` and their "
-        "meaning do not change.",
+        "A parameter that you do not give has the default of the table. The end of a column's "
+        "name gives the unit: `_ns` nanoseconds, `_frac` a share from 0 to 1, `_bytes` bytes, "
+        "`_gbps` 1e9 bytes per second, `_count` a number.",
+        "A name without a version, such as `kernel_stats`, is the newest version of the query. The "
+        "columns of a version, such as `kernel_stats_v1`, and their meaning do not change.",
+        "HTA is Holistic Trace Analysis, Meta's Python library for the same traces.",
     ]
     themes = list(dict.fromkeys(query.theme for query in catalog.queries))
     for theme in themes:

@@ -35,7 +35,7 @@ SELECT
     NULL::BIGINT AS fwd_thread_id,          -- of backward operators: thread of the forward one
     NULL::VARCHAR AS input_dims,            -- JSON: sizes of each argument; [] if it is no tensor
     NULL::VARCHAR AS input_types,           -- JSON: type of each argument
-    NULL::VARCHAR AS concrete_inputs        -- JSON: value of each argument that is a number
+    NULL::VARCHAR AS concrete_inputs        -- JSON: values of numbers, "" for tensors
 WHERE false;
 
 -- Host calls from the files that hold one rank each.

@@ -1,18 +1,22 @@
 -- Bytes that each rank sends to each other rank in all-to-alls.
 --
--- The bytes follow from the sender's input splits: how many rows of its tensor go to each member,
--- in the order of the process group. Without splits, all members get equal shares. If the archive
--- lacks the sender's call, or if the trace cuts the sender's splits short, the receivers' output
--- splits count instead.
+-- The bytes follow from the input splits of the sender's call: how many rows of its tensor go to
+-- each member, in the order of the process group. Without splits, all members get equal shares.
 --
--- The share that a rank keeps for itself has a row, too: there src_rank and dst_rank are the same
--- rank.
+-- The query cannot use a call
+--   * that the archive lacks
+--   * whose splits the trace cuts short (splits_cut_short in collective_audit)
+--   * whose data type is unknown (unknown_dtype in collective_audit)
 --
--- The query leaves out these calls:
---   * calls whose splits the trace cuts short (collective_audit lists them)
---   * calls whose number format is unknown (collective_audit lists them)
---   * calls in groups whose ranks are unknown (`ranks` in process_groups is NULL)
---   * calls of an all-to-all with only one rank in the archive
+-- If the query cannot use the sender's call, the output splits of the receiver's call count
+-- instead. If it cannot use the receiver's call either, the bytes from this sender to this receiver
+-- are missing.
+--
+-- The query leaves out all-to-alls with only one rank in the archive, and all-to-alls in groups
+-- whose ranks are unknown (`ranks` in process_groups is NULL).
+--
+-- The bytes that a rank keeps for itself have a row, too: in this row, src_rank and dst_rank are
+-- the same rank.
 --
 -- In a mixture of experts, a receiver with far more bytes than the others holds an overloaded
 -- expert.
@@ -24,13 +28,13 @@
 --   src_rank          INTEGER  -      global rank of the sender
 --   dst_rank          INTEGER  -      global rank of the receiver
 --   bytes             BIGINT   bytes  bytes sent from src_rank to dst_rank
---   collective_count  BIGINT   count  all-to-alls between the two ranks
+--   collective_count  BIGINT   count  all-to-alls in which src_rank sends to dst_rank
 -- check: bytes >= 0 AND collective_count > 0
 -- reads: collective_calls, collective_operation, dtype_sizes, groups_of_jobs, paired_members,
 --   share_of
 CREATE OR REPLACE MACRO all_to_all_matrix_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
-    only_ranks INTEGER[] := NULL,  -- ranks that send or receive the bytes [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks that send or receive [default: all]
     only_steps BIGINT[] := NULL  -- steps of the all-to-alls [default: all]
 ) AS TABLE
 WITH

@@ -13,21 +13,23 @@
 -- So a few collectives with ends far apart do not change the result. The drift is 0 if it cannot be
 -- distinguished from noise.
 --
--- The reference rank is the lowest rank that collectives connect to this rank, directly or through
--- other ranks. These formulas convert start_ns, a time on the rank's clock, to aligned_ns, the time
--- on the reference rank's clock:
+-- The reference rank of a rank is the lowest rank that collectives connect to it, directly or
+-- through other ranks. These formulas convert start_ns, a time on the rank's clock, to aligned_ns,
+-- the time on the reference rank's clock:
 --
 --     rough_ns = start_ns - offset_ns
 --     aligned_ns = rough_ns - (rough_ns - reference_ns) * drift_ppm / 1e6
 --
--- residual_ns is the error that remains after this correction: the ends of 95 in 100 collectives
--- are at most residual_ns apart. residual_ns includes a margin, which is larger if fewer
--- collectives connect the ranks. If a rank leaves every collective late by the same time, this
--- delay looks like an offset. residual_ns does not include such a delay.
+-- residual_ns is the error that remains after this correction: in 95 of 100 collectives, the two
+-- ranks' ends are at most residual_ns apart. residual_ns includes a margin, which is larger if
+-- fewer collectives connect the ranks. If a rank leaves every collective late by the same time,
+-- this delay looks like an offset, and residual_ns does not show it.
 --
--- A job has one row per rank if it has two ranks or more, and a collective or message. Offsets are
--- measured with all ranks of the job, even if only some ranks are selected. HTA assumes that the
--- clocks of all ranks are equal.
+-- Each rank of a job has one row. The query leaves out jobs with only one rank, and jobs without
+-- any collective or message. Offsets are always measured with all ranks of the job; only_ranks
+-- chooses which rows you see.
+--
+-- HTA does not measure offsets. HTA assumes that the clocks of all ranks are equal.
 --
 -- since: 0.1
 -- grain: job, rank

@@ -3,16 +3,18 @@
 -- The column `reason` has the kind of fault:
 --
 --     missing_rank       the rank has a trace that covers the time of these
---                        calls, but the rank does not have them
+--                        calls, but the trace does not have these calls
 --     extra_call         only this rank has these calls; two or more ranks
 --                        whose traces cover the time do not have them
---     cut_by_window      the rank's recording began after these calls, or
---                        ended before them
+--     cut_by_window      the rank's recording began after these calls or
+--                        ended before them, or has no GPU activity
 --     other_name         the rank gives a name that differs from the name
 --                        that most members give
---     other_dtype        the same for the number format
---     other_size         the same for the size; compared only if all members
---                        have to give the same size
+--     other_dtype        the rank gives a data type that differs from the
+--                        data type that most members give
+--     other_size         the rank gives a size that differs from the size
+--                        that most members give; only for operations whose
+--                        members have to give the same size
 --     out_of_order       the rank ran these calls after a call with a higher
 --                        Seq
 --     trace_missing      some members have no trace in the archive; other
@@ -20,35 +22,37 @@
 --     not_paired         the calls have no ids, and their order does not fit
 --                        the order on any other rank
 --     unknown_peer       the sends or receives name no peer
---     unknown_members    the ranks of the group are not recorded, and its
---                        size is not recorded or is below the number of
---                        ranks with calls
---     unknown_dtype      the trace gives no number format, or one of unknown
+--     unknown_members    the trace does not give the ranks of the group, and
+--                        it gives either no size of the group or a size that
+--                        is smaller than the number of ranks with calls
+--     unknown_dtype      the trace gives no data type, or one of unknown
 --                        size: bytes and bandwidths are NULL
---     unknown_operation  the operation of the collective is not known: bus
---                        bandwidth is NULL; clocks and stragglers ignore it
+--     unknown_operation  the operation of the collective is not known: its
+--                        bus bandwidth is NULL, and clock_offsets,
+--                        stragglers and straggler_blame do not use it
 --     splits_cut_short   the trace cuts the splits of all-to-alls short: bus
 --                        bandwidth is NULL
 --
--- If two values are equally frequent among the members, the query assumes that most members give
--- the alphabetically first one.
+-- For other_name, other_dtype and other_size, two values may be equally frequent among the members.
+-- The query then assumes that most members give the alphabetically first one.
 --
--- A job has one row for each of these:
---   * rank and unbroken sequence of calls, with the reasons missing_rank, extra_call, other_name,
---     other_dtype, other_size and out_of_order. A sequence has collectives of one group, or
---     messages from one sender to one receiver.
---   * rank and side (start or end) of its recording, with the reason cut_by_window. The row covers
---     all groups.
---   * rank and group, with the reasons not_paired and unknown_peer.
---   * group, with the reasons trace_missing, unknown_members and splits_cut_short.
---   * number format, with the reason unknown_dtype.
---   * name of a collective, with the reason unknown_operation.
+-- What one row stands for depends on the reason:
+--   * missing_rank, extra_call, other_name, other_dtype, other_size, out_of_order: one rank and one
+--     unbroken sequence of calls. Example: if a rank lacks the calls 5, 6, 7 and 12 of a group, it
+--     has one row for 5 to 7 and one row for 12. A sequence has the collectives of one group, or
+--     the messages from one sender to one receiver.
+--   * cut_by_window: one rank and one side (start or end) of its recording, for all groups together
+--   * not_paired, unknown_peer: one rank and one group
+--   * trace_missing, unknown_members, splits_cut_short: one group
+--   * unknown_dtype: one data type
+--   * unknown_operation: one name of a collective
 --
--- A job with one trace can have only out_of_order, unknown_dtype, unknown_operation and
--- splits_cut_short.
+-- If a job has traces of only one rank, its faults can have only these reasons: out_of_order,
+-- unknown_dtype, unknown_operation and splits_cut_short.
 --
--- If members give a collective different names (other_name), clocks and stragglers use it only if
--- each of these names is of an operation that all members leave together.
+-- Members may give a collective different names (other_name). clock_offsets, stragglers and
+-- straggler_blame then use this collective only if all members leave it together under each of the
+-- names: all-reduce, all-gather, reduce-scatter, all-to-all or barrier.
 --
 -- since: 0.1
 -- grain: job, finding
@@ -75,7 +79,7 @@
 --   paired_members, placed_collectives, traces, unmeasured_calls
 CREATE OR REPLACE MACRO collective_audit_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to check [default: all]
-    only_ranks INTEGER[] := NULL  -- faults of these ranks or of no single rank [default: all]
+    only_ranks INTEGER[] := NULL  -- ranks of the rows, besides rows with rank NULL [default: all]
 ) AS TABLE
 WITH
 members AS MATERIALIZED (

@@ -10,8 +10,8 @@
 --     reduce-scatter               input                  (n - 1) / n
 --     all-to-all, gather, scatter  larger of input        (n - 1) / n
 --                                  and output
---     all-to-all with known        what leaves or enters  1
---     splits                       the busiest rank
+--     all-to-all with known        bytes that leave or    1
+--     splits                       enter the busiest rank
 --     broadcast, reduce            input                  1
 --     send and receive (`send`)    the message            1
 --
@@ -21,8 +21,10 @@
 --
 -- The bandwidth of several collectives is their total bytes divided by their total time, not the
 -- mean of their bandwidths. Groups that share a name count together. The query leaves out
--- collectives with only one rank in the archive. It measures each collective over all its ranks,
--- even if only some ranks are selected.
+-- collectives with only one rank in the archive.
+--
+-- only_ranks chooses collectives: those in which at least one of these ranks takes part. Each
+-- collective is always measured over all its ranks.
 --
 -- since: 0.1
 -- grain: job, process_group, name, bytes
@@ -30,11 +32,11 @@
 --   job                 VARCHAR  -      run of a program
 --   process_group       VARCHAR  -      name of the process group
 --   name                VARCHAR  -      collective, as PyTorch names it; send for messages
---   bytes               BIGINT   bytes  size of the message; NULL for a barrier, and if the number
---                                       format or the number of elements is not known
+--   bytes               BIGINT   bytes  size of the message; NULL for a barrier, and if the data
+--                                       type or the number of elements is not known
 --   process_group_desc  VARCHAR  -      purpose of the group, if the program gives it; the first by
 --                                       name if there are several
---   dtype               VARCHAR  -      number format; the first by name if there are several
+--   dtype               VARCHAR  -      data type; the first by name if there are several
 --   group_size          BIGINT   -      ranks in the group, in the largest group if several share
 --                                       the name; 2 for messages
 --   count               BIGINT   count  number of collectives
@@ -52,8 +54,8 @@
 -- reads: groups_of_jobs, measured_collectives, paired_members
 CREATE OR REPLACE MACRO collective_bandwidth_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
-    only_ranks INTEGER[] := NULL,  -- ranks whose collectives to measure [default: all]
-    only_steps BIGINT[] := NULL  -- steps whose collectives to measure [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks whose collectives are measured [default: all]
+    only_steps BIGINT[] := NULL  -- steps whose collectives are measured [default: all]
 ) AS TABLE
 WITH
 members AS MATERIALIZED (

@@ -5,28 +5,29 @@
 -- member waited for the difference between its duration and the shortest duration. These waits do
 -- not depend on clocks:
 --
---     rank 0    [wwwwwwwwwwww========)     w: wait_ns
---     rank 1         [wwwwwww========)
---     rank 2                 [=======)     came last
---     rank 1's kernels [==)     [===)      hide 3 of its 7 w; 4 are exposed
+--     rank 0      wwwwwwwwwwww========    w: wait
+--     rank 1           wwwwwww========    wait_ns is 7 (7 letters w)
+--       computes         ccc    cccc      its device computes during 3 of
+--                                         these 7, so exposed_wait_ns is 4
+--     rank 2                  ========    came last, wait_ns is 0
 --
 -- exposed_wait_ns is the part of wait_ns without computation on the rank's device.
 --
--- aligned_wait_ns is measured by clocks: it is the time from this member's start to the last
--- member's start. If wait_ns and aligned_wait_ns differ, the clocks are uncertain by the
--- difference, or the members did not leave together.
+-- aligned_wait_ns comes from clocks: it is the time from this member's start to the last member's
+-- start. If wait_ns and aligned_wait_ns differ, either the clocks are wrong by the difference, or
+-- the members did not leave together.
 --
 -- In a broadcast, reduce, gather or scatter, the root may finish early. wait_ns is then still the
 -- difference between durations, but the difference is not only waiting. If the operation of a
 -- collective is unknown, the query assumes that its root may finish early.
 --
--- The last member (is_last) is
---   * the member with the shortest duration, if all members leave together. If several members have
---     the shortest duration, a hash of collective and rank picks one of them.
---   * the member with the latest start on aligned clocks, if a root may finish early. If several
---     members have the latest start, the one with the lowest rank is the last.
+-- Which member is the last one (is_last) depends on the operation:
+--   * If all members leave together, it is the member with the shortest duration. If several
+--     members have the shortest duration, a hash of collective and rank picks one of them.
+--   * If a root may finish early, it is the member with the latest start on aligned clocks. If
+--     several members have the latest start, it is the one with the lowest rank.
 --
--- Members are paired and waits are measured over all ranks, even if only some ranks are selected.
+-- Pairing and waits always use all ranks of the job; only_ranks chooses which rows you see.
 --
 -- since: 0.1
 -- grain: job, collective_id, rank
@@ -47,7 +48,8 @@
 --   aligned_wait_ns   BIGINT   ns     time from the member's start to the last member's start, on
 --                                     aligned clocks; NULL if not all members' clocks are aligned
 --   exposed_wait_ns   BIGINT   ns     part of wait_ns without computation on the device; NULL if
---                                     hidden_ns is not known
+--                                     the member waited and the archive has no
+--                                     gpu_activities.hidden_ns for its kernel
 --   is_last           BOOLEAN  -      whether the member came last; NULL if a root may finish early
 --                                     and not all members' clocks are aligned
 -- check: wait_ns BETWEEN 0 AND dur_ns

@@ -5,32 +5,35 @@
 -- point_to_point. The column paired_by says how the kernels were paired:
 --
 --   * comms_id: by the profiler's `Comms Id`, if all calls of the process group have one.
---   * seq: by process group and `Seq`, if not all calls have a `Comms Id` but all have a `Seq`.
---   * order: by process group and order in all other cases. This pairing is reliable if each rank
---     lacks at most one unbroken stretch of calls.
+--   * seq: by the profiler's `Seq`, if not all calls of the group have a `Comms Id` but all have a
+--     `Seq`.
+--   * order: by the order of the group's calls, in all other cases. This pairing is reliable if
+--     each rank lacks at most one unbroken sequence of calls.
 --
 -- All members of an all-reduce, all-gather, reduce-scatter, all-to-all or barrier leave it
 -- together:
 --
 --     rank 0    [====================)
 --     rank 1         [===============)
---     rank 2                 [=======)    the last: it did not wait
+--     rank 2                 [=======)    came last and did not wait
 --               start_skew_ns transfer_ns
 --
--- Durations therefore show who came when, even if clocks are wrong. The shortest duration is the
--- transfer time, and the other members waited before the transfer. If several members have the
+-- Durations therefore show which rank came when, even if clocks are wrong. The shortest duration is
+-- the transfer time, and the other members waited before the transfer. If several members have the
 -- shortest duration, a hash of collective and rank picks the last rank.
 --
 -- In a broadcast, reduce, gather or scatter, the root may finish early. For these collectives,
 -- start_skew_ns and last_rank are measured with aligned clocks, and are NULL if not all members'
 -- clocks are aligned. If several members have the latest start, the one with the lowest rank is the
--- last. Collectives of an unknown operation are treated in the same way.
+-- last. If the operation of a collective is unknown, the query assumes that its root may finish
+-- early.
 --
 -- Bandwidth is bytes / transfer_ns, so it can be compared with nccl-tests. The help of
 -- collective_bandwidth describes bytes and factors. If member_count is below group_size, the
 -- members may have waited for a rank that is not in the archive.
 --
--- Members are paired and waits are measured over all ranks, even if only some ranks are selected.
+-- Pairing and waits always use all ranks of the job. only_ranks chooses which rows you see: the
+-- collectives in which at least one of these ranks takes part.
 --
 -- since: 0.1
 -- grain: job, collective_id
@@ -44,14 +47,13 @@
 --   group_id            BIGINT     -      number of the group in process_groups
 --   group_size          BIGINT     -      ranks in the group
 --   member_count        BIGINT     count  kernels of the collective in the archive, one per rank
---   step                BIGINT     -      lowest step in which a member launched it; NULL outside
---                                         steps
---   dtype               VARCHAR    -      number format, as PyTorch names it
+--   step                BIGINT     -      lowest step in which a member launched its kernel; NULL
+--                                         outside steps
+--   dtype               VARCHAR    -      data type, as PyTorch names it
 --   bytes               BIGINT     bytes  size of the message: the larger of a rank's input and
 --                                         output; for an all-to-all with splits, the bytes that
 --                                         leave or enter the busiest rank; NULL for a barrier, and
---                                         if the number format or the number of elements is not
---                                         known
+--                                         if the data type or the number of elements is not known
 --   start_ns            BIGINT     ns     first member's start on the reference rank's clock; NULL
 --                                         if no member's clock is aligned
 --   end_ns              BIGINT     ns     last member's end on the reference rank's clock; NULL if
@@ -82,8 +84,8 @@
 -- reads: aligned_clocks, groups_of_jobs, last_arrivals, measured_collectives, paired_members
 CREATE OR REPLACE MACRO collectives_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to report [default: all]
-    only_ranks INTEGER[] := NULL,  -- ranks whose collectives to report [default: all]
-    only_steps BIGINT[] := NULL  -- steps whose collectives to report [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks whose collectives are reported [default: all]
+    only_steps BIGINT[] := NULL  -- steps whose collectives are reported [default: all]
 ) AS TABLE
 WITH
 members AS MATERIALIZED (

@@ -1,9 +1,9 @@
 -- Busy share of each rank in each time bucket, on aligned clocks.
 --
 -- The result can be drawn as a picture with one row per rank and one column per bucket. busy_frac
--- is the share of the bucket in which GPU activities of the kind run, on any device and stream of
--- the rank. Time with several activities counts once. The kind `busy` stands for activities of any
--- kind.
+-- is the share of the bucket in which at least one GPU activity of the kind runs, on any device and
+-- stream of the rank. If several activities run at the same time, this time counts once. The kind
+-- `busy` stands for activities of any kind.
 --
 -- Times are converted to the clock of the rank's reference rank, as in clock_offsets. If a rank's
 -- clock is not aligned, its times stay on its own clock.
@@ -32,7 +32,7 @@
 CREATE OR REPLACE MACRO heatmap_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: the whole trace]
     bucket_count BIGINT := 100  -- number of buckets per job
 ) AS TABLE
 WITH

@@ -5,11 +5,12 @@
 -- across ranks. If a rank's clock is not aligned, its times stay on its own clock, and is_aligned
 -- is false.
 --
--- The window is counted from the start of the job's first activity, even if only some ranks or
--- steps are selected. The query shows activities that start before window_until_ns and end after
--- window_from_ns. An activity that starts and ends at window_from_ns is shown, too.
+-- window_from_ns and window_until_ns are counted from the start of the job's first activity.
+-- only_ranks and only_steps do not change this start. The query shows activities that start before
+-- window_until_ns and end after window_from_ns. An activity that starts and ends at window_from_ns
+-- is shown, too.
 --
--- HTA's plot_timeline draws the data frame of one rank. HTA does not align the clocks of ranks.
+-- HTA's plot_timeline draws the DataFrame of one rank. HTA does not align the clocks of ranks.
 --
 -- since: 0.1
 -- grain: job, rank, device, stream, start_ns, event_id
@@ -35,7 +36,7 @@
 CREATE OR REPLACE MACRO kernel_timeline_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to show [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to show [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to show [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to show [default: the whole trace]
     window_from_ns BIGINT := 0,  -- ns; start of the window
     window_until_ns BIGINT := NULL,  -- ns; end of the window [default: end of the last activity]
     min_dur_ns BIGINT := 0  -- ns; shorter activities are left out

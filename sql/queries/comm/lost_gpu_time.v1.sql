@@ -1,16 +1,17 @@
--- GPU time lost waiting for late ranks, by the rank and cause where it began.
+-- GPU time lost in waits for late ranks, by the rank and the cause of the delay.
 --
--- straggler_blame finds, for each late arrival at a collective or message, where the delay began:
--- the rank, the cause, and the kernel or operator. This query charges the waits of the other
--- members to that rank and cause. It leaves out the part of the waits that computation on the
--- members' devices hides:
+-- A rank arrives late at a collective or message if it comes min_late_ns or more after its peer,
+-- the member in the middle of the order of arrival. For each late arrival, straggler_blame finds
+-- where the delay began: the rank, the cause, and the kernel or operator. This query charges the
+-- waits of the other members to that rank and cause. lost_gpu_ns leaves out the part of the waits
+-- that computation on the members' devices hides:
 --
 --     lost_gpu_ns = sum of exposed_wait_ns over the collectives' members
 --
--- collective_members gives exposed_wait_ns for each rank.
+-- collective_members gives exposed_wait_ns of each member.
 --
--- The charged rank need not be a member of the collective. It may have delayed a member in another
--- process group, or by a late message.
+-- The charged rank need not be a member of the collective. It may have delayed one of the members
+-- through a collective of another process group, or through a late message.
 --
 -- If a delay passes through several collectives (a chain of several hops in straggler_blame), the
 -- loss in each of these collectives counts. No wait counts twice, because the waiting members are
@@ -29,13 +30,16 @@
 --   host_name      VARCHAR  -      what the host did while the device was idle; NULL unless the
 --                                  cause is host
 --   host           VARCHAR  -      machine of the rank, if its trace names it
---   late_count     BIGINT   count  late arrivals whose delay began there
---   late_ns        BIGINT   ns     sum of the delays of these arrivals
+--   late_count     BIGINT   count  late arrivals whose delay began with this rank and cause
+--   late_ns        BIGINT   ns     sum of these arrivals' delays, each counted from the
+--                                  arrival of the peer
 --   wait_ns        BIGINT   ns     sum of the waits of all other ranks for these arrivals
 --   lost_gpu_ns    BIGINT   ns     part of wait_ns without computation on the waiting ranks'
---                                  devices; NULL if hidden_ns of a waiting kernel is not known
---   lost_gpu_frac  DOUBLE   0-1    lost_gpu_ns / sum of the spans of all ranks of the job; a rank's
---                                  span lasts from its first activity to its last
+--                                  devices; NULL if the archive has no
+--                                  gpu_activities.hidden_ns for a kernel that waited
+--   lost_gpu_frac  DOUBLE   0-1    lost_gpu_ns / sum of the spans of all ranks of the job. A rank's
+--                                  span lasts from the start of its first activity to the end of
+--                                  its last, even if only_steps is given
 -- check: late_count > 0
 -- check: lost_gpu_ns BETWEEN 0 AND wait_ns
 -- check: lost_gpu_frac BETWEEN 0 AND 1
@@ -44,7 +48,7 @@ CREATE OR REPLACE MACRO lost_gpu_time_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks where the delays began [default: all]
     only_steps BIGINT[] := NULL,  -- steps of the late arrivals [default: all]
-    min_late_ns BIGINT := 10000  -- ns; shorter delays after the peer do not count as late
+    min_late_ns BIGINT := 10000  -- ns; a rank is late if it comes at least this long after its peer
 ) AS TABLE
 WITH
 members AS MATERIALIZED (

@@ -1,9 +1,9 @@
 -- Pipeline bubbles: how long each stage waits for messages in each step.
 --
--- A rank's stage is its place in the process group of its messages. Its bubble is the time in which
--- a receive waits for its sender and the rank's device computes nothing. recv_ns is the time in
--- which at least one receive runs, with or without waits. Receives that run at the same time count
--- once.
+-- A rank's stage is its place in the process group of its messages. A rank's bubble is the time in
+-- which at least one of its receives waits for the sender and its device does not compute. recv_ns
+-- is the time in which at least one receive runs, with or without waits. If several receives run at
+-- the same time, this time counts once.
 --
 -- If a pipeline has p stages and cuts its batch into m parts, its schedule leaves each stage idle
 -- for this share of a step, even if no stage is slow:
@@ -21,7 +21,7 @@
 --                                  groups' ranks are not known
 --   message_count  BIGINT   count  messages received
 --   recv_ns        BIGINT   ns     time with at least one receive
---   wait_ns        BIGINT   ns     part of recv_ns in which a receive waits for its sender
+--   wait_ns        BIGINT   ns     part of recv_ns in which at least one receive waits
 --   bubble_ns      BIGINT   ns     part of wait_ns without computation on the rank's device
 --   step_ns        BIGINT   ns     duration of the step on the rank; NULL outside steps
 --   bubble_frac    DOUBLE   0-1    bubble_ns / step_ns

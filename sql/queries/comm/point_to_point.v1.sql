@@ -23,8 +23,8 @@
 --     SELECT job, dst_rank, step, sum(bubble_ns)
 --     FROM point_to_point() GROUP BY ALL
 --
--- If receives overlap, use pipeline_bubbles: it counts overlapping receives once. It also gives the
--- duration of the step.
+-- If receives overlap, use pipeline_bubbles: there, the time of overlapping receives counts once.
+-- pipeline_bubbles also gives the duration of the step.
 --
 -- since: 0.1
 -- grain: job, collective_id
@@ -36,9 +36,9 @@
 --   dst_rank            INTEGER  -      rank of the receiver
 --   process_group       VARCHAR  -      name of the process group
 --   step                BIGINT   -      step in which the receive was launched; NULL outside steps
---   dtype               VARCHAR  -      number format
---   bytes               BIGINT   bytes  size of the message; NULL if the number format or the size
---                                       is not known
+--   dtype               VARCHAR  -      data type
+--   bytes               BIGINT   bytes  size of the message; NULL if the data type or the size is
+--                                       not known
 --   send_event_id       BIGINT   -      event_id of the sender's kernel
 --   recv_event_id       BIGINT   -      event_id of the receiver's kernel
 --   recv_start_ns       BIGINT   ns     start of the receive, on the receiver's own clock
@@ -48,7 +48,8 @@
 --   send_wait_ns        BIGINT   ns     time that the sender waited for the receiver
 --   recv_wait_ns        BIGINT   ns     time that the receiver waited for the sender
 --   bubble_ns           BIGINT   ns     part of recv_wait_ns without computation on the receiver's
---                                       device; NULL if hidden_ns is not known
+--                                       device; NULL if the receiver waited and the archive has no
+--                                       gpu_activities.hidden_ns for its kernel
 --   busbw_gbps          DOUBLE   GB/s   bytes / transfer_ns
 --   paired_by           VARCHAR  -      comms_id, seq or order
 -- check: src_rank <> dst_rank

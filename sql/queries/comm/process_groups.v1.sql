@@ -1,21 +1,23 @@
 -- Process groups of each job: their ranks and their kind of parallelism.
 --
 -- The trace lists a group's ranks with each collective. The profiler shortens lists of more than 30
--- ranks, and a trace may lack the list. For a shortened or missing list, the query uses the first
--- of these sources that agrees with the group's size and with the ranks that are left in the list.
--- ranks_source names the source:
+-- ranks, and a trace may lack the list. If the list is shortened or missing, the query tries the
+-- sources below. It uses the first source that agrees with the group's size and with the ranks that
+-- are left in the list. ranks_source names the source:
 --
 --     1  distributedInfo        ranks that the header of the trace declares
---     2  start and stride       ranks that follow from the first rank and
---                               the stride of the group
---     3  first and last ranks   ranks at the distance of the first two,
---                               up to the last rank in the shortened list
+--     2  start and stride       ranks that follow from the group's first
+--                               rank and stride in the trace
+--     3  first and last ranks   ranks that follow from the first two ranks
+--                               and the last rank in the shortened list:
+--                               [0, 8, ..., 504] gives 0, 8, 16, 24 and so
+--                               on up to 504
 --     4  world size             all ranks of the job; only if the list has
 --                               no rank and the group is as large as the job
 --
 -- `role` comes from the first of these sources that gives a role. `evidence` gives the reason:
 --
---     1  description  contains one of these words:
+--     1  description  the description contains one of these words:
 --                     tensor: tp, tensor, mp
 --                     pipeline: pp, pipe, pipeline, stage
 --                     expert: ep, expert, experts, moe
@@ -24,13 +26,15 @@
 --                           replicate, replica
 --     2  calls        pipeline: over half of the calls send or receive
 --                     expert: over half of the calls are all-to-alls
---     3  ranks        data: all ranks of the job, which has no other group
---                     world: all ranks, or the description default_pg
---                     tensor: ranks next to each other, on one machine
---                     data: ranks at equal distances above 1
+--     3  ranks        data: the job has only this group, and the group
+--                           has all ranks of the job
+--                     world: the group has all ranks of the job, or its
+--                            description is default_pg
+--                     tensor: stride is 1, and all ranks are on one machine
+--                     data: stride is above 1
 --
--- If several roles of a source fit, the first one in this list counts. Roles from the calls and the
--- ranks are guesses.
+-- If a source gives several roles, the first of them in this list counts. Roles from the calls and
+-- the ranks are guesses.
 --
 -- Groups without collectives or messages have no row.
 --
@@ -44,20 +48,21 @@
 --   group_size          BIGINT     -      ranks in the group
 --   ranks               INTEGER[]  -      all ranks of the group, in the group's order; NULL if
 --                                         they are not known
---   ranks_source        VARCHAR    -      trace, or the source of ranks, as above; NULL if ranks is
---                                         NULL
+--   ranks_source        VARCHAR    -      `trace` if the trace lists all ranks; otherwise the
+--                                         source, as above; NULL if ranks is NULL
 --   first_rank          INTEGER    -      lowest rank of the group; NULL if the ranks are not known
---   stride              BIGINT     -      distance from each rank to the next; NULL if the
---                                         distances differ, the group has one rank or the ranks are
---                                         not known
+--   stride              BIGINT     -      distance from each rank to the next. NULL if the
+--                                         distances differ, if the group has only one rank, or if
+--                                         the ranks are not known
 --   trace_count         BIGINT     count  ranks of the group that have calls in the archive
 --   role                VARCHAR    -      data, tensor, pipeline, expert, context or world; NULL if
 --                                         no source gives one
 --   evidence            VARCHAR    -      why the group has this role; NULL if role is NULL
 --   call_count          BIGINT     count  kernels of the collectives, sends and receives of the
 --                                         group
---   operations          VARCHAR    -      operations of these kernels, most frequent first, with
---                                         the share of the kernels of each
+--   operations          VARCHAR    -      operations of these kernels, the most frequent first,
+--                                         each with its percent of the kernels, such as all_reduce
+--                                         75 %, broadcast 25 %
 -- check: (role IS NULL) = (evidence IS NULL)
 -- check: ranks IS NULL OR len(ranks) = group_size
 -- check: call_count >= trace_count AND trace_count > 0

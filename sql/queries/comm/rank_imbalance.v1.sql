@@ -1,8 +1,6 @@
 -- Imbalance of computation, communication, idle and step time between ranks.
 --
--- A rank's time is the sum over its devices. On each device, time with several such activities
--- counts once (see temporal_breakdown). If a rank computes longer than the others, the others wait
--- for it in collectives. Their communication takes longer, because it includes their waits.
+-- The query compares these times of the ranks:
 --
 --     metric                 time of a rank
 --     compute                time with computation
@@ -13,11 +11,17 @@
 --                            activity to its last
 --     step_time              mean duration of the rank's steps
 --
+-- Except for step_time, a rank's time is the sum over its devices. If several activities of the
+-- same kind run on a device at the same time, this time counts once (see temporal_breakdown).
+--
+-- If a rank computes longer than the others, the other ranks wait for it in collectives. The
+-- communication of these other ranks then takes longer, because it includes their waits.
+--
 -- since: 0.1
 -- grain: job, metric
 -- returns:
 --   job         VARCHAR  -      run of a program with traces of two ranks or more
---   metric      VARCHAR  -      time that is compared, as above
+--   metric      VARCHAR  -      name of the time, as above
 --   rank_count  BIGINT   count  ranks that have the metric
 --   mean_ns     BIGINT   ns     mean of the metric over the ranks
 --   min_ns      BIGINT   ns     smallest time of a rank
@@ -32,7 +36,7 @@
 CREATE OR REPLACE MACRO rank_imbalance_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to compare [default: all]
-    only_steps BIGINT[] := NULL  -- steps to measure [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: the whole trace]
 ) AS TABLE
 WITH
 of_ranks AS (

@@ -1,29 +1,31 @@
 -- Root causes of late arrivals at collectives, followed from rank to rank.
 --
--- The query explains these arrivals, if they are late by min_late_ns or more:
---   * at each all-reduce, all-gather, reduce-scatter, all-to-all and barrier, the rank that came
---     last.
---   * at each message, the side that came later.
+-- The query looks at two kinds of arrivals:
+--   * in an all-reduce, all-gather, reduce-scatter, all-to-all or barrier: the rank that came last
+--   * in a message: the side that came later
 --
--- The query compares what the late rank did with what its peer did. The peer is the member in the
--- middle of the order of arrival. If two members are in the middle, the peer is the one that came
--- earlier. If several members came at the same time as the peer, the lowest rank of them is the
--- peer.
+-- Each of these ranks has a peer, the member in the middle of the order of arrival. If two members
+-- are in the middle, the peer is the one that came earlier. If several members came at the same
+-- time as the peer, the lowest rank of them is the peer.
 --
--- The comparison begins when both ranks leave the last earlier collective that they shared:
+-- A rank is late if it came min_late_ns or more after its peer. For each late rank, the query
+-- compares what the late rank did with what its peer did. The comparison begins when both ranks
+-- leave the last earlier collective that they shared:
 --
 --     late    [= sync =)  [====== longer kernel ======)  [= collective =)
 --     peer   [== sync ==)[=== kernel ===)[======== collective ==========)
 --
--- Both ranks begin at the same moment. The time from then to a rank's arrival is divided into
--- computation, communication, copy and idle. If several kinds of activity run at the same time, the
--- time counts only as the first of these. The differences between the ranks in the four times add
--- up to late_ns, even if the clocks are wrong. The largest difference is the cause if it is more
--- than half of late_ns:
+-- Both ranks leave it at the same moment. For each of the two ranks, the query divides the time
+-- from this moment to the rank's arrival into computation, communication, copy and idle. If several
+-- kinds of activity run at the same time, this time counts only as the first of them in this order.
+-- The query then subtracts the peer's four times from the late rank's four times. The four
+-- differences add up to late_ns, even if the clocks are wrong. The largest difference is the cause
+-- if it is more than half of late_ns:
 --
 --     computation  longer or more kernels; kernel_name is the kernel name
---                  whose time grew most
---     copy         the same for copies and memsets
+--                  with the largest increase in total time
+--     copy         longer or more copies or memsets; kernel_name is the
+--                  name with the largest increase in total time
 --     host         the device was idle longer; host_name is what the host
 --                  did in the middle of the longest gap, on the thread that
 --                  launched the activity after the gap
@@ -34,9 +36,9 @@
 --     unexplained  no difference is more than half of late_ns, or the ranks
 --                  shared no earlier collective
 --
--- If the cause is waiting, the next row of the chain (hop + 1) explains the late arrival at
--- `waited_in`. A chain begins at hop 0 with the late arrival that it explains. It ends (is_root) at
--- the first row for which one of these holds:
+-- The rows of a chain explain one late arrival. Row hop 0 is this late arrival itself. If the cause
+-- of a row is waiting, the next row (hop + 1) explains the late arrival at `waited_in`. The chain
+-- ends (is_root) at the first row for which one of these holds:
 --   * The cause is not waiting: the delay began with this rank.
 --   * No rank was late at `waited_in` by min_late_ns or more, or `waited_in` is a collective with a
 --     root, such as a broadcast.
@@ -52,7 +54,8 @@
 --   collective_id   BIGINT   -      number of the collective or message to which `rank` came late
 --   name            VARCHAR  -      name of the collective; send for messages
 --   process_group   VARCHAR  -      name of the process group
---   step            BIGINT   -      lowest step in which a member launched it; NULL outside steps
+--   step            BIGINT   -      lowest step in which a member launched its kernel; NULL
+--                                   outside steps
 --   rank            INTEGER  -      rank that came last
 --   host            VARCHAR  -      machine of this rank, if its trace names it
 --   peer            INTEGER  -      rank with which it is compared
@@ -65,10 +68,10 @@
 --   event_id        BIGINT   -      event_id of the GPU activity that stands for the cause: the
 --                                   longest activity named kernel_name, the activity after the
 --                                   longest idle gap, or the collective with the longest wait
---   kernel_name     VARCHAR  -      kernel or copy whose time grew most; NULL unless the cause is
---                                   computation or copy
---   op_name         VARCHAR  -      operator that launched this activity, if the cause is
---                                   computation, copy or host
+--   kernel_name     VARCHAR  -      kernel or copy with the largest increase in total time; NULL
+--                                   unless the cause is computation or copy
+--   op_name         VARCHAR  -      operator that launched the activity in event_id; NULL unless
+--                                   the cause is computation, copy or host
 --   host_name       VARCHAR  -      what the host did while the device was idle; NULL unless the
 --                                   cause is host
 --   waited_in       BIGINT   -      collective_id of the collective or message in which the rank
@@ -85,7 +88,7 @@ CREATE OR REPLACE MACRO straggler_blame_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to explain [default: all]
     only_ranks INTEGER[] := NULL,  -- late ranks to explain, at hop 0 [default: all]
     only_steps BIGINT[] := NULL,  -- steps to explain, at hop 0 [default: all]
-    min_late_ns BIGINT := 10000  -- ns; shorter delays after the peer do not count as late
+    min_late_ns BIGINT := 10000  -- ns; a rank is late if it comes at least this long after its peer
 ) AS TABLE
 WITH
 members AS MATERIALIZED (

@@ -2,34 +2,36 @@
 --
 -- In each all-reduce, all-gather, reduce-scatter, all-to-all or barrier, the rank with the shortest
 -- duration came last. The durations of the other ranks show how long they waited for the last rank.
--- The query leaves out messages and collectives with a root, because there not all members wait for
--- one rank. Only wait_ns and own_delay_ns take waits for messages into account.
+-- The query leaves out collectives with a root, because not all of their members wait for one rank.
+-- Messages count only in wait_ns and own_delay_ns.
 --
--- Some rank is always last. A rank is a straggler if all three conditions hold:
+-- In each collective, some rank is last. A rank is a straggler only if all three conditions hold:
 --   * It is last too often: z_score is at least 3. If the n members of a collective are equally
 --     fast, each of them is last in 1/n of the collectives. z_score is the number of standard
 --     deviations by which last_count exceeds this expected count. A z_score of 3 is almost never
 --     chance.
 --   * It is costly: `score` is at least `min_score`.
 --   * It causes the delay itself: own_delay_ns is positive and at least half of delay_ns. Otherwise
---     the rank mainly passes on waits, for example from another process group. straggler_blame
---     follows a delay from collective to collective.
+--     the rank is late mainly because it waited itself, for example in another process group.
+--     straggler_blame follows a delay from collective to collective.
 --
--- `score` is the share of the other ranks' time in which they wait for this rank and do not
+-- `score` is the share of the other ranks' time in which these ranks wait for this rank and do not
 -- compute:
 --
 --     score = caused_exposed_wait_ns / sum of the other ranks' spans
 --
--- A rank's span lasts from the start of its first activity to the end of its last.
+-- A rank's span lasts from the start of its first activity to the end of its last. If only_steps is
+-- given, only the activities of these steps count.
 --
 -- If the trace rounds durations to whole microseconds, several ranks can have the shortest
 -- duration. A hash of collective and rank then picks the last rank, so that rank numbers do not
 -- matter.
 --
 -- HTA's get_potential_stragglers uses another method:
---   * It orders ranks by one time of their kernels, even if no other rank waits for them.
---   * It recognises NCCL kernels by the names that they had before 2023. With newer names, it finds
---     no stragglers.
+--   * In each step, it picks the ranks on which one of the long NCCL kernels starts last. It always
+--     picks as many ranks as its argument num_candidates says, even if no rank waits for them.
+--   * It recognises NCCL kernels by the names that they had before 2023. With newer names, it
+--     finds none of them and fails.
 --
 -- since: 0.1
 -- grain: job, rank
@@ -37,8 +39,9 @@
 --   job                     VARCHAR  -      run of a program
 --   rank                    INTEGER  -      rank of the process
 --   host                    VARCHAR  -      machine of the rank, if its trace names it
---   position                BIGINT   -      position in the job, from 1: ranks that cause the delay
---                                           themselves first, then by score
+--   position                BIGINT   -      position in the job, from 1: first the ranks that cause
+--                                           the delay themselves, then the other ranks, both with
+--                                           the highest score first
 --   collective_count        BIGINT   count  collectives of these kinds that the rank took part in
 --   last_count              BIGINT   count  collectives to which the rank came last and for which
 --                                           other ranks waited
@@ -46,17 +49,19 @@
 --   z_score                 DOUBLE   -      standard deviations by which last_count exceeds chance
 --   caused_wait_ns          BIGINT   ns     sum of the other ranks' waits for this rank
 --   caused_exposed_wait_ns  BIGINT   ns     part of caused_wait_ns without computation on the
---                                           waiting ranks' devices; NULL if hidden_ns of a waiting
---                                           kernel is not known
---   delay_ns                BIGINT   ns     sum over the collectives to which the rank came last,
---                                           of the mean wait of the other ranks
+--                                           waiting ranks' devices; NULL if the archive has no
+--                                           gpu_activities.hidden_ns for a kernel that waited
+--   delay_ns                BIGINT   ns     delay that the rank caused: in each collective to which
+--                                           it came last, the mean wait of the other ranks; added
+--                                           up over these collectives
 --   wait_ns                 BIGINT   ns     the rank's own waits for other ranks, in these
 --                                           collectives and for messages
 --   own_delay_ns            BIGINT   ns     sum of delay_ns - wait_ns over the steps in which this
 --                                           difference is positive; time outside steps counts as
 --                                           one step
---   score                   DOUBLE   -      share of the other ranks' time that they wait for this
---                                           rank, as above; NULL if caused_exposed_wait_ns is NULL
+--   score                   DOUBLE   -      share of the other ranks' time in which they wait for
+--                                           this rank and do not compute, as above; NULL if
+--                                           caused_exposed_wait_ns is NULL
 --   is_straggler            BOOLEAN  -      whether the rank is last too often, is costly, and
 --                                           causes the delay itself
 -- check: last_count BETWEEN 0 AND collective_count

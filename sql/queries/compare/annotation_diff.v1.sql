@@ -9,8 +9,8 @@
 -- ProfilerStep, whatever their numbers. The time of an annotation is its duration on its own
 -- thread, including the annotations inside it.
 --
--- A stage's kernels are all GPU activities launched in the stage, at any depth. They include the
--- activities that autograd threads launch in calls for which the stage waits:
+-- A stage's kernels are all GPU activities launched in the stage, at any depth. These include the
+-- activities that autograd threads launch while the main thread is in the stage:
 --
 --     main thread  [ ProfilerStep                     )
 --                  [ forward )[ backward   )[ optimizer)
@@ -27,9 +27,10 @@
 -- counts once.
 --
 -- Counts and totals cover everything that is selected. If the sides differ in size, compare the
--- columns with `per_step` in their names. They cover the annotations that begin in steps, divided
--- by the number of steps of all ranks. For a side without steps, they are the total, divided by the
--- number of ranks. `change` compares only the counts.
+-- columns with `per_step` in their names. They are means per step and rank: the time of the
+-- annotations that begin in steps, divided by the number of steps. The steps of each rank count: 10
+-- steps on 4 ranks count as 40. For a side without steps, these columns are the total time divided
+-- by the number of ranks. `change` compares only the counts.
 --
 -- HTA's TraceDiff.compare_traces lists each step under its own name, such as ProfilerStep#3.
 --
@@ -74,8 +75,8 @@ CREATE OR REPLACE MACRO annotation_diff_v1(
     test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
-    base_steps BIGINT[] := NULL,  -- steps of the base [default: all, inside and outside steps]
-    test_steps BIGINT[] := NULL  -- steps of the test [default: all, inside and outside steps]
+    base_steps BIGINT[] := NULL,  -- steps of the base [default: the whole trace]
+    test_steps BIGINT[] := NULL  -- steps of the test [default: the whole trace]
 ) AS TABLE
 WITH RECURSIVE
 jobs AS (

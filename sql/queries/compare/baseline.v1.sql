@@ -1,4 +1,4 @@
--- Step and kernel times in earlier runs of a program, and the interval expected for the next run.
+-- Step and kernel times of earlier runs, and the interval expected for the next run.
 --
 -- A run is a job of the archive. The query takes the last `run_limit` jobs that meet all of these
 -- conditions:

@@ -6,14 +6,20 @@
 --
 -- The kernel of a collective or message runs while the rank waits for other ranks and while data is
 -- transferred. If at least two members are in the archive, the query separates waiting from
--- transfer, as collective_members does. The transfer time is the duration of the member with the
--- shortest duration. Each other member waits for the rest of its own duration. This needs no clock.
--- The query pairs members over all ranks of the two jobs, even if only some ranks are selected.
+-- transfer, as collective_members does:
+--
+--     transfer time  = shortest duration of a member
+--     member's wait  = member's duration - transfer time
+--
+-- For example, if the members take 30 us and 50 us, the transfer time is 30 us, and the second
+-- member waits for 20 us. These times do not depend on the clocks of the ranks. The query pairs
+-- members over all ranks of the two jobs, even if only some ranks are selected.
 --
 -- Counts and totals cover everything that is selected. If the sides differ in size, compare the
--- columns with `per_step` in their names. They cover the kernels launched in steps, divided by the
--- number of steps of all ranks. For a side without steps, they are the total, divided by the number
--- of ranks. `change` compares only the counts.
+-- columns with `per_step` in their names. They are means per step and rank: the time of the kernels
+-- launched in steps, divided by the number of steps. The steps of each rank count: 10 steps on 4
+-- ranks count as 40. For a side without steps, these columns are the total time divided by the
+-- number of ranks. `change` compares only the counts.
 --
 -- HTA's TraceDiff.compare_traces compares these kernels by their names only.
 --
@@ -22,8 +28,9 @@
 -- returns:
 --   name                   VARCHAR  -      collective or message, as PyTorch names it
 --   dtype                  VARCHAR  -      data type of the elements
---   bytes                  BIGINT   bytes  larger of a rank's input and output; NULL if the data
---                                          type or the number of elements is not known
+--   bytes                  BIGINT   bytes  size of the rank's input or output, whichever is larger;
+--                                          NULL if the data type or the number of elements is not
+--                                          known
 --   group_size             BIGINT   -      ranks in the process group
 --   base_count             BIGINT   count  kernels in the base
 --   test_count             BIGINT   count  kernels in the test
@@ -63,8 +70,8 @@ CREATE OR REPLACE MACRO collective_diff_v1(
     test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
-    base_steps BIGINT[] := NULL,  -- steps of the base [default: all, inside and outside steps]
-    test_steps BIGINT[] := NULL  -- steps of the test [default: all, inside and outside steps]
+    base_steps BIGINT[] := NULL,  -- steps of the base [default: the whole trace]
+    test_steps BIGINT[] := NULL  -- steps of the test [default: the whole trace]
 ) AS TABLE
 WITH
 jobs AS MATERIALIZED (

@@ -13,17 +13,18 @@
 --     shapes      do both have operators, or neither?              prevents
 --                 are shapes recorded in both, or in neither?      weakens
 --                 do the operators run on the same shapes?         prevents
---     ranks       are equally many ranks of both in the archive?   weakens
+--     ranks       do both have the same number of traced ranks?    weakens
 --     stacks      do both have Python stacks, or neither?          weakens
 --     traces      are all traces complete, without lost events?    weakens
 --
--- Operators count as running on different shapes if one side has too few calls in common with the
--- other side: fewer than half of its calls with recorded shapes have a call of the same name and
--- shapes there. If only a few operators run on other shapes, diff_causes reports them as causes.
+-- A call of an operator has a match if the other side calls an operator with the same name on the
+-- same shapes. The operators run on different shapes if, on either side, fewer than half of the
+-- calls with recorded shapes have a match. If only a few operators run on other shapes, diff_causes
+-- reports them as causes.
 --
 -- If a side does not record a value, the value is NULL and the effect is none. Recording Python
--- stacks slows the host. If steps are selected, only `steps`, `shapes` and `stacks` are of these
--- steps. The other values are of whole traces.
+-- stacks slows the host. If steps are selected, only `steps`, `shapes` and `stacks` cover just
+-- these steps. The other values cover whole traces.
 --
 -- since: 0.1
 -- grain: name
@@ -42,8 +43,8 @@ CREATE OR REPLACE MACRO comparability_v1(
     test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
-    base_steps BIGINT[] := NULL,  -- steps of the base [default: all, inside and outside steps]
-    test_steps BIGINT[] := NULL  -- steps of the test [default: all, inside and outside steps]
+    base_steps BIGINT[] := NULL,  -- steps of the base [default: the whole trace]
+    test_steps BIGINT[] := NULL  -- steps of the test [default: the whole trace]
 ) AS TABLE
 WITH
 facts AS (

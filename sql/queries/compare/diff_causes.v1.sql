@@ -9,7 +9,7 @@
 -- take more or less time. The query reports each cause once, at the place where it begins:
 --
 --     cause         name        what changes
---     calls         operator    calls per call of the caller
+--     calls         operator    how often it runs per call of its caller
 --     shapes        operator    shapes of the inputs
 --     kernels       operator    kernels that the operator launches on the
 --                               same shapes
@@ -26,35 +26,49 @@
 -- its caller is its forward operator. The backward pass of a new operator is therefore part of the
 -- new operator. Operators of one name are compared separately if the names of their callers differ,
 -- or the names of their callers' callers. A kernel launched outside operators is compared by its
--- own name, and the cause `kernels` then has this name. If one side has no recorded shapes, all
--- calls count as calls on the same shapes.
+-- own name. If its number of calls changes, `cause` is kernels and `name` is the kernel's name. If
+-- one side has no recorded shapes, all calls count as calls on the same shapes.
 --
 -- Calls, shapes and kernels are compared by rates:
---   * calls of an operator per call of its caller; for outermost operators, calls per rank
---   * calls with the same shapes per call of the operator
---   * calls of a kernel per call of the operator on the same shapes; for kernels outside operators,
---     calls per rank
--- The query computes each rate in each step. If a rate is the same in all steps of a side, on both
--- sides, any difference between the sides is a cause. Otherwise, the difference has to exceed the
--- noise of the steps, which is measured as in step_diff. A change of `calls` is a cause only if the
--- operator's calls per step change too.
+--   * calls: how often an operator runs per call of its caller. For outermost operators, how often
+--     it runs per rank.
+--   * shapes: share of the operator's calls that have these shapes.
+--   * kernels: how often a kernel runs per call of the operator on the same shapes. For kernels
+--     outside operators, how often it runs per rank.
+--
+-- The query computes each rate in each step. If a rate does not vary from step to step on either
+-- side, any difference between the two sides is a cause. An example is an operator that runs twice
+-- per call in all steps of the base, and three times in all steps of the test. Otherwise, the
+-- difference has to exceed the noise of the steps, which is measured as in step_diff. A change of
+-- `calls` is a cause only if the operator's calls per step change too.
 --
 -- The other causes are compared by the duration per call. A duration has to change by more than
--- the noise of the steps, and by at least these limits:
+-- the noise of the steps, and by at least both of these limits:
 --
---     cause                    of the duration  of the base's step
---     kernel_time, transfer    3 %              0.1 %
---     host_time, data_loading  10 %             1 %
+--     cause                    diff_ratio  |diff_per_step_ns|
+--     kernel_time, transfer    3 %         0.1 % of the base's mean step
+--     host_time, data_loading  10 %        1 % of the base's mean step
 --
--- For example, if all kernels take 2 % longer on a slower GPU, the query reports no cause. If the
--- base has no steps, host_time and data_loading are not reported, and kernel_time and transfer have
--- only the limit of 3 %.
+-- diff_ratio is the relative change per call. diff_per_step_ns is the change of all calls together,
+-- per step and rank. For example, if all kernels take 2 % longer on a slower GPU, the query reports
+-- no cause. If the base has no steps, host_time and data_loading are not reported, and kernel_time
+-- and transfer have only the limit of 3 %.
 --
--- For kernel_time and transfer, the change also has to exceed the noise of single calls. They have
--- a second test, which can replace the test against the noise of the steps. Each change is divided
--- by the median change of all kernels, or of all transfers. The result has to exceed the noise of
--- single calls and the noise of the steps relative to the median. This finds a change even if all
--- kernels vary together from step to step, or if each side has only one step.
+-- For kernel_time and transfer, the change also has to exceed the noise of single calls. If the
+-- change does not exceed the noise of the steps, a second test can still find it. The second test
+-- compares a kernel with all kernels, or a transfer with all transfers:
+--
+--     ratio     duration per call in the test / duration per call in the base
+--     relative  ratio / median ratio of all kernels, or of all transfers
+--
+-- For example, if a kernel takes 10 % longer and the median kernel takes 4 % longer, relative is
+-- 1.10 / 1.04 = 1.058. A change passes the second test if all three hold:
+--   * |ratio - 1| exceeds the noise of single calls.
+--   * |relative - 1| exceeds the noise of single calls.
+--   * |relative - 1| exceeds the noise of `relative` from step to step. With one step on each side,
+--     this condition does not apply.
+--
+-- The second test finds a change even if all kernels vary together from step to step.
 --
 -- The times of a row are GPU time or host time:
 --   * host_time and data_loading: host time
@@ -62,8 +76,9 @@
 --   * calls and shapes: time of all GPU activities launched in the operator, at any depth; if there
 --     are none, the operator's host time
 --
--- For transfer, a collective counts once per step, not once per rank. Its calls and times per step
--- and rank are therefore the per-step values divided by the number of ranks compared.
+-- For transfer, a collective counts once per step, not once per rank. The calls and times of a row
+-- are then divided by the number of ranks compared. For example, if 8 ranks take part in 16
+-- collectives per step, the row has 16 / 8 = 2 calls per step and rank.
 --
 -- diff_per_step_ns depends on the cause:
 --
@@ -74,9 +89,9 @@
 --
 -- The added calls are (test rate - base rate) * calls of the caller per step and rank in the test.
 --
--- These values do not add up to the difference of the step times, since GPU activities overlap
--- with each other and with work on the host. what_if computes the time that a step would save if a
--- kernel or operator were faster.
+-- The values of diff_per_step_ns do not add up to the difference of the step times, since GPU
+-- activities overlap with each other and with work on the host. what_if computes the time that a
+-- step would save if a kernel or operator were faster.
 --
 -- since: 0.1
 -- grain: cause, name
@@ -88,10 +103,10 @@
 --   inside            VARCHAR  -     callers of the operator, or operators that launch the kernel;
 --                                    only the first three by name if there are more; NULL if there
 --                                    are none
---   base_detail       VARCHAR  -     shapes or kernels that are more frequent in the base; NULL
---                                    unless cause is shapes or kernels
---   test_detail       VARCHAR  -     shapes or kernels that are more frequent in the test; NULL
---                                    unless cause is shapes or kernels
+--   base_detail       VARCHAR  -     shapes or kernels that are more frequent in the base; NULL for
+--                                    other causes, or if there are none
+--   test_detail       VARCHAR  -     shapes or kernels that are more frequent in the test; NULL for
+--                                    other causes, or if there are none
 --   base_calls        DOUBLE   -     calls per step and rank in the base; for cause kernels, calls
 --                                    of the changed kernels
 --   test_calls        DOUBLE   -     calls per step and rank in the test; for cause kernels, calls

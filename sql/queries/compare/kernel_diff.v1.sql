@@ -4,21 +4,24 @@
 -- ranks or steps of a job. Both sides can be of the same job. By default, the base is the first job
 -- by name, and the test is the last job by name.
 --
---     kernel   base            test            count      per step
---     gemm     [==) [==)       [===) [===)     unchanged  2 longer
---     relu     [=)                             deleted    2 shorter
---     clone                    [=)             added      2 longer
+--     kernel   base        test        change     diff_per_step_ns
+--     gemm     2 of 30 us  2 of 40 us  unchanged  20,000
+--     relu     1 of 20 us  -           deleted    -20,000
+--     clone    -           1 of 20 us  added      20,000
+--
+-- In this example, each side has one step on one rank. The base calls gemm twice, for 30 us each.
 --
 -- Counts and totals cover everything that is selected. If the sides differ in size, compare the
--- columns with `per_step` in their names. They cover the activities launched in steps, divided by
--- the number of steps of all ranks. For a side without steps, they are the total, divided by the
--- number of ranks. `change` compares only the counts, as in HTA. diff_causes lists the changes that
--- exceed noise.
+-- columns with `per_step` in their names. They are means per step and rank: the time of the
+-- activities launched in steps, divided by the number of steps. The steps of each rank count: 10
+-- steps on 4 ranks count as 40. For a side without steps, these columns are the total time divided
+-- by the number of ranks. `change` compares only the counts, as in HTA. diff_causes lists the
+-- changes that exceed noise.
 --
 -- With `by_shape`, a row is one combination of name, grid and block.
 --
 -- HTA's TraceDiff.compare_traces returns the same values for devices, but cuts durations to whole
--- microseconds. It also counts synchronisations and annotations that are drawn on streams.
+-- microseconds. HTA also counts synchronisations and annotations that are drawn on streams.
 --
 -- since: 0.1
 -- grain: name, grid, block
@@ -54,8 +57,8 @@ CREATE OR REPLACE MACRO kernel_diff_v1(
     test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
-    base_steps BIGINT[] := NULL,  -- steps of the base [default: all, inside and outside steps]
-    test_steps BIGINT[] := NULL,  -- steps of the test [default: all, inside and outside steps]
+    base_steps BIGINT[] := NULL,  -- steps of the base [default: the whole trace]
+    test_steps BIGINT[] := NULL,  -- steps of the test [default: the whole trace]
     by_shape BOOLEAN := false,  -- one row per name, grid and block instead of per name
     short_names BOOLEAN := false  -- names without template arguments and parameters
 ) AS TABLE

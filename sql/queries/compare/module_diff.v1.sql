@@ -10,14 +10,16 @@
 -- without a module has the activities that belong to no module.
 --
 -- Counts and totals cover everything that is selected. If the sides differ in size, compare the
--- columns with `per_step` in their names. They are the kernel time of everything that is selected,
--- inside and outside steps, divided by the number of steps of all ranks. For a side without steps,
--- they are divided by the number of ranks. `change` compares only the number of calls.
+-- columns with `per_step` in their names. They are means per step and rank: the kernel time of
+-- everything that is selected, inside and outside steps, divided by the number of steps. The steps
+-- of each rank count: 10 steps on 4 ranks count as 40. For a side without steps, the kernel time is
+-- divided by the number of ranks. `change` compares only the number of calls.
 --
 -- since: 0.1
 -- grain: module
 -- returns:
---   module                   VARCHAR  -      instances from the outermost in, joined by /; NULL for
+--   module                   VARCHAR  -      the modules around the calls, outermost first, and
+--                                            then the module itself, joined by /; NULL for
 --                                            activities of no module
 --   base_count               BIGINT   count  calls in the base
 --   test_count               BIGINT   count  calls in the test
@@ -68,8 +70,8 @@ CREATE OR REPLACE MACRO module_diff_v1(
     test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
-    base_steps BIGINT[] := NULL,  -- steps of the base [default: all, inside and outside steps]
-    test_steps BIGINT[] := NULL  -- steps of the test [default: all, inside and outside steps]
+    base_steps BIGINT[] := NULL,  -- steps of the base [default: the whole trace]
+    test_steps BIGINT[] := NULL  -- steps of the test [default: the whole trace]
 ) AS TABLE
 WITH
 ranks AS (

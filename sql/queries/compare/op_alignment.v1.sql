@@ -1,4 +1,4 @@
--- Two jobs aligned operator by operator: which operators are new, gone or changed, and their cost.
+-- Two jobs aligned by operator: which operators are new, gone or changed, and their cost.
 --
 -- The query aligns a base (before) with a test (after). By default, the base is the first job by
 -- name, and the test is the last job by name. From each job, the query takes the first step on the
@@ -25,13 +25,16 @@
 --     matched   same name and same shapes; as many as possible match: they
 --               are a longest common subsequence of the two sides
 --     reshaped  same name, other shapes, between the same matched operators
---     renamed   same shapes, other name, between the same pairs; operators
---               without shapes only if both sides have the same number of
---               operators left there
+--     renamed   same shapes, other name, between the same pairs of matched
+--               or reshaped operators
 --     removed   left over in the base
 --     inserted  left over in the test
 --
 -- If one side has no shapes at all, operators match by name only.
+--
+-- An operator without recorded shapes is renamed only if the first two passes leave the same number
+-- of operators on both sides between the same two pairs. For example, two operators of the base are
+-- paired with two operators of the test, but not with three.
 --
 -- An operator's kernels are the GPU activities that it launches itself, with no operator in
 -- between.

@@ -11,14 +11,16 @@
 -- between. Other calls have no kernels.
 --
 -- Counts and totals cover everything that is selected. If the sides differ in size, compare the
--- columns with `per_step` in their names. They cover the calls that begin in steps, divided by the
--- number of steps of all ranks. For a side without steps, they are the total, divided by the number
--- of ranks. `change` compares only the counts, as in HTA. diff_causes lists the changes that exceed
--- noise.
+-- columns with `per_step` in their names. They are means per step and rank: the time of the calls
+-- that begin in steps, divided by the number of steps. The steps of each rank count: 10 steps on 4
+-- ranks count as 40. For a side without steps, these columns are the total time divided by the
+-- number of ranks. `change` compares only the counts, as in HTA. diff_causes lists the changes that
+-- exceed noise.
 --
 -- With `by_shape`, a row is one combination of name and shapes of the inputs. If an operator runs
--- on other shapes in the test, the row with the old shapes is deleted, and the row with the new
--- shapes is added. input_dims is NULL if the profiler did not record shapes.
+-- on other shapes in the test, the result has two rows: `change` is deleted in the row with the old
+-- shapes, and added in the row with the new shapes. input_dims is NULL if the profiler did not
+-- record shapes.
 --
 -- HTA's TraceDiff.compare_traces and ops_diff return the same values for the host, but cut
 -- durations to whole microseconds.
@@ -73,8 +75,8 @@ CREATE OR REPLACE MACRO op_diff_v1(
     test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
-    base_steps BIGINT[] := NULL,  -- steps of the base [default: all, inside and outside steps]
-    test_steps BIGINT[] := NULL,  -- steps of the test [default: all, inside and outside steps]
+    base_steps BIGINT[] := NULL,  -- steps of the base [default: the whole trace]
+    test_steps BIGINT[] := NULL,  -- steps of the test [default: the whole trace]
     by_shape BOOLEAN := false,  -- one row per name and shapes instead of per name
     only_cats VARCHAR[] := NULL  -- categories of the trace to count, such as cpu_op [default: all]
 ) AS TABLE

@@ -22,7 +22,7 @@
 --   kind        VARCHAR  -      step or kernel, as in baseline
 --   name        VARCHAR  -      metric of the step, or name of the kernel
 --   position    BIGINT   -      place in the list, from 1: first the rows that changed, then all
---                               others, each by |diff_ns|, the largest first
+--                               others. Both parts are sorted by |diff_ns|, the largest first.
 --   change      VARCHAR  -      added, deleted, increased, decreased or unchanged; NULL if the
 --                               noise is not known
 --   test_ns     BIGINT   ns     value of the newest run

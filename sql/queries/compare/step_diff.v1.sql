@@ -25,7 +25,7 @@
 -- metric that is always 0 has no row.
 --
 -- If a side has no steps, each metric has one value on that side, which covers the whole trace.
--- step_time has no value there.
+-- step_time has no value on that side.
 --
 -- Yuen's test (1974) decides whether the steps of the two sides differ. It compares the difference
 -- of the two trimmed means with the scatter of the steps. A trimmed mean leaves out a fifth of the

@@ -4,8 +4,7 @@
 -- ranks or steps of a job. Both sides can be of the same job. By default, the base is the first job
 -- by name, and the test is the last job by name.
 --
--- A row is one metric, summed over devices. The metrics are those of temporal_breakdown, which
--- explains them:
+-- A row is one metric, summed over devices. temporal_breakdown explains the metrics:
 --
 --     span                   from the first activity's start to the last
 --                            activity's end
@@ -22,8 +21,9 @@
 --     non_compute = exposed_communication + exposed_memory
 --
 -- Totals cover everything that is selected, inside and outside steps. Columns with `per_step` in
--- their names are these totals, divided by the number of steps of all ranks. For a side without
--- steps, they are divided by the number of ranks. `change` compares the totals.
+-- their names are means per step and rank: the totals, divided by the number of steps. The steps of
+-- each rank count: 10 steps on 4 ranks count as 40. For a side without steps, the totals are
+-- divided by the number of ranks. `change` compares the totals.
 --
 -- since: 0.1
 -- grain: name
@@ -38,8 +38,8 @@
 --   base_mean_ns      BIGINT   ns     mean per device of the base; NULL if base_count is 0
 --   test_mean_ns      BIGINT   ns     mean per device of the test; NULL if test_count is 0
 --   diff_mean_ns      BIGINT   ns     test_mean_ns - base_mean_ns; NULL if either is NULL
---   base_frac         DOUBLE   0-1    base_total_ns / base_total_ns of span
---   test_frac         DOUBLE   0-1    test_total_ns / test_total_ns of span
+--   base_frac         DOUBLE   0-1    base_total_ns / base_total_ns of the row `span`
+--   test_frac         DOUBLE   0-1    test_total_ns / test_total_ns of the row `span`
 --   base_per_step_ns  BIGINT   ns     base_total_ns, per step and rank
 --   test_per_step_ns  BIGINT   ns     test_total_ns, per step and rank
 --   diff_per_step_ns  BIGINT   ns     test_per_step_ns - base_per_step_ns
@@ -60,8 +60,8 @@ CREATE OR REPLACE MACRO temporal_diff_v1(
     test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
     base_ranks INTEGER[] := NULL,  -- ranks of the base [default: all]
     test_ranks INTEGER[] := NULL,  -- ranks of the test [default: all]
-    base_steps BIGINT[] := NULL,  -- steps of the base [default: all, inside and outside steps]
-    test_steps BIGINT[] := NULL  -- steps of the test [default: all, inside and outside steps]
+    base_steps BIGINT[] := NULL,  -- steps of the base [default: the whole trace]
+    test_steps BIGINT[] := NULL  -- steps of the test [default: the whole trace]
 ) AS TABLE
 WITH
 activities AS (

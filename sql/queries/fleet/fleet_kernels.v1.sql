@@ -2,16 +2,18 @@
 --
 -- The query adds up the stored rows of job_kernels over jobs. A row is one kernel, copy or memset,
 -- with the operator that launched it, the shapes of the operator's arguments and the name of the
--- GPU. The rows of job_kernels with is_rest have no row here, but their time counts in total_frac.
+-- GPU. The rows of job_kernels with is_rest have no row here. Their time counts only in the
+-- denominator of total_frac.
 --
 -- Each job has one speed per row, no matter how often it calls the kernel: its mean time per call.
 -- If the number of operations is known, the job also has one achieved_tflops: the operations
--- divided by the time of their calls. Percentiles of the mean times are not interpolated:
+-- divided by the GPU time of the calls that do them.
 --
---     mean_p10_ns  the shortest of the jobs' mean times that at least 10 % of
---                  the jobs do not exceed
---     mean_p50_ns  the shortest of the jobs' mean times that at least 50 % of
---                  the jobs do not exceed
+-- Percentiles of the mean times are not interpolated. The query sorts the mean times of the n jobs,
+-- the shortest first, and takes one of them:
+--
+--     mean_p10_ns  mean time at place 0.1 * n, rounded up: place 3 of 25
+--     mean_p50_ns  mean time at place 0.5 * n, rounded up: place 13 of 25
 --
 -- saved_p10_ns is the GPU time saved if every slower job took only mean_p10_ns per call.
 -- saved_p50_ns is the same for mean_p50_ns:
@@ -32,21 +34,22 @@
 --   op_name          VARCHAR  -      operator that launched it; NULL if there is none
 --   input_dims       VARCHAR  -      JSON: sizes of each argument of the operator
 --   input_types      VARCHAR  -      JSON: type of each argument
---   concrete_inputs  VARCHAR  -      JSON: values of the other arguments; NULL if the number of
---                                    operations is not known
+--   concrete_inputs  VARCHAR  -      JSON: one text per argument, as in the trace: the value of a
+--                                    number, boolean or list of these, and "" for a tensor; NULL if
+--                                    not recorded, or if the number of operations is not known
 --   position         BIGINT   -      position by total_ns, 1 for the longest
 --   job_count        BIGINT   count  jobs that run the kernel
 --   count            BIGINT   count  calls of the kernel
 --   total_ns         BIGINT   ns     sum of the calls' durations
---   total_frac       DOUBLE   0-1    share of the GPU time of all activities of the jobs
---   mean_min_ns      BIGINT   ns     mean time per call in the fastest job
---   mean_p10_ns      BIGINT   ns     10th percentile over jobs of the mean time per call
---   mean_p50_ns      BIGINT   ns     median over jobs of the mean time per call
---   mean_max_ns      BIGINT   ns     mean time per call in the slowest job
---   tflops_min       DOUBLE   -      achieved_tflops of the slowest job, in 1e12 operations per
---                                    second; NULL if operations are not known for any job
---   tflops_p50       DOUBLE   -      median of achieved_tflops over jobs
---   tflops_max       DOUBLE   -      achieved_tflops of the fastest job
+--   total_frac       DOUBLE   0-1    total_ns / sum of the durations of all activities of the jobs
+--   mean_min_ns      BIGINT   ns     shortest of the jobs' mean times per call
+--   mean_p10_ns      BIGINT   ns     10th percentile of the jobs' mean times per call
+--   mean_p50_ns      BIGINT   ns     50th percentile of the jobs' mean times per call
+--   mean_max_ns      BIGINT   ns     longest of the jobs' mean times per call
+--   tflops_min       DOUBLE   -      lowest achieved_tflops of a job, in 1e12 operations per
+--                                    second; NULL if no job has a value
+--   tflops_p50       DOUBLE   -      median of the jobs' achieved_tflops
+--   tflops_max       DOUBLE   -      highest achieved_tflops of a job
 --   saved_p10_ns     BIGINT   ns     GPU time saved if slower jobs took mean_p10_ns per call
 --   saved_p50_ns     BIGINT   ns     GPU time saved if slower jobs took mean_p50_ns per call
 -- check: job_count > 0 AND count >= job_count AND position > 0

@@ -8,7 +8,7 @@
 -- GPU time covers only what was traced: a week-long job with three traced steps counts with those
 -- three steps. Weeks begin on Monday at 0:00 UTC. If a job does not have the tag, its tag_value is
 -- NULL. A job's date comes from its traces, or else from its tag `time`. If a job has neither, its
--- week is NULL, and it is left out if since_day or until_day is given.
+-- week is NULL. Such jobs are left out if since_day or until_day is given.
 --
 -- since: 0.1
 -- grain: tag_value, week
@@ -44,8 +44,9 @@
 -- reads: job_tags, jobs, stored_job_summary
 CREATE OR REPLACE MACRO fleet_summary_v1(
     by_tag VARCHAR := 'team',  -- tag that groups the jobs
-    since_day VARCHAR := NULL,  -- first day of job starts, such as 2026-01-31 [default: all]
-    until_day VARCHAR := NULL  -- day after the last day on which jobs started [default: all]
+    since_day VARCHAR := NULL,  -- only jobs that began on this day or later, such as 2026-01-31
+                                -- [default: all]
+    until_day VARCHAR := NULL  -- only jobs that began before this day [default: all]
 ) AS TABLE
 WITH
 picked AS (

@@ -11,10 +11,12 @@
 --     compute_ratio     1.00   1.23   1.005  0.995
 --
 -- A job on a single host compares ranks only with other ranks on that host. This finds a slow GPU,
--- but not a host that is slow as a whole. Jobs on several hosts are better evidence. If at least
--- `min_jobs` of them ran on the GPU, only those count. Otherwise all of its jobs with a
--- compute_ratio count. If fewer than `min_jobs` jobs count, there is too little evidence, and
--- is_outlier is NULL.
+-- but not a host that is slow as a whole. Jobs on several hosts are better evidence. For each GPU,
+-- the query decides which jobs count:
+--   * A job counts only if the GPU has a compute_ratio in the job.
+--   * If at least `min_jobs` of these jobs ran on several hosts, the jobs on a single host do not
+--     count.
+--   * If fewer than `min_jobs` jobs count, there is too little evidence, and is_outlier is NULL.
 --
 -- z_score is how far the GPU's compute_ratio x is above the median, in robust standard deviations
 -- (Iglewicz and Hoaglin, 1993). The medians are over all GPUs with enough evidence:
@@ -23,8 +25,9 @@
 --
 -- A GPU is an outlier if all three hold:
 --   * Its z_score is 3.5 or more.
---   * Its compute_ratio is at least 1 + `min_slowdown` times the median.
---   * Its compute_ratio is also that high in more than half of the jobs that count.
+--   * Its compute_ratio is at least (1 + `min_slowdown`) * median.
+--   * Its slow_frac is above 0.5: in more than half of the jobs that count, its compute_ratio in
+--     the job is at least (1 + `min_slowdown`) * median.
 --
 -- If more than half of the GPUs have exactly the same compute_ratio, z_score is not defined and is
 -- NULL. The other two conditions then decide.
@@ -45,21 +48,21 @@
 --   evidence_count      BIGINT   count  jobs that count for compute_ratio and is_outlier
 --   compute_ratio       DOUBLE   -      median of compute_ratio in job_ranks, over jobs that count;
 --                                       NULL if no job counts
---   z_score             DOUBLE   -      robust standard deviations above the median; NULL if too
---                                       little evidence or not defined
---   slow_frac           DOUBLE   0-1    share of the jobs that count with a compute_ratio of at
---                                       least 1 + min_slowdown times the median; NULL if no job
---                                       counts or no GPU has enough evidence
+--   z_score             DOUBLE   -      robust standard deviations above the median; NULL if there
+--                                       is too little evidence, or if z_score is not defined
+--   slow_frac           DOUBLE   0-1    of the jobs that count, the share in which the GPU's
+--                                       compute_ratio is at least (1 + min_slowdown) * median;
+--                                       NULL if no job counts or no GPU has enough evidence
 --   is_outlier          BOOLEAN  -      whether all three conditions hold; NULL: too little
 --                                       evidence
 --   host_gpu_count      BIGINT   count  GPUs of the host on which jobs ran
 --   host_outlier_count  BIGINT   count  outliers among the host's GPUs
---   extra_compute_ns    BIGINT   ns     kernel time above the median rank's, in jobs that count;
---                                       negative if the GPU is faster
+--   extra_compute_ns    BIGINT   ns     compared_ns - expected_ns of job_ranks, summed over the
+--                                       jobs that count; below 0 if the GPU is faster than typical
 --   launch_ratio        DOUBLE   -      median of launch_ratio in job_ranks, over all jobs of the
 --                                       GPU
---   late_count          BIGINT   count  late arrivals at collectives and messages that its ranks
---                                       caused
+--   late_count          BIGINT   count  late arrivals at collectives and messages that the GPU's
+--                                       ranks caused
 --   lost_gpu_ns         BIGINT   ns     GPU time that other ranks lost by these arrivals; NULL if
 --                                       not known
 --   lost_gpu_frac       DOUBLE   0-1    lost_gpu_ns / GPU time of all ranks of the GPU's jobs

@@ -1,16 +1,16 @@
 -- The kernels of a job with their operators, shapes, GPU time and speed.
 --
 -- A row is one kernel, copy or memset, with the operator that launched it, the shapes of the
--- operator's arguments and the name of the GPU. It adds up all ranks.
+-- operator's arguments and the name of the GPU. A row adds up all ranks.
 --
 -- The operator is usually the innermost one around the launch. But if op_flops counts operations
--- (FLOPs) or bytes for an operator around the launch, it is that operator. If no operator is around
--- the launch, for example in CUDA graphs, op_name is NULL.
+-- (FLOPs) or bytes for an operator around the launch, the row has that operator. If no operator is
+-- around the launch, for example in CUDA graphs, op_name is NULL.
 --
--- One call of an operator may launch several kernels. Its operations and bytes count once, in the
--- row of the longest of these kernels. With equal durations, they count in the row of the kernel
--- that is first in the trace. `costed_ns` is the time of all kernels of the call. So rows can be
--- added up, and rates are those of the operator:
+-- One call of an operator may launch several kernels. The call's operations and bytes count once,
+-- in the row of the longest of these kernels. With equal durations, they count in the row of the
+-- kernel that is first in the trace. `costed_ns` is the time of all kernels of the call. So rows
+-- can be added up, and achieved_tflops and achieved_gbps are the rates of the operator:
 --
 --     aten::mm     [=============)     1e6 operations
 --     gemm          [=====)            dur_ns 60: flops 1e6, costed_ns 70
@@ -19,10 +19,11 @@
 --     achieved_tflops = flops / costed_ns / 1e3
 --
 -- The `top_k` rows of each job with the highest total_ns are listed. The job's other rows are added
--- up into one row per GPU name and kind. There is_rest is true, and names and rates are NULL.
+-- up into one row per GPU name and kind. In these rows, is_rest is true. Their kernel, operator,
+-- shapes, position and rates are NULL.
 --
--- Times are sums over calls. Kernels that overlap each count in full, and the kernel of a
--- collective includes its wait.
+-- Times are sums over calls. Kernels that overlap each count in full. The time of a
+-- collective's kernel includes its wait.
 --
 -- since: 0.1
 -- grain: job, device_name, kind, name, op_name, input_dims, input_types, concrete_inputs, is_rest
@@ -34,8 +35,9 @@
 --   op_name          VARCHAR  -      operator that launched it, as above
 --   input_dims       VARCHAR  -      JSON: sizes of each argument of the operator
 --   input_types      VARCHAR  -      JSON: type of each argument
---   concrete_inputs  VARCHAR  -      JSON: values of the other arguments; NULL if the number of
---                                    operations is not known
+--   concrete_inputs  VARCHAR  -      JSON: one text per argument, as in the trace: the value of a
+--                                    number, boolean or list of these, and "" for a tensor; NULL if
+--                                    not recorded, or if the number of operations is not known
 --   is_rest          BOOLEAN  -      whether the row adds up the job's other rows of its GPU name
 --                                    and kind
 --   position         BIGINT   -      place in the job, 1 for the longest total; NULL if is_rest
@@ -43,7 +45,7 @@
 --   total_ns         BIGINT   ns     sum of the calls' durations
 --   min_ns           BIGINT   ns     shortest call
 --   max_ns           BIGINT   ns     longest call
---   total_frac       DOUBLE   0-1    share of the GPU time of all the job's activities
+--   total_frac       DOUBLE   0-1    total_ns / sum of the durations of all activities of the job
 --   flops            BIGINT   -      operations of the calls that count in this row; NULL: not
 --                                    known
 --   bytes            BIGINT   bytes  least bytes that these calls have to move; NULL: not known

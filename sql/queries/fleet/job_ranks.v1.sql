@@ -8,30 +8,32 @@
 --
 --     compared_ns    time of the rank's computation kernels that at least one
 --                    other rank of the job also runs
---     expected_ns    time of the same calls at the median, over ranks, of the
---                    kernel's mean time per call
---     compute_ratio  compared_ns / expected_ns: 1.2 is 20 % slower than the
---                    median rank
+--     expected_ns    time that the same calls would take if each took the
+--                    typical time of its kernel
+--     compute_ratio  compared_ns / expected_ns: 1.2 is 20 % slower than typical
 --
--- In this example a job has one kernel, and the median of its mean times is 10 us:
+-- Each rank has one mean time per call of a kernel. The kernel's typical time is the median of
+-- these mean times over ranks. In this example, a job has one kernel. Its mean times are 10, 10 and
+-- 13 us, so its typical time is 10 us:
 --
 --     rank             0                1                2
 --     calls            4 of 10 us       2 of 10 us       4 of 13 us
 --     compute_ratio    40 / 40 = 1      20 / 20 = 1      52 / 40 = 1.3
 --
 -- A kernel that only one rank runs is not compared. Communication is not compared either, since it
--- includes waits. With two ranks the median is halfway between them, so each rank's compute_ratio
--- shows half of the difference. If shapes are not recorded, a kernel that uses one grid for all
--- sizes counts as the same kernel even if the sizes differ.
+-- includes waits. With two ranks, the typical time is halfway between their mean times: if these
+-- are 9 us and 11 us, the compute_ratios are 0.9 and 1.1. If shapes are not recorded, a kernel that
+-- uses one grid for all sizes counts as the same kernel even if the sizes differ.
 --
 -- launch_ratio shows a slow host: it is the rank's median time per launch, divided by the median
 -- over the job's ranks. late_count is the number of late arrivals that the rank caused, and
--- lost_gpu_ns is the GPU time that other ranks lost by them, as in lost_gpu_time. Busy times are
--- sums over the rank's devices, as in temporal_breakdown.
+-- lost_gpu_ns is the GPU time that other ranks lost by these arrivals, as in lost_gpu_time. Busy
+-- times are sums over the rank's devices, as in temporal_breakdown.
 --
 -- local_rank is the number of the GPU on its host. If all ranks of the job on that host have
--- different device numbers, it is the device number. Otherwise it is the rank's place among the
--- host's ranks, from 0: for example, if each process sees its own GPU as device 0.
+-- different device numbers, local_rank is the device number. Otherwise, for example if each process
+-- sees its own GPU as device 0, local_rank is the rank's place among the job's ranks on that host,
+-- from 0. Ranks without GPU activities have no place.
 --
 -- since: 0.1
 -- grain: job, rank
@@ -54,9 +56,10 @@
 --   kernel_ns                 BIGINT   ns     sum of durations of computation kernels
 --   compared_ns               BIGINT   ns     part of kernel_ns in kernels that other ranks also
 --                                             run
---   expected_ns               BIGINT   ns     time of these calls at the median rank's mean time
---                                             per call
---   compute_ratio             DOUBLE   -      compared_ns / expected_ns; above 1 is slower
+--   expected_ns               BIGINT   ns     time that these calls would take at the typical times
+--                                             of their kernels
+--   compute_ratio             DOUBLE   -      compared_ns / expected_ns; above 1 is slower than
+--                                             typical
 --   launch_count              BIGINT   count  launches of GPU activities
 --   launch_p50_ns             BIGINT   ns     median duration of a launch on the host
 --   launch_ratio              DOUBLE   -      launch_p50_ns / median of launch_p50_ns over the

@@ -10,10 +10,12 @@
 -- A device is idle while no activity runs on any of its streams. The cause is as in idle_gaps:
 --
 --     host_wait    the next activity was launched after the gap began
---     kernel_wait  it was launched in time, and the gap is shorter than 30 us
---     other_wait   it was launched in time, and the gap is 30 us or longer
+--     kernel_wait  the next activity was launched in time, and the gap is
+--                  shorter than 30 us
+--     other_wait   the next activity was launched in time, and the gap is
+--                  30 us or longer
 --
--- Fractions are of gpu_span_ns, except two:
+-- Each fraction is a share of gpu_span_ns, with two exceptions:
 --   * overlap_frac is the share of communication time that computation hides, as in
 --     comm_comp_overlap.
 --   * top_kernel_frac is top_kernel's share of the time of all computation and communication
@@ -26,8 +28,8 @@
 --
 -- lost_gpu_ns is the time that lost_gpu_time counts: how long ranks waited for a rank that came
 -- late to a collective or message, without computation to hide the wait. worst_rank is the rank
--- that caused most of it. With equal times, it is the lowest rank. It is NULL if nothing was lost
--- or lost_gpu_ns is not known.
+-- that caused the largest part of lost_gpu_ns. With equal times, the lowest rank counts. worst_rank
+-- is NULL if lost_gpu_ns is 0 or not known.
 --
 -- A job without GPU activities has GPU times of zero and fractions of NULL.
 --
@@ -64,8 +66,8 @@
 --   lost_gpu_frac               DOUBLE     0-1    lost_gpu_ns / gpu_span_ns
 --   top_kernel                  VARCHAR    -      kernel with the longest total time, as above
 --   top_kernel_ns               BIGINT     ns     sum of the durations of top_kernel's calls
---   top_kernel_frac             DOUBLE     0-1    top_kernel_ns / time of all kernels, without
---                                                 copies
+--   top_kernel_frac             DOUBLE     0-1    top_kernel_ns / sum of the durations of all
+--                                                 computation and communication kernels
 --   worst_rank                  INTEGER    -      rank that cost the other ranks the most GPU time
 --   worst_rank_host             VARCHAR    -      machine of worst_rank; NULL if the trace does not
 --                                                 name it

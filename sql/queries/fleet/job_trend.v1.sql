@@ -17,15 +17,16 @@
 --     before_ns       100 101 100 100 100 100 100 101 109 110 110
 --     after_ns    100 100 100 101 109 110 110 110 110 110 110 110
 --
--- In this example is_change is true at the first 111, where diff_ratio is 0.1. It is NULL for the
--- first three and the last two runs, and false for the others.
+-- In this example, is_change is true at the first 111, where diff_ratio is 0.1. is_change is NULL
+-- for the first three and the last two runs, and false for the others.
 --
 -- A run is a change if all three hold:
 --   * The medians differ by at least `min_change` of before_ns.
 --   * The medians differ by more than the noise, t * error (see below).
 --   * The run itself is nearer to after_ns, and the run before it is nearer to before_ns.
 --
--- The noise is measured from each run to the next, so that a change adds little to it:
+-- The query measures the noise as the difference from one run to the next. A single change
+-- therefore adds little to the noise:
 --
 --     d     = median over runs of |step_ns - step_ns of the previous run|
 --     sigma = 1.4826 / sqrt(2) * d
@@ -36,13 +37,16 @@
 -- the two-sided level of 0.1 %. Its degrees of freedom are the number of runs in the series, less
 -- 1. t is at least 4.5, since the test is repeated at every run.
 --
--- One odd run is never a change. At least half of the runs on one side have to differ: 2 of 3, 2 of
--- 4 or 3 of 5.
+-- One odd run is never a change. On at least one of the two sides, half of the runs or more have to
+-- differ from the level of the other side: 2 of 3, 2 of 4 or 3 of 5.
 --
 -- Several runs that are less than `run_limit` runs apart can all pass this test in the same
--- direction. Only one of them is then the change: the run at which two separate medians, instead of
--- one for both sides, most reduce the sum of absolute deviations. With equal sums, the first run
--- counts.
+-- direction. Only the run with the largest gain is then the change. With equal gains, the first of
+-- these runs is the change. A large gain means that two medians fit the runs better than one:
+--
+--     gain = sum of |step_ns - median of both sides| over both sides
+--            - sum of |step_ns - before_ns| over the runs before
+--            - sum of |step_ns - after_ns| over the other runs
 --
 -- In a slow drift, each run differs little from its neighbours. A drift shows in drift_ratio and is
 -- not a change, unless it is steep.
@@ -69,7 +73,8 @@
 --   after_ns                    BIGINT     ns     median step_ns of this run and the runs after it
 --   diff_ratio                  DOUBLE     -      after_ns / before_ns - 1: 0.03 is 3 % longer
 --   drift_ratio                 DOUBLE     -      after_ns / (after_ns of the first run) - 1
---   is_change                   BOOLEAN    -      whether steps changed here; NULL: too few runs
+--   is_change                   BOOLEAN    -      whether steps changed here; NULL: too few runs or
+--                                                 no steps
 -- check: position > 0 AND rank_count > 0
 -- check: (step_ns IS NULL) = (after_ns IS NULL)
 -- check: is_change IS NULL OR (step_ns IS NOT NULL AND before_ns IS NOT NULL)
@@ -79,7 +84,7 @@ CREATE OR REPLACE MACRO job_trend_v1(
     of_tag VARCHAR := 'model',  -- tag with the same value in all runs of a program
     job_contains VARCHAR := NULL,  -- text that the jobs' names contain; case matters [default: all]
     only_jobs VARCHAR[] := NULL,  -- jobs to look at [default: all]
-    run_limit INTEGER := 5,  -- most runs to compare on each side of a change
+    run_limit INTEGER := 5,  -- maximum number of runs on each side of a change
     min_change DOUBLE := 0.02  -- least relative change of step times, 0.02 for 2 %
 ) AS TABLE
 WITH

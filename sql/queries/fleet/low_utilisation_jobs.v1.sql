@@ -1,18 +1,19 @@
 -- The jobs with the most GPU time without computation, and the main reason.
 --
--- The query divides a job's traced GPU time without computation by reason:
+-- The query splits a job's traced GPU time without computation into the times of six reasons:
 --
---     straggler      waits for ranks that came late to a collective or
---                    message, as in lost_gpu_time
+--     straggler      exposed waiting for ranks that came late to a collective
+--                    or message, as in lost_gpu_time
 --     communication  the rest of exposed communication
 --     memory         exposed copies and memsets
---     host_wait      idle because the next activity was launched late: data
---                    loading, Python, synchronisation
+--     host_wait      idle because the next activity was launched late, for
+--                    example because of data loading, Python or a
+--                    synchronisation
 --     kernel_wait    idle for less than 30 us, although the next activity was
 --                    launched in time
 --     other_wait     idle for 30 us or more, although the next activity was
---                    launched in time: for example, it waits for an event of
---                    another stream
+--                    launched in time: for example, the activity waits for
+--                    an event of another stream
 --
 -- The six times add up to without_compute_ns. `reason` is the reason with the most time. With equal
 -- times, the first reason in the list counts.
@@ -41,7 +42,7 @@
 --                                         0
 --   reason_ns           BIGINT     ns     time of `reason`
 --   reason_frac         DOUBLE     0-1    reason_ns / without_compute_ns
---   straggler_ns        BIGINT     ns     waits for late ranks
+--   straggler_ns        BIGINT     ns     exposed waiting for late ranks
 --   communication_ns    BIGINT     ns     rest of exposed communication
 --   memory_ns           BIGINT     ns     exposed copies and memsets
 --   host_wait_ns        BIGINT     ns     idle because the next activity was launched late
@@ -61,7 +62,7 @@
 -- reads: jobs, stored_job_summary
 CREATE OR REPLACE MACRO low_utilisation_jobs_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to look at [default: all]
-    top_k INTEGER := 20,  -- jobs to show; NULL: all
+    top_k INTEGER := 20,  -- jobs to show; in SQL, NULL shows all
     below DOUBLE := 0.8  -- only jobs whose compute_frac is below this
 ) AS TABLE
 WITH

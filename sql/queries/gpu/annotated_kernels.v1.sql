@@ -1,21 +1,22 @@
 -- Each GPU activity with the annotation that it belongs to.
 --
--- Two rules find the annotation of an activity. The GPU rule applies only if the host rule finds
--- no annotation:
+-- Two rules find the annotation of an activity. The GPU rule applies only if the host rule finds no
+-- annotation:
 --   * Host rule: the activity belongs to the innermost host annotation around its launch, on the
 --     launching thread.
---   * GPU rule: the activity belongs to a GPU annotation over it, on the same stream. The activity
---     begins in this annotation and ends before the annotation ends, or at the same time. If there
---     are several such annotations, the query chooses the one that began last. Of equal starts, it
---     chooses the shorter annotation; of equal spans, the one with the higher event_id.
+--   * GPU rule: the activity belongs to a GPU annotation that contains it, on the same stream. The
+--     activity begins inside this annotation and does not end after it. If several annotations
+--     contain the activity, the query chooses the one with the latest start. If several of them
+--     have this start, the query chooses the shortest. If several are equally short, the query
+--     chooses the one with the highest event_id.
 --
 --     host      [= step =================)
 --                   [= loss =)
 --     launch     1    2          4
 --     launch                3              on another thread
 --     activity     [1)   [2) [3)    [4==)
---     gpu annot.   [= step =============)
---                        [=)
+--     gpu annot.   [====================)     step
+--                        [=)                  loss
 --
 --     1  step       host rule
 --     2  step;loss  host rule
@@ -27,8 +28,8 @@
 -- between two activities of an annotation, on the same stream, it also gets that annotation.
 --
 -- `annotation_path` lists the annotation and all annotations around it, outermost first. With the
--- host rule, these are host annotations on the same thread. With the GPU rule, they are the GPU
--- annotations on the same stream that contain the chosen one.
+-- host rule, these are host annotations on the same thread. With the GPU rule, these are GPU
+-- annotations on the same stream that contain the chosen annotation.
 --
 -- The parameters select activities, not annotations. For example, an activity of a selected step is
 -- reported with its annotation even if that annotation began in another step.
@@ -51,7 +52,8 @@
 --   dur_ns             BIGINT   ns  duration of the activity
 --   step               BIGINT   -   step in which the activity's launch began
 --   annotation         VARCHAR  -   name of the annotation; NULL if there is none
---   annotation_path    VARCHAR  -   names of the annotations as above, outermost first, joined by ;
+--   annotation_path    VARCHAR  -   the annotation and all annotations around it, outermost
+--                                   first, joined by ;
 --   annotation_source  VARCHAR  -   host: found by the host rule; gpu: found by the GPU rule
 -- check: dur_ns >= 0
 -- check: annotation_source IN ('host', 'gpu')
@@ -61,7 +63,7 @@
 CREATE OR REPLACE MACRO annotated_kernels_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to list [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to list [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to list [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to list [default: the whole trace]
     name_contains VARCHAR := NULL  -- only names that contain this; case matters [default: all]
 ) AS TABLE
 WITH

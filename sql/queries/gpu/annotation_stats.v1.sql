@@ -10,20 +10,21 @@
 --
 --     host      [= step =================)
 --                   [= loss =)
---     launch     1    2   3      4
---     activity     [1)   [2)[3=)    [4==)
+--     launch     a    b   c      d
+--     activity     [a)   [b)[c=)    [d==)
 --     gpu          [= step =============)
 --                        [ loss)
 --
---     gpu_busy_ns of step 2 + 2 + 3 + 4 = 11, of loss 2 + 3 = 5
+--     gpu_busy_ns of step: durations of a, b, c, d    2 + 2 + 3 + 4 = 11
+--     gpu_busy_ns of loss: durations of b, c          2 + 3 = 5
 --
 -- Sums and statistics are over single annotations, so overlapping annotations each count in full.
 -- stddev_ns is the standard deviation of a sample; it is 0 for a single annotation. Means and
 -- deviations are rounded to whole ns.
 --
 -- `gpu_busy_ns` is NULL with source gpu. With source host, it is the time in which at least one
--- activity of the name runs, on any device. An activity is of the name if its launch lies inside an
--- annotation of that name, on the annotation's own thread, at any depth. Activities that other
+-- activity of the row runs, on any device. An activity belongs to the row if it was launched inside
+-- an annotation of the row, on the thread of this annotation, at any depth. Activities that other
 -- threads launch at the same time do not count, such as most of a backward pass. profiler_steps has
 -- the busy time of whole steps, with the launches of all threads.
 --
@@ -33,10 +34,12 @@
 -- then counts only activities of those steps.
 --
 -- HTA's get_gpu_user_annotation_breakdown reports the sum, mean, min, max and stddev, from times
--- cut to whole us. If there are more names than HTA keeps, its min, max, mean and stddev are
--- statistics of the names' totals. If a trace has two or more steps, HTA drops the last step. HTA
--- then also drops GPU annotations of earlier steps if they begin after the last step begins on the
--- host.
+-- cut to whole us. If a trace has two or more steps, HTA drops the last step. HTA then also drops
+-- GPU annotations of earlier steps if they begin after the last step begins on the host.
+--
+-- HTA keeps at most 1,000 names by default. If a rank has more names, HTA first adds up the
+-- durations of each name's annotations, and then takes the statistics over these sums. The mean,
+-- min and max of a kept name are then equal to its sum, and its stddev is 0.
 --
 -- since: 0.1
 -- grain: job, rank, name
@@ -50,8 +53,8 @@
 --   min_ns       BIGINT   ns     shortest duration
 --   max_ns       BIGINT   ns     longest duration
 --   stddev_ns    BIGINT   ns     sample standard deviation of the durations
---   gpu_busy_ns  BIGINT   ns     source host: busy time of the activities of that name, as above;
---                                source gpu: NULL
+--   gpu_busy_ns  BIGINT   ns     source host: busy time of the activities launched in these
+--                                annotations, as above; source gpu: NULL
 -- check: count > 0
 -- check: min_ns <= mean_ns AND mean_ns <= max_ns
 -- check: total_ns BETWEEN count * min_ns AND count * max_ns
@@ -61,7 +64,7 @@
 CREATE OR REPLACE MACRO annotation_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: the whole trace]
     source VARCHAR := 'gpu',  -- gpu: annotations on streams; host: annotations on threads
     name_contains VARCHAR := NULL  -- only names that contain this; case matters [default: all]
 ) AS TABLE

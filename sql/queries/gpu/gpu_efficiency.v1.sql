@@ -27,7 +27,7 @@
 -- and the tensor core fractions are therefore lower bounds.
 --
 -- TensorBoard's profiler plugin has similar figures, but its SM efficiency also counts idle time.
--- Its list of names of tensor core kernels ends with the names for Ampere.
+-- Its list of tensor core kernels has no names for GPUs after Ampere.
 --
 -- since: 0.1
 -- grain: job, rank, device
@@ -56,7 +56,7 @@
 CREATE OR REPLACE MACRO gpu_efficiency_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL  -- steps to measure [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: the whole trace]
 ) AS TABLE
 WITH
 -- Copies and memsets stay, with 0 ns, so that a device that only copies has a row too.

@@ -45,8 +45,8 @@
 --   value      DOUBLE   -   value of the counter, in its own unit
 --   kernel     VARCHAR  -   name of the range; the kernel's name if the profiler knew it
 --   start_ns   BIGINT   ns  start of the range
---   dur_ns     BIGINT   ns  duration of the range; not a measurement, since the profiler spaces
---                           ranges evenly
+--   dur_ns     BIGINT   ns  duration of the range in the trace; not measured: the profiler spaces
+--                           the starts and ends of all ranges evenly
 --   launch_id  BIGINT   -   event_id of the launch; NULL if not known
 --   step       BIGINT   -   step in which the launch began
 --   top_op     VARCHAR  -   outermost operator around the launch
@@ -61,7 +61,7 @@
 CREATE OR REPLACE MACRO hardware_counters_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to list [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to list [default: all]
-    only_steps BIGINT[] := NULL  -- steps to list [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL  -- steps to list [default: the whole trace]
 ) AS TABLE
 WITH RECURSIVE
 ranges AS (

@@ -22,11 +22,12 @@
 -- host_event_id and host_name show what the host did at the middle of the gap, which is start_ns +
 -- gap_ns // 2. They name the innermost span that was open then on the thread that launched the
 -- activity. A span is an operator, an annotation, a Python function, or a runtime or driver call.
--- The innermost span is the one that began last; of equal starts, the shortest. Both columns are
--- NULL if the activity has no launch or if no span was open.
+-- The innermost span is the one that began last. If several began at that time, it is the shortest
+-- of them. Both columns are NULL if the activity has no launch or if no span was open.
 --
 -- If steps are selected, only activities of these steps count. A gap can then include time in which
--- activities of other steps run. Spans of the host count in any step.
+-- activities of other steps run. host_event_id and host_name can name a span of any step, even if
+-- that step is not selected.
 --
 -- since: 0.1
 -- grain: job, rank, device, start_ns
@@ -51,7 +52,7 @@
 CREATE OR REPLACE MACRO idle_gaps_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: the whole trace]
     min_gap_ns BIGINT := 0,  -- ns; shorter gaps are left out
     kernel_gap_ns BIGINT := 30000  -- ns; only shorter gaps can be kernel_wait
 ) AS TABLE

@@ -27,8 +27,8 @@
 --
 -- HTA's get_idle_time_breakdown measures a gap from the end of the activity that started last. If
 -- activities on a stream overlap, gaps can therefore be negative. HTA also counts gaps of length
--- zero. It also counts each stream's first activity as other, with no time. If no activities on a
--- stream overlap, the times are the same.
+-- zero. For each stream, HTA also counts one gap with the cause other before the first activity,
+-- and this gap has no duration. If no activities on a stream overlap, the times are the same.
 --
 -- since: 0.1
 -- grain: job, rank, device, stream, cause
@@ -58,7 +58,7 @@
 CREATE OR REPLACE MACRO idle_time_breakdown_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: the whole trace]
     kernel_gap_ns BIGINT := 30000  -- ns; only shorter gaps can be kernel_wait
 ) AS TABLE
 WITH

@@ -9,8 +9,10 @@
 -- leave out do not count anywhere. `name_contains` searches the full name, even if `short_names` is
 -- true.
 --
--- HTA's get_gpu_kernel_breakdown shows the ranks' means only as a plot. If there are more names
--- than HTA keeps, the plot shows statistics of the names' totals, not of calls.
+-- HTA's get_gpu_kernel_breakdown shows the ranks' means only as a plot. HTA keeps at most 10 names
+-- of each kind by default. If a rank has more names of a kind, HTA's mean of a kept name is the sum
+-- of the durations of its calls. HTA's mean of `others` is then the mean of the sums of the other
+-- names.
 --
 -- since: 0.1
 -- grain: job, kind, name
@@ -30,7 +32,7 @@
 --   max_ns           BIGINT   ns     longest call
 --   imbalance        DOUBLE   -      longest mean / mean of the ranks' means; NULL if all are 0
 --   position         BIGINT   -      place in its job and kind, 1 for the longest total_ns; ties by
---                                    name; others last
+--                                    name; the row `others` is last
 -- check: rank_count > 0 AND count >= rank_count AND position > 0
 -- check: min_ns <= fastest_mean_ns AND slowest_mean_ns <= max_ns
 -- check: mean_ns BETWEEN fastest_mean_ns AND slowest_mean_ns
@@ -41,7 +43,7 @@
 CREATE OR REPLACE MACRO kernel_distribution_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: the whole trace]
     top_k INTEGER := NULL,  -- names to keep of each kind [default: all]
     name_contains VARCHAR := NULL,  -- only names that contain this; case matters [default: all]
     short_names BOOLEAN := false  -- names without template arguments and parameters

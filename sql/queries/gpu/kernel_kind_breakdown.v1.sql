@@ -12,9 +12,9 @@
 --
 -- The kinds of a combination are in alphabetical order. Combinations that never ran have no row.
 --
--- HTA's get_gpu_kernel_breakdown has the same times in its first frame, summed over ranks. HTA cuts
--- each stretch of time to whole us. HTA's name for combination 2 is `COMPUTATION overlapping
--- COMMUNICATION`.
+-- HTA's get_gpu_kernel_breakdown returns two DataFrames. The first has the same times, summed over
+-- ranks. HTA cuts each stretch of time to whole us. HTA's name for combination 2 is `COMPUTATION
+-- overlapping COMMUNICATION`.
 --
 -- since: 0.1
 -- grain: job, rank, device, kinds
@@ -31,7 +31,7 @@
 CREATE OR REPLACE MACRO kernel_kind_breakdown_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL  -- steps to measure [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: the whole trace]
 ) AS TABLE
 WITH
 -- One kind alone: busy time minus the union of the other two kinds. Exactly the kinds A and B, with

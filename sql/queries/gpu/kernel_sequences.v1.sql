@@ -15,8 +15,8 @@
 --     device                 [2: fill=)  [1: gemm=====)       [3: gemm==)
 --
 --     Result with min_length 1:
---     aten::linear   fill | gemm   count 1   the first, with the inner one
---     aten::linear   gemm          count 1   the last
+--     aten::linear   fill | gemm   count 1   launches 1 and 2
+--     aten::linear   gemm          count 1   launch 3
 --
 -- Details:
 --   * A launch that ends after the operator does not lie in it.
@@ -28,10 +28,11 @@
 --     kernel_count is the largest of their counts.
 --
 -- `only_steps` selects the operators that begin in those steps. The query leaves out an inner
--- operator only if the outer one is selected, too. The activities of an operator count in any step.
+-- operator only if the outer operator is selected, too. All activities of a selected operator
+-- count, even if they were launched in another step.
 --
 -- HTA's get_frequent_cuda_kernel_sequences differs:
---   * It also matches annotations and calls.
+--   * It also matches annotations, runtime calls and other events, not only operators.
 --   * Of all matches in a rank, it keeps only those at the lowest stack depth. So one shallow
 --     operator hides all deeper operators.
 --   * Its sequences include synchronisations.
@@ -58,7 +59,7 @@ CREATE OR REPLACE MACRO kernel_sequences_v1(
     operator VARCHAR,  -- text that operator names contain; case matters
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: the whole trace]
     min_length INTEGER := 3  -- least number of activities per operator; 0: all operators
 ) AS TABLE
 WITH

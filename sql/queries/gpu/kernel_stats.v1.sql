@@ -9,9 +9,12 @@
 -- count anywhere: position and total_frac consider only the selected calls. `name_contains`
 -- searches the full name, even if `short_names` is true.
 --
--- HTA's get_gpu_kernel_breakdown has the sum, mean, min, max and stddev in its second frame. If
--- there are more names than HTA keeps, its min, max, mean and stddev are statistics of the names'
--- totals, not of calls.
+-- HTA's get_gpu_kernel_breakdown returns two DataFrames. The second has the sum, mean, min, max and
+-- stddev. HTA keeps at most 10 names of each kind by default. If a rank has more names of a kind,
+-- HTA first adds up the durations of each name's calls, and then takes the statistics over these
+-- sums:
+--   * For a kept name, HTA's mean, min and max are equal to its sum, and its stddev is 0.
+--   * For `others`, HTA's mean, min, max and stddev are over the sums of the other names.
 --
 -- since: 0.1
 -- grain: job, rank, kind, name
@@ -30,7 +33,7 @@
 --   stddev_ns    BIGINT   ns     sample standard deviation of the calls' durations
 --   total_frac   DOUBLE   0-1    total_ns / the rank's total of that kind; NULL if the total is 0
 --   position     BIGINT   -      place in its rank and kind, 1 for the longest total_ns; ties by
---                                name; others last
+--                                name; the row `others` is last
 -- check: count > 0 AND position > 0
 -- check: min_ns <= p50_ns AND p50_ns <= p95_ns AND p95_ns <= max_ns
 -- check: mean_ns BETWEEN min_ns AND max_ns
@@ -41,7 +44,7 @@
 CREATE OR REPLACE MACRO kernel_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: the whole trace]
     top_k INTEGER := NULL,  -- names to keep of each kind [default: all]
     name_contains VARCHAR := NULL,  -- only names that contain this; case matters [default: all]
     short_names BOOLEAN := false  -- names without template arguments and parameters

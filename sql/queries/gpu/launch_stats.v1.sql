@@ -1,7 +1,7 @@
--- Launch time and launch delay of each GPU activity.
+-- How long each activity's launch took, and how long after the launch the activity began.
 --
---     host    [== launch ==)            cpu_ns 13
---     GPU                       [====)  launch_delay_ns 5, gpu_ns 5: short
+--     host    [== launch ==)           cpu_ns 13
+--     GPU                       [====) launch_delay_ns 5, gpu_ns 5, is_short
 --
 -- Each activity with a launch has one row. Its launch is the runtime or driver call with the same
 -- correlation id, regardless of the call's name. If several calls have this id, the outermost is
@@ -17,9 +17,10 @@
 -- longer than launch_delay_cutoff_ns.
 --
 -- HTA's get_cuda_kernel_launch_stats reports the same cpu_ns, gpu_ns and launch_delay_ns, but
--- recognises launches by five function names. It misses activities launched by HIP, cuLaunchKernel,
--- a CUDA graph or a synchronous copy. HTA uses the cutoffs only for its histograms. Its histogram
--- of short kernels leaves out launches that are longer than the cutoff; is_short includes them.
+-- recognises launches by five function names. HTA has no rows for activities launched by HIP, by
+-- cuLaunchKernel, by a CUDA graph or by a synchronous copy call. HTA uses the cutoffs only for its
+-- histograms. HTA's histogram of short kernels leaves out launches that are longer than the cutoff;
+-- is_short includes them.
 --
 -- since: 0.1
 -- grain: job, rank, event_id
@@ -46,7 +47,7 @@
 CREATE OR REPLACE MACRO launch_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to list [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to list [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to list [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to list [default: the whole trace]
     runtime_cutoff_ns BIGINT := 50000,  -- ns; a launch that takes longer is an outlier
     launch_delay_cutoff_ns BIGINT := 100000,  -- ns; an activity with a longer delay is an outlier
     include_memory BOOLEAN := true  -- whether copies and memsets count

@@ -1,9 +1,9 @@
--- Launch times, launch delays and outliers of each rank.
+-- How long each rank's launches took, how long after them activities began, and outliers.
 --
 -- Terms are as in launch_stats, but each launch counts once, even if it has several activities:
 --   * cpu_ns is the duration of the launch.
 --   * gpu_ns is the sum of the durations of its activities.
---   * The delay is that of the activity that starts first.
+--   * The delay of a launch is the delay of the activity that starts first.
 --
 --     host    [= graph launch =)
 --     GPU                          [==)[====)[==)     1 launch, 3 activities
@@ -28,7 +28,7 @@
 --   activity_count         BIGINT   count  GPU activities of these launches
 --   short_count            BIGINT   count  launches with gpu_ns < cpu_ns
 --   runtime_outlier_count  BIGINT   count  launches with cpu_ns > runtime_cutoff_ns
---   delay_outlier_count    BIGINT   count  launches with a delay > launch_delay_cutoff_ns
+--   delay_outlier_count    BIGINT   count  launches whose delay is > launch_delay_cutoff_ns
 --   early_start_count      BIGINT   count  activities that start before their launch begins
 --   mean_cpu_ns            BIGINT   ns     mean cpu_ns of a launch
 --   mean_gpu_ns            BIGINT   ns     mean gpu_ns of a launch
@@ -46,7 +46,7 @@
 CREATE OR REPLACE MACRO launch_summary_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: the whole trace]
     runtime_cutoff_ns BIGINT := 50000,  -- ns; a launch that takes longer is an outlier
     launch_delay_cutoff_ns BIGINT := 100000,  -- ns; a launch with a longer delay is an outlier
     include_memory BOOLEAN := true  -- whether copies and memsets count

@@ -1,9 +1,9 @@
 -- Mean delays from ATen operator to launch, and from launch to kernel.
 --
 -- An ATen operator is one whose name begins with `aten::`. A launch belongs to the innermost ATen
--- operator around it on its thread, even if there are other operators, annotations or Python
--- functions between the two. Launches outside ATen operators do not count. Calls without a launch
--- of their own do not count.
+-- operator around it on its thread, even if other operators, annotations or Python functions are
+-- between the operator and the launch. Launches outside ATen operators do not count. Calls without
+-- a launch of their own do not count.
 --
 --     aten::linear   [=======================================)
 --     aten::mm           [=================)
@@ -12,18 +12,21 @@
 --     aten::mm           |-----|-----|
 --     aten::linear   |----------------------------|-------|
 --
--- Launch a belongs to aten::mm, launches b and c belong to aten::linear. Both delays of a call are
--- those of its first launch. The first delay runs from the operator's start to the launch's start.
--- The second delay runs from the launch's start to the start of the launch's first activity. It is
--- negative if the clocks of host and GPU disagree by more than the true delay.
+-- Launch a belongs to aten::mm, launches b and c belong to aten::linear. Only the first launch of a
+-- call sets the two delays of the call. The first delay runs from the operator's start to the
+-- launch's start. The second delay runs from the launch's start to the start of the launch's first
+-- activity. The second delay is negative if the clocks of host and GPU disagree by more than the
+-- true delay.
 --
 -- Calls of an operator share a row if the names of their activities (kernels, copies and memsets)
 -- are the same, in the order of their starts. Means are rounded to whole ns.
 --
 -- HTA's get_aten_op_kernels_and_delay differs:
---   * It gives a launch to the ATen operator around it that began last, on any thread.
---   * It adds the calls of earlier ranks to the calls of each rank.
---   * It recognises kernel launches by name, but not those of HIP and of CUDA graphs.
+--   * In HTA, a launch belongs to an ATen operator that was open during the whole launch, even if
+--     the operator is on another thread. If there are several, the one that began last counts.
+--   * The result of a rank also includes the calls of the ranks before it.
+--   * It recognises kernel launches by name. It does not recognise launches of HIP or of CUDA
+--     graphs.
 --   * It leaves out copies and memsets.
 --   * It fails if it finds no launch, or if a launch has no kernel or more than one.
 --
@@ -44,7 +47,7 @@
 CREATE OR REPLACE MACRO op_launch_delay_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL  -- steps to measure [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: the whole trace]
 ) AS TABLE
 WITH RECURSIVE
 picked AS MATERIALIZED (

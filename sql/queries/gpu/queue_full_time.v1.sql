@@ -1,20 +1,21 @@
 -- How long each stream's queue was full, so that the host had to wait.
 --
--- The queue length is that of queue_length_series. A CUDA queue holds about 1024 activities. When
--- it is full, the next launch blocks until an activity starts.
+-- queue_length_series defines the queue length. A CUDA queue holds about 1024 activities. When
+-- it is full, the next launch blocks until an activity starts. A launch that blocks counts in the
+-- queue length from its start, so the length can exceed max_queue_length.
 --
---     launches      abc
---     activities        [a)         [b)       [c)
---     queue_length  123 2           1         0
---     full           xxxxxxxxxxxxxxx    max_queue_length 2, full_ns 15
+--     launches      a b c
+--     activities          [a)       [b)       [c)
+--     queue_length  1 2 3 2         1         0
+--     full            xxxxxxxxxxxxxx    max_queue_length 2, full_ns 14
 --
 -- Every stream with a launched activity has a row. For most streams full_ns is 0. full_frac is a
--- share of the length of the rank's whole trace, even if only some steps are selected. This length
--- runs from the first start to the last end in the trace.
+-- share of the length of the rank's whole trace, even if only some steps are selected. The trace
+-- runs from the first start to the last end of its events.
 --
--- HTA's get_time_spent_blocked_on_full_queue reports one stream per rank: the last of the streams
--- that were ever full. It divides by the time from the first event's start to the last event's
--- start.
+-- HTA's get_time_spent_blocked_on_full_queue reports only one stream per rank: of the streams whose
+-- queue was ever full, the one with the highest number. HTA divides by the time from the first
+-- event's start to the last event's start.
 --
 -- since: 0.1
 -- grain: job, rank, device, stream
@@ -31,7 +32,7 @@
 CREATE OR REPLACE MACRO queue_full_time_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: the whole trace]
     max_queue_length INTEGER := 1024  -- number of activities that fill the queue
 ) AS TABLE
 WITH

@@ -5,16 +5,17 @@
 -- without a launch do not count. If a launch has several activities, as a CUDA graph does, all of
 -- them enter the queue at the same time.
 --
---     launches      a  b  c          d
+--     launches      a b   c          d
 --     activities        [= a =)[b=)[= c =)[d)
---     queue_length  1  21 2    1   0 1    0
+--     queue_length  1 2 1 2    1   0 1    0
 --
 -- Each activity has two rows: one for its launch and one for its start. At the same instant,
 -- launches come before starts, and then the lower event_id comes first. If steps are selected, only
 -- their activities count. Activities of other steps that are still in the queue do not count.
 --
--- The length is below 0 only if an activity starts before its launch begins (is_early_start). It
--- then leaves the queue before it enters, because the clocks of host and device disagree.
+-- The length is below 0 only if an activity starts before its launch begins (is_early_start). Such
+-- an activity leaves the queue before it enters the queue, because the clocks of host and device
+-- disagree.
 --
 -- HTA's get_queue_length_time_series recognises 12 launch functions, none of them for CUDA graphs.
 -- If several rows are at the same instant, HTA's order is arbitrary.
@@ -38,7 +39,7 @@
 CREATE OR REPLACE MACRO queue_length_series_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL  -- steps to measure [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: the whole trace]
 ) AS TABLE
 SELECT
     job,

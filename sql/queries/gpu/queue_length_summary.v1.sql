@@ -1,16 +1,17 @@
--- Queue length of each stream: statistics over points and over time.
+-- Queue length of each stream: statistics over all changes, and the mean over time.
 --
 -- The points are the rows of queue_length_series: one after each launch and one after each activity
--- start. A burst of launches makes many points in little time. Statistics over points therefore say
--- little about the length over time. time_weighted_mean is the mean over time, from the first point
--- to the last.
+-- start. Statistics over points count each point once, regardless of how long the queue keeps its
+-- length. A burst of launches makes many points in little time, so these statistics say little
+-- about the length over time. time_weighted_mean is the mean over time, from the first point to the
+-- last.
 --
---     launches      abc
---     activities        [a)         [b)       [c)
---     queue_length  123 2           1         0
+--     launches      a b c
+--     activities          [a)       [b)       [c)
+--     queue_length  1 2 3 2         1         0
 --
 --     mean                (1 + 2 + 3 + 2 + 1 + 0) / 6 = 1.5
---     time_weighted_mean  (1*1 + 2*1 + 3*2 + 2*12 + 1*10) / 26 = 1.65
+--     time_weighted_mean  (1*2 + 2*2 + 3*2 + 2*10 + 1*10) / 26 = 1.62
 --
 -- Percentiles interpolate linearly between points, as in pandas.
 --
@@ -50,7 +51,7 @@
 CREATE OR REPLACE MACRO queue_length_summary_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL  -- steps to measure [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: the whole trace]
 ) AS TABLE
 SELECT
     job,

@@ -50,7 +50,7 @@
 CREATE OR REPLACE MACRO temporal_breakdown_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL  -- steps to measure [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: the whole trace]
 ) AS TABLE
 WITH
 busy AS (

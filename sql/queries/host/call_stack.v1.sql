@@ -29,10 +29,11 @@
 -- ancestor, like the step in the drawing.
 --
 -- `depth` is the number of callers above the row's event, across threads. `height`, `kernel_count`
--- and `kernel_ns` cover everything that the row's event called, on any thread, even if it has no
--- row.
+-- and `kernel_ns` cover everything that the row's event called, on any thread. They also count
+-- called operations and activities that have no row.
 --
--- Rows are in depth-first order, so names indented by `depth` read as a stack:
+-- Rows are in depth-first order. To show them as a tree, indent each name by its `depth`. The order
+-- in detail:
 --
 --   * Callees on the same thread come first, in order of start. Callees on other threads come after
 --     them.

@@ -4,17 +4,19 @@
 -- shapes, types and strides of its inputs and outputs.
 --
 -- If the trace and the execution trace are recorded together, a call has the same number in both
--- files. In the trace, this number is the "Record function id". The query joins a call and a node
--- if both their numbers and their names are equal. Two nodes of a rank should not have the same
--- number. If they do, the first node counts.
+-- files. The trace calls this number "Record function id", and the execution trace calls it
+-- `rf_id`. The query joins a call and a node if both their numbers and their names are equal. Two
+-- nodes of a rank should not have the same number. If they do, the first of these nodes counts.
 --
--- Older profilers do not write a "Record function id". They write an "External id", which counts
--- the same calls if trace and execution trace began together. The query joins the calls of a rank
--- by "External id" if both conditions hold:
+-- Older profilers do not write a "Record function id". They write an "External id", which is also a
+-- running number of the calls. If the trace and the execution trace began at the same time, the
+-- "External id" of a call is equal to its `rf_id`. The query joins the calls of a rank by "External
+-- id" if both conditions hold:
 --
 --   * No call of the rank has a "Record function id".
---   * More than half of the calls whose id finds a node have the name of that node. Otherwise, the
---     id counts something different, and the rank has no rows.
+--   * Of the calls whose "External id" is the `rf_id` of a node, more than half also have the name
+--     of this node. Otherwise, the query assumes that the two ids number different things, and the
+--     rank has no rows.
 --
 -- With `only_steps`, these conditions are tested on the calls of the selected steps.
 --
@@ -23,8 +25,9 @@
 --     result           a row                      no row
 --
 -- HTA's correlate_execution_trace joins by "External id" alone and does not compare names. HTA
--- returns nothing unless all ids of the execution trace lie within the ids of the trace. So HTA
--- returns nothing if the execution trace was recorded for longer than the trace.
+-- returns nothing if an `rf_id` of the execution trace is below the smallest or above the largest
+-- "External id" of the trace. So HTA returns nothing if the execution trace was recorded for longer
+-- than the trace.
 --
 -- since: 0.1
 -- grain: job, rank, event_id
@@ -61,7 +64,7 @@
 CREATE OR REPLACE MACRO execution_node_ops_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to list [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to list [default: all]
-    only_steps BIGINT[] := NULL  -- steps to list [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL  -- steps to list [default: the whole trace]
 ) AS TABLE
 WITH
 nodes AS (

@@ -4,9 +4,9 @@
 -- continue across threads, as in call_stack: operations of an autograd thread come below the
 -- annotation of the main thread during which they ran. `weight` sets what is measured:
 --
---   * gpu: GPU activities. The stack is the stack of the activity's launch, then the launch, then
---     the activity's short name. If an activity has no known launch, its stack is its short name.
---     The weight is the sum of the activities' durations.
+--   * gpu: GPU activities. The stack consists of the operations around the activity's launch, then
+--     the launch, then the activity's short name. If an activity has no known launch, its stack is
+--     its short name. The weight is the sum of the activities' durations.
 --   * host: host operations. The weight is the sum of their self times. The self time of an
 --     operation is its duration minus the time of everything that it called on its thread.
 --
@@ -23,13 +23,14 @@
 --     host     aten::linear;aten::mm               7
 --     host     aten::linear;aten::mm;launch        3
 --
--- So the weights of gpu add up to the sum of all activities' durations. The weights of host add up
--- to the time that threads spent in operations. Activities that run at the same time each count in
--- full, and threads that run at the same time also each count in full. So the weights below the
+-- With gpu, the weights add up to the sum of all activities' durations. With host, the weights add
+-- up to the time that threads spent in operations. Activities that run at the same time each count
+-- in full, and threads that run at the same time also each count in full. So the weights below the
 -- annotation of a backward pass can exceed the annotation's duration.
 --
--- An operation B can begin inside an operation A and end after A. Then B replaces A on the stack,
--- and the time in which both were open counts for both.
+-- An operation B can begin inside an operation A and end after A. Then B takes the place of A on
+-- the stack when B begins. The time from the start of B to the end of A counts twice: in the self
+-- time of A and in the self time of B.
 --
 -- Names are changed so that flame graph tools can read the stacks: `;` becomes `:`, a control
 -- character becomes a blank, and an empty name becomes `[unknown]`. Stacks that are equal after
@@ -39,8 +40,8 @@
 -- operation or activity includes operations that began in other steps. The time of callees is
 -- subtracted even if the callees began in other steps.
 --
--- After 2,000 operations of one thread, the stack of this thread ends in `…`. The time of deeper
--- operations counts there.
+-- A stack lists at most 2,000 nested operations of one thread. If there are more, `…` stands for
+-- all deeper operations of this thread. Their time counts for the stack with this `…`.
 --
 -- PyTorch's export_stacks has Python frames only.
 --
@@ -49,7 +50,7 @@
 -- returns:
 --   job        VARCHAR  -   run of a program
 --   rank       INTEGER  -   rank of the process
---   stack      VARCHAR  -   names from the outermost in, joined by ;
+--   stack      VARCHAR  -   names, outermost first, joined by ;
 --   weight_ns  BIGINT   ns  gpu: sum of the activities' durations; host: sum of the operations'
 --                           self times
 -- check: weight_ns >= 0
@@ -58,7 +59,7 @@
 CREATE OR REPLACE MACRO folded_stacks_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: the whole trace]
     weight VARCHAR := 'gpu'  -- gpu: time of GPU activities; host: self time of host operations
 ) AS TABLE
 WITH RECURSIVE

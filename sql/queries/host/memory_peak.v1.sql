@@ -4,9 +4,9 @@
 -- memory_timeline shows all of them.
 --
 -- The peak of a device is the first instant with the most bytes allocated. host_stack names
--- everything that was open on the peak's thread at that time, from the outermost in: annotations,
--- Python functions, operators, and runtime and driver calls. op_stack has only the operators, and
--- op is the innermost operator.
+-- everything that was open on the peak's thread at that time, outermost first: annotations, Python
+-- functions, operators, and runtime and driver calls. op_stack has only the operators, and op is
+-- the innermost operator.
 --
 --     reserved    ___________________________
 --     allocated   ____..../\....____            peak at the tip
@@ -30,7 +30,7 @@
 -- or if the first of them ends before the first instant.
 --
 -- With `only_steps`, only instants in the selected steps count. op_stack and host_stack also
--- include what began in other steps.
+-- include operations that began in other steps.
 --
 -- since: 0.1
 -- grain: job, rank, device, device_type
@@ -44,9 +44,9 @@
 --   at_ns                      BIGINT   ns     time of the peak
 --   step                       BIGINT   -      step in which the peak lies; NULL outside steps
 --   op                         VARCHAR  -      innermost operator open at the peak
---   op_stack                   VARCHAR  -      operators open at the peak, from the outermost,
+--   op_stack                   VARCHAR  -      operators open at the peak, outermost first,
 --                                              joined by ;
---   host_stack                 VARCHAR  -      everything open at the peak, from the outermost,
+--   host_stack                 VARCHAR  -      everything open at the peak, outermost first,
 --                                              joined by ;
 --   event_id                   BIGINT   -      event_id of the instant of the peak
 --   op_id                      BIGINT   -      event_id of the innermost operator
@@ -65,7 +65,7 @@
 CREATE OR REPLACE MACRO memory_peak_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL  -- steps to measure [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: the whole trace]
 ) AS TABLE
 WITH
 marks AS MATERIALIZED (

@@ -43,7 +43,7 @@
 CREATE OR REPLACE MACRO memory_timeline_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to show [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to show [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to show [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to show [default: the whole trace]
     bucket_ns BIGINT := NULL  -- ns; length of a bucket [default: every change]
 ) AS TABLE
 WITH

@@ -1,8 +1,8 @@
 -- Host and GPU time of each nn.Module of the model, forward and backward.
 --
 -- A row is one module at one place in the model. A module is an instance of a class, and the
--- profiler numbers the instances of each class. `module` gives the place: the instances around the
--- module's calls, from the outermost in, and then the module itself.
+-- profiler numbers the instances of each class. `module` gives the place. It lists the instances
+-- around the module's calls, outermost first, and then the module itself.
 --
 --   * A module that is called in several other modules has one row per place.
 --   * A module that calls itself has one row per depth.
@@ -30,13 +30,12 @@
 --     whose gradients are computed there
 --
 -- The figures of a module include all modules that run inside it. Figures with `self` in their
--- names do not count the
--- modules inside.
+-- names do not count the modules inside.
 --
--- Everything that a backward pass launches counts as backward. This includes launches in modules
--- that the backward pass calls to compute activations again (checkpoints). If no module is around
--- such a call, the call counts at the place in the model where the module was last called outside
--- backward passes.
+-- Everything that a backward pass launches counts as backward, and everything else counts as
+-- forward. The backward pass can call a module again, to compute its activations again
+-- (checkpoints). What this call launches counts as backward. If no other module is around this
+-- call, the call counts at the place where the same module was last called outside a backward pass.
 --
 -- Activities that belong to no module are in the last row of a rank. In this row, `module` is NULL.
 -- Examples:
@@ -45,7 +44,8 @@
 --   * activities of backward passes whose forward operator is not known
 --   * activities without a known launch
 --
--- So the self times of a rank's rows add up to the sum of the durations of all its activities.
+-- So the activities of a rank are split up completely: the sum of their durations is the sum of
+-- forward_self_kernel_ns and backward_self_kernel_ns over all rows of the rank.
 --
 -- A rank without recorded modules has no rows. Either its profiler ran without stacks (with_stack),
 -- or its profiler is so old that it recorded modules in the arguments of operators.
@@ -58,7 +58,7 @@
 -- returns:
 --   job                         VARCHAR  -      run of a program
 --   rank                        INTEGER  -      rank of the process
---   module                      VARCHAR  -      instances from the outermost in, joined by /
+--   module                      VARCHAR  -      instances as above, outermost first, joined by /
 --   name                        VARCHAR  -      the instance: class and number
 --   depth                       INTEGER  -      number of modules around the module; 0 for the
 --                                               outermost; NULL: no module
@@ -95,7 +95,7 @@
 CREATE OR REPLACE MACRO module_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL  -- steps to measure [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: the whole trace]
 ) AS TABLE
 WITH
 ranks AS (

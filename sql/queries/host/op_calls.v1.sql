@@ -21,16 +21,17 @@
 -- call count, even if their launch began in another step.
 --
 -- `parent_id` is the operation directly around the call on its thread. This operation can also be
--- an annotation or a Python function. `forward_event_id` is set for calls in a backward pass. It is
--- the operator of the forward pass whose gradients the call, or an operator around the call,
--- computes.
+-- an annotation or a Python function.
+--
+-- `forward_event_id` is set for calls in a backward pass. Such a call, or an operator around it,
+-- computes the gradients of an operator of the forward pass. `forward_event_id` is this forward
+-- operator.
 --
 -- HTA's CallGraph also has num_kernels, kernel_dur_sum and kernel_span, with these differences:
 --
 --   * HTA has them for every event, not only for operators.
 --   * In HTA, a step or `## backward ##` of the main thread also counts what the backward thread
---     launches during
---     that step or annotation.
+--     launches during this time.
 --   * HTA counts synchronisations as kernels.
 --   * HTA leaves out stream 0, which AMD GPUs use.
 --   * HTA leaves out Triton operators that have an argument `stream`.
@@ -71,7 +72,7 @@
 CREATE OR REPLACE MACRO op_calls_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to list [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to list [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to list [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to list [default: the whole trace]
     name_contains VARCHAR := NULL,  -- only names that contain this; case matters [default: all]
     min_kernels INTEGER := 0  -- only calls with at least this many GPU activities
 ) AS TABLE

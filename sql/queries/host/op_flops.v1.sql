@@ -6,22 +6,22 @@
 -- only `bytes` is known.
 --
 -- `bytes` is the least that has to move: every operand is read once, and every result is written
--- once. The formulas and their sources are in matrix_products, convolutions, attentions and
--- memory_bound.
+-- once. The formulas and their sources are in sql/relations/operators, in the files
+-- matrix_products.sql, convolutions.sql, attentions.sql and memory_bound.sql.
 --
 -- These operators and operations have no row:
 --
---   * operators with other names
+--   * operators that these files do not list
 --   * operators without recorded shapes (the profiler's record_shapes)
 --   * operators whose shapes do not fit the formula
 --   * operations that torch.compile fused, or that run in a CUDA graph
 --
--- Operators with known cost can be nested. Each of them is in a row, but only rows with
--- `is_counted` can be added up: they contain each computation and each activity once.
+-- Operators that have rows can be nested. Only rows with `is_counted` can be added up: they contain
+-- each computation and each activity once. These operators are counted:
 --
---   * If operators with known operations are nested, the innermost counts.
---   * An operator with only bytes counts if no operator with known cost is inside it, and no
---     operator that counts is around it.
+--   * An operator with known `flops`: if no other operator with known `flops` is inside it.
+--   * An operator without known `flops`: if no other operator that has rows is inside it, and no
+--     counted operator is around it.
 --
 -- For example:
 --
@@ -43,10 +43,10 @@
 --
 -- Unless parameters set the peaks, they are from the view device_peaks, by the trace's device name
 -- and the operands' type. float32 counts as tf32 if one of the row's kernels runs on NVIDIA's
--- tensor cores, which do not support float32. If a peak that is needed is not known:
+-- tensor cores, which do not support float32.
 --
---   * `roofline_frac` is NULL.
---   * `bound` is NULL if `flops` is known.
+-- If a needed peak is not known, `roofline_frac` is NULL. If `flops` of the row is known, `bound`
+-- is then NULL, too. If only `bytes` is known, `bound` is memory even without a peak.
 --
 -- since: 0.1
 -- grain: job, rank, name, input_dims, input_types, concrete_inputs, is_counted
@@ -56,12 +56,12 @@
 --   name                  VARCHAR  -      name of the operator
 --   input_dims            VARCHAR  -      JSON: sizes of each argument
 --   input_types           VARCHAR  -      JSON: type of each argument
---   concrete_inputs       VARCHAR  -      JSON: values of the other arguments; NULL for elementwise
---                                         operators
+--   concrete_inputs       VARCHAR  -      JSON: values of arguments that are numbers; NULL for
+--                                         elementwise operators
 --   is_counted            BOOLEAN  -      whether the row counts in sums of rows
 --   family                VARCHAR  -      matrix product, convolution, convolution backward,
 --                                         attention, attention backward, elementwise or reduction
---   dtype                 VARCHAR  -      number format of the operations: float16, tf32, ...
+--   dtype                 VARCHAR  -      data type of the operations: float16, tf32, ...
 --   is_estimated          BOOLEAN  -      whether flops is only an upper bound
 --   count                 BIGINT   count  calls of the operator
 --   flops                 BIGINT   -      operations of all calls; NULL: only bytes are known
@@ -90,9 +90,10 @@ CREATE OR REPLACE MACRO op_flops_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
     only_steps BIGINT[] := NULL,  -- calls that begin in these steps
-                                  -- [default: all, inside and outside steps]
-    peak_tflops DOUBLE := NULL,  -- peak, in 1e12 operations per second [default: device_peaks]
-    peak_gbps DOUBLE := NULL  -- memory's peak bandwidth, in GB/s [default: device_peaks]
+                                  -- [default: the whole trace]
+    peak_tflops DOUBLE := NULL,  -- peak for all data types, in 1e12 operations per second
+                                 -- [default: the peak of each data type in device_peaks]
+    peak_gbps DOUBLE := NULL  -- peak bandwidth of the memory, in GB/s [default: device_peaks]
 ) AS TABLE
 WITH RECURSIVE
 called AS MATERIALIZED (

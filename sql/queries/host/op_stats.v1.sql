@@ -77,7 +77,7 @@
 CREATE OR REPLACE MACRO op_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL,  -- steps to measure [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL,  -- steps to measure [default: the whole trace]
     by_shape BOOLEAN := false,  -- one row per name, shapes and types, instead of per name
     name_contains VARCHAR := NULL  -- only names that contain this; case matters [default: all]
 ) AS TABLE

@@ -2,13 +2,14 @@
 --
 -- `mfu_frac` is the time that the model's matrix products, convolutions and attention would take at
 -- the device's peak, divided by the step's time. Every operation counts at the peak of its own
--- number format. So the query needs no single peak for a mix of formats:
+-- data type. So the query needs no single peak for a mix of formats:
 --
 --     mfu_frac = (flops in bfloat16 / peak of bfloat16
 --                 + flops in float32 / peak of float32 + ...) / time_ns
 --
 -- op_flops defines which operations an operator has. If operators with known operations are nested,
--- only the innermost counts (see `is_counted` there). The rules are those of PaLM (appendix B):
+-- only the innermost counts (see `is_counted` there). The rules are from appendix B of the PaLM
+-- paper:
 --
 --   * The number of operations follows from shapes.
 --   * Elementwise operators and adding a bias count nothing.
@@ -22,8 +23,8 @@
 -- utilisation). The operations of a call were run again if both conditions hold:
 --
 --   * The call is in a backward pass.
---   * The call, or an operator with known operations around it, records an autograd node of its
---     own, as in a forward pass.
+--   * As in a forward pass, a new autograd node is recorded: by the call itself, or by an operator
+--     around the call whose operations are also known.
 --
 -- The gradient of a gradient also meets these conditions, so it counts only in `hfu_frac`.
 --
@@ -77,7 +78,8 @@ CREATE OR REPLACE MACRO step_mfu_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
     only_steps BIGINT[] := NULL,  -- steps to measure [default: all]
-    peak_tflops DOUBLE := NULL  -- peak, in 1e12 operations per second [default: device_peaks]
+    peak_tflops DOUBLE := NULL  -- peak for all data types, in 1e12 operations per second
+                                -- [default: the peak of each data type in device_peaks]
 ) AS TABLE
 WITH
 called AS MATERIALIZED (

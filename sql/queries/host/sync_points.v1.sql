@@ -8,9 +8,9 @@
 -- calls of HIP, SYCL, Level Zero, MTIA, ... (blocking_calls.sql has the rules). These calls are not
 -- listed:
 --
---   * A call that makes only a stream wait (cudaStreamWaitEvent) or only queries (cudaEventQuery)
---     does not block the host.
---   * cudaMalloc, cudaFree and others do other work, and can block the host in addition.
+--   * cudaStreamWaitEvent and similar calls: a stream waits, not the host.
+--   * cudaEventQuery and similar calls: they ask whether work is done, and do not wait for it.
+--   * cudaMalloc, cudaFree and others: they do other work, and may block the host in addition.
 --
 -- `copy` is a call that copies and blocks the host. The launch of a graph is not a copy. There are
 -- three cases:
@@ -20,12 +20,12 @@
 --     copy's end.
 --   * The copy is from a device into pageable memory. If the trace calls the memory neither
 --     pageable nor pinned, the copy counts if the call returned only after the copy's end.
---   * The copy is from a device to the host, and the next call of the same operator on the same
---     thread waits.
+--   * The copy is from a device to the host, and the next runtime or driver call that the same
+--     operator makes, on the same thread, is a `wait`.
 --
 -- `operator` is an ATen operator around such calls, directly or with other operations in between:
--- aten::item, aten::_local_scalar_dense, aten::nonzero, aten::is_nonzero, aten::to, ... Only calls
--- that wait count: aten::item of a tensor on the CPU does not.
+-- aten::item, aten::_local_scalar_dense, aten::nonzero, aten::is_nonzero, aten::to, ... An
+-- operator counts only if it waits. For example, aten::item of a tensor on the CPU does not count.
 --
 --     1     [=================================)
 --     2       [==============================)
@@ -45,8 +45,8 @@
 --   * `host_ns` is the sum of the durations of all calls of the name.
 --   * `self_ns` is host_ns without the sync points inside. The self_ns of all rows add up to the
 --     time in which threads had a sync point on their stack. The self_ns of waits and copies add up
---     to the time that these calls waited. If another span crosses a call, self_ns counts the call
---     until that span begins.
+--     to the time that these calls waited. If another span begins during a call and ends after the
+--     call, self_ns counts the call only until this span begins.
 --   * `wait_ns` is the part of host_ns in waits and blocking copies.
 --   * `gpu_busy_ns` is the part of wait_ns in which any of the rank's devices ran something. The
 --     rest of wait_ns is waiting while the devices were idle.
@@ -74,11 +74,12 @@
 --   wait_ns           BIGINT   ns     part of host_ns in waits and blocking copies
 --   gpu_busy_ns       BIGINT   ns     part of wait_ns with at least one GPU activity
 --   max_ns            BIGINT   ns     longest call
---   caller            VARCHAR  -      operator directly around the calls; if there are several: the
---                                     one with the most host_ns
---   caller_ns         BIGINT   ns     host_ns of the calls directly in the caller
+--   caller            VARCHAR  -      operator directly around the calls; if there are several, the
+--                                     one with the largest caller_ns
+--   caller_ns         BIGINT   ns     sum of the durations of the calls directly in `caller`
 --   caller_count      BIGINT   count  different operators directly around the calls
---   example_event_id  BIGINT   -      the longest call; of equally long calls, the first
+--   example_event_id  BIGINT   -      the longest call; if several are equally long, the first of
+--                                     them
 -- check: kind IN ('wait', 'copy', 'operator')
 -- check: count > 0 AND max_ns BETWEEN 0 AND host_ns
 -- check: self_ns BETWEEN 0 AND host_ns
@@ -90,7 +91,7 @@
 CREATE OR REPLACE MACRO sync_points_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL  -- steps to measure [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: the whole trace]
 ) AS TABLE
 WITH RECURSIVE
 calls AS MATERIALIZED (

@@ -4,7 +4,7 @@
 -- has one of these kinds:
 --
 --     operator      operators
---     annotation    annotations: code in them that has no span of its own
+--     annotation    annotations, for code in them that has no span of its own
 --     python        Python functions: only traces with stacks have them
 --     runtime       runtime and driver calls that do not wait: launches, ...
 --     sync          runtime and driver calls that wait for the device: names with `synchronize`
@@ -44,8 +44,8 @@
 --   rank              INTEGER  -      rank of the process
 --   pid               VARCHAR  -      id of the process
 --   tid               VARCHAR  -      id of the thread
---   thread_name       VARCHAR  -      last name of the thread in the trace; NULL if the trace has
---                                     no name
+--   thread_name       VARCHAR  -      name of the thread; if the trace has several names for it,
+--                                     the last of these; NULL if the trace has none
 --   role              VARCHAR  -      main, autograd or NULL
 --   start_ns          BIGINT   ns     start of the first span
 --   span_ns           BIGINT   ns     start of the first span to end of the last
@@ -77,7 +77,7 @@
 CREATE OR REPLACE MACRO thread_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
-    only_steps BIGINT[] := NULL  -- steps to measure [default: all, inside and outside steps]
+    only_steps BIGINT[] := NULL  -- steps to measure [default: the whole trace]
 ) AS TABLE
 WITH
 -- A small number for each thread, so that the rows joined below are narrow.

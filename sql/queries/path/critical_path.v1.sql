@@ -1,12 +1,12 @@
 -- The critical path of a step on a rank: the longest chain of dependent work.
 --
 -- `hta-sql critical-path ARCHIVE` (in Python: run.compute_critical_path) computes the path of a
--- step, an annotation or a whole trace, and stores it. This query reads the stored path. Before
--- that, it has no rows.
+-- step, an annotation or a whole trace, and stores it. This query reads the stored path. As long as
+-- no path is stored, the query has no rows.
 --
 -- The path comes from a graph. Each operator, runtime call (such as cudaLaunchKernel) and GPU
--- activity has two nodes, its start and its end. An edge goes from a node to each node that had to
--- wait for it. The path is the chain of edges that takes the most time:
+-- activity has two nodes: its start and its end. If node B had to wait for node A, an edge goes
+-- from A to B. The path is the chain of edges with the largest sum of time_ns:
 --
 --     host    [aten::mm [launch] )[aten::item [cudaStreamSynchronize    ] )
 --     stream                  [===== gemm =====)   [=== copy ===)
@@ -17,7 +17,7 @@
 --     d           kernel_kernel_delay
 --     s           sync_dependency
 --
--- An edge takes time according to its kind:
+-- time_ns of an edge depends on the kind of edge:
 --
 --     operator             self time of an operator or call, or duration of a
 --                          GPU activity
@@ -25,31 +25,34 @@
 --                          activity
 --     kernel_kernel_delay  time from the end of an activity to the start of
 --                          the next activity on its stream
---     sync_dependency      no time; leads from the end of an activity to the
---                          end of the wait for its stream, event or device
---     dependency           no time; leads from one thread's work to another
---                          thread's, or across a pause
+--     sync_dependency      always 0; the edge leads from the end of an
+--                          activity to the end of the call, or to the start
+--                          of the activity, that waited for it
+--     dependency           always 0; the edge leads from one thread's work to
+--                          another thread's work, or across a pause
 --
--- Three kinds of time do not count in the path's time:
---   * A call's wait for the device is a sync_dependency. The activity that it waits for is on the
---     path instead.
+-- start_ns and end_ns of an edge may differ even if its time_ns is 0: edge s in the drawing is 8
+-- columns long, but its time_ns is 0. Three kinds of time therefore do not count in the path's
+-- time:
+--   * A call's wait for the device is a sync_dependency. The activity that the call waits for is on
+--     the path instead.
 --   * A pause between two outermost operators of a thread is a dependency, since the trace records
 --     no work there. critical_path_ranks counts it as host time.
 --   * A launch delay or kernel-kernel delay of 1.5 ms or more is a dependency.
 --
--- The profiler's cuda_sync rows (enable_cuda_sync_events) record which stream waits for which, and
--- what a call waits for. Most traces have none.
--- For waits without such a row, the graph assumes:
+-- The profiler's cuda_sync rows (enable_cuda_sync_events) record which stream waits for which
+-- stream, and what a call waits for. Most traces have no such rows. For waits without such a row,
+-- the graph assumes:
 --   * A call that waits for the device waits for the activity that ended last during the call.
 --   * An activity that begins late waits for the activity that ended last on the device during the
---     delay. It begins late if 100 us or more have passed since all of these ended: its launch, the
---     activity before it on its stream, and its recorded waits.
---   * In a CUDA graph launch, an activity waits for the activity of the same launch that ended last
---     during the delay, however short the delay is.
+--     delay. An activity begins late if it begins 100 us or more after all of these have ended: its
+--     launch, the activity before it on its stream, and its recorded waits.
+--   * An activity of a CUDA graph launch waits for the activity of the same launch that ended last
+--     during the delay, even if the delay is shorter than 100 us.
 --
--- HTA's critical_path_analysis gives edges the same times, but its graph has only one activity per
--- CUDA graph launch. It connects the autograd thread and the training thread only if one thread has
--- names with "autograd" and the other thread has names with "forward".
+-- HTA's critical_path_analysis gives edges the same times, but HTA's graph has only one activity
+-- per CUDA graph launch. HTA connects the autograd thread and the training thread only if one
+-- thread has names with "autograd" and the other thread has names with "forward".
 -- docs/differences-from-hta.md lists the other differences.
 --
 -- since: 0.1
@@ -59,18 +62,18 @@
 --   rank             INTEGER  -   rank of the process
 --   path_window      VARCHAR  -   window of the path: `step N`, `NAME #INSTANCE` or `trace`
 --   position         BIGINT   -   place on the path, from 1
---   event_id         BIGINT   -   event that takes the edge's time; NULL for the two kinds that
---                                 take none
+--   event_id         BIGINT   -   event that takes the edge's time; NULL if edge is dependency or
+--                                 sync_dependency
 --   name             VARCHAR  -   name of the event in event_id
 --   edge             VARCHAR  -   kind of edge, as above: operator, dependency,
 --                                 kernel_launch_delay, kernel_kernel_delay or sync_dependency
---   bound_by         VARCHAR  -   what bounds the edge, as in critical_path_summary: cpu_bound,
+--   bound_by         VARCHAR  -   category of the edge, as in critical_path_summary: cpu_bound,
 --                                 gpu_compute_bound, gpu_communication_bound,
 --                                 gpu_kernel_kernel_overhead, gpu_kernel_launch_overhead or
---                                 data_loading; NULL for the two kinds of edge that take no time
+--                                 data_loading; NULL if edge is dependency or sync_dependency
 --   start_ns         BIGINT   ns  start of the edge
 --   end_ns           BIGINT   ns  end of the edge
---   time_ns          BIGINT   ns  time that the edge takes
+--   time_ns          BIGINT   ns  time of the edge that counts in the path's time, as above
 --   source_event_id  BIGINT   -   event at whose start or end the edge begins
 --   target_event_id  BIGINT   -   event at whose start or end the edge ends
 -- check: position > 0 AND time_ns >= 0

@@ -3,11 +3,14 @@
 -- `hta-sql critical-path ARCHIVE` (in Python: run.compute_critical_path) computes one path over all
 -- ranks of a job, and stores it. This query reads the stored path.
 --
--- The graph joins the graphs of all ranks (see critical_path). Paired collectives and messages (see
--- collectives) connect the ranks, on aligned clocks (see clock_offsets). The path is found
--- backwards in time, from the end of the window. At each node, it goes back to the node with the
--- latest time among those that this node waited for. Delays count in this time (see what_if). If a
--- rank waits in a collective, the path continues on the rank that came last:
+-- The graph joins the graphs of all ranks (see critical_path), on aligned clocks (see
+-- clock_offsets). Two kinds of paired calls (see collectives) connect the ranks: messages, and
+-- collectives that all members leave together.
+--
+-- The query finds the path backwards in time, from the end of the window. Several edges may lead to
+-- a node, one from each node that it waited for. The path goes back along the edge with the largest
+-- sum of two numbers: the time of the edge's source, and the edge's delay (see what_if). Where a
+-- rank waits for another rank, the path therefore runs on the rank that came last:
 --
 --     rank 0   [= forward =)[====== all_reduce ======)[= optimizer =)
 --     rank 1   [======= forward =======)[ all_reduce )[= optimizer =)
@@ -16,8 +19,9 @@
 -- The path covers the window without a gap, so the values of time_frac of a job's window add up to
 -- 1. Time between operators counts as host time here (cpu_bound).
 --
--- A rank with much more of the path than the other ranks holds them up. HTA's path covers only one
--- rank.
+-- If rank_frac is much larger for one rank than for the others, this rank delays the other ranks.
+--
+-- HTA's critical path covers only one rank.
 --
 -- since: 0.1
 -- grain: job, path_window, rank, bound_by
@@ -25,11 +29,11 @@
 --   job          VARCHAR  -      run of a program
 --   path_window  VARCHAR  -      window of the path: `step N`, `NAME #INSTANCE` or `trace`
 --   rank         INTEGER  -      rank of the process
---   bound_by     VARCHAR  -      what bounds the path, as in critical_path_summary; it is
---                                earlier_window while the device is still busy with an earlier
+--   bound_by     VARCHAR  -      category of the time, as in critical_path_summary, or
+--                                earlier_window: the device still runs activities of an earlier
 --                                window
---   time_ns      BIGINT   ns     time on the job's path
---   time_frac    DOUBLE   0-1    share of the path's time
+--   time_ns      BIGINT   ns     time of the rank and category on the job's path
+--   time_frac    DOUBLE   0-1    time_ns / time of the path
 --   rank_frac    DOUBLE   0-1    share of the path's time on this rank, over all values of bound_by
 --   edge_count   BIGINT   count  edges of the path
 -- check: edge_count > 0 AND time_ns >= 0

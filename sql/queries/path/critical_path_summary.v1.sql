@@ -1,7 +1,8 @@
--- Time on each rank's critical path, by what bounds it.
+-- Time on each rank's critical path, by category: host, GPU, communication or delay.
 --
--- `hta-sql critical-path ARCHIVE` (in Python: run.compute_critical_path) computes the paths; see
--- critical_path. The values of time_frac of a path add up to 1. bound_by is one of:
+-- `hta-sql critical-path ARCHIVE` (in Python: run.compute_critical_path) computes the paths and
+-- stores them (see critical_path). The values of time_frac of a path add up to 1. bound_by is one
+-- of these categories:
 --
 --     cpu_bound                   operators and calls on the host
 --     data_loading                PyTorch's DataLoader on the host, and
@@ -14,7 +15,7 @@
 --     gpu_kernel_kernel_overhead  delay from the end of an activity to the
 --                                 start of the next activity on its stream
 --
--- HTA's summary() of a critical path reports percentages.
+-- HTA's summary() of a critical path reports percentages of the path's time.
 --
 -- since: 0.1
 -- grain: job, rank, path_window, bound_by
@@ -22,8 +23,8 @@
 --   job          VARCHAR  -      run of a program
 --   rank         INTEGER  -      rank of the process
 --   path_window  VARCHAR  -      window of the path: `step N`, `NAME #INSTANCE` or `trace`
---   bound_by     VARCHAR  -      what bounds the path, as above
---   time_ns      BIGINT   ns     time on the path
+--   bound_by     VARCHAR  -      category of the time, as above
+--   time_ns      BIGINT   ns     time of the category on the path
 --   time_frac    DOUBLE   0-1    share of the path's time
 --   edge_count   BIGINT   count  edges of the path
 -- check: time_ns >= 0 AND edge_count > 0

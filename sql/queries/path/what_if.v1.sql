@@ -10,8 +10,8 @@
 --     time of a node = maximum over the edges to it of
 --                      (time of the edge's source + delay)
 --
--- With the delays of the trace, this gives the recorded times. A scenario shortens some delays, and
--- all times are then computed again:
+-- With the delays of the trace, this formula gives the recorded times. A scenario shortens some
+-- delays, and then all times are computed again:
 --
 --     communication_at_median  no collective or message is slower than the
 --                              median of its kind in the archive: same name,
@@ -21,30 +21,34 @@
 --     launch_overhead_gone     launch calls take no time, and activities can
 --                              begin as soon as their launch begins
 --     data_loading_gone        data loading takes no time
---     rank_as_median           one rank works no slower than the median rank;
---                              it is the rank with the most time on the job's
---                              path, not counting communication
---     faster                   the subject takes 1/`factor` of its time;
---                              subjects are the names given by `--faster`, and
---                              the three kernels with the most time on the
---                              job's path, with factor 2
+--     rank_as_median           the slowest rank works no slower than the
+--                              median rank; the slowest rank is the one with
+--                              the most time on the job's path, without
+--                              communication
+--     faster                   the subject takes 1/`factor` of its time; the
+--                              subjects are the names given by `--faster`,
+--                              and (with factor 2) the three kernels with the
+--                              most time on the job's path
 --
 -- The column `method` states each scenario's rule. All scenarios assume that the program does the
 -- same work in the same order, and that no node waits for a node that it did not wait for in the
 -- trace.
 --
 -- If a node waits for several nodes, the trace shows the delay only for the node that came last.
--- For a launch that came early, the delay until its activity is assumed to be the median launch
--- delay. For an activity that ended early, the delay until the next activity is assumed to be the
--- median kernel-kernel delay.
+-- For the other nodes, the query assumes these delays, or the recorded time between the two nodes
+-- if that is shorter:
+--   * from a launch to its activity: the median launch delay
+--   * from the end of an activity to the next activity: the median kernel-kernel delay
 --
 -- step_ns and new_step_ns are the longer of two durations:
---   * On the host, the window lasts from when the last rank begins it until the last rank ends it.
---   * On the devices, it lasts until all activities have ended. It begins with the first activity
---     of the rank whose first activity comes last. This duration is the longer one if the host is
---     far ahead.
+--   * on the host: from the moment when all ranks have begun the window to the moment when all
+--     ranks have ended it
+--   * on the devices: from the moment when each rank has begun its first activity of the window to
+--     the moment when all activities of the window have ended. If the host runs far ahead of the
+--     devices, this duration is the longer one.
 --
--- The window begins as recorded in every scenario, so gains in earlier windows do not count.
+-- In every scenario, the window begins at its recorded time. So time that a scenario would save in
+-- earlier windows does not count.
 --
 -- since: 0.1
 -- grain: job, path_window, scenario, subject, factor
