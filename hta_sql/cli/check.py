@@ -11,14 +11,15 @@ from hta_sql.errors import HtaSqlError
 @click.command()
 @archives_argument
 def check(archives: tuple[str, ...]) -> None:
-    """Check that rows are complete and queries keep their promises.
+    """Check that no rows are missing and query results are valid.
 
     \b
     The command checks two things:
       * Each table has as many rows as ingest wrote.
-      * The result of each query is what the query's header promises: it has
-        the columns that the header names, no two rows agree in all columns of
-        the grain, and every row passes the checks.
+      * The result of each query keeps the promises at the top of the query's
+        SQL file. It has the columns under `returns`. Every row has different
+        values in the columns of `grain`. Every row meets the conditions
+        after `check`.
 
     Queries that need a parameter are not checked; a line on stderr names each of them. The exit
     status is 1 if rows are missing or a promise is broken.

@@ -33,7 +33,7 @@ from hta_sql.show.formats import format_of
     "--data-loading",
     multiple=True,
     metavar="TEXT",
-    help="Also count as data loading the annotations whose name contains TEXT; repeatable.",
+    help="Annotations whose name contains TEXT also count as data loading; repeatable.",
 )
 @click.option(
     "--faster",

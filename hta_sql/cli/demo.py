@@ -95,8 +95,8 @@ def demo(ctx: click.Context, out: Path | None, straggler: str, plain: bool, **op
       based_late  the same, with the base time at the end of the file
       absolute    Unix time with three decimals
       integer     Unix time without decimals
-      unpadded    Unix time; the zeros after the point are missing, so that
-                  .5 stands for .005 (as some old versions wrote)
+      unpadded    Unix time with wrong decimals, as some old versions wrote
+                  them: .5 stands for .005
 
     \b
     Example:

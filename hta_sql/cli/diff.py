@@ -65,13 +65,15 @@ def diff(
 
     \b
     A condition of --fail-if is METRIC > LIMIT or METRIC < LIMIT:
-      * METRIC is step_time, gpu_span, gpu_busy, idle, compute, communication,
-        exposed_communication, memory, exposed_memory or kernel_sum, as in
-        step_diff. LIMIT is the difference of TEST from BASE, in %, ns, us,
-        ms or s.
-      * METRIC is kernel_time, transfer, host_time or data_loading. LIMIT is a
-        difference in time per call, in %. The condition holds if at least
-        one row of diff_causes has this cause and this difference.
+      * For times of a step, METRIC is step_time, gpu_span, gpu_busy, idle,
+        compute, communication, exposed_communication, memory, exposed_memory
+        or kernel_sum, as in step_diff. LIMIT is the difference of TEST from
+        BASE, in %, ns, us, ms or s.
+      * For times of single calls, METRIC is kernel_time, transfer, host_time
+        or data_loading, which are causes in diff_causes. LIMIT is a
+        difference in time per call, in %. The condition holds if
+        diff_causes has a row with this metric as its cause and a difference
+        beyond LIMIT.
 
     A condition holds only if the difference is beyond noise. The noise is how much the steps within
     one job vary. Two runs of the same program can differ by more than this noise. To compare a run

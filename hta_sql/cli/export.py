@@ -124,8 +124,8 @@ def export_perfetto_(
 
     A single rank is written as it is in its trace. If there are several ranks, all times of a rank
     are moved by the same amount, onto one clock, so that ranks that wait for each other line up.
-    One more process shows the steps of the job, and which rank came late to collectives. If ingest
-    reads such a file, it sees one trace with the devices of all ranks.
+    A track of its own shows the steps of the job, and which rank came late to collectives. If
+    ingest reads such a file, it sees one trace with the devices of all ranks.
 
     \b
     Example:
@@ -207,8 +207,9 @@ def export_counters_(archives: tuple[str, ...], out: Path, **chosen: Any) -> Non
 def export_sequences_(archives: tuple[str, ...], out: Path, **chosen: Any) -> None:
     """Write a rank's trace with kernel sequences marked.
 
-    It marks operators that launch one of the most frequent kernel sequences, everything inside them
-    on their thread, and everything that they launch. These events get the argument `Patterns`: the
+    The command marks three kinds of events: operators that launch one of the most frequent kernel
+    sequences, everything inside these operators on their thread, and the activities that they
+    launch. These events get the argument `Patterns`: the
     sequence, and how often it occurs. The sequences are those of the query kernel_sequences.
 
     \b

@@ -19,7 +19,7 @@ from hta_sql.show.units import counted, humane
     "--workers",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Groups of ranks to read at the same time. [default: one per core]",
+    help="Files to write at the same time, each from several ranks. [default: one per core]",
 )
 def compact(archive: str, **chosen: Any) -> None:
     """Merge small files, so that queries on many jobs open fewer.
@@ -126,8 +126,8 @@ def usage(archive: str, format: str | None, output: Path | None) -> None:
     The column `part` says what the files of a row are:
       job      files of one job
       results  stored results of many jobs (hta-sql materialize)
-      unnamed  data files that are not part of the archive yet, or not any
-               more: an ingest is writing them, or left them when it was killed
+      unnamed  data files that no query reads: an ingest is still writing
+               them, or was killed, or compact has replaced them
       rest     hta.duckdb, manifests (which list the files) and temporary files
 
     \b

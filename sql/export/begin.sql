@@ -1,11 +1,11 @@
--- Creates the tables that the other files read. They are empty, which means that everything is
--- exported.
+-- Creates the empty tables that the other files fill and read. If the tables stay empty, all events
+-- are exported without changes.
 --
---     export_marks     members of JSON that events get in their arguments: `"critical":1`
---     export_selected  the exported events with their lanes in export_lanes, if not all events are
---                      exported (export_all)
---     export_lanes     threads and streams of a rank, each with its process in the export
---     export_devices   devices with their numbers in the export
+--     export_marks     members of JSON that are added to an event's arguments: `"critical":1`
+--     export_selected  one row per exported event, with its lane in export_lanes. It is read only
+--                      if export_all is false
+--     export_lanes     one row per thread and stream of a rank, with its process in the export
+--     export_devices   one row per device, with its number in the export
 CREATE OR REPLACE TEMP TABLE export_marks (event_id BIGINT, members VARCHAR);
 
 CREATE OR REPLACE TEMP TABLE export_selected (rank INTEGER, event_id BIGINT, lane BIGINT);

@@ -1,4 +1,5 @@
--- export_clocks for a job whose export does not need the clocks of its ranks: an empty table.
+-- Creates export_clocks as an empty table. If the export needs the clocks of the ranks, clocks.sql
+-- replaces the table.
 CREATE OR REPLACE TEMP TABLE export_clocks (
     job VARCHAR,
     rank INTEGER,

@@ -1,5 +1,7 @@
--- How busy the chosen ranks are in each bucket of time, on aligned clocks. These are heatmap's
--- `busy` rows, computed with the clocks that are already known.
+-- One row per chosen rank and bucket of time: the fraction of the bucket in which the rank is busy.
+--
+-- Times are on aligned clocks. heatmap has the same rows with the kind `busy`. Here they are
+-- computed with the known clocks in export_clocks.
 CREATE OR REPLACE TEMP TABLE export_buckets AS
 WITH
 activities AS MATERIALIZED (

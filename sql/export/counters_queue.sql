@@ -1,4 +1,4 @@
--- Lengths of a rank's queues as counters, one line per row of queue_length_series.
+-- The lengths of a rank's queues as counters, one line per row of queue_length_series.
 WITH
 series AS (
     SELECT

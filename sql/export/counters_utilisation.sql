@@ -1,5 +1,8 @@
--- The share of time that a rank is busy, as a counter in %, one line per row of export_buckets. The
--- times in export_buckets are on the reference rank's clock.
+-- The share of time in which a rank is busy, in %, as a counter: one line per row of
+-- export_buckets.
+--
+-- The counter is drawn at the process of the rank's first device. The times in export_buckets are
+-- on the reference rank's clock.
 WITH
 processes AS (
     SELECT new_pid

@@ -1,5 +1,4 @@
--- The process of each device in the export, where its counters are drawn, for the ranks in
--- export_batch.
+-- One row per device of the ranks in export_batch: the process that shows the device's counters.
 CREATE OR REPLACE TEMP TABLE export_device_processes AS
 SELECT rank, device, min(new_pid) AS new_pid
 FROM export_lanes

@@ -1,5 +1,5 @@
--- The devices of the chosen ranks. If several ranks are exported together, the devices get
--- consecutive numbers over all of them.
+-- Adds one row per device of the chosen ranks. If several ranks are exported together, the devices
+-- are numbered consecutively over all chosen ranks. Otherwise a device keeps its number.
 INSERT INTO export_devices
 SELECT
     rank,

@@ -5,11 +5,10 @@
 --   * export_from_id, export_until_id: first event of the range, and the event after the last
 --   * export_base_ns: the time from which time stamps are counted
 --   * export_all: false if only the events in export_selected are exported
---   * export_in_place: whether metadata stays among the events
---
--- If several ranks are exported together, export_rank_digits is appended to the ids that join
--- events of one rank, and export_shift_ns is added to time stamps. An id of 0 joins nothing and
--- stays.
+--   * export_in_place: false if events of metadata are left out
+--   * export_rank_digits: digits that are appended to the ids that join events of a rank. An id of
+--     0 joins nothing and does not change. (NULL: only one rank is exported)
+--   * export_shift_ns: added to time stamps (NULL: 0)
 WITH
 lanes AS (
     SELECT pid, tid, new_pid
@@ -39,7 +38,7 @@ picked AS (
         ON l.pid IS NOT DISTINCT FROM e.pid AND l.tid IS NOT DISTINCT FROM e.tid
     LEFT JOIN numbers AS n
         ON n.device = CASE
-            -- A Triton operator reports the device that it ran for, but it is a host event.
+            -- A Triton operator is a host event, although it reports a device.
             WHEN is_host_op(e.cat) THEN NULL
             WHEN e.name = '[memory]' THEN device_of_memory(e.args)
             ELSE e.device

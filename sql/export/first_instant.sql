@@ -1,5 +1,7 @@
--- When a job begins on the reference rank's clock. This is the start of its first activity, as in
--- kernel_timeline. If it has no activities, it is the start of its first span.
+-- The time at which a job begins, on the reference rank's clock.
+--
+-- This is the start of the job's first activity, as in kernel_timeline. If the job has no
+-- activities, this is the start of its first span.
 WITH
 activities AS (
     SELECT a.rank, min(a.start_ns) AS start_ns

@@ -1,6 +1,7 @@
--- The events of the ranks in export_batch that overlap a window of aligned time. If the window is
--- NULL, all events count. With export_kernels_only, only GPU activities count. An arrow between two
--- events is exported with both ends if its first end is in the window.
+-- One row per event of the ranks in export_batch that overlaps a window of aligned time.
+--
+-- If the window is NULL, the query takes all events. With export_kernels_only, it takes only GPU
+-- activities. If the first end of an arrow is in the window, both ends have rows.
 CREATE OR REPLACE TEMP TABLE export_selected AS
 WITH
 of_rank AS MATERIALIZED (

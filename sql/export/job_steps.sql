@@ -1,5 +1,7 @@
--- The steps of the job, from the first chosen rank's start to the last one's end: name, start and
--- end as in the file, and arguments, one row per step.
+-- One row per step of the job: name, start and end on the clock of the exported file, and
+-- arguments.
+--
+-- A step lasts from its first start on a chosen rank to its last end on a chosen rank.
 SELECT
     concat('step ', s.step) AS name,
     min(s.start_ns + r.shift_ns) AS start_ns,

@@ -1,10 +1,11 @@
--- Who made the others wait in collectives. Each row covers the time from the second-to-last arrival
--- to the last arrival at a collective that a chosen rank took part in. Short times are left out
--- (export_least_late_ns).
+-- One row per collective in which ranks waited for a last rank, if a chosen rank took part in it.
+--
+-- A row covers the time from the second-to-last arrival to the last arrival (late_ns). If this is
+-- shorter than export_least_late_ns, there is no row.
 --
 -- All ranks leave the collective together. So the last rank's call is shorter than the
--- second-to-last rank's by the time between their arrivals, and no clock is needed for that.
--- Messages and collectives with a root do not count, as in stragglers.
+-- second-to-last rank's call by late_ns. No clock is needed for that. Messages and collectives with
+-- a root do not count, as in stragglers.
 WITH
 arrivals AS (
     FROM last_arrivals(export_members, export_clocks)

@@ -1,12 +1,15 @@
--- Threads and streams of the ranks in export_batch, each with its process in the export.
+-- One row per thread or stream of the ranks in export_batch, with its process in the export.
 --
--- A lane belongs to a device if it has activities. A lane without activities, such as one with rows
--- of synchronisations, also belongs to a device if another lane of its process has activities, and
--- no lane of the process has host calls but no activities. Each lane is judged on its own, since a
--- host process and a device can both be process 1.
+-- A lane belongs to a device in two cases:
+--   * The lane has activities.
+--   * The lane has no activities, such as a lane with only synchronisations. Another lane of its
+--     process has activities. No lane of the process has host calls without activities.
 --
--- If several ranks are exported together, the process of a device is the device's new number, and
--- other processes are counted from export_first_pid. Otherwise all processes keep their numbers.
+-- Each lane is tested on its own, because a host process and a device can both have the number 1.
+--
+-- If several ranks are exported together, the process of a device is the device's new number. Other
+-- processes are numbered from export_first_pid. If one rank is exported, all processes keep their
+-- numbers.
 CREATE OR REPLACE TEMP TABLE export_lanes AS
 WITH
 lanes AS (

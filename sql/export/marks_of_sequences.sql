@@ -1,6 +1,7 @@
--- Marks a rank's operators that have the most frequent sequences of kernels. All host events inside
--- them on their thread, and their GPU activities, are marked too. The mark is the sequence and its
--- count.
+-- Marks a rank's operators that launch one of the most frequent sequences of kernels.
+--
+-- The host events inside such an operator on its thread, and its GPU activities, get the same mark.
+-- The mark is the sequence and its count.
 --
 -- Variables: export_min_length.
 INSERT INTO export_marks

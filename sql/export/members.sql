@@ -1,4 +1,5 @@
--- The calls of a job's collectives, paired once for all files that read them.
+-- One row per call of the job's collectives and messages. All other files read this table, so that
+-- the calls are paired only once.
 CREATE OR REPLACE TEMP TABLE export_members AS
 SELECT
     job,

@@ -1,5 +1,6 @@
--- What a rank's trace says about the used threads and processes, one line each. Lines about
--- processes are only written if processes keep their numbers.
+-- One line per metadata event of a rank about a thread or process that has exported events.
+--
+-- Lines about processes are written only if processes keep their numbers.
 WITH
 used AS (
     SELECT n.*, l.new_pid

@@ -1,11 +1,13 @@
--- The events of the ranks in export_batch that belong to the exported step.
+-- One row per event of the ranks in export_batch that belongs to the exported step.
 --
---   * Operators, calls and activities belong to the step that they have in all queries.
---   * Other host events belong to the step if they begin in a span of the step.
---   * Other events of a device belong to the step if they begin from the start of the step's first
---     activity on the device to the end of its last one.
---   * An annotation on a device also belongs to the step if its host annotation does.
---   * An arrow between two events is exported with both ends if its first end belongs to the step.
+--   * An operator, call or activity belongs to its step in host_ops or gpu_activities.
+--   * Any other host event belongs to the step if it begins in a span of the step.
+--   * Any other event of a device belongs to the step if it begins in the device's time of the
+--     step. This time is from the start of the step's first activity to the end of its last
+--     activity on the device, with both instants.
+--   * An annotation on a device also belongs to the step if its host annotation belongs to the
+--     step.
+--   * If the first end of an arrow is a host event of the step, both ends belong to the step.
 CREATE OR REPLACE TEMP TABLE export_selected AS
 WITH
 spans AS (

@@ -1,6 +1,9 @@
--- The processes of a rank by name and place, one line each, if several ranks are exported together:
--- `rank 3: python 41037`, and below it `rank 3: GPU 3`. Names from the trace are used if it has
--- any.
+-- Up to three lines per process of a rank: its name, its place and its labels. These lines are used
+-- if several ranks are exported together.
+--
+-- Processes with a name or a main thread come first, such as `rank 3: python 41037`. Devices
+-- follow, such as `rank 3: GPU 3`, and then all other processes. If the trace has a name for a
+-- process, the line uses this name.
 WITH
 said AS (
     SELECT

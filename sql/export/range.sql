@@ -1,4 +1,4 @@
--- The first and the last exported event of a rank.
+-- One row: the event_id of a rank's first and last exported event (NULL if there is none).
 SELECT min(e.event_id) AS first_id, max(e.event_id) AS last_id
 FROM events AS e
 WHERE getvariable('export_all')

@@ -1,11 +1,14 @@
--- The ranks of the job, and how far each one's time stamps are moved.
+-- One row per rank of the job: how far the rank's time stamps are moved (shift_ns).
 --
--- All time stamps of a rank are moved by the same amount, so that what the rank measured stays
--- exact. The amount is the offset of its clock in the middle of its exported time. drift_ns is how
--- far the clock drifts from there to either end of that time.
+-- All time stamps of a rank are moved by the same amount, so that all times within the rank stay
+-- exact. The amount is the offset of the rank's clock in the middle of the rank's exported time. If
+-- only one rank is exported, the amount is 0. drift_ns is how far the clock drifts from the middle
+-- to either end of this time.
 --
--- Variables: export_ranks, the chosen ranks; export_window_from_ns and export_window_until_ns on
--- the reference rank's clock, NULL if there is no window.
+-- Variables:
+--   * export_ranks: the chosen ranks
+--   * export_window_from_ns, export_window_until_ns: the window on the reference rank's clock
+--     (NULL: no window)
 CREATE OR REPLACE TEMP TABLE export_ranks AS
 WITH
 of_step AS (

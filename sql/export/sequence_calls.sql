@@ -1,4 +1,5 @@
--- What can lie in these operators: a rank's host events, and its activities by their launches.
+-- One row per event of a rank that can lie in an operator: a host event or a launched activity. An
+-- activity lies where its launch lies.
 CREATE OR REPLACE TEMP TABLE export_calls AS
 SELECT
     job,

@@ -1,4 +1,4 @@
--- The most frequent sequences of a rank's operators, as in kernel_sequences.
+-- One row per frequent kernel sequence of a rank's operators, as in kernel_sequences.
 CREATE OR REPLACE TEMP TABLE export_sequences AS
 SELECT operator, sequence, count
 FROM kernel_sequences(

@@ -1,6 +1,7 @@
--- The time of the exported step, on each rank's own clock. The host's spans of the step have no
--- device. For each device, the time is from the first start of the step's activities to their last
--- end.
+-- One row per span of the exported step on a rank's host, and one per device of the rank.
+--
+-- Times are on each rank's own clock. In the host's rows, device is NULL. A device's row lasts from
+-- the first start of the step's activities to their last end.
 CREATE OR REPLACE TEMP TABLE export_spans AS
 SELECT s.rank, NULL::BIGINT AS device, s.start_ns, s.end_ns
 FROM steps AS s

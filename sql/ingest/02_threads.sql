@@ -1,11 +1,14 @@
--- The threads of the host, and which of them run the training loop or its backward passes.
+-- One row per thread of the host, with its place on a line of threads.
 --
--- Adding its shift to each thread's times puts the threads one behind the other, on a line. One
--- number then gives both thread and instant. Usually one line holds all threads. If time stamps are
--- decades apart, the threads' times together take more than 64 bits, and there are several lines.
+-- has_steps and has_autograd show which threads run the training loop or its backward passes.
+--
+-- If each thread's shift_ns is added to its times, the threads lie one after the other on a line.
+-- One number then gives both thread and instant. Usually one line holds all threads. If time stamps
+-- are decades apart, the threads' times together take more than 64 bits. The threads then lie on
+-- several lines.
 --
 -- Ids of threads are cut before they are grouped, as in trace_events. Names are not cut, because
--- `autograd::` may stand behind the cut.
+-- `autograd::` may stand after the cut.
 CREATE OR REPLACE TEMP TABLE threads AS
 WITH
 spans AS (
@@ -34,7 +37,7 @@ on_lines AS (
     SELECT
         row_number() OVER () AS thread,
         *,
-        -- One more, so that the end of a thread and the start of the next never meet.
+        -- 1 ns more, so that the end of a thread and the start of the next thread never meet.
         end_ns + 1 - start_ns AS length_ns,
         (sum(length_ns) OVER (ROWS UNBOUNDED PRECEDING) // (1::HUGEINT << 61))::INTEGER AS line
     FROM found

@@ -1,13 +1,17 @@
--- The operators that autograd has numbered, and the profiler's arrows between passes.
+-- One row per operator that autograd has numbered.
 --
--- Autograd numbers the operators that the backward pass will go through. A forward operator carries
--- the number that comes next. Its backward operators carry the same number, and autograd's own
--- number for the forward thread. Several forward operators can carry the same number. The last one
--- to begin is meant, because the operators that it calls already carry the number after it.
+-- Autograd gives a sequence number to each operator that the backward pass will go through. A
+-- forward operator carries the number that autograd gives next. Its backward operators carry the
+-- same number, and autograd's own number for the forward thread (fwd_thread_id). If several forward
+-- operators carry a number, the last one to begin has taken it. Operators that begin after that
+-- carry the next number.
 --
 --     forward    [aten::linear 7  [aten::t 7]  [aten::addmm 8]  ]
 --     backward                          [AddmmBackward0 8]  [TBackward0 7]
 --                                        of aten::addmm      of aten::t
+--
+-- The drawing shows operators with their sequence numbers. aten::linear and aten::t carry 7.
+-- TBackward0 belongs to aten::t, which began last.
 
 CREATE OR REPLACE TEMP TABLE numbered_ops AS
 SELECT
@@ -23,8 +27,9 @@ JOIN threads
     AND threads.tid IS NOT DISTINCT FROM e.tid
 WHERE e.ph = 'X' AND is_operator(e.cat) AND e.sequence_number >= 0;
 
--- The profiler's own arrows, each from the start of a forward operator to the start of its backward
--- operator. If an id is used again, the end of an arrow belongs to the last start up to then.
+-- One row per end of the profiler's own arrows. An arrow leads from the start of a forward operator
+-- (`ph` is s) to the start of its backward operator (`ph` is f). If several arrows have the same
+-- id, each f belongs to the last s at or before it.
 CREATE OR REPLACE TEMP TABLE flow_ends AS
 SELECT e.id, e.ph, threads.thread, e.start_ns
 FROM trace_events AS e

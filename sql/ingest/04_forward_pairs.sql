@@ -1,7 +1,9 @@
--- Which thread autograd may mean by each of its own numbers for threads, the likeliest pair first.
+-- One row per fwd_thread_id, autograd's own number for a thread, and thread that it may stand for.
 --
--- Pairs that more of the profiler's arrows connect come first. Among equal ones, those come first
--- in which the thread has used more of the sequence numbers that backward operators ask for.
+-- The most likely pair comes first. flow_count is the number of the profiler's arrows that connect
+-- a pair; pairs with more arrows come first. match_count decides between pairs with equally many
+-- arrows. It is the number of sequence numbers that backward operators with this fwd_thread_id
+-- carry, and that the thread had used before.
 WITH
 first_uses AS (
     SELECT thread, sequence_number, min(start_ns) AS start_ns
@@ -16,7 +18,7 @@ last_asked AS (
     FROM numbered_ops
     WHERE fwd_thread_id > 0
     GROUP BY fwd_thread_id, sequence_number
-    -- Nor does one that is asked for together with more than 100 different thread numbers.
+    -- A sequence number that occurs with more than 100 values of fwd_thread_id identifies none.
     QUALIFY count(*) OVER (PARTITION BY sequence_number) <= 100
 ),
 matches AS (
@@ -35,7 +37,7 @@ backward_at AS (
     FROM numbered_ops
     WHERE fwd_thread_id > 0
     GROUP BY fwd_thread_id, thread, start_ns
-    -- Nor does an instant that more than 100 thread numbers share.
+    -- An instant that more than 100 values of fwd_thread_id share identifies none of them.
     QUALIFY count(*) OVER (PARTITION BY thread, start_ns) <= 100
 ),
 flows AS (

@@ -1,6 +1,11 @@
--- The forward operator of each operator of a backward pass. It has the same sequence number, is on
--- the thread that autograd means, and is the last such operator to begin before the backward one.
--- numbered_ops.sql has a drawing.
+-- One row per operator of a backward pass whose forward operator is known: forward_id.
+--
+-- The forward operator is found by three conditions:
+--   * It has the same sequence number as the backward operator.
+--   * It is on the thread that autograd means (forward_threads).
+--   * It is the last such operator to begin before the backward operator.
+--
+-- 03_numbered_ops.sql has a drawing.
 CREATE OR REPLACE TEMP TABLE forward_ops AS
 WITH
 asking AS (
@@ -9,7 +14,7 @@ asking AS (
     JOIN forward_threads ON forward_threads.fwd_thread_id = backward.fwd_thread_id
     WHERE backward.fwd_thread_id > 0
 ),
--- If several begin at the same time, the innermost counts.
+-- If several operators begin at the same time, the innermost one counts.
 candidates AS (
     SELECT
         thread,

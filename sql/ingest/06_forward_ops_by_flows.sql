@@ -1,8 +1,9 @@
--- The forward operators of backward ones by the profiler's arrows, for traces in which autograd's
--- numbers lead to none.
+-- Adds one row per backward operator to which an arrow of the profiler leads.
+--
+-- This file runs only for traces in which autograd's numbers lead to no forward operator at all.
 INSERT INTO forward_ops
 WITH
--- One row per instant, because any number of arrows and operators may begin at the same time.
+-- One row per thread and instant, because any number of arrows and operators may begin together.
 ops_at AS (
     SELECT
         threads.thread,

@@ -1,4 +1,6 @@
--- The spans that take part in call stacks, with their times on a line of threads.
+-- One row per span that takes part in call stacks, with its times on a line of threads.
+--
+-- 02_threads.sql describes these lines.
 CREATE OR REPLACE TEMP VIEW host_spans AS
 SELECT
     e.event_id,

@@ -1,4 +1,4 @@
--- The steps of the trace, in the order in which they begin.
+-- One row per step of the trace, in the order in which the steps begin.
 SELECT
     step_number(name) AS step,
     start_ns,

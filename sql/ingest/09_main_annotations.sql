@@ -1,7 +1,10 @@
--- The main thread's annotations during which autograd's threads work for it. These are autograd's
--- own, `## backward ##`, or the steps if the main thread has none. The innermost comes last.
+-- One row per annotation of the main thread during which autograd's threads work for this thread.
 --
--- The main thread is the one with the steps. If several threads have steps, none is the main one.
+-- These annotations are autograd's own, `## backward ##`. If the main thread has none of them, they
+-- are its steps. Inner annotations come after outer ones.
+--
+-- The main thread is the thread with the steps. If several threads have steps, no thread is the
+-- main thread, and there are no rows.
 WITH
 main AS (
     SELECT max(thread) AS thread

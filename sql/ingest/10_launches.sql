@@ -1,7 +1,8 @@
--- The runtime or driver call that launched each GPU activity, by correlation id, with its thread,
--- times, step, operator and annotation.
+-- One row per correlation id of GPU activities: the runtime or driver call that launched them, with
+-- its thread, times, step, operator and annotation.
 --
--- This table is separate from gpu_activities, so that the rows to sort are narrow.
+-- DuckDB sorts the calls to find the launch of each correlation id. It does so here, and not in
+-- gpu_activities, because the rows here are narrow.
 CREATE OR REPLACE TEMP TABLE launches AS
 SELECT
     correlation,
@@ -21,7 +22,7 @@ WHERE is_runtime_call(cat)
       FROM trace_events
       WHERE ph = 'X' AND is_gpu_activity(cat)
   )
--- If several calls carry one correlation id, the outermost is the launch.
+-- If several calls carry the same correlation id, the outermost call is the launch.
 QUALIFY row_number() OVER (
     PARTITION BY correlation
     ORDER BY start_ns, dur_ns DESC, event_id

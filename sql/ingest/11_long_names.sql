@@ -1,6 +1,8 @@
--- Kind and short name of GPU activities with long names, from the whole name. The cut name is not
--- enough, because most of a long name is template arguments. It is used only for names of more than
--- 64 kB, which no known kernel has.
+-- One row per cut name of GPU activities with long names: the kind and the short name.
+--
+-- Both are found from the whole name. The cut name is not enough, because most of a long name is
+-- template arguments. If the whole name has more than 64 kB, the cut name is used. No known kernel
+-- has such a long name.
 CREATE OR REPLACE TEMP TABLE long_names AS
 WITH
 found AS (

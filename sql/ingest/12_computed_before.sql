@@ -1,8 +1,10 @@
--- For each GPU activity, how long its device had computed before it (`computed_before_ns`) and, if
--- the activity is not computation, during it (`hidden_ns`). Rows are in the order of the table
--- gpu_activities.
+-- One row per GPU activity, in the order of the table gpu_activities.
+--
+--     computed_before_ns  how long the device computed between the start of the trace and start_ns
+--     hidden_ns           how long the device computed during the activity; NULL if the activity is
+--                         computation
 WITH
--- Instants at which computation begins, or for which the computation until then is needed.
+-- Instants at which a computation begins, or up to which the computing time is needed.
 moments AS (
     SELECT
         device,
@@ -16,7 +18,8 @@ moments AS (
     FROM activity_spans
     WHERE kind <> 'computation'
 ),
--- As in covered_until, each computation adds its part past the latest end before it.
+-- As in covered_until, each computation adds the part that lies after the latest end of all earlier
+-- computations.
 reached AS (
     SELECT
         *,

@@ -1,7 +1,8 @@
--- GPU activities with their kind, the call that launched them and its step, in no fixed order.
+-- One row per GPU activity, with its kind, its launch and the launch's step, in no fixed order.
 --
--- Rows with details are wide. They are the left side of every join, so that DuckDB holds only the
--- other side in memory and streams these rows. For the same reason they are not sorted here.
+-- The rows are wide. They are the left side of every join, because DuckDB streams the left side and
+-- holds the right side in memory. A sort would hold the wide rows in memory, too. So Python orders
+-- them (hta_sql/ingestion/gpu_activities.py).
 WITH
 activities AS (
     SELECT
@@ -33,7 +34,7 @@ activities AS (
     FROM trace_events AS e
     WHERE e.ph = 'X' AND is_gpu_activity(e.cat)
 ),
--- Arguments of a collective's operator that its kernels lack. No operator has the external id 0.
+-- Arguments that a collective's operator has and its kernels lack. No operator has external id 0.
 groups AS (
     SELECT
         external_id,
@@ -80,7 +81,7 @@ SELECT
     CASE WHEN a.kind = 'memory' THEN a.name ELSE a.short_name END AS short_name,
     a.start_ns,
     a.dur_ns,
-    -- computed_before.sql finds these two, since they need all activities of a device.
+    -- 12_computed_before.sql finds these two, because they need all activities of a device.
     NULL::BIGINT AS computed_before_ns,
     NULL::BIGINT AS hidden_ns,
     launches.step,

@@ -5,7 +5,7 @@ SELECT
     NULL::VARCHAR AS job,
     NULL::INTEGER AS rank,
     NULL::VARCHAR AS kind,                   -- execution_trace or memory_timeline
-    NULL::VARCHAR AS file_id,                -- name of the file's Parquet files
+    NULL::VARCHAR AS file_id,                -- name of the Parquet files that hold it
     NULL::VARCHAR AS path,                   -- the source file
     NULL::BIGINT AS file_bytes,
     NULL::BIGINT AS modified_ns,             -- when the source file was last written

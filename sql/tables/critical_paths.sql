@@ -1,23 +1,23 @@
--- One row per window of a job whose critical paths were computed. A row counts as long as all its
--- traces are still in the archive.
+-- One row per job and window with computed critical paths. A window is a step, an annotation or the
+-- whole trace. A row counts as long as its traces are in the archive and are not ingested again.
 --
 -- reads: traces
 CREATE OR REPLACE MACRO critical_paths_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
-    NULL::VARCHAR AS path_window,        -- step N, an annotation and its instance, or trace
+    NULL::VARCHAR AS path_window,        -- step N, annotation and instance, or trace
     NULL::VARCHAR AS path_id,            -- name of its Parquet files
     NULL::INTEGER[] AS ranks,            -- ranks that have the window
     NULL::VARCHAR[] AS trace_ids,        -- trace_id of these ranks' traces
-    NULL::VARCHAR[] AS data_loading,     -- names of annotations that count as data loading
+    NULL::VARCHAR[] AS data_loading,     -- names, or parts of names, of data-loading annotations
     NULL::BIGINT AS node_count,
     NULL::BIGINT AS edge_count,
-    NULL::BIGINT AS left_out_count,      -- edges back in time, left out if the graph has a cycle
+    NULL::BIGINT AS left_out_count,      -- edges removed to break cycles; they go back in time
     NULL::VARCHAR AS hta_sql_version,
     NULL::TIMESTAMP AS computed_at
 WHERE false;
 
--- The archive's critical paths, without those of traces that were ingested again.
+-- The archive's critical paths. A path counts only if none of its traces was ingested again.
 CREATE OR REPLACE VIEW critical_paths AS
 FROM critical_paths_schema()
 UNION ALL BY NAME

@@ -9,8 +9,8 @@ SELECT
     NULL::VARCHAR AS ph,           -- phase: X span, i instant, s/f flow, M metadata, C counter
     NULL::VARCHAR AS cat,          -- category, as the trace names it
     NULL::VARCHAR AS name,
-    NULL::VARCHAR AS pid,          -- process id; of GPU rows, the device's index
-    NULL::VARCHAR AS tid,          -- thread id; of GPU rows, the stream's id
+    NULL::VARCHAR AS pid,          -- process id; on GPU rows, the device's index
+    NULL::VARCHAR AS tid,          -- thread id; on GPU rows, the stream's id
     NULL::BIGINT AS start_ns,      -- Unix time if the trace records it; NULL for metadata
     NULL::BIGINT AS dur_ns,        -- duration of a span; NULL for other events
     NULL::BIGINT AS end_ns,        -- start_ns + dur_ns
@@ -21,12 +21,12 @@ SELECT
     NULL::BIGINT AS external_id,   -- id that joins an operator and its activities
     NULL::BIGINT AS stream,
     NULL::BIGINT AS device,
-    NULL::BIGINT AS record_function_id,  -- of operators and annotations: joins execution traces
+    NULL::BIGINT AS record_function_id,  -- joins operators and annotations to execution_nodes
     NULL::BIGINT AS sequence_number,     -- sequence number of autograd
-    NULL::BIGINT AS fwd_thread_id,       -- of backward operators: thread of the forward one
-    NULL::VARCHAR AS input_dims,         -- JSON: sizes of each argument; the next two are JSON too
-    NULL::VARCHAR AS input_types,
-    NULL::VARCHAR AS concrete_inputs,
+    NULL::BIGINT AS fwd_thread_id,       -- backward operator: autograd's id of the forward thread
+    NULL::VARCHAR AS input_dims,         -- JSON: sizes of each argument
+    NULL::VARCHAR AS input_types,        -- JSON: type of each argument
+    NULL::VARCHAR AS concrete_inputs,    -- JSON: values of numbers, "" for tensors
     NULL::VARCHAR AS args,         -- JSON: all arguments, as in the trace
     NULL::VARCHAR AS more          -- JSON: the other keys of Chrome's format; Kineto writes none
 WHERE false;
@@ -49,7 +49,7 @@ WHERE list_contains(
 
 -- Events from the files of `hta-sql compact`, which hold several ranks of a job.
 --
--- If a rank is ingested again, it has a file of its own. Its rows here no longer count.
+-- If a rank is ingested again, the rank gets a file of its own. Its rows here no longer count.
 CREATE OR REPLACE VIEW events_by_job AS
 FROM events_schema()
 UNION ALL BY NAME

@@ -1,4 +1,5 @@
--- Every node of PyTorch's execution traces: inputs and outputs of operators and annotations.
+-- One row per node of PyTorch's execution traces: an operator or annotation with its inputs and
+-- outputs.
 --
 -- reads: attachments, job_of_file, rank_of_file
 CREATE OR REPLACE MACRO execution_nodes_schema() AS TABLE
@@ -9,12 +10,12 @@ SELECT
     NULL::BIGINT AS node_id,
     NULL::BIGINT AS parent_id,            -- node_id of the caller; NULL for the root
     NULL::VARCHAR AS name,
-    NULL::BIGINT AS record_function_id,   -- id that joins operators; NULL for process and threads
+    NULL::BIGINT AS record_function_id,   -- id that joins host_ops; NULL for process and threads
     NULL::BIGINT AS sequence_number,      -- of autograd; joins forward and backward operators
     NULL::BIGINT AS scope,                -- 0 operator, 1 backward function, 7 annotation
     NULL::BIGINT AS thread_id,            -- PyTorch's number of the thread, not the system's
     NULL::BIGINT AS forward_thread_id,    -- of backward operators: thread of the forward one
-    NULL::BIGINT AS forward_parent_id,    -- of backward operators: node_id on that thread
+    NULL::BIGINT AS forward_parent_id,    -- of backward operators: node_id open on that thread
     NULL::VARCHAR AS op_schema,           -- such as aten::mm(Tensor self, Tensor mat2) -> Tensor
     NULL::VARCHAR AS kernel_backend,      -- backend of a generated kernel, such as triton
     NULL::VARCHAR AS kernel_file,         -- file of a generated kernel

@@ -15,8 +15,8 @@ SELECT
     NULL::BIGINT AS start_ns,
     NULL::BIGINT AS dur_ns,
     NULL::BIGINT AS end_ns,
-    NULL::BIGINT AS computed_before_ns,     -- time with computation on its device before start_ns
-    NULL::BIGINT AS hidden_ns,              -- the same within dur_ns; NULL for computation
+    NULL::BIGINT AS computed_before_ns,     -- computing time of its device before start_ns
+    NULL::BIGINT AS hidden_ns,              -- computing time within dur_ns; NULL for computation
     NULL::BIGINT AS step,                   -- step in which its launch began
     NULL::BIGINT AS correlation,
     NULL::BIGINT AS external_id,
@@ -26,8 +26,8 @@ SELECT
     NULL::VARCHAR AS launch_tid,
     NULL::BIGINT AS launch_start_ns,
     NULL::BIGINT AS launch_end_ns,
-    NULL::BIGINT AS op_id,                  -- innermost operator around its launch: event_id
-    NULL::BIGINT AS annotation_id,          -- innermost host annotation around its launch: event_id
+    NULL::BIGINT AS op_id,                  -- event_id of the innermost operator around launch_id
+    NULL::BIGINT AS annotation_id,          -- event_id of the innermost annotation around launch_id
     NULL::BIGINT AS bytes,                  -- bytes of a copy or memset
     NULL::DOUBLE AS bandwidth_gbps,         -- as the trace reports it, 1e9 bytes per second
     NULL::BIGINT[] AS grid,                 -- blocks in x, y, z
@@ -50,7 +50,7 @@ SELECT
     NULL::VARCHAR AS process_group_desc,
     NULL::VARCHAR AS process_group_ranks,   -- as the trace writes it, perhaps shortened
     NULL::BIGINT AS group_start_rank,       -- first rank of a regular group
-    NULL::BIGINT AS group_stride,           -- distance between its ranks; -1: none
+    NULL::BIGINT AS group_stride,           -- distance between its ranks; -1: no regular group
     NULL::BIGINT AS src_rank,               -- of a receive: rank that sends
     NULL::BIGINT AS dst_rank,               -- of a send: rank that receives
     NULL::BIGINT AS seq,                    -- sequence number in the process group
@@ -75,7 +75,7 @@ WHERE list_contains(
 
 -- GPU activities from the files of `hta-sql compact`, which hold several ranks of a job.
 --
--- If a rank is ingested again, it has a file of its own. Its rows here no longer count.
+-- If a rank is ingested again, the rank gets a file of its own. Its rows here no longer count.
 CREATE OR REPLACE VIEW gpu_activities_by_job AS
 FROM gpu_activities_schema()
 UNION ALL BY NAME

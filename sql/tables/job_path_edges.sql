@@ -1,4 +1,4 @@
--- The critical path of a job through its ranks, one row per edge.
+-- One row per edge of the critical path of a job and window. The path goes through the job's ranks.
 --
 -- reads: critical_paths, job_of_file
 CREATE OR REPLACE MACRO job_path_edges_schema() AS TABLE
@@ -11,9 +11,9 @@ SELECT
     NULL::VARCHAR AS bound_by,
     NULL::BIGINT AS event_id,            -- event that takes the time; NULL: none
     NULL::VARCHAR AS name,
-    NULL::BIGINT AS collective_id,       -- of a transfer: its collective, as in collectives
-    NULL::BIGINT AS start_ns,            -- on the lowest rank's clock
-    NULL::BIGINT AS time_ns              -- time from start_ns until the next edge
+    NULL::BIGINT AS collective_id,       -- of a transfer: collective_id as in collectives
+    NULL::BIGINT AS start_ns,            -- on aligned clocks; own clock if it cannot be aligned
+    NULL::BIGINT AS time_ns              -- time from start_ns to the start_ns of the next edge
 WHERE false;
 
 -- The archive's critical paths through all ranks of a job.

@@ -1,4 +1,4 @@
--- Every change in a memory timeline (torch.profiler's raw export), in the order of the file.
+-- One row per change in a memory timeline (torch.profiler's raw export), in the order of the file.
 --
 -- reads: attachments, job_of_file, rank_of_file
 CREATE OR REPLACE MACRO memory_events_schema() AS TABLE

@@ -1,13 +1,15 @@
--- The graph of each rank and window with a computed critical path, one row per edge.
+-- One row per edge of the graph of a rank and window whose critical path was computed.
 --
 -- `edge` is the kind of edge:
 --
 --     operator             an operator, call or GPU activity runs
---     dependency           the target waits for the source; takes no time on a path
+--     dependency           the target waits for the source; the edge takes no time
 --     kernel_launch_delay  from a launch to the start of its GPU activity
 --     kernel_kernel_delay  from the end of a GPU activity to the next start on its stream
---     sync_dependency      a call, stream or collective waits for a GPU activity
---     order                the source came long before it was needed; is on no path
+--     sync_dependency      a call or stream waits for a GPU activity
+--     order                the source came before it was needed; on no rank's path
+--
+-- In job_path_edges, a sync_dependency can also lead from a rank to a collective that waits for it.
 --
 -- reads: critical_paths, job_of_file, rank_of_file
 CREATE OR REPLACE MACRO path_edges_schema() AS TABLE
@@ -32,7 +34,7 @@ SELECT
     NULL::BIGINT AS delay_ns             -- least time from the source to the target
 WHERE false;
 
--- The graphs of the archive's critical paths.
+-- The graphs in which the archive's critical paths were found.
 --
 -- A data file counts only as long as critical_paths names it.
 CREATE OR REPLACE VIEW path_edges AS

@@ -1,4 +1,4 @@
--- Every piece of input that could not be used, one row per piece.
+-- One row per piece of input that could not be used.
 --
 -- reads: attachments, job_of_file, rank_of_file, traces
 CREATE OR REPLACE MACRO quarantine_schema() AS TABLE
@@ -14,7 +14,7 @@ SELECT
     NULL::BOOLEAN AS is_cut        -- whether `bytes` is only a part
 WHERE false;
 
--- The input that could not be used, of the archive's traces and attachments.
+-- The pieces of the archive's traces and attachments that could not be used.
 CREATE OR REPLACE VIEW quarantine AS
 FROM quarantine_schema()
 UNION ALL BY NAME

@@ -1,4 +1,5 @@
--- The stored results of queries, one row per job and query: only results of its current traces.
+-- One row per job and query whose result is stored. A result counts only if it was computed from
+-- the job's current traces.
 --
 -- reads: traces, traces_hash_of
 CREATE OR REPLACE MACRO stored_results_schema() AS TABLE
@@ -6,13 +7,13 @@ SELECT
     NULL::VARCHAR AS job,
     NULL::VARCHAR AS query,                  -- query with its version, such as job_summary_v1
     NULL::VARCHAR AS file_id,                -- name of the Parquet file; it can hold several jobs
-    NULL::VARCHAR AS traces_hash,            -- hash of the traces from which it was computed
+    NULL::VARCHAR AS traces_hash,            -- hash of the traces that the result was computed from
     NULL::BIGINT AS row_count,
     NULL::VARCHAR AS hta_sql_version,
     NULL::TIMESTAMP AS computed_at
 WHERE false;
 
--- The archive's stored results, without those of jobs whose traces changed since.
+-- The archive's stored results. A result counts only if its job's traces did not change since.
 CREATE OR REPLACE VIEW stored_results AS
 FROM stored_results_schema()
 UNION ALL BY NAME

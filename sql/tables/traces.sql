@@ -1,4 +1,5 @@
--- One row per source file. A trace is in the archive if and only if its row is here.
+-- One row per trace, which is one source file. A trace is in the archive if and only if its row is
+-- here.
 CREATE OR REPLACE MACRO traces_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
@@ -16,7 +17,7 @@ SELECT
     NULL::BIGINT AS host_op_count,
     NULL::BIGINT AS start_ns,                -- first span's start
     NULL::BIGINT AS end_ns,                  -- last span's end
-    NULL::VARCHAR AS time_format,            -- relative or absolute time stamps, with base or unit
+    NULL::VARCHAR AS time_format,            -- such as: relative to base; absolute, nanoseconds
     NULL::BIGINT AS base_ns,                 -- time added to every time stamp
     NULL::VARCHAR AS rank_source,            -- given, distributedInfo, file name or order
     NULL::INTEGER AS world_size,

@@ -1,4 +1,4 @@
--- Times that a window would take under different assumptions, one row per assumption.
+-- One row per window and what-if: the time that the window would take under an assumption.
 --
 -- reads: critical_paths, job_of_file
 CREATE OR REPLACE MACRO what_if_times_schema() AS TABLE
@@ -7,14 +7,14 @@ SELECT
     NULL::VARCHAR AS path_window,
     NULL::VARCHAR AS scenario,           -- name of the file in sql/critical_path/what_if
     NULL::VARCHAR AS subject,            -- name or rank that is changed; NULL: all
-    NULL::DOUBLE AS factor,              -- how many times faster it is
+    NULL::DOUBLE AS factor,              -- how many times faster the subject is
     NULL::BIGINT AS edge_count,          -- edges of the graph that change
     NULL::BIGINT AS step_ns,             -- time that the window takes, as recorded
-    NULL::BIGINT AS new_step_ns,         -- time that it would take
+    NULL::BIGINT AS new_step_ns,         -- time that the window would take
     NULL::VARCHAR AS method              -- assumption, in words
 WHERE false;
 
--- The assumed times of the archive's windows.
+-- The what-if times of the archive's windows.
 --
 -- A data file counts only as long as critical_paths names it.
 CREATE OR REPLACE VIEW what_if_times AS

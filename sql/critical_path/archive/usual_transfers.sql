@@ -1,4 +1,7 @@
--- How long the transfer of each kind of collective and message takes: the median over all jobs.
+-- One row per kind of collective and message: the median of its transfers in all jobs.
+--
+-- Collectives and messages are of the same kind if name, dtype, numbers of elements and number of
+-- members are equal.
 CREATE OR REPLACE TEMP TABLE usual_transfers AS
 SELECT
     name,

@@ -1,5 +1,7 @@
--- The nodes of all ranks on one clock, if collectives show how the ranks' clocks differ. Otherwise
--- a node keeps its rank's time.
+-- One row per node of the job's ranks, with its time on the reference rank's clock.
+--
+-- If collectives do not show how a rank's clock differs, its nodes keep the times of the rank's own
+-- clock.
 CREATE OR REPLACE TEMP TABLE job_points AS
 WITH
 clocks AS (

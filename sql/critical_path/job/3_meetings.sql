@@ -1,13 +1,19 @@
--- Where ranks wait for each other. A collective or message moves on when its last member has come.
+-- One row per call of a collective or message in which ranks wait for each other.
 --
--- Each one gets a node of its own, `meeting`, at the start of its last member. The time from there
--- to a member's end is the transfer. There is a meeting only if all members are in the graph, and
--- only for messages and for collectives that all members leave together: a broadcast's root waits
--- for no other rank.
+-- Such a collective or message moves on when its last member has come. It gets a node of its own,
+-- `meeting`, at the start of its last member. The time from the meeting to a member's end is the
+-- transfer.
 --
---     rank 0   [========================)     from rank 1's start to both ends: the transfer
+-- A collective or message has a meeting only under these conditions:
+--   * All its members are in the graph.
+--   * It is a message, or a collective that all members leave together. In other collectives, such
+--     as a broadcast, the root waits for no other rank.
+--
+--     rank 0   [========================)
 --     rank 1                  [=========)
 --     meeting                 |
+--
+-- In the drawing, the transfer of both ranks lasts from rank 1's start to their common end.
 CREATE OR REPLACE TEMP TABLE job_meetings AS
 WITH
 members AS (

@@ -1,7 +1,11 @@
--- The edges of all ranks and of their meetings, which the job's path and every "what if" use.
+-- One row per edge of the job's graph: the edges of all ranks and of their meetings. The job's path
+-- and every what-if use these rows.
 --
--- The columns are those of path_edge_rows, and `number` is from 0. A member of a meeting no longer
--- has the edge of its own duration, since that includes the time that it waited.
+-- rank and collective_id are added to columns of path_edge_rows. `number` starts at 0.
+--
+-- If a call has a meeting, two edges replace the edge of the call's own duration, which includes
+-- the time that the rank waited. One edge leads from the call's start to the meeting. The other
+-- edge leads from the meeting to the call's end.
 CREATE OR REPLACE TEMP TABLE job_edges AS
 WITH
 edges AS (

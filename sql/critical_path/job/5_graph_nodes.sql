@@ -1,4 +1,4 @@
--- The nodes of the job's graph; those of meetings are last.
+-- One row per node of the job's graph. The nodes of meetings come last.
 CREATE OR REPLACE TEMP TABLE job_graph_nodes AS
 SELECT node, rank, lane, is_start, at_ns
 FROM job_points

@@ -1,4 +1,4 @@
--- Adds a rank's graph to the graph of its job.
+-- Adds the graph of a rank to job_rank_edges and job_nodes.
 INSERT INTO job_rank_edges BY NAME
 SELECT
     getvariable('path_rank') AS rank,

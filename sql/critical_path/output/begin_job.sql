@@ -1,4 +1,6 @@
--- The graphs of a job's ranks, one after the other, with nodes numbered over all ranks.
+-- Creates the empty tables to which add_rank.sql adds the graphs of a job's ranks.
+--
+-- The nodes of all ranks are numbered consecutively, rank after rank.
 CREATE OR REPLACE TEMP TABLE job_nodes (
     rank INTEGER,
     node BIGINT,

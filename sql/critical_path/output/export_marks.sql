@@ -1,4 +1,4 @@
--- Marks the events on a rank's path in an export of the rank.
+-- Marks the events on the critical path of a rank, for an export of this rank.
 --
 -- Variables: path_job, path_rank, path_window.
 INSERT INTO export_marks

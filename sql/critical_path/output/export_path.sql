@@ -1,14 +1,16 @@
--- The path of a rank in Chrome's trace format, one line per event. The path has a track of its own,
--- which is filled where an edge takes time on the path. Each step from one lane to another is an
--- arrow.
+-- One line in Chrome's trace format per event that shows the path of a rank.
+--
+--   * Each edge that takes time on the path is a span on the path's own track.
+--   * Each edge `dependency`, `kernel_launch_delay` and `sync_dependency` between two events is an
+--     arrow. An arrow is two events, one per end.
 WITH
 path AS (
     FROM rank_path(
         getvariable('path_job'), getvariable('path_rank'), getvariable('path_window')
     )
 ),
--- An arrow binds to the span that is open at its instant. At the instant of its end, a span is no
--- longer open, so the arrow is 1 ns earlier.
+-- The end of an arrow binds to the span that is open at that instant. At the instant of its own
+-- end, a span is no longer open. There the end of the arrow is 1 ns earlier.
 arrows AS (
     SELECT
         p.position,

@@ -1,5 +1,9 @@
--- Selects all events of a rank, except spans of operators, calls and GPU activities that are not
--- marked.
+-- Selects the events of a rank for an export of the critical path.
+--
+-- Three kinds of events are selected:
+--   * all marked events
+--   * all events that are not spans
+--   * the host's annotations and Python functions
 INSERT INTO export_selected
 SELECT e.rank, e.event_id, NULL AS lane
 FROM events AS e

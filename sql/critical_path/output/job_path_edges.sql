@@ -1,8 +1,12 @@
--- The job's path as it is stored. Every instant of the window is bound by something.
+-- One row per edge of the job's path, as it is stored. Each instant of the window has a `bound_by`.
 --
--- An edge without `bound_by` gets one here. Time between operators counts as the host's, and a
--- delay behind another stream as that stream's. Time before a device has finished an earlier window
--- counts as that window's.
+-- An edge without `bound_by` gets one here, by the first of these rules that fits:
+--
+--     gpu_kernel_launch_overhead  a launch delays an activity
+--     gpu_kernel_kernel_overhead  an earlier activity of this or another stream delays an activity
+--     gpu_communication_bound     a rank waits at a meeting
+--     earlier_window              a device has not finished an earlier window
+--     cpu_bound                   all other time, such as the time between operators
 SELECT
     getvariable('path_window') AS path_window,
     p.position,

@@ -1,5 +1,7 @@
--- A rank's graph as it is stored. path_positions has the numbers of the edges on its path, in
--- order.
+-- One row per edge of a rank's graph, as it is stored.
+--
+-- path_positions has the numbers of the edges on the rank's path, in order. All other edges have
+-- the position NULL.
 SELECT
     getvariable('path_window') AS path_window,
     p.position,

@@ -1,10 +1,16 @@
--- What the host did in the window: operators, runtime or driver calls, and data loading.
+-- One row per span of the host in the window: operators, runtime or driver calls, and data loading.
 --
--- A window belongs to one rank and is given by the variables path_job, path_rank, path_start_ns and
--- path_end_ns. What began in the window belongs to it. path_loading has the names, or parts of the
--- names, of annotations in which data is loaded; everything inside them counts as data loading.
+-- Variables:
+--   * path_job, path_rank: the rank of the window
+--   * path_start_ns, path_end_ns: the window. A span belongs to the window in which it begins.
+--   * path_loading: names, or parts of names, of annotations in which data is loaded
 --
--- Spans of length zero take and bound no time. They are left out, unless they launch an activity.
+-- A span counts as data loading (is_loading) in two cases:
+--   * It is an annotation of path_loading.
+--   * Its innermost annotation (annotation_id) is an annotation of path_loading.
+--
+-- A span of length zero takes no time and bounds no time. It is left out unless it launches an
+-- activity.
 CREATE OR REPLACE TEMP TABLE path_spans AS
 WITH
 host AS (
@@ -44,7 +50,8 @@ SELECT
         AS is_loading,
     h.event_id IN (FROM launches) AS is_launch,
     is_runtime_call(h.cat) AND waits_for_device(h.name) AS is_wait,
-    -- A thread that asks again and again whether an event has come waits for it.
+    -- An EventQuery call asks whether an event has come. A thread that waits for the event repeats
+    -- the call.
     is_runtime_call(h.cat) AND coalesce(regexp_matches(h.name, '^(cuda|cu|hip)EventQuery$'), false)
         AS is_poll
 FROM host AS h

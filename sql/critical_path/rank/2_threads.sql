@@ -1,8 +1,11 @@
--- The window's threads: which one trains, and which run autograd's backward passes for it.
+-- One row per thread of the window: whether it trains, and whether it runs backward passes.
 --
--- The training thread is the thread of the window's annotation (path_pid, path_tid). For a whole
--- trace it is the thread with the steps. If there are no steps, it is the thread with the most
--- spans outside backward passes.
+-- The training thread (is_training) is the first of these that exists:
+--   * the thread of the window's annotation (path_pid, path_tid), which a whole trace does not have
+--   * the thread with the steps
+--   * the thread with the most spans outside backward passes
+--
+-- is_autograd is true if any span of the thread belongs to a backward pass.
 CREATE OR REPLACE TEMP TABLE path_threads AS
 WITH
 threads AS (

@@ -1,9 +1,16 @@
--- The window's GPU activities: those that its spans launched. Activities without a launch in the
--- trace belong to the window if they began in it.
+-- One row per GPU activity of the window: an activity that one of the window's spans launched.
 --
--- `turn` numbers them, one stream after the other, in the order in which they began.
--- previous_end_ns is the end of the activity before it on its stream, even if that one belongs to
--- another window.
+-- An activity without a launch in the trace also belongs to the window if it began in the window.
+--
+--     turn             number of the activity, one stream after the other, in order of start
+--     previous_id      the previous activity on its stream, which may be of another window
+--     previous_end_ns  the end of that previous activity
+--     is_waited_for    the activity is a copy that had to wait, and its call waited for the copy
+--
+-- is_waited_for is true under these conditions:
+--   * The copy blocks the host (blocks_host) and is not part of a CUDA graph.
+--   * The previous activity on its stream did not end before the copy's launch began.
+--   * The copy ended less than 100 us after the call, which allows for disagreeing clocks.
 CREATE OR REPLACE TEMP TABLE path_activities AS
 WITH
 of_rank AS (

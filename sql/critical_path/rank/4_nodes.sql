@@ -1,10 +1,12 @@
--- The nodes of the graph: the beginnings and ends of spans and activities, then those of the
--- window.
+-- One row per node of the graph: the start and the end of each span, each activity and the window.
 --
 -- Nodes are numbered from 0: thread after thread, then stream after stream, each in order of time.
--- If a thread has several points at the same instant, ends come before beginnings, and outer
--- beginnings before inner ones. Spans of length zero lie in the spans that begin at the same
--- instant. The window's two nodes have no event.
+-- The window's two nodes come last and have no event.
+--
+-- Points of a thread at the same instant are in this order:
+--   * ends of spans that began earlier, inner spans before outer spans
+--   * starts of spans that end later, outer spans before inner spans
+--   * starts and ends of spans of length zero. These lie in the spans that begin at this instant.
 CREATE OR REPLACE TEMP TABLE path_nodes AS
 WITH
 points AS (

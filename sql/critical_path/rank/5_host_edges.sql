@@ -1,13 +1,16 @@
--- What a thread does in order: an edge from each of its points to the next.
+-- One row per edge from a point of a thread to the thread's next point.
 --
--- Inside an operator, each stretch of time belongs to the operator itself or to one inside it. The
--- edge takes that time. The end of a call that waits for a device takes no time, since the activity
--- that it waits for takes it. Between outermost spans nothing is known to run: the edge is a
--- dependency, which takes no time.
+-- Inside an outermost span, each stretch of time belongs to one operator or call: the innermost one
+-- around it. The edge takes that time. Two kinds of edges take no time:
+--   * The edge to the end of a call that waits for a device. The activity that the call waits for
+--     takes that time.
+--   * The edge between two outermost spans, a `dependency`. Nothing is known to run there.
 --
 --     aten::linear    [===================)
 --     aten::addmm         [==========)
---     edges           |---|----------|----|- - |      linear, addmm, linear, dependency
+--     edges           |---|----------|----|- - |
+--
+-- The edges in the drawing belong to linear, addmm and linear. The last edge is a dependency.
 CREATE OR REPLACE TEMP TABLE path_host_edges AS
 WITH
 points AS (
@@ -22,7 +25,7 @@ points AS (
     FROM path_nodes AS n
     WHERE n.thread IS NOT NULL
 ),
--- The span around a beginning is the last span that began one level further out.
+-- The span around a start is the last span that began one level further out.
 sought AS (
     SELECT level, node, event_id AS outer_id, false AS is_sought
     FROM points

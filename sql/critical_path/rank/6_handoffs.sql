@@ -1,12 +1,16 @@
--- Where one thread continues when another one has stopped: training and autograd's backward passes.
+-- One row per edge from a thread that has stopped to the thread that continues.
 --
--- The training thread waits while autograd's threads run a backward pass, and those threads wait
--- for the next pass. If an outermost span ends on one of these threads, and the next one begins on
--- another, the other thread has waited: the edge is a dependency, which takes no time.
+-- The threads are the training thread and autograd's threads. The training thread waits while
+-- autograd's threads run a backward pass. Autograd's threads wait for the next backward pass.
+--
+-- If an outermost span ends on one of these threads, and the next one begins on another thread, the
+-- other thread has waited. The edge is a dependency, which takes no time.
 --
 --     training     [== loss ==)                        [== optimizer ==)
 --     autograd                 [== AddmmBackward0 ==)
 --     edges                   -|                     -|
+--
+-- The drawing has two edges: loss to AddmmBackward0, and AddmmBackward0 to optimizer.
 CREATE OR REPLACE TEMP TABLE path_handoffs AS
 WITH
 levels AS (

@@ -1,19 +1,21 @@
--- Which GPU activities host calls wait for, and which ones activities wait for after a stream wait.
+-- One row per wait for a GPU activity (source_id), by a host call or another activity (target_id).
 --
 -- The profiler's cuda_sync rows record which stream or event a call waits for. An event stands for
--- all work that its stream had been given before cudaEventRecord. A stream wait holds up the first
--- activity that the stream is given after cudaStreamWaitEvent.
+-- all work that its stream had been given before cudaEventRecord. cudaStreamWaitEvent holds up the
+-- first activity that the waiting stream is given after this call.
 --
 --     launch     [a)        [b)
 --     host          [record)   [wait)   [c)
 --     stream 7      [== a ===)[= b =)
---     stream 20              |              [c)       c waits for a, not for b
+--     stream 20              |              [c)
 --
--- If there are no such rows, or if they refer to nothing in the window, a call is taken to wait for
--- the activity that ended last during the call.
+-- In the drawing, c waits for a, which was launched before the record. c does not wait for b.
 --
--- A copy can keep the host waiting. If the copy itself had to wait, its own call waits for it. If
--- it did not, the call's time is the call's own.
+-- If no cuda_sync row gives an activity for a waiting call, the query assumes that the call waits
+-- for the activity that ended last during the call.
+--
+-- A copy can keep the host waiting. If the copy itself had to wait, its call waits for the copy. If
+-- the copy did not have to wait, the time belongs to the call.
 CREATE OR REPLACE TEMP TABLE path_waits AS
 WITH
 sync_rows AS (
@@ -40,7 +42,7 @@ calls AS (
       AND h.correlation IN (
           SELECT correlation FROM sync_rows UNION ALL SELECT record_correlation FROM sync_rows
       )
-    -- Of calls with the same id, the outermost one.
+    -- If several calls have the same id, the outermost call counts.
     QUALIFY row_number() OVER (
         PARTITION BY h.correlation ORDER BY h.start_ns, h.dur_ns DESC, h.event_id
     ) = 1
@@ -64,7 +66,8 @@ streams AS (
     SELECT DISTINCT device, stream
     FROM path_activities
 ),
--- The streams and times for which the last activity given by then is needed.
+-- Each sync needs the last activity that a stream had been given at an instant: the stream and the
+-- instant.
 asked AS (
     SELECT sync, device, stream, call_ns AS at_ns
     FROM syncs
@@ -79,8 +82,8 @@ asked AS (
     FROM syncs
     WHERE name IN ('Event Sync', 'Stream Wait Event') AND record_ns <= call_ns
 ),
--- A stream runs activities in the order in which it is given them, so the last one has the highest
--- turn.
+-- A stream runs activities in the order in which it is given them. So the last activity has the
+-- highest turn.
 before_then AS (
     SELECT device, stream, launch_start_ns AS at_ns, 0 AS phase, turn, NULL AS sync
     FROM path_activities
@@ -128,15 +131,15 @@ answers AS (
     LEFT JOIN next_given AS n ON n.sync = s.sync
     LEFT JOIN path_activities AS target ON target.turn = n.target_turn
 ),
--- If the target continued long before the source ended, by more than clocks can disagree, it did
--- not wait for the source.
+-- A target did not wait for the source if it continued 100 us or more before the source ended.
+-- Clocks do not disagree that much.
 told AS (
     SELECT source_id, target_id, is_of_host
     FROM answers
     WHERE late_ns < 100000
 ),
--- Without such a row, a call waits for the activity that ended last during the call, if it had been
--- launched before.
+-- The waiting calls for which no cuda_sync row gives an activity. Such a call waits for the
+-- activity that ended last during the call, if this activity had been launched before the call.
 untold AS (
     SELECT event_id, start_ns, end_ns
     FROM path_spans

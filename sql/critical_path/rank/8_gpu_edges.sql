@@ -1,22 +1,28 @@
--- Why each activity began when it did, and how long it ran.
+-- One row per edge that shows why a GPU activity began when it did, or how long it ran.
 --
--- An activity can wait for its launch, for the activity before it on its stream, and for what its
+-- Edges of waiting host calls (path_waits) are here, too.
+--
+-- An activity can wait for its launch, for the previous activity on its stream, and for what its
 -- stream was made to wait for. The last of these to come is its reason.
 --
 --     launch                [c)
---     stream     [=== b ===)       [== c ==)          the delay since its launch
---     stream     [=== b =============)[== c ==)       the delay since the one before
+--     stream     [=== b ===)       [== c ==)
+--     stream     [=== b =============)[== c ==)
+--
+-- The drawing shows two cases of one stream. In the first case, c has the delay since its launch.
+-- In the second case, c has the delay since the end of b.
 --
 -- Special cases:
---   * If the activity before it belongs to an earlier window, the reason is outside this window.
---   * A delay of 100 us or more, also counted from the end of the launch, has another reason.
---     Traces rarely record which stream waits for which. So the reason is the activity that ended
---     last on any stream of the device, if one ended during the delay.
---   * In a CUDA graph, which is launched as a whole, that holds for delays of any length.
+--   * If the previous activity belongs to an earlier window, the reason is outside this window.
+--   * A delay of 100 us or more, counted from the reason and from the end of the launch, has
+--     another reason. Traces rarely record which stream waits for which. So the reason is the
+--     activity that ended last on any stream of the device, if it ended during the delay.
+--   * In a CUDA graph, which is launched as a whole, the reason is the activity of this graph that
+--     ended last, if it ended during the delay. The delay may have any length.
 --   * A delay of 1.5 ms or more does not count as a delay of launch or stream, and takes no time.
 --
--- What an activity also waited for, but which came earlier, is an edge `order`. It is on no path.
--- `why` is what makes the activity wait: launch or stream.
+-- If the launch or the previous activity is not the reason, its edge is an `order`, which is on no
+-- rank's path. `why` is what makes the activity wait: launch or stream.
 CREATE OR REPLACE TEMP TABLE path_gpu_edges AS
 WITH
 nodes AS (
@@ -24,8 +30,9 @@ nodes AS (
     FROM path_nodes
     GROUP BY event_id
 ),
--- The activity that ended last before an activity began, on the device and in the same graph.
--- Activities of length zero do not count, since one could be the activity itself.
+-- For each activity, the activity that ended last before its start: on its device (on_device), and
+-- in its launch of a graph (in_graph). Activities of length zero do not count, because the activity
+-- itself could be one.
 moments AS (
     SELECT device, stream, launch_id, is_of_graph, end_ns AS at_ns, 0 AS phase, event_id
     FROM path_activities
@@ -110,7 +117,7 @@ FROM reasons AS r
 JOIN nodes AS n ON n.event_id = r.event_id
 JOIN nodes AS launch ON launch.event_id = r.launch_id
 UNION ALL BY NAME
--- The activity before can belong to an earlier window and then has no node.
+-- If the previous activity belongs to an earlier window, it has no node.
 SELECT
     previous.last AS source,
     n.first AS target,

@@ -1,24 +1,30 @@
--- All edges of the window, with what bounds them, and the delay of each target after its source.
+-- One row per edge of the window, with what bounds its time, and the delay of the target.
 --
--- A node comes after everything that it waits for, and after the delay that is then left:
+-- A node comes after everything that it waits for, and after the remaining delay of each edge:
 --
 --     target = the latest of (source + delay) over its edges
 --
--- This holds exactly for the recorded times. With other delays it gives the times that would
--- result.
+-- This holds exactly for the recorded times. With other delays, the formula gives the times that
+-- would result.
 --
--- The usual delay is the median of its kind: from launches to activities that waited for nothing
--- else, and from an activity to the next one that had been launched long before. The source that
--- was expected last, by its time plus the usual delay, gets the whole delay. The other sources had
--- time to spare, and the trace does not record how late they could have come. An edge from one of
--- them, if it has a `why`, gets the usual delay, or the time to the target if that is shorter.
--- Without a `why` it gets the time from the latest source to the target. A node that waits for
--- nothing in the window comes when it came.
+-- The usual delay is a median. There are two kinds:
+--   * from launches to activities that waited for nothing else
+--   * from an activity to the next one on its stream, if that had been launched long before
+--
+-- The delays of a target's edges are:
+--   * An edge from outside the window gets the whole delay. The target keeps its recorded time.
+--   * If there is no such edge, the edge from the source that was expected last gets the whole
+--     delay. This source has the latest sum of its time and the usual delay.
+--   * The other sources had time to spare. The trace does not record how late they could have come.
+--     An edge from one of them with a `why` gets the usual delay, or the time to the target if that
+--     time is shorter. An edge without a `why` gets the time from the latest source to the target.
 --
 --     host     [launch]                        [launch]
 --     stream        [a ===============)[b ==)       [c ==)
---                                      |            5 after its launch: usual
---                                      1 after a: usual; its launch came long before, and has 5
+--
+-- In the drawing, the usual delay after a launch is 5, as before c. The usual delay after an
+-- activity is 1, as from a to b. The launch of b came long before and is not drawn. The edge from
+-- that launch to b gets 5.
 CREATE OR REPLACE TEMP TABLE path_edge_rows AS
 WITH
 edges AS (
@@ -153,7 +159,7 @@ SELECT
     e.source_ns,
     e.target_ns,
     e.time_ns,
-    -- If the clocks of host and device disagree a little, a delay can be negative.
+    -- If the clocks of host and device disagree a little, delay_ns can be negative.
     CASE
         WHEN e.why = 'outside' OR (e.due_ns = l.due_ns AND NOT l.is_by_outside)
         THEN e.target_ns - e.source_ns

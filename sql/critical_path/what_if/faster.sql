@@ -1,8 +1,9 @@
 -- What has this name, or is bound by it, takes so many times less.
 --
--- The name is the name or short name of a kernel, operator, call or annotation. For operators and
--- annotations, only their self time changes, without what runs inside them. For collectives and
--- messages, only the transfer changes: ranks still wait until the last one has come.
+-- The name (what_if_subject) is a value of bound_by, or the name or short name of a kernel,
+-- operator, call or annotation. Of an operator or annotation, only the self time changes. Of a
+-- collective or message, only the transfer changes: the ranks still wait until the last rank has
+-- come.
 WITH
 named AS (
     SELECT

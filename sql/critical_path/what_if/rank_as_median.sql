@@ -1,7 +1,8 @@
 -- A rank's operators, calls and kernels take what those of the same name take on the median rank.
 --
--- Each name is compared by its mean duration, and only names that take longer on this rank change.
--- The same holds for the time between the rank's operators. Communication does not change.
+-- Each name is compared by the mean delay of its edges. Only names with a longer mean on this rank
+-- change. The time between the rank's operators changes in the same way. Communication does not
+-- change.
 WITH
 own_work AS (
     SELECT number, rank, coalesce(name, '') AS name, delay_ns

@@ -1,6 +1,8 @@
--- How names are cut that are so long that joins and sorts of them run out of memory. In `events`
--- they stay whole. The hash distinguishes names that differ behind the cut.
--- hta_sql/ingestion/long_names.py does the same for host_ops.
+-- Whether a name is long, and the cut name that takes its place.
+--
+-- Joins and sorts of long names run out of memory. In `events` names stay whole. The hash
+-- distinguishes names that differ only after the cut. hta_sql/ingestion/long_names.py cuts names in
+-- the same way for host_ops.
 CREATE OR REPLACE MACRO is_long(name) AS strlen(name) > 16384;
 
 CREATE OR REPLACE MACRO cut(name) AS

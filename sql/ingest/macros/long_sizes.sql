@@ -1,6 +1,7 @@
--- Arguments with at most three numbers in `grid` and in `block`. A kernel has no more, and longer
--- lists run out of memory once they are numbers. The text itself is edited, because a parser would
--- hold a second copy of it.
+-- The text of `args` with at most three numbers in the lists `grid` and `block`.
+--
+-- A kernel has at most three. DuckDB runs out of memory if it parses a much longer list into
+-- numbers. The macro edits the text, because a parser would hold a second copy of the text.
 CREATE OR REPLACE MACRO without_long_sizes(args) AS
 CASE
     WHEN strlen(args) > 4096

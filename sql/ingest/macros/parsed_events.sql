@@ -1,8 +1,10 @@
--- The events of one piece of a trace: a file holding a JSON array cut from traceEvents.
+-- One row per event of one piece of a trace: a file holding a JSON array cut from traceEvents.
 --
--- read_json lists every key that an event may have, because a key that is not listed costs more
--- than one that is read. `problem` says why an event cannot be used. Such rows go to quarantine,
--- never into events.
+-- `columns` lists every key that an event may have. DuckDB takes longer to skip a key that is not
+-- listed than to read one that is.
+--
+-- The macros events_of_numbers and events_of_text use these rows. Their column `problem` says why
+-- an event cannot be used (NULL: it can). Rows with a problem go to quarantine, never into events.
 CREATE OR REPLACE MACRO json_events(piece) AS TABLE
 SELECT *
 FROM read_json(
@@ -18,7 +20,7 @@ FROM read_json(
     }
 );
 
--- The same with times as text, for times that a double would round or that are not numbers.
+-- Returns json_events with times as text: a double would round them, or they are not numbers.
 CREATE OR REPLACE MACRO json_events_as_text(piece) AS TABLE
 SELECT *
 FROM read_json(
@@ -33,7 +35,8 @@ FROM read_json(
     }
 );
 
--- Time stamps outside of 1969 to 2041 are unusable. Within, sums of a few times fit a BIGINT.
+-- Whether a time stamp is usable: from 1969 to 2041. Within these limits, a sum of a few times fits
+-- a BIGINT.
 CREATE OR REPLACE MACRO is_believable(us) AS us BETWEEN -1e13 AND 2.25e15;
 
 -- Converts microseconds in a double to nanoseconds. This is exact below 2^43 us, where a double is
@@ -45,11 +48,13 @@ CASE
     THEN CAST(floor(us) AS BIGINT) * 1000 + CAST((us - floor(us)) * 1000 AS BIGINT)
 END;
 
--- The same for text. It checks no limits, because time stamps and durations have different ones.
+-- Converts microseconds in a text to nanoseconds. This macro checks no limits, because time stamps
+-- and durations have different ones.
 CREATE OR REPLACE MACRO nanoseconds_of_text(us) AS
 TRY_CAST(TRY_CAST(us AS DECIMAL(38, 12)) * 1000 AS BIGINT);
 
--- `=123.5` is a number that ingest has quoted. If fractions are not padded, it means 123.005.
+-- Removes the `=` with which ingest has quoted a number: `=123.5` becomes 123.5. If the fractions
+-- of a trace are not padded (`unpadded`), `=123.5` becomes 123.005.
 CREATE OR REPLACE MACRO unquoted_time(us, unpadded) AS
 CASE
     WHEN us IS NULL OR NOT prefix(us, '=')
@@ -62,7 +67,7 @@ CASE
     ELSE us[2:]
 END;
 
--- Arguments may be named `ts` or `dur`, too. Those that ingest quoted become numbers again.
+-- Turns arguments with the names `ts` and `dur`, which ingest has quoted, into numbers again.
 CREATE OR REPLACE MACRO unquoted_arguments(args) AS
 CASE
     WHEN contains(args, '"=')
@@ -80,7 +85,7 @@ CASE
     ELSE 'OBJECT'
 END;
 
--- Why an event cannot be used; NULL if it can. Metadata needs no time stamp; all other events do.
+-- Why an event cannot be used; NULL if it can. All events except metadata need a time stamp.
 -- A span also needs a believable duration. The profiler's own limit is seven days.
 CREATE OR REPLACE MACRO event_problem(ph, ts_ns, dur_us, duration_ns) AS
 CASE

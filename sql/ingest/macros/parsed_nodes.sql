@@ -1,23 +1,27 @@
--- The nodes of one piece of an execution trace: a file holding a JSON array cut from `nodes`.
+-- One row per node of one piece of an execution trace: a file holding a JSON array cut from
+-- `nodes`.
 --
--- Up to schema 1.0 a node is flat. Since 1.1 its parent is in `ctrl_deps`, inputs and outputs are
--- one object each, and most other fields are in `attrs`, a list of name, type and value.
+-- Up to schema 1.0, a node is flat. Since schema 1.1:
+--   * Its parent is in `ctrl_deps`.
+--   * Its inputs are one object, and its outputs are one object.
+--   * Most other fields are in `attrs`, a list of name, type and value.
 
--- A whole number that fits a BIGINT, from the text of a JSON number or string; else NULL.
+-- The BIGINT in the text of a JSON number or string; NULL if it is not a whole number or too large.
 CREATE OR REPLACE MACRO whole_number(text) AS
 CASE WHEN regexp_full_match(text, '-?[0-9]{1,19}') THEN TRY_CAST(text AS BIGINT) END;
 
--- The text of a JSON value; of a string, without its quotes.
+-- The text of a JSON value. The text of a string has no quotes.
 CREATE OR REPLACE MACRO unquoted(value) AS value ->> '$';
 
--- Values, shapes, types and strides of a node's inputs or outputs; NULLs if that is no object.
+-- Values, shapes, types and strides of a node's inputs or outputs. All are NULL if `side` is not an
+-- object.
 CREATE OR REPLACE MACRO parts_of(side) AS
 json_transform(
     CASE WHEN prefix(side, '{') THEN side ELSE '{}' END,
     '{"values": "JSON", "shapes": "JSON", "types": "JSON", "strides": "JSON"}'
 );
 
--- The JSON text of a value; NULL if the file has none.
+-- The JSON text of a value; NULL if the value is missing or null.
 CREATE OR REPLACE MACRO json_text(value) AS CAST(nullif(value, 'null') AS VARCHAR);
 
 -- The keys and attributes that have columns.

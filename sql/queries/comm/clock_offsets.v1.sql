@@ -10,20 +10,21 @@
 --                           offset         offset       offset + drift
 --
 -- The offset is a median of these differences, and the drift is a median of slopes (Theil and Sen).
--- So a few collectives with ends far apart do not change the result. The drift is 0 if it cannot be
--- distinguished from noise.
+-- So a few outliers do not change the result: collectives that ranks leave at very different times.
+-- The drift is 0 if it cannot be distinguished from noise.
 --
--- The reference rank of a rank is the lowest rank that collectives connect to it, directly or
--- through other ranks. These formulas convert start_ns, a time on the rank's clock, to aligned_ns,
--- the time on the reference rank's clock:
+-- Collectives connect ranks, directly or through other ranks. In each set of connected ranks, the
+-- lowest rank is the reference rank. These formulas convert start_ns, a time on the rank's clock,
+-- to aligned_ns, the time on the reference rank's clock:
 --
 --     rough_ns = start_ns - offset_ns
 --     aligned_ns = rough_ns - (rough_ns - reference_ns) * drift_ppm / 1e6
 --
--- residual_ns is the error that remains after this correction: in 95 of 100 collectives, the two
--- ranks' ends are at most residual_ns apart. residual_ns includes a margin, which is larger if
--- fewer collectives connect the ranks. If a rank leaves every collective late by the same time,
--- this delay looks like an offset, and residual_ns does not show it.
+-- residual_ns is the error that remains after this correction: in 95 of 100 collectives, the
+-- kernels of the rank and of its reference rank end at most residual_ns apart. residual_ns includes
+-- a margin, which is larger if fewer collectives connect the ranks. If a rank leaves every
+-- collective late by the same time, this delay looks like an offset, and residual_ns does not show
+-- it.
 --
 -- Each rank of a job has one row. The query leaves out jobs with only one rank, and jobs without
 -- any collective or message. Offsets are always measured with all ranks of the job; only_ranks

@@ -51,8 +51,8 @@
 -- unknown_dtype, unknown_operation and splits_cut_short.
 --
 -- Members may give a collective different names (other_name). clock_offsets, stragglers and
--- straggler_blame then use this collective only if all members leave it together under each of the
--- names: all-reduce, all-gather, reduce-scatter, all-to-all or barrier.
+-- straggler_blame then use this collective only if each of these names is an all-reduce,
+-- all-gather, reduce-scatter, all-to-all or barrier, since members leave these together.
 --
 -- since: 0.1
 -- grain: job, finding
@@ -64,14 +64,14 @@
 --   group_id            BIGINT   -      number of the group in process_groups; NULL if the row
 --                                       covers all groups
 --   process_group       VARCHAR  -      name of the group; NULL if the row covers all groups
---   name                VARCHAR  -      name that PyTorch gives the first collective; send for
+--   name                VARCHAR  -      name that PyTorch gives the first collective; `send` for
 --                                       messages
 --   collective_id       BIGINT   -      number of the first collective; NULL if the calls are not
 --                                       paired. `collectives` has no row for a collective that only
 --                                       one rank has
 --   last_collective_id  BIGINT   -      number of the last collective; NULL if the calls are not
 --                                       paired
---   collective_count    BIGINT   count  collectives; calls if they are not paired
+--   collective_count    BIGINT   count  number of collectives, or of calls if they are not paired
 --   detail              VARCHAR  -      details, such as the names, sizes or ranks
 -- check: collective_count > 0
 -- check: last_collective_id >= collective_id OR reason = 'out_of_order' OR reason = 'missing_rank'
@@ -79,7 +79,7 @@
 --   paired_members, placed_collectives, traces, unmeasured_calls
 CREATE OR REPLACE MACRO collective_audit_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to check [default: all]
-    only_ranks INTEGER[] := NULL  -- ranks of the rows, besides rows with rank NULL [default: all]
+    only_ranks INTEGER[] := NULL  -- ranks to show; rows with rank NULL stay [default: all]
 ) AS TABLE
 WITH
 members AS MATERIALIZED (

@@ -31,19 +31,19 @@
 -- returns:
 --   job                 VARCHAR  -      run of a program
 --   process_group       VARCHAR  -      name of the process group
---   name                VARCHAR  -      collective, as PyTorch names it; send for messages
+--   name                VARCHAR  -      collective, as PyTorch names it; `send` for a message
 --   bytes               BIGINT   bytes  size of the message; NULL for a barrier, and if the data
 --                                       type or the number of elements is not known
 --   process_group_desc  VARCHAR  -      purpose of the group, if the program gives it; the first by
 --                                       name if there are several
 --   dtype               VARCHAR  -      data type; the first by name if there are several
---   group_size          BIGINT   -      ranks in the group, in the largest group if several share
---                                       the name; 2 for messages
+--   group_size          BIGINT   -      number of ranks in the group; the largest number if several
+--                                       groups have this name; 2 for messages
 --   count               BIGINT   count  number of collectives
 --   transfer_ns         BIGINT   ns     sum of the transfer times of the collectives
---   algbw_gbps          DOUBLE   GB/s   sum of bytes / transfer_ns
---   busbw_gbps          DOUBLE   GB/s   sum of bytes * factor / transfer_ns; NULL if the factor of
---                                       a collective is not known
+--   algbw_gbps          DOUBLE   GB/s   (sum of bytes) / transfer_ns
+--   busbw_gbps          DOUBLE   GB/s   (sum of bytes * factor) / transfer_ns; NULL if the factor
+--                                       of a collective is not known
 --   p01_busbw_gbps      DOUBLE   GB/s   1st percentile of the bus bandwidths of the collectives
 --   p50_busbw_gbps      DOUBLE   GB/s   median of the bus bandwidths of the collectives
 --   p99_busbw_gbps      DOUBLE   GB/s   99th percentile of the bus bandwidths of the collectives

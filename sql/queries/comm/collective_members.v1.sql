@@ -1,8 +1,8 @@
 -- When each rank came to each collective, and how long it waited there.
 --
 -- All members of an all-reduce, all-gather, reduce-scatter, all-to-all or barrier leave it
--- together. The member with the shortest duration therefore came last and did not wait. Each other
--- member waited for the difference between its duration and the shortest duration. These waits do
+-- together. The member with the shortest duration therefore came last and did not wait. The wait
+-- of each other member is its duration minus the shortest duration. These waits do
 -- not depend on clocks:
 --
 --     rank 0      wwwwwwwwwwww========    w: wait
@@ -48,8 +48,7 @@
 --   aligned_wait_ns   BIGINT   ns     time from the member's start to the last member's start, on
 --                                     aligned clocks; NULL if not all members' clocks are aligned
 --   exposed_wait_ns   BIGINT   ns     part of wait_ns without computation on the device; NULL if
---                                     the member waited and the archive has no
---                                     gpu_activities.hidden_ns for its kernel
+--                                     not known, in archives of earlier versions
 --   is_last           BOOLEAN  -      whether the member came last; NULL if a root may finish early
 --                                     and not all members' clocks are aligned
 -- check: wait_ns BETWEEN 0 AND dur_ns

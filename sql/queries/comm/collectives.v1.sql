@@ -8,7 +8,7 @@
 --   * seq: by the profiler's `Seq`, if not all calls of the group have a `Comms Id` but all have a
 --     `Seq`.
 --   * order: by the order of the group's calls, in all other cases. This pairing is reliable if
---     each rank lacks at most one unbroken sequence of calls.
+--     no rank lacks calls, or if the missing calls of each rank are one sequence without a gap.
 --
 -- All members of an all-reduce, all-gather, reduce-scatter, all-to-all or barrier leave it
 -- together:
@@ -39,8 +39,8 @@
 -- grain: job, collective_id
 -- returns:
 --   job                 VARCHAR    -      run of a program
---   collective_id       BIGINT     -      number of the collective, in the order of the starts of
---                                         the first kernels
+--   collective_id       BIGINT     -      number of the collective. Collectives are numbered in the
+--                                         order in which their first kernel starts
 --   name                VARCHAR    -      collective, as PyTorch names it, such as _allgather_base
 --   process_group       VARCHAR    -      name of the process group, which several groups may share
 --   process_group_desc  VARCHAR    -      purpose of the group, if the program gives it

@@ -3,8 +3,8 @@
 -- A rank arrives late at a collective or message if it comes min_late_ns or more after its peer,
 -- the member in the middle of the order of arrival. For each late arrival, straggler_blame finds
 -- where the delay began: the rank, the cause, and the kernel or operator. This query charges the
--- waits of the other members to that rank and cause. lost_gpu_ns leaves out the part of the waits
--- that computation on the members' devices hides:
+-- waits of the other members to that rank and cause. lost_gpu_ns is only the part of the waits
+-- without computation on the members' devices:
 --
 --     lost_gpu_ns = sum of exposed_wait_ns over the collectives' members
 --
@@ -35,8 +35,7 @@
 --                                  arrival of the peer
 --   wait_ns        BIGINT   ns     sum of the waits of all other ranks for these arrivals
 --   lost_gpu_ns    BIGINT   ns     part of wait_ns without computation on the waiting ranks'
---                                  devices; NULL if the archive has no
---                                  gpu_activities.hidden_ns for a kernel that waited
+--                                  devices; NULL if not known, in archives of earlier versions
 --   lost_gpu_frac  DOUBLE   0-1    lost_gpu_ns / sum of the spans of all ranks of the job. A rank's
 --                                  span lasts from the start of its first activity to the end of
 --                                  its last, even if only_steps is given

@@ -48,8 +48,7 @@
 --   send_wait_ns        BIGINT   ns     time that the sender waited for the receiver
 --   recv_wait_ns        BIGINT   ns     time that the receiver waited for the sender
 --   bubble_ns           BIGINT   ns     part of recv_wait_ns without computation on the receiver's
---                                       device; NULL if the receiver waited and the archive has no
---                                       gpu_activities.hidden_ns for its kernel
+--                                       device; NULL if not known, in archives of earlier versions
 --   busbw_gbps          DOUBLE   GB/s   bytes / transfer_ns
 --   paired_by           VARCHAR  -      comms_id, seq or order
 -- check: src_rank <> dst_rank

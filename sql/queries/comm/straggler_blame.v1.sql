@@ -9,18 +9,18 @@
 -- time as the peer, the lowest rank of them is the peer.
 --
 -- A rank is late if it came min_late_ns or more after its peer. For each late rank, the query
--- compares what the late rank did with what its peer did. The comparison begins when both ranks
--- leave the last earlier collective that they shared:
+-- compares what the late rank did with what its peer did. The comparison begins at the end of
+-- the previous collective of both ranks (`sync` in the drawing):
 --
 --     late    [= sync =)  [====== longer kernel ======)  [= collective =)
 --     peer   [== sync ==)[=== kernel ===)[======== collective ==========)
 --
--- Both ranks leave it at the same moment. For each of the two ranks, the query divides the time
+-- Both ranks leave `sync` at the same moment. For each of the two ranks, the query divides the time
 -- from this moment to the rank's arrival into computation, communication, copy and idle. If several
 -- kinds of activity run at the same time, this time counts only as the first of them in this order.
 -- The query then subtracts the peer's four times from the late rank's four times. The four
--- differences add up to late_ns, even if the clocks are wrong. The largest difference is the cause
--- if it is more than half of late_ns:
+-- differences add up to late_ns, even if the clocks are wrong. The largest difference gives the
+-- cause if it is more than half of late_ns:
 --
 --     computation  longer or more kernels; kernel_name is the kernel name
 --                  with the largest increase in total time
@@ -49,10 +49,11 @@
 -- returns:
 --   job             VARCHAR  -      run of a program
 --   chain_id        BIGINT   -      collective_id of the late arrival that the chain explains
---   hop             INTEGER  -      0 for the late arrival that the chain explains, 1 for the
---                                   collective in which its rank waited before, and so on
+--   hop             INTEGER  -      0 for the late arrival that the chain explains. If its rank
+--                                   was late because it waited in an earlier collective, 1 is the
+--                                   late arrival at that collective, and so on
 --   collective_id   BIGINT   -      number of the collective or message to which `rank` came late
---   name            VARCHAR  -      name of the collective; send for messages
+--   name            VARCHAR  -      name of the collective; `send` for a message
 --   process_group   VARCHAR  -      name of the process group
 --   step            BIGINT   -      lowest step in which a member launched its kernel; NULL
 --                                   outside steps

@@ -15,8 +15,7 @@
 --     the rank is late mainly because it waited itself, for example in another process group.
 --     straggler_blame follows a delay from collective to collective.
 --
--- `score` is the share of the other ranks' time in which these ranks wait for this rank and do not
--- compute:
+-- `score` is how much of the other ranks' time is lost in exposed waits for this rank:
 --
 --     score = caused_exposed_wait_ns / sum of the other ranks' spans
 --
@@ -28,8 +27,8 @@
 -- matter.
 --
 -- HTA's get_potential_stragglers uses another method:
---   * In each step, it picks the ranks on which one of the long NCCL kernels starts last. It always
---     picks as many ranks as its argument num_candidates says, even if no rank waits for them.
+--   * It chooses the long NCCL kernel whose duration differs most between ranks. It then picks the
+--     num_candidates ranks on which this kernel starts last, even if no rank waits for them.
 --   * It recognises NCCL kernels by the names that they had before 2023. With newer names, it
 --     finds none of them and fails.
 --
@@ -49,13 +48,13 @@
 --   z_score                 DOUBLE   -      standard deviations by which last_count exceeds chance
 --   caused_wait_ns          BIGINT   ns     sum of the other ranks' waits for this rank
 --   caused_exposed_wait_ns  BIGINT   ns     part of caused_wait_ns without computation on the
---                                           waiting ranks' devices; NULL if the archive has no
---                                           gpu_activities.hidden_ns for a kernel that waited
+--                                           waiting ranks' devices; NULL if not known, in archives
+--                                           of earlier versions
 --   delay_ns                BIGINT   ns     delay that the rank caused: in each collective to which
 --                                           it came last, the mean wait of the other ranks; added
 --                                           up over these collectives
---   wait_ns                 BIGINT   ns     the rank's own waits for other ranks, in these
---                                           collectives and for messages
+--   wait_ns                 BIGINT   ns     the rank's own waits for other ranks, in all
+--                                           collectives and messages that count
 --   own_delay_ns            BIGINT   ns     sum of delay_ns - wait_ns over the steps in which this
 --                                           difference is positive; time outside steps counts as
 --                                           one step

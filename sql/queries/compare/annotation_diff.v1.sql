@@ -28,9 +28,9 @@
 --
 -- Counts and totals cover everything that is selected. If the sides differ in size, compare the
 -- columns with `per_step` in their names. They are means per step and rank: the time of the
--- annotations that begin in steps, divided by the number of steps. The steps of each rank count: 10
--- steps on 4 ranks count as 40. For a side without steps, these columns are the total time divided
--- by the number of ranks. `change` compares only the counts.
+-- annotations that begin in steps, divided by the number of steps. For example, 10 steps on each of
+-- 4 ranks are 40 steps. For a side without steps, these columns are the total time divided by the
+-- number of ranks. `change` compares only the counts.
 --
 -- HTA's TraceDiff.compare_traces lists each step under its own name, such as ProfilerStep#3.
 --

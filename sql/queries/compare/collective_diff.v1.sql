@@ -12,14 +12,14 @@
 --     member's wait  = member's duration - transfer time
 --
 -- For example, if the members take 30 us and 50 us, the transfer time is 30 us, and the second
--- member waits for 20 us. These times do not depend on the clocks of the ranks. The query pairs
--- members over all ranks of the two jobs, even if only some ranks are selected.
+-- member waits for 20 us. These times do not depend on the clocks of the ranks. In each
+-- job, the query pairs members over all ranks, even if only some ranks are selected.
 --
 -- Counts and totals cover everything that is selected. If the sides differ in size, compare the
 -- columns with `per_step` in their names. They are means per step and rank: the time of the kernels
--- launched in steps, divided by the number of steps. The steps of each rank count: 10 steps on 4
--- ranks count as 40. For a side without steps, these columns are the total time divided by the
--- number of ranks. `change` compares only the counts.
+-- launched in steps, divided by the number of steps. For example, 10 steps on each of 4 ranks are
+-- 40 steps. For a side without steps, these columns are the total time divided by the number of
+-- ranks. `change` compares only the counts.
 --
 -- HTA's TraceDiff.compare_traces compares these kernels by their names only.
 --

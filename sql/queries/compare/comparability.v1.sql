@@ -4,18 +4,18 @@
 -- ranks or steps of a job. Both sides can be of the same job. By default, the base is the first job
 -- by name, and the test is the last job by name.
 --
---     name        question                                         if no
---     gpu         do both run on the same kind of GPU?             prevents
---     world_size  do both programs have the same number of ranks?  prevents
---     activities  do both have GPU activities, or neither?         prevents
---     steps       do both have steps, or neither?                  prevents
---                 do both have at least three, to measure noise?   weakens
---     shapes      do both have operators, or neither?              prevents
---                 are shapes recorded in both, or in neither?      weakens
---                 do the operators run on the same shapes?         prevents
---     ranks       do both have the same number of traced ranks?    weakens
---     stacks      do both have Python stacks, or neither?          weakens
---     traces      are all traces complete, without lost events?    weakens
+--     name        condition                                        if it fails
+--     gpu         both run on the same kind of GPU                 prevents
+--     world_size  both programs have the same number of ranks      prevents
+--     activities  both have GPU activities, or both have none      prevents
+--     steps       both have steps, or both have none               prevents
+--                 both have three steps or more, to measure noise  weakens
+--     shapes      both have operators, or both have none           prevents
+--                 both have recorded shapes, or both have none     weakens
+--                 operators run on the same shapes                 prevents
+--     ranks       both have the same number of traced ranks        weakens
+--     stacks      both have Python stacks, or both have none       weakens
+--     traces      all traces are complete, without lost events     weakens
 --
 -- A call of an operator has a match if the other side calls an operator with the same name on the
 -- same shapes. The operators run on different shapes if, on either side, fewer than half of the

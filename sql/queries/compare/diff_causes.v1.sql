@@ -24,10 +24,10 @@
 --
 -- An operator's caller is the operator around it. If a backward operator has no operator around it,
 -- its caller is its forward operator. The backward pass of a new operator is therefore part of the
--- new operator. Operators of one name are compared separately if the names of their callers differ,
--- or the names of their callers' callers. A kernel launched outside operators is compared by its
--- own name. If its number of calls changes, `cause` is kernels and `name` is the kernel's name. If
--- one side has no recorded shapes, all calls count as calls on the same shapes.
+-- new operator. Operators of one name are compared separately for each name of the caller and
+-- of the caller's caller. A kernel launched outside operators is compared
+-- by its own name. If its number of calls changes, `cause` is kernels and `name` is the kernel's
+-- name. If one side has no recorded shapes, all calls count as calls on the same shapes.
 --
 -- Calls, shapes and kernels are compared by rates:
 --   * calls: how often an operator runs per call of its caller. For outermost operators, how often
@@ -40,7 +40,7 @@
 -- side, any difference between the two sides is a cause. An example is an operator that runs twice
 -- per call in all steps of the base, and three times in all steps of the test. Otherwise, the
 -- difference has to exceed the noise of the steps, which is measured as in step_diff. A change of
--- `calls` is a cause only if the operator's calls per step change too.
+-- `calls` (calls per call of the caller) is a cause only if the calls per step change too.
 --
 -- The other causes are compared by the duration per call. A duration has to change by more than
 -- the noise of the steps, and by at least both of these limits:
@@ -54,9 +54,10 @@
 -- no cause. If the base has no steps, host_time and data_loading are not reported, and kernel_time
 -- and transfer have only the limit of 3 %.
 --
--- For kernel_time and transfer, the change also has to exceed the noise of single calls. If the
--- change does not exceed the noise of the steps, a second test can still find it. The second test
--- compares a kernel with all kernels, or a transfer with all transfers:
+-- For kernel_time and transfer, the change also has to exceed the noise of single calls: how much
+-- the durations of calls vary on each side. If the change does not exceed the noise of the steps, a
+-- second test can still find it. The second test compares a kernel with all kernels, or a transfer
+-- with all transfers:
 --
 --     ratio     duration per call in the test / duration per call in the base
 --     relative  ratio / median ratio of all kernels, or of all transfers
@@ -76,9 +77,9 @@
 --   * calls and shapes: time of all GPU activities launched in the operator, at any depth; if there
 --     are none, the operator's host time
 --
--- For transfer, a collective counts once per step, not once per rank. The calls and times of a row
--- are then divided by the number of ranks compared. For example, if 8 ranks take part in 16
--- collectives per step, the row has 16 / 8 = 2 calls per step and rank.
+-- For transfer, a collective is one call, not one call per rank. Its calls and times per step are
+-- divided by the number of ranks compared, like those of all causes. For example, if 8 ranks take
+-- part in 16 collectives per step, the row has 16 / 8 = 2 calls per step and rank.
 --
 -- diff_per_step_ns depends on the cause:
 --
@@ -107,10 +108,10 @@
 --                                    other causes, or if there are none
 --   test_detail       VARCHAR  -     shapes or kernels that are more frequent in the test; NULL for
 --                                    other causes, or if there are none
---   base_calls        DOUBLE   -     calls per step and rank in the base; for cause kernels, calls
---                                    of the changed kernels
---   test_calls        DOUBLE   -     calls per step and rank in the test; for cause kernels, calls
---                                    of the changed kernels
+--   base_calls        DOUBLE   -     calls per step and rank in the base; if cause is kernels:
+--                                    calls of the changed kernels
+--   test_calls        DOUBLE   -     calls per step and rank in the test; if cause is kernels:
+--                                    calls of the changed kernels
 --   time_of           VARCHAR  -     gpu or host: whether the next three columns are GPU time or
 --                                    host time
 --   base_per_step_ns  BIGINT   ns    time per step and rank in the base

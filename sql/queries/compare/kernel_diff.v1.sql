@@ -4,19 +4,19 @@
 -- ranks or steps of a job. Both sides can be of the same job. By default, the base is the first job
 -- by name, and the test is the last job by name.
 --
---     kernel   base        test        change     diff_per_step_ns
---     gemm     2 of 30 us  2 of 40 us  unchanged  20,000
---     relu     1 of 20 us  -           deleted    -20,000
---     clone    -           1 of 20 us  added      20,000
+--     kernel   base       test       change     diff_per_step_ns
+--     gemm     2 x 30 us  2 x 40 us  unchanged  20,000
+--     relu     1 x 20 us  -          deleted    -20,000
+--     clone    -          1 x 20 us  added      20,000
 --
 -- In this example, each side has one step on one rank. The base calls gemm twice, for 30 us each.
 --
 -- Counts and totals cover everything that is selected. If the sides differ in size, compare the
 -- columns with `per_step` in their names. They are means per step and rank: the time of the
--- activities launched in steps, divided by the number of steps. The steps of each rank count: 10
--- steps on 4 ranks count as 40. For a side without steps, these columns are the total time divided
--- by the number of ranks. `change` compares only the counts, as in HTA. diff_causes lists the
--- changes that exceed noise.
+-- activities launched in steps, divided by the number of steps. For example, 10 steps on each of 4
+-- ranks are 40 steps. For a side without steps, these columns are the total time divided by the
+-- number of ranks. `change` compares only the counts, as in HTA. diff_causes lists the changes that
+-- exceed noise.
 --
 -- With `by_shape`, a row is one combination of name, grid and block.
 --

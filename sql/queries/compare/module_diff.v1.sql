@@ -11,8 +11,8 @@
 --
 -- Counts and totals cover everything that is selected. If the sides differ in size, compare the
 -- columns with `per_step` in their names. They are means per step and rank: the kernel time of
--- everything that is selected, inside and outside steps, divided by the number of steps. The steps
--- of each rank count: 10 steps on 4 ranks count as 40. For a side without steps, the kernel time is
+-- everything that is selected, inside and outside steps, divided by the number of steps. For
+-- example, 10 steps on each of 4 ranks are 40 steps. For a side without steps, the kernel time is
 -- divided by the number of ranks. `change` compares only the number of calls.
 --
 -- since: 0.1

@@ -19,22 +19,22 @@
 -- operators.
 --
 -- The query pairs operators in three passes. Each pass pairs operators that earlier passes left
--- over, and keeps the order of the pairs:
+-- over. Pairs never cross: they are in the same order on both sides:
 --
 --     relation  which operators
 --     matched   same name and same shapes; as many as possible match: they
 --               are a longest common subsequence of the two sides
---     reshaped  same name, other shapes, between the same matched operators
---     renamed   same shapes, other name, between the same pairs of matched
---               or reshaped operators
+--     reshaped  same name, other shapes, in the same gap between matched
+--               operators
+--     renamed   same shapes, other name, in the same gap between matched or
+--               reshaped operators
 --     removed   left over in the base
 --     inserted  left over in the test
 --
 -- If one side has no shapes at all, operators match by name only.
 --
--- An operator without recorded shapes is renamed only if the first two passes leave the same number
--- of operators on both sides between the same two pairs. For example, two operators of the base are
--- paired with two operators of the test, but not with three.
+-- Operators without recorded shapes count as renamed only if their gap has as many operators in the
+-- base as in the test. For example, two operators are paired with two, but not with three.
 --
 -- An operator's kernels are the GPU activities that it launches itself, with no operator in
 -- between.

@@ -12,10 +12,10 @@
 --
 -- Counts and totals cover everything that is selected. If the sides differ in size, compare the
 -- columns with `per_step` in their names. They are means per step and rank: the time of the calls
--- that begin in steps, divided by the number of steps. The steps of each rank count: 10 steps on 4
--- ranks count as 40. For a side without steps, these columns are the total time divided by the
--- number of ranks. `change` compares only the counts, as in HTA. diff_causes lists the changes that
--- exceed noise.
+-- that begin in steps, divided by the number of steps. For example, 10 steps on each of 4 ranks are
+-- 40 steps. For a side without steps, these columns are the total time divided by the number of
+-- ranks. `change` compares only the counts, as in HTA. diff_causes lists the changes that exceed
+-- noise.
 --
 -- With `by_shape`, a row is one combination of name and shapes of the inputs. If an operator runs
 -- on other shapes in the test, the result has two rows: `change` is deleted in the row with the old

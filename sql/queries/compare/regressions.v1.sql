@@ -1,6 +1,8 @@
 -- Changes beyond noise in the newest run of a program, compared with earlier runs, ranked.
 --
--- baseline explains which earlier runs count, the value of a run and the expected interval.
+-- The help of `baseline` explains which earlier runs count, how the value of a run is computed, and
+-- what the expected interval is.
+--
 -- `change` is the first of these values that applies:
 --   * added: no earlier run has the kernel.
 --   * deleted: the newest run does not have the kernel, and low_ns is above 0.
@@ -10,8 +12,9 @@
 --     from the mean by at least 1 %.
 --   * unchanged: all other cases.
 --
---     earlier runs   x  xx x  x                   low_ns [xxxxxxxxx] high_ns
---     newest run                     o            increased
+--     earlier runs        x  xx x  x
+--     expected        [=============)         from low_ns to high_ns
+--     newest run                         o    change: increased
 --
 -- step_time has no row if the newest run or all earlier runs have no steps. Without earlier runs,
 -- the query returns no rows.

@@ -21,9 +21,9 @@
 --     non_compute = exposed_communication + exposed_memory
 --
 -- Totals cover everything that is selected, inside and outside steps. Columns with `per_step` in
--- their names are means per step and rank: the totals, divided by the number of steps. The steps of
--- each rank count: 10 steps on 4 ranks count as 40. For a side without steps, the totals are
--- divided by the number of ranks. `change` compares the totals.
+-- their names are means per step and rank: the totals, divided by the number of steps. For example,
+-- 10 steps on each of 4 ranks are 40 steps. For a side without steps, the totals are divided by the
+-- number of ranks. `change` compares the totals.
 --
 -- since: 0.1
 -- grain: name
@@ -38,8 +38,8 @@
 --   base_mean_ns      BIGINT   ns     mean per device of the base; NULL if base_count is 0
 --   test_mean_ns      BIGINT   ns     mean per device of the test; NULL if test_count is 0
 --   diff_mean_ns      BIGINT   ns     test_mean_ns - base_mean_ns; NULL if either is NULL
---   base_frac         DOUBLE   0-1    base_total_ns / base_total_ns of the row `span`
---   test_frac         DOUBLE   0-1    test_total_ns / test_total_ns of the row `span`
+--   base_frac         DOUBLE   0-1    base_total_ns / base_total_ns of the metric span
+--   test_frac         DOUBLE   0-1    test_total_ns / test_total_ns of the metric span
 --   base_per_step_ns  BIGINT   ns     base_total_ns, per step and rank
 --   test_per_step_ns  BIGINT   ns     test_total_ns, per step and rank
 --   diff_per_step_ns  BIGINT   ns     test_per_step_ns - base_per_step_ns

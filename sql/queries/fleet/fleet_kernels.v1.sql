@@ -34,9 +34,9 @@
 --   op_name          VARCHAR  -      operator that launched it; NULL if there is none
 --   input_dims       VARCHAR  -      JSON: sizes of each argument of the operator
 --   input_types      VARCHAR  -      JSON: type of each argument
---   concrete_inputs  VARCHAR  -      JSON: one text per argument, as in the trace: the value of a
---                                    number, boolean or list of these, and "" for a tensor; NULL if
---                                    not recorded, or if the number of operations is not known
+--   concrete_inputs  VARCHAR  -      JSON list with one text per argument: the value of a number,
+--                                    boolean or list, or "" for a tensor. NULL if not recorded, or
+--                                    if flops are not known
 --   position         BIGINT   -      position by total_ns, 1 for the longest
 --   job_count        BIGINT   count  jobs that run the kernel
 --   count            BIGINT   count  calls of the kernel

@@ -61,8 +61,8 @@
 --                                       jobs that count; below 0 if the GPU is faster than typical
 --   launch_ratio        DOUBLE   -      median of launch_ratio in job_ranks, over all jobs of the
 --                                       GPU
---   late_count          BIGINT   count  late arrivals at collectives and messages that the GPU's
---                                       ranks caused
+--   late_count          BIGINT   count  how often the GPU's ranks caused a late arrival at a
+--                                       collective or message
 --   lost_gpu_ns         BIGINT   ns     GPU time that other ranks lost by these arrivals; NULL if
 --                                       not known
 --   lost_gpu_frac       DOUBLE   0-1    lost_gpu_ns / GPU time of all ranks of the GPU's jobs

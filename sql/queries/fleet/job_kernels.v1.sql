@@ -35,9 +35,9 @@
 --   op_name          VARCHAR  -      operator that launched it, as above
 --   input_dims       VARCHAR  -      JSON: sizes of each argument of the operator
 --   input_types      VARCHAR  -      JSON: type of each argument
---   concrete_inputs  VARCHAR  -      JSON: one text per argument, as in the trace: the value of a
---                                    number, boolean or list of these, and "" for a tensor; NULL if
---                                    not recorded, or if the number of operations is not known
+--   concrete_inputs  VARCHAR  -      JSON list with one text per argument: the value of a number,
+--                                    boolean or list, or "" for a tensor. NULL if not recorded, or
+--                                    if flops are not known
 --   is_rest          BOOLEAN  -      whether the row adds up the job's other rows of its GPU name
 --                                    and kind
 --   position         BIGINT   -      place in the job, 1 for the longest total; NULL if is_rest
@@ -47,7 +47,7 @@
 --   max_ns           BIGINT   ns     longest call
 --   total_frac       DOUBLE   0-1    total_ns / sum of the durations of all activities of the job
 --   flops            BIGINT   -      operations of the calls that count in this row; NULL: not
---                                    known
+--                                    known, or no call counts here
 --   bytes            BIGINT   bytes  least bytes that these calls have to move; NULL: not known
 --   costed_ns        BIGINT   ns     GPU time of all kernels of these calls
 --   achieved_tflops  DOUBLE   -      flops / costed_ns, in 1e12 operations per second

@@ -12,9 +12,9 @@
 --                    typical time of its kernel
 --     compute_ratio  compared_ns / expected_ns: 1.2 is 20 % slower than typical
 --
--- Each rank has one mean time per call of a kernel. The kernel's typical time is the median of
--- these mean times over ranks. In this example, a job has one kernel. Its mean times are 10, 10 and
--- 13 us, so its typical time is 10 us:
+-- For each kernel and rank, the query computes the mean time of the kernel's calls. The kernel's
+-- typical time is the median of these mean times over ranks. In this example, a job has one kernel.
+-- Its mean times are 10, 10 and 13 us, so its typical time is 10 us:
 --
 --     rank             0                1                2
 --     calls            4 of 10 us       2 of 10 us       4 of 13 us
@@ -64,8 +64,8 @@
 --   launch_p50_ns             BIGINT   ns     median duration of a launch on the host
 --   launch_ratio              DOUBLE   -      launch_p50_ns / median of launch_p50_ns over the
 --                                             job's ranks; NULL if no other rank launches
---   late_count                BIGINT   count  late arrivals at collectives and messages that the
---                                             rank caused
+--   late_count                BIGINT   count  how often the rank caused a late arrival at a
+--                                             collective or message
 --   lost_gpu_ns               BIGINT   ns     GPU time that other ranks lost by these arrivals;
 --                                             NULL if not known
 -- check: busy_ns + idle_ns = gpu_span_ns

@@ -37,12 +37,12 @@
 -- the two-sided level of 0.1 %. Its degrees of freedom are the number of runs in the series, less
 -- 1. t is at least 4.5, since the test is repeated at every run.
 --
--- One odd run is never a change. On at least one of the two sides, half of the runs or more have to
--- differ from the level of the other side: 2 of 3, 2 of 4 or 3 of 5.
+-- One odd run alone is not a change, because it does not move the median of three or more runs.
 --
--- Several runs that are less than `run_limit` runs apart can all pass this test in the same
--- direction. Only the run with the largest gain is then the change. With equal gains, the first of
--- these runs is the change. A large gain means that two medians fit the runs better than one:
+-- Around a change, several neighbouring runs can meet the three conditions. If they are less than
+-- `run_limit` runs apart and all slower, or all faster, only the run with the largest gain is the
+-- change. With equal gains, the first of these runs is the change. A large gain means that two
+-- medians fit the runs better than one:
 --
 --     gain = sum of |step_ns - median of both sides| over both sides
 --            - sum of |step_ns - before_ns| over the runs before

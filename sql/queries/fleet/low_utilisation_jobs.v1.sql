@@ -62,7 +62,7 @@
 -- reads: jobs, stored_job_summary
 CREATE OR REPLACE MACRO low_utilisation_jobs_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to look at [default: all]
-    top_k INTEGER := 20,  -- jobs to show; in SQL, NULL shows all
+    top_k INTEGER := 20,  -- maximum number of jobs to show
     below DOUBLE := 0.8  -- only jobs whose compute_frac is below this
 ) AS TABLE
 WITH

@@ -4,9 +4,9 @@
 -- an optimizer's step, a collective. `source` selects which spans are measured:
 --   * host: the span of the annotated code on its thread.
 --   * gpu: the span that the profiler records on a stream for this code. It runs from the first
---     start to the last end of the activities that the code launched to this stream. Activities
---     launched inside a nested annotation do not count. If the code launched to several streams,
---     the annotation counts once on each.
+--     start to the last end of the activities that the code launched to this stream. This span
+--     leaves out activities that a nested annotation launched. If the code launched to several
+--     streams, the annotation counts once on each.
 --
 --     host      [= step =================)
 --                   [= loss =)
@@ -15,8 +15,10 @@
 --     gpu          [= step =============)
 --                        [ loss)
 --
---     gpu_busy_ns of step: durations of a, b, c, d    2 + 2 + 3 + 4 = 11
---     gpu_busy_ns of loss: durations of b, c          2 + 3 = 5
+-- For host annotations, gpu_busy_ns includes nested annotations:
+--
+--     step: durations of a, b, c, d    2 + 2 + 3 + 4 = 11
+--     loss: durations of b, c          2 + 3 = 5
 --
 -- Sums and statistics are over single annotations, so overlapping annotations each count in full.
 -- stddev_ns is the standard deviation of a sample; it is 0 for a single annotation. Means and

@@ -14,10 +14,10 @@
 --     stream 7    [=====)                   [====)
 --     stream 8       [=====)                 [==)
 --     gap                  .................
---     middle                       :
---     host        [ step           :                 )
---                      [ next batch:     )
---                       [  ) [ read:  )  [  )           host_name: read
+--     middle                       x
+--     host        [ step                             )
+--                      [ next batch      )
+--                       [  ) [ read   )  [  )           host_name: read
 --
 -- host_event_id and host_name show what the host did at the middle of the gap, which is start_ns +
 -- gap_ns // 2. They name the innermost span that was open then on the thread that launched the

@@ -27,8 +27,8 @@
 --
 -- HTA's get_idle_time_breakdown measures a gap from the end of the activity that started last. If
 -- activities on a stream overlap, gaps can therefore be negative. HTA also counts gaps of length
--- zero. For each stream, HTA also counts one gap with the cause other before the first activity,
--- and this gap has no duration. If no activities on a stream overlap, the times are the same.
+-- zero, and one gap per stream before the first activity, with the cause `other` and duration 0. If
+-- no activities on a stream overlap, the times are the same.
 --
 -- since: 0.1
 -- grain: job, rank, device, stream, cause

@@ -11,8 +11,8 @@
 --
 -- HTA's get_gpu_kernel_breakdown shows the ranks' means only as a plot. HTA keeps at most 10 names
 -- of each kind by default. If a rank has more names of a kind, HTA's mean of a kept name is the sum
--- of the durations of its calls. HTA's mean of `others` is then the mean of the sums of the other
--- names.
+-- of the durations of its calls. HTA's mean of `others` is then the mean of such sums, one per
+-- name.
 --
 -- since: 0.1
 -- grain: job, kind, name

@@ -1,4 +1,4 @@
--- How long each rank's launches took, how long after them activities began, and outliers.
+-- Durations of each rank's launches, delays until their activities began, and outliers.
 --
 -- Terms are as in launch_stats, but each launch counts once, even if it has several activities:
 --   * cpu_ns is the duration of the launch.

@@ -1,8 +1,8 @@
 -- Total bandwidth of each device's copies and memsets over time.
 --
 -- A memset counts as a copy here. Each row is an instant at which copies of one copy_kind begin or
--- end. bandwidth_gbps is the sum of the bandwidths of all copies of this kind that run from this
--- instant on, on all streams of the device. The sum holds until the next row of this kind.
+-- end. bandwidth_gbps is the sum of the bandwidths of all copies of this kind that run between this
+-- row and the next row of this kind, on all streams of the device.
 --
 --     HtoD, 2 GB/s    [=======)        [=======)
 --     HtoD, 3 GB/s        [=======)            [===)
@@ -25,7 +25,7 @@
 --   device          BIGINT   -     GPU, as the process numbers it
 --   copy_kind       VARCHAR  -     Memcpy HtoD, Memcpy DtoH, ..., Memcpy Unknown or Memset
 --   at_ns           BIGINT   ns    instant at which copies begin or end
---   bandwidth_gbps  DOUBLE   GB/s  sum over the copies that run from at_ns on; 1e9 bytes/s
+--   bandwidth_gbps  DOUBLE   GB/s  sum over the copies that run until the next row
 -- check: bandwidth_gbps >= 0
 -- reads: copies_under_way
 CREATE OR REPLACE MACRO memory_bandwidth_series_v1(

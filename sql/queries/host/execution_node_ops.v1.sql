@@ -14,8 +14,9 @@
 -- id" if both conditions hold:
 --
 --   * No call of the rank has a "Record function id".
---   * Of the calls whose "External id" is the `rf_id` of a node, more than half also have the name
---     of this node. Otherwise, the query assumes that the two ids number different things, and the
+--   * The names of call and node are equal for more than half of the calls whose "External id" is
+--     the `rf_id` of a node. Otherwise, the query assumes that the two ids number different things,
+-- and the
 --     rank has no rows.
 --
 -- With `only_steps`, these conditions are tested on the calls of the selected steps.

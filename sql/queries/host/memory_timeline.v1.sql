@@ -10,7 +10,7 @@
 --
 -- With `bucket_ns`, each bucket in which something changes has one row per device. Buckets are
 -- counted from Unix time 0. A row has the largest allocated_bytes and the largest reserved_bytes
--- after any change in the bucket, even if these values lasted no time. The two values can come from
+-- that the changes in the bucket lead to, however short they last. The two values can come from
 -- different changes. If a bucket has no row, nothing changed in it.
 --
 --     changes             +4  +2  -3                      +1  -4

@@ -33,9 +33,9 @@
 -- names do not count the modules inside.
 --
 -- Everything that a backward pass launches counts as backward, and everything else counts as
--- forward. The backward pass can call a module again, to compute its activations again
--- (checkpoints). What this call launches counts as backward. If no other module is around this
--- call, the call counts at the place where the same module was last called outside a backward pass.
+-- forward. With checkpoints, the backward pass calls a module again, to compute its activations
+-- again. What this second call launches counts as backward. If no module is around the second call,
+-- its time counts in the row of the module's last call outside backward passes.
 --
 -- Activities that belong to no module are in the last row of a rank. In this row, `module` is NULL.
 -- Examples:

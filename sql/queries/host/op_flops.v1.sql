@@ -20,8 +20,8 @@
 -- each computation and each activity once. These operators are counted:
 --
 --   * An operator with known `flops`: if no other operator with known `flops` is inside it.
---   * An operator without known `flops`: if no other operator that has rows is inside it, and no
---     counted operator is around it.
+--   * An operator without known `flops`: if no operator inside it has rows, and no operator around
+--     it is counted.
 --
 -- For example:
 --

@@ -38,8 +38,9 @@
 -- above for calls of the same name then hold for the calls of a row. input_dims and input_types are
 -- NULL if the profiler did not record them.
 --
--- `only_steps` selects calls by the step in which they begin. Only selected calls count as outer
--- calls. Everything inside a selected call counts, even if it began in another step.
+-- `only_steps` selects calls by the step in which they begin. A selected call is an outer call if
+-- no other selected call of the same name is around it. Everything inside a selected call counts,
+-- even if it began in another step.
 --
 -- op_calls says how HTA's CallGraph differs.
 --

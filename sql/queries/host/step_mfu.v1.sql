@@ -23,8 +23,8 @@
 -- utilisation). The operations of a call were run again if both conditions hold:
 --
 --   * The call is in a backward pass.
---   * As in a forward pass, a new autograd node is recorded: by the call itself, or by an operator
---     around the call whose operations are also known.
+--   * The call records a new autograd node, as calls in a forward pass do. It is enough if an
+--     operator around the call records the node and has known operations.
 --
 -- The gradient of a gradient also meets these conditions, so it counts only in `hfu_frac`.
 --

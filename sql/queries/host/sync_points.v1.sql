@@ -51,7 +51,8 @@
 --   * `gpu_busy_ns` is the part of wait_ns in which any of the rank's devices ran something. The
 --     rest of wait_ns is waiting while the devices were idle.
 --
--- If calls of one name are nested, only self_ns counts their time once.
+-- If calls of one name are nested, self_ns counts their time once. All other times count it several
+-- times.
 --
 -- With `only_steps`, a call counts if it began in a selected step. An operator counts if both its
 -- own step and the step of its wait are selected. GPU activities and callers of all steps count.

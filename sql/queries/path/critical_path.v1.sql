@@ -12,7 +12,8 @@
 --     stream                  [===== gemm =====)   [=== copy ===)
 --     path    aaaaaaaaaabbbbbbccccccccccccccccccdddeeeeeeeeeeeeeessssssssff
 --
---     a, c, e, f  operator: aten::mm, gemm, copy, aten::item
+--     a, c, e, f  operator (aten::mm, aten::item, and the activities gemm
+--                 and copy)
 --     b           kernel_launch_delay
 --     d           kernel_kernel_delay
 --     s           sync_dependency
@@ -26,29 +27,29 @@
 --     kernel_kernel_delay  time from the end of an activity to the start of
 --                          the next activity on its stream
 --     sync_dependency      always 0; the edge leads from the end of an
---                          activity to the end of the call, or to the start
---                          of the activity, that waited for it
+--                          activity to what waited for this end: to the end
+--                          of a call, or to the start of another activity
 --     dependency           always 0; the edge leads from one thread's work to
 --                          another thread's work, or across a pause
 --
 -- start_ns and end_ns of an edge may differ even if its time_ns is 0: edge s in the drawing is 8
 -- columns long, but its time_ns is 0. Three kinds of time therefore do not count in the path's
 -- time:
---   * A call's wait for the device is a sync_dependency. The activity that the call waits for is on
---     the path instead.
---   * A pause between two outermost operators of a thread is a dependency, since the trace records
---     no work there. critical_path_ranks counts it as host time.
---   * A launch delay or kernel-kernel delay of 1.5 ms or more is a dependency.
+--   * The wait of a call for the device. Instead of the call, the path has the activity that the
+--     call waits for, and then a sync_dependency from the activity to the end of the call.
+--   * A pause between two outermost operators of a thread. It is a dependency, since the trace
+--     records no work there. critical_path_ranks counts it as host time.
+--   * A launch delay or kernel-kernel delay of 1.5 ms or more. It is a dependency, too.
 --
 -- The profiler's cuda_sync rows (enable_cuda_sync_events) record which stream waits for which
 -- stream, and what a call waits for. Most traces have no such rows. For waits without such a row,
 -- the graph assumes:
 --   * A call that waits for the device waits for the activity that ended last during the call.
---   * An activity that begins late waits for the activity that ended last on the device during the
---     delay. An activity begins late if it begins 100 us or more after all of these have ended: its
---     launch, the activity before it on its stream, and its recorded waits.
---   * An activity of a CUDA graph launch waits for the activity of the same launch that ended last
---     during the delay, even if the delay is shorter than 100 us.
+--   * An activity could begin when all of these have ended: its launch, the activity before it on
+--     its stream, and its recorded waits. If it begins 100 us later or more, it waits for the
+--     activity that ended last on the device during this delay.
+--   * In a CUDA graph launch, an activity waits only for activities of the same launch: for the
+--     activity that ended last during its delay. The delay can be shorter than 100 us.
 --
 -- HTA's critical_path_analysis gives edges the same times, but HTA's graph has only one activity
 -- per CUDA graph launch. HTA connects the autograd thread and the training thread only if one

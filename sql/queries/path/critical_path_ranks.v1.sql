@@ -1,4 +1,4 @@
--- Which ranks bound a job's step, and by what: the critical path through all ranks.
+-- The critical path through all ranks of a job: its time by rank and category.
 --
 -- `hta-sql critical-path ARCHIVE` (in Python: run.compute_critical_path) computes one path over all
 -- ranks of a job, and stores it. This query reads the stored path.
@@ -7,10 +7,9 @@
 -- clock_offsets). Two kinds of paired calls (see collectives) connect the ranks: messages, and
 -- collectives that all members leave together.
 --
--- The query finds the path backwards in time, from the end of the window. Several edges may lead to
--- a node, one from each node that it waited for. The path goes back along the edge with the largest
--- sum of two numbers: the time of the edge's source, and the edge's delay (see what_if). Where a
--- rank waits for another rank, the path therefore runs on the rank that came last:
+-- The path is found backwards in time, from the end of the window. If a node waited for several
+-- nodes, the path goes back to the node for which time + delay is largest (see what_if).
+-- Where a rank waits for another rank, the path therefore runs on the rank that came last:
 --
 --     rank 0   [= forward =)[====== all_reduce ======)[= optimizer =)
 --     rank 1   [======= forward =======)[ all_reduce )[= optimizer =)

@@ -31,12 +31,11 @@
 --                              most time on the job's path
 --
 -- The column `method` states each scenario's rule. All scenarios assume that the program does the
--- same work in the same order, and that no node waits for a node that it did not wait for in the
--- trace.
+-- same work in the same order, with the same dependencies as in the trace.
 --
 -- If a node waits for several nodes, the trace shows the delay only for the node that came last.
--- For the other nodes, the query assumes these delays, or the recorded time between the two nodes
--- if that is shorter:
+-- For each other node, the query assumes one of these delays, or the recorded time from that node
+-- to the waiting node if this time is shorter:
 --   * from a launch to its activity: the median launch delay
 --   * from the end of an activity to the next activity: the median kernel-kernel delay
 --

@@ -1,6 +1,9 @@
--- Arguments of events (the text of a JSON object), changed for an export.
+-- Macros that change or read the arguments of an event for an export. `arguments` is the text of a
+-- JSON object.
 
--- Adds `more_members`, the text between the braces of an object. If it is NULL, nothing is added.
+-- Adds `more_members` to the front of the arguments. `more_members` is the text between the braces
+-- of a JSON object; NULL adds nothing. If `arguments` is not an object, it becomes the member
+-- `args`.
 CREATE OR REPLACE MACRO with_members(arguments, more_members) AS
 CASE
     WHEN more_members IS NULL THEN arguments
@@ -11,8 +14,8 @@ CASE
     ELSE '{' || more_members || ',"args":' || arguments || '}'
 END;
 
--- Appends a rank's digits to the ids that link events within a rank, so that they do not link to
--- events of another rank. Ids of 0 or less link nothing and stay as they are.
+-- Appends `digits`, which stand for a rank, to the ids that link events within a rank. So the ids
+-- do not link to events of another rank. Ids of 0 or less link nothing and stay as they are.
 CREATE OR REPLACE MACRO ids_of_rank(arguments, digits) AS
 regexp_replace(
     arguments,
@@ -23,7 +26,7 @@ regexp_replace(
     'g'
 );
 
--- The GPU whose memory an event changes. NULL if it is the host's memory.
+-- The number of the GPU whose memory an event changes. NULL if the event changes the host's memory.
 CREATE OR REPLACE MACRO device_of_memory(arguments) AS
 CASE
     WHEN regexp_matches(arguments, '"Device Type"\s*:\s*"?[1-9]')

@@ -1,20 +1,24 @@
--- An event in Chrome's trace format: a JSON object on one line.
---
--- Times are ns, written as microseconds with three decimals. `arguments` and `more_keys` are the
--- text of JSON objects. Values that are NULL are left out.
+-- Macros that write an event in Chrome's trace format.
 
--- 1234567 becomes 1234.567.
+-- Writes a time in ns as microseconds with three decimals: 1234567 becomes 1234.567.
 CREATE OR REPLACE MACRO chrome_time(ns) AS
 CASE WHEN ns < 0 THEN '-' ELSE '' END
     || (abs(ns) // 1000)::VARCHAR || '.' || lpad((abs(ns) % 1000)::VARCHAR, 3, '0');
 
--- The id of a process, a thread or a flow: a number if it looks like one.
+-- Writes the id of a process, a thread or a flow: as a number if the id looks like one, else as a
+-- string.
 CREATE OR REPLACE MACRO chrome_id(value) AS
 CASE
     WHEN regexp_full_match(value, '-?(0|[1-9]\d{0,17})') THEN value
     ELSE to_json(value)::VARCHAR
 END;
 
+-- Writes an event as a JSON object on one line. A key whose value is NULL is left out.
+--
+-- `after_ns`: time stamp of the event (ns)
+-- `lasting_ns`: duration of the event (ns)
+-- `arguments`: the text of a JSON object
+-- `more_keys`: the text of a JSON object; its keys become keys of the event
 CREATE OR REPLACE MACRO chrome_event(
     phase, category, label, of_process, of_thread, after_ns, lasting_ns, flow, binding, scope,
     arguments, more_keys

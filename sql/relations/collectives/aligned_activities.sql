@@ -1,8 +1,10 @@
--- The GPU activities of a job's ranks and steps on the reference rank's clock.
+-- One row per GPU activity, with its times on the reference rank's clock.
 --
--- `clocks` are rows of aligned_clocks. `jobs`, `ranks` and `steps`: those to look at (NULL: all).
--- Returns job, rank, kind, start_ns and end_ns. If a rank's clock is not known, its times stay on
--- its own clock.
+-- `clocks`: rows of aligned_clocks
+-- `jobs`, `ranks`, `steps`: the jobs, ranks and steps of the activities (NULL: all)
+--
+-- Returns job, rank, kind, start_ns and end_ns. If a rank's clock is not known, start_ns and end_ns
+-- stay on the rank's own clock.
 --
 -- reads: aligned_ns, gpu_activities
 CREATE OR REPLACE MACRO aligned_activities(clocks, jobs, ranks, steps) AS TABLE

@@ -1,24 +1,30 @@
--- Each rank's clock against the clock of a reference rank.
+-- One row per rank of `members`: how its clock differs from the clock of its reference rank.
 --
--- `members` are rows of paired_members. Returns one row per rank in them, with
+-- `members`: rows of paired_members
 --
---     reference_rank  the lowest rank that collectives tie to it, directly or through others
+-- Returns job, rank, and
+--
+--     reference_rank  the lowest rank that collectives tie to this rank, directly or through other
+--                     ranks; the rank itself if it is the lowest
 --     local_ns        an instant on the rank's own clock
 --     reference_ns    the same instant on the reference rank's clock
---     gain            what its clock gains on the reference's, as a share of its own time
---     residual_ns     error of the fit at the ends of collectives: the 95th percentile, times
---                     1 + 3 / sqrt(anchor_count) to allow for few collectives; with fewer than 3,
---                     plus the shortest one's duration
---     anchor_count    number of collectives that this is derived from
+--     gain            the time that the rank's clock gains on the reference rank's clock, divided
+--                     by the time that passes on the rank's clock
+--     residual_ns     sum of the errors of the ties on the path (see below)
+--     anchor_count    number of collectives of the last tie on the path; 0 for the reference rank
 --
--- All are NULL for a rank that has no ties. This converts an instant of a rank's clock to the
--- reference rank's clock:
+-- The error of a tie is the 95th percentile of what its fit leaves at the ends of collectives,
+-- times 1 + 3 / sqrt(anchor_count). The factor allows for few collectives. If a tie has fewer than
+-- 3 collectives, the shortest transfer_ns is added to its error.
 --
---     aligned_ns(at, local_ns, reference_ns, gain)
+-- These columns are NULL for a rank that has no ties. This call converts an instant of the rank's
+-- clock to the reference rank's clock:
 --
--- clock_ties says which ranks are tied. Each rank takes its clock from the previous rank on the
--- path with the fewest ties from the reference rank. If several paths are equally short, the one
--- with the least residual counts. Residuals along the path add up.
+--     aligned_ns(at_ns, local_ns, reference_ns, gain)
+--
+-- clock_ties says which ranks are tied. A path leads from the reference rank to each rank, over as
+-- few ties as possible. Each rank's clock follows from the clock of the previous rank on its path.
+-- If several paths are equally short, the path with the least residual_ns counts.
 --
 -- reads: clock_ties
 CREATE OR REPLACE MACRO aligned_clocks(members) AS TABLE
@@ -30,7 +36,7 @@ ranks AS MATERIALIZED (
     SELECT DISTINCT job, rank
     FROM query_table(members)
 ),
--- The lowest rank that can be reached through ties.
+-- The lowest rank that each rank can reach through ties.
 reach (job, rank, reference_rank) AS (
     WITH RECURSIVE reached (job, rank, reference_rank) USING KEY (job, rank) AS (
         SELECT job, rank, rank AS reference_rank

@@ -1,10 +1,15 @@
--- Chains of late arrivals: from a late rank to the rank that it waited for before, and so on.
+-- One row per late arrival in a chain. A chain leads from a late rank to the rank for which this
+-- late rank itself waited earlier, and so on.
 --
--- `direct` needs late_id, job, collective_id and next_id: the collective_id of the collective in
--- which the late rank waited, NULL if it did not wait. Returns job, chain_id (the collective_id of
--- the chain's first arrival), hop (from 0), the late_id of each arrival, and is_root, true for the
--- last one. A chain ends if the late rank did not wait, if no arrival in `direct` was late at that
--- collective, or after 16 hops.
+-- `direct`: late arrivals, at most one per collective. Needs late_id, job, collective_id, next_id
+--
+-- next_id is the collective_id of the earlier collective in which the late rank waited. next_id is
+-- NULL if the rank did not wait. Returns job, chain_id (the collective_id of the chain's first
+-- arrival), hop (from 0), the late_id of the arrival, and is_root (true for the last arrival of the
+-- chain). A chain ends at the first arrival for which one of these holds:
+--   * The late rank did not wait.
+--   * `direct` has no late arrival at the collective in which the late rank waited.
+--   * hop is 16.
 CREATE OR REPLACE MACRO blame_chains(direct) AS TABLE
 WITH RECURSIVE
 links AS MATERIALIZED (

@@ -1,16 +1,21 @@
--- How many bytes each link carries for a collective, as a multiple of the message.
+-- How many bytes a link carries in a collective, divided by the bytes of the message: one row per
+-- operation.
 --
--- In a group of n ranks the factor is `passes`, times (n - 1) / n if each rank keeps its own share
--- (`keeps_own_share`). The message is the larger of a rank's input and output. Bandwidth times this
--- factor is the bus bandwidth. It can be compared with a link's speed, for any collective and any
--- n. The factors are those of a ring. Switches that reduce (NVLS, SHARP) can exceed a link's speed.
+-- The message is the larger one of a rank's input and output. In a group of n ranks, the factor is
+--
+--     passes * (n - 1) / n    if each rank keeps its own share
+--     passes                  if not
+--
+-- Bandwidth times this factor is the bus bandwidth. The bus bandwidth can be compared with a link's
+-- speed, for any collective and any n. The factors are those of a ring. If switches reduce (NVLS,
+-- SHARP), the bus bandwidth can exceed a link's speed.
 --
 -- To change a factor or add an operation, replace this view by one with the same columns.
 CREATE OR REPLACE VIEW bus_factors AS
 SELECT
-    operation,        -- name that collective_operation gives
-    passes,
-    keeps_own_share,
+    operation,        -- operation, as collective_operation names it
+    passes,           -- the factor, without (n - 1) / n
+    keeps_own_share,  -- true: the factor has (n - 1) / n
     reference         -- source of the factor
 FROM (
     VALUES

@@ -1,11 +1,17 @@
--- Calls of a rank whose order in time differs from the order of their Seq.
+-- One row per call that a rank began after another call with a higher Seq of the same lane.
 --
--- `members` are rows of paired_members, `placed` of placed_collectives. Returns job, lane, rank,
--- reason (out_of_order), place, collective_id and detail.
+-- `members`: rows of paired_members
+-- `placed`: rows of placed_collectives
+--
+-- Returns job, lane, rank, reason (out_of_order), place, collective_id and detail. The macro tests
+-- only calls that have a Seq and are paired by comms_id or seq. If the Seq of a call differs from
+-- the least Seq of its collective, the call has no row.
 CREATE OR REPLACE MACRO calls_out_of_order(members, placed) AS TABLE
 WITH
--- Lanes in which a rank may have had its calls in an order different from that of their Seq. A lane
--- is left out if all members of each collective had begun before the first member of the next one.
+-- The lanes in which a rank may have begun calls in an order that differs from the order of their
+-- Seq. A lane is left out if two conditions hold:
+--   * In each collective, all members have the same Seq.
+--   * All members of a collective have begun before the first member of the next collective begins.
 entangled AS MATERIALIZED (
     SELECT lane
     FROM (

@@ -1,25 +1,38 @@
--- Each rank's clock against the clock of a rank with which it shares collectives.
+-- How the clocks of two tied ranks differ: one row per pair of tied ranks, direction and shared
+-- group.
 --
--- `members` are rows of paired_members. Returns, in both directions for each two ranks that are
--- tied, job, rank, other, local_ns, other_ns, gain, residual_ns and anchor_count, with the meanings
--- of aligned_clocks and the other rank as the reference.
+-- `members`: rows of paired_members
+--
+-- Returns job, rank, other, local_ns, other_ns, gain, residual_ns and anchor_count. The columns
+-- have the meaning that they have in aligned_clocks, with `other` as the reference rank and
+-- other_ns as reference_ns.
 --
 -- All members of an all-reduce, all-gather, reduce-scatter, all-to-all or barrier leave it
--- together, once the last one has come. This ties their clocks. In each group, the rank with most
--- of these collectives is the hub. The ends of collectives on each other member are compared with
--- the ends on the hub:
+-- together, once the last member has entered it. The ends of these collectives tie the members'
+-- clocks. In each group, the rank with the most of these collectives is the hub. The lowest of
+-- several such ranks is the hub. Each other member is compared with the hub:
 --
---     apart        end on the member minus end on the hub, of up to 1000 collectives spread evenly
---     gain         median of the slopes between collectives half of the window apart (Theil and
---                  Sen). It is 0 for fewer than 8 collectives, and if it does not halve the
---                  interquartile range of the residuals. It is also 0 if it is 1 % or more: no
---                  clock drifts so fast, but ends in disorder can look like it. So aligned instants
---                  keep the order that they have on a rank
---     local_ns     from the median of the residuals
+--     apart        end on the member minus end on the hub, for a list of at most 1000 collectives,
+--                  which are spread evenly
+--     slope        how much `apart` grows per ns of the hub's clock: the median over pairs of
+--                  collectives (Theil and Sen). The two collectives of a pair are half of the list
+--                  apart
+--     other_ns     the first of the ends on the hub
+--     local_ns     other_ns plus the median of `apart`, after the slope is subtracted from `apart`
+--     gain         slope / (1 + slope)
 --
--- Medians are not affected if some collectives end in disorder. The ends of a collective may be as
--- far apart as it is long. So collectives of less than 20 us count only in groups with fewer than
--- eight longer ones.
+-- In this list, `other` is the hub. The rows with the hub as `rank` swap local_ns and other_ns, and
+-- their gain is -slope. The slope is 0 if one of these holds:
+--   * The list has fewer than 8 collectives of both ranks.
+--   * After the slope is subtracted, the interquartile range of `apart` is still half or more of
+--     what it was.
+--   * The slope is 1 % or more. No clock drifts that fast, but ends in disorder can look like
+--     drift.
+-- A slope below 1 % also keeps the instants of a rank in order when they are converted.
+--
+-- The medians do not change much if some collectives end in disorder. The ends of a collective may
+-- be as far apart as its transfer_ns. So collectives with a transfer_ns of less than 20 us are used
+-- only in groups with fewer than eight longer collectives.
 CREATE OR REPLACE MACRO clock_ties(members) AS TABLE
 WITH
 anchors AS NOT MATERIALIZED (
@@ -61,7 +74,7 @@ chosen AS (
     FROM spread
     WHERE place % ((place_count + 999) // 1000) = 0
 ),
--- Includes the hub's own ends, with a difference of 0.
+-- Includes the hub's own ends, with apart_ns = 0.
 ends AS MATERIALIZED (
     SELECT
         c.job,
@@ -103,7 +116,7 @@ bases AS MATERIALIZED (
     FROM ends
     GROUP BY job, group_id, hub, rank
 ),
--- The residuals with the slope and without it.
+-- The residuals: level_ns without the slope, sloped_ns with the slope.
 left_over AS (
     SELECT
         e.job,
@@ -146,7 +159,7 @@ residuals AS (
         f.job,
         f.group_id,
         f.rank,
-        -- One or two ends may both be off, by at most their transfer time.
+        -- With only one or two collectives, all ends may be wrong, each by at most its transfer_ns.
         CASE WHEN count(*) < 3 THEN min(e.transfer_ns) ELSE 0 END + ceil(
             quantile_disc(
                 abs(

@@ -1,5 +1,7 @@
--- The kernels by which ranks communicate: those with the profiler's arguments of a collective, a
--- send or a receive. `jobs`: the jobs to look at (NULL: all).
+-- One row per kernel with which a rank communicates. The profiler gives these kernels the arguments
+-- of a collective, a send or a receive.
+--
+-- `jobs`: the jobs to look at (NULL: all)
 --
 -- reads: gpu_activities
 CREATE OR REPLACE MACRO collective_calls(jobs) AS TABLE
@@ -34,8 +36,13 @@ WHERE a.collective_name <> ''
   AND a.kind = 'communication'
   AND (jobs IS NULL OR list_contains(jobs, a.job));
 
--- The text columns of these calls, and those that describe the operation: one row for all calls of
--- a rank that are equal in them.
+-- One row per rank and combination of the columns that describe its calls: the group, the peers,
+-- the operation and the sizes. All calls that are equal in these columns share one row.
+--
+-- `jobs`: the jobs to look at (NULL: all)
+--
+-- has_comms_id is true if all calls of the row have a Comms Id. has_seq is true if all calls of the
+-- row have a Seq.
 CREATE OR REPLACE MACRO call_kinds(jobs) AS TABLE
 SELECT
     job,

@@ -23,17 +23,20 @@ CASE
     WHEN name IN ('gather', 'scatter', 'send', 'recv', 'barrier') THEN name
 END;
 
--- Whether all members leave the operation together, once the last of them has come. In other
--- operations a root may finish before its peers have begun. An unknown operation may be of either
--- kind and gives false.
+-- True if all members leave the operation together, once the last member has entered it. In other
+-- operations, a root may finish before its peers have begun. False for an unknown operation, which
+-- may be of either kind.
 CREATE OR REPLACE MACRO ends_together(operation) AS
 coalesce(
     operation IN ('all_reduce', 'all_gather', 'reduce_scatter', 'all_to_all', 'barrier'),
     false
 );
 
--- Whether all members have to give the same numbers of elements. This is false if each member may
--- send a different number to each other one, and if only a root has all elements.
+-- True if all members have to give the same number of input elements, and the same number of output
+-- elements. False in these cases:
+--   * Members may send or receive different numbers of elements.
+--   * Only a root has all elements.
+--   * The name is not in the list below.
 CREATE OR REPLACE MACRO sizes_agree(name) AS
 coalesce(
     collective_operation(name) IN ('all_reduce', 'broadcast', 'reduce', 'barrier')
@@ -44,5 +47,6 @@ coalesce(
     false
 );
 
+-- True for `send` and `recv`. False for all other operations and NULL.
 CREATE OR REPLACE MACRO is_point_to_point(operation) AS
 (operation IN ('send', 'recv')) IS TRUE;

@@ -1,7 +1,12 @@
--- Members of a collective whose name, number format or size differs from most other members'.
+-- One row per member of a collective and kind of disagreement: the member's name, data type or size
+-- differs from the one that most members give. For messages, only data types are compared.
 --
--- `members` are rows of paired_members, `placed` of placed_collectives. Returns job, lane, rank,
--- reason, place, collective_id and detail. reason is other_name, other_dtype or other_size.
+-- `members`: rows of paired_members
+-- `placed`: rows of placed_collectives
+--
+-- Returns job, lane, rank, reason, place, collective_id and detail. reason is other_name,
+-- other_dtype or other_size. If several values are equally frequent, the macro assumes that most
+-- members give the alphabetically first one.
 CREATE OR REPLACE MACRO disagreeing_calls(members, placed) AS TABLE
 WITH
 disagreeing AS MATERIALIZED (

@@ -1,9 +1,12 @@
--- The process groups of jobs, with a number in each job.
+-- One row per process group of a job, with a number in the job.
 --
--- If a group has several descriptions, each column has the least value. The result is stored, so a
--- change of meaning is a new version. `jobs`: the jobs to look at (NULL: all). Returns job,
--- group_number, process_group, process_group_desc, group_size, ranks, ranks_source, ranks_text and
--- is_ambiguous, as in known_groups.
+-- `jobs`: the jobs to look at (NULL: all)
+--
+-- Returns job, group_number, process_group, process_group_desc, group_size, ranks, ranks_source,
+-- ranks_text and is_ambiguous. group_size is member_total of known_groups. The other columns are as
+-- in known_groups. If a group has several descriptions, each column has the least value, and
+-- is_ambiguous is true if it is true for any of them. Archives store the result, so a change of
+-- meaning needs a new version.
 --
 -- reads: call_kinds, known_groups
 CREATE OR REPLACE MACRO groups_v1(jobs := NULL) AS TABLE

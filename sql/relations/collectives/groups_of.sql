@@ -1,8 +1,12 @@
--- The process groups as in groups_v1: stored ones, and computed ones for jobs without stored ones.
+-- One row per process group, as in groups_v1. Stored rows are read. The rows of jobs without a
+-- stored result are computed.
 --
--- `jobs`: the jobs to look at (NULL: all). Planning the computation takes most of a small query's
--- time. So when an archive is opened and it is known which jobs lack stored results, this macro is
--- replaced by one that reads less.
+-- `jobs`: the jobs to look at (NULL: all)
+--
+-- In a small query, planning the computation in groups_v1 takes most of the time. When hta-sql
+-- opens an archive, it usually knows which jobs have no stored result. hta-sql then replaces this
+-- macro by one that computes only these jobs. If all jobs have stored results, the replacement does
+-- not read groups_v1.
 --
 -- reads: groups_v1, jobs_without_results, stored_groups
 CREATE OR REPLACE MACRO groups_of(jobs) AS TABLE

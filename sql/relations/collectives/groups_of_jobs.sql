@@ -1,6 +1,6 @@
--- The process groups of jobs as in groups_v1, with a group_id that is unique over all jobs.
+-- One row per process group, as in groups_v1, with a group_id that is unique over all jobs.
 --
--- `jobs`: the jobs to look at (NULL: all).
+-- `jobs`: the jobs to look at (NULL: all)
 --
 -- reads: groups_of
 CREATE OR REPLACE MACRO groups_of_jobs(jobs) AS TABLE

@@ -1,8 +1,11 @@
--- How much of the waits for late ranks is hidden by computation.
+-- One row per late arrival: how much of the waits for the late rank is hidden by computation.
 --
--- `late` needs late_id, job and collective_id. `members` are rows of paired_members of `jobs`
--- (NULL: all). Returns late_id and hidden_wait_ns, the sum over the collective's members. The sum
--- is NULL if one of the waits is not known.
+-- `late`: late arrivals. Needs late_id, job and collective_id
+-- `members`: rows of paired_members
+-- `jobs`: the jobs of `members` (NULL: all)
+--
+-- Returns late_id and hidden_wait_ns. hidden_wait_ns is the sum over the waiting members of the
+-- collective, in ns. It is NULL if the hidden part of one of these waits is not known.
 --
 -- reads: hidden_waits
 CREATE OR REPLACE MACRO hidden_late_waits(late, members, jobs) AS TABLE

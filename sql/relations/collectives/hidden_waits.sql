@@ -1,30 +1,39 @@
--- How much of each wait is hidden by computation on the same device.
+-- One row per row of `waits`: how much of the wait is hidden by computation on the same device.
 --
--- `waits` needs job, rank, device, event_id, start_ns, dur_ns, wait_ns, computed_before_ns and
--- hidden_ns: kernels as in gpu_activities, each of which waits for its first wait_ns. They are of
--- `jobs` and `ranks` (NULL: all). Returns each wait with
+-- `waits`: kernels as in gpu_activities. Each kernel waits for its first wait_ns. Needs job, rank,
+--          device, event_id, start_ns, dur_ns, wait_ns, computed_before_ns and hidden_ns
+-- `jobs`, `ranks`: the jobs and ranks of `waits` (NULL: all)
+--
+-- Returns the columns of `waits`, and
 --
 --     hidden_wait_ns  the part of wait_ns during which a computation runs on the device
 --
--- If a kernel is hidden completely or not at all, or if it waits for all of its time or not at all,
--- this follows from the kernel alone. Else it is NULL if hidden_ns is NULL. For kernels that are
--- partly hidden, it is the time computed until the end of the wait, minus the time computed until
--- its start. For the computations that began by an instant,
+-- If one of these holds, hidden_wait_ns follows from the kernel's own row:
+--   * The kernel is hidden completely or not at all.
+--   * The kernel waits for all of its time or not at all.
+-- If hidden_ns is NULL, hidden_wait_ns is 0 if wait_ns is 0, else NULL.
 --
---     end_ns   is the latest end
---     idle_ns  is the time without any computation before the last of them began: its start_ns
---              minus its computed_before_ns
+-- All other kernels are partly hidden. For these kernels, hidden_wait_ns is the time computed until
+-- the end of the wait, minus the time computed until its start. computed_before_ns is the time
+-- computed until the start. The time computed until the end follows from the computations that
+-- began until then:
+--
+--     end_ns   is the latest end of these computations
+--     idle_ns  is the time without any computation before the start of the last of these
+--              computations: its start_ns minus its computed_before_ns
 --
 --     a  [===)    [=====)
 --     b               [=======)
 --     instants           |          16: idle_ns 5, end_ns 21; computed until then 16 - 5 = 11
 --                                |  24: idle_ns 5, end_ns 21; computed until then 21 - 5 = 16
 --
--- The time computed until the instant is the lesser of the instant and end_ns, minus idle_ns.
+-- The rows a and b are the computations of two streams of one device. The two instants are examples
+-- of the end of a wait. The time computed until an instant is the lesser one of the instant and
+-- end_ns, minus idle_ns.
 --
--- The devices are laid end to end on one axis of time, as in busy_times. Each covers the time from
--- the start of its first partly hidden wait to the end of its last. end_ns and idle_ns both count
--- from its zero_ns.
+-- The devices are placed end to end on one axis of time, as in busy_times. Each device covers the
+-- time from the first start of its partly hidden waits to their latest end. The device's part of
+-- the axis begins at zero_ns. The device's end_ns and idle_ns on the axis include zero_ns.
 --
 -- reads: gpu_activities
 CREATE OR REPLACE MACRO hidden_waits(waits, jobs, ranks) AS TABLE
@@ -101,8 +110,8 @@ SELECT
 FROM query_table(waits)
 WHERE (wait_ns > 0 AND wait_ns < dur_ns AND hidden_ns > 0 AND hidden_ns < dur_ns) IS NOT TRUE
 UNION ALL BY NAME
--- Before a device's first computation, end_ns and idle_ns are those of the device before it, or
--- NULL.
+-- Before a device's first computation, end_ns and idle_ns belong to the previous device on the
+-- axis, or are NULL. greatest() then replaces them by zero_ns.
 SELECT
     p.* EXCLUDE (wait_id, zero_ns, until_ns, computed_ns),
     least(p.until_ns, greatest(b.end_ns, p.zero_ns)) - greatest(b.idle_ns, p.zero_ns)

@@ -1,5 +1,9 @@
--- The process groups that traces declare in their header, `distributedInfo`. The header has ranks
--- as a list or as the text of a list. ranks is NULL if that text is cut short.
+-- One row per trace and process group that the trace declares in its header, `distributedInfo`.
+--
+-- `jobs`: the jobs to look at (NULL: all)
+--
+-- The header has the ranks as a list or as the text of a list. The column ranks is NULL if that
+-- text is cut short.
 --
 -- reads: traces
 CREATE OR REPLACE MACRO declared_groups(jobs) AS TABLE
@@ -19,22 +23,30 @@ FROM (
     WHERE (jobs IS NULL OR list_contains(jobs, t.job))
 );
 
--- The process groups in which ranks communicate, with all their members.
+-- One row per job and description of a process group, with the members of the group. A description
+-- is what the traces say about a group: process_group, process_group_desc, group_size and
+-- ranks_text.
 --
--- `kinds` are rows of call_kinds. Returns one row per job and per description of a group in its
--- traces: process_group, process_group_desc, group_size and ranks_text from the description, and
+-- `kinds`: rows of call_kinds
+-- `jobs`: the jobs of `kinds` (NULL: all)
 --
---     group_id      equal for equal groups of a job, and only for these
---     group_number  the same, from 1 in each job, in order of names and members
---     ranks         its members, sorted by their place in the group; NULL if no trace says
+-- Returns job, the four columns of the description, and
+--
+--     member_total  number of members: group_size if it is known, else the length of ranks
+--     group_id      number of the group over all jobs. Descriptions have the same group_id if they
+--                   agree in job, process_group, group_size and ranks. If ranks is NULL, they have
+--                   to agree in ranks_text
+--     group_number  number of the group in its job, from 1, in order of names and members
+--     ranks         all members, in the group's order; NULL if they are not known
 --     ranks_source  source of ranks: trace, distributedInfo, start and stride, first and last ranks
 --                   or world size
---     is_ambiguous  the description may stand for several groups: the members are not known, and
---                   the size is not known or more ranks use the description than it has members
+--     is_ambiguous  true if the description may stand for several groups. Then ranks is NULL, and
+--                   group_size is NULL or is smaller than the number of ranks that use the
+--                   description
 --
--- A group's name does not identify it: groups that are created together may share a name. The
--- profiler shortens a group's list of ranks, to `[0, 8, 16, ..., 504]`. A rebuilt list has to agree
--- with the ranks that remain in the shortened one.
+-- A name does not identify a group: groups that are created together may share a name. The profiler
+-- shortens long lists of ranks, for example to `[0, 8, 16, ..., 504]`. Members from another source
+-- have to agree with group_size and with the ranks that are left in the shortened list.
 CREATE OR REPLACE MACRO known_groups(kinds, jobs) AS TABLE
 WITH
 described AS (
@@ -64,7 +76,8 @@ sizes AS (
     WHERE (jobs IS NULL OR list_contains(jobs, t.job))
     GROUP BY t.job
 ),
--- The first candidate that agrees with the description counts, in order of preference.
+-- Possible members of each group. The candidate with the lowest preference that agrees with the
+-- description counts.
 candidates AS (
     SELECT read.*, 1 AS preference, 'trace' AS source, first_ranks AS ranks
     FROM read
@@ -107,8 +120,8 @@ settled AS (
         process_group_desc,
         group_size,
         ranks_text,
-        -- If several have the same preference, the least counts, so that the order of rows does not
-        -- matter.
+        -- If several candidates have the same preference, the least list of ranks counts. So the
+        -- result does not depend on the order of rows.
         min({'preference': preference, 'source': source, 'ranks': ranks}) AS best
     FROM candidates
     WHERE (group_size IS NULL OR len(ranks) = group_size)

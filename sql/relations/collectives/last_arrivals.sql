@@ -1,17 +1,29 @@
--- Which rank came last to each collective or message, and when all members came.
+-- One row per collective or message of several calls: which rank came last, and when the members
+-- came.
 --
--- `members` are rows of paired_members, `clocks` of aligned_clocks. Returns one row per collective
--- or message with several calls: job, collective_id, and
+-- `members`: rows of paired_members
+-- `clocks`: rows of aligned_clocks
 --
---     start_ns, end_ns  the first start and the last end on the reference rank's clock
---     last_start_ns     the last start on that clock; NULL unless all members' clocks are known
---     start_skew_ns     from the first start to the last: the longest minus the shortest duration
---                       if all members leave together, else by clocks
---     end_skew_ns       from the first end to the last, by clocks
+-- Returns job, collective_id, and
+--
+--     start_ns, end_ns  the first start and the last end on the reference rank's clock, among the
+--                       members whose clocks are known
+--     last_start_ns     the last start on the reference rank's clock
+--     start_skew_ns     time from the first start to the last start
+--     end_skew_ns       time from the first end to the last end
 --     wait_ns           sum of the calls' waits
---     last_rank         if all members leave together, the rank with the shortest call; turn_of
---                       decides between equally short ones. Else the rank that started last by
---                       clocks; of equal ones the lowest
+--     last_rank         the rank that came last
+--
+-- For messages, and for collectives that all members leave together, the durations decide:
+--   * start_skew_ns is the longest duration minus the shortest duration.
+--   * last_rank is the rank with the shortest call. If several calls are equally short, turn_of
+--     decides.
+--
+-- For other collectives, start_skew_ns and last_rank follow from the starts on the reference rank's
+-- clock. If several ranks started last, last_rank is the lowest of them. If the clock of a member
+-- is not known, these two columns are NULL.
+--
+-- For all rows, last_start_ns and end_skew_ns are NULL if the clock of a member is not known.
 --
 -- reads: aligned_ns, turn_of
 CREATE OR REPLACE MACRO last_arrivals(members, clocks) AS TABLE

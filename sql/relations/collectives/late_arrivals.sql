@@ -1,7 +1,10 @@
--- Ranks that came late to collectives and messages, and what delayed them.
+-- One row per late arrival at a collective or message: which rank was late, and what delayed it.
 --
--- `members` are rows of paired_members of `jobs` (NULL: all). Returns one row per arrival that is
--- late by `least_ns` or more, with the columns of late_windows and late_causes.
+-- `members`: rows of paired_members
+-- `jobs`: the jobs of `members` (NULL: all)
+-- `least_ns`: an arrival is late if it comes at least this long after the peer's arrival (ns)
+--
+-- Returns the columns of late_windows and late_causes.
 --
 -- reads: busy_times, gpu_activities, late_causes, late_windows, window_pieces
 CREATE OR REPLACE MACRO late_arrivals(members, jobs, least_ns) AS TABLE

@@ -1,24 +1,40 @@
--- What a late rank did in its window that its peer did not.
+-- One row per late arrival: what the late rank did in its window that its peer did not do.
 --
--- `late` are rows of late_windows. `pieces` are rows of window_pieces over their windows: the late
--- rank's is window 2 * late_id, the peer's 2 * late_id + 1. `busy` are rows of busy_times over
--- these pieces, with the window as step. `members` are rows of paired_members. Returns one row per
--- row of `late`: late_id, and
+-- `late`: rows of late_windows
+-- `pieces`: rows of window_pieces for two windows per row of `late`. window_id is 2 * late_id for
+--           the late rank's window, and 2 * late_id + 1 for the peer's window
+-- `busy`: rows of busy_times for `pieces`, with window_id as step
+-- `members`: rows of paired_members
+--
+-- Returns late_id, and
 --
 --     cause          computation, copy, host, waiting, transfer or unexplained
---     cause_ns       how much more of it the late rank had; NULL if unexplained
---     event_id       an example activity: the longest one of kernel_name, the one that ended the
---                    longest idle gap, or the collective with the longest wait
---     kernel_name    the kernel or copy that grew most
---     op_id          the operator that launched the event
---     next_id        for waiting: the collective_id of the collective with the longest wait
---     at_ns          for host: the middle of the longest idle gap
+--     cause_ns       how much more time the late rank spent on the cause than the peer did; NULL if
+--                    the cause is unexplained
+--     event_id       activity of the late rank that stands for the cause: the longest activity
+--                    named kernel_name, the activity that ended the longest idle gap, or the
+--                    collective with the longest wait
+--     kernel_name    kernel or copy with the largest increase in total time; NULL unless the cause
+--                    is computation or copy
+--     op_id          operator that launched the activity in event_id; NULL unless the cause is
+--                    computation, copy or host, and NULL if the late call itself ended the gap
+--     next_id        collective_id of the collective with the longest wait; NULL unless the cause
+--                    is waiting
+--     at_ns          middle of the longest idle gap; NULL unless the cause is host
 --
--- Each instant of a window counts once: as computation if there is any, else as communication, else
--- as copy or memset, else as idle. The windows begin together, so the differences of these four add
--- up to late_ns. The largest difference is the cause if it is more than half of late_ns. Idle time
--- is the cause host. Communication is the cause waiting if one wait is more than half of the
--- difference, else transfer.
+-- Each instant of a window counts once:
+--   * as computation if a computation runs
+--   * else as communication if a communication runs
+--   * else as copy if a copy or memset runs
+--   * else as idle
+--
+-- For each of these four kinds, the macro subtracts the peer's time from the late rank's time. The
+-- windows begin together, so the four differences add up to late_ns. The kind with the largest
+-- difference is the cause if the difference is more than half of late_ns. If several differences
+-- are equally large, the first of computation, idle, communication and copy counts.
+--
+-- If idle time grew most, the cause is named host. If communication grew most, the cause is named
+-- waiting if one wait is more than half of the difference, else transfer.
 CREATE OR REPLACE MACRO late_causes(late, pieces, busy, members) AS TABLE
 WITH
 windows AS (
@@ -76,7 +92,8 @@ told AS MATERIALIZED (
     JOIN kinds AS k ON k.late_id = p.window_id // 2
     WHERE k.kind <> 'unexplained'
 ),
--- Longer kernels or copies: the name whose time grew most.
+-- For computation and copy: the names of kernels or copies, and how much more time each name has on
+-- the late rank.
 names AS (
     SELECT
         late_id,
@@ -94,7 +111,7 @@ grown AS (
     WHERE longest IS NOT NULL
     GROUP BY late_id
 ),
--- Waiting for another rank: the longest wait.
+-- For communication: the late rank's longest wait.
 waited AS (
     SELECT
         t.late_id,
@@ -110,7 +127,8 @@ waited AS (
       AND m.wait_ns > 0
     GROUP BY t.late_id
 ),
--- An idle device: its longest gap, between the start and the end of the window.
+-- For idle: where gaps begin and end on the late rank. The window's start ends no gap. The window's
+-- end ends the last gap.
 ends AS (
     SELECT late_id, start_ns, end_ns, event_id, op_id
     FROM told

@@ -1,8 +1,14 @@
--- Names for the causes of late arrivals: the operator, the host's work and the machine.
+-- One row per late arrival: names for its cause.
 --
--- `late` are rows of late_arrivals of `jobs` (NULL: all). Returns per late_id op_name, the operator
--- that launched the event; host_name, what the host did in the middle of the longest idle gap, on
--- the thread that launched the activity that ended it; and host, the late rank's machine.
+-- `late`: rows of late_arrivals
+-- `jobs`: the jobs of `late` (NULL: all)
+--
+-- Returns late_id, and
+--
+--     op_name    operator that launched the activity in event_id; NULL if op_id is NULL
+--     host_name  what the host did in the middle of the longest idle gap, on the thread that
+--                launched the activity after the gap; NULL unless the cause is host
+--     host       machine of the late rank
 --
 -- reads: gpu_activities, host_at, host_ops, machines
 CREATE OR REPLACE MACRO late_names(late, jobs) AS TABLE

@@ -1,7 +1,9 @@
--- The late arrival that each late arrival began with: the last one of its chain.
+-- One row per late arrival, with the arrival at which its delay began: the last one of its chain.
 --
--- `late` are rows of late_arrivals. Returns late_id, job, collective_id, late_ns, caused_wait_ns
--- and root_id, the late_id of the last arrival of the chain.
+-- `late`: rows of late_arrivals
+--
+-- Returns late_id, job, collective_id, late_ns, caused_wait_ns and root_id. root_id is the late_id
+-- of the last arrival of the chain (see blame_chains).
 --
 -- reads: blame_chains
 CREATE OR REPLACE MACRO late_roots(late) AS TABLE

@@ -1,26 +1,38 @@
--- The time before a late arrival, on the late rank and on a typical one.
+-- One row per late arrival at a collective or message: the late rank, its peer, and a window of
+-- time before the arrival on each of the two ranks.
 --
--- A window lasts from the last moment at which both ranks were together to the collective to which
--- one of them came late. `members` are rows of paired_members. Returns one row per collective or
--- message that all members leave together and to which the last rank came at least `least_ns` after
--- the middle one: job, collective_id, and
+-- `members`: rows of paired_members
+-- `least_ns`: an arrival is late if it comes at least this long after the peer's arrival (ns)
+--
+-- The macro looks at messages, and at collectives that all members leave together. The arrival of
+-- the last rank has a row if it is later than the peer's arrival by at least least_ns and by more
+-- than 0. A window lasts from the last moment at which both ranks were together until the rank's
+-- arrival. Returns job, collective_id, and
 --
 --     late_id            number of the row
---     rank, peer         the rank that came last, and the member in the middle of the order of
---                        arrival; of two members the first
---     late_ns            how much later it came than the peer: the difference of their durations
+--     rank               the rank that came last
+--     peer               the member in the middle of the order of arrival. If two members are in
+--                        the middle, the peer is the one that came earlier
+--     late_ns            how much later `rank` came than `peer`: the difference of their durations
 --     caused_wait_ns     sum of all members' waits
---     from_ns, until_ns  on the late rank's clock: from the last end of a collective that both left
---                        together until the rank came; NULL if there is no such collective
---     peer_from_ns, peer_until_ns   the same on the peer's clock
+--     from_ns            start of the late rank's window, on its own clock: the end of the last
+--                        collective that both ranks left together before until_ns. NULL if
+--                        there is no such collective
+--     until_ns           end of this window: the late rank's start; NULL if from_ns is NULL
+--     peer_from_ns       start of the peer's window, on the peer's clock: the end of the same
+--                        collective
+--     peer_until_ns      end of the peer's window: the peer's start, but at least peer_from_ns
 --
--- Both windows begin at the same instant, even if the clocks differ, so the late rank's window is
+-- Both windows begin at the same moment, even if the clocks differ. So the late rank's window is
 -- longer by late_ns:
 --
 --     rank      [== sync ==)                         [= c =)
 --     window               <------------------------>
 --     peer     [=== sync ==)           [===== c ==========)
 --     window               <---------->
+--
+-- In the drawing, `rank` comes late to c. sync is the last collective before c that both ranks left
+-- together.
 --
 -- reads: turn_of
 CREATE OR REPLACE MACRO late_windows(members, least_ns) AS TABLE
@@ -38,7 +50,7 @@ arrivals AS (
         job,
         collective_id,
         min(dur_ns) AS last_dur_ns,
-        -- Counted from the longest, so that it is the longer of two.
+        -- The sign makes quantile_disc return the longer one of two middle durations.
         -quantile_disc(-dur_ns, 0.5) AS middle_dur_ns,
         sum(wait_ns)::BIGINT AS caused_wait_ns
     FROM paired
@@ -50,8 +62,8 @@ late_ones AS (
     FROM arrivals
     WHERE middle_dur_ns > last_dur_ns AND middle_dur_ns - last_dur_ns >= least_ns
 ),
--- If durations are equal, turn_of decides which rank was last, and the lowest rank is the middle
--- one.
+-- If several calls have the shortest duration, turn_of decides which rank was last. If several
+-- calls have the middle duration, the lowest rank is the peer.
 late AS MATERIALIZED (
     SELECT
         l.late_id,
@@ -89,8 +101,8 @@ shared_groups AS (
     JOIN group_ranks AS b
         ON b.job = p.job AND b.rank = p.peer AND b.group_id = a.group_id
 ),
--- Lays the groups of ranks end to end on one axis of time, as in busy_times. Times are doubled, so
--- that an end and a start at the same instant have different places.
+-- Lays the calls of each group and rank end to end on one axis of time, as in busy_times. `moments`
+-- doubles times and adds 1 to starts. So an end comes before a start at the same instant.
 shifts AS MATERIALIZED (
     SELECT
         group_id,
@@ -129,7 +141,7 @@ moments AS (
     JOIN shared_groups AS g ON g.job = s.job AND g.rank = s.rank AND g.peer = s.peer
     JOIN shifts AS x ON x.group_id = g.group_id AND x.rank = s.rank
 ),
--- How many collectives on the whole axis had ended by then, including the row itself.
+-- For each moment: how many ends of collectives the whole axis has up to it. An end counts itself.
 counted AS MATERIALIZED (
     SELECT
         *,
@@ -143,8 +155,9 @@ waited AS MATERIALIZED (
     FROM counted
     WHERE late_id IS NOT NULL
 ),
--- Of the groups that rank and peer share, the one whose last collective ended last. If a rank had
--- not left any collective of a group, the count belongs to another group or rank.
+-- The last collective that the late rank left before it came late, over all groups that it shares
+-- with the peer. The collective is the row with the same left_count. If the rank had not left any
+-- collective of a group yet, the row with this count belongs to another group or rank.
 synced AS MATERIALIZED (
     SELECT w.late_id, max({'end_ns': c.at_ns, 'collective_id': c.collective_id}) AS sync
     FROM counted AS c
@@ -175,8 +188,8 @@ SELECT
     e.from_ns,
     CASE WHEN e.from_ns IS NOT NULL THEN s.start_ns END AS until_ns,
     e.peer_from_ns,
-    -- A peer can come before it has left the shared collective, on another stream. It then did
-    -- nothing in between.
+    -- On another stream, the peer can come before it has left the shared collective. Its window is
+    -- empty then.
     CASE
         WHEN e.from_ns IS NOT NULL THEN greatest(s.peer_start_ns, e.peer_from_ns)
     END AS peer_until_ns

@@ -1,19 +1,30 @@
--- How many bytes each collective moved: one row per collective or message.
+-- One row per collective or message of several calls: how many bytes it moved.
 --
--- `members` are rows of paired_members of `jobs`, `groups` of groups_of_jobs. `ranks` and `steps`:
--- only collectives with one of these (NULL: all). Returns job, collective_id, group_id, is_message,
--- name, operation, dtype, step, paired_by, seq, comms_id, member_count, member_total and
--- transfer_ns as in paired_members. If members differ, the least value counts. Also returns
+-- `members`: rows of paired_members
+-- `groups`: rows of groups_of_jobs
+-- `jobs`: the jobs of `members` (NULL: all)
+-- `ranks`: only collectives with a member in this list (NULL: all)
+-- `steps`: only collectives whose step is in this list (NULL: all)
 --
---     bytes        the message: the larger of a call's input and output, in the call with the
---                  most. If an all-to-all reports its splits: the larger of the bytes that leave a
---                  rank and arrive there, without its own share, on the rank with the most. NULL
---                  for a barrier, and if the number format or the number of elements is not known
---     bus_factor   factor that turns a bandwidth into that of the busiest link; 1 if own shares are
---                  already left out. NULL if the operation is not known, or if the list of splits
---                  of an all-to-all is cut short in the trace
---     is_cut_short true in this last case, and if a rank's place in the group is not known; bytes
---                  then include the rank's own share, and bus_factor is NULL
+-- Returns job, collective_id, group_id, is_message, name, operation, dtype, step, paired_by, seq,
+-- comms_id, member_count, member_total and transfer_ns as in paired_members. If the members have
+-- different values, the least value counts. Messages have the name and operation send, and
+-- member_total 2. Also returns
+--
+--     bytes         size of the message. NULL for a barrier, and if the data type or the number of
+--                   elements is not known
+--     bus_factor    factor that turns a bandwidth into the bandwidth of the busiest link; 1 if
+--                   `bytes` leaves out the ranks' own shares. NULL if bus_factors does not have the
+--                   operation, if is_cut_short is true, or if the factor depends on member_total
+--                   and member_total is not known
+--     is_cut_short  true for an all-to-all with splits if the trace cuts the splits of a member
+--                   short, or if the place of a member in the group is not known. Then `bytes`
+--                   includes the ranks' own shares
+--
+-- For an all-to-all with splits, `bytes` is the larger one of the bytes that a rank sends and the
+-- bytes that it receives, without its own share. The rank with the most bytes counts. For all other
+-- operations, and if is_cut_short is true, `bytes` is the larger one of a call's input and output.
+-- The call with the most bytes counts.
 --
 -- reads: bus_factors, collective_calls, collective_operation, dtype_sizes
 CREATE OR REPLACE MACRO measured_collectives(members, groups, jobs, ranks, steps) AS TABLE
@@ -40,8 +51,8 @@ splits AS (
     SELECT
         job,
         collective_id,
-        -- Splits count rows of a tensor, but messages count elements. Without splits, shares are
-        -- equal.
+        -- Splits count rows of a tensor, but in_nelems and out_nelems count elements. Without
+        -- splits, all shares are equal.
         max(greatest(
             in_nelems - CASE
                 WHEN len(in_splits) > 0

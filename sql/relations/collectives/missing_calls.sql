@@ -1,17 +1,31 @@
--- Ranks that are missing from collectives although they have a trace.
+-- One row per missing rank of a collective or message. The rank has a trace, but its trace lacks
+-- the call.
 --
--- `members` are rows of paired_members, `placed` of placed_collectives, `groups` of groups_of_jobs,
--- `traced` the ranks with a trace and `clocks` rows of aligned_clocks, all of `jobs` (NULL: all).
--- Returns one row per missing rank: job, lane, collective_id, place, start_ns, end_ns and
--- rank_count of the collective, rank, and
+-- `members`: rows of paired_members
+-- `placed`: rows of placed_collectives
+-- `groups`: rows of groups_of_jobs
+-- `traced`: the ranks that have a trace
+-- `clocks`: rows of aligned_clocks
+-- `jobs`: the jobs of all these rows (NULL: all)
 --
---     cut_at  start if the rank's recording had not begun yet or has no GPU activity, end if it had
---             ended; else NULL
+-- Returns job, lane, collective_id, place, start_ns, end_ns and rank_count as in
+-- placed_collectives, rank (the missing rank), and
+--
+--     cut_at  the side of the rank's recording that cuts the call off: start, end or NULL
+--
+-- cut_at is
+--   * start if the collective is before all calls of the rank in the lane, and begins at or before
+--     the start of the rank's first GPU activity
+--   * end if the collective is after all calls of the rank in the lane, and ends at or after the
+--     end of the rank's last GPU activity
+--   * start if the rank has no GPU activity
+--   * NULL in all other cases
 --
 -- reads: aligned_ns, gpu_activities
 CREATE OR REPLACE MACRO missing_calls(members, placed, groups, traced, clocks, jobs) AS TABLE
 WITH
--- When each rank was recorded, on the reference rank's clock if that is known.
+-- The time in which each rank was recorded, on the reference rank's clock. If a rank's clock is not
+-- known, its time stays on its own clock.
 recorded AS (
     SELECT
         a.job,
@@ -26,7 +40,8 @@ recorded AS (
     ) AS a
     LEFT JOIN query_table(clocks) AS c ON c.job = a.job AND c.rank = a.rank
 ),
--- The ranks that each lane could have: members of the group, or both ends of messages.
+-- lane_ranks has the ranks that each lane should have: the members of its group, or its sender and
+-- receiver. Ranks with calls in the lane are added.
 lanes AS MATERIALIZED (
     SELECT DISTINCT m.job, m.group_id, m.lane, m.is_message
     FROM query_table(members) AS m
@@ -50,7 +65,8 @@ lane_ranks AS (
     FROM query_table(members) AS m
     WHERE m.lane IS NOT NULL
 ),
--- Leaves out ranks with unpaired calls: unmeasured_calls reports them once, not per collective.
+-- Leaves out the ranks with unpaired calls in the lane. unmeasured_calls reports these calls once,
+-- not per collective.
 expected AS MATERIALIZED (
     SELECT r.job, r.lane, r.rank
     FROM lane_ranks AS r
@@ -66,8 +82,8 @@ expected_counts AS (
     FROM expected
     GROUP BY job, lane
 ),
--- Collectives that lack a rank with a trace. Then the members of all collectives in their lanes,
--- and the missing ranks.
+-- Collectives whose number of ranks differs from the number of expected ranks. in_their_lanes has
+-- the members of all collectives in the lanes of these collectives.
 incomplete AS MATERIALIZED (
     SELECT p.job, p.lane, p.collective_id, p.place, p.start_ns, p.end_ns, p.rank_count
     FROM query_table(placed) AS p

@@ -1,23 +1,39 @@
--- Which calls belong together, from their order alone.
+-- One row per call that pairs with a call of a model rank. The pairs follow from the order of calls
+-- alone.
 --
--- `calls` needs lane, rank, event_id, step, start_ns, end_ns, name and signature. Calls that belong
--- together have the same signature. One rank is the model. Returns lane, rank, event_id, and the
--- model's call to which the call belongs: model_rank and model_event_id. Calls without one are left
--- out.
+-- `calls`: calls to pair by order. Needs lane, rank, event_id, step, start_ns, end_ns, name and
+--          signature. Calls that belong together have the same lane and signature
 --
--- If all ranks have steps, steps cut a lane into segments. In each segment, the rank with most
--- calls is the model. Another rank may lack a single stretch of calls, for example if its window is
--- cut:
+-- Returns lane, rank, event_id, model_rank and model_event_id. model_rank and model_event_id name
+-- the call of the model rank with which the call pairs. The calls of the model rank pair with
+-- themselves. Calls that pair with no call have no row.
+--
+-- If each rank of a lane has calls in steps, each step is a segment of the lane, and the calls
+-- outside steps are one more segment. Otherwise, the whole lane is one segment. In each segment,
+-- the rank with the most calls is the model rank. If several ranks have the most calls, the lowest
+-- one is the model. Another rank may lack a single stretch of calls, for example if its recording
+-- is cut:
 --
 --     model   A  B  B  C  A  B  B  C
 --     other            C  A  B  B  C     lacks 3: 0 from the front, 5 from the back
 --
--- The calls before the gap pair with the model's by position from the front, the others by position
--- from the back. If several gaps fit, the one counts for which the ends of calls differ most
--- steadily from the model's: clocks may differ, but do not jump. If a rank has as many calls as the
--- model but some do not fit, these still pair with the model's if their names are equal. A rank
--- that fits in no way has no pairs. If several ranks lack several stretches of one segment, pairs
--- by order may be wrong. Only ids can pair these calls.
+-- In the drawing, the other rank lacks the first 3 calls of the model. Its 5 calls come after the
+-- gap.
+--
+-- The calls before the gap pair with the model's calls by position from the front. The calls after
+-- the gap pair by position from the back. A gap fits if the two calls of each pair have the same
+-- signature. If several gaps fit, the ends of the calls decide. The difference between a call's end
+-- and the end of the model's call should be steady, because clocks may differ but do not jump. So
+-- the gap with the least sum of jumps counts.
+--
+-- If a rank has as many calls as the model, each call pairs with the model's call at its position
+-- if their signatures or their names are equal. If no gap of a rank fits, the rank has no pairs in
+-- the segment.
+--
+-- In two cases, pairs by order may be wrong or missing:
+--   * A rank lacks several stretches of a segment.
+--   * The model lacks calls that another rank has.
+-- Only ids can pair these calls.
 CREATE OR REPLACE MACRO order_pairs(calls) AS TABLE
 WITH
 lanes AS MATERIALIZED (
@@ -60,8 +76,8 @@ places AS MATERIALIZED (
     FROM positions
     GROUP BY lane, segment, position
 ),
--- Segments in which all ranks have the same number of calls, which look the same, need no more than
--- the order.
+-- is_odd is false if all ranks have the same number of calls in the segment, and the calls at each
+-- position have the same signature. Then calls pair by position.
 segments AS MATERIALIZED (
     SELECT
         row_number() OVER () AS segment_id,
@@ -121,7 +137,7 @@ with_fronts AS MATERIALIZED (
     FROM with_counts AS c
     JOIN model_calls AS f ON f.segment_id = c.segment_id AND f.position = c.position
 ),
--- A rank that lacks no calls can fit in only one way.
+-- The ranks that lack calls. A rank that lacks no calls pairs by position from the front.
 compared AS MATERIALIZED (
     SELECT
         c.*,
@@ -132,7 +148,8 @@ compared AS MATERIALIZED (
     JOIN model_calls AS b ON b.segment_id = c.segment_id AND b.position = c.back_position
     WHERE c.lacking > 0
 ),
--- How much the clocks would jump from each call to the next one.
+-- How much the difference of ends jumps from the previous call to this one: if both pair from the
+-- front, if both pair from the back, and if the gap is between them.
 jumps AS (
     SELECT
         *,
@@ -142,7 +159,8 @@ jumps AS (
     FROM compared
     WINDOW in_order AS (PARTITION BY segment_id, rank ORDER BY position)
 ),
--- The cut is before `position`. Its cost is the sum of the jumps before it, at it and after it.
+-- One possible gap per call: the gap is directly before the call. jump_ns is the sum of the jumps
+-- before the gap, at the gap and after the gap.
 cuts AS MATERIALIZED (
     SELECT
         *,
@@ -171,7 +189,7 @@ best_cuts AS (
             position <= coalesce(misfit_in_front, call_count)
             AND position > coalesce(misfit_at_back, -1)
         ) AS cut_at,
-        -- The cut may be after the last call: the model then has more calls only at its end.
+        -- The gap may be after the last call: then the rank lacks the model's last calls.
         any_value(misfit_in_front) IS NULL AS may_lack_the_end,
         min(jump_ns) FILTER (
             position <= coalesce(misfit_in_front, call_count)

@@ -1,23 +1,29 @@
--- The calls of collectives and messages, with which calls of different ranks belong together.
+-- One row per call of a collective or message, with the number of the collective to which it
+-- belongs.
 --
--- `jobs`: the jobs to look at (NULL: all). Returns each call as pairs_v1 has paired it, with
+-- `jobs`: the jobs to look at (NULL: all)
 --
---     group_id       number of its group, as in groups_of_jobs
---     lane           number of its group, or of sender and receiver in a group
---     collective_id  equal on the calls that belong together: 1, 2, ... in a job, in the order in
---                    which their first calls began. NULL: group or peer is not known, or not paired
+-- Returns each call as pairs_v1 has paired it, with
+--
+--     group_id       number of its group over all jobs, as in groups_of_jobs
+--     lane           number of its lane over all jobs. The collectives of a group are a lane. The
+--                    messages from one sender to one receiver in a group are a lane. NULL if the
+--                    group or the peer is not known
+--     collective_id  number of the collective or message: equal on the calls that belong together.
+--                    Numbers start at 1 in each job and follow the order of first starts. NULL if
+--                    the call is not paired, or its lane is NULL
 --     paired_by      comms_id, seq or order
---     is_message     a send and a receive, not a collective
---     ends_together  all members leave it together, as ends_together says of each call's operation;
---                    false for messages and calls without a collective_id
+--     is_message     true for a send or a receive
+--     ends_together  true if the macro ends_together is true for the operation of each member: all
+--                    members leave the collective together. False for messages and unpaired calls
 --     member_count   number of calls that belong together
---     transfer_ns    the shortest call's duration, during which no member waited for another
---     wait_ns        the call's own duration beyond transfer_ns
+--     transfer_ns    duration of the shortest call. During this time no member waits for another
+--     wait_ns        the call's own duration minus transfer_ns
 --
 -- reads: pairs_of
 CREATE OR REPLACE MACRO paired_members(jobs) AS TABLE
 WITH
--- Materialized, because planning it twice may take longer than everything after it.
+-- Materialized: DuckDB would plan this twice, which may take longer than the rest of the query.
 pairs AS MATERIALIZED (
     FROM pairs_of(jobs)
 ),

@@ -1,22 +1,27 @@
--- Which calls of different ranks belong together as collectives and messages, job by job.
+-- One row per call of a collective or message, with the calls of other ranks to which it belongs.
 --
--- The result is stored, so a change of meaning is a new version. `jobs`: the jobs to look at (NULL:
--- all). Returns the columns of paired_members that do not depend on other jobs, and
+-- `jobs`: the jobs to look at (NULL: all)
+--
+-- Archives store the result, so a change of meaning needs a new version. Returns the columns of
+-- paired_members that do not depend on other jobs, and
 --
 --     group_number  as in groups_v1
---     ends          sender and receiver of a message, 0 for a collective; NULL: not known
+--     ends          (sender + 1) * 2^20 + receiver + 1 for a message, 0 for a collective; NULL if
+--                   the group or the peer is not known
 --
--- Within a process group, calls are paired
---   1. by the profiler's `Comms Id`, if all calls of the group have one;
---   2. else by the `Seq` of the group, if all have one;
---   3. else by order, as order_pairs says.
--- The id is a hash of 64 bits and is valid only within a group. It may occur several times on a
--- rank, since one call may launch several kernels. Then the first kernel of one rank pairs with the
--- first of the other, the second with the second, and so on.
+-- The collectives of a group are a lane. The messages from one sender to one receiver in a group
+-- are a lane. Within a lane, calls are paired
+--   1. by the profiler's `Comms Id`, if all calls of the lane have one
+--   2. else by `Seq`, if all calls of the lane have one
+--   3. else by order, as order_pairs describes
 --
--- Each sender and receiver in a group have a lane of their own for sends and receives. The ids of
--- messages count all sends and receives of a rank, to all peers. They are equal on both sides only
--- in groups of two, so in larger groups messages are paired by order.
+-- Comms Id is a hash of 64 bits and is valid only within a group. One call may launch several
+-- kernels, so an id may occur several times on a rank. Then the first kernel of one rank pairs with
+-- the first kernel of the other rank, the second with the second, and so on.
+--
+-- The ids of messages count all sends and receives of a rank, to all peers. The two sides of a
+-- message have the same id only in groups of two ranks. In other groups, messages are paired by
+-- order.
 --
 -- reads: call_kinds, collective_calls, collective_operation, ends_together, is_point_to_point,
 --   known_groups, order_pairs, sizes_agree
@@ -121,8 +126,8 @@ without_ids AS (
 ordered AS MATERIALIZED (
     FROM order_pairs(without_ids)
 ),
--- Keys that one call of a rank may share with more kernels: more calls than ranks (counted modulo
--- 64).
+-- Keys that may occur several times on a rank: they have more calls than ranks. Ranks are counted
+-- modulo 64, so the list may have some keys that occur only once per rank.
 crowded AS (
     SELECT lane, told_key
     FROM in_lanes
@@ -144,7 +149,7 @@ repeats AS MATERIALIZED (
 keyed AS NOT MATERIALIZED (
     SELECT
         c.*,
-        -- The key of calls paired by order: rank and event of the model's call.
+        -- For calls that are paired by order, the key is made of model_rank and model_event_id.
         coalesce(
             c.told_key, ((ordered.model_rank::BIGINT << 40) + ordered.model_event_id)::UBIGINT
         ) AS pair_key,

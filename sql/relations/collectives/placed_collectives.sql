@@ -1,13 +1,24 @@
--- Collectives and messages in the order of their lanes, and whether their members agree.
+-- One row per collective or message, with its place in its lane and whether its members agree.
 --
--- `members` are rows of paired_members, `clocks` of aligned_clocks. Returns job, collective_id,
--- lane, group_id, name, member_count, rank_count and seq from the members (if they differ, the
--- least), and
+-- `members`: rows of paired_members
+-- `clocks`: rows of aligned_clocks
 --
---     start_ns, end_ns  the first start and the last end. Like last_start_ns, the last start, they
---                       are on aligned clocks where these are known
---     has_seqs, has_names, has_dtypes, has_sizes   its members have different ones
---     place             its number in its lane, from 1
+-- Returns job, collective_id, lane, group_id, name, member_count, rank_count and seq. If the
+-- members have different names or Seqs, the least value counts. Messages have the name send. Also
+-- returns
+--
+--     start_ns       the first start
+--     last_start_ns  the last start
+--     end_ns         the last end
+--     has_seqs       true if the members have different Seqs
+--     has_names      true if the members have different names. False for messages
+--     has_dtypes     true if the members have different data types
+--     has_sizes      true if the members have different numbers of elements, although sizes_agree
+--                    is true for their names
+--     place          number in the lane, from 1, in order of Seq and start
+--
+-- The start and end of a call are on the reference rank's clock. If a rank's clock is not known,
+-- its times stay on its own clock.
 --
 -- reads: aligned_ns, sizes_agree
 CREATE OR REPLACE MACRO placed_collectives(members, clocks) AS TABLE
@@ -20,7 +31,7 @@ found AS (
         any_value(m.group_id) AS group_id,
         min(CASE WHEN m.is_message THEN 'send' ELSE m.name END) AS name,
         any_value(m.member_count) AS member_count,
-        -- Each rank has one call in it.
+        -- Each rank has one call in a collective or message.
         count(*) AS rank_count,
         min(m.seq) AS seq,
         min(m.seq) <> max(m.seq) AS has_seqs,

@@ -1,6 +1,6 @@
--- Each rank's clock, from all collectives of its job: the rows of aligned_clocks.
+-- One row per rank, as in aligned_clocks, from all collectives of its job.
 --
--- `jobs`: the jobs to look at (NULL: all).
+-- `jobs`: the jobs to look at (NULL: all)
 --
 -- reads: aligned_clocks, paired_members
 CREATE OR REPLACE MACRO rank_clocks(jobs) AS TABLE

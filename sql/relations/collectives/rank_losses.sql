@@ -1,8 +1,11 @@
--- The late arrivals that began with each rank, and the GPU time that other ranks lost by them.
+-- One row per rank at which delays began: how many late arrivals these delays caused, and how much
+-- GPU time other ranks lost in waits for these arrivals.
 --
--- Arrivals count if they are late by 10 us or more, as in lost_gpu_time. `jobs`: the jobs to look
--- at (NULL: all). Returns job, rank, late_count and lost_ns. lost_ns is NULL if the hidden part of
--- a wait is not known.
+-- `jobs`: the jobs to look at (NULL: all)
+--
+-- Returns job, rank, late_count and lost_ns. An arrival counts as late if it is later than the
+-- peer's arrival by 10 us or more, which is also the default of lost_gpu_time. lost_ns is NULL if
+-- the hidden part of a wait is not known.
 --
 -- reads: hidden_late_waits, late_arrivals, late_roots, paired_members
 CREATE OR REPLACE MACRO rank_losses(jobs) AS TABLE

@@ -1,5 +1,9 @@
--- The number of elements of a message for the rank at `place` of `rank_count`. Splits count rows of
--- a tensor, but messages count elements. Without splits, all shares are equal.
+-- The number of a message's elements that belong to the rank at `place` in the group.
+--
+-- `nelems`: the elements of the message
+-- `splits`: how many rows of the tensor each place has. Without splits, all shares are equal
+-- `place`: place of the rank in the group, from 1
+-- `rank_count`: the number of ranks in the group
 CREATE OR REPLACE MACRO share_of(nelems, splits, place, rank_count) AS
 CASE
     WHEN len(splits) > 0 AND list_sum(splits) = 0 THEN 0

@@ -1,8 +1,8 @@
 -- A permutation of the numbers from 0 to 999982: cubes modulo the prime 999983.
 CREATE OR REPLACE MACRO mixed(number) AS number * number * number % 999983;
 
--- A hash of collective and rank. Several ranks may come last to a collective together if durations
--- are whole microseconds. The one with the lowest hash then counts as last: the same one in all
--- queries, and independent of the rank's number.
+-- A hash of a collective and a rank. If durations are whole microseconds, several ranks may come
+-- last to a collective together. Then the rank with the lowest hash counts as last. This rank is
+-- the same in all queries, and does not depend on which rank number is lower.
 CREATE OR REPLACE MACRO turn_of(collective_id, rank) AS
     mixed((collective_id * 7919 + rank::BIGINT * 104729) % 999983);

@@ -1,8 +1,20 @@
--- Calls that cannot be measured completely: unpaired, or with unknown format, operation or splits.
+-- Calls that cannot be measured completely: one row per job, reason, and rank, group, data type or
+-- name.
 --
--- `members` are rows of paired_members, `groups` of groups_of_jobs, `traced` the ranks with a
--- trace, all of `jobs` (NULL: all). Returns job, reason, rank, group_id, collective_id,
--- last_collective_id, collective_count and detail, as in collective_audit.
+-- `members`: rows of paired_members
+-- `groups`: rows of groups_of_jobs
+-- `traced`: ranks with a trace. Unpaired calls are reported only for the jobs of these ranks
+-- `jobs`: the jobs of all these rows (NULL: all)
+--
+-- The reasons, and what a row stands for:
+--   * unknown_members: the calls of a group whose members are not known
+--   * unknown_peer, not_paired: the unpaired calls of a rank in a group
+--   * unknown_dtype: the collectives with a data type that has no size in dtype_sizes
+--   * unknown_operation: the collectives with a name that has no operation
+--   * splits_cut_short: the all-to-alls of a group whose splits the trace cuts short
+--
+-- Returns job, reason, rank, group_id, collective_id, last_collective_id, collective_count and
+-- detail. group_id is as in groups_of_jobs. The other columns are as in collective_audit.
 --
 -- reads: collective_calls, collective_operation, dtype_sizes
 CREATE OR REPLACE MACRO unmeasured_calls(members, groups, traced, jobs) AS TABLE

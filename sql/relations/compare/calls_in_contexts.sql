@@ -1,7 +1,12 @@
--- How often operators are called per step, context and shape, and how long they take.
+-- One row per sample, context and shape: the number of operator calls and their host time.
 --
--- `in_contexts` are rows of ops_in_contexts. inside_ns is the time of the calls whose time is part
--- of the operator around them.
+-- `in_contexts` are rows of ops_in_contexts. A sample is a step of a side, with all its ranks.
+--
+--     times      number of calls
+--     total_ns   sum of the durations of the calls
+--     inside_ns  sum of the durations of the calls with is_inside. The caller's time contains these
+--                durations
+--     has_dims   true if at least one of the calls has recorded shapes
 CREATE OR REPLACE MACRO calls_in_contexts(in_contexts) AS TABLE
 SELECT
     sample,
@@ -18,9 +23,13 @@ SELECT
 FROM query_table(in_contexts)
 GROUP BY sample, context, whole, in_hash, around_hash, name_hash, dims_hash;
 
--- The contexts of `calls`, rows of calls_in_contexts, with names. `names` has the name of each
--- name_hash. name is the operator's name, in_name that of its caller (NULL: none). has_shapes is
--- true if all calls have shapes.
+-- One row per context in `calls`, with the names of the operator and its caller.
+--
+-- `calls` are rows of calls_in_contexts. `names` has name_hash and name of all operators.
+--
+--     name        name of the operator
+--     in_name     name of its caller (NULL: no caller)
+--     has_shapes  true if has_dims is true in all rows of the context
 CREATE OR REPLACE MACRO named_contexts(calls, names) AS TABLE
 WITH
 contexts AS (

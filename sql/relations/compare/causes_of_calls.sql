@@ -1,11 +1,20 @@
--- Causes calls and shapes: the effect of operators whose calls or shapes changed, one row per name.
+-- One row per operator name and cause, for the causes named `calls` and `shapes`.
 --
--- `changed` has cause, context and added_calls, the calls that a changed rate adds to a step of the
--- test. `contexts` are rows of named_contexts, `totals` of context_totals. `changed_shapes` has the
--- context, input_dims and is_of_test of shapes that became more frequent on one side.
+--     changed         cause, context and added_calls of the contexts that changed
+--     contexts        rows of named_contexts
+--     totals          rows of context_totals
+--     changed_shapes  context, input_dims and is_of_test of the shapes whose share changed
 --
--- The time is the GPU time of the operators. If they have none, it is their host time. Sums of
--- fractions depend on the order of rows, so the order is fixed.
+-- added_calls is the number of calls that a changed rate adds per step and rank of the test. It is
+-- NULL for `shapes`. is_of_test is true if the shapes are more frequent in the test.
+--
+-- base_ns, test_ns and diff_ns are GPU time. If the operators have no GPU time on either side, the
+-- three columns are host time. diff_ns depends on the cause:
+--   * calls: added_calls * mean time per call over both sides
+--   * shapes: test_ns - base_ns
+--
+-- A sum of floating-point numbers depends on the order of its rows. The sums therefore have an
+-- ORDER BY.
 CREATE OR REPLACE MACRO causes_of_calls(changed, contexts, totals, changed_shapes) AS TABLE
 WITH
 details AS (

@@ -1,11 +1,17 @@
--- Cause kernels: operators that launch different kernels on the same shapes, one row per name.
+-- One row per operator name whose kernels differ on the same shapes: the cause named `kernels`.
 --
--- The time is GPU time. Kernels that no operator launches have a row under their own name.
--- `kernels` are rows of kernels_in_contexts, `changed` of changed_rates, `contexts` of
--- named_contexts. `samples` have sample and side. `counted` is the row of counted_steps.
+-- A kernel that no operator launches has a row under its own name. Calls and times are those of the
+-- changed kernels, per step and rank. The times are GPU time.
+--
+--     kernels   rows of kernels_in_contexts
+--     changed   rows of changed_rates with the cause `kernels`
+--     contexts  rows of named_contexts
+--     samples   sample and side of each sample
+--     counted   the row of counted_steps
 CREATE OR REPLACE MACRO causes_of_kernels(kernels, changed, contexts, samples, counted) AS TABLE
 WITH
--- All operators of the name whose kernels changed, on the shapes on which they changed.
+-- One row per name, stratum and changed kernel. The name is the operator's name, or the kernel's
+-- own name outside operators.
 kernels_of AS (
     SELECT
         coalesce(c.name, k.name) AS name,
@@ -46,7 +52,7 @@ SELECT
     'kernels' AS cause,
     s.name,
     s.inside,
-    -- If the short names are equal on both sides, the full names are given.
+    -- If the short names are equal on both sides, the columns show the full names.
     CASE WHEN base_short = test_short THEN base_full ELSE base_short END AS base_detail,
     CASE WHEN base_short = test_short THEN test_full ELSE test_short END AS test_detail,
     s.base_times / n.base_steps_count AS base_calls,

@@ -1,9 +1,18 @@
--- Causes kernel_time, transfer, host_time and data_loading: what takes more or less time per call.
+-- One row per thing whose time per call changed enough to be reported as a cause.
 --
--- A call on the GPU has to take at least 3 % more or less, and the difference has to be at least
--- 0.1 % of a step of the base. On the host the limits are 10 % and 1 %. If the base has no marked
--- steps, the GPU has no second limit and the host no causes. `changed` are rows of changed_times.
--- `things` have cause, thing, name and inside. `numbered` are rows of numbered_steps.
+-- The causes are named kernel_time, transfer, host_time and data_loading. A change has to reach two
+-- limits, in either direction:
+--
+--     cause                    |ratio - 1|  |slower_ns|
+--     kernel_time, transfer    3 %          0.1 % of the base's mean step
+--     host_time, data_loading  10 %         1 % of the base's mean step
+--
+-- If the base has no steps, kernel_time and transfer have only the first limit. host_time and
+-- data_loading then have no rows.
+--
+--     changed   rows of changed_times
+--     things    rows of names_of_things
+--     numbered  rows of numbered_steps
 CREATE OR REPLACE MACRO causes_of_times(changed, things, numbered) AS TABLE
 WITH
 usual_step AS (

@@ -1,10 +1,21 @@
--- Which parts occur more or less often per whole that contains them.
+-- One row per part whose rate differs between base and test beyond noise.
 --
--- `parts` has cause, whole, part, sample and times: how often the part occurs in a step. `wholes`
--- has cause, whole, side, sample and times. A part is compared in the wholes that both sides have,
--- by its rate: how often it occurs per whole. Wholes of different causes are different wholes. If
--- the rate is equal in all steps of each side, any difference is beyond noise and one step is
--- enough. Returns the parts whose rate differs.
+-- A part occurs in a whole. The rate of a part is how often the part occurs per whole. For example,
+-- the part is an operator, and the whole is the operator that calls it. The rate is then the number
+-- of calls of the part per call of the whole.
+--
+--     parts   cause, whole, part, sample and times: how often the part occurs in the sample
+--     wholes  cause, whole, side, sample and times: how often the whole occurs in the sample
+--
+-- A sample is a step of a side, with all its ranks. The macro computes a rate per sample. It
+-- compares only wholes that occur on both sides. Wholes of different causes are different wholes.
+-- Two special cases:
+--   * If a rate does not vary within the base and does not vary within the test, the noise is 0.
+--     Any difference between the two sides then counts.
+--   * If each side has only one sample, the noise is 0, too.
+--
+-- Returns cause, whole, part, base_rate and test_rate. Both rates are trimmed means over
+-- the samples.
 --
 -- reads: noise_t, standard_error, trimmed_mean
 CREATE OR REPLACE MACRO changed_rates(parts, wholes) AS TABLE

@@ -1,22 +1,45 @@
--- Which things take more or less time per call.
+-- One row per thing whose time per call differs between base and test beyond noise.
 --
--- `calls` has cause, thing, stratum, side, sample, times, total_ns and square_ns: the number of
--- calls in a step, the sum of their durations and the sum of the squares (NULL: not known). Each
--- cause is compared separately. Calls are compared within their stratum: the same thing on the same
--- input and rank. Each duration is divided by the base's mean in the stratum. Strata that only one
--- side has are left out.
+-- `steps_of_sides` is the row of counted_steps. `calls` has one row per cause, thing, stratum and
+-- sample, with
 --
--- A difference has to exceed the noise of single calls, by a t that chance exceeds once in 100,000:
--- many things are compared, and few steps may be similar by chance. It also has to exceed the noise
--- of steps. Alternatively, for causes whose things all go up and down together, the difference from
--- the median ratio of the cause has to exceed the noise of single calls and three standard errors.
--- The standard errors are those of the steps' ratios, each divided by the step's median ratio. If
--- the squares are not known, only the noise of steps counts.
+--     side       base or test
+--     times      number of calls in the sample
+--     total_ns   sum of the durations
+--     square_ns  sum of the squared durations; NULL: not known
 --
---     ratio                   duration per call in the test, divided by that in the base
---     base_calls, test_calls  calls per step
---     base_ns, test_ns        time per step
---     slower_ns               test_ns minus the time that the base's means would give
+-- A sample is a step of a side, with all its ranks. A stratum holds calls of a thing that can be
+-- compared, for example calls on the same input and rank. The macro leaves out strata that only one
+-- side has. It computes these ratios:
+--
+--     ratio of a step     time of the thing's calls in the step, divided by the time that they
+--                         would take at the base's mean duration in each stratum
+--     ratio               trimmed mean over the test's steps / trimmed mean over the base's steps
+--     relative            ratio / median ratio of all things of the cause
+--     relative of a step  ratio of the step / median ratio of all things of the cause in the step
+--
+-- The macro returns a thing if it passes one of two tests. The first test has two conditions:
+--   * |ratio - 1| exceeds the noise of steps.
+--   * |ratio - 1| exceeds the noise of single calls. If square_ns is NULL, this condition does not
+--     apply.
+--
+-- The second test is for causes whose things all become slower or faster together. It has three
+-- conditions, and fails if square_ns is NULL:
+--   * |ratio - 1| exceeds the noise of single calls.
+--   * |relative - 1| exceeds the noise of single calls.
+--   * |relative - 1| exceeds three standard errors of the steps' relatives. With one step on each
+--     side, this condition does not apply.
+--
+-- The noise of single calls uses a t that chance exceeds once in 100,000. The limit is high because
+-- many things are compared, and because few steps may be similar by chance.
+--
+-- Returns cause, thing and
+--
+--     ratio                   as above
+--     base_calls, test_calls  calls per step and rank
+--     base_ns, test_ns        time per step and rank
+--     slower_ns               test_ns minus the time that the test's calls would take at the base's
+--                             mean durations
 --
 -- reads: noise_t, standard_error, student_t_of_many, trimmed_mean
 CREATE OR REPLACE MACRO changed_times(calls, steps_of_sides) AS TABLE
@@ -66,7 +89,8 @@ sides AS (
         sum(total_ns) FILTER (side = 'base') AS base_total_ns,
         sum(total_ns) FILTER (side = 'test') AS test_total_ns,
         sum(usual_ns) FILTER (side = 'test') AS test_usual_ns,
-        -- Squares about the mean of each side.
+        -- For each side, the sum of squared deviations from the side's mean. The values are the
+        -- calls' durations, divided by the base's mean in the stratum.
         sum(squares) FILTER (side = 'base')
         - power(sum(ratios) FILTER (side = 'base'), 2) / nullif(base_times, 0)
         + sum(squares) FILTER (side = 'test')
@@ -78,7 +102,8 @@ compared AS (
     SELECT
         *,
         trimmed_mean(test_sorted) / nullif(trimmed_mean(base_sorted), 0) AS ratio,
-        -- Rounding may leave a little less than 0. greatest would turn NULL into 0.
+        -- Rounding may make call_squares a little less than 0. The CASE keeps NULL, which
+        -- greatest(0, call_squares) would turn into 0.
         student_t_of_many((base_times + test_times)::BIGINT - 2) * sqrt(
             CASE WHEN call_squares < 0 THEN 0 ELSE call_squares END
             / nullif(base_times + test_times - 2, 0)
@@ -91,8 +116,8 @@ compared AS (
 placed AS (
     SELECT
         *,
-        -- With fewer than 3 things and one step on each side, there is nothing else to compare
-        -- with.
+        -- With one step on each side and fewer than 3 things, there are too few things for a
+        -- median. relative is then equal to ratio.
         CASE
             WHEN count(*) OVER of_cause < 3 AND step_noise IS NULL THEN 1
             ELSE median(ratio) OVER of_cause
@@ -111,7 +136,7 @@ SELECT
     (c.test_total_ns - c.test_usual_ns) / s.test_steps_count AS slower_ns
 FROM placed AS c
 CROSS JOIN query_table(steps_of_sides) AS s
--- With one step on each side, the noise of steps is not known.
+-- With one step on each side, step_noise is NULL, and only the second test can pass.
 WHERE (
     abs(c.ratio - 1) > c.step_noise
     AND abs(c.ratio - 1) > coalesce(c.call_noise, 0)

@@ -1,13 +1,14 @@
--- The sides of a comparison: the base, which came before, and the test, which is in question.
+-- Macros for the two sides of a comparison: the base (before) and the test (after).
 --
--- Each side consists of some ranks and steps of a job. Both sides may be of one job, and they may
--- share rows.
+-- A side is a job, or some ranks or steps of a job. Both sides may be of the same job. A row may
+-- belong to both sides.
 --
 -- reads: traces
 
--- The jobs of the sides: one row with base and test. Without names, they are the first and the last
--- job by name. A named job that is not in the archive is an error, since otherwise everything would
--- seem to be new.
+-- One row: base and test, the jobs of the two sides.
+--
+-- By default, the base is the first job by name, and the test is the last job by name. A given job
+-- that is not in the archive is an error. Without the error, all work would seem to be new.
 CREATE OR REPLACE MACRO compared_jobs(base_job, test_job) AS TABLE
 WITH
 there AS (
@@ -30,16 +31,17 @@ SELECT
     test
 FROM there;
 
--- False for rows whose job is on neither side, if both sides are named. DuckDB knows this before it
--- reads, so it does not read the files of other jobs.
+-- False if both sides are given and of_job is neither of them, else true.
+--
+-- DuckDB evaluates this condition before it reads files, so it does not read files of other jobs.
 CREATE OR REPLACE MACRO may_be_compared(of_job, base_job, test_job) AS
 (base_job IS NULL OR test_job IS NULL OR of_job = base_job OR of_job = test_job);
 
--- Whether a row is of the jobs of the sides. `base` and `test` are those of compared_jobs.
+-- Whether a row belongs to the job of a side. `base` and `test` are the columns of compared_jobs.
 CREATE OR REPLACE MACRO is_compared(of_job, base, test, base_job, test_job) AS
 (may_be_compared(of_job, base_job, test_job) AND (of_job = base OR of_job = test));
 
--- Whether a row is of a side. If steps are chosen, rows outside of steps are not.
+-- Whether a row belongs to a side. If side_steps is not NULL, a row outside steps does not belong.
 CREATE OR REPLACE MACRO is_of_side(of_job, of_rank, of_step, side_job, side_ranks, side_steps) AS
 coalesce(
     of_job = side_job
@@ -48,11 +50,11 @@ coalesce(
     false
 );
 
--- The jobs of the sides if both are named, else NULL. This is known before files are opened.
+-- The list of both jobs if both are given, else NULL. DuckDB knows the list before it opens files.
 CREATE OR REPLACE MACRO named_jobs(base_job, test_job) AS
 CASE WHEN base_job IS NOT NULL AND test_job IS NOT NULL THEN [base_job, test_job] END;
 
--- The jobs of the sides as a list, without a check that they exist.
+-- The jobs of both sides as a list. The macro does not check that the jobs exist.
 CREATE OR REPLACE MACRO compared_job_names(base_job, test_job) AS
 CASE
     WHEN base_job IS NOT NULL AND test_job IS NOT NULL THEN [base_job, test_job]

@@ -1,11 +1,15 @@
--- The operators of the steps `numbered`, rows of numbered_steps of `base_job` and `test_job`.
+-- One row per operator call in the compared steps.
 --
---     op_key      key of side, rank and event_id: rank_number * 2^36 + event_id. An activity's
---                 op_id gives the same key
---     parent_key  op_key of the operator around it. In a backward pass without one, that of the
---                 forward operator to which the backward pass belongs. NULL: outermost
---     is_inside   parent_key is the operator around it, so that its time is part of that one's
---     sample      number of the side and step: the ranks of a step count together
+-- `numbered` are rows of numbered_steps. `base_job` and `test_job` are the query's parameters.
+--
+--     sample      number of the side and step. The ranks of a step have the same sample
+--     op_key      key of the call on both sides and all ranks: rank_number * 2^36 + event_id. For
+--                 an activity's op_id, the same formula gives the op_key of the launching operator
+--     parent_key  op_key of the caller, which is the operator around the call. If no operator is
+--                 around a call of a backward pass, the caller is the pass's forward operator.
+--                 NULL: no caller
+--     is_inside   true if the caller is around the call. The caller's time then contains the
+--                 call's time
 --
 -- reads: host_ops, is_operator, may_be_compared
 CREATE OR REPLACE MACRO compared_ops(numbered, base_job, test_job) AS TABLE

@@ -1,9 +1,17 @@
--- The operators of both sides in program order.
+-- One row per operator call of each side, in program order.
 --
--- Returns side, place (from 1), job, rank, event_id, name, input_dims, dur_ns and shapes. shapes is
--- input_dims if both sides have any, else empty. The operators are those of the lowest rank and the
--- first step, unless others are chosen. If a side has no steps, the whole trace counts. The thread
--- of the step comes first, then other threads.
+-- By default, a side has the calls in the first step of its lowest rank. If the chosen ranks of a
+-- side have no steps, this side has the calls of their whole traces.
+--
+-- Returns job, rank, event_id, name, input_dims, dur_ns and
+--
+--     side    base or test
+--     place   position of the call in its side, from 1
+--     shapes  input_dims, or '' if none were recorded. If one side has no shapes at all, shapes is
+--             '' in all rows of both sides
+--
+-- Calls are ordered by rank, step, thread and start. In a step, the thread of the step's annotation
+-- comes first. Other threads follow in the order of their first calls.
 --
 -- reads: compared_sides, host_ops, is_operator, may_be_compared, steps, traces
 CREATE OR REPLACE MACRO compared_sequences(

@@ -1,4 +1,6 @@
--- The two sides of a comparison, one row each: side, job, ranks and step_numbers (NULL: all).
+-- One row per side of a comparison: side, job, ranks and step_numbers.
+--
+-- ranks or step_numbers is NULL if the query's parameter for it is NULL.
 --
 -- reads: compared_jobs
 CREATE OR REPLACE MACRO compared_sides(

@@ -1,7 +1,8 @@
--- The steps of each side's ranks: the repetitions from which noise is measured.
+-- One row per side, rank and step that is compared, with the step's time.
 --
--- If a side has no steps and none were asked for, it has one row per rank with a NULL step. This
--- row stands for the whole trace.
+-- Noise is measured from step to step. If a side has no steps and its steps parameter is NULL, the
+-- side has one row per rank, in which step and step_ns are NULL. This row stands for the rank's
+-- whole trace.
 --
 -- reads: compared_sides, is_of_side, may_be_compared, steps, traces
 CREATE OR REPLACE MACRO compared_steps(

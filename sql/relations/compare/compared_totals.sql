@@ -1,9 +1,17 @@
--- Comparison of the totals of two sides.
+-- Macros that compare the totals of two sides.
 --
 -- reads: compared_steps, counted_steps
 
--- Calls and times of each side as a struct, from rows with is_base and is_test. The times are those
--- of all rows, of rows that began in steps, and of the whole trace for a side without steps.
+-- The number of calls and the times of both sides as a struct.
+--
+-- An aggregate over rows with dur_ns, is_base, is_test and is_in_step. For each side, the struct
+-- has these fields, with the prefix base_ or test_:
+--
+--     count        number of rows
+--     total_ns     time of all rows
+--     in_steps_ns  time of the rows that began in steps
+--     in_trace_ns  time of all rows. compared_totals divides it by the number of ranks if the side
+--                  has no steps
 CREATE OR REPLACE MACRO totals_of_sides(dur_ns, is_base, is_test, is_in_step) AS
 {
     'base_count': count(*) FILTER (is_base),
@@ -16,7 +24,7 @@ CREATE OR REPLACE MACRO totals_of_sides(dur_ns, is_base, is_test, is_in_step) AS
     'test_in_trace_ns': coalesce(sum(dur_ns) FILTER (is_test), 0)::BIGINT
 };
 
--- How a count changed from base to test.
+-- The kind of change of a count from base to test.
 CREATE OR REPLACE MACRO change_of_count(base_times, test_times) AS
 CASE
     WHEN base_times = test_times THEN 'unchanged'
@@ -26,8 +34,11 @@ CASE
     ELSE 'decreased'
 END;
 
--- `totals` has a row per compared thing, with `sides`, a struct of totals_of_sides. Returns the
--- other columns of `totals`, and the columns derived from `sides`.
+-- One row per row of `totals`: its totals on both sides and their differences.
+--
+-- `totals` has one row per compared thing. Its column `sides` is a struct as in totals_of_sides.
+-- Returns the other columns of `totals`, and columns computed from `sides`. The columns with
+-- per_step are means over the steps of all ranks, or over the ranks of a side without steps.
 CREATE OR REPLACE MACRO compared_totals(
     totals, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
 ) AS TABLE

@@ -1,9 +1,15 @@
--- Calls and times of operators in each context, per step, for each side.
+-- One row per context: the operator's calls, host time and GPU time on each side.
 --
--- The host time is given for all contexts. For the contexts in `changed`, the time of the GPU work
--- launched in the operators and in all operators below them is also given. `calls` are rows of
--- calls_in_contexts, `in_contexts` of ops_in_contexts, `activities` of compared_activities.
--- `samples` have sample and side. `counted` is the row of counted_steps.
+-- All values are per step and rank. The GPU time is the time of all activities that are launched in
+-- the operator, at any depth, and in its backward pass. The macro computes GPU time only for the
+-- contexts in `changed`. For other contexts, GPU time is 0.
+--
+--     changed      context of each context that changed
+--     calls        rows of calls_in_contexts
+--     in_contexts  rows of ops_in_contexts
+--     activities   rows of compared_activities
+--     samples      sample and side of each sample
+--     counted      the row of counted_steps
 CREATE OR REPLACE MACRO context_totals(
     changed, calls, in_contexts, activities, samples, counted
 ) AS TABLE

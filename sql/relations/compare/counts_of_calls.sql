@@ -1,9 +1,21 @@
--- Counts of calls for finding causes, as input of changed_rates.
+-- Macros that count calls, shapes and kernels: the input of changed_rates.
 --
--- The counts are how often an operator is called per call of the operator around it (calls), on
--- which shapes (shapes), and which kernels it launches on them (kernels). `calls` are rows of
--- calls_in_contexts, `kernels` of kernels_in_contexts. `samples` have sample, side and rank_count.
+-- A part is counted per whole:
+--
+--     cause    part                            whole
+--     calls    calls of an operator            calls of its caller
+--     shapes   calls of an operator on a       all calls of the operator
+--              shape
+--     kernels  launches of a kernel by an      calls of the operator on the shape
+--              operator on a shape
+--
+-- Parameters of the macros:
+--
+--     calls    rows of calls_in_contexts
+--     kernels  rows of kernels_in_contexts
+--     samples  sample, side and rank_count: the number of ranks in the sample
 
+-- The `parts` of changed_rates: one row per cause, whole, part and sample.
 CREATE OR REPLACE MACRO parts_of_calls(calls, kernels) AS TABLE
 SELECT 'calls' AS cause, whole, context AS part, sample, sum(times) AS times
 FROM query_table(calls)
@@ -17,7 +29,9 @@ SELECT 'kernels' AS cause, stratum AS whole, kernel_hash AS part, sample, sum(ti
 FROM query_table(kernels)
 GROUP BY ALL;
 
--- Outside of operators, things are counted per rank.
+-- The `wholes` of changed_rates: one row per cause, whole, side and sample.
+--
+-- Whole 0 is outside operators. Its times is the number of ranks, so that rates are per rank.
 CREATE OR REPLACE MACRO wholes_of_calls(calls, samples) AS TABLE
 WITH
 counted AS (

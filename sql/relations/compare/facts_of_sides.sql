@@ -1,20 +1,22 @@
--- Facts about two sides that show whether they can be compared.
+-- One row: facts that show whether two sides can be compared, as the structs base and test.
 --
--- Returns one row of the structs base and test, from their traces, steps and operators. The fields
--- are
+-- There is no row if a side has no traces. The structs have these fields:
 --
---     gpu, world_size     as in the traces
---     rank_count          ranks in the archive
---     activity_count      GPU activities
---     quarantined_count   events that were lost
---     broken_count        traces that were not read completely
---     step_count          different steps
---     op_count            calls of operators
---     frame_count         calls of Python functions
---     shaped_count        calls whose shapes were recorded
---     common_count        of these, calls whose name and shapes also occur on the other side
+--     side               base or test
+--     gpu                different device names, joined by commas
+--     world_size         largest world_size in the traces
+--     rank_count         number of ranks in the archive
+--     activity_count     number of GPU activities, in steps or not
+--     quarantined_count  number of elements of the traces that are in quarantine
+--     broken_count       number of traces that could not be read completely
+--     step_count         number of different steps
+--     op_count           number of operator calls
+--     frame_count        number of calls of Python functions
+--     shaped_count       number of calls with recorded shapes
+--     common_count       number of calls with recorded shapes for which the other side has a call
+--                        of the same name on the same shapes
 --
--- There is no row if a side has no traces.
+-- All facts are of the side's chosen ranks. Step and call counts are of its chosen steps, too.
 --
 -- reads: compared_jobs, compared_sides, compared_steps, host_ops, is_compared, is_of_side,
 --   is_operator, traces

@@ -1,8 +1,12 @@
--- Where changed shapes begin: the rows of `reshaped` that do not follow from another one of them.
+-- The rows of `reshaped` where changed shapes begin.
 --
--- Changed shapes pass from an operator to all operators below it, and to its backward pass. So a
--- context is left out if another context of `reshaped` is above it. What is above is taken from one
--- of its calls. `in_contexts` are rows of ops_in_contexts.
+-- Changed shapes pass from an operator to all operators below it, and to its backward pass. The
+-- macro therefore leaves out a context if another context of `reshaped` is above it. To find what
+-- is above a context, the macro takes the context's call with the lowest op_key, and follows the
+-- chain of callers from this call.
+--
+--     reshaped     contexts with changed shapes
+--     in_contexts  rows of ops_in_contexts
 CREATE OR REPLACE MACRO first_reshaped(reshaped, in_contexts) AS TABLE
 WITH RECURSIVE
 first_calls AS (

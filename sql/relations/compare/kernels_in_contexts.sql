@@ -1,8 +1,10 @@
--- Which kernels operators launch directly, per context and shape.
+-- Macros that find the kernels that operators launch directly, per context and shape.
 --
 -- reads: gpu_activities, may_be_compared
 
--- The activities of the steps `numbered`, rows of numbered_steps, with the op_key of compared_ops.
+-- One row per GPU activity in the compared steps.
+--
+-- `numbered` are rows of numbered_steps. op_key is the launching operator's op_key in compared_ops.
 CREATE OR REPLACE MACRO compared_activities(numbered, base_job, test_job) AS TABLE
 SELECT
     s.sample,
@@ -18,10 +20,14 @@ JOIN query_table(numbered) AS s
     ON s.job = a.job AND s.rank = a.rank AND s.step_key = coalesce(a.step, -1)
 WHERE may_be_compared(a.job, base_job, test_job);
 
--- Calls and times of kernels by rank_place, stratum, kernel_hash and sample. A stratum is the
--- operators in one context and on one shape. Stratum 0 holds kernels that no operator launches.
+-- One row per rank_place, stratum, kernel name and sample: the number of kernels and their time.
 --
--- `activities` are rows of compared_activities, `in_contexts` of ops_in_contexts.
+-- A stratum is a context and a shape. It holds the kernels that calls of this context on this shape
+-- launch. Stratum 0 holds the kernels that no operator launches. Copies and memsets count as
+-- kernels.
+--
+--     activities   rows of compared_activities
+--     in_contexts  rows of ops_in_contexts
 CREATE OR REPLACE MACRO kernels_in_contexts(activities, in_contexts) AS TABLE
 SELECT
     a.rank_place,

@@ -1,8 +1,9 @@
--- The longest common subsequence of two lists: pairs of places from 1, in ascending order.
+-- The longest common subsequence of two lists, as pairs of positions.
 --
--- SQL cannot compute it fast enough. hta_sql replaces this macro by a function of its own when it
--- opens an archive. In a shell the macro raises an error that says so. Lists without a common
--- element have no pairs.
+-- Positions count from 1, and the pairs are in ascending order. SQL cannot compute the subsequence
+-- fast enough. When hta_sql opens an archive, it replaces this macro by a Python function. In
+-- DuckDB's shell, the macro returns no pairs for lists without a common element. For other lists,
+-- it raises an error.
 CREATE OR REPLACE MACRO longest_common_subsequence(base_list, test_list) AS
 CASE
     WHEN list_has_any(base_list, test_list)
@@ -10,8 +11,10 @@ CASE
     ELSE []
 END::STRUCT(base_place BIGINT, test_place BIGINT)[];
 
--- The same for relations of place and key: rows of base_place and test_place. A NULL key matches no
--- other key.
+-- One row per pair of the longest common subsequence of two relations: base_place and test_place.
+--
+-- `base_items` and `test_items` have place and key. Items are in the order of their places. Two
+-- items match if their keys are equal. A NULL key matches no key.
 CREATE OR REPLACE MACRO aligned_places(base_items, test_items) AS TABLE
 WITH
 keys AS (

@@ -1,8 +1,13 @@
--- Two sequences as one: base_place, test_place, relation, and the order pairs_until, turn, place.
+-- One row per element of two merged sequences; a pair of elements is one row.
 --
--- Elements without a partner are removed or inserted. They come after the pair before them, the
--- base's first. `sequences` have side and place. `all_pairs` have base_place, test_place and
--- relation.
+--     sequences  side and place of each element
+--     all_pairs  base_place, test_place and relation of each pair
+--
+-- Returns base_place, test_place, relation, and the sort keys pairs_until, turn and place. If an
+-- element has no partner, its relation is removed (base) or inserted (test).
+--
+-- Ordered by the three sort keys, each pair is followed by the removed elements after it. The
+-- inserted elements come next, and then the next pair.
 CREATE OR REPLACE MACRO merged_places(sequences, all_pairs) AS TABLE
 WITH
 base_side AS (

@@ -1,8 +1,13 @@
--- The names of the things that changed_times compares: cause, thing and name.
+-- One row per thing that changed_times compares: cause, thing, name and inside.
 --
--- For kernels, inside has the operators that launch them. `kernels` are rows of
--- kernels_in_contexts, `contexts` of named_contexts. `names` has name and name_hash of operators.
--- `transfers` and `fetches` are rows of timed_transfers and timed_fetches.
+-- For kernels, inside has the names of the operators that launch the kernel. For other things,
+-- inside is NULL.
+--
+--     kernels    rows of kernels_in_contexts
+--     contexts   rows of named_contexts
+--     names      name and name_hash of all operators
+--     transfers  rows of timed_transfers
+--     fetches    rows of timed_fetches
 CREATE OR REPLACE MACRO names_of_things(kernels, contexts, names, transfers, fetches) AS TABLE
 SELECT
     'kernel_time' AS cause,

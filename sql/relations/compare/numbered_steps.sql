@@ -1,6 +1,9 @@
--- The steps `sampled`, rows of compared_steps, with numbers.
+-- One row per row of `sampled` (rows of compared_steps), with three numbers from 1.
 --
--- sample numbers side and step, rank_number side and rank, and rank_place the ranks of a side.
+--     step_key     the step, or -1 for a whole trace
+--     sample       number of the side and step. All ranks of a step have the same sample
+--     rank_number  number of the side and rank
+--     rank_place   number of the rank within its side: 1 for the side's lowest rank, and so on
 CREATE OR REPLACE MACRO numbered_steps(sampled) AS TABLE
 SELECT
     side,

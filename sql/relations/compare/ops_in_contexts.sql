@@ -1,14 +1,15 @@
--- The context of each operator: the operator around it, and the one around that.
+-- One row per operator call in `ops`, with the call's context.
 --
--- Returns the columns of `ops`, rows of compared_ops, without names, and
+-- The context consists of three names: the operator, its caller, and the caller's caller. `ops` are
+-- rows of compared_ops. `samples` has sample and side of each sample. Returns the columns of `ops`
+-- without name and input_dims, and
 --
---     in_hash      name_hash of the operator around it, 0 for none
---     around_hash  name_hash of the operator around that one, 0 for none
+--     in_hash      name_hash of the caller; 0: no caller
+--     around_hash  name_hash of the caller's caller; 0: none
 --     context      hash of around_hash, in_hash and name_hash
---     whole        hash of around_hash and in_hash; 0 if in_hash is 0
---     dims_hash    hash of its shapes; 0 for all operators unless both sides have shapes
---
--- `samples` have sample and side.
+--     whole        hash of around_hash and in_hash; 0: no caller
+--     dims_hash    hash of the call's shapes; 0 in all rows if a side has no shapes at all
+--     has_dims     true if the call has recorded shapes
 CREATE OR REPLACE MACRO ops_in_contexts(ops, samples) AS TABLE
 WITH
 have_shapes AS (

@@ -1,10 +1,19 @@
--- How long the host takes in each step, as input of changed_times.
+-- Macros that sum host time per sample: the input of changed_times.
+--
+-- Both return cause, thing, stratum, sample, times, total_ns and square_ns, as in the `calls` of
+-- changed_times. square_ns is NULL: not known.
 --
 -- reads: host_ops, is_runtime_call, may_be_compared
 
--- Operators by name_hash: their time without the operators, runtime and driver calls in them.
+-- One row per operator name and sample: the calls of the operator and their host time.
 --
--- `ops` are rows of compared_ops, `calls` of calls_in_contexts, `numbered` of numbered_steps.
+-- total_ns is the time outside the operators, runtime calls and driver calls inside the operator.
+-- thing is the operator's name_hash.
+--
+--     ops                 rows of compared_ops
+--     calls               rows of calls_in_contexts
+--     numbered            rows of numbered_steps
+--     base_job, test_job  parameters of the query
 CREATE OR REPLACE MACRO timed_ops(ops, calls, numbered, base_job, test_job) AS TABLE
 WITH
 inner_calls AS (
@@ -41,7 +50,9 @@ SELECT
 FROM of_names AS o
 LEFT JOIN called_in AS c ON c.sample = o.sample AND c.name_hash = o.name_hash;
 
--- Fetching of the next batch, by hash of the annotation's name.
+-- One row per DataLoader annotation's name and sample: the time to fetch batches.
+--
+-- thing is a hash of the name. `numbered` are rows of numbered_steps.
 CREATE OR REPLACE MACRO timed_fetches(numbered, base_job, test_job) AS TABLE
 SELECT
     'data_loading' AS cause,

@@ -1,9 +1,15 @@
--- How long kernels take in each step, by kernel_hash, as input of changed_times.
+-- One row per kernel name, stratum and sample: the number of kernels and their time.
 --
--- A stratum holds the kernels of one operator, context, shape and rank. Communication kernels are
--- left out, since they also wait. timed_transfers has the time without waits. `kernels` are rows of
--- kernels_in_contexts. Kernels are left out if their stratum is not in `steady`, and if they are
--- launched more or less often: `changed`, rows of changed_rates.
+-- Returns columns as in the `calls` of changed_times. thing is the kernel_hash. A stratum holds the
+-- kernels of one context, shape and rank_place. The macro leaves out three kinds of kernels:
+--   * communication kernels, since their durations contain waits; timed_transfers has the transfer
+--     times without waits
+--   * kernels in strata of kernels_in_contexts that are not in `steady`
+--   * kernels that are launched more or less often per call: the rows of `changed`
+--
+--     kernels  rows of kernels_in_contexts
+--     steady   strata in which the operator's calls per call of its caller do not change
+--     changed  rows of changed_rates with the cause `kernels`
 CREATE OR REPLACE MACRO timed_kernels(kernels, steady, changed) AS TABLE
 SELECT
     'kernel_time' AS cause,

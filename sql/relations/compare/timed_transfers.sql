@@ -1,8 +1,13 @@
--- How long collectives transfer in each step, as input of changed_times.
+-- One row per kind of collective or message and sample: their number and their transfer times.
 --
--- They are grouped by a hash of name, size, format and group size. The column name has these as
--- text. `numbered` are rows of numbered_steps, `jobs` the names of their jobs. A collective whose
--- members are in several steps counts in each.
+-- Returns name, and columns as in the `calls` of changed_times. The column `name` is the text of
+-- four values: name, number of elements, data type and group size. thing is a hash of `name`.
+--
+--     numbered  rows of numbered_steps
+--     jobs      list of the jobs of `numbered`
+--
+-- If the members of a collective are in several steps, the collective counts once in each of these
+-- steps. A collective with a call on only one rank does not count.
 --
 -- reads: paired_members
 CREATE OR REPLACE MACRO timed_transfers(numbered, jobs) AS TABLE

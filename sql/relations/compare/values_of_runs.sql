@@ -1,12 +1,17 @@
--- The values of earlier runs of a program, from which the next run can be predicted.
+-- Macros for the values of several runs of a program.
 --
 -- reads: gpu_activities, step_metrics, steps, traces
 
--- The runs to compare with. `newest_job` names the newest run, by default the job that began last.
--- The other runs are jobs that contain `job_contains` in their names, ran on the same GPUs with the
--- same number of ranks, and began before it. If they began at the same time, their name has to come
--- first. Of these, the last `run_limit` count. Returns job, is_newest and start_ns, with a row for
--- the newest run, too.
+-- One row per run to compare: job, is_newest and start_ns. The newest run has a row, too.
+--
+--     newest_job    job of the newest run (NULL: the job that began last)
+--     job_contains  text that the names of all runs contain, the newest included (NULL: any name)
+--     run_limit     largest number of earlier runs; the latest of them count
+--
+-- A job is an earlier run if all of these hold:
+--   * It ran on the same GPUs as the newest run, with the same number of ranks.
+--   * It began before the newest run. If both began at the same time, or the start of one is not
+--     known, the job's name has to come before the name of the newest run.
 CREATE OR REPLACE MACRO comparable_runs(newest_job, job_contains, run_limit) AS TABLE
 WITH
 jobs AS (
@@ -46,9 +51,16 @@ UNION ALL
 SELECT job, false AS is_newest, start_ns
 FROM earlier;
 
--- One value per run for each thing that is compared: rows of job, kind, name and value_ns. A step
--- metric has its median over the steps, or the value of the whole run if it has no steps. A kernel
--- has its time per step and rank. `runs` are rows of comparable_runs.
+-- One row per run and thing: job, kind, name and value_ns.
+--
+--     kind    name                    value_ns
+--     step    metric of step_metrics  median over the run's steps, or the value of the whole run if
+--                                     the run has no steps
+--     kernel  name of an activity     GPU time per step and rank, or GPU time per rank if the run
+--                                     has no steps
+--
+-- `runs` are rows of comparable_runs. If `short_names` is true, activities are grouped by short
+-- name.
 CREATE OR REPLACE MACRO values_of_runs(runs, short_names) AS TABLE
 WITH
 marked AS (
@@ -91,8 +103,13 @@ SELECT side AS job, 'step' AS kind, name, round(median(value_ns))::BIGINT AS val
 FROM metrics
 GROUP BY side, name;
 
--- The values of each thing in each run: kind, name, the columns of `runs` and value_ns. If a run
--- lacks a kernel, value_ns is NULL. If it lacks a step metric, there is no row.
+-- One row per thing and run: kind, name, the columns of `runs` and value_ns.
+--
+-- If a run does not have a kernel, value_ns is NULL. If a run does not have a step metric, the run
+-- has no row for the metric.
+--
+--     run_values  rows of values_of_runs
+--     runs        rows of comparable_runs
 CREATE OR REPLACE MACRO values_by_run(run_values, runs) AS TABLE
 WITH
 things AS (

@@ -1,5 +1,7 @@
--- The GPU activities of some jobs, ranks and steps (NULL: all; all steps include activities outside
--- of steps).
+-- The GPU activities of some jobs, ranks and steps.
+--
+-- `jobs`, `ranks` and `steps`: lists of values to select (NULL: all). If `steps` is NULL, the
+-- activities outside of steps are included.
 --
 -- reads: gpu_activities
 CREATE OR REPLACE MACRO activities_of(jobs, ranks, steps) AS TABLE

@@ -1,12 +1,15 @@
--- How many copies run at each moment, and their total bandwidth.
+-- How many copies run at each instant, and their total bandwidth.
 --
 -- reads: copy_kind, gpu_activities
 
--- Bandwidth of one copy in GB/s: as the profiler reports it, else bytes divided by time. NULL if
--- neither is known, or if the copy took no time.
+-- The bandwidth of one copy in GB/s. NULL if the bandwidth is not known, or if the copy took no
+-- time.
 --
--- It is in fixed point, so that sums do not depend on their order and return to exactly 0. A value
--- of 1e9 GB/s or more does not fit and counts as unknown.
+-- `said_gbps`: the bandwidth that the profiler reports. If it is NULL or negative, the bandwidth is
+-- `bytes` divided by `dur_ns`.
+--
+-- The value is in fixed point, so that sums do not depend on their order and return to exactly 0. A
+-- value of 1e9 GB/s or more does not fit and counts as unknown.
 CREATE OR REPLACE MACRO copy_bandwidth(said_gbps, bytes, dur_ns) AS
 CASE
     WHEN dur_ns > 0
@@ -16,15 +19,17 @@ CASE
     )
 END;
 
--- The instants at which copies begin or end, each with the copies that run until the next one.
+-- One row per (job, rank, device, copy_kind, at_ns): an instant at which copies begin or end, and
+-- the copies that run from this instant until the next instant.
 --
--- `jobs`, `ranks` and `steps`: those to look at, as in activities_of. Returns one row per (job,
--- rank, device, copy_kind, at_ns). At an instant, copies that end there no longer count and copies
--- that begin there do.
+-- `jobs`, `ranks` and `steps`: the activities to read, as in activities_of.
 --
 --     a          [=======)             bandwidth 2
 --     b              [=======)         bandwidth 3
 --     bandwidth  2   5   3   0
+--
+-- The last line shows the four rows. A copy that begins at the instant counts. A copy that ends at
+-- the instant no longer counts.
 CREATE OR REPLACE MACRO copies_under_way(jobs, ranks, steps) AS TABLE
 WITH
 copies AS (

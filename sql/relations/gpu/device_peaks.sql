@@ -1,14 +1,18 @@
 -- Peak performance of devices: one row per device name and number format.
 --
--- These are the vendor's dense peaks of matrix products, without sparsity. NVIDIA's data sheets
--- give twice these figures with sparsity. The peaks are those of the faster of tensor (matrix)
--- cores and ordinary cores. NVIDIA's float32 is that of the ordinary cores, since tensor cores only
--- have tf32. A device is identified by its exact name, since a part of a name may be that of
--- several devices. A slice of a GPU (MIG) has none of these peaks. Of MI250 and MI250X, a device is
--- one of two dies. A partition of an MI300X or MI325X (CPX) has the name of the whole GPU and
--- wrongly gets its peaks.
+-- A figure is the vendor's dense peak of matrix products, without sparsity. With sparsity, NVIDIA's
+-- data sheets give twice this figure. If tensor cores (on AMD: matrix cores) and ordinary cores
+-- have different peaks, the figure is the higher peak. For float32 on NVIDIA, the figure is the
+-- peak of the ordinary cores, since tensor cores compute float32 only as tf32.
 --
--- To add a device or change a figure, replace this view by one with the same columns.
+-- A device is identified by its exact name, since several devices may share a part of a name.
+--
+--   * A slice of a GPU (MIG) has a name of its own, and so no row here.
+--   * An MI250 or MI250X has two dies. Each die is a device, and the figures are for one die.
+--   * A partition of an MI300X or MI325X (CPX) has the name of the whole GPU. So the partition
+--     wrongly gets the peaks of the whole GPU.
+--
+-- To add a device or change a figure, replace this view by a view with the same columns.
 CREATE OR REPLACE VIEW device_peaks AS
 WITH
 models (model, memory_gbps, reference) AS (
@@ -37,7 +41,8 @@ models (model, memory_gbps, reference) AS (
         ('MI300X', 5300, 'AMD Instinct MI300X data sheet'),
         ('MI325X', 6000, 'AMD Instinct MI325X data sheet')
 ),
--- 1e12 operations per second. NULL if the device has no such cores, or if the source does not say.
+-- 1e12 operations per second. NULL if the device has no cores for the format, or if the source does
+-- not give the figure.
 speeds (model, float64, float32, tf32, float16, bfloat16, float8, int8) AS (
     VALUES
         ('V100 SXM', 7.8, 15.7, NULL, 125, NULL, NULL, NULL),
@@ -64,7 +69,7 @@ speeds (model, float64, float32, tf32, float16, bfloat16, float8, int8) AS (
         ('MI300X', 163.4, 163.4, NULL, 1307.4, 1307.4, 2614.9, 2614.9),
         ('MI325X', 163.4, 163.4, NULL, 1307.4, 1307.4, 2614.9, 2614.9)
 ),
--- The names that the driver gives devices, as in traces.
+-- The names of devices in traces. They come from the driver.
 names (device_name, model) AS (
     VALUES
         ('Tesla V100-SXM2-16GB', 'V100 SXM'),
@@ -74,7 +79,7 @@ names (device_name, model) AS (
         ('Tesla T4', 'T4'),
         ('A100-SXM4-40GB', 'A100 40GB'),
         ('NVIDIA A100-SXM4-40GB', 'A100 40GB'),
-        -- NVIDIA's list of supported GPUs gives it PCI id 20B0, the id of A100-SXM4-40GB.
+        -- In NVIDIA's list of supported GPUs, this name has PCI id 20B0, as A100-SXM4-40GB has.
         ('NVIDIA A100-PG509-200', 'A100 40GB'),
         ('A100-PCIE-40GB', 'A100 40GB'),
         ('NVIDIA A100-PCIE-40GB', 'A100 40GB'),

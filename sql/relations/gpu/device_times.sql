@@ -1,6 +1,7 @@
--- How long each device was busy with each kind of activity: busy_times of whole devices.
+-- One row per device: how long the device was busy with each kind of activity.
 --
--- step is NULL. `jobs`, `ranks` and `steps`: those to look at, as in activities_of.
+-- The columns are those of busy_times. `step` is NULL, since a row is for the whole device.
+-- `jobs`, `ranks` and `steps`: the activities to read, as in activities_of.
 --
 -- reads: busy_times, gpu_activities
 CREATE OR REPLACE MACRO device_times(jobs, ranks, steps) AS TABLE

@@ -1,6 +1,9 @@
--- The names of GPU activities, and whether each computes float32 as tf32.
+-- One row per name of GPU activities: in_tf32 says whether this kernel computes float32 as tf32.
 --
--- Patterns cost more than a join, so they are applied once per name.
+-- `only_jobs`, `only_ranks`: the activities whose names are returned (NULL: all).
+--
+-- Matching the patterns of tensor_core_use costs more than a join. So each name is matched once,
+-- and queries join its activities by name.
 --
 -- reads: gpu_activities, takes_float32_as_tf32, tensor_core_use
 CREATE OR REPLACE MACRO float32_as_tf32(only_jobs, only_ranks) AS TABLE
@@ -17,6 +20,7 @@ judged AS MATERIALIZED (
 )
 FROM judged;
 
--- The format in which a device computes the operations of a format.
+-- The number format in which the device computes operations of the format `dtype`. `in_tf32` is
+-- true if the kernel computes float32 as tf32.
 CREATE OR REPLACE MACRO format_on_device(dtype, in_tf32) AS
 CASE WHEN dtype = 'float32' AND in_tf32 THEN 'tf32' ELSE dtype END;

@@ -1,14 +1,17 @@
--- The annotations on the GPU in which activities without a host annotation run.
+-- One row per activity that has no host annotation and runs inside an annotation on the GPU.
 --
--- `activities` has job, rank, device, stream, event_id, start_ns, end_ns and annotation_id. They
--- are of `jobs` and `ranks` (NULL: all). Returns one row per activity that runs in an annotation:
--- job, rank, event_id, name (that of the innermost one) and path (the names from outer to inner,
--- separated by `;`).
+-- `activities` has job, rank, device, stream, event_id, start_ns, end_ns and annotation_id.
+-- `jobs` and `ranks`: the jobs and ranks of `activities` (NULL: all).
+--
+-- Returns job, rank, event_id (the activity's), name and path. `name` is the name of the innermost
+-- annotation around the activity. `path` has the names of all annotations around the activity,
+-- from outer to inner, separated by `;`.
 --
 -- reads: events
 CREATE OR REPLACE MACRO gpu_annotation_paths(activities, jobs, ranks) AS TABLE
 WITH
--- In the order from outer to inner, so that the last of those open at an instant is the innermost.
+-- An outer annotation has a lower number than the annotations inside it. So the open annotation
+-- with the highest number is the innermost.
 gpu_annotations AS MATERIALIZED (
     SELECT
         row_number() OVER (
@@ -49,8 +52,8 @@ pieces AS (
         SELECT stream_number, end_ns AS start_ns FROM gpu_annotations
     )
 ),
--- An annotation has a row for each piece that it covers: in total, pieces times the depth of
--- nesting.
+-- One row per annotation and piece that it covers. The number of rows is about the number of pieces
+-- times the depth of nesting.
 open_annotations AS (
     SELECT
         g.number,
@@ -72,8 +75,8 @@ without_host AS (
         AND streams.stream IS NOT DISTINCT FROM a.stream
     WHERE a.annotation_id IS NULL
 ),
--- The last piece to begin before an activity, with a running maximum. DuckDB plans an ASOF join as
--- a quadratic one if it expects few rows.
+-- A running maximum finds the piece in which an activity starts. If DuckDB expects few rows, it
+-- runs an ASOF join in quadratic time.
 moments AS (
     SELECT stream_number, start_ns AS at_ns, piece, NULL::BIGINT AS event_id
     FROM pieces
@@ -99,8 +102,8 @@ in_pieces AS (
         ON last_pieces.stream_number = a.stream_number
         AND last_pieces.event_id = a.event_id
 ),
--- An annotation that ends before the activity is filtered out here. As a join condition it would
--- make the join a range join.
+-- The FILTER leaves out annotations that end before the activity. The same condition in the join
+-- would make the join a range join, which is slower.
 innermost AS (
     SELECT
         a.job,
@@ -111,8 +114,8 @@ innermost AS (
     JOIN open_annotations AS o ON o.piece = a.piece
     GROUP BY a.job, a.rank, a.event_id
 ),
--- Paths are made only for annotations of some activity. What contains an annotation is open where
--- it begins.
+-- A path is built only for annotations that are the innermost of an activity. The annotations
+-- around an annotation are open in the piece in which it begins.
 chosen AS (
     SELECT g.number, g.name, g.end_ns, pieces.piece
     FROM gpu_annotations AS g

@@ -1,19 +1,24 @@
--- The idle times that end with an activity, and what the activity waited for.
+-- One row per activity that ends an idle time: how long the idle time is, and its cause.
 --
--- Needs job, rank, device, stream, event_id, start_ns, end_ns and launch_start_ns. Other columns of
--- `activities` are returned, too. Idle times are those of each (job, rank, device, stream). For
--- idle times of whole devices, pass a NULL stream.
+-- `activities` has job, rank, device, stream, event_id, start_ns, end_ns and launch_start_ns.
+-- `kernel_gap_ns`: a kernel_wait is shorter than this (ns).
 --
--- Activities are taken by (start_ns, event_id). If one starts after the latest end before it, it
--- ends an idle time, which began at that end:
+-- Returns all columns of `activities`, and idle_since_ns, gap_ns and cause. Each (job, rank,
+-- device, stream) has its own idle times. For idle times of whole devices, pass a NULL stream.
+--
+-- The activities are read in the order of (start_ns, event_id). idle_since_ns is the latest end
+-- of the activities before. If an activity starts after this latest end, it ends an idle time:
 --
 --     a  [=======)
 --     b    [===)                    inside a
 --     c              [====)         ends an idle time since the end of a, not of b
 --     d                   [===)     none: starts where c ends
 --
--- The cause is host_wait if the launch began after that end: there was nothing to run. It is
--- kernel_wait if the launch began before and the time is below kernel_gap_ns. Else it is other.
+-- The cause is one of:
+--
+--   * host_wait: the launch began after idle_since_ns. Until then there was nothing to run.
+--   * kernel_wait: not host_wait, and the idle time is shorter than kernel_gap_ns.
+--   * other: all other idle times.
 CREATE OR REPLACE MACRO idle_before(activities, kernel_gap_ns) AS TABLE
 WITH
 reached AS (

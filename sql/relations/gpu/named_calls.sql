@@ -1,8 +1,8 @@
--- The calls of kernels, copies and memsets by name: job, rank, kind, name and dur_ns.
+-- One row per kernel, copy or memset: job, rank, kind, name and dur_ns.
 --
--- `jobs`, `ranks` and `steps`: those to look at, as in activities_of. `part`: only activities that
--- contain this in their name (NULL: all). `is_short`: names without template arguments and
--- parameters.
+-- `jobs`, `ranks` and `steps`: the activities to read, as in activities_of.
+-- `part`: only activities with this text in their name (NULL: all).
+-- `is_short`: if true, name is without template arguments and parameters.
 --
 -- reads: gpu_activities
 CREATE OR REPLACE MACRO named_calls(jobs, ranks, steps, part, is_short) AS TABLE

@@ -1,8 +1,9 @@
--- The names of activities, numbered in their order: name and name_number.
+-- One row per name of GPU activities: name, and name_number in the order of names.
 --
--- There are few names, but they are long. Joins and sorts carry the numbers instead of the names.
--- `jobs`, `ranks` and `steps`: those to look at, as in activities_of. `part`: only names that
--- contain this (NULL: all).
+-- There are few names, but they are long. So joins and sorts carry the numbers, not the names.
+--
+-- `jobs`, `ranks` and `steps`: the activities to read, as in activities_of.
+-- `part`: only names that contain this text (NULL: all).
 --
 -- reads: gpu_activities
 CREATE OR REPLACE MACRO numbered_names(jobs, ranks, steps, part) AS TABLE

@@ -1,15 +1,19 @@
--- The number of activities in the queue of their stream, after each launch and each start.
+-- The queue length of a stream after each launch and each start of an activity.
 --
--- `jobs`, `ranks` and `steps`: those to look at, as in activities_of. Returns two points per
--- activity with a launch: +1 at the start of its launch, -1 at its own start. Each point has the
--- sum up to and including itself, and the instant of the stream's next point, NULL after the last.
--- At the same instant, +1 comes first, then the lower event_id. In the other order, a kernel that
--- starts at the instant of its launch would leave the queue before it enters it.
+-- Returns two rows per activity that has a launch. The row with `change` +1 is at the start of the
+-- launch. The row with `change` -1 is at the start of the activity. `queue_length` is the sum of
+-- the changes on the stream, up to and including the row. `until_ns` is the instant of the stream's
+-- next row, and NULL in the last row.
+--
+-- `jobs`, `ranks` and `steps`: the activities to read, as in activities_of.
+--
+-- At the same instant, +1 comes before -1, and then the lower event_id comes first. In the other
+-- order, a kernel that starts at the instant of its launch would leave the queue before entering.
 --
 -- reads: gpu_activities
 CREATE OR REPLACE MACRO queue_lengths(jobs, ranks, steps) AS TABLE
 WITH
--- Materialized, since each activity is needed twice but should be read once.
+-- This CTE is materialized, so that gpu_activities is read only once.
 launched AS MATERIALIZED (
     SELECT
         a.job, a.rank, a.device, a.stream, a.event_id, a.launch_id, a.launch_start_ns, a.start_ns
@@ -19,7 +23,7 @@ launched AS MATERIALIZED (
       AND (steps IS NULL OR list_contains(steps, a.step))
       AND a.launch_id IS NOT NULL
 ),
--- A number per stream, in their order: sort keys have to be narrow.
+-- Each stream gets a number. Sorting by this one number is faster than by its four columns.
 streams AS (
     SELECT row_number() OVER (ORDER BY job, rank, device, stream) AS stream_number, *
     FROM (SELECT DISTINCT job, rank, device, stream FROM launched)

@@ -1,6 +1,9 @@
--- How long each rank's devices were traced: from the first activity's start to the last one's end.
+-- One row per rank: the time from the first start to the last end of its activities.
 --
--- `jobs` and `steps`: those to look at (NULL: all). Returns job, rank and span_ns.
+-- `jobs`: jobs to select (NULL: all).
+-- `steps`: steps to select (NULL: all activities, also outside of steps).
+--
+-- Returns job, rank and span_ns.
 --
 -- reads: gpu_activities
 CREATE OR REPLACE MACRO rank_spans(jobs, steps) AS TABLE

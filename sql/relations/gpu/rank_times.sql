@@ -1,8 +1,10 @@
--- How long each rank's devices were busy with each kind of activity: sums of device_times.
+-- One row per rank: how long its devices were busy with each kind of activity.
 --
--- `jobs`, `ranks` and `steps`: those to look at, as in activities_of. Returns job, rank, device
--- (the first of its devices), span_ns, busy_ns, compute_ns, communication_ns, memory_ns and
--- both_ns, the time with computation or communication.
+-- `jobs`, `ranks` and `steps`: the activities to read, as in activities_of.
+--
+-- Returns job, rank, device, span_ns, busy_ns, compute_ns, communication_ns, memory_ns and both_ns.
+-- `device` is the rank's device with the lowest number. The times are sums over the rank's rows of
+-- device_times. both_ns is the time with computation, communication or both.
 --
 -- reads: device_times
 CREATE OR REPLACE MACRO rank_times(jobs, ranks, steps) AS TABLE

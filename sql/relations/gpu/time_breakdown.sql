@@ -1,7 +1,9 @@
--- How devices spent their time.
+-- One row per row of `busy`: how the device spent its time.
 --
--- `busy` are rows of busy_times. Returns job, rank, device, step and the times and fractions of
--- temporal_breakdown and step_breakdown.
+-- `busy`: rows of busy_times.
+--
+-- Returns job, rank, device, step, and the times and fractions of temporal_breakdown and
+-- step_breakdown.
 CREATE OR REPLACE MACRO time_breakdown(busy) AS TABLE
 SELECT
     job,

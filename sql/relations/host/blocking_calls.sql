@@ -1,8 +1,11 @@
 -- Which calls of the runtime or driver make the host wait for a device.
 
--- A call that waits for a device, stream or event, by its name. Left out are calls that make a
--- stream wait (cudaStreamWaitEvent), calls that only ask (cudaEventQuery), and calls that may wait
--- in addition to their real work (cudaMalloc, cudaFree).
+-- Whether a call's name says that the host waits for a device, stream or event. These calls are
+-- left out:
+--
+--   * calls that make a stream wait, not the host (cudaStreamWaitEvent)
+--   * calls that ask whether work is done, and do not wait for it (cudaEventQuery)
+--   * calls that do other work, and may wait in addition (cudaMalloc, cudaFree)
 CREATE OR REPLACE MACRO waits_for_device(name) AS
 CASE
     -- CUDA, HIP, MTIA, Level Zero, Ascend and others: cudaStreamSynchronize, cuCtxSynchronize,
@@ -18,8 +21,9 @@ CASE
     ELSE false
 END;
 
--- A copy whose call, by its name, returns only when the copy is done: cudaMemcpy, cuMemcpyDtoH_v2,
--- and also hipMemcpyWithStream. Between devices, even these do not wait for certain.
+-- Whether a call's name says that the call copies and returns only when the copy is done:
+-- cudaMemcpy, cuMemcpyDtoH_v2, and also hipMemcpyWithStream. For a copy between devices, the name
+-- guarantees nothing. blocks_host has the rule for these copies.
 CREATE OR REPLACE MACRO copies_synchronously(name) AS
 coalesce(
     regexp_matches(name, '^(cuda|cu|hip)Memcpy')
@@ -27,17 +31,21 @@ coalesce(
     false
 );
 
--- Whether a copy made the host wait. `way` is its copy_kind. `outlasts`: the call that launched the
--- copy returned only after the copy had ended.
+-- Whether a copy made the host wait.
+--
+-- `launch_name`: name of the call that launched the copy.
+-- `way`: the copy's copy_kind.
+-- `name`: name of the copy on the GPU.
+-- `outlasts`: whether the call returned at or after the end of the copy.
 CREATE OR REPLACE MACRO blocks_host(launch_name, way, name, outlasts) AS
 CASE
     WHEN copies_synchronously(launch_name)
     THEN outlasts OR way NOT IN ('Memcpy DtoD', 'Memcpy PtoP')
-    -- A copy into pageable memory is not asynchronous, whatever the name of its call.
+    -- A copy into pageable memory is always synchronous, even if its call is named Async.
     WHEN way = 'Memcpy DtoH' AND contains(name, 'Pageable')
     THEN true
-    -- The name does not say which memory. Into pinned memory, an end before the call's end is
-    -- chance.
+    -- The name says neither Pageable nor Pinned, so `outlasts` decides. For a copy into pinned
+    -- memory, `outlasts` can be true by chance, so this copy never counts.
     WHEN way = 'Memcpy DtoH' AND NOT contains(name, 'Pinned')
     THEN outlasts
     ELSE false

@@ -1,13 +1,18 @@
--- Where operators launch activities, in the order of deep_stacks.
+-- One row per operator that launches activities and per block in which it is, with the totals of
+-- these activities.
 --
--- Returns one row at the launching operator's place, with distance 0, and one at the place of each
--- block around it, each with 1 more. `activities` has job, rank, op_id, start_ns, dur_ns and
--- end_ns. `ops` are rows of deep_operators. The columns are job, rank, launching_id, block, place,
--- distance and the totals of the activities.
+-- `activities` has job, rank, op_id, start_ns, dur_ns and end_ns.
+-- `ops`: rows of deep_operators.
+--
+-- Returns job, rank, launching_id, block, place, distance and the totals. deep_stacks.sql explains
+-- places and blocks. In the row with distance 0, `place` is the place of the launching operator.
+-- Each block except block 0 is inside a crossed operator. The row with distance 1 has the block and
+-- place of this crossed operator. Further rows go on outwards in the same way.
 --
 -- reads: launching_operators
 CREATE OR REPLACE MACRO deep_launches(activities, ops) AS TABLE
 WITH RECURSIVE
+-- One row per block: the crossed operator around it (next_place), and that operator's block.
 hangs_on AS (
     SELECT root.place AS block, crossed.block AS next_block, crossed.place AS next_place
     FROM query_table(ops) AS root
@@ -46,7 +51,11 @@ launches AS (
 SELECT *
 FROM launches;
 
--- Per operator: job, rank, event_id and the totals of the activities that are launched in it.
+-- One row per operator of `ops`: the totals of the activities that are launched inside it. The
+-- totals are NULL if there are no such activities.
+--
+-- `launches`: rows of deep_launches.
+-- `ops`: rows of deep_operators.
 CREATE OR REPLACE MACRO launched_in_deep_ops(launches, ops) AS TABLE
 WITH
 at_places AS (
@@ -75,11 +84,16 @@ WINDOW inside AS (
     RANGE BETWEEN CURRENT ROW AND o.last_place - o.place FOLLOWING
 );
 
--- One row per group of operators and per operator that launches activities inside the group:
--- outermost_id (the group's outermost operator around it), the totals of its activities, and
--- self_ns, their time if the launching operator is in the group itself (else NULL).
+-- One row per group of operators and per operator that launches activities inside the group.
 --
--- `grouped` has job, rank, event_id and group_number, NULL for operators of no group.
+-- `launches`: rows of deep_launches.
+-- `ops`: rows of deep_operators.
+-- `grouped`: job, rank, event_id and group_number of operators (NULL: the operator has no group).
+--
+-- Returns group_number, job, rank, launching_id, outermost_id, the totals of the activities that
+-- launching_id launches, and self_ns. outermost_id is the group's outermost operator at or around
+-- launching_id. self_ns is the time of the activities if launching_id is itself in the group. If it
+-- is not, self_ns is NULL.
 CREATE OR REPLACE MACRO launched_in_deep_groups(launches, ops, grouped) AS TABLE
 WITH
 numbered AS MATERIALIZED (
@@ -96,8 +110,8 @@ last_numbers AS (
     FROM numbered
     GROUP BY block, place
 ),
--- The launches in an operator have consecutive numbers. A join by places would compare all pairs of
--- a block.
+-- The rows of `numbered` inside an operator have consecutive numbers: launch_count numbers after
+-- number_before. A join by places would compare all pairs of a block.
 with_numbers AS (
     SELECT
         o.job,
@@ -126,8 +140,8 @@ in_groups AS (
         ON g.job = o.job AND g.rank = o.rank AND g.event_id = o.event_id
     WHERE g.group_number IS NOT NULL
 ),
--- The operators of a group in a block that are in no other one of the group. No two of them are
--- nested.
+-- The operators that are inside no other operator of the same group and block. Within a group and
+-- block, no two rows are nested.
 outermost AS (
     SELECT *
     FROM in_groups

@@ -1,7 +1,9 @@
--- The activities launched in operators, for stacks too deep to climb from call to caller.
+-- The order of operators in deep stacks, which shows which operators are inside which.
 --
--- Climbing takes a row per launch and operator around it: n squared / 2 rows for n nested
--- operators. In the order in which operators begin, the operators inside one directly follow it:
+-- For other stacks, launched_in_ops climbs from each launch through all operators around it. For n
+-- nested operators, climbing takes up to n squared / 2 rows. For deep stacks, the order in which
+-- operators begin is used. In this order, an operator is followed directly by the operators inside
+-- it, from `place` + 1 to `last_place`:
 --
 --     place      1   2   3   4   5
 --     1 linear   [=============)            last_place 4
@@ -10,15 +12,19 @@
 --     4 copy_                [=)            last_place 4
 --     5 relu                         [==)   last_place 5
 --
--- If another span crosses a span, the crossed span has left the stack. Operators that begin and end
--- in its tail are still inside it, as op_id says. Such an operator and everything in it is a block
--- of its own. The block is inside the crossed operator, but not inside the operators around that
--- one on the stack.
+-- If another span crosses an operator, the crossed operator leaves the stack at its cut (cut_ns).
+-- The rest of the crossed operator is its tail. An operator that begins and ends in the tail is
+-- still inside the crossed operator, as its op_id says. This operator and everything inside it are
+-- a block of their own. So `place` and `last_place` show nesting only within a block.
 --
 -- reads: host_ops, is_operator
 
--- The number of levels from which a stack counts as deep.
+-- A rank counts as deep if the `depth` of an operation reaches this number.
 CREATE OR REPLACE MACRO deep_level() AS 512;
+
+-- One row per deep rank.
+--
+-- `of_jobs`, `of_ranks`: jobs and ranks to select (NULL: all).
 
 CREATE OR REPLACE MACRO deep_ranks(of_jobs, of_ranks) AS TABLE
 SELECT o.job, o.rank
@@ -28,8 +34,10 @@ WHERE (of_jobs IS NULL OR list_contains(of_jobs, o.job))
 GROUP BY o.job, o.rank
 HAVING max(o.depth) >= deep_level();
 
--- The operators of these ranks: job, rank, event_id, op_id, place, last_place and block. block is
--- the place of the block's outermost operator. It is 0 for operators on no other operator's tail.
+-- One row per operator of the deep ranks: job, rank, event_id, op_id, place, last_place and block.
+--
+-- `block` is the `place` of the block's outermost operator. If neither the operator nor an operator
+-- around it is in a tail, `block` is 0.
 CREATE OR REPLACE MACRO deep_operators(of_jobs, of_ranks) AS TABLE
 WITH
 ops AS (
@@ -43,7 +51,7 @@ ops AS (
         o.start_ns,
         o.end_ns,
         o.cut_ns,
-        -- An empty span is open until its instant is over.
+        -- A span of no duration is open until its instant is over.
         coalesce(o.cut_ns, o.end_ns) + (o.end_ns = o.start_ns)::BIGINT AS until_ns
     FROM host_ops AS o
     SEMI JOIN deep_ranks(of_jobs, of_ranks) AS deep
@@ -68,8 +76,9 @@ in_order AS MATERIALIZED (
         AND threads.pid IS NOT DISTINCT FROM ops.pid
         AND threads.tid IS NOT DISTINCT FROM ops.tid
 ),
--- The last operator to begin before each end: starts and ends are sorted together and searched with
--- windows. DuckDB plans an ASOF join as a quadratic one if it expects few rows.
+-- last_place of each operator: the last operator that begins before its until_ns. Starts and ends
+-- are sorted together, and a running maximum finds the place. If DuckDB expects few rows, it runs
+-- an ASOF join in quadratic time.
 begun AS (
     SELECT thread, start_ns AS at_ns, 1 AS turn, place, NULL::BIGINT AS asking
     FROM in_order
@@ -103,7 +112,8 @@ on_tails AS (
     FROM with_tails
     WHERE on_tail
 ),
--- Blocks can be nested, too. At the same place, ends come before starts.
+-- Where blocks begin (step 1) and end (step -1). A block can be inside another block. At the same
+-- place, ends come before starts.
 bounds AS (
     SELECT place AS at_place, 1 AS step FROM on_tails
     UNION ALL
@@ -116,7 +126,8 @@ with_levels AS (
         sum(step) OVER (ORDER BY at_place, step ROWS UNBOUNDED PRECEDING) AS level
     FROM bounds
 ),
--- After a block's end, the block around it continues: the last one of that level to begin.
+-- After the end of a block, the block around it continues. This is the last block that began on
+-- its level.
 with_blocks AS (
     SELECT
         at_place,

@@ -1,5 +1,11 @@
--- The events with this number, at most one per rank: rank_number, job and rank, op_id (the host
--- operation that it is or that launched it) and activity_id (if it is a GPU activity).
+-- The host operation or GPU activity with the event_id `of_event`: at most one row per rank.
+--
+-- `of_rank`: the rank to search (NULL: all).
+-- `only_jobs`: jobs to search (NULL: all).
+--
+-- Returns rank_number (a number per job and rank), job, rank, op_id and activity_id. If the event
+-- is a host operation, op_id is the event, and activity_id is NULL. If the event is a GPU activity,
+-- activity_id is the event, and op_id is its launch.
 --
 -- reads: gpu_activities, host_ops
 CREATE OR REPLACE MACRO events_of_number(of_event, of_rank, only_jobs) AS TABLE

@@ -1,7 +1,10 @@
--- The host annotations in which activities run, each with the annotations around it.
+-- One row per host annotation that is the innermost annotation of an activity.
 --
--- `activities` has job, rank and annotation_id. They are of `jobs` and `ranks` (NULL: all). Returns
--- job, rank, event_id, name and path, the names from outer to inner, separated by `;`.
+-- `activities` has job, rank and annotation_id.
+-- `jobs` and `ranks`: the jobs and ranks of `activities` (NULL: all).
+--
+-- Returns job, rank, event_id (the annotation's), name and path. `path` has the names of the
+-- annotation and of all annotations around it, from outer to inner, separated by `;`.
 --
 -- reads: host_ops
 CREATE OR REPLACE MACRO host_annotation_paths(activities, jobs, ranks) AS TABLE
@@ -13,7 +16,8 @@ host_annotations AS (
       AND (jobs IS NULL OR list_contains(jobs, o.job))
       AND (ranks IS NULL OR list_contains(ranks, o.rank))
 ),
--- Each activity's annotation with all annotations around it.
+-- One row per annotation of an activity and per annotation at or around it. `height` is 0 for the
+-- annotation itself.
 host_around AS (
     SELECT h.job, h.rank, h.event_id, h.name, h.outer_id, 0 AS height
     FROM host_annotations AS h

@@ -1,11 +1,15 @@
--- What host threads were doing at given instants: the innermost operation around each instant.
+-- One row per given instant of a host thread: the name of the innermost operation at the instant.
 --
--- `instants` needs instant_id, job, rank, pid, tid and at_ns. `ops` are rows of host_ops. Returns
--- instant_id and name. An instant outside of all operations has no row.
+-- `instants` has instant_id, job, rank, pid, tid and at_ns.
+-- `ops`: rows of host_ops.
 --
--- Instants and operations are joined by buckets of time. An operation is put in buckets that are 1
--- to 4 times as long as itself. An instant is put in one bucket of each length, so that it finds
--- short and long operations.
+-- Returns instant_id and name. An instant outside of all operations has no row. The innermost
+-- operation is the operation that begins last. If several begin at the same time, it is the
+-- shortest of them, and then the operation with the highest event_id.
+--
+-- Instants and operations are joined by buckets of time. The buckets of an operation are 1 to 4
+-- times as long as the operation, so that the operation is in at most two buckets. An instant is in
+-- one bucket of each length, so that it meets short and long operations.
 CREATE OR REPLACE MACRO host_at(instants, ops) AS TABLE
 WITH
 asked AS MATERIALIZED (
@@ -18,7 +22,8 @@ instant_buckets AS MATERIALIZED (
         FROM asked
     )
 ),
--- Operations that last at least 1 ns, with the scale of their buckets.
+-- The operations that last at least 1 ns, and the scale of their buckets. A bucket of a scale lasts
+-- 4 ** scale ns.
 spans AS (
     SELECT
         o.job,
@@ -29,7 +34,7 @@ spans AS (
         o.name,
         o.start_ns,
         o.end_ns,
-        -- The least scale whose buckets are not shorter than the operation.
+        -- The lowest scale whose buckets are at least as long as the operation.
         ceil(log2(greatest(1, o.end_ns - o.start_ns)) / 2)::BIGINT AS scale
     FROM query_table(ops) AS o
     WHERE o.end_ns > o.start_ns

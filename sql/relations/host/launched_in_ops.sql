@@ -1,23 +1,33 @@
--- Which operators launch activities, and which operators are around these.
+-- One row per operator that launches activities and per operator at or around it.
 --
--- `activities` has job, rank, op_id, start_ns, dur_ns and end_ns. `ops` has job, rank, event_id,
--- op_id and group_number, and contains all operators of these ranks. Returns each operator that
--- launches activities itself as launching_id, with the totals of these activities: one row for
--- itself and one per operator around it. Each row has event_id with its group_number, and its
--- distance, 0 for the operator itself.
+-- `activities` has job, rank, op_id, start_ns, dur_ns and end_ns.
+-- `ops` has job, rank, event_id, op_id and group_number of all operators of these ranks.
 --
---     aten::linear  1  [==================)        event_id  launching_id  distance
---     aten::mm      2     [========)               2         2             0
---     launch                [==)                   1         2             1
+-- The launching operator is the innermost operator around the launch. Returns job, rank and:
 --
--- An activity is in the subtree of an operator exactly if its launching operator is launching_id in
--- a row with the operator's event_id. Only op_id says which operators are around others. Its chain
--- never leaves a thread.
+--     launching_id            the launching operator
+--     event_id, group_number  the launching operator itself, or an operator around it
+--     distance                levels from launching_id up to event_id; 0 for launching_id itself
+--     activity_count, activity_ns, first_start_ns, last_end_ns
+--                             totals of the activities that launching_id launches
+--
+-- In this drawing, aten::mm (2) is inside aten::linear (1) and launches activities:
+--
+--     aten::linear  1  [==================)
+--     aten::mm      2     [========)
+--     launch                [==)
+--
+--     event_id  launching_id  distance
+--     2         2             0
+--     1         2             1
+--
+-- So the rows with an operator's event_id list all launching operators in its subtree. The operator
+-- around an operator is its op_id, which is always on the same thread. Times are not compared.
 --
 -- reads: launching_operators
 CREATE OR REPLACE MACRO launched_in_ops(activities, ops) AS TABLE
 WITH RECURSIVE
--- Few operators launch activities, so climbing begins with few rows.
+-- Only operators that launch activities are followed outwards. These operators are few.
 around AS (
     SELECT
         job,

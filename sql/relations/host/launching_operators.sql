@@ -1,7 +1,11 @@
--- The operators that launch activities themselves, with the totals of these activities.
+-- One row per operator that launches activities, with the totals of these activities.
 --
--- Returns the columns of `ops` and activity_count, activity_ns, first_start_ns and last_end_ns.
--- `activities` has job, rank, op_id, start_ns, dur_ns and end_ns. `ops` has job, rank and event_id.
+-- The launching operator is the innermost operator around the launch.
+--
+-- `activities` has job, rank, op_id, start_ns, dur_ns and end_ns.
+-- `ops` has job, rank and event_id.
+--
+-- Returns the columns of `ops`, and activity_count, activity_ns, first_start_ns and last_end_ns.
 CREATE OR REPLACE MACRO launching_operators(activities, ops) AS TABLE
 WITH
 totals AS (

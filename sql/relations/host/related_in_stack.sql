@@ -1,5 +1,10 @@
--- Rows of stack_totals, `totals`, with their relation to the event `of_event`, as in call_stack
--- (NULL: none). `inside` have rank_number and event_id of the operations that the event called.
+-- The rows of `totals`, with the relation of each operation to an event.
+--
+-- `of_event`: event_id of the event.
+-- `totals`: rows of stack_totals.
+-- `inside`: rank_number and event_id of the event and the operations that the event called.
+--
+-- `relation` has the values of call_stack. It is NULL if the operation is not related to the event.
 CREATE OR REPLACE MACRO related_in_stack(of_event, totals, inside) AS TABLE
 SELECT
     totals.*,

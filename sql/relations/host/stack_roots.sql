@@ -1,21 +1,33 @@
--- The outermost operations of the threads whose stacks belong together.
+-- One row per outermost operation (root) of a thread, for the call stacks of `places` and
+-- `forward_places`.
 --
--- They are the outermost operation of each place, or of the thread whose annotation called it, and
--- the operations that annotations on the same stack called. Returns
+-- `wanted`: rows of events_of_number.
+-- `places` and `forward_places`: rank_number and root_id of operations.
+-- `of_rank`: the rank to read (NULL: all).
+-- `only_jobs`: jobs to read (NULL: all).
 --
---     rank_number, root_id  the operation
---     level                 number of operations around it, across threads
---     caller_id             the annotation that called it; NULL if there is none. The following
---                           columns are then NULL, too
---     caller_start_ns, caller_left_ns, root_start_ns
+-- A root can be called by an annotation of another thread (host_ops.caller_id). Two kinds of roots
+-- are returned:
 --
--- `wanted` are rows of events_of_number. `places` and `forward_places` have rank_number and
--- root_id.
+--   * The root of each place. If an annotation called this root, the annotation's own root takes
+--     its place.
+--   * All roots that were called by an annotation whose own root is of the first kind.
+--
+-- Columns:
+--
+--     rank_number, root_id  the root
+--     level                 number of operations around the root, across threads
+--     caller_id             the annotation that called the root
+--     caller_start_ns       start of that annotation
+--     caller_left_ns        instant at which that annotation leaves the stack
+--     root_start_ns         start of the root
+--
+-- The last four columns are NULL for the first kind of roots.
 --
 -- reads: host_ops
 CREATE OR REPLACE MACRO stack_roots(wanted, places, forward_places, of_rank, only_jobs) AS TABLE
 WITH
--- The operations that annotations of another thread called. They are outermost on their threads.
+-- The roots that annotations of another thread called.
 called AS MATERIALIZED (
     SELECT
         w.rank_number,

@@ -1,8 +1,18 @@
--- The totals of operations with everything that they called, on any thread.
+-- One row per operation of `tree`: the totals of everything that the operation called, on any
+-- thread.
 --
--- Returns height, kernel_count and kernel_ns, and whether one of the places or forward places is at
--- or below the operation. `tree` have rank_number, event_id, parent_id and level. `activities` have
--- rank_number, launch_id and dur_ns. `places` and `forward_places` have rank_number and event_id.
+-- `tree`: rank_number, event_id, parent_id and level of the operations.
+-- `activities`: rank_number, launch_id and dur_ns of the GPU activities.
+-- `places` and `forward_places`: rank_number and event_id of operations.
+--
+-- Returns rank_number, event_id, parent_id, level and:
+--
+--     height         1 if the operation called no other; otherwise 1 more than its highest callee
+--     kernel_count   number of activities launched in the operation, at any depth
+--     kernel_ns      sum of the durations of these activities
+--     is_forward     whether the operation is one of `forward_places`
+--     holds_place    whether the operation is, or called, one of `places`
+--     holds_forward  whether the operation is, or called, one of `forward_places`
 CREATE OR REPLACE MACRO stack_totals(tree, activities, places, forward_places) AS TABLE
 WITH RECURSIVE
 launches AS (
@@ -30,7 +40,7 @@ measured AS MATERIALIZED (
         ON forward_places.rank_number = tree.rank_number
         AND forward_places.event_id = tree.event_id
 ),
--- From the deepest level upwards, each level from the level below it.
+-- The deepest level comes first. Each further level is computed from the level below it.
 totals AS (
     SELECT
         m.rank_number,

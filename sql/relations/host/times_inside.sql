@@ -1,8 +1,10 @@
--- How long other spans run directly inside each span on its thread: stack_ns by point.
+-- One row per span that has other spans inside: the time of the spans directly inside it.
 --
--- A span without others inside has no row. Which span is inside which is determined as in
--- sql/ingest/call_stack.sql. `spans` have point (their number), thread, event_id, start_ns, end_ns
--- and stack_end_ns.
+-- `spans` has point (a number per span), thread, event_id, start_ns, end_ns and stack_end_ns (when
+-- the span leaves the stack).
+--
+-- Returns point and stack_ns. A span inside counts from its start until it leaves the stack. Spans
+-- are nested as in hta_sql/ingestion/stacks.py.
 CREATE OR REPLACE MACRO times_inside(spans) AS TABLE
 WITH
 boundaries AS (
@@ -39,8 +41,8 @@ levels AS (
         ROWS UNBOUNDED PRECEDING
     )
 ),
--- The last span to begin on a level is open there. So the caller of a span is the last span that
--- began one level further out.
+-- At most one span is open per level: the last span that began on the level. So the caller of a
+-- span is the last span that began one level further out.
 callers_and_called AS (
     SELECT thread, level + 1 AS level, number, point AS outer_point, 0::BIGINT AS stack_ns
     FROM levels

@@ -1,11 +1,22 @@
--- How long the calls in spans make their thread wait, and how long a device was busy meanwhile.
+-- One row per span of `points`: how long its thread waits during the span, and how long a device is
+-- busy during these waits.
 --
--- Returns wait_ns, the union of the waits, and gpu_busy_ns by point. `points` have point (their
--- number), kind (all but operators are calls), job, rank, process and thread (their numbers),
--- start_ns and end_ns.
+-- `points` has job, rank, start_ns, end_ns and:
 --
--- For gpu_busy_ns, the waits are measured on a clock that runs only while a device is busy. A
--- point's start is the instant 2 * point, its end the next one.
+--     point    a number per span
+--     kind     `operator`, or the kind of a call; only calls are waits
+--     process  a number per job and rank
+--     thread   a number per thread
+--
+-- `only_jobs`, `only_ranks`: the jobs and ranks of `points` (NULL: all).
+--
+-- Returns point, wait_ns and gpu_busy_ns. wait_ns is the time of the span during which at least one
+-- call of the thread runs. gpu_busy_ns is the part of wait_ns during which at least one device of
+-- the rank is busy.
+--
+-- For gpu_busy_ns, the waits are measured on a clock that runs only while a device is busy.
+-- covered_until needs an instant_id: for the start of a span it is 2 * point, and for the end of
+-- the span it is 2 * point + 1.
 --
 -- reads: covered_until, gpu_activities
 CREATE OR REPLACE MACRO waited_times(points, only_jobs, only_ranks) AS TABLE

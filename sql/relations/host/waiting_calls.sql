@@ -1,6 +1,16 @@
--- The calls that make the host wait for the device: job, rank, event_id, op_id and kind. kind is
--- copy if the call copies, else wait. `only_jobs`, `only_ranks`, `only_steps`: those to look at
--- (NULL: all).
+-- One row per runtime or driver call that makes the host wait for a device.
+--
+-- `only_jobs`, `only_ranks`: jobs and ranks to read (NULL: all).
+-- `only_steps`: steps in which the call begins (NULL: the whole trace).
+--
+-- Returns job, rank, event_id, op_id and kind. `kind` is `wait` if waits_for_device holds for the
+-- call's name. Other calls have the kind `copy`. A call of the kind `copy` meets one of these
+-- conditions:
+--
+--   * Its copy made the host wait (blocks_host).
+--   * It has no copy on the GPU, but copies_synchronously holds for its name.
+--   * It copies to the host, and the next call that the same operator makes on the same thread is a
+--     `wait`.
 --
 -- reads: blocks_host, copies_synchronously, copy_kind, gpu_activities, host_ops, is_runtime_call,
 --   waits_for_device
@@ -38,7 +48,8 @@ activities AS (
       AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
       AND a.launch_id IS NOT NULL
 ),
--- The launch of a graph does not count as a copy, even if the graph contains one.
+-- One row per call that launches only copies. The launch of a graph does not count as a copy, even
+-- if the graph contains only copies.
 copies AS MATERIALIZED (
     SELECT
         job,
@@ -51,7 +62,9 @@ copies AS MATERIALIZED (
     HAVING bool_and(coalesce(prefix(way, 'Memcpy '), false))
        AND NOT bool_or(coalesce(contains(launch_name, 'GraphLaunch'), false))
 ),
--- Calls on the threads of operators that copy to the host. Calls inside another call are left out.
+-- All runtime calls of an operator that copies to the host with a call that does not block. The
+-- calls are on the thread of that copying call. busy_until_ns is the latest end of the calls
+-- before: if a call starts earlier, it is inside another call.
 beside_copies AS (
     SELECT
         *,
@@ -74,6 +87,7 @@ beside_copies AS (
         AND places.tid IS NOT DISTINCT FROM runtime_calls.tid
         AND places.op_id IS NOT DISTINCT FROM runtime_calls.op_id
 ),
+-- Whether the next call is a wait. Calls inside another call are left out.
 followed AS (
     SELECT
         job,

@@ -1,7 +1,7 @@
--- The tags that users gave jobs: one row per job and tag.
+-- One row per job and tag.
 --
--- Tags are given to traces, by --tag and by the columns of a list of traces. If the tags of a job's
--- ranks differ, the least value counts, in text order.
+-- Users give tags to traces, by --tag and by the columns of a list of traces. If the ranks of a job
+-- have different values for a tag, the first value in text order counts.
 --
 -- reads: traces
 CREATE OR REPLACE VIEW job_tags AS

@@ -1,8 +1,9 @@
--- The jobs, with facts from their traces and tags: one row per job.
+-- One row per job, with facts from its traces and tags.
 --
--- If the tags of a job's ranks differ, the least value counts, in text order. The time at which a
--- job ran is that of its traces' clock, or else its tag `time`. It is not the time at which a file
--- was written, since copying a file changes that.
+-- If the ranks of a job have different values for a tag, the first value in text order counts.
+-- started_at comes from the clock of the job's traces. If the traces have no absolute times,
+-- started_at comes from the tag `time`. The time at which a file was written is not used, because
+-- copying a file changes that time.
 --
 -- reads: job_tags, told_instant, traces
 CREATE OR REPLACE VIEW jobs AS
@@ -21,7 +22,7 @@ tags_of_jobs AS (
 traced AS (
     SELECT
         job,
-        -- No trace is from before 2000. Earlier times count from an unknown origin.
+        -- A time before the year 2000 is not Unix time: it counts from an unknown origin.
         min(start_ns) FILTER (start_ns >= 946_684_800_000_000_000) AS first_ns,
         count(*) AS rank_count,
         max(world_size) AS world_size,
@@ -37,14 +38,14 @@ SELECT
     coalesce(
         make_timestamp(traced.first_ns // 1000),
         told_instant(tags_of_jobs.told_time)
-    ) AS started_at,                                              -- UTC; NULL if not known
-    tags_of_jobs.model,                                           -- the tag
-    tags_of_jobs.team,                                            -- the tag
-    coalesce(tags_of_jobs.host, traced.host) AS host,             -- the tag, else the first by name
-    traced.rank_count,                                            -- ranks in the archive
-    traced.world_size,                                            -- ranks that the job had
-    traced.host_count,                                            -- different ones that traces name
-    traced.device_name,                                           -- the first by name
+    ) AS started_at,                                   -- start of the job, UTC; NULL if not known
+    tags_of_jobs.model,                                -- tag `model`
+    tags_of_jobs.team,                                 -- tag `team`
+    coalesce(tags_of_jobs.host, traced.host) AS host,  -- tag `host`, else the traces' first host
+    traced.rank_count,                                 -- ranks in the archive
+    traced.world_size,                                 -- ranks that the job had
+    traced.host_count,                                 -- number of hosts that the traces name
+    traced.device_name,                                -- first of the device names in text order
     traced.event_count::BIGINT AS event_count,
     coalesce(tags_of_jobs.tags, MAP {}::MAP(VARCHAR, VARCHAR)) AS tags
 FROM traced

@@ -1,5 +1,6 @@
--- The jobs without a current stored result of a query: job, event_count and traces_hash. `of_query`
--- is the query's name with its version, as in stored_results.
+-- One row per job that has no current stored result of a query: job, event_count and traces_hash.
+--
+-- `of_query`: name of the query with its version, as in stored_results
 --
 -- reads: stored_results, traces, traces_hash_of
 CREATE OR REPLACE MACRO jobs_without_results(of_query) AS TABLE

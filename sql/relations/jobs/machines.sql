@@ -1,6 +1,6 @@
--- Where each rank ran: job, rank, host (the machine named in its trace) and device_name (its GPU).
+-- One row per rank: job, rank, host (the machine named in its trace) and device_name (its GPU).
 --
--- `jobs`: the jobs to look at (NULL: all).
+-- `jobs`: the jobs to look at (NULL: all)
 --
 -- reads: traces
 CREATE OR REPLACE MACRO machines(jobs) AS TABLE

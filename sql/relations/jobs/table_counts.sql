@@ -1,6 +1,7 @@
--- The number of rows of each table and rank, in the archive and as written by ingest.
+-- One row per rank and table of the archive: the number of rows in the archive, and the number of
+-- rows that ingest wrote.
 --
--- The two differ if files of the archive are missing.
+-- The two numbers differ if files of the archive are missing.
 --
 -- reads: attachments, events, execution_nodes, gpu_activities, host_ops, memory_events,
 --   quarantine, traces

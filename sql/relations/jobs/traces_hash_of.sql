@@ -1,4 +1,8 @@
--- A hash of a job's traces. It changes if a trace is ingested again, since the trace then has
--- another id. It is an aggregate over a job's rows of traces.
+-- Computes a hash of a job's traces. It is an aggregate over the job's rows of traces.
+--
+-- `trace`: the column trace_id
+-- `at_rank`: the column rank
+--
+-- The hash changes if a trace is ingested again, because the trace then has another trace_id.
 CREATE OR REPLACE MACRO traces_hash_of(trace, at_rank) AS
 md5(string_agg(trace, ',' ORDER BY at_rank));

@@ -1,6 +1,8 @@
--- The rows of memory_instants of the traces' instants `[memory]`. `only_jobs`, `only_ranks`,
--- `only_steps`: those to look at (NULL: all). The steps are those of `marks`, rows of the view
--- steps, in which the instants lie.
+-- One row per allocation or release of memory in the traces, with the columns of memory_instants.
+--
+-- `marks`: rows of the view steps.
+-- `only_jobs`, `only_ranks`: jobs and ranks to read (NULL: all).
+-- `only_steps`: steps of `marks` in which the allocation or release lies (NULL: the whole trace).
 --
 -- reads: events, memory_instants, steps_at
 CREATE OR REPLACE MACRO memory_changes(marks, only_jobs, only_ranks, only_steps) AS TABLE

@@ -1,8 +1,10 @@
--- Allocations and releases of memory, from the profiler's instants `[memory]`.
+-- One row per row of `instants`: an allocation or release of memory, and the totals of its device
+-- after this change.
 --
--- Each has the totals of its device after it. Needs job, rank, event_id, pid, tid, start_ns and
--- args. Returns one row per instant. The CPU is device -1 here, whatever index the trace gives it.
--- A value that is not a number is NULL.
+-- `instants`: job, rank, event_id, pid, tid, start_ns and args of the instants `[memory]`.
+--
+-- The CPU always has the device number -1, even if the trace gives it another number. If a value in
+-- `args` is not a number, the column is NULL.
 CREATE OR REPLACE MACRO memory_instants(instants) AS TABLE
 WITH
 told AS (

@@ -1,10 +1,17 @@
--- The GPU activities of nn.Modules.
+-- One row per GPU activity: the place in the model to which the activity belongs.
 --
--- Returns path_number (the innermost module that launched the activity or whose backward pass it is
--- in, else that of the rank's rest), is_backward, start_ns, end_ns, dur_ns, and is_alone, true if
--- the activity overlaps no other activity of the rank. `chosen`, `only_jobs` and `only_ranks` are
--- those of module_calls. `paths` are rows of numbered_modules. `numbered_calls` have rank_number,
--- event_id and path_number of each call.
+-- `chosen`, `only_jobs` and `only_ranks`: as in module_calls.
+-- `paths`: rows of numbered_modules.
+-- `numbered_calls`: rank_number, event_id and path_number of each call.
+--
+-- Returns path_number, is_backward, is_alone, start_ns, end_ns and dur_ns. path_number is of the
+-- first of these places that exists:
+--
+--   * the innermost module around the launch
+--   * the innermost module around the forward operator, if the launch is in a backward pass
+--   * the rank's place without a module
+--
+-- is_alone is true if the activity overlaps no other activity of the rank.
 --
 -- reads: gpu_activities, host_ops
 CREATE OR REPLACE MACRO module_activities(
@@ -17,8 +24,7 @@ ranks AS (
     JOIN query_table(chosen) AS c ON c.rank_number = p.rank_number
     WHERE p.path IS NULL
 ),
--- Launches in a module or a backward pass. forward_ops then has the modules of the forward
--- operators.
+-- The launches in a module or in a backward pass.
 launches AS (
     SELECT o.job, o.rank, o.event_id, o.module_id, o.is_backward, o.forward_id
     FROM host_ops AS o
@@ -26,6 +32,7 @@ launches AS (
       AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
 ),
+-- The operations in a module. Launches in a backward pass find their forward operator here.
 forward_ops AS (
     SELECT o.job, o.rank, o.event_id, o.module_id
     FROM host_ops AS o

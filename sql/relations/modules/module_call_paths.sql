@@ -1,12 +1,15 @@
--- The place in the model of each call of an nn.Module.
+-- One row per call of an nn.Module, with its place in the model.
 --
--- `calls` are rows of module_calls. Returns the columns that identify the call, path (the instances
--- from the outermost one inwards, joined by /), around_path (the path without the last instance)
--- and depth (0 for the outermost).
+-- `calls`: rows of module_calls.
+--
+-- Returns place, rank_number, event_id, name and depth of the call, path and around_path. `path`
+-- has the names of the modules around the call, from outer to inner, and then the call's own name,
+-- joined by /. around_path is `path` without the call's own name. `depth` is 0 for the outermost.
 CREATE OR REPLACE MACRO module_call_paths(calls) AS TABLE
 WITH RECURSIVE
--- If no module is around a call in a backward pass, it gets the module around the last call of the
--- same name that was not in a backward pass. -1 stands for none, since arg_max skips NULL.
+-- A call in a backward pass can have no module around it. The call then gets the module around the
+-- last call of the same name before it that was not in a backward pass. If that call has no module
+-- around it, -1 stands for none, since arg_max skips NULL.
 around_calls AS (
     SELECT
         place,

@@ -1,13 +1,16 @@
--- The host time of nn.Modules per path_number.
+-- One row per place in the model (path_number): the host time of the module's calls.
 --
--- Returns the number of calls, their time, their time outside of other modules, and the lowest
--- event_id of the calls. `calls` are rows of module_calls. `numbered_calls` have their place and
--- path_number.
+-- `calls`: rows of module_calls.
+-- `numbered_calls`: place and path_number of each call.
+--
+-- Only calls with is_picked count. self_ns is the time of the calls without the time in modules
+-- inside. example_event_id is the lowest event_id of the calls.
 --
 -- reads: covered_times
 CREATE OR REPLACE MACRO module_host_times(calls, numbered_calls) AS TABLE
 WITH
--- covered_times takes the union of these calls, in case two of them cross.
+-- The calls directly inside each call. covered_times computes their union, since two of them can
+-- cross.
 inside_calls AS (
     SELECT outer_one.place AS group_id, inner_one.start_ns, inner_one.end_ns
     FROM query_table(calls) AS inner_one

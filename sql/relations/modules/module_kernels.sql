@@ -1,15 +1,19 @@
--- The GPU time of nn.Modules, forward and backward.
+-- One row per place in the model (path_number) and is_backward: the GPU time of the module.
 --
--- Returns per path_number and is_backward the activities of the module and everything in it
--- (kernel_count, kernel_ns), the time in which at least one of them ran (busy_ns), and the module's
--- own activities (self_kernel_count, self_kernel_ns). `paths` are rows of numbered_modules,
--- `activities` of module_activities. Most activities overlap no other one, so that their times can
--- be added.
+-- `paths`: rows of numbered_modules.
+-- `activities`: rows of module_activities.
+--
+-- kernel_count and kernel_ns count the activities of the module and of all modules inside it.
+-- busy_ns is the time in which at least one of these activities runs. self_kernel_count and
+-- self_kernel_ns count only the module's own activities.
+--
+-- Most activities overlap no other activity. Their durations are added (alone_ns). Only activities
+-- that overlap need covered_times.
 --
 -- reads: covered_times
 CREATE OR REPLACE MACRO module_kernels(paths, activities) AS TABLE
 WITH RECURSIVE
--- Each path with itself and all paths around it.
+-- One row per path and per path at or around it.
 around_paths AS (
     SELECT
         path_number AS inner_number,

@@ -1,7 +1,9 @@
--- The host and GPU time of each nn.Module of the model.
+-- One row per rank and place in the model: the host and GPU time of the nn.Module.
 --
--- Returns the columns of module_stats, which explains them, with rank_number in place of job and
--- rank. path_number gives their order. `chosen` are ranks, as in module_calls.
+-- `chosen`, `only_jobs` and `only_ranks`: as in module_calls.
+--
+-- Returns path_number, rank_number and the columns of module_stats except job and rank. The header
+-- of module_stats explains these columns. path_number is the order of the rows.
 --
 -- reads: module_activities, module_call_paths, module_calls, module_host_times, module_kernels,
 --   numbered_modules

@@ -1,8 +1,9 @@
--- The places in the model, numbered by first call.
+-- One row per rank and place in the model, numbered in the order of first calls.
 --
--- Returns path_number, around_number (the place around it), rank_number, path, name and depth. Each
--- rank has one more place at the end, for activities that belong to no module. Its path is NULL.
--- `call_paths` are rows of module_call_paths.
+-- `call_paths`: rows of module_call_paths.
+--
+-- Returns path_number, around_number (path_number of the place around), rank_number, path, name and
+-- depth. The last row of each rank has a NULL path. It is for activities that belong to no module.
 CREATE OR REPLACE MACRO numbered_modules(call_paths) AS TABLE
 WITH
 paths AS (

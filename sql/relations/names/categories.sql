@@ -1,11 +1,14 @@
--- The kind of an event by its category. Name and stream do not decide, since annotations,
--- synchronisations and Triton's host rows have streams, too.
+-- Macros that return the kind of an event, from its category.
 --
--- IS TRUE makes each condition one expression. A Parquet file is filtered by it before its other
--- columns are read. It is not filtered so by a list of values or an OR.
+-- The macros do not use the name or the stream. Annotations, synchronisations and Triton's host
+-- rows also have streams.
+--
+-- IS TRUE makes each condition a single expression. DuckDB applies a single expression while it
+-- scans a Parquet file, before it reads the other columns. It does not do this for a list of values
+-- or an OR.
 
--- The event occupies the device: kernels, copies and memsets, by the names of CUDA, ROCm, XPU,
--- older profilers and MTIA.
+-- The event occupies the device: a kernel, copy or memset. The list has the categories of CUDA,
+-- ROCm, XPU, older profilers and MTIA.
 CREATE OR REPLACE MACRO is_gpu_activity(category) AS
 (
     category IN (
@@ -15,6 +18,7 @@ CREATE OR REPLACE MACRO is_gpu_activity(category) AS
     )
 ) IS TRUE;
 
+-- The event is a copy or memset on the device.
 CREATE OR REPLACE MACRO is_copy_or_memset(category) AS
 (category IN ('gpu_memcpy', 'gpu_memset', 'Memcpy', 'Memset')) IS TRUE;
 

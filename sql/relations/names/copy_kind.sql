@@ -1,5 +1,6 @@
--- The direction of a copy, from its name: `Memcpy HtoD`, `Memcpy DtoH`, `Memcpy DtoD`, ... or
--- `Memset`. `Memcpy Unknown` if the name does not say.
+-- The direction of a copy, from its name: `Memcpy HtoD`, `Memcpy DtoH`, `Memcpy DtoD`, ...
+--
+-- For a memset: `Memset`. If the name does not show the direction: `Memcpy Unknown`.
 CREATE OR REPLACE MACRO copy_kind(name) AS
 CASE
     -- CUDA: Memset (Device). ROCm: FillBuffer, __amd_rocclr_fillBufferAligned. XPU:

@@ -1,6 +1,6 @@
--- The purpose of a GPU activity: computation, communication or memory.
+-- Macros that return the kind of a GPU activity: computation, communication or memory.
 
--- By the name alone. The first rule that matches decides.
+-- The kind of an activity, from its name alone. The first rule that matches decides.
 CREATE OR REPLACE MACRO kind_of_name(name) AS
 CASE
     -- NCCL, RCCL and HCCL kernels of every age, with or without a return type in front.
@@ -22,7 +22,11 @@ CASE
     ELSE 'computation'
 END;
 
--- The category decides first, then the profiler's name for a collective, then the activity's name.
+-- The kind of an activity, from three properties. The first property that decides wins.
+--
+--     is_copy_or_memset  whether the category is that of a copy or memset
+--     collective         the profiler's name for the collective; NULL or '': none
+--     kind_by_name       kind_of_name of the activity's name
 CREATE OR REPLACE MACRO kernel_kind(is_copy_or_memset, collective, kind_by_name) AS
 CASE
     WHEN is_copy_or_memset THEN 'memory'

@@ -1,12 +1,15 @@
 -- A short name for a kernel: `void at::native::f<int>(float*)` becomes `at::native::f`.
 --
--- Templates and parameter lists are nested, so a single pattern cannot match them. Each round
--- removes the innermost ones. Names with more than 24 levels keep the rest.
+-- Template arguments and parameter lists can be nested, so a single pattern cannot match them. The
+-- macro runs 24 rounds. Each round removes the innermost lists. If lists are nested more than 24
+-- levels deep, the outer levels remain.
 
+-- The name without its innermost template arguments and parameter lists: one round.
 CREATE OR REPLACE MACRO without_innermost(name) AS
 regexp_replace(name, '<[^<>()]*>|\([^<>()]*\)', '', 'g');
 
--- A reduction, since nested calls would keep the text of every round.
+-- All 24 rounds. list_reduce runs them, since nested macro calls would keep the text of every round
+-- in memory.
 CREATE OR REPLACE MACRO without_templates_and_parameters(name) AS
 list_reduce(
     list_transform(range(24), lambda round: ''),
@@ -14,7 +17,10 @@ list_reduce(
     name
 );
 
--- The call operator is a name, and an arrow is not a bracket. An anonymous namespace is removed.
+-- The name without brackets that enclose no template arguments or parameters:
+--   * `operator()` becomes `operator{}`, since its brackets are part of the name.
+--   * `->` is removed, since its `>` is not a bracket.
+--   * Anonymous namespaces and `[clone ...]` are removed.
 CREATE OR REPLACE MACRO without_odd_brackets(name) AS
 regexp_replace(
     replace(replace(name, 'operator()', 'operator{}'), '->', ''),
@@ -23,8 +29,8 @@ regexp_replace(
     'g'
 );
 
--- The text after the last space, so that the return type is removed. A `const` after the parameters
--- is removed first.
+-- The text after the last blank, which is the name without its return type. Qualifiers after the
+-- parameters, such as `const`, are removed first.
 CREATE OR REPLACE MACRO last_word(name) AS
 regexp_extract(regexp_replace(trim(name), '(\s+(const|volatile|&|&&))+$', ''), '(\S*)$', 1);
 

@@ -1,12 +1,19 @@
 -- Scaled-dot-product attention, forward and backward: the operators and their costs.
 
--- The places of each operator's arguments, counted from 1. Key and value follow the query.
+-- One row per operator: the places of its arguments, counted from 1. NULL: no such argument.
 --
--- `layout`: (batch, heads, length, size) or (batch, length, heads, size). `causal`: a boolean that
--- masks from the top left or from the bottom right, or a number that says which. `lengths_at`: if
--- sequences of several lengths are packed one after another, the list of their starts; the longest
--- lengths are two and three arguments later. `window_at`: window size to the left; the next
--- argument is that to the right.
+--     query_at    query; key and value are the next two arguments
+--     layout      order of the sizes. bhld: (batch, heads, length, size),
+--                 blhd: (batch, length, heads, size)
+--     causal_at   argument that says whether the mask is causal
+--     causal      where the causal mask begins if this argument is true.
+--                 by number: the argument is a number that says where
+--     mask_at     mask, given as a tensor
+--     lengths_at  starts of the sequences, if sequences of several lengths
+--                 are packed one after another. The longest lengths of
+--                 queries and keys are two and three arguments later
+--     window_at   window size; in _flash operators the size to the left,
+--                 followed by the size to the right
 CREATE OR REPLACE MACRO attention_operators() AS TABLE
 SELECT name, is_backward, query_at, layout, causal_at, causal, mask_at, lengths_at, window_at
 FROM (
@@ -49,17 +56,26 @@ FROM (
     name, is_backward, query_at, layout, causal_at, causal, mask_at, lengths_at, window_at
 );
 
--- Changes sizes with the length first to (..., heads, length, size).
+-- Reorders the sizes (..., length, heads, size) to (..., heads, length, size).
 CREATE OR REPLACE MACRO heads_first(dims) AS
 list_concat(dims[:-4], [dims[-2], dims[-3], dims[-1]]);
 
--- Operations: each pair of a query and a key takes a product of d numbers for the score and one of
--- dv numbers for the output: 2 (d + dv). Backward takes the score again and the gradients of query
--- and key, with d each, and those of the score and the value, with dv each: 2 (3 d + 2 dv). This
--- counts per batch element and head of the query, even if key and value have fewer heads (grouped
--- queries).
+-- One row per shape of an attention operator whose sizes fit: the factors of its operations, and
+-- its tensors.
 --
--- The number of pairs for L queries and S keys:
+-- `shapes`: shape_number, name, dims, types and texts of the shapes.
+--
+-- Operations: d is the size of a query and a key, and dv is the size of a value. Each pair of a
+-- query and a key needs 2 (d + dv) operations: d products for the score, and dv products for the
+-- output. In a backward pass, each pair needs 2 (3 d + 2 dv) operations:
+--
+--   * d products for each of: the score again, the query's gradient, the key's gradient
+--   * dv products for each of: the score's gradient, the value's gradient
+--
+-- Pairs count per batch element and per head of the query, even if key and value have fewer heads
+-- (grouped queries).
+--
+-- This drawing shows the pairs for L = 3 queries and S = 5 keys, and their number:
 --
 --     not causal       causal, top left      causal, bottom right
 --     x x x x x        x . . . .             x x x . .
@@ -68,21 +84,26 @@ list_concat(dims[:-4], [dims[-2], dims[-3], dims[-1]]);
 --     L S = 15         6                     12
 --
 -- If L = S, the causal mask leaves L (L + 1) / 2 pairs, not half of L S. A mask given as a tensor
--- does not reduce the number here.
+-- does not reduce the number of pairs.
 --
--- Two cases are estimated as the maximum. For packed sequences of several lengths, every query
--- meets as many keys as the longest sequence has, or every key as many queries. A window counts as
--- open.
+-- In two cases, the number of pairs is an upper bound (is_estimated):
 --
--- Query, key, value, mask and output move once. Backward, all of them but the mask also have a
--- gradient.
+--   * If sequences of several lengths are packed, only the longest lengths are known. The number is
+--     the lower of two products: all queries times the longest number of keys, and all keys times
+--     the longest number of queries.
+--   * If there is a window, pairs outside of the window count, too.
 --
--- Sources: sdpa_flop_count and sdpa_backward_flop_count of torch/utils/flop_counter.py, which do
--- not handle causal masks; torch.nn.functional.scaled_dot_product_attention for the mask from the
--- top left; flash attention 2.1 for the mask from the bottom right, and aten's custom_mask_type (0
--- none, 1 top left, 2 bottom right); signatures of aten/src/ATen/native/native_functions.yaml.
+-- Bytes: query, key, value, mask and output move once. In a backward pass, the gradients of query,
+-- key, value and output also move once.
 --
--- Needs shape_number, name, dims, types and texts.
+-- Sources:
+--
+--   * sdpa_flop_count and sdpa_backward_flop_count of torch/utils/flop_counter.py. They do not
+--     handle causal masks.
+--   * torch.nn.functional.scaled_dot_product_attention: the mask from the top left
+--   * flash attention 2.1: the mask from the bottom right
+--   * aten's custom_mask_type: 0 none, 1 top left, 2 bottom right
+--   * signatures of aten/src/ATen/native/native_functions.yaml
 CREATE OR REPLACE MACRO attentions(shapes) AS TABLE
 WITH
 arguments AS MATERIALIZED (
@@ -147,7 +168,7 @@ measured AS (
     FROM ordered
     WHERE q[-1] = k[-1]
       AND v[:-2] = k[:-2]
-      -- The outer sizes of the key: equal to the query's, or a divisor (fewer heads), or 1 for all.
+      -- Each outer size of the key equals the query's size or divides it (fewer heads, or 1).
       AND list_bool_and(list_transform(
           list_zip(q[:-3], k[:-3]),
           lambda sizes: sizes[1] = sizes[2] OR coalesce(sizes[1] % sizes[2] = 0, false)

@@ -1,7 +1,7 @@
 -- Convolutions, forward and backward: the operators and their costs.
 
--- The places of each operator's arguments, counted from 1. NULL if it has none. Without such an
--- argument, the operator's name decides `transposed`.
+-- One row per operator: the places of its arguments, counted from 1. NULL: no such argument. If
+-- transposed_at is NULL, the operator's name says whether the convolution is transposed.
 CREATE OR REPLACE MACRO convolution_operators() AS TABLE
 SELECT
     name,
@@ -33,24 +33,40 @@ FROM (
     transposed_at, output_padding_at, groups_at, mask_at
 );
 
--- Operations: each weight is multiplied at each position that it is applied to, in each sample: 2 N
--- times the weight's size times the number of positions.
+-- One row per shape of a convolution whose sizes fit: the factors of its operations, and its
+-- tensors.
 --
---     input (N, Ci, I...), weight (Co, Ci/g, K...): positions are the output's,
+-- `shapes`: shape_number, name, dims, types and texts of the shapes.
+--
+-- Operations: 2 N times the number of weights times the number of positions. N is the number of
+-- samples. In each sample, each weight is multiplied at each position. I, K and O are the sizes of
+-- input, weight and output. Ci and Co are the numbers of input and output channels, and g is the
+-- number of groups:
+--
+--     convolution: input (N, Ci, I...), weight (Co, Ci/g, K...)
+--         one position per output element of a channel,
 --         O = floor((I + 2 padding - dilation (K - 1) - 1) / stride) + 1
---     transposed, weight (Ci, Co/g, K...): positions are the input's, and
+--     transposed: input (N, Ci, I...), weight (Ci, Co/g, K...)
+--         one position per input element of a channel,
 --         O = (I - 1) stride - 2 padding + dilation (K - 1) + output_padding + 1
 --
--- The gradients of input and weight take as many operations each as the convolution itself.
--- output_mask says which of the gradients of input, weight and bias are computed. Positions in the
--- padding count. Adding a bias does not count. Input, weight, bias and output move once. Backward,
--- the output's gradient moves once, and input and weight move for the gradient of the other one.
+-- In a backward pass, the input's gradient takes as many operations as the convolution itself. The
+-- weight's gradient takes the same number. The argument output_mask says which gradients are
+-- computed. Positions in the padding count. Adding a bias does not count.
 --
--- Sources: conv_flop_count and conv_backward_flop of torch/utils/flop_counter.py, whose gradient of
--- the weight is g times too high; output sizes as in the documentation of torch.nn.Conv2d and
--- ConvTranspose2d; signatures of aten/src/ATen/native/native_functions.yaml.
+-- Bytes: input, weight, bias and output move once. In a backward pass, these tensors move:
 --
--- Needs shape_number, name, dims, types and texts.
+--   * the output's gradient
+--   * the weight and the input's gradient, if the input's gradient is computed
+--   * the input and the weight's gradient, if the weight's gradient is computed
+--   * the bias's gradient, if it is computed
+--
+-- Sources:
+--
+--   * conv_flop_count and conv_backward_flop of torch/utils/flop_counter.py. They count g times too
+--     many operations for the weight's gradient.
+--   * documentation of torch.nn.Conv2d and ConvTranspose2d: output sizes
+--   * signatures of aten/src/ATen/native/native_functions.yaml
 CREATE OR REPLACE MACRO convolutions(shapes) AS TABLE
 WITH
 arguments AS MATERIALIZED (
@@ -82,8 +98,8 @@ arguments AS MATERIALIZED (
     FROM query_table(shapes) AS s
     JOIN convolution_operators() AS o ON o.name = s.name
 ),
--- Settings for each dimension. A list with one element applies to all dimensions. They are DOUBLE
--- until their size has been checked, so that nothing overflows.
+-- The settings for each dimension. A list with one element applies to all dimensions. The settings
+-- are DOUBLE, so that computing the output sizes cannot overflow.
 dimensions AS (
     SELECT
         *,

@@ -1,9 +1,11 @@
--- The calls of operators whose operations follow from their shapes by a formula. `with_bytes` adds
--- calls for which only the bytes are known.
+-- The calls of operators for which a formula gives the cost from the shapes.
 --
 -- reads: attention_operators, convolution_operators, host_ops, is_operator,
 --   matrix_product_operators, memory_bound_operators
 
+-- One row per name of an operator with a formula for its operations.
+--
+-- `with_bytes`: whether to add operators with a formula only for their bytes.
 CREATE OR REPLACE MACRO costed_names(with_bytes) AS TABLE
 SELECT name FROM matrix_product_operators()
 UNION
@@ -13,8 +15,15 @@ SELECT name FROM attention_operators()
 UNION
 SELECT name FROM memory_bound_operators() WHERE with_bytes;
 
--- `only_jobs`, `only_ranks`, `only_steps`: those to look at (NULL: all). is_rerun is true for calls
--- in a backward pass that record an autograd node of their own, as a forward pass does.
+-- One row per call of an operator in costed_names.
+--
+-- `with_bytes`: as in costed_names.
+-- `only_jobs`, `only_ranks`: jobs and ranks to read (NULL: all).
+-- `only_steps`: steps in which the call begins (NULL: the whole trace).
+--
+-- is_rerun is true if the call repeats a part of the forward pass during a backward pass, as
+-- activation checkpointing does. This call is recognised because it is in a backward pass and
+-- records an autograd node of its own.
 CREATE OR REPLACE MACRO costed_calls(with_bytes, only_jobs, only_ranks, only_steps) AS TABLE
 SELECT
     o.job,

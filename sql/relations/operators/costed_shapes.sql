@@ -1,12 +1,14 @@
--- The different shapes of operators with known formulas, and the cost of a call on them.
+-- The shapes of operator calls, and the cost of a call with each shape.
 --
--- There is one row per shape, with a number. Shapes are few, so formulas are computed per shape and
--- not per call. `called` are rows of costed_calls.
+-- A shape is an operator's name with the sizes, types and values of its arguments. There are few
+-- shapes, so the formulas are computed per shape, not per call.
 --
 -- reads: argument_sizes, argument_texts, attentions, convolutions, matrix_products, memory_bound,
 --   operator_costs
 
--- The shapes, as text and as lists.
+-- One row per shape: its number, and its arguments as text and as lists.
+--
+-- `called`: rows of costed_calls.
 CREATE OR REPLACE MACRO numbered_shapes(called) AS TABLE
 WITH
 distinct_shapes AS (
@@ -24,6 +26,9 @@ SELECT
     argument_texts(concrete_inputs) AS texts
 FROM distinct_shapes;
 
+-- One row per shape with a formula for its operations.
+--
+-- `shapes`: rows of numbered_shapes.
 CREATE OR REPLACE MACRO flop_formulas(shapes) AS TABLE
 FROM matrix_products(shapes)
 UNION ALL
@@ -31,13 +36,19 @@ FROM convolutions(shapes)
 UNION ALL
 FROM attentions(shapes);
 
+-- One row per shape whose cost is known: its name and arguments as text, and the columns of
+-- operator_costs.
+--
+-- `shapes`: rows of numbered_shapes.
+-- `formulas`: rows for operator_costs.
 CREATE OR REPLACE MACRO shapes_with_costs(shapes, formulas) AS TABLE
 SELECT s.name, s.input_dims, s.input_types, s.concrete_inputs, c.*
 FROM operator_costs(formulas) AS c
 JOIN query_table(shapes) AS s ON s.shape_number = c.shape_number;
 
--- The shapes whose operations are known: shape_number, name, input_dims, input_types,
--- concrete_inputs and the columns of operator_costs.
+-- One row per shape whose operations are known, with the columns of shapes_with_costs.
+--
+-- `called`: rows of costed_calls.
 CREATE OR REPLACE MACRO computing_shapes(called) AS TABLE
 WITH
 shapes AS MATERIALIZED (
@@ -48,7 +59,9 @@ formulas AS (
 )
 FROM shapes_with_costs(shapes, formulas);
 
--- The same, with the shapes for which only bytes are known.
+-- One row per shape whose operations or bytes are known, with the columns of shapes_with_costs.
+--
+-- `called`: rows of costed_calls.
 CREATE OR REPLACE MACRO costed_shapes(called) AS TABLE
 WITH
 shapes AS MATERIALIZED (

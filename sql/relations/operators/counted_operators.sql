@@ -1,7 +1,10 @@
--- Which operators are in calls with a known cost, and which of these calls count.
+-- One row per call with a known cost, and one per other operator inside such a call.
 --
--- Returns the columns of operator_nests. `called` are rows of costed_calls of `only_jobs` and
--- `only_ranks`, `shapes` of costed_shapes.
+-- `called`: rows of costed_calls.
+-- `shapes`: rows of costed_shapes or computing_shapes.
+-- `only_jobs`, `only_ranks`: the jobs and ranks of `called` (NULL: all).
+--
+-- Returns the columns of operator_nests. They say which of nested calls counts.
 --
 -- reads: host_ops, is_operator, operator_nests
 CREATE OR REPLACE MACRO counted_operators(called, shapes, only_jobs, only_ranks) AS TABLE

@@ -1,7 +1,13 @@
 -- Matrix products: the operators and their costs.
 
--- The places of each operator's arguments, counted from 1, and their maximum number. `summand_at`
--- is the matrix that is added to the product. A `transposed` right side is (n, k).
+-- One row per operator: the places of its arguments, counted from 1. NULL: no such argument.
+--
+--     most_arguments  the highest number of arguments that the operator has
+--     rank_count      number of dimensions of each side; NULL: any
+--     left_at         left side of the product
+--     right_at        right side of the product
+--     summand_at      tensor that is added to the product
+--     transposed      whether the right side has the sizes (n, k), not (k, n)
 CREATE OR REPLACE MACRO matrix_product_operators() AS TABLE
 SELECT name, most_arguments, rank_count, left_at, right_at, summand_at, transposed
 FROM (
@@ -20,7 +26,7 @@ FROM (
     name, most_arguments, rank_count, left_at, right_at, summand_at, transposed
 );
 
--- The type that the number in a `dtype` argument stands for. Only types that products may have.
+-- The type for the number in a `dtype` argument. NULL if a product cannot have the type.
 CREATE OR REPLACE MACRO scalar_type(number) AS
 CASE number
     WHEN '3' THEN 'int'
@@ -34,23 +40,37 @@ CASE number
     WHEN '26' THEN 'c10::Float8_e4m3fnuz'
 END;
 
--- 2 m n k operations per matrix of a batch. Adding a bias is not counted.
+-- One row per shape of a matrix product whose sides fit: the factors of its operations, and its
+-- tensors.
+--
+-- `shapes`: shape_number, name, dims, types and texts of the shapes.
+--
+-- Operations: 2 m n k per matrix of a batch. Adding a bias does not count.
 --
 --     mm, addmm, _scaled_mm, _int_mm   (m, k) x (k, n)
 --     bmm, baddbmm                     (b, m, k) x (b, k, n)
 --     linear                           (..., k) x (n, k), or (..., k) x (k)
 --
--- This is 2 n times the left side's size. Operands, summand and result move once. If the sides do
--- not fit, the call has no cost. The type of the result is that of the dtype argument, if given.
--- Else it is the summand's type in addmm and baddbmm, and the left side's type in other operators.
--- For _int_mm it is int. A call with more arguments than the operator has is without cost:
--- TorchScript also records the arguments of the calls around it.
+-- For all of these operators, the number of operations is 2 n times the number of elements of the
+-- left side.
 --
--- Sources: mm_flop, addmm_flop, bmm_flop, baddbmm_flop of torch/utils/flop_counter.py; signatures
--- of aten/src/ATen/native/native_functions.yaml. Until PyTorch 2.4, _scaled_mm had the bias as
--- third argument and the result's dtype as fourth. These are the scales now.
+-- Bytes: both sides, the summand and the result move once. The result's type is:
 --
--- Needs shape_number, name, dims, types and texts.
+--   * _int_mm: int
+--   * mm, bmm and _scaled_mm: the type in the dtype argument; without this argument, the left
+--     side's type
+--   * linear: the left side's type
+--   * addmm, baddbmm and their variants: the summand's type
+--
+-- A call with more arguments than most_arguments has no row. TorchScript records, in addition, the
+-- arguments of the calls around the call, so the arguments are not reliable.
+--
+-- Sources:
+--
+--   * mm_flop, addmm_flop, bmm_flop and baddbmm_flop of torch/utils/flop_counter.py
+--   * signatures of aten/src/ATen/native/native_functions.yaml. Until PyTorch 2.4, the third
+--     argument of _scaled_mm was the bias, and the fourth was the result's dtype (is_old_scaled).
+--     Since then, these two arguments are the scales.
 CREATE OR REPLACE MACRO matrix_products(shapes) AS TABLE
 WITH
 sides AS MATERIALIZED (
@@ -70,7 +90,7 @@ sides AS MATERIALIZED (
         s.dims[added_at] AS summand_dims,
         CASE WHEN added_at IS NULL THEN '' ELSE coalesce(s.types[added_at], '') END
             AS summand_type,
-        -- If the type is not known, it is NULL, not a wrong one.
+        -- NULL if the type is not known.
         CASE
             WHEN s.name = 'aten::_int_mm'
             THEN 'int'
@@ -114,7 +134,8 @@ SELECT
     'matrix product' AS family,
     false AS is_estimated,
     list_concat(
-        -- If an element holds two numbers, the packed dimension is k.
+        -- If an element holds two numbers, k is the packed dimension: left_dims has only half of k.
+        -- The second 2 makes up for this.
         CASE WHEN left_type = 'c10::Float4_e2m1fn_x2' THEN [2, 2] ELSE [2] END,
         left_dims,
         [n]

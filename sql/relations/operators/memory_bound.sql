@@ -1,10 +1,17 @@
--- Operators that mostly move memory: elementwise ones, copies, softmax and reductions.
+-- Operators that mostly move memory: elementwise operators, copies, softmax and reductions.
 
--- The number of arguments of each operator, the arguments that it reads (counted from 1), and its
--- result. A `promoted` result has the arguments' joint size and type. A `first` result is the first
--- argument itself. A `bool` result has the arguments' joint size and the type bool. A `reduced`
--- result lacks the dimensions that the second argument names. Each operator in `elementwise` also
--- has an in-place form, with _ after its name and the result `first`.
+-- One row per operator and number of arguments.
+--
+--     argument_count  number of arguments
+--     reads           arguments that the operator reads, counted from 1
+--     result          promoted: has the joint size and the joint type of the read arguments
+--                     bool: has the joint size of the read arguments and the type bool
+--                     first: is the first argument itself
+--                     reduced: lacks the dimensions that the second argument names; lacks all
+--                     dimensions if the second argument is missing or empty
+--
+-- Each operator in `elementwise` also has an in-place form. The in-place form has an _ after its
+-- name and the result `first`.
 CREATE OR REPLACE MACRO memory_bound_operators() AS TABLE
 WITH
 elementwise (names, argument_count, reads, result) AS (
@@ -36,7 +43,8 @@ others (names, argument_count, reads, result) AS (
         (['copy_'], 3, [2], 'first'),
         (['fill_'], 2, []::INTEGER[], 'first'),
         (['zero_'], 1, []::INTEGER[], 'first'),
-        -- Without dimensions, and with them.
+        -- With 2 arguments, the operator reduces all dimensions. With 4, the second argument names
+        -- the dimensions.
         (['sum', 'mean', 'prod'], 2, [1], 'reduced'),
         (['sum', 'mean', 'prod'], 4, [1], 'reduced'),
         (['amax', 'amin'], 3, [1], 'reduced')
@@ -51,19 +59,27 @@ named AS (
 SELECT 'aten::' || name AS name, argument_count, reads, result
 FROM named;
 
--- Bytes: the arguments that an operator reads and its result move once. Operations are not counted.
+-- One row per shape of a memory-bound operator: its tensors. Operations are not counted.
 --
--- The result has the type that all arguments with dimensions have. If no argument has dimensions,
--- it is the type that all arguments have. If the types differ, the result's type and the bytes are
--- not known. The result's size is the arguments' joint size: along each dimension, counted from the
--- last, the longest of them. Sums of integers have the type long. If a dtype is given for a sum,
--- the type and the bytes are not known. A call with more or fewer arguments, for example with
--- `out`, has no cost: TorchScript also records the arguments of the calls around it.
+-- `shapes`: shape_number, name, dims, types and texts of the shapes.
 --
--- Source: signatures of aten/src/ATen/native/native_functions.yaml; broadcasting and type promotion
--- as in PyTorch's documentation.
+-- Bytes: the arguments that the operator reads move once, and its result moves once.
 --
--- Needs shape_number, name, dims, types and texts.
+-- Joint size: dimensions are counted from the last. Along each dimension, the joint size is the
+-- longest size of the arguments.
+--
+-- Joint type: if all arguments with dimensions have the same type, it is this type. If no argument
+-- has dimensions, it is the type that all arguments have. If the types differ, the joint type and
+-- the bytes are not known.
+--
+-- Types of sum, mean and prod: if a dtype is given, the type and the bytes are not known. The
+-- result of integers has the type long.
+--
+-- A call with another number of arguments, for example with `out`, has no row. TorchScript records,
+-- in addition, the arguments of the calls around the call, so the arguments are not reliable.
+--
+-- Sources: signatures of aten/src/ATen/native/native_functions.yaml, and PyTorch's documentation of
+-- broadcasting and type promotion.
 CREATE OR REPLACE MACRO memory_bound(shapes) AS TABLE
 WITH
 arguments AS MATERIALIZED (
@@ -87,7 +103,8 @@ arguments AS MATERIALIZED (
 results AS (
     SELECT
         *,
-        -- Along dimension 1, 2, ... from the last.
+        -- One list per dimension, from the last dimension to the first: the sizes of all arguments
+        -- that have the dimension.
         list_transform(
             range(0, coalesce(list_max(list_transform(inputs, lambda a: len(a.dims))), 0)),
             lambda i: list_transform(
@@ -99,7 +116,8 @@ results AS (
             list_filter(inputs, lambda a: len(a.dims) > 0), lambda a: a.type
         )) AS types_of_large,
         list_distinct(list_transform(inputs, lambda a: a.type)) AS types_of_all,
-        -- A number may stand for a list with one element. A number below zero counts from the last.
+        -- The dimensions that are reduced, counted from 1. The second argument can be a list or one
+        -- number. A number below zero counts from the last dimension.
         CASE
             WHEN result <> 'reduced'
             THEN NULL
@@ -110,7 +128,7 @@ results AS (
                 lambda d: CASE WHEN d < 0 THEN d + len(first_dims) + 1 ELSE d + 1 END
             )
         END AS reduced,
-        -- The dtype of a sum. An empty type is none.
+        -- Whether a dtype is given for sum, mean or prod. Its type is empty if it is not given.
         result = 'reduced' AND argument_count <> 3 AND types[argument_count] <> '' AS has_dtype
     FROM arguments
 ),

@@ -2,12 +2,15 @@
 --
 -- reads: host_ops, is_operator
 
--- The operators with this text in their name that are not inside another such operator on their
--- thread.
+-- One row per call of an operator whose name contains a text. If such calls are nested on a thread,
+-- only the outermost call has a row.
 --
--- An empty text finds nothing. `of_jobs`, `of_ranks`, `of_steps`: those to look at (NULL: all).
--- Returns job, rank, pid, tid, event_id, op_name, start_ns, end_ns and inside_until_ns: calls that
--- begin before this are inside.
+-- `text_of_name`: the text. An empty text finds nothing.
+-- `of_jobs`, `of_ranks`: jobs and ranks to read (NULL: all).
+-- `of_steps`: steps in which the call begins (NULL: the whole trace).
+--
+-- Returns job, rank, pid, tid, event_id, op_name, start_ns, end_ns and inside_until_ns. A call
+-- inside the operator begins before inside_until_ns.
 CREATE OR REPLACE MACRO outermost_operators(text_of_name, of_jobs, of_ranks, of_steps) AS TABLE
 WITH
 matching AS (
@@ -20,7 +23,7 @@ matching AS (
         o.name AS op_name,
         o.start_ns,
         o.end_ns,
-        -- An empty span contains other empty spans at its instant.
+        -- A span of no duration contains other spans of no duration at its instant.
         coalesce(o.cut_ns, o.end_ns) + (o.end_ns = o.start_ns)::BIGINT AS inside_until_ns
     FROM host_ops AS o
     WHERE (of_jobs IS NULL OR list_contains(of_jobs, o.job))
@@ -41,14 +44,17 @@ QUALIFY start_ns >= coalesce(
     start_ns
 );
 
--- For each call, the last of these operators to begin before it on its thread. The call can be
--- inside no other one.
+-- One row per row of `calls`: the last operator of `ops` that begins before the call or with it, on
+-- the call's thread. The call can be inside this operator, but inside no other operator of `ops`.
 --
--- `ops` are rows of outermost_operators. `calls` has job, rank, event_id, call_id, call_pid,
--- call_tid, call_start_ns and call_end_ns. call_id is the event of the call. event_id distinguishes
--- rows of the same call. Returns the columns of `calls`, op_event_id and is_inside, whether the
--- call is inside that operator. is_inside is a column and not a condition: with a condition, every
--- call would be compared with every operator. A call that ends after the operator is not inside it.
+-- `ops`: rows of outermost_operators.
+-- `calls`: job, rank, event_id, call_id, call_pid, call_tid, call_start_ns and call_end_ns. call_id
+--   is the event_id of the call. event_id distinguishes rows with the same call_id.
+--
+-- Returns the columns of `calls`, op_event_id and is_inside. A call without such an operator has no
+-- row. is_inside says whether the call is inside the operator. A call that ends after the operator
+-- is not inside the operator. is_inside is a column, not a join condition. With a join condition,
+-- every call would be compared with every operator.
 CREATE OR REPLACE MACRO last_operators_before(ops, calls) AS TABLE
 WITH
 operators AS (
@@ -81,8 +87,8 @@ calls_on_threads AS (
         AND threads.pid IS NOT DISTINCT FROM c.call_pid
         AND threads.tid IS NOT DISTINCT FROM c.call_tid
 ),
--- A running maximum finds the operator. DuckDB plans an ASOF join as a quadratic one if it expects
--- few rows.
+-- A running maximum finds the operator. If DuckDB expects few rows, it runs an ASOF join in
+-- quadratic time.
 begun AS (
     SELECT thread, start_ns AS at_ns, op_number, NULL::BIGINT AS event_id
     FROM ops_on_threads
@@ -106,7 +112,7 @@ SELECT
     ops.event_id AS op_event_id,
     c.call_start_ns < ops.inside_until_ns
     AND c.call_end_ns <= ops.end_ns
-    -- Of two equal spans, the lower event_id is the outer one.
+    -- If two spans have the same start and end, the span with the lower event_id is the outer one.
     AND (
         c.call_start_ns > ops.start_ns
         OR c.call_end_ns < ops.end_ns

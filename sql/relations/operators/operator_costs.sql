@@ -1,15 +1,15 @@
 -- The cost of an operator call: floating-point operations and bytes, from its shapes.
 --
--- For each shape, a formula of matrix_products.sql, convolutions.sql, attentions.sql or
--- memory_bound.sql gives the factors of the number of operations, and the tensors to read and
--- write. This file computes the rest.
+-- matrix_products.sql, convolutions.sql, attentions.sql and memory_bound.sql have the formulas. For
+-- each shape, a formula gives the factors of the number of operations, and the tensors that are
+-- read and written. operator_costs multiplies the factors and adds up the bytes of the tensors.
 
--- The sizes of each argument, from the JSON of `Input Dims`. NULL for arguments that are lists of
--- tensors. A fraction would be rounded, so a text with one gives NULL.
+-- The sizes of each argument, from the JSON of `Input Dims`. NULL if an argument is a list of
+-- tensors. The cast would round a fraction, so a text with a fraction gives NULL.
 CREATE OR REPLACE MACRO argument_sizes(text) AS
 CASE WHEN NOT contains(text, '.') THEN TRY_CAST(text AS BIGINT[][]) END;
 
--- The texts, from the JSON of `Input type` or `Concrete Inputs`.
+-- The text of each argument, from the JSON of `Input type` or `Concrete Inputs`.
 CREATE OR REPLACE MACRO argument_texts(text) AS
 TRY_CAST(text AS VARCHAR[]);
 
@@ -50,8 +50,8 @@ CASE
     WHEN type IN ('signed char', 'unsigned char', 'char', 'c10::qint8', 'c10::quint8') THEN 'int8'
 END;
 
--- Exact product of whole numbers, 1 for an empty list. NULL if a number is unknown or negative, or
--- if the product does not fit.
+-- The exact product of whole numbers. The product of an empty list is 1. NULL if a number is NULL
+-- or negative, or if the product does not fit into BIGINT.
 CREATE OR REPLACE MACRO whole_product(numbers) AS
 CASE
     WHEN len(numbers) = 0
@@ -64,10 +64,17 @@ CASE
     THEN list_reduce(numbers::HUGEINT[], lambda a, b: a * b)
 END::BIGINT;
 
--- Needs shape_number, family, is_estimated, factors BIGINT[], formats VARCHAR[] (the types that are
--- multiplied) and tensors, a list of {dims, type}. If a type is not that of a tensor, it costs
--- nothing. Returns one row per shape whose operations are known. For families whose operations are
--- not counted, it returns one row per shape whose bytes are known.
+-- One row per shape whose cost is known: its operations (flops), bytes and number format (dtype).
+--
+-- `formulas`: shape_number, family, is_estimated, factors, formats and tensors of each shape.
+--
+--     factors  BIGINT[]   their product is the number of operations
+--     formats  VARCHAR[]  types of the numbers that are multiplied
+--     tensors  list of {dims, type}: tensors that are read or written. If a type is not the type
+--              of a tensor, the entry has no bytes.
+--
+-- The cost of a shape is known if its operations are known. For elementwise operators and
+-- reductions, operations are not counted, and the cost is known if the bytes are known.
 CREATE OR REPLACE MACRO operator_costs(formulas) AS TABLE
 WITH
 costs AS (

@@ -1,29 +1,39 @@
--- For each operator, the call with a known cost that it belongs to, if such calls are nested.
+-- One row per call with a known cost, and one per other operator inside such a call.
 --
--- `calls` has job, rank, event_id, op_id, shape_number, has_flops and is_rerun. `ops` has job,
--- rank, event_id and op_id of every operator inside another. Operators of unknown cost are skipped.
+-- `calls`: job, rank, event_id, op_id, shape_number, has_flops and is_rerun of the calls with a
+--   known cost. has_flops: whether the operations are known, not only the bytes.
+-- `ops`: job, rank, event_id and op_id of all operators that are inside another operator.
 --
--- Each computation should count once. Of nested calls whose operations are known, only the
--- innermost count. A call for which only bytes are known counts if no call is inside it and no call
--- that counts is around it.
+-- Below, `call` means a call with a known cost. Each computation should count once:
+--
+--   * A call with has_flops counts if no other call with has_flops is inside it.
+--   * A call without has_flops counts if no call is inside it and no call that counts is around it.
 --
 --     aten::linear            [=====================)     does not count
 --     aten::t                  [==)                       unknown cost
 --     aten::addmm                  [================)     counts
---     aten::copy_                    [===)                does not: it is the addmm's
+--     aten::copy_                    [===)                part of aten::addmm
 --
--- Returns one row per call and per operator in a call. `call_id` is the innermost call at or around
--- it, `counted_id` the call that counts. A row of a call also has `outer_id`, the next call around
--- it, its shape_number, and is_rerun, true if it or a call around it is a rerun.
+-- In this drawing, the cost of all operators but aten::t is known. Returns job, rank, event_id of
+-- the operator, and:
+--
+--     call_id       the innermost call at or around the operator
+--     counted_id    the call that counts for call_id: call_id itself or a call around it. NULL if
+--                   neither call_id nor a call around it counts
+--     outer_id      the next call around call_id
+--     is_rerun      whether call_id or a call around it is a rerun, as in costed_calls
+--     shape_number  shape of the call; NULL if the operator is not a call
 CREATE OR REPLACE MACRO operator_nests(calls, ops) AS TABLE
 WITH RECURSIVE
+-- The operators without a known cost.
 passed AS (
     SELECT o.job, o.rank, o.event_id, o.op_id
     FROM query_table(ops) AS o
     ANTI JOIN query_table(calls) AS c
         ON c.job = o.job AND c.rank = o.rank AND c.event_id = o.event_id
 ),
--- From each call inwards, up to the next calls, so that every operator is visited once.
+-- The call to which each of these operators belongs. The recursion goes inwards from each call and
+-- stops at the next call, so that every operator is visited once.
 owned AS (
     SELECT p.job, p.rank, p.event_id, c.event_id AS call_id
     FROM query_table(calls) AS c
@@ -51,8 +61,8 @@ nested AS (
     LEFT JOIN owners
         ON owners.job = c.job AND owners.rank = c.rank AND owners.event_id = c.op_id
 ),
--- From the outermost calls inwards: the innermost call with operations, around each call and
--- including it.
+-- For each call: the innermost call with has_flops around it (around_id), and at or around it
+-- (at_id). The recursion goes inwards from the outermost calls.
 placed AS (
     SELECT
         job,
@@ -91,7 +101,8 @@ with_calls_inside AS (
     FROM placed
     WHERE outer_id IS NOT NULL
 ),
--- A call with other operations inside does not count for the operators in it either.
+-- counted_id of each call. A call with has_flops that has another call with has_flops inside does
+-- not count. So this outer call is not the counted_id of the calls inside it either.
 counted AS (
     SELECT
         p.job,

@@ -1,4 +1,4 @@
--- The edges of a rank's critical path in a window: rows of path_edges.
+-- One row per edge of a rank's critical path in a window, with the columns of path_edges.
 --
 -- reads: path_edges
 CREATE OR REPLACE MACRO rank_path(of_job, of_rank, of_window) AS TABLE

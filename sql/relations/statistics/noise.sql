@@ -1,23 +1,27 @@
--- Whether two sets of measurements differ by more than their noise.
+-- Macros that test whether two sets of measurements differ by more than their noise.
 --
--- This is Yuen's test (1974, Biometrika 61) with one variance for both sets. Of the sorted values,
--- a fifth at each end does not count, so that a single outlier decides nothing. With fewer than
--- five values all count, and it is Student's test. Both sets are taken to have the same noise, so
--- three values per set are enough to distinguish a difference from noise. All macros take lists
--- sorted in ascending order, or NULL.
+-- The test is Yuen's test (1974, Biometrika 61) with one variance for both sets. It leaves out a
+-- fifth of the sorted values at each end, so that a single outlier decides nothing. In a set with
+-- fewer than five values, no value is left out. If both sets are that small, the test is Student's.
+--
+-- The test assumes that both sets have the same noise. Three values per set are therefore enough to
+-- separate a difference from noise.
+--
+-- A parameter that ends in `sorted` is a list in ascending order, or NULL.
 
--- How many values to leave out at each end.
+-- The number of values to leave out at each end.
 CREATE OR REPLACE MACRO trimmed_count(sorted) AS
 len(sorted) // 5;
 
+-- The mean of the values that are not left out.
 CREATE OR REPLACE MACRO trimmed_mean(sorted) AS
 list_avg(sorted[trimmed_count(sorted) + 1:len(sorted) - trimmed_count(sorted)]);
 
--- Sum of squares about the mean, with the left-out values replaced by the nearest values that
--- count.
+-- The sum of squared deviations from the mean. A value that is left out is first replaced by the
+-- nearest value that is not left out.
 --
--- The values that all elements need are in a list of one: a lambda that reads the whole list copies
--- it for each of its elements.
+-- `first` and `last` are computed once and passed in a list of one struct. If the inner lambda read
+-- `sorted` itself, DuckDB would copy the list for each element.
 CREATE OR REPLACE MACRO winsorized_squares(sorted) AS
 CASE
     WHEN len(sorted) > 1
@@ -33,12 +37,12 @@ CASE
     ELSE 0.0
 END;
 
--- Number of values that count.
+-- The number of values that are not left out.
 CREATE OR REPLACE MACRO kept_count(sorted) AS
 len(sorted) - 2 * trimmed_count(sorted);
 
--- The standard error of the difference of the two trimmed means. NULL if neither set has two
--- values, since nothing is then known of the noise.
+-- The standard error of the difference of the two trimmed means. NULL if both sets have only one
+-- value, since the noise is then not known.
 CREATE OR REPLACE MACRO standard_error(base_sorted, test_sorted) AS
 sqrt(
     (winsorized_squares(base_sorted) + winsorized_squares(test_sorted))
@@ -46,8 +50,11 @@ sqrt(
     * (1 / kept_count(base_sorted) + 1 / kept_count(test_sorted))
 );
 
--- Student's t that chance exceeds, in either direction, once in a thousand: by degrees of freedom,
--- rounded up. Beyond 30 it is an upper bound that is less than 1 % too high.
+-- Student's t for a number of degrees of freedom: chance exceeds it once in 1,000, in either
+-- direction.
+--
+-- The values are rounded up. Above 30 degrees of freedom, the value is an upper bound that is less
+-- than 1 % too high.
 CREATE OR REPLACE MACRO student_t(freedom) AS
 CASE
     WHEN freedom < 1 THEN NULL
@@ -60,10 +67,12 @@ CASE
     ELSE 3.2906 + 10.7 / freedom
 END;
 
+-- Student's t for the two sets. A difference of their trimmed means is beyond noise if it exceeds
+-- noise_t * standard_error.
 CREATE OR REPLACE MACRO noise_t(base_sorted, test_sorted) AS
 student_t(kept_count(base_sorted) + kept_count(test_sorted) - 2);
 
--- The same for once in 100,000, for comparing many things at the same time. At least 5.
+-- Student's t that chance exceeds once in 100,000, for comparisons of many things. At least 5.
 CREATE OR REPLACE MACRO student_t_of_many(freedom) AS
 CASE
     WHEN freedom < 1 THEN NULL
@@ -78,7 +87,7 @@ CASE
     ELSE 5.0
 END;
 
--- The median of the distances to the median.
+-- The median of the values' distances from their median.
 CREATE OR REPLACE MACRO median_deviation(sorted) AS
 list_median(list_transform(
     [list_median(sorted)],

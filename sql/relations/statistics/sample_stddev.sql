@@ -1,7 +1,9 @@
--- Sample standard deviation of whole numbers, from count, sum and sum of squares; 0 for one value.
+-- The sample standard deviation of whole numbers, from their count, sum and sum of squares.
 --
--- It is exact up to the root, so that the order of rows does not matter, as it does in stddev_samp.
--- The squares need HUGEINT: `sum(x::HUGEINT * x)`.
+-- The result is 0 if there is only one value. Sums of whole numbers are exact, so the result does
+-- not depend on the order of rows. DuckDB's stddev_samp depends on this order.
+--
+-- The sum of squares needs HUGEINT: `sum(x::HUGEINT * x)`.
 CREATE OR REPLACE MACRO sample_stddev(value_count, total, square_total) AS
 CASE
     WHEN value_count > 1

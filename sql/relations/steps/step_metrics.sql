@@ -1,8 +1,10 @@
--- How each step spends its time: rows of side, step, name and value_ns, the mean over the ranks.
+-- One row per side, step and metric: side, step, name and value_ns, the mean over the ranks.
 --
--- `sampled` are rows of compared_steps, of the jobs `jobs`. step_diff explains the names.
--- kernel_sum is the sum of the activities' durations. In a step without activities, the times of
--- activities are 0.
+-- `sampled` are rows of compared_steps. `jobs` is the list of their jobs. The help of step_diff
+-- explains the names of the metrics. kernel_sum is the sum of the activities' durations.
+--
+-- A rank without activities in the step has 0 in all metrics of activities. For a side without
+-- steps, step is NULL, the metrics are those of the whole traces, and step_time has no row.
 --
 -- reads: busy_times, gpu_activities
 CREATE OR REPLACE MACRO step_metrics(sampled, jobs) AS TABLE

@@ -1,4 +1,6 @@
--- N of the name `ProfilerStep#N`, with any spacing and any text after it. NULL for other names.
+-- The number N in a name `ProfilerStep#N`. NULL for other names.
+--
+-- Blanks may stand around the `#`. Text without digits may follow N.
 CREATE OR REPLACE MACRO step_number(name) AS
 CASE
     WHEN prefix(name, 'ProfilerStep')

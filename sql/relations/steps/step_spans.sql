@@ -1,7 +1,9 @@
--- How long each step of a rank took.
+-- One row per step of a rank: job, rank, step, start_ns and step_ns.
 --
--- If several threads or processes mark the same step, it counts as one. `jobs`, `ranks` and
--- `steps`: those to look at (NULL: all). Returns job, rank, step, start_ns and step_ns.
+-- If several threads or processes mark the same step, the step has one row, from the first start to
+-- the last end.
+--
+--     jobs, ranks, steps  lists of the jobs, ranks and steps to return (NULL: all)
 --
 -- reads: steps
 CREATE OR REPLACE MACRO step_spans(jobs, ranks, steps) AS TABLE

@@ -1,10 +1,14 @@
--- The step in which each given moment lies. If there are several, the one that began last.
+-- One row per moment that lies in a step: job, rank, event_id and step.
 --
--- `moments` needs job, rank, event_id and at_ns. `marks` needs job, rank, event_id, step, start_ns
--- and end_ns, as in the view steps. Returns one row per moment that lies in a step.
+-- If a moment lies in several steps, the row has the step that began last. A step contains its
+-- start, but not its end.
 --
--- The time of each rank is cut where steps begin and end. Each step covers some of the stretches in
--- between, usually only a few.
+--     moments  job, rank, event_id and at_ns
+--     marks    job, rank, event_id, step, start_ns and end_ns, as in the view steps
+--
+-- The macro cuts the time of each rank into stretches. A stretch begins where a step begins or
+-- ends. Each step covers some stretches, usually only a few. In the drawing, steps 3 and 4 overlap
+-- in stretch 2, and stretch 2 belongs to step 4:
 --
 --     ProfilerStep#3    [==============)
 --     ProfilerStep#4              [==============)

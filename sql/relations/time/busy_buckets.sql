@@ -1,10 +1,19 @@
--- How busy ranks were in each time bucket, per kind of activity and in total.
+-- One row per job, rank, kind and time bucket: how long the rank was busy in the bucket.
 --
--- Needs job, rank, kind, start_ns and end_ns, on one clock for all ranks of a job. Cuts each job's
--- time into `bucket_total` buckets of equal length. Returns one row per rank of the job, kind and
--- bucket. The kinds are those of the job and `busy`, which is any of them. The columns are bucket,
--- its start_ns, from_start_ns and length_ns, and busy_ns and busy_frac. An instant with several
--- activities counts once.
+-- The macro cuts each job's time into buckets of equal length. kind is a kind of activity that the
+-- job has, or `busy` for all kinds together. Time in which several activities run counts once.
+--
+--     activities    job, rank, kind, start_ns and end_ns, on one clock for all ranks of a job
+--     bucket_total  number of buckets per job
+--
+-- Returns job, rank, kind and
+--
+--     bucket         number of the bucket, from 0
+--     start_ns       start of the bucket
+--     from_start_ns  time from the job's first activity to the start of the bucket
+--     length_ns      length of the bucket
+--     busy_ns        time in the bucket in which activities of the kind run
+--     busy_frac      busy_ns / length_ns
 CREATE OR REPLACE MACRO busy_buckets(activities, bucket_total) AS TABLE
 WITH
 picked AS MATERIALIZED (
@@ -22,8 +31,8 @@ extents AS MATERIALIZED (
         GROUP BY job
     )
 ),
--- Lays the ranks end to end on one axis of time, as in busy_times. zero_ns is where the job begins
--- on it.
+-- Lays the ranks end to end on one axis of time, as in busy_times. zero_ns is the place on the axis
+-- where bucket 0 of the rank begins.
 ranks AS MATERIALIZED (
     SELECT
         row_number() OVER in_order AS lane,
@@ -61,9 +70,13 @@ reached AS (
     FROM on_axis
     WINDOW before_it AS (ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 ),
--- The part of each activity after the end of earlier activities of its kind, from from_ns on, and
--- after the end of all earlier activities, from from_idle_ns on. It is empty if that is its end or
--- later.
+-- The parts of each activity that add to the busy time:
+--   * from_ns to until_ns adds to the time of its kind. from_ns is after the ends of all earlier
+--     activities of the kind.
+--   * from_idle_ns to until_ns adds to the time of all kinds together. from_idle_ns is after the
+--     ends of all earlier activities.
+--
+-- A part is empty if it begins at until_ns or later.
 parts AS (
     SELECT
         lane,
@@ -83,8 +96,8 @@ parts AS (
         from_ns // length_ns AS first_bucket
     FROM reached
 ),
--- The time of the parts in the bucket in which they begin. The few parts that continue after it are
--- listed.
+-- The time that parts add to the bucket in which they begin. `going_on` lists the few parts that
+-- continue after this bucket.
 begun AS MATERIALIZED (
     SELECT
         lane,

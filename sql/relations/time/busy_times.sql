@@ -1,22 +1,24 @@
--- How long a device was busy with each kind of activity, and with each union of kinds.
+-- One row per job, rank, device and step: the busy time of each kind and of each union of kinds.
 --
--- Needs job, rank, device, step, kind, start_ns and end_ns. Returns one row per (job, rank, device,
--- step). For whole devices, pass a NULL step. For whole ranks, pass a NULL device, too.
+-- `activities` needs job, rank, device, step, kind, start_ns and end_ns. For whole devices, pass a
+-- NULL step. For whole ranks, pass a NULL device, too.
 --
--- The length of a union is computed by taking the intervals in order of start. Each adds its part
--- after the latest end before it.
+-- To compute the length of a union, the macro takes the intervals in order of start. An interval
+-- adds only its part after the latest end of all earlier intervals.
 --
 --     a  [=======)                  adds 8
 --     b      [========)             adds 5, its part past a
 --     c        [==)                 adds 0, it lies inside b
 --     d                    [====)   adds 5, nothing reaches it
 --
--- The latest end is computed per kind, so that one sort and three running maxima give all seven
--- unions. The latest end of a union is the latest of its kinds' ends. Overlaps follow by inclusion
--- and exclusion, |X ∩ Y| = |X| + |Y| - |X ∪ Y| and |X ∖ Y| = |X ∪ Y| - |Y|.
+-- The drawing shows how much each interval adds to the union. Together they add 18.
 --
--- The groups are laid end to end on one axis of time, so that no maximum reaches from one group
--- into the next. A window that starts again at each of many groups takes twice as long.
+-- The macro computes the latest end per kind. The latest end of a union is the maximum over its
+-- kinds. One sort and three running maxima therefore give all seven unions. Overlaps follow by
+-- inclusion and exclusion: |X ∩ Y| = |X| + |Y| - |X ∪ Y| and |X ∖ Y| = |X ∪ Y| - |Y|.
+--
+-- The macro lays the groups end to end on one axis of time, so that no maximum reaches from one
+-- group into the next. A window with PARTITION BY takes twice as long if there are many groups.
 CREATE OR REPLACE MACRO busy_times(activities) AS TABLE
 WITH
 picked AS (
@@ -74,9 +76,9 @@ reached AS (
         ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     )
 ),
--- An activity's part after the latest end of each kind. It is negative if that end is later than
--- the activity's own. greatest and least skip NULL. The part after a union is the part after all of
--- its kinds.
+-- For each kind, the length of the activity's part after the kind's latest end. The length is
+-- negative if the latest end is after the activity's end. greatest and least skip NULL. For a
+-- union, the length is the least of the lengths of its kinds.
 past AS (
     SELECT
         group_number,

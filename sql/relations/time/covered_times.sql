@@ -1,9 +1,10 @@
--- How much time the intervals of each group cover: the length of their union.
+-- One row per group_id: covered_ns, the length of the union of the group's intervals.
 --
--- Needs group_id, start_ns and end_ns. Returns one row per group_id.
+-- `intervals` needs group_id, start_ns and end_ns.
 --
--- In order of start, each interval adds its part after the latest end before it. busy_times shows
--- this in a drawing, and says why the groups are laid end to end on one axis of time.
+-- The macro takes the intervals in order of start. An interval adds only its part after the latest
+-- end of all earlier intervals. The header of busy_times has a drawing of these parts. It also says
+-- why the macro lays the groups end to end on one axis of time.
 CREATE OR REPLACE MACRO covered_times(intervals) AS TABLE
 WITH
 picked AS (

@@ -1,16 +1,22 @@
--- How much of the time until given instants the intervals of each group cover.
+-- One row per instant: covered_ns, the time before the instant that intervals of its group cover.
 --
--- `intervals` needs group_id, start_ns and end_ns, `instants` group_id, instant_id and at_ns.
--- Returns one row per instant. The time covered between two instants is the difference of their
--- rows.
+--     intervals  group_id, start_ns and end_ns
+--     instants   group_id, instant_id and at_ns
 --
--- In order of start, each interval adds its part after the latest end before it, as in
--- covered_times. The part that lies after the instant is subtracted again.
+-- The time covered between two instants of a group is the difference of their covered_ns.
+--
+-- The macro takes the intervals in order of start. An interval adds only its part after the latest
+-- end of all earlier intervals, as in covered_times. For an instant, the macro sums the parts of
+-- the intervals that start before the instant. From the sum, it subtracts the time from the instant
+-- to the latest end of these intervals, if this end is later:
 --
 --     a           [======)                adds 7
 --     b              [=======)            adds 4, its part past a
 --     instants         |            |
---     covered_ns       5            11    7 + 4 - 6 past the first instant
+--     covered_ns       5            11
+--
+-- At the first instant, a and b have added 7 + 4. The latest end is 6 past the instant, so
+-- covered_ns is 7 + 4 - 6 = 5. At the second instant, nothing is subtracted.
 CREATE OR REPLACE MACRO covered_until(intervals, instants) AS TABLE
 WITH
 moments AS (

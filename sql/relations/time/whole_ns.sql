@@ -1,6 +1,7 @@
--- Rounds a percentile of whole nanoseconds to whole nanoseconds, halves up.
+-- Rounds a percentile of whole nanoseconds to whole nanoseconds. A half is rounded up.
 --
--- The percentile is a whole number of hundredths. It is rounded to hundredths first, so that a half
--- is exactly a half everywhere.
+-- An interpolated percentile is a whole number of hundredths, apart from a floating-point error.
+-- The macro first rounds the percentile to hundredths, so that a half is exactly a half on every
+-- machine.
 CREATE OR REPLACE MACRO whole_ns(percentile) AS
 round(round(percentile, 2))::BIGINT;

@@ -1,13 +1,15 @@
--- What ran on a rank's devices in windows of time: each activity's part in each window.
+-- One row per window and activity that runs in the window. A window is a time range on a rank.
 --
--- `windows` needs window_id, job, rank, from_ns and until_ns. A window that is empty or has NULL in
--- these has no activities. `activities` needs job, rank, event_id, kind, name, op_id, start_ns and
--- end_ns. Returns window_id, job, rank, event_id, kind, name, op_id, start_ns and end_ns, cut to
--- the window.
+--     windows     window_id, job, rank, from_ns and until_ns
+--     activities  job, rank, event_id, kind, name, op_id, start_ns and end_ns
 --
--- Time is cut into buckets. These are as long as the job's windows are on average, or as the
--- windows' mean distance if that is longer. Windows and activities are joined by buckets. A pair
--- that shares several buckets counts in the first of them.
+-- Returns window_id and the columns of `activities`. start_ns and end_ns are cut to the window. A
+-- window has no rows if it is empty, or if its job, rank, from_ns or until_ns is NULL.
+--
+-- The macro cuts time into buckets, and joins windows and activities by bucket. A bucket is as long
+-- as the job's mean window. If the mean distance from window to window on a rank is longer, a
+-- bucket is as long as this distance. If a window and an activity share several buckets, the macro
+-- keeps the row of the first shared bucket.
 CREATE OR REPLACE MACRO window_pieces(windows, activities) AS TABLE
 WITH
 sizes AS MATERIALIZED (
@@ -43,7 +45,7 @@ in_buckets AS (
     FROM query_table(activities) AS a
     JOIN sizes AS s ON s.job = a.job
 ),
--- Few activities are in more than two buckets, and lists take time.
+-- Few activities are in more than two buckets. Only these need a list of buckets, which takes time.
 activity_buckets AS (
     SELECT *, begun_bucket AS bucket
     FROM in_buckets
