@@ -66,7 +66,7 @@ def open(
         Archive, whose methods are the queries. Use it in one thread, and close it or use `with`.
 
     Raises:
-        ArchiveError: One of `archives` is missing or is no archive, or has no such job.
+        ArchiveError: One of `archives` is missing or is no archive.
 
     Examples:
         >>> run = hta_sql.open("archive")

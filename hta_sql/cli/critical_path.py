@@ -95,7 +95,7 @@ def critical_path(
                 f"{path.node_count:,} nodes, {path.edge_count:,} edges{left_out}",
                 err=True,
             )
-        click.echo(f"{time.monotonic() - began:.1f} s", err=True)
+        click.echo(f"computed in {time.monotonic() - began:.1f} s", err=True)
         window = found[0].path_window
         for name in archive.sql(
             "SELECT subject FROM what_if_times WHERE scenario = 'faster' AND path_window = $window "

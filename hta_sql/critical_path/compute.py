@@ -6,6 +6,7 @@ what-if (…/what_if). Python only finds the longest paths, in `graph`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -89,7 +90,8 @@ def compute_critical_path(
 
     Raises:
         HtaSqlError: There is no such window.
-        BadParameter: An argument is of another type, or `step` and `annotation` are both given.
+        BadParameter: An argument is of another type, such as the path of an archive, or `step` and
+            `annotation` are both given.
         ArchiveError: The archive cannot be written.
 
     Examples:
@@ -97,6 +99,8 @@ def compute_critical_path(
         >>> run.compute_critical_path(step=3, faster={"aten::mm": 2})
         >>> run.critical_path_summary(only_ranks=[0])
     """
+    if isinstance(archive, str | os.PathLike):
+        raise BadParameter("compute_critical_path takes an open archive: hta_sql.open(...)")
     archive.session.look_anew()
     if only_jobs is not None:
         only_jobs = [only_jobs] if isinstance(only_jobs, str) else list(only_jobs)

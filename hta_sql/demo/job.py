@@ -10,6 +10,7 @@ from hta_sql.demo.kineto import TIME_FORMATS
 from hta_sql.demo.plan import BOTTLENECKS, CHANGES, START_NS, Job
 from hta_sql.demo.truth import JobTruth
 from hta_sql.demo.write import TraceWriter
+from hta_sql.errors import HtaSqlError
 
 COLLECTIVE_IDS = ("comms_id", "seq", "none")
 LAST_RANK = -1
@@ -92,9 +93,7 @@ def write_job(
     )
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    if (out / "truth.json").exists():  # an earlier job in this folder
-        for stale in out.glob("rank_*.json*"):
-            stale.unlink()
+    _remove_earlier(out)
     paths = [out / f"rank_{r}.json{'.gz' if gzip else ''}" for r in range(ranks)]
     writers = [
         TraceWriter(path, job, rank, time_format, collective_ids)
@@ -125,6 +124,22 @@ def write_job(
     result = truth.result(parameters, [writer.event_count for writer in writers])
     (out / "truth.json").write_text(json.dumps(result, indent=1) + "\n")
     return paths
+
+
+def _remove_earlier(out: Path) -> None:
+    """Remove the traces of an earlier job in this folder; an error if demo did not write them."""
+    truth = out / "truth.json"
+    try:
+        ranks = json.loads(truth.read_bytes())["parameters"]["ranks"]
+        ours = {truth, *(out / f"rank_{r}.json{end}" for r in range(ranks) for end in ("", ".gz"))}
+    except (OSError, ValueError, LookupError, TypeError):
+        ours = set()
+    found = [path for path in (truth, *sorted(out.glob("rank_*.json*"))) if path.exists()]
+    for path in found:
+        if path not in ours:
+            raise HtaSqlError(f"{path}: not written by demo; give another folder")
+    for path in found:
+        path.unlink()
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hta_sql.show.units import counted, heads, humane
+from hta_sql.show.units import counted, heads, humane, is_quantity
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,7 +78,8 @@ def fitted_table(names: list[str], rows: list[tuple[Any, ...]], width: int) -> F
     heads into several lines, moves columns with the same value in all rows above the table, turns a
     table of few rows so that each column is a line, cuts texts further, and leaves out columns from
     the right. It leaves out ids first, which only joins need; then texts except the first three,
-    which name the rows; then numbers except the first four; then any column.
+    which name the rows; then places, such as streams, steps and instants, except the first, which
+    is mostly the rank; then numbers except the first four; then any column.
     """
     columns = _columns(names, rows)
     above = ""
@@ -97,7 +98,7 @@ def fitted_table(names: list[str], rows: list[tuple[Any, ...]], width: int) -> F
         return FittedTable([], turned, [])
     _cut_texts(columns, width, _SHORT_TEXT)
     left_out = []
-    for pick in (_id, _minor_text, _minor_number, _last):
+    for pick in (_id, _minor_text, _place, _minor_number, _last):
         while len(columns) > 1 and _width(columns) > width and (column := pick(columns)):
             left_out.append(column)
             columns.remove(column)
@@ -114,15 +115,19 @@ def fitted_table(names: list[str], rows: list[tuple[Any, ...]], width: int) -> F
 
 
 def _id(columns: list[_Column]) -> _Column | None:
-    return next((c for c in reversed(columns) if c.name.endswith("_id")), None)
+    return _last([c for c in columns if c.name.endswith("_id") or c.name == "correlation"])
 
 
 def _minor_text(columns: list[_Column]) -> _Column | None:
     return _last([c for c in columns if c.is_text][_NAMING_TEXTS:])
 
 
+def _place(columns: list[_Column]) -> _Column | None:
+    return _last([c for c in columns if c.is_place][1:])
+
+
 def _minor_number(columns: list[_Column]) -> _Column | None:
-    return _last([c for c in columns if not c.is_text][_FIRST_NUMBERS:])
+    return _last([c for c in columns if c.is_number][_FIRST_NUMBERS:])
 
 
 def _last(columns: list[_Column]) -> _Column | None:
@@ -136,9 +141,12 @@ class _Column:
     name: str
     head: str
     cells: list[str]
-    is_text: bool
+    kinds: set[type]
 
     def __post_init__(self) -> None:
+        self.is_text = str in self.kinds
+        self.is_number = not self.kinds & {str, bool}
+        self.is_place = self.kinds <= {int} and not is_quantity(self.name)
         self.heads = [self.head]
         self.cell_size = max(map(len, self.cells), default=0)
         self.size = max(len(self.head), self.cell_size)
@@ -160,10 +168,7 @@ def _columns(names: list[str], rows: list[tuple[Any, ...]]) -> list[_Column]:
     columns = list(zip(*rows, strict=True)) or [()] * len(names)
     return [
         _Column(
-            name,
-            head,
-            _each(partial(humane, name), values),
-            any(isinstance(v, str) for v in values),
+            name, head, _each(partial(humane, name), values), set(map(type, values)) - {type(None)}
         )
         for name, head, values in zip(names, heads(names), columns, strict=True)
     ]

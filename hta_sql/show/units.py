@@ -27,9 +27,15 @@ def humane(name: str, value: Any) -> str:
     return _in_unit_of(name)(value)
 
 
+_INSTANT = re.compile(r"(^|_)(start|end|at|base|modified)_ns$")
 _UNIT = re.compile(r"(?<=.)_(ns|frac|bytes|gbps|flops)$")
 # Added to a head if two columns have the same name without the unit.
 _QUANTITY = {"ns": " time", "frac": " %", "bytes": " size", "gbps": " rate", "flops": " work"}
+
+
+def is_quantity(name: str) -> bool:
+    """Whether a column of this name has an amount with a unit, or a count. Instants are neither."""
+    return bool(_UNIT.search(name) or re.search(r"(^|_)count$", name)) and not _INSTANT.search(name)
 
 
 def heads(names: Sequence[str]) -> list[str]:
@@ -53,7 +59,7 @@ def heads(names: Sequence[str]) -> list[str]:
 @cache
 def _in_unit_of(name: str) -> Callable[[int | float], str]:
     """The function that formats the numbers of a column."""
-    if re.search(r"(^|_)(start|end|at|base|modified)_ns$", name):
+    if _INSTANT.search(name):
         return lambda value: _instant(int(value))
     for ending, units in _UNITS.items():
         if f"_{name}".endswith(f"_{ending}"):

@@ -108,6 +108,20 @@ def test_what_is_the_same_in_all_rows_moves_above_a_table_that_is_too_wide():
     assert fitted_table(names, rows, 24).left_out == names[1:]
 
 
+def test_places_are_left_out_before_what_is_measured():
+    names = ["rank", "stream", "start_ns", "dur_ns", "busy_frac", "is_late", "step", "correlation"]
+    rows = [
+        (at, 7 + at, 10**18 + at, 10**6 * (at + 1), at / 40, at % 2 == 0, at, at)
+        for at in range(40)
+    ]
+    assert fitted_table(names, rows, 80).left_out == []
+    assert fitted_table(names, rows, 70).left_out == ["correlation"]
+    assert fitted_table(names, rows, 60).left_out == ["step", "correlation"]
+    table = fitted_table(names, rows, 24)
+    assert table.left_out == ["stream", "start_ns", "step", "correlation"]
+    assert table.lines[0].split() == ["0", "1.00", "ms", "0.0", "%", "True"]
+
+
 def test_heads_have_no_units_and_differ():
     assert heads(["span_ns", "idle_frac", "peak_bytes", "bus_gbps", "gemm_flops", "count"]) == [
         *("span", "idle", "peak", "bus", "gemm", "count")

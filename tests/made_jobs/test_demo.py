@@ -6,6 +6,7 @@ import pytest
 from made_jobs.traces import SMALL, load, of
 
 from hta_sql.demo import write_job
+from hta_sql.errors import HtaSqlError
 
 FORMATS = ["based", "based_late", "absolute", "integer", "unpadded"]
 
@@ -173,6 +174,16 @@ def test_same_arguments_same_bytes(tmp_path):
         a, b, c = ((tmp_path / folder / name).read_bytes() for folder in "abc")
         assert a == b
         assert a != c
+
+
+def test_traces_that_demo_did_not_write_stay(tmp_path):
+    for name, text in (("rank_1.json", "of others"), ("truth.json", '{"of": "others"}')):
+        folder = tmp_path / name.removesuffix(".json")
+        folder.mkdir()
+        (folder / name).write_text(text)
+        with pytest.raises(HtaSqlError, match=f"{name}: not written by demo; give another folder"):
+            write_job(folder, **SMALL)
+        assert [path.read_text() for path in folder.iterdir()] == [text]
 
 
 def test_plain_files_hold_the_same_text(job, tmp_path):

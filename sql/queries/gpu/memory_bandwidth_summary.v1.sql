@@ -28,13 +28,13 @@
 --   device      BIGINT   -      GPU, as the process numbers it
 --   copy_kind   VARCHAR  -      Memcpy HtoD, Memcpy DtoH, ..., Memcpy Unknown or Memset
 --   count       BIGINT   count  points; if there are none, the statistics are NULL
---   mean        DOUBLE   GB/s   mean of the points
---   stddev      DOUBLE   GB/s   sample standard deviation of the points
---   min         DOUBLE   GB/s   lowest point
---   p25         DOUBLE   GB/s   first quartile of the points
---   p50         DOUBLE   GB/s   median of the points
---   p75         DOUBLE   GB/s   third quartile of the points
---   max         DOUBLE   GB/s   highest point
+--   mean        DOUBLE   GB/s   mean of the points, in GB/s
+--   stddev      DOUBLE   GB/s   sample standard deviation of the points, in GB/s
+--   min         DOUBLE   GB/s   lowest point, in GB/s
+--   p25         DOUBLE   GB/s   first quartile of the points, in GB/s
+--   p50         DOUBLE   GB/s   median of the points, in GB/s
+--   p75         DOUBLE   GB/s   third quartile of the points, in GB/s
+--   max         DOUBLE   GB/s   highest point, in GB/s
 --   bytes       BIGINT   bytes  sum over copies with recorded bytes; NULL if there are none
 --   copy_count  BIGINT   count  copies and memsets
 --   time_ns     BIGINT   ns     time with at least one copy under way
