@@ -114,10 +114,10 @@ def test_places_are_left_out_before_what_is_measured():
         (at, 7 + at, 10**18 + at, 10**6 * (at + 1), at / 40, at % 2 == 0, at, at)
         for at in range(40)
     ]
-    assert fitted_table(names, rows, 80).left_out == []
-    assert fitted_table(names, rows, 70).left_out == ["correlation"]
-    assert fitted_table(names, rows, 60).left_out == ["step", "correlation"]
-    table = fitted_table(names, rows, 24)
+    assert fitted_table(names, rows, 90).left_out == []
+    assert fitted_table(names, rows, 80).left_out == ["correlation"]
+    assert fitted_table(names, rows, 70).left_out == ["step", "correlation"]
+    table = fitted_table(names, rows, 34)
     assert table.left_out == ["stream", "start_ns", "step", "correlation"]
     assert table.lines[0].split() == ["0", "1.00", "ms", "0.0", "%", "True"]
 
