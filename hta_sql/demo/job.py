@@ -94,19 +94,6 @@ def write_job(
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     _remove_earlier(out)
-    paths = [out / f"rank_{r}.json{'.gz' if gzip else ''}" for r in range(ranks)]
-    writers = [
-        TraceWriter(path, job, rank, time_format, collective_ids)
-        for path, rank in zip(paths, job.ranks, strict=True)
-    ]
-    truth = JobTruth(job)
-    with _without_cycle_collection():
-        for step in job.steps():
-            for writer, records in zip(writers, step, strict=True):
-                writer.write(records)
-            truth.add(step, with_comms_id=collective_ids == "comms_id")
-    for writer, rank in zip(writers, job.ranks, strict=True):
-        writer.close(rank.clock.read(START_NS - LEAD_NS), rank.clock.read(rank.now + LEAD_NS))
     parameters = {
         "ranks": ranks,
         "steps": steps,
@@ -121,6 +108,21 @@ def write_job(
         "change": change,
         "gzip": gzip,
     }
+    # First, so that _remove_earlier knows the files of a job that was interrupted.
+    (out / "truth.json").write_text(json.dumps({"parameters": parameters}))
+    paths = [out / f"rank_{r}.json{'.gz' if gzip else ''}" for r in range(ranks)]
+    writers = [
+        TraceWriter(path, job, rank, time_format, collective_ids)
+        for path, rank in zip(paths, job.ranks, strict=True)
+    ]
+    truth = JobTruth(job)
+    with _without_cycle_collection():
+        for step in job.steps():
+            for writer, records in zip(writers, step, strict=True):
+                writer.write(records)
+            truth.add(step, with_comms_id=collective_ids == "comms_id")
+    for writer, rank in zip(writers, job.ranks, strict=True):
+        writer.close(rank.clock.read(START_NS - LEAD_NS), rank.clock.read(rank.now + LEAD_NS))
     result = truth.result(parameters, [writer.event_count for writer in writers])
     (out / "truth.json").write_text(json.dumps(result, indent=1) + "\n")
     return paths
