@@ -22,6 +22,7 @@ def test_two_that_do_the_same(compare):
     "name, base, test, row",
     [
         ("gpu", {}, {"gpu": "A100"}, ("H100", "A100", "prevents", "they ran on different GPUs")),
+        ("gpu", {}, {"gpu": ""}, ("H100", None, "none", None)),
         (
             "world_size",
             {},

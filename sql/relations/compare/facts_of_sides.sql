@@ -30,7 +30,10 @@ sides AS MATERIALIZED (
 of_traces AS (
     SELECT
         sides.side,
-        string_agg(DISTINCT t.device_name, ', ' ORDER BY t.device_name) AS gpu,
+        -- Some traces have an empty name: it is not known.
+        string_agg(
+            DISTINCT nullif(t.device_name, ''), ', ' ORDER BY nullif(t.device_name, '')
+        ) AS gpu,
         max(t.world_size) AS world_size,
         count(*) AS rank_count,
         sum(t.gpu_activity_count) AS activity_count,
