@@ -17,9 +17,9 @@ def check(archives: tuple[str, ...]) -> None:
     The command checks two things:
       * Each table has as many rows as ingest wrote.
       * The result of each query keeps the promises at the top of the query's
-        SQL file. It has the columns under `returns`. Every row has different
-        values in the columns of `grain`. Every row meets the conditions
-        after `check`.
+        SQL file. It has the columns under `returns`. No two rows have
+        the same combination of values in the columns of `grain`. Every row
+        meets the conditions after `check`.
 
     Queries that need a parameter are not checked; a line on stderr names each of them. The exit
     status is 1 if rows are missing or a promise is broken.

@@ -62,7 +62,7 @@ def _size(flag: str, default: int, text: str) -> Callable[..., Any]:
     metavar="RANK|none",
     default="last",
     show_default=True,
-    help="The rank whose kernels are slow.",
+    help="The rank whose kernels are slow; last is the highest rank.",
 )
 @click.option(
     "--bottleneck",

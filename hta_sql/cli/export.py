@@ -122,8 +122,8 @@ def export_perfetto_(
     Open the file in https://ui.perfetto.dev. It also has counters: queue lengths, bandwidths of
     copies, and how busy the GPUs are.
 
-    A single rank is written as it is in its trace. If there are several ranks, all times of a rank
-    are moved by the same amount, onto one clock, so that ranks that wait for each other line up.
+    A single rank is written as it is in its trace. If there are several ranks, each rank is
+    moved in time by an offset of its own, onto one clock. Collectives of all ranks then line up.
     A track of its own shows the steps of the job, and which rank came late to collectives. If
     ingest reads such a file, it sees one trace with the devices of all ranks.
 
@@ -169,8 +169,8 @@ def export_perfetto_(
 def export_counters_(archives: tuple[str, ...], out: Path, **chosen: Any) -> None:
     """Write a rank's trace with counters from the queries.
 
-    All events of the trace are written unchanged. The counters are the rows of queue_length_series,
-    memory_bandwidth_series and heatmap (busy).
+    All events of the trace are written unchanged. The counters come from the queries
+    queue_length_series, memory_bandwidth_series and heatmap (share of time with GPU work).
 
     \b
     Example:

@@ -1,5 +1,7 @@
--- One row per event of a trace, as in whole_events. If ingest saw long names or long ids of
--- processes or threads (has_long_names), each of them is cut.
+-- One row per event of a trace, as in the view whole_events.
+--
+-- If ingest has found a long name, process id or thread id (has_long_names), the view cuts all
+-- names and ids that are long.
 CREATE OR REPLACE TEMP VIEW trace_events AS
 SELECT * REPLACE (
     CASE WHEN has_long_names() THEN cut(name) ELSE name END AS name,

@@ -1,11 +1,13 @@
--- One row per thread of the host, with its place on a line of threads.
+-- One row per thread of the host, with the shift (shift_ns) that puts its spans on a common line.
 --
--- has_steps and has_autograd show which threads run the training loop or its backward passes.
+-- has_steps is true if steps run on the thread. has_autograd is true if operators of `autograd::`
+-- run on the thread.
 --
--- If each thread's shift_ns is added to its times, the threads lie one after the other on a line.
--- One number then gives both thread and instant. Usually one line holds all threads. If time stamps
--- are decades apart, the threads' times together take more than 64 bits. The threads then lie on
--- several lines.
+-- On a line, the threads lie one after the other. A span that begins at start_ns begins at
+-- `start_ns + shift_ns` on the line. So one number gives both the thread and the instant.
+--
+-- Usually one line holds all threads. If time stamps are decades apart, the threads' times together
+-- take more than 64 bits. The threads then lie on several lines.
 --
 -- Ids of threads are cut before they are grouped, as in trace_events. Names are not cut, because
 -- `autograd::` may stand after the cut.

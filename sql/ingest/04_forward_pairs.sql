@@ -1,16 +1,22 @@
--- One row per fwd_thread_id, autograd's own number for a thread, and thread that it may stand for.
+-- One row per fwd_thread_id and thread that this fwd_thread_id may stand for.
 --
--- The most likely pair comes first. flow_count is the number of the profiler's arrows that connect
--- a pair; pairs with more arrows come first. match_count decides between pairs with equally many
--- arrows. It is the number of sequence numbers that backward operators with this fwd_thread_id
--- carry, and that the thread had used before.
+-- fwd_thread_id is autograd's own number for the thread of a forward operator. The trace does not
+-- record which thread has this number.
+--
+--     flow_count   number of the profiler's arrows from the thread to backward operators with
+--                  this fwd_thread_id
+--     match_count  number of sequence numbers that backward operators with this fwd_thread_id
+--                  carry, and that the thread had used before
+--
+-- The most likely pair comes first: the pair with the highest flow_count. If these are equal, the
+-- pair with the highest match_count comes first.
 WITH
 first_uses AS (
     SELECT thread, sequence_number, min(start_ns) AS start_ns
     FROM numbered_ops
     WHERE fwd_thread_id = 0
     GROUP BY thread, sequence_number
-    -- A sequence number that more than 100 threads have used does not identify one of them.
+    -- A sequence number that more than 100 threads have used identifies no thread.
     QUALIFY count(*) OVER (PARTITION BY sequence_number) <= 100
 ),
 last_asked AS (
@@ -18,7 +24,7 @@ last_asked AS (
     FROM numbered_ops
     WHERE fwd_thread_id > 0
     GROUP BY fwd_thread_id, sequence_number
-    -- A sequence number that occurs with more than 100 values of fwd_thread_id identifies none.
+    -- A sequence number that occurs with more than 100 values of fwd_thread_id identifies no value.
     QUALIFY count(*) OVER (PARTITION BY sequence_number) <= 100
 ),
 matches AS (
@@ -31,13 +37,14 @@ matches AS (
     GROUP BY backward.fwd_thread_id, forward.thread
     HAVING match_count > 0
 ),
--- One row per instant, because any number of operators may begin at the same time.
+-- One row per instant at which backward operators begin on a thread. Any number of operators may
+-- begin at the same time.
 backward_at AS (
     SELECT fwd_thread_id, thread, start_ns
     FROM numbered_ops
     WHERE fwd_thread_id > 0
     GROUP BY fwd_thread_id, thread, start_ns
-    -- An instant that more than 100 values of fwd_thread_id share identifies none of them.
+    -- An instant that more than 100 values of fwd_thread_id share identifies no value.
     QUALIFY count(*) OVER (PARTITION BY thread, start_ns) <= 100
 ),
 flows AS (

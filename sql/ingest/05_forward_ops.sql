@@ -1,9 +1,9 @@
--- One row per operator of a backward pass whose forward operator is known: forward_id.
+-- One row per backward operator whose forward operator is known: forward_id.
 --
--- The forward operator is found by three conditions:
+-- The forward operator meets these conditions:
 --   * It has the same sequence number as the backward operator.
---   * It is on the thread that autograd means (forward_threads).
---   * It is the last such operator to begin before the backward operator.
+--   * It ran on the thread that the backward operator's fwd_thread_id stands for (forward_threads).
+--   * It is the last operator with these two properties to begin before the backward operator.
 --
 -- 03_numbered_ops.sql has a drawing.
 CREATE OR REPLACE TEMP TABLE forward_ops AS

@@ -1,9 +1,9 @@
 -- Adds one row per backward operator to which an arrow of the profiler leads.
 --
--- This file runs only for traces in which autograd's numbers lead to no forward operator at all.
+-- This file runs only if 05_forward_ops.sql has found no forward operator in the whole trace.
 INSERT INTO forward_ops
 WITH
--- One row per thread and instant, because any number of arrows and operators may begin together.
+-- One row per thread and instant. Any number of arrows and operators may begin at the same time.
 ops_at AS (
     SELECT
         threads.thread,
@@ -17,7 +17,8 @@ ops_at AS (
     WHERE e.ph = 'X' AND is_operator(e.cat) AND e.start_ns IN (SELECT start_ns FROM flow_ends)
     GROUP BY threads.thread, e.start_ns
 ),
--- An arrow leads from the innermost forward operator to the outermost backward one.
+-- Several operators can begin at an arrow's end. At the end s, the innermost one is the forward
+-- operator. At the end f, the outermost one is the backward operator.
 ops AS (
     SELECT
         flow_ends.id,

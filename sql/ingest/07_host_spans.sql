@@ -1,6 +1,7 @@
--- One row per span that takes part in call stacks, with its times on a line of threads.
+-- One row per host span that takes part in call stacks.
 --
--- 02_threads.sql describes these lines.
+-- start_at and end_at are the span's start and end on the line of its thread. 02_threads.sql
+-- describes these lines.
 CREATE OR REPLACE TEMP VIEW host_spans AS
 SELECT
     e.event_id,

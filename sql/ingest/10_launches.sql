@@ -1,8 +1,8 @@
 -- One row per correlation id of GPU activities: the runtime or driver call that launched them, with
 -- its thread, times, step, operator and annotation.
 --
--- DuckDB sorts the calls to find the launch of each correlation id. It does so here, and not in
--- gpu_activities, because the rows here are narrow.
+-- To find the launch of each correlation id, DuckDB sorts the calls. This file sorts them, and not
+-- 13_gpu_activities.sql, because the rows here are narrow.
 CREATE OR REPLACE TEMP TABLE launches AS
 SELECT
     correlation,

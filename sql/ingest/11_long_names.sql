@@ -1,8 +1,8 @@
--- One row per cut name of GPU activities with long names: the kind and the short name.
+-- One row per long name of GPU activities: the cut name, the kind and the short name.
 --
--- Both are found from the whole name. The cut name is not enough, because most of a long name is
--- template arguments. If the whole name has more than 64 kB, the cut name is used. No known kernel
--- has such a long name.
+-- The kind and the short name come from the whole name, because most of a long name is template
+-- arguments, which the cut name lacks. If the whole name has more than 64 kB, both come from the
+-- cut name. No known kernel has a name of more than 64 kB.
 CREATE OR REPLACE TEMP TABLE long_names AS
 WITH
 found AS (

@@ -4,7 +4,9 @@
 --     hidden_ns           how long the device computed during the activity; NULL if the activity is
 --                         computation
 WITH
--- Instants at which a computation begins, or up to which the computing time is needed.
+-- One row per instant up to which computing time is counted: the start of each activity, and the
+-- end of each activity that is not a computation. end_ns is the end of a computation (NULL: other
+-- rows).
 moments AS (
     SELECT
         device,

@@ -1,8 +1,8 @@
 -- One row per GPU activity, with its kind, its launch and the launch's step, in no fixed order.
 --
 -- The rows are wide. They are the left side of every join, because DuckDB streams the left side and
--- holds the right side in memory. A sort would hold the wide rows in memory, too. So Python orders
--- them (hta_sql/ingestion/gpu_activities.py).
+-- holds the right side in memory. A sort in DuckDB would also hold the wide rows in memory. So
+-- Python orders the rows (hta_sql/ingestion/gpu_activities.py).
 WITH
 activities AS (
     SELECT
@@ -34,7 +34,8 @@ activities AS (
     FROM trace_events AS e
     WHERE e.ph = 'X' AND is_gpu_activity(e.cat)
 ),
--- Arguments that a collective's operator has and its kernels lack. No operator has external id 0.
+-- One row per operator of a collective: arguments that its kernels lack. An external id of 0 stands
+-- for no operator.
 groups AS (
     SELECT
         external_id,
@@ -81,7 +82,7 @@ SELECT
     CASE WHEN a.kind = 'memory' THEN a.name ELSE a.short_name END AS short_name,
     a.start_ns,
     a.dur_ns,
-    -- 12_computed_before.sql finds these two, because they need all activities of a device.
+    -- 12_computed_before.sql computes these two columns from all activities of a device.
     NULL::BIGINT AS computed_before_ns,
     NULL::BIGINT AS hidden_ns,
     launches.step,

@@ -1,11 +1,11 @@
 -- One row per file that belongs to a trace: an execution trace or a memory timeline. A file is part
--- of the archive if and only if its row is here.
+-- of the archive if and only if this table has a row for the file.
 CREATE OR REPLACE MACRO attachments_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
     NULL::INTEGER AS rank,
     NULL::VARCHAR AS kind,                   -- execution_trace or memory_timeline
-    NULL::VARCHAR AS file_id,                -- name of the Parquet files that hold it
+    NULL::VARCHAR AS file_id,                -- name of the Parquet files that hold its rows
     NULL::VARCHAR AS path,                   -- the source file
     NULL::BIGINT AS file_bytes,
     NULL::BIGINT AS modified_ns,             -- when the source file was last written

@@ -1,12 +1,12 @@
 -- One row per job and window with computed critical paths. A window is a step, an annotation or the
--- whole trace. A row counts as long as its traces are in the archive and are not ingested again.
+-- whole trace.
 --
 -- reads: traces
 CREATE OR REPLACE MACRO critical_paths_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
     NULL::VARCHAR AS path_window,        -- step N, annotation and instance, or trace
-    NULL::VARCHAR AS path_id,            -- name of its Parquet files
+    NULL::VARCHAR AS path_id,            -- name of the Parquet files that hold the paths
     NULL::INTEGER[] AS ranks,            -- ranks that have the window
     NULL::VARCHAR[] AS trace_ids,        -- trace_id of these ranks' traces
     NULL::VARCHAR[] AS data_loading,     -- names, or parts of names, of data-loading annotations
@@ -17,7 +17,8 @@ SELECT
     NULL::TIMESTAMP AS computed_at
 WHERE false;
 
--- The archive's critical paths. A path counts only if none of its traces was ingested again.
+-- The archive's critical paths. The view skips a row if one of its traces was removed from the
+-- archive or ingested again, since the path no longer fits the traces.
 CREATE OR REPLACE VIEW critical_paths AS
 FROM critical_paths_schema()
 UNION ALL BY NAME

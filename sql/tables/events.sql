@@ -49,7 +49,8 @@ WHERE list_contains(
 
 -- Events from the files of `hta-sql compact`, which hold several ranks of a job.
 --
--- If a rank is ingested again, the rank gets a file of its own. Its rows here no longer count.
+-- If a rank is ingested again, the rank gets a file of its own. This view then skips the rank's
+-- old rows.
 CREATE OR REPLACE VIEW events_by_job AS
 FROM events_schema()
 UNION ALL BY NAME

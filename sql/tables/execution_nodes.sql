@@ -15,7 +15,7 @@ SELECT
     NULL::BIGINT AS scope,                -- 0 operator, 1 backward function, 7 annotation
     NULL::BIGINT AS thread_id,            -- PyTorch's number of the thread, not the system's
     NULL::BIGINT AS forward_thread_id,    -- of backward operators: thread of the forward one
-    NULL::BIGINT AS forward_parent_id,    -- of backward operators: node_id open on that thread
+    NULL::BIGINT AS forward_parent_id,    -- of backward operators: node_id open on forward thread
     NULL::VARCHAR AS op_schema,           -- such as aten::mm(Tensor self, Tensor mat2) -> Tensor
     NULL::VARCHAR AS kernel_backend,      -- backend of a generated kernel, such as triton
     NULL::VARCHAR AS kernel_file,         -- file of a generated kernel
@@ -32,7 +32,7 @@ WHERE false;
 
 -- The nodes of the archive's execution traces.
 --
--- A data file counts only as long as attachments.parquet names it.
+-- The view skips data files that attachments.parquet does not list.
 CREATE OR REPLACE VIEW execution_nodes AS
 FROM execution_nodes_schema()
 UNION ALL BY NAME

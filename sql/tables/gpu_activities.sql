@@ -49,12 +49,12 @@ SELECT
     NULL::VARCHAR AS process_group_name,
     NULL::VARCHAR AS process_group_desc,
     NULL::VARCHAR AS process_group_ranks,   -- as the trace writes it, perhaps shortened
-    NULL::BIGINT AS group_start_rank,       -- first rank of a regular group
-    NULL::BIGINT AS group_stride,           -- distance between its ranks; -1: no regular group
+    NULL::BIGINT AS group_start_rank,       -- first rank of a group with evenly spaced ranks
+    NULL::BIGINT AS group_stride,           -- distance between these ranks; -1: uneven
     NULL::BIGINT AS src_rank,               -- of a receive: rank that sends
     NULL::BIGINT AS dst_rank,               -- of a send: rank that receives
-    NULL::BIGINT AS seq,                    -- sequence number in the process group
-    NULL::UBIGINT AS comms_id               -- id that is equal on all members; uses all 64 bits
+    NULL::BIGINT AS seq,                    -- sequence number of the call in the process group
+    NULL::UBIGINT AS comms_id               -- id that all members of a collective share; 64 bits
 WHERE false;
 
 -- GPU activities from the files that hold one rank each.
@@ -75,7 +75,8 @@ WHERE list_contains(
 
 -- GPU activities from the files of `hta-sql compact`, which hold several ranks of a job.
 --
--- If a rank is ingested again, the rank gets a file of its own. Its rows here no longer count.
+-- If a rank is ingested again, the rank gets a file of its own. This view then skips the rank's
+-- old rows.
 CREATE OR REPLACE VIEW gpu_activities_by_job AS
 FROM gpu_activities_schema()
 UNION ALL BY NAME

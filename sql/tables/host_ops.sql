@@ -18,27 +18,27 @@ SELECT
     NULL::INTEGER AS depth,                 -- 0 for the outermost
     NULL::BIGINT AS parent_id,              -- event_id of the caller; NULL for the outermost
     NULL::BIGINT AS root_id,                -- event_id of the outermost caller, or itself
-    NULL::BIGINT AS op_id,                  -- event_id of the innermost operator around it
-    NULL::BIGINT AS annotation_id,          -- event_id of the innermost annotation around it
-    NULL::BIGINT AS module_id,              -- event_id of the innermost nn.Module call around it
+    NULL::BIGINT AS op_id,                  -- event_id of the innermost operator around the span
+    NULL::BIGINT AS annotation_id,          -- event_id of the innermost annotation around the span
+    NULL::BIGINT AS module_id,              -- event_id of the innermost nn.Module call around
     NULL::BIGINT AS caller_id,              -- of outermost autograd spans: annotation around them
                                             -- (its event_id), which is on the main thread
     NULL::BOOLEAN AS is_backward,           -- is, or is inside, an operator of a backward pass
-    NULL::BIGINT AS forward_id,             -- event_id of that operator's forward operator
+    NULL::BIGINT AS forward_id,             -- event_id of the backward operator's forward operator
     NULL::UBIGINT AS stack_hash,            -- hash of all names on its stack, its own included,
                                             -- to compare stacks within a rank
-    NULL::BIGINT AS cut_ns,                 -- when it left the stack early; NULL: at its end
+    NULL::BIGINT AS cut_ns,                 -- when the span left the stack early; NULL: at its end
     NULL::BIGINT AS correlation,
     NULL::BIGINT AS external_id,
     NULL::BIGINT AS record_function_id,     -- id that joins execution_nodes
     NULL::BIGINT AS sequence_number,        -- of autograd; joins forward and backward operators
     NULL::BIGINT AS fwd_thread_id,          -- backward operators: autograd's id of forward thread
-    NULL::VARCHAR AS input_dims,            -- JSON: sizes of each argument; [] if it is no tensor
+    NULL::VARCHAR AS input_dims,            -- JSON: sizes of each argument; [] if not a tensor
     NULL::VARCHAR AS input_types,           -- JSON: type of each argument
     NULL::VARCHAR AS concrete_inputs        -- JSON: values of numbers, "" for tensors
 WHERE false;
 
--- Host calls from the files that hold one rank each.
+-- Host operations from the files that hold one rank each.
 CREATE OR REPLACE VIEW host_ops_by_rank AS
 FROM host_ops_schema()
 UNION ALL BY NAME
@@ -54,9 +54,10 @@ WHERE list_contains(
     hash(parse_filename(filename, true))
 );
 
--- Host calls from the files of `hta-sql compact`, which hold several ranks of a job.
+-- Host operations from the files of `hta-sql compact`, which hold several ranks of a job.
 --
--- If a rank is ingested again, the rank gets a file of its own. Its rows here no longer count.
+-- If a rank is ingested again, the rank gets a file of its own. This view then skips the rank's
+-- old rows.
 CREATE OR REPLACE VIEW host_ops_by_job AS
 FROM host_ops_schema()
 UNION ALL BY NAME

@@ -1,4 +1,5 @@
--- One row per edge of the critical path of a job and window. The path goes through the job's ranks.
+-- One row per edge of the critical path of a job and window. The path leads through the job's
+-- ranks.
 --
 -- reads: critical_paths, job_of_file
 CREATE OR REPLACE MACRO job_path_edges_schema() AS TABLE
@@ -12,13 +13,13 @@ SELECT
     NULL::BIGINT AS event_id,            -- event that takes the time; NULL: none
     NULL::VARCHAR AS name,
     NULL::BIGINT AS collective_id,       -- of a transfer: collective_id as in collectives
-    NULL::BIGINT AS start_ns,            -- on aligned clocks; own clock if it cannot be aligned
+    NULL::BIGINT AS start_ns,            -- aligned clock; the rank's own clock if there is none
     NULL::BIGINT AS time_ns              -- time from start_ns to the start_ns of the next edge
 WHERE false;
 
 -- The archive's critical paths through all ranks of a job.
 --
--- A data file counts only as long as critical_paths names it.
+-- The view skips data files that critical_paths does not list.
 CREATE OR REPLACE VIEW job_path_edges AS
 FROM job_path_edges_schema()
 UNION ALL BY NAME

@@ -16,7 +16,7 @@ WHERE false;
 
 -- The changes in the archive's memory timelines.
 --
--- A data file counts only as long as attachments.parquet names it.
+-- The view skips data files that attachments.parquet does not list.
 CREATE OR REPLACE VIEW memory_events AS
 FROM memory_events_schema()
 UNION ALL BY NAME

@@ -1,15 +1,18 @@
 -- One row per edge of the graph of a rank and window whose critical path was computed.
 --
--- `edge` is the kind of edge:
+-- A node of the graph is the start or the end of an event, or of the window. An edge leads from its
+-- source node to its target node. `edge` is the kind of edge:
 --
 --     operator             an operator, call or GPU activity runs
 --     dependency           the target waits for the source; the edge takes no time
 --     kernel_launch_delay  from a launch to the start of its GPU activity
 --     kernel_kernel_delay  from the end of a GPU activity to the next start on its stream
 --     sync_dependency      a call or stream waits for a GPU activity
---     order                the source came before it was needed; on no rank's path
+--     order                the source came before the target needed it; never on a
+--                          rank's path
 --
--- In job_path_edges, a sync_dependency can also lead from a rank to a collective that waits for it.
+-- In job_path_edges, a sync_dependency can also lead from a rank to a collective that waits
+-- for this rank.
 --
 -- reads: critical_paths, job_of_file, rank_of_file
 CREATE OR REPLACE MACRO path_edges_schema() AS TABLE
@@ -36,7 +39,7 @@ WHERE false;
 
 -- The graphs in which the archive's critical paths were found.
 --
--- A data file counts only as long as critical_paths names it.
+-- The view skips data files that critical_paths does not list.
 CREATE OR REPLACE VIEW path_edges AS
 FROM path_edges_schema()
 UNION ALL BY NAME

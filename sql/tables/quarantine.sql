@@ -1,4 +1,4 @@
--- One row per piece of input that could not be used.
+-- One row per piece of a trace or attachment that could not be used.
 --
 -- reads: attachments, job_of_file, rank_of_file, traces
 CREATE OR REPLACE MACRO quarantine_schema() AS TABLE

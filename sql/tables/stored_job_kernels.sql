@@ -1,4 +1,4 @@
--- The stored rows of job_kernels; its columns are described there.
+-- The stored rows of job_kernels. The header of job_kernels explains the columns.
 --
 -- reads: stored_results
 CREATE OR REPLACE MACRO stored_job_kernels_schema() AS TABLE
@@ -27,7 +27,7 @@ WHERE false;
 
 -- The stored rows of job_kernels.
 --
--- A data file counts only for the jobs for which stored_results names it.
+-- The view reads a job's rows only from the data file that stored_results lists for the job.
 CREATE OR REPLACE VIEW stored_job_kernels AS
 FROM stored_job_kernels_schema()
 UNION ALL BY NAME

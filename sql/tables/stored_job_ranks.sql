@@ -1,4 +1,4 @@
--- The stored rows of job_ranks; its columns are described there.
+-- The stored rows of job_ranks. The header of job_ranks explains the columns.
 --
 -- reads: stored_results
 CREATE OR REPLACE MACRO stored_job_ranks_schema() AS TABLE
@@ -30,7 +30,7 @@ WHERE false;
 
 -- The stored rows of job_ranks.
 --
--- A data file counts only for the jobs for which stored_results names it.
+-- The view reads a job's rows only from the data file that stored_results lists for the job.
 CREATE OR REPLACE VIEW stored_job_ranks AS
 FROM stored_job_ranks_schema()
 UNION ALL BY NAME

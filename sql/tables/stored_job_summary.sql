@@ -1,4 +1,4 @@
--- The stored rows of job_summary; its columns are described there.
+-- The stored rows of job_summary. The header of job_summary explains the columns.
 --
 -- reads: stored_results
 CREATE OR REPLACE MACRO stored_job_summary_schema() AS TABLE
@@ -40,7 +40,7 @@ WHERE false;
 
 -- The stored rows of job_summary.
 --
--- A data file counts only for the jobs for which stored_results names it.
+-- The view reads a job's rows only from the data file that stored_results lists for the job.
 CREATE OR REPLACE VIEW stored_job_summary AS
 FROM stored_job_summary_schema()
 UNION ALL BY NAME

@@ -1,4 +1,4 @@
--- The stored rows of pairs_v1; its columns are described there.
+-- The stored rows of pairs_v1. The header of pairs_v1 explains the columns.
 --
 -- reads: stored_results
 CREATE OR REPLACE MACRO stored_pairs_schema() AS TABLE
@@ -33,7 +33,7 @@ WHERE false;
 
 -- The stored rows of pairs_v1.
 --
--- A data file counts only for the jobs for which stored_results names it.
+-- The view reads a job's rows only from the data file that stored_results lists for the job.
 CREATE OR REPLACE VIEW stored_pairs AS
 FROM stored_pairs_schema()
 UNION ALL BY NAME

@@ -1,19 +1,19 @@
--- One row per job and query whose result is stored. A result counts only if it was computed from
--- the job's current traces.
+-- One row per job and query whose result is stored.
 --
 -- reads: traces, traces_hash_of
 CREATE OR REPLACE MACRO stored_results_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
     NULL::VARCHAR AS query,                  -- query with its version, such as job_summary_v1
-    NULL::VARCHAR AS file_id,                -- name of the Parquet file; it can hold several jobs
+    NULL::VARCHAR AS file_id,                -- name of the Parquet file, which may hold more jobs
     NULL::VARCHAR AS traces_hash,            -- hash of the traces that the result was computed from
     NULL::BIGINT AS row_count,
     NULL::VARCHAR AS hta_sql_version,
     NULL::TIMESTAMP AS computed_at
 WHERE false;
 
--- The archive's stored results. A result counts only if its job's traces did not change since.
+-- The archive's stored results. The view skips a result if the job's traces changed after the
+-- result was computed.
 CREATE OR REPLACE VIEW stored_results AS
 FROM stored_results_schema()
 UNION ALL BY NAME

@@ -1,11 +1,11 @@
--- One row per trace, which is one source file. A trace is in the archive if and only if its row is
--- here.
+-- One row per trace, which is one source file. A trace is in the archive if and only if this table
+-- has a row for the trace.
 CREATE OR REPLACE MACRO traces_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
     NULL::INTEGER AS rank,
-    NULL::VARCHAR AS trace_id,               -- id of one reading of the source file
-    NULL::VARCHAR AS file_id,                -- name of the Parquet files that hold it
+    NULL::VARCHAR AS trace_id,               -- id of one ingest of the file; new at each ingest
+    NULL::VARCHAR AS file_id,                -- name of the Parquet files that hold its rows
     NULL::VARCHAR AS path,                   -- the source file
     NULL::BIGINT AS file_bytes,
     NULL::BIGINT AS modified_ns,             -- when the source file was last written

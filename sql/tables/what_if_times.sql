@@ -1,4 +1,5 @@
--- One row per window and what-if: the time that the window would take under an assumption.
+-- One row per window and what-if (an assumption, such as a faster kernel): the time that the window
+-- would take if the assumption held.
 --
 -- reads: critical_paths, job_of_file
 CREATE OR REPLACE MACRO what_if_times_schema() AS TABLE
@@ -16,7 +17,7 @@ WHERE false;
 
 -- The what-if times of the archive's windows.
 --
--- A data file counts only as long as critical_paths names it.
+-- The view skips data files that critical_paths does not list.
 CREATE OR REPLACE VIEW what_if_times AS
 FROM what_if_times_schema()
 UNION ALL BY NAME

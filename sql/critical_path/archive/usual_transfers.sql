@@ -1,7 +1,7 @@
--- One row per kind of collective and message: the median of its transfers in all jobs.
+-- One row per kind of collective or message: the median transfer time in all jobs.
 --
--- Collectives and messages are of the same kind if name, dtype, numbers of elements and number of
--- members are equal.
+-- Two collectives, or two messages, are of the same kind if name, dtype, numbers of elements and
+-- number of members are equal.
 CREATE OR REPLACE TEMP TABLE usual_transfers AS
 SELECT
     name,

@@ -1,7 +1,7 @@
 -- One row per node of the job's ranks, with its time on the reference rank's clock.
 --
--- If collectives do not show how a rank's clock differs, its nodes keep the times of the rank's own
--- clock.
+-- A node is the start or end of an event or of the window. If collectives do not show how a rank's
+-- clock differs, the rank's nodes keep the times of the rank's own clock.
 CREATE OR REPLACE TEMP TABLE job_points AS
 WITH
 clocks AS (

@@ -1,4 +1,7 @@
--- One row per node of the job's graph. The nodes of meetings come last.
+-- One row per node of the job's graph: the nodes of all ranks, then the nodes of meetings.
+--
+-- `lane` is the place to which a node belongs: `host`, `device`, `window` (the window's start or
+-- end) or `meeting`.
 CREATE OR REPLACE TEMP TABLE job_graph_nodes AS
 SELECT node, rank, lane, is_start, at_ns
 FROM job_points

@@ -1,4 +1,6 @@
 -- Adds the graph of a rank to job_rank_edges and job_nodes.
+--
+-- path_first_node is the number that the rank's first node gets in the job.
 INSERT INTO job_rank_edges BY NAME
 SELECT
     getvariable('path_rank') AS rank,

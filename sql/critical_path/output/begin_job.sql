@@ -1,6 +1,7 @@
 -- Creates the empty tables to which add_rank.sql adds the graphs of a job's ranks.
 --
--- The nodes of all ranks are numbered consecutively, rank after rank.
+-- The nodes of all ranks are numbered consecutively, rank after rank. `lane` is the place to which
+-- a node belongs: `host`, `device`, or `window` for the window's own start and end.
 CREATE OR REPLACE TEMP TABLE job_nodes (
     rank INTEGER,
     node BIGINT,

@@ -1,16 +1,17 @@
--- One line in Chrome's trace format per event that shows the path of a rank.
+-- Draws the path of a rank: one line in Chrome's trace format per drawn event.
 --
---   * Each edge that takes time on the path is a span on the path's own track.
---   * Each edge `dependency`, `kernel_launch_delay` and `sync_dependency` between two events is an
---     arrow. An arrow is two events, one per end.
+--   * Each edge of the path that takes time is drawn as a span on the track `Critical path`.
+--   * Each edge `dependency`, `kernel_launch_delay` or `sync_dependency` is drawn as an arrow, if
+--     both its ends are events of the trace. An arrow takes two lines, one per end.
 WITH
 path AS (
     FROM rank_path(
         getvariable('path_job'), getvariable('path_rank'), getvariable('path_window')
     )
 ),
--- The end of an arrow binds to the span that is open at that instant. At the instant of its own
--- end, a span is no longer open. There the end of the arrow is 1 ns earlier.
+-- A viewer attaches each end of an arrow to the span that is open at that instant. A span is no
+-- longer open at the instant at which it ends. So an arrow that leads from or to the end of a span
+-- gets an instant 1 ns earlier.
 arrows AS (
     SELECT
         p.position,

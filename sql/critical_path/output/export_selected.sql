@@ -1,9 +1,9 @@
--- Selects the events of a rank for an export of the critical path.
+-- Selects the events of a rank for an export of only the critical path.
 --
 -- Three kinds of events are selected:
---   * all marked events
---   * all events that are not spans
---   * the host's annotations and Python functions
+--   * events on the path, which export_marks.sql has marked
+--   * events that are not spans
+--   * annotations and Python functions of the host
 INSERT INTO export_selected
 SELECT e.rank, e.event_id, NULL AS lane
 FROM events AS e

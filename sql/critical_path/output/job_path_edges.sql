@@ -1,12 +1,13 @@
--- One row per edge of the job's path, as it is stored. Each instant of the window has a `bound_by`.
+-- One row per edge of the job's path, as the table job_path_edges stores it.
 --
--- An edge without `bound_by` gets one here, by the first of these rules that fits:
+-- Every row has a `bound_by`. An edge of job_edges without `bound_by` gets one here, by the first
+-- of these rules that fits:
 --
 --     gpu_kernel_launch_overhead  a launch delays an activity
 --     gpu_kernel_kernel_overhead  an earlier activity of this or another stream delays an activity
 --     gpu_communication_bound     a rank waits at a meeting
 --     earlier_window              a device has not finished an earlier window
---     cpu_bound                   all other time, such as the time between operators
+--     cpu_bound                   any other reason, such as the time between operators
 SELECT
     getvariable('path_window') AS path_window,
     p.position,

@@ -1,6 +1,6 @@
--- One row per edge of a rank's graph, as it is stored.
+-- One row per edge of a rank's graph, as the table path_edges stores it.
 --
--- path_positions has the numbers of the edges on the rank's path, in order. All other edges have
+-- path_positions lists the edges on the rank's path, in order. Edges that are not on the path have
 -- the position NULL.
 SELECT
     getvariable('path_window') AS path_window,

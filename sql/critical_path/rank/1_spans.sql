@@ -6,11 +6,11 @@
 --   * path_loading: names, or parts of names, of annotations in which data is loaded
 --
 -- A span counts as data loading (is_loading) in two cases:
---   * It is an annotation of path_loading.
---   * Its innermost annotation (annotation_id) is an annotation of path_loading.
+--   * The span is an annotation of path_loading.
+--   * The innermost annotation around the span (annotation_id) is an annotation of path_loading.
 --
--- A span of length zero takes no time and bounds no time. It is left out unless it launches an
--- activity.
+-- A span of length zero has a row only if it launches an activity. All other spans of length zero
+-- take no time.
 CREATE OR REPLACE TEMP TABLE path_spans AS
 WITH
 host AS (
@@ -50,8 +50,8 @@ SELECT
         AS is_loading,
     h.event_id IN (FROM launches) AS is_launch,
     is_runtime_call(h.cat) AND waits_for_device(h.name) AS is_wait,
-    -- An EventQuery call asks whether an event has come. A thread that waits for the event repeats
-    -- the call.
+    -- An EventQuery call asks whether a CUDA event is complete. A thread that waits for the CUDA
+    -- event repeats the call.
     is_runtime_call(h.cat) AND coalesce(regexp_matches(h.name, '^(cuda|cu|hip)EventQuery$'), false)
         AS is_poll
 FROM host AS h

@@ -1,7 +1,9 @@
--- One row per thread of the window: whether it trains, and whether it runs backward passes.
+-- One row per thread of the window: whether it is the training thread (is_training), and whether it
+-- runs backward passes (is_autograd).
 --
--- The training thread (is_training) is the first of these that exists:
---   * the thread of the window's annotation (path_pid, path_tid), which a whole trace does not have
+-- The training thread is the first of these that exists:
+--   * the thread of the window's annotation (path_pid, path_tid). A window that is a whole trace
+--     has no annotation
 --   * the thread with the steps
 --   * the thread with the most spans outside backward passes
 --

@@ -10,7 +10,8 @@
 -- is_waited_for is true under these conditions:
 --   * The copy blocks the host (blocks_host) and is not part of a CUDA graph.
 --   * The previous activity on its stream did not end before the copy's launch began.
---   * The copy ended less than 100 us after the call, which allows for disagreeing clocks.
+--   * The copy ended before its call ended, or less than 100 us later. The clocks of host and
+--     device can disagree by less than 100 us.
 CREATE OR REPLACE TEMP TABLE path_activities AS
 WITH
 of_rank AS (

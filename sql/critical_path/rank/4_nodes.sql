@@ -3,10 +3,11 @@
 -- Nodes are numbered from 0: thread after thread, then stream after stream, each in order of time.
 -- The window's two nodes come last and have no event.
 --
--- Points of a thread at the same instant are in this order:
+-- Nodes of a thread at the same instant are in this order:
 --   * ends of spans that began earlier, inner spans before outer spans
 --   * starts of spans that end later, outer spans before inner spans
---   * starts and ends of spans of length zero. These lie in the spans that begin at this instant.
+--   * starts, then ends, of spans of length zero. So a span of length zero lies inside the spans
+--     that begin at the same instant.
 CREATE OR REPLACE TEMP TABLE path_nodes AS
 WITH
 points AS (

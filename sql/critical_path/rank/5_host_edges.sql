@@ -1,10 +1,12 @@
--- One row per edge from a point of a thread to the thread's next point.
+-- One row per edge from a node of a thread to the thread's next node. A node is the start or end of
+-- a span.
 --
--- Inside an outermost span, each stretch of time belongs to one operator or call: the innermost one
--- around it. The edge takes that time. Two kinds of edges take no time:
+-- Inside an outermost span, an edge takes the time between its two nodes. The edge belongs to the
+-- innermost span around that time (event_id). Two kinds of edges take no time:
 --   * The edge to the end of a call that waits for a device. The activity that the call waits for
 --     takes that time.
---   * The edge between two outermost spans, a `dependency`. Nothing is known to run there.
+--   * The edge between two outermost spans, a `dependency`. The trace does not show that anything
+--     runs during that time.
 --
 --     aten::linear    [===================)
 --     aten::addmm         [==========)
@@ -20,12 +22,13 @@ points AS (
         n.event_id,
         n.is_start,
         n.at_ns,
-        -- The last point of each thread brings the level back to 0.
+        -- Level 1 is inside an outermost span. The last node of each thread brings the level back
+        -- to 0.
         (sum(CASE WHEN n.is_start THEN 1 ELSE -1 END) OVER (ORDER BY n.node))::BIGINT AS level
     FROM path_nodes AS n
     WHERE n.thread IS NOT NULL
 ),
--- The span around a start is the last span that began one level further out.
+-- The span around a start node is the last span that began one level further out.
 sought AS (
     SELECT level, node, event_id AS outer_id, false AS is_sought
     FROM points

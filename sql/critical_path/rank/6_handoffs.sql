@@ -3,8 +3,9 @@
 -- The threads are the training thread and autograd's threads. The training thread waits while
 -- autograd's threads run a backward pass. Autograd's threads wait for the next backward pass.
 --
--- If an outermost span ends on one of these threads, and the next one begins on another thread, the
--- other thread has waited. The edge is a dependency, which takes no time.
+-- If an outermost span ends on one of these threads, and the next outermost span begins on another
+-- of these threads, the query assumes that the other thread has waited. The edge between the two
+-- spans is a `dependency`, which takes no time.
 --
 --     training     [== loss ==)                        [== optimizer ==)
 --     autograd                 [== AddmmBackward0 ==)

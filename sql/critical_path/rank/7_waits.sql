@@ -1,8 +1,8 @@
 -- One row per wait for a GPU activity (source_id), by a host call or another activity (target_id).
 --
--- The profiler's cuda_sync rows record which stream or event a call waits for. An event stands for
--- all work that its stream had been given before cudaEventRecord. cudaStreamWaitEvent holds up the
--- first activity that the waiting stream is given after this call.
+-- The profiler's cuda_sync rows record which stream or CUDA event a call waits for. A CUDA event
+-- stands for all work that its stream had been given before cudaEventRecord. cudaStreamWaitEvent
+-- delays the first activity that the waiting stream is given after this call.
 --
 --     launch     [a)        [b)
 --     host          [record)   [wait)   [c)
@@ -42,7 +42,7 @@ calls AS (
       AND h.correlation IN (
           SELECT correlation FROM sync_rows UNION ALL SELECT record_correlation FROM sync_rows
       )
-    -- If several calls have the same id, the outermost call counts.
+    -- If several calls have the same correlation id, the outermost call counts.
     QUALIFY row_number() OVER (
         PARTITION BY h.correlation ORDER BY h.start_ns, h.dur_ns DESC, h.event_id
     ) = 1
@@ -66,8 +66,8 @@ streams AS (
     SELECT DISTINCT device, stream
     FROM path_activities
 ),
--- Each sync needs the last activity that a stream had been given at an instant: the stream and the
--- instant.
+-- One row per synchronisation and stream: at_ns is the instant for which the query needs the last
+-- activity that the stream had been given.
 asked AS (
     SELECT sync, device, stream, call_ns AS at_ns
     FROM syncs
@@ -131,15 +131,16 @@ answers AS (
     LEFT JOIN next_given AS n ON n.sync = s.sync
     LEFT JOIN path_activities AS target ON target.turn = n.target_turn
 ),
--- A target did not wait for the source if it continued 100 us or more before the source ended.
--- Clocks do not disagree that much.
+-- A target that continued 100 us or more before the source ended did not wait for the source. The
+-- clocks of host and device do not disagree that much.
 told AS (
     SELECT source_id, target_id, is_of_host
     FROM answers
     WHERE late_ns < 100000
 ),
--- The waiting calls for which no cuda_sync row gives an activity. Such a call waits for the
--- activity that ended last during the call, if this activity had been launched before the call.
+-- One row per waiting call for which no cuda_sync row gives an activity. The query assumes that the
+-- call waits for the activity that ended last during the call, if this activity had been launched
+-- before the call.
 untold AS (
     SELECT event_id, start_ns, end_ns
     FROM path_spans

@@ -2,8 +2,10 @@
 --
 -- Edges of waiting host calls (path_waits) are here, too.
 --
--- An activity can wait for its launch, for the previous activity on its stream, and for what its
--- stream was made to wait for. The last of these to come is its reason.
+-- An activity can wait for three things. The last of them to come is its reason:
+--   * its launch
+--   * the previous activity on its stream
+--   * activities for which its stream was made to wait (path_waits)
 --
 --     launch                [c)
 --     stream     [=== b ===)       [== c ==)
@@ -13,13 +15,16 @@
 -- In the second case, c has the delay since the end of b.
 --
 -- Special cases:
---   * If the previous activity belongs to an earlier window, the reason is outside this window.
---   * A delay of 100 us or more, counted from the reason and from the end of the launch, has
---     another reason. Traces rarely record which stream waits for which. So the reason is the
---     activity that ended last on any stream of the device, if it ended during the delay.
+--   * If the reason is a previous activity of an earlier window, the edge has no source in this
+--     window.
+--   * If an activity begins 100 us or more after its reason and after the end of its launch, the
+--     query looks for another reason, because traces rarely record which stream waits for which.
+--     The new reason is the activity that ended last on any stream of the device, if it ended
+--     during the delay.
 --   * In a CUDA graph, which is launched as a whole, the reason is the activity of this graph that
 --     ended last, if it ended during the delay. The delay may have any length.
---   * A delay of 1.5 ms or more does not count as a delay of launch or stream, and takes no time.
+--   * A delay of 1.5 ms or more does not count as a delay of launch or stream. Its edge is a
+--     `dependency`, which takes no time.
 --
 -- If the launch or the previous activity is not the reason, its edge is an `order`, which is on no
 -- rank's path. `why` is what makes the activity wait: launch or stream.
@@ -30,9 +35,9 @@ nodes AS (
     FROM path_nodes
     GROUP BY event_id
 ),
--- For each activity, the activity that ended last before its start: on its device (on_device), and
--- in its launch of a graph (in_graph). Activities of length zero do not count, because the activity
--- itself could be one.
+-- moments and ended find, for each activity, which activity ended last before its start: on its
+-- device (on_device), and in its launch of a graph (in_graph). Activities of length zero do not
+-- count, because an activity of length zero would find itself.
 moments AS (
     SELECT device, stream, launch_id, is_of_graph, end_ns AS at_ns, 0 AS phase, event_id
     FROM path_activities

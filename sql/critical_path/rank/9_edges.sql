@@ -1,30 +1,34 @@
--- One row per edge of the window, with what bounds its time, and the delay of the target.
+-- One row per edge of the window: its two nodes (source and target), its time, what bounds this
+-- time (bound_by), and the delay from source to target (delay_ns).
 --
--- A node comes after everything that it waits for, and after the remaining delay of each edge:
+-- A target comes when the delays of all edges that lead to it are over:
 --
 --     target = the latest of (source + delay) over its edges
 --
--- This holds exactly for the recorded times. With other delays, the formula gives the times that
--- would result.
+-- The formula holds exactly for the recorded times. With the delays of a what-if, it gives the
+-- times that would result.
 --
--- The usual delay is a median. There are two kinds:
---   * from launches to activities that waited for nothing else
---   * from an activity to the next one on its stream, if that had been launched long before
+-- There are two usual delays. Both are medians over the window:
+--   * after a launch: from the launch to an activity that waited for nothing else
+--   * after an activity: from its end to the start of the next activity on its stream, if the next
+--     activity had been launched long before
 --
--- The delays of a target's edges are:
---   * An edge from outside the window gets the whole delay. The target keeps its recorded time.
---   * If there is no such edge, the edge from the source that was expected last gets the whole
---     delay. This source has the latest sum of its time and the usual delay.
---   * The other sources had time to spare. The trace does not record how late they could have come.
---     An edge from one of them with a `why` gets the usual delay, or the time to the target if that
---     time is shorter. An edge without a `why` gets the time from the latest source to the target.
+-- The trace records only when the target came. So the edges to a target share the delay by these
+-- rules:
+--   * An edge from outside the window gets the whole time from source to target. So the target
+--     keeps its recorded time.
+--   * If no edge comes from outside, one edge gets the whole time from source to target: the edge
+--     with the latest sum of source and usual delay.
+--   * Each other edge with a `why` gets the usual delay, or the time from source to target if that
+--     time is shorter.
+--   * Each other edge without a `why` gets the time from the latest source to the target.
 --
 --     host     [launch]                        [launch]
 --     stream        [a ===============)[b ==)       [c ==)
 --
--- In the drawing, the usual delay after a launch is 5, as before c. The usual delay after an
--- activity is 1, as from a to b. The launch of b came long before and is not drawn. The edge from
--- that launch to b gets 5.
+-- In the drawing, a character is a unit of time. The usual delay after a launch is 5, as before c.
+-- The usual delay after an activity is 1, as from a to b. The launch of b came long before and is
+-- not drawn. The edge from b's launch to b gets the usual delay, 5.
 CREATE OR REPLACE TEMP TABLE path_edge_rows AS
 WITH
 edges AS (

@@ -1,9 +1,9 @@
 -- Collectives and messages move no slower than the median of those alike.
 --
--- Collectives or messages are alike if name, format, numbers of elements and group size are equal.
--- Those of all jobs in the archive are compared by their transfers. A transfer is the time that is
--- left when the last member has come. If not all members are in the graph, a rank keeps the time
--- that it waited.
+-- The scenario compares the transfer time of each collective or message with usual_transfers: the
+-- median transfer time of the same kind in all jobs of the archive. The kind is name, dtype,
+-- numbers of elements and number of members. A longer transfer is shortened to the median. The time
+-- that a rank waited for the last member does not change.
 SELECT e.number, e.delay_ns - (m.transfer_ns - u.transfer_ns) AS delay_ns
 FROM job_edges AS e
 JOIN job_members AS m ON m.rank = e.rank AND m.event_id = e.event_id

@@ -1,9 +1,12 @@
 -- What has this name, or is bound by it, takes so many times less.
 --
--- The name (what_if_subject) is a value of bound_by, or the name or short name of a kernel,
--- operator, call or annotation. Of an operator or annotation, only the self time changes. Of a
--- collective or message, only the transfer changes: the ranks still wait until the last rank has
--- come.
+-- In this scenario, the user chooses a name (what_if_subject) and a factor (what_if_factor). The
+-- time of each edge with this name is divided by the factor. The name is one of these:
+--   * a value of bound_by
+--   * the name or short name of a kernel, operator, call or annotation
+--
+-- If the name is an operator or annotation, only its self time changes. If the name is a collective
+-- or message, only the transfer time changes: the ranks still wait until the last rank has come.
 WITH
 named AS (
     SELECT

@@ -1,8 +1,10 @@
 -- A rank's operators, calls and kernels take what those of the same name take on the median rank.
 --
--- Each name is compared by the mean delay of its edges. Only names with a longer mean on this rank
--- change. The time between the rank's operators changes in the same way. Communication does not
--- change.
+-- In this scenario, one rank (what_if_rank) changes. For each name, the query computes the mean
+-- delay of its edges on each rank, and the median of these means. If the mean of what_if_rank is
+-- longer than the median, its edges with this name are shortened in proportion. The time between
+-- the rank's operators changes in the same way, as if it had a name of its own. Communication does
+-- not change.
 WITH
 own_work AS (
     SELECT number, rank, coalesce(name, '') AS name, delay_ns

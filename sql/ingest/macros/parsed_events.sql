@@ -1,10 +1,11 @@
 -- One row per event of one piece of a trace: a file holding a JSON array cut from traceEvents.
 --
 -- `columns` lists every key that an event may have. DuckDB takes longer to skip a key that is not
--- listed than to read one that is.
+-- listed than to read a key that is listed.
 --
--- The macros events_of_numbers and events_of_text use these rows. Their column `problem` says why
--- an event cannot be used (NULL: it can). Rows with a problem go to quarantine, never into events.
+-- The macros events_of_numbers and events_of_text turn these rows into rows of `events`. In both
+-- macros, the column `problem` says why an event cannot be used (NULL: it can be used). Rows with a
+-- problem go to the quarantine, never into `events`.
 CREATE OR REPLACE MACRO json_events(piece) AS TABLE
 SELECT *
 FROM read_json(
@@ -20,7 +21,8 @@ FROM read_json(
     }
 );
 
--- Returns json_events with times as text: a double would round them, or they are not numbers.
+-- Returns json_events with times as text. It is for traces whose times a double would round, and
+-- for times that are not JSON numbers.
 CREATE OR REPLACE MACRO json_events_as_text(piece) AS TABLE
 SELECT *
 FROM read_json(
@@ -49,7 +51,7 @@ CASE
 END;
 
 -- Converts microseconds in a text to nanoseconds. This macro checks no limits, because time stamps
--- and durations have different ones.
+-- and durations have different limits.
 CREATE OR REPLACE MACRO nanoseconds_of_text(us) AS
 TRY_CAST(TRY_CAST(us AS DECIMAL(38, 12)) * 1000 AS BIGINT);
 
@@ -67,7 +69,8 @@ CASE
     ELSE us[2:]
 END;
 
--- Turns arguments with the names `ts` and `dur`, which ingest has quoted, into numbers again.
+-- Returns `args` in which arguments named `ts` or `dur`, which ingest has quoted, are numbers
+-- again.
 CREATE OR REPLACE MACRO unquoted_arguments(args) AS
 CASE
     WHEN contains(args, '"=')
@@ -85,8 +88,9 @@ CASE
     ELSE 'OBJECT'
 END;
 
--- Why an event cannot be used; NULL if it can. All events except metadata need a time stamp.
--- A span also needs a believable duration. The profiler's own limit is seven days.
+-- Why an event cannot be used; NULL if it can be used. All events except metadata need a time
+-- stamp. A span also needs a duration from 0 to seven days. The profiler has the same limit of
+-- seven days.
 CREATE OR REPLACE MACRO event_problem(ph, ts_ns, dur_us, duration_ns) AS
 CASE
     WHEN ph IS NULL THEN 'not an event: no "ph"'
@@ -100,10 +104,9 @@ CASE
 END;
 
 -- The columns of `events` except event_id, with times still relative to the trace's base.
--- `stamp_ns` is the time stamp of an event of any phase. `problem` says why an event cannot be
--- used.
+-- `relation`: rows with the columns of json_events, and with ts_ns, dur_us and duration_ns.
 --
--- `relation` has the columns of json_events, and ts_ns, dur_us and duration_ns.
+-- `stamp_ns` is the time stamp, also for metadata, where start_ns is NULL.
 CREATE OR REPLACE MACRO events_of(relation) AS TABLE
 WITH
 with_ids AS (
@@ -161,6 +164,7 @@ SELECT
     event_problem(ph, ts_ns, dur_us, duration_ns) AS problem
 FROM with_ids;
 
+-- The rows of events_of for a piece whose times are read as numbers.
 CREATE OR REPLACE MACRO events_of_numbers(piece) AS TABLE
 WITH
 in_nanoseconds AS (
@@ -174,6 +178,9 @@ in_nanoseconds AS (
 SELECT *
 FROM events_of(in_nanoseconds);
 
+-- The rows of events_of for a piece whose times are read as text.
+--
+-- `unpadded`: whether the fractions of times are not padded, as in unquoted_time.
 CREATE OR REPLACE MACRO events_of_text(piece, unpadded) AS TABLE
 WITH
 unquoted AS (

@@ -24,14 +24,15 @@ json_transform(
 -- The JSON text of a value; NULL if the value is missing or null.
 CREATE OR REPLACE MACRO json_text(value) AS CAST(nullif(value, 'null') AS VARCHAR);
 
--- The keys and attributes that have columns.
+-- The keys and attributes of a node that nodes_of reads into columns of their own.
 CREATE OR REPLACE MACRO known_node_keys() AS [
     'id', 'name', 'parent', 'ctrl_deps', 'rf_id', 'seq_id', 'scope', 'tid', 'fw_tid', 'fw_parent',
     'op_schema', 'kernel_backend', 'kernel_file', 'inputs', 'input_shapes', 'input_types',
     'input_strides', 'outputs', 'output_shapes', 'output_types', 'output_strides', 'attrs'
 ];
 
--- All other keys and attributes of a node, as one object; NULL if there are none.
+-- The keys and attributes of a node that are not in known_node_keys, as one JSON object. NULL if
+-- there are none.
 CREATE OR REPLACE MACRO other_attributes(json, keys, attrs) AS
 nullif(
     json_merge_patch(
@@ -115,7 +116,7 @@ with_attributes AS (
 )
 SELECT
     node_id,
-    -- The root is its own parent.
+    -- In an execution trace, the root node is its own parent. Here its parent_id is NULL.
     nullif(parent_id, node_id) AS parent_id,
     node.name AS name,
     nullif(whole_number(rf_id), 0) AS record_function_id,

@@ -10,7 +10,7 @@
 --
 -- If the query cannot use the sender's call, the output splits of the receiver's call count
 -- instead. If it cannot use the receiver's call either, the bytes from this sender to this receiver
--- are missing.
+-- are not counted.
 --
 -- The query leaves out all-to-alls with only one rank in the archive, and all-to-alls in groups
 -- whose ranks are unknown (`ranks` in process_groups is NULL).

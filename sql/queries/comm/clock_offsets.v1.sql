@@ -10,7 +10,7 @@
 --                           offset         offset       offset + drift
 --
 -- The offset is a median of these differences, and the drift is a median of slopes (Theil and Sen).
--- So a few outliers do not change the result: collectives that ranks leave at very different times.
+-- So a few collectives that ranks leave at very different times do not change the result.
 -- The drift is 0 if it cannot be distinguished from noise.
 --
 -- Collectives connect ranks, directly or through other ranks. In each set of connected ranks, the

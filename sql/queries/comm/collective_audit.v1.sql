@@ -4,8 +4,8 @@
 --
 --     missing_rank       the rank has a trace that covers the time of these
 --                        calls, but the trace does not have these calls
---     extra_call         only this rank has these calls; two or more ranks
---                        whose traces cover the time do not have them
+--     extra_call         only this rank has these calls, and two or more
+--                        ranks lack them, whose traces cover the time
 --     cut_by_window      the rank's recording began after these calls or
 --                        ended before them, or has no GPU activity
 --     other_name         the rank gives a name that differs from the name

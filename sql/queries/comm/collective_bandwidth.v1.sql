@@ -10,8 +10,9 @@
 --     reduce-scatter               input                  (n - 1) / n
 --     all-to-all, gather, scatter  larger of input        (n - 1) / n
 --                                  and output
---     all-to-all with known        bytes that leave or    1
---     splits                       enter the busiest rank
+--     all-to-all with known        largest number of      1
+--     splits                       bytes that a rank
+--                                  sends or receives
 --     broadcast, reduce            input                  1
 --     send and receive (`send`)    the message            1
 --

@@ -48,7 +48,7 @@
 --   aligned_wait_ns   BIGINT   ns     time from the member's start to the last member's start, on
 --                                     aligned clocks; NULL if not all members' clocks are aligned
 --   exposed_wait_ns   BIGINT   ns     part of wait_ns without computation on the device; NULL if
---                                     not known, in archives of earlier versions
+--                                     an earlier version of hta_sql wrote the archive
 --   is_last           BOOLEAN  -      whether the member came last; NULL if a root may finish early
 --                                     and not all members' clocks are aligned
 -- check: wait_ns BETWEEN 0 AND dur_ns

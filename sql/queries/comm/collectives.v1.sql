@@ -8,7 +8,7 @@
 --   * seq: by the profiler's `Seq`, if not all calls of the group have a `Comms Id` but all have a
 --     `Seq`.
 --   * order: by the order of the group's calls, in all other cases. This pairing is reliable if
---     no rank lacks calls, or if the missing calls of each rank are one sequence without a gap.
+--     no rank lacks calls, or if each rank lacks only calls that follow one another.
 --
 -- All members of an all-reduce, all-gather, reduce-scatter, all-to-all or barrier leave it
 -- together:
@@ -51,9 +51,10 @@
 --                                         outside steps
 --   dtype               VARCHAR    -      data type, as PyTorch names it
 --   bytes               BIGINT     bytes  size of the message: the larger of a rank's input and
---                                         output; for an all-to-all with splits, the bytes that
---                                         leave or enter the busiest rank; NULL for a barrier, and
---                                         if the data type or the number of elements is not known
+--                                         output; for an all-to-all with splits, the largest number
+--                                         of bytes that a rank sends or receives; NULL for a
+--                                         barrier, and if the data type or the number of elements
+--                                         is not known
 --   start_ns            BIGINT     ns     first member's start on the reference rank's clock; NULL
 --                                         if no member's clock is aligned
 --   end_ns              BIGINT     ns     last member's end on the reference rank's clock; NULL if

@@ -8,8 +8,8 @@
 -- Times are converted to the clock of the rank's reference rank, as in clock_offsets. If a rank's
 -- clock is not aligned, its times stay on its own clock.
 --
--- Each rank with selected activities has one row per bucket and kind. The kinds are all kinds of
--- the job's selected activities, and `busy`. Rows whose busy time is 0 are included.
+-- Each rank with selected activities has one row per bucket for `busy`, and one row per bucket for
+-- each kind of activity in the job, even if its busy time is 0.
 --
 -- since: 0.1
 -- grain: job, rank, kind, bucket

@@ -35,7 +35,7 @@
 --                                  arrival of the peer
 --   wait_ns        BIGINT   ns     sum of the waits of all other ranks for these arrivals
 --   lost_gpu_ns    BIGINT   ns     part of wait_ns without computation on the waiting ranks'
---                                  devices; NULL if not known, in archives of earlier versions
+--                                  devices; NULL in archives that an earlier hta_sql wrote
 --   lost_gpu_frac  DOUBLE   0-1    lost_gpu_ns / sum of the spans of all ranks of the job. A rank's
 --                                  span lasts from the start of its first activity to the end of
 --                                  its last, even if only_steps is given

@@ -48,7 +48,7 @@
 --   send_wait_ns        BIGINT   ns     time that the sender waited for the receiver
 --   recv_wait_ns        BIGINT   ns     time that the receiver waited for the sender
 --   bubble_ns           BIGINT   ns     part of recv_wait_ns without computation on the receiver's
---                                       device; NULL if not known, in archives of earlier versions
+--                                       device; NULL in archives that an earlier hta_sql wrote
 --   busbw_gbps          DOUBLE   GB/s   bytes / transfer_ns
 --   paired_by           VARCHAR  -      comms_id, seq or order
 -- check: src_rank <> dst_rank

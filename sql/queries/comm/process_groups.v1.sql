@@ -15,7 +15,8 @@
 --     4  world size             all ranks of the job; only if the list has
 --                               no rank and the group is as large as the job
 --
--- `role` comes from the first source in the next list that gives a role. `evidence` is the reason:
+-- `role` comes from one of three sources: the first of them that gives a role. `evidence` is the
+-- reason:
 --
 --     1  description  the description contains one of these words:
 --                     tensor: tp, tensor, mp

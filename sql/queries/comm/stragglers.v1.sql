@@ -27,7 +27,7 @@
 -- matter.
 --
 -- HTA's get_potential_stragglers uses another method:
---   * It chooses the long NCCL kernel whose duration differs most between ranks. It then picks the
+--   * It chooses the NCCL kernel whose duration differs most between ranks. It then picks the
 --     num_candidates ranks on which this kernel starts last, even if no rank waits for them.
 --   * It recognises NCCL kernels by the names that they had before 2023. With newer names, it
 --     finds none of them and fails.
@@ -42,22 +42,23 @@
 --                                           the delay themselves, then the other ranks, both with
 --                                           the highest score first
 --   collective_count        BIGINT   count  collectives of these kinds that the rank took part in
---   last_count              BIGINT   count  collectives to which the rank came last and for which
+--   last_count              BIGINT   count  collectives to which the rank came last, while
 --                                           other ranks waited
 --   last_frac               DOUBLE   0-1    last_count / collective_count
 --   z_score                 DOUBLE   -      standard deviations by which last_count exceeds chance
 --   caused_wait_ns          BIGINT   ns     sum of the other ranks' waits for this rank
 --   caused_exposed_wait_ns  BIGINT   ns     part of caused_wait_ns without computation on the
---                                           waiting ranks' devices; NULL if not known, in archives
---                                           of earlier versions
+--                                           waiting ranks' devices; NULL in archives that an
+--                                           earlier hta_sql wrote
 --   delay_ns                BIGINT   ns     delay that the rank caused: in each collective to which
 --                                           it came last, the mean wait of the other ranks; added
 --                                           up over these collectives
 --   wait_ns                 BIGINT   ns     the rank's own waits for other ranks, in all
 --                                           collectives and messages that count
---   own_delay_ns            BIGINT   ns     sum of delay_ns - wait_ns over the steps in which this
---                                           difference is positive; time outside steps counts as
---                                           one step
+--   own_delay_ns            BIGINT   ns     delay that does not come from waits: in each step, the
+--                                           step's delay_ns minus its wait_ns, or 0 if this is
+--                                           negative; added up over steps. Time outside steps
+--                                           counts as one step
 --   score                   DOUBLE   -      share of the other ranks' time in which they wait for
 --                                           this rank and do not compute, as above; NULL if
 --                                           caused_exposed_wait_ns is NULL

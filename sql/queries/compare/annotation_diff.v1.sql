@@ -38,8 +38,8 @@
 -- grain: name
 -- returns:
 --   name                     VARCHAR  -      name of the annotation
---   base_count               BIGINT   count  times that the stage is entered in the base
---   test_count               BIGINT   count  times that the stage is entered in the test
+--   base_count               BIGINT   count  how often the stage is entered in the base
+--   test_count               BIGINT   count  how often the stage is entered in the test
 --   diff_count               BIGINT   count  test_count - base_count
 --   base_total_ns            BIGINT   ns     sum of the durations in the base
 --   test_total_ns            BIGINT   ns     sum of the durations in the test

@@ -22,9 +22,9 @@
 -- calls with recorded shapes have a match. If only a few operators run on other shapes, diff_causes
 -- reports them as causes.
 --
--- If a side does not record a value, the value is NULL and the effect is none. Recording Python
--- stacks slows the host. If steps are selected, only `steps`, `shapes` and `stacks` cover just
--- these steps. The other values cover whole traces.
+-- If a side does not record gpu or world_size, the value is NULL and the effect is none. Recording
+-- Python stacks slows the host. If steps are selected, only `steps`, `shapes` and `stacks` cover
+-- just these steps. The other values cover whole traces.
 --
 -- since: 0.1
 -- grain: name

@@ -24,8 +24,8 @@
 --
 -- An operator's caller is the operator around it. If a backward operator has no operator around it,
 -- its caller is its forward operator. The backward pass of a new operator is therefore part of the
--- new operator. Operators of one name are compared separately for each name of the caller and
--- of the caller's caller. A kernel launched outside operators is compared
+-- new operator. Operators are compared if three names are equal: their own, that of the caller, and
+-- that of the caller's caller. A kernel launched outside operators is compared
 -- by its own name. If its number of calls changes, `cause` is kernels and `name` is the kernel's
 -- name. If one side has no recorded shapes, all calls count as calls on the same shapes.
 --
@@ -42,8 +42,8 @@
 -- difference has to exceed the noise of the steps, which is measured as in step_diff. A change of
 -- `calls` (calls per call of the caller) is a cause only if the calls per step change too.
 --
--- The other causes are compared by the duration per call. A duration has to change by more than
--- the noise of the steps, and by at least both of these limits:
+-- The other causes are compared by the duration per call. A duration has to change by at least both
+-- of these limits:
 --
 --     cause                    diff_ratio  |diff_per_step_ns|
 --     kernel_time, transfer    3 %         0.1 % of the base's mean step
@@ -54,22 +54,23 @@
 -- no cause. If the base has no steps, host_time and data_loading are not reported, and kernel_time
 -- and transfer have only the limit of 3 %.
 --
+-- For host_time and data_loading, the change also has to exceed the noise of the steps.
+--
 -- For kernel_time and transfer, the change also has to exceed the noise of single calls: how much
--- the durations of calls vary on each side. If the change does not exceed the noise of the steps, a
--- second test can still find it. The second test compares a kernel with all kernels, or a transfer
--- with all transfers:
+-- the durations of calls vary on each side. In addition, it has to exceed the noise of the steps,
+-- or to pass this test, which compares a kernel with all kernels, or a transfer with all transfers:
 --
 --     ratio     duration per call in the test / duration per call in the base
 --     relative  ratio / median ratio of all kernels, or of all transfers
 --
 -- For example, if a kernel takes 10 % longer and the median kernel takes 4 % longer, relative is
--- 1.10 / 1.04 = 1.058. A change passes the second test if all three hold:
+-- 1.10 / 1.04 = 1.058. A change passes this test if all three hold:
 --   * |ratio - 1| exceeds the noise of single calls.
 --   * |relative - 1| exceeds the noise of single calls.
 --   * |relative - 1| exceeds the noise of `relative` from step to step. With one step on each side,
 --     this condition does not apply.
 --
--- The second test finds a change even if all kernels vary together from step to step.
+-- This test finds a change even if all kernels vary together from step to step.
 --
 -- The times of a row are GPU time or host time:
 --   * host_time and data_loading: host time

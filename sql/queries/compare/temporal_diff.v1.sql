@@ -38,8 +38,8 @@
 --   base_mean_ns      BIGINT   ns     mean per device of the base; NULL if base_count is 0
 --   test_mean_ns      BIGINT   ns     mean per device of the test; NULL if test_count is 0
 --   diff_mean_ns      BIGINT   ns     test_mean_ns - base_mean_ns; NULL if either is NULL
---   base_frac         DOUBLE   0-1    base_total_ns / base_total_ns of the metric span
---   test_frac         DOUBLE   0-1    test_total_ns / test_total_ns of the metric span
+--   base_frac         DOUBLE   0-1    base_total_ns of this metric / base_total_ns of `span`
+--   test_frac         DOUBLE   0-1    test_total_ns of this metric / test_total_ns of `span`
 --   base_per_step_ns  BIGINT   ns     base_total_ns, per step and rank
 --   test_per_step_ns  BIGINT   ns     test_total_ns, per step and rank
 --   diff_per_step_ns  BIGINT   ns     test_per_step_ns - base_per_step_ns

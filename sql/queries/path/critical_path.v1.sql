@@ -12,8 +12,7 @@
 --     stream                  [===== gemm =====)   [=== copy ===)
 --     path    aaaaaaaaaabbbbbbccccccccccccccccccdddeeeeeeeeeeeeeessssssssff
 --
---     a, c, e, f  operator (aten::mm, aten::item, and the activities gemm
---                 and copy)
+--     a, c, e, f  operator (a aten::mm, c gemm, e copy, f aten::item)
 --     b           kernel_launch_delay
 --     d           kernel_kernel_delay
 --     s           sync_dependency
@@ -48,8 +47,8 @@
 --   * An activity could begin when all of these have ended: its launch, the activity before it on
 --     its stream, and its recorded waits. If it begins 100 us later or more, it waits for the
 --     activity that ended last on the device during this delay.
---   * In a CUDA graph launch, an activity waits only for activities of the same launch: for the
---     activity that ended last during its delay. The delay can be shorter than 100 us.
+--   * In a CUDA graph launch, an activity waits for one activity of the same launch: the one that
+--     ended last during this delay. Here, the delay can be shorter than 100 us.
 --
 -- HTA's critical_path_analysis gives edges the same times, but HTA's graph has only one activity
 -- per CUDA graph launch. HTA connects the autograd thread and the training thread only if one

@@ -8,8 +8,9 @@
 -- collectives that all members leave together.
 --
 -- The path is found backwards in time, from the end of the window. If a node waited for several
--- nodes, the path goes back to the node for which time + delay is largest (see what_if).
--- Where a rank waits for another rank, the path therefore runs on the rank that came last:
+-- nodes, the path goes back to the node whose time plus the delay after it is largest (see
+-- what_if). Where a rank waits for another rank, the path therefore runs on the rank that came
+-- last:
 --
 --     rank 0   [= forward =)[====== all_reduce ======)[= optimizer =)
 --     rank 1   [======= forward =======)[ all_reduce )[= optimizer =)

@@ -21,10 +21,10 @@
 --     launch_overhead_gone     launch calls take no time, and activities can
 --                              begin as soon as their launch begins
 --     data_loading_gone        data loading takes no time
---     rank_as_median           the slowest rank works no slower than the
---                              median rank; the slowest rank is the one with
---                              the most time on the job's path, without
---                              communication
+--     rank_as_median           on the slowest rank, no operator, call or
+--                              kernel takes longer than on the median rank;
+--                              the slowest rank has the most time on the
+--                              job's path, without communication
 --     faster                   the subject takes 1/`factor` of its time; the
 --                              subjects are the names given by `--faster`,
 --                              and (with factor 2) the three kernels with the
@@ -34,10 +34,10 @@
 -- same work in the same order, with the same dependencies as in the trace.
 --
 -- If a node waits for several nodes, the trace shows the delay only for the node that came last.
--- For each other node, the query assumes one of these delays, or the recorded time from that node
--- to the waiting node if this time is shorter:
+-- The delays of the other nodes are assumed to be:
 --   * from a launch to its activity: the median launch delay
 --   * from the end of an activity to the next activity: the median kernel-kernel delay
+-- No assumed delay is longer than the recorded time between the two nodes.
 --
 -- step_ns and new_step_ns are the longer of two durations:
 --   * on the host: from the moment when all ranks have begun the window to the moment when all
@@ -56,7 +56,7 @@
 --   path_window  VARCHAR  -      window of the job: `step N`, `NAME #INSTANCE` or `trace`
 --   scenario     VARCHAR  -      name of the scenario, as above
 --   subject      VARCHAR  -      name or rank that the scenario changes; NULL if it changes all
---   factor       DOUBLE   -      how many times faster the subject is; NULL unless scenario is
+--   factor       DOUBLE   -      how many times faster the subject is; NULL unless `scenario` is
 --                                faster
 --   step_ns      BIGINT   ns     duration of the window as recorded
 --   new_step_ns  BIGINT   ns     duration of the window in the scenario

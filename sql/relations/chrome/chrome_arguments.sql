@@ -2,8 +2,8 @@
 -- JSON object.
 
 -- Adds `more_members` to the front of the arguments. `more_members` is the text between the braces
--- of a JSON object; NULL adds nothing. If `arguments` is not an object, it becomes the member
--- `args`.
+-- of a JSON object; NULL adds nothing. If `arguments` is not an object, `arguments` becomes the
+-- member `args` of a new object.
 CREATE OR REPLACE MACRO with_members(arguments, more_members) AS
 CASE
     WHEN more_members IS NULL THEN arguments
@@ -14,8 +14,9 @@ CASE
     ELSE '{' || more_members || ',"args":' || arguments || '}'
 END;
 
--- Appends `digits`, which stand for a rank, to the ids that link events within a rank. So the ids
--- do not link to events of another rank. Ids of 0 or less link nothing and stay as they are.
+-- Appends `digits`, a number that stands for the rank, to each id that links events of one rank,
+-- such as `correlation`. So events of two ranks never have an id in common. An id of 0 or less
+-- links no events and does not change.
 CREATE OR REPLACE MACRO ids_of_rank(arguments, digits) AS
 regexp_replace(
     arguments,

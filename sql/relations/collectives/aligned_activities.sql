@@ -1,6 +1,6 @@
 -- One row per GPU activity, with its times on the reference rank's clock.
 --
--- `clocks`: rows of aligned_clocks
+-- `clocks`: rows of aligned_clocks, which defines the reference rank
 -- `jobs`, `ranks`, `steps`: the jobs, ranks and steps of the activities (NULL: all)
 --
 -- Returns job, rank, kind, start_ns and end_ns. If a rank's clock is not known, start_ns and end_ns

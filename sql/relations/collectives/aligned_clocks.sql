@@ -1,30 +1,33 @@
--- One row per rank of `members`: how its clock differs from the clock of its reference rank.
+-- One row per rank of `members`: how the rank's clock differs from the clock of a reference rank.
 --
--- `members`: rows of paired_members
+-- `members`: rows of paired_members: one per rank's call of a collective or message
 --
--- Returns job, rank, and
+-- A tie is a row of clock_ties: the difference between the clocks of two ranks. A path of ties
+-- leads from the reference rank to each other rank, over as few ties as possible. Each rank's clock
+-- follows from the clock of the previous rank on its path. If several paths are equally short, the
+-- path with the least residual_ns counts.
 --
---     reference_rank  the lowest rank that collectives tie to this rank, directly or through other
+-- Returns job, rank, and these columns, which are NULL for a rank that has no ties:
+--
+--     reference_rank  the lowest rank that ties connect with this rank, directly or through other
 --                     ranks; the rank itself if it is the lowest
 --     local_ns        an instant on the rank's own clock
 --     reference_ns    the same instant on the reference rank's clock
 --     gain            the time that the rank's clock gains on the reference rank's clock, divided
 --                     by the time that passes on the rank's clock
---     residual_ns     sum of the errors of the ties on the path (see below)
---     anchor_count    number of collectives of the last tie on the path; 0 for the reference rank
+--     residual_ns     sum of the errors of the ties on the path
+--     anchor_count    number of collectives from which the last tie on the path is computed; 0 for
+--                     the reference rank
 --
--- The error of a tie is the 95th percentile of what its fit leaves at the ends of collectives,
--- times 1 + 3 / sqrt(anchor_count). The factor allows for few collectives. If a tie has fewer than
--- 3 collectives, the shortest transfer_ns is added to its error.
+-- The error of a tie is computed from the collectives of the tie. For each collective, the tie
+-- predicts when the collective ends on one rank, given its end on the other rank. The error is the
+-- 95th percentile of the differences between predicted and recorded ends, times
+-- 1 + 3 / sqrt(anchor_count). The factor allows for few collectives. If a tie has fewer than 3 collectives,
+-- the shortest transfer_ns of these collectives is added to the error.
 --
--- These columns are NULL for a rank that has no ties. This call converts an instant of the rank's
--- clock to the reference rank's clock:
+-- This call converts an instant of the rank's clock to the reference rank's clock:
 --
 --     aligned_ns(at_ns, local_ns, reference_ns, gain)
---
--- clock_ties says which ranks are tied. A path leads from the reference rank to each rank, over as
--- few ties as possible. Each rank's clock follows from the clock of the previous rank on its path.
--- If several paths are equally short, the path with the least residual_ns counts.
 --
 -- reads: clock_ties
 CREATE OR REPLACE MACRO aligned_clocks(members) AS TABLE

@@ -1,12 +1,17 @@
--- One row per late arrival in a chain. A chain leads from a late rank to the rank for which this
--- late rank itself waited earlier, and so on.
+-- One row per chain and late arrival in the chain. A chain leads back in time: from a late rank to
+-- the rank for which this late rank itself waited earlier, and so on.
 --
 -- `direct`: late arrivals, at most one per collective. Needs late_id, job, collective_id, next_id
 --
 -- next_id is the collective_id of the earlier collective in which the late rank waited. next_id is
--- NULL if the rank did not wait. Returns job, chain_id (the collective_id of the chain's first
--- arrival), hop (from 0), the late_id of the arrival, and is_root (true for the last arrival of the
--- chain). A chain ends at the first arrival for which one of these holds:
+-- NULL if the late rank did not wait. Returns job, and
+--
+--     chain_id  collective_id of the chain's first arrival
+--     hop       position of the arrival in the chain, from 0
+--     late_id   late_id of the arrival
+--     is_root   true for the last arrival of the chain
+--
+-- A chain ends at the first arrival for which one of these holds:
 --   * The late rank did not wait.
 --   * `direct` has no late arrival at the collective in which the late rank waited.
 --   * hop is 16.

@@ -1,14 +1,15 @@
--- How many bytes a link carries in a collective, divided by the bytes of the message: one row per
--- operation.
+-- One row per operation: how many bytes a link carries in a collective, divided by the collective's
+-- size in bytes.
 --
--- The message is the larger one of a rank's input and output. In a group of n ranks, the factor is
+-- The size is the larger one of a rank's input and output. A rank's own share is the part of the
+-- data that the rank does not send. In a group of n ranks, the factor is
 --
 --     passes * (n - 1) / n    if each rank keeps its own share
 --     passes                  if not
 --
 -- Bandwidth times this factor is the bus bandwidth. The bus bandwidth can be compared with a link's
--- speed, for any collective and any n. The factors are those of a ring. If switches reduce (NVLS,
--- SHARP), the bus bandwidth can exceed a link's speed.
+-- speed, for any collective and any n. The factors assume that the ranks form a ring. If switches
+-- reduce the data (NVLS, SHARP), the bus bandwidth can exceed a link's speed.
 --
 -- To change a factor or add an operation, replace this view by one with the same columns.
 CREATE OR REPLACE VIEW bus_factors AS

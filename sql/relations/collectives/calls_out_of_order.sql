@@ -1,16 +1,22 @@
--- One row per call that a rank began after another call with a higher Seq of the same lane.
+-- One row per call that a rank began after another call of the same lane with a higher seq.
 --
--- `members`: rows of paired_members
+-- `members`: rows of paired_members: one per rank's call of a collective or message
 -- `placed`: rows of placed_collectives
 --
--- Returns job, lane, rank, reason (out_of_order), place, collective_id and detail. The macro tests
--- only calls that have a Seq and are paired by comms_id or seq. If the Seq of a call differs from
--- the least Seq of its collective, the call has no row.
+-- The collectives of a process group are a lane. The messages from one sender to one receiver in a
+-- group are a lane. The column seq is the `Seq` of the trace: the number that PyTorch gives the
+-- call in its process group.
+--
+-- Returns job, lane, rank, reason (out_of_order), place, collective_id and detail. place is as in
+-- placed_collectives. A call can have a row only if all of these hold:
+--   * The call has a seq, and belongs to a collective or message.
+--   * paired_by is comms_id or seq.
+--   * The call's seq is the least seq among the calls of its collective or message.
 CREATE OR REPLACE MACRO calls_out_of_order(members, placed) AS TABLE
 WITH
--- The lanes in which a rank may have begun calls in an order that differs from the order of their
--- Seq. A lane is left out if two conditions hold:
---   * In each collective, all members have the same Seq.
+-- The lanes in which a rank may have begun calls in another order than the order of seq. A lane is
+-- left out if two conditions hold:
+--   * In each collective, all members have the same seq.
 --   * All members of a collective have begun before the first member of the next collective begins.
 entangled AS MATERIALIZED (
     SELECT lane

@@ -1,16 +1,19 @@
--- How the clocks of two tied ranks differ: one row per pair of tied ranks, direction and shared
--- group.
+-- One row per pair of tied ranks, direction and shared group: how the clocks of the two ranks
+-- differ.
 --
--- `members`: rows of paired_members
+-- `members`: rows of paired_members: one per rank's call of a collective or message
+--
+-- A tie is a pair of ranks of one process group: the hub and another member of the group. Ties are
+-- computed only from collectives that all members leave together. These are all-reduce, all-gather,
+-- reduce-scatter, all-to-all and barrier: a member leaves them only after the last member has
+-- entered.
 --
 -- Returns job, rank, other, local_ns, other_ns, gain, residual_ns and anchor_count. The columns
 -- have the meaning that they have in aligned_clocks, with `other` as the reference rank and
 -- other_ns as reference_ns.
 --
--- All members of an all-reduce, all-gather, reduce-scatter, all-to-all or barrier leave it
--- together, once the last member has entered it. The ends of these collectives tie the members'
--- clocks. In each group, the rank with the most of these collectives is the hub. The lowest of
--- several such ranks is the hub. Each other member is compared with the hub:
+-- In each group, the rank with the most of these collectives is the hub. If several ranks have the
+-- most, the lowest of them is the hub. Each other member is compared with the hub:
 --
 --     apart        end on the member minus end on the hub, for a list of at most 1000 collectives,
 --                  which are spread evenly
@@ -21,11 +24,12 @@
 --     local_ns     other_ns plus the median of `apart`, after the slope is subtracted from `apart`
 --     gain         slope / (1 + slope)
 --
--- In this list, `other` is the hub. The rows with the hub as `rank` swap local_ns and other_ns, and
--- their gain is -slope. The slope is 0 if one of these holds:
---   * The list has fewer than 8 collectives of both ranks.
+-- In these definitions, the member is `rank` and the hub is `other`. Each pair has a second row
+-- with the hub as `rank`: local_ns and other_ns are swapped, and gain is -slope. The slope is 0 if
+-- one of these holds:
+--   * The list has fewer than 8 collectives with calls of both ranks.
 --   * After the slope is subtracted, the interquartile range of `apart` is still half or more of
---     what it was.
+--     its earlier value.
 --   * The slope is 1 % or more. No clock drifts that fast, but ends in disorder can look like
 --     drift.
 -- A slope below 1 % also keeps the instants of a rank in order when they are converted.

@@ -1,12 +1,13 @@
 -- One row per member of a collective and kind of disagreement: the member's name, data type or size
--- differs from the one that most members give. For messages, only data types are compared.
+-- differs from the most frequent value among the members.
 --
--- `members`: rows of paired_members
+-- `members`: rows of paired_members: one per rank's call of a collective or message
 -- `placed`: rows of placed_collectives
 --
--- Returns job, lane, rank, reason, place, collective_id and detail. reason is other_name,
--- other_dtype or other_size. If several values are equally frequent, the macro assumes that most
--- members give the alphabetically first one.
+-- For messages, only data types are compared. Returns job, lane, rank, reason, place, collective_id
+-- and detail. lane and place are as in placed_collectives. reason is other_name, other_dtype or
+-- other_size. If several values are equally frequent, the alphabetically first one counts as the
+-- most frequent value.
 CREATE OR REPLACE MACRO disagreeing_calls(members, placed) AS TABLE
 WITH
 disagreeing AS MATERIALIZED (

@@ -1,12 +1,14 @@
--- One row per process group of a job, with a number in the job.
+-- One row per process group of a job, numbered within the job.
 --
 -- `jobs`: the jobs to look at (NULL: all)
 --
 -- Returns job, group_number, process_group, process_group_desc, group_size, ranks, ranks_source,
 -- ranks_text and is_ambiguous. group_size is member_total of known_groups. The other columns are as
--- in known_groups. If a group has several descriptions, each column has the least value, and
--- is_ambiguous is true if it is true for any of them. Archives store the result, so a change of
--- meaning needs a new version.
+-- in known_groups. If a group has several rows in known_groups, each column has the least value.
+-- Then is_ambiguous is true if it is true in one of these rows.
+--
+-- Archives store the rows of groups_v1. If a column gets another meaning, the macro needs a new
+-- version.
 --
 -- reads: call_kinds, known_groups
 CREATE OR REPLACE MACRO groups_v1(jobs := NULL) AS TABLE

@@ -1,5 +1,5 @@
--- One row per process group, as in groups_v1. Stored rows are read. The rows of jobs without a
--- stored result are computed.
+-- One row per process group, as in groups_v1. The macro reads the stored rows of groups_v1,
+-- and computes the rows of jobs without stored rows.
 --
 -- `jobs`: the jobs to look at (NULL: all)
 --

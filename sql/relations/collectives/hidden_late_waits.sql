@@ -1,11 +1,11 @@
 -- One row per late arrival: how much of the waits for the late rank is hidden by computation.
 --
 -- `late`: late arrivals. Needs late_id, job and collective_id
--- `members`: rows of paired_members
+-- `members`: rows of paired_members: one per rank's call of a collective or message
 -- `jobs`: the jobs of `members` (NULL: all)
 --
 -- Returns late_id and hidden_wait_ns. hidden_wait_ns is the sum over the waiting members of the
--- collective, in ns. It is NULL if the hidden part of one of these waits is not known.
+-- collective, in ns. hidden_wait_ns is NULL if the hidden part of one of these waits is not known.
 --
 -- reads: hidden_waits
 CREATE OR REPLACE MACRO hidden_late_waits(late, members, jobs) AS TABLE

@@ -1,4 +1,4 @@
--- One row per row of `waits`: how much of the wait is hidden by computation on the same device.
+-- One row per wait in `waits`: how much of the wait is hidden by computation on the same device.
 --
 -- `waits`: kernels as in gpu_activities. Each kernel waits for its first wait_ns. Needs job, rank,
 --          device, event_id, start_ns, dur_ns, wait_ns, computed_before_ns and hidden_ns
@@ -13,10 +13,11 @@
 --   * The kernel waits for all of its time or not at all.
 -- If hidden_ns is NULL, hidden_wait_ns is 0 if wait_ns is 0, else NULL.
 --
--- All other kernels are partly hidden. For these kernels, hidden_wait_ns is the time computed until
--- the end of the wait, minus the time computed until its start. computed_before_ns is the time
--- computed until the start. The time computed until the end follows from the computations that
--- began until then:
+-- All other kernels are partly hidden, and wait for a part of their time. The time computed until an
+-- instant is the time until then in which a computation runs on the device. For these kernels,
+-- hidden_wait_ns is the time computed until the end of the wait, minus the time computed until the
+-- start of the wait. The latter is computed_before_ns. The time computed until the end of the wait
+-- follows from the computations that began before the end of the wait:
 --
 --     end_ns   is the latest end of these computations
 --     idle_ns  is the time without any computation before the start of the last of these
@@ -28,8 +29,7 @@
 --                                |  24: idle_ns 5, end_ns 21; computed until then 21 - 5 = 16
 --
 -- The rows a and b are the computations of two streams of one device. The two instants are examples
--- of the end of a wait. The time computed until an instant is the lesser one of the instant and
--- end_ns, minus idle_ns.
+-- of the end of a wait. The time computed until an instant is least(instant, end_ns) - idle_ns.
 --
 -- The devices are placed end to end on one axis of time, as in busy_times. Each device covers the
 -- time from the first start of its partly hidden waits to their latest end. The device's part of

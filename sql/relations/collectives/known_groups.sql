@@ -33,20 +33,22 @@ FROM (
 -- Returns job, the four columns of the description, and
 --
 --     member_total  number of members: group_size if it is known, else the length of ranks
---     group_id      number of the group over all jobs. Descriptions have the same group_id if they
+--     group_id      number of the group, unique over all jobs. Descriptions have the same group_id if they
 --                   agree in job, process_group, group_size and ranks. If ranks is NULL, they have
 --                   to agree in ranks_text
 --     group_number  number of the group in its job, from 1, in order of names and members
 --     ranks         all members, in the group's order; NULL if they are not known
---     ranks_source  source of ranks: trace, distributedInfo, start and stride, first and last ranks
---                   or world size
---     is_ambiguous  true if the description may stand for several groups. Then ranks is NULL, and
---                   group_size is NULL or is smaller than the number of ranks that use the
---                   description
+--     ranks_source  source of ranks: `trace`, `distributedInfo`, `start and stride`,
+--                   `first and last ranks` or `world size`; see the CTE candidates
+--     is_ambiguous  true if the description may stand for several groups, see below
+--
+-- is_ambiguous is true if ranks is NULL and one of these holds:
+--   * group_size is NULL.
+--   * group_size is smaller than the number of ranks that use the description.
 --
 -- A name does not identify a group: groups that are created together may share a name. The profiler
 -- shortens long lists of ranks, for example to `[0, 8, 16, ..., 504]`. Members from another source
--- have to agree with group_size and with the ranks that are left in the shortened list.
+-- count only if they agree with group_size and with the ranks that are left in the shortened list.
 CREATE OR REPLACE MACRO known_groups(kinds, jobs) AS TABLE
 WITH
 described AS (

@@ -1,7 +1,7 @@
 -- One row per collective or message of several calls: which rank came last, and when the members
--- came.
+-- came. A member comes when its call starts.
 --
--- `members`: rows of paired_members
+-- `members`: rows of paired_members: one per rank's call of a collective or message
 -- `clocks`: rows of aligned_clocks
 --
 -- Returns job, collective_id, and
@@ -14,16 +14,18 @@
 --     wait_ns           sum of the calls' waits
 --     last_rank         the rank that came last
 --
--- For messages, and for collectives that all members leave together, the durations decide:
+-- For messages, and for collectives that all members leave together, start_skew_ns and last_rank
+-- follow from the durations of the calls:
 --   * start_skew_ns is the longest duration minus the shortest duration.
 --   * last_rank is the rank with the shortest call. If several calls are equally short, turn_of
 --     decides.
 --
 -- For other collectives, start_skew_ns and last_rank follow from the starts on the reference rank's
 -- clock. If several ranks started last, last_rank is the lowest of them. If the clock of a member
--- is not known, these two columns are NULL.
+-- is not known, start_skew_ns and last_rank are NULL.
 --
--- For all rows, last_start_ns and end_skew_ns are NULL if the clock of a member is not known.
+-- For all collectives and messages, last_start_ns and end_skew_ns are NULL if the clock of a member
+-- is not known.
 --
 -- reads: aligned_ns, turn_of
 CREATE OR REPLACE MACRO last_arrivals(members, clocks) AS TABLE

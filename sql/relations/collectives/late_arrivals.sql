@@ -1,9 +1,11 @@
 -- One row per late arrival at a collective or message: which rank was late, and what delayed it.
 --
--- `members`: rows of paired_members
+-- `members`: rows of paired_members: one per rank's call of a collective or message
 -- `jobs`: the jobs of `members` (NULL: all)
 -- `least_ns`: an arrival is late if it comes at least this long after the peer's arrival (ns)
 --
+-- An arrival is the start of a member's call. The peer is the member in the middle of the order of
+-- arrival, see late_windows.
 -- Returns the columns of late_windows and late_causes.
 --
 -- reads: busy_times, gpu_activities, late_causes, late_windows, window_pieces

@@ -1,19 +1,17 @@
 -- One row per late arrival: what the late rank did in its window that its peer did not do.
 --
--- `late`: rows of late_windows
+-- `late`: rows of late_windows, which defines the peer and the two windows
 -- `pieces`: rows of window_pieces for two windows per row of `late`. window_id is 2 * late_id for
 --           the late rank's window, and 2 * late_id + 1 for the peer's window
 -- `busy`: rows of busy_times for `pieces`, with window_id as step
--- `members`: rows of paired_members
+-- `members`: rows of paired_members: one per rank's call of a collective or message
 --
 -- Returns late_id, and
 --
 --     cause          computation, copy, host, waiting, transfer or unexplained
 --     cause_ns       how much more time the late rank spent on the cause than the peer did; NULL if
 --                    the cause is unexplained
---     event_id       activity of the late rank that stands for the cause: the longest activity
---                    named kernel_name, the activity that ended the longest idle gap, or the
---                    collective with the longest wait
+--     event_id       activity of the late rank that stands for the cause, see below
 --     kernel_name    kernel or copy with the largest increase in total time; NULL unless the cause
 --                    is computation or copy
 --     op_id          operator that launched the activity in event_id; NULL unless the cause is
@@ -22,7 +20,14 @@
 --                    is waiting
 --     at_ns          middle of the longest idle gap; NULL unless the cause is host
 --
--- Each instant of a window counts once:
+-- event_id depends on the cause:
+--
+--     computation, copy  the longest activity named kernel_name
+--     host               the activity that ended the longest idle gap
+--     waiting, transfer  the call with the longest wait; NULL if no call waited
+--     unexplained        NULL
+--
+-- Each instant of a window counts as one of four kinds:
 --   * as computation if a computation runs
 --   * else as communication if a communication runs
 --   * else as copy if a copy or memset runs
@@ -31,10 +36,12 @@
 -- For each of these four kinds, the macro subtracts the peer's time from the late rank's time. The
 -- windows begin together, so the four differences add up to late_ns. The kind with the largest
 -- difference is the cause if the difference is more than half of late_ns. If several differences
--- are equally large, the first of computation, idle, communication and copy counts.
+-- are equally large, the first of computation, idle, communication and copy counts. If there are no
+-- windows, or no difference is more than half of late_ns, the cause is unexplained.
 --
--- If idle time grew most, the cause is named host. If communication grew most, the cause is named
--- waiting if one wait is more than half of the difference, else transfer.
+-- If idle has the largest difference, the cause is named host. If communication has the largest
+-- difference, the cause is named waiting or transfer. The name is waiting if one wait is more than
+-- half of the difference, else transfer.
 CREATE OR REPLACE MACRO late_causes(late, pieces, busy, members) AS TABLE
 WITH
 windows AS (
@@ -92,8 +99,8 @@ told AS MATERIALIZED (
     JOIN kinds AS k ON k.late_id = p.window_id // 2
     WHERE k.kind <> 'unexplained'
 ),
--- For computation and copy: the names of kernels or copies, and how much more time each name has on
--- the late rank.
+-- For computation and copy: one row per late arrival and name of a kernel or copy. more_ns is how
+-- much more time activities of this name take on the late rank than on the peer.
 names AS (
     SELECT
         late_id,

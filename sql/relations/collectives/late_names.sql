@@ -1,4 +1,5 @@
--- One row per late arrival: names for its cause.
+-- One row per late arrival: the names of the operator, the work on the host and the machine behind
+-- the cause of the delay.
 --
 -- `late`: rows of late_arrivals
 -- `jobs`: the jobs of `late` (NULL: all)

@@ -1,4 +1,5 @@
--- One row per late arrival, with the arrival at which its delay began: the last one of its chain.
+-- One row per late arrival, with the late arrival at which the delay began: the last arrival of the
+-- chain.
 --
 -- `late`: rows of late_arrivals
 --

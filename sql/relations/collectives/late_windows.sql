@@ -1,13 +1,13 @@
 -- One row per late arrival at a collective or message: the late rank, its peer, and a window of
 -- time before the arrival on each of the two ranks.
 --
--- `members`: rows of paired_members
+-- `members`: rows of paired_members: one per rank's call of a collective or message
 -- `least_ns`: an arrival is late if it comes at least this long after the peer's arrival (ns)
 --
--- The macro looks at messages, and at collectives that all members leave together. The arrival of
--- the last rank has a row if it is later than the peer's arrival by at least least_ns and by more
--- than 0. A window lasts from the last moment at which both ranks were together until the rank's
--- arrival. Returns job, collective_id, and
+-- The macro looks at messages, and at collectives that all members leave together. An arrival is the
+-- start of a member's call. The arrival of the last rank has a row if it is later than the peer's
+-- arrival, by least_ns or more. A window lasts from the last moment at which both ranks left a
+-- collective together until the rank's arrival. Returns job, collective_id, and
 --
 --     late_id            number of the row
 --     rank               the rank that came last
@@ -141,7 +141,8 @@ moments AS (
     JOIN shared_groups AS g ON g.job = s.job AND g.rank = s.rank AND g.peer = s.peer
     JOIN shifts AS x ON x.group_id = g.group_id AND x.rank = s.rank
 ),
--- For each moment: how many ends of collectives the whole axis has up to it. An end counts itself.
+-- left_count is the number of ends of collectives on the axis before a moment. If the moment is an
+-- end, this end counts too.
 counted AS MATERIALIZED (
     SELECT
         *,
@@ -157,7 +158,8 @@ waited AS MATERIALIZED (
 ),
 -- The last collective that the late rank left before it came late, over all groups that it shares
 -- with the peer. The collective is the row with the same left_count. If the rank had not left any
--- collective of a group yet, the row with this count belongs to another group or rank.
+-- collective of a group yet, the row with this left_count belongs to another group or rank. The join
+-- drops this row.
 synced AS MATERIALIZED (
     SELECT w.late_id, max({'end_ns': c.at_ns, 'collective_id': c.collective_id}) AS sync
     FROM counted AS c
@@ -188,8 +190,8 @@ SELECT
     e.from_ns,
     CASE WHEN e.from_ns IS NOT NULL THEN s.start_ns END AS until_ns,
     e.peer_from_ns,
-    -- On another stream, the peer can come before it has left the shared collective. Its window is
-    -- empty then.
+    -- The peer can enter the collective on another stream, before it leaves the collective at which
+    -- the window begins. Then the peer's window is empty.
     CASE
         WHEN e.from_ns IS NOT NULL THEN greatest(s.peer_start_ns, e.peer_from_ns)
     END AS peer_until_ns

@@ -1,6 +1,6 @@
 -- One row per collective or message of several calls: how many bytes it moved.
 --
--- `members`: rows of paired_members
+-- `members`: rows of paired_members: one per rank's call of a collective or message
 -- `groups`: rows of groups_of_jobs
 -- `jobs`: the jobs of `members` (NULL: all)
 -- `ranks`: only collectives with a member in this list (NULL: all)
@@ -11,20 +11,25 @@
 -- different values, the least value counts. Messages have the name and operation send, and
 -- member_total 2. Also returns
 --
---     bytes         size of the message. NULL for a barrier, and if the data type or the number of
---                   elements is not known
+--     bytes         size in bytes, see below. NULL for a barrier, and if the data type or the number
+--                   of elements is not known
 --     bus_factor    factor that turns a bandwidth into the bandwidth of the busiest link; 1 if
---                   `bytes` leaves out the ranks' own shares. NULL if bus_factors does not have the
---                   operation, if is_cut_short is true, or if the factor depends on member_total
---                   and member_total is not known
---     is_cut_short  true for an all-to-all with splits if the trace cuts the splits of a member
---                   short, or if the place of a member in the group is not known. Then `bytes`
---                   includes the ranks' own shares
+--                   `bytes` leaves out the ranks' own shares; NULL in the cases below
+--     is_cut_short  true for an all-to-all with splits if one of these holds: the trace cuts the
+--                   splits of a member short; the place of a member in the group is not known
+--
+-- The splits of an all-to-all are lists of how many rows of the tensor a rank sends to, and
+-- receives from, each rank. The rank's own share is what it sends to itself.
 --
 -- For an all-to-all with splits, `bytes` is the larger one of the bytes that a rank sends and the
 -- bytes that it receives, without its own share. The rank with the most bytes counts. For all other
--- operations, and if is_cut_short is true, `bytes` is the larger one of a call's input and output.
--- The call with the most bytes counts.
+-- operations, and if is_cut_short is true, `bytes` is the larger one of a call's input and output,
+-- with the own share. The call with the most bytes counts.
+--
+-- bus_factor is NULL if one of these holds:
+--   * bus_factors does not have the operation.
+--   * is_cut_short is true.
+--   * The factor depends on member_total, and member_total is not known.
 --
 -- reads: bus_factors, collective_calls, collective_operation, dtype_sizes
 CREATE OR REPLACE MACRO measured_collectives(members, groups, jobs, ranks, steps) AS TABLE

@@ -1,17 +1,19 @@
--- One row per missing rank of a collective or message. The rank has a trace, but its trace lacks
--- the call.
+-- One row per collective or message and missing rank. The rank has a trace, but its trace lacks the
+-- call.
 --
--- `members`: rows of paired_members
+-- `members`: rows of paired_members: one per rank's call of a collective or message
 -- `placed`: rows of placed_collectives
 -- `groups`: rows of groups_of_jobs
 -- `traced`: the ranks that have a trace
 -- `clocks`: rows of aligned_clocks
--- `jobs`: the jobs of all these rows (NULL: all)
+-- `jobs`: the jobs that the rows above belong to (NULL: all). GPU activities of other jobs are not read
 --
--- Returns job, lane, collective_id, place, start_ns, end_ns and rank_count as in
+-- The collectives of a process group are a lane. The messages from one sender to one receiver in a
+-- group are a lane. Returns job, lane, collective_id, place, start_ns, end_ns and rank_count as in
 -- placed_collectives, rank (the missing rank), and
 --
---     cut_at  the side of the rank's recording that cuts the call off: start, end or NULL
+--     cut_at  why the call may be missing: the call lies before the start of the rank's recording
+--             (start), or after its end (end). NULL if neither holds
 --
 -- cut_at is
 --   * start if the collective is before all calls of the rank in the lane, and begins at or before
@@ -20,6 +22,9 @@
 --     end of the rank's last GPU activity
 --   * start if the rank has no GPU activity
 --   * NULL in all other cases
+--
+-- If the rank has no call in the lane, the collective is both before and after all calls of the
+-- rank.
 --
 -- reads: aligned_ns, gpu_activities
 CREATE OR REPLACE MACRO missing_calls(members, placed, groups, traced, clocks, jobs) AS TABLE
@@ -65,8 +70,8 @@ lane_ranks AS (
     FROM query_table(members) AS m
     WHERE m.lane IS NOT NULL
 ),
--- Leaves out the ranks with unpaired calls in the lane. unmeasured_calls reports these calls once,
--- not per collective.
+-- Leaves out the ranks with unpaired calls in the lane. unmeasured_calls reports the unpaired calls
+-- in one row, not in one row per collective.
 expected AS MATERIALIZED (
     SELECT r.job, r.lane, r.rank
     FROM lane_ranks AS r
@@ -82,8 +87,8 @@ expected_counts AS (
     FROM expected
     GROUP BY job, lane
 ),
--- Collectives whose number of ranks differs from the number of expected ranks. in_their_lanes has
--- the members of all collectives in the lanes of these collectives.
+-- Collectives whose number of ranks differs from the number of expected ranks. The next CTE,
+-- in_their_lanes, has the members of all collectives in the lanes of incomplete collectives.
 incomplete AS MATERIALIZED (
     SELECT p.job, p.lane, p.collective_id, p.place, p.start_ns, p.end_ns, p.rank_count
     FROM query_table(placed) AS p

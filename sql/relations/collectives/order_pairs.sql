@@ -1,17 +1,18 @@
--- One row per call that pairs with a call of a model rank. The pairs follow from the order of calls
--- alone.
+-- One row per call that pairs with a call of a model rank, judged by the order of calls alone. The
+-- model rank is the rank with the most calls, see below.
 --
 -- `calls`: calls to pair by order. Needs lane, rank, event_id, step, start_ns, end_ns, name and
 --          signature. Calls that belong together have the same lane and signature
 --
--- Returns lane, rank, event_id, model_rank and model_event_id. model_rank and model_event_id name
--- the call of the model rank with which the call pairs. The calls of the model rank pair with
--- themselves. Calls that pair with no call have no row.
+-- pairs_v1 defines lanes and signatures. Returns lane, rank, event_id, model_rank and
+-- model_event_id. model_rank and model_event_id name the call of the model rank with which the call
+-- pairs. The calls of the model rank pair with themselves. A call that pairs with no call of the
+-- model rank has no row.
 --
 -- If each rank of a lane has calls in steps, each step is a segment of the lane, and the calls
 -- outside steps are one more segment. Otherwise, the whole lane is one segment. In each segment,
 -- the rank with the most calls is the model rank. If several ranks have the most calls, the lowest
--- one is the model. Another rank may lack a single stretch of calls, for example if its recording
+-- of them is the model rank. Another rank may lack a single stretch of calls, for example if its recording
 -- is cut:
 --
 --     model   A  B  B  C  A  B  B  C
@@ -22,9 +23,9 @@
 --
 -- The calls before the gap pair with the model's calls by position from the front. The calls after
 -- the gap pair by position from the back. A gap fits if the two calls of each pair have the same
--- signature. If several gaps fit, the ends of the calls decide. The difference between a call's end
--- and the end of the model's call should be steady, because clocks may differ but do not jump. So
--- the gap with the least sum of jumps counts.
+-- signature. If several gaps fit, the ends of the calls decide. A jump is the change from one call
+-- to the next in the difference between the call's end and the end of the model's call. Jumps should
+-- be small, because clocks may differ but do not jump. So the gap with the least sum of jumps counts.
 --
 -- If a rank has as many calls as the model, each call pairs with the model's call at its position
 -- if their signatures or their names are equal. If no gap of a rank fits, the rank has no pairs in
@@ -33,7 +34,7 @@
 -- In two cases, pairs by order may be wrong or missing:
 --   * A rank lacks several stretches of a segment.
 --   * The model lacks calls that another rank has.
--- Only ids can pair these calls.
+-- Only a Comms Id or Seq can pair these calls.
 CREATE OR REPLACE MACRO order_pairs(calls) AS TABLE
 WITH
 lanes AS MATERIALIZED (
@@ -148,8 +149,10 @@ compared AS MATERIALIZED (
     JOIN model_calls AS b ON b.segment_id = c.segment_id AND b.position = c.back_position
     WHERE c.lacking > 0
 ),
--- How much the difference of ends jumps from the previous call to this one: if both pair from the
--- front, if both pair from the back, and if the gap is between them.
+-- The jump from the previous call to this call, in three cases:
+--   * front_jump_ns: both calls pair from the front
+--   * back_jump_ns: both calls pair from the back
+--   * cut_jump_ns: the gap is between the two calls
 jumps AS (
     SELECT
         *,
@@ -189,7 +192,7 @@ best_cuts AS (
             position <= coalesce(misfit_in_front, call_count)
             AND position > coalesce(misfit_at_back, -1)
         ) AS cut_at,
-        -- The gap may be after the last call: then the rank lacks the model's last calls.
+        -- True if the gap may be after the last call, so that the rank lacks the model's last calls.
         any_value(misfit_in_front) IS NULL AS may_lack_the_end,
         min(jump_ns) FILTER (
             position <= coalesce(misfit_in_front, call_count)

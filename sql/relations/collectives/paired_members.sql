@@ -5,14 +5,15 @@
 --
 -- Returns each call as pairs_v1 has paired it, with
 --
---     group_id       number of its group over all jobs, as in groups_of_jobs
---     lane           number of its lane over all jobs. The collectives of a group are a lane. The
---                    messages from one sender to one receiver in a group are a lane. NULL if the
---                    group or the peer is not known
+--     group_id       number of the call's process group, unique over all jobs, as in
+--                    groups_of_jobs
+--     lane           number of the call's lane, unique over all jobs. The collectives of a group
+--                    are a lane. The messages from one sender to one receiver in a group are a lane.
+--                    NULL if the group is not known, or the peer of a message is not known
 --     collective_id  number of the collective or message: equal on the calls that belong together.
 --                    Numbers start at 1 in each job and follow the order of first starts. NULL if
 --                    the call is not paired, or its lane is NULL
---     paired_by      comms_id, seq or order
+--     paired_by      comms_id, seq or order, see pairs_v1
 --     is_message     true for a send or a receive
 --     ends_together  true if the macro ends_together is true for the operation of each member: all
 --                    members leave the collective together. False for messages and unpaired calls
@@ -23,7 +24,8 @@
 -- reads: pairs_of
 CREATE OR REPLACE MACRO paired_members(jobs) AS TABLE
 WITH
--- Materialized: DuckDB would plan this twice, which may take longer than the rest of the query.
+-- Materialized: else DuckDB would plan pairs_of twice. Planning may take longer than the rest of the
+-- query.
 pairs AS MATERIALIZED (
     FROM pairs_of(jobs)
 ),

@@ -2,26 +2,27 @@
 --
 -- `jobs`: the jobs to look at (NULL: all)
 --
--- Archives store the result, so a change of meaning needs a new version. Returns the columns of
--- paired_members that do not depend on other jobs, and
+-- Archives store the rows of pairs_v1. If a column gets another meaning, the macro needs a new
+-- version. Returns the columns of paired_members that do not depend on other jobs, and
 --
 --     group_number  as in groups_v1
 --     ends          (sender + 1) * 2^20 + receiver + 1 for a message, 0 for a collective; NULL if
---                   the group or the peer is not known
+--                   the group is not known, or the peer of a message is not known
 --
 -- The collectives of a group are a lane. The messages from one sender to one receiver in a group
 -- are a lane. Within a lane, calls are paired
---   1. by the profiler's `Comms Id`, if all calls of the lane have one
---   2. else by `Seq`, if all calls of the lane have one
+--   1. by the profiler's `Comms Id` (comms_id), if all calls of the lane have a Comms Id
+--   2. else by the profiler's `Seq` (seq), if all calls of the lane have a Seq
 --   3. else by order, as order_pairs describes
 --
--- Comms Id is a hash of 64 bits and is valid only within a group. One call may launch several
--- kernels, so an id may occur several times on a rank. Then the first kernel of one rank pairs with
--- the first kernel of the other rank, the second with the second, and so on.
+-- Seq is the number of the call in its group. Comms Id is a hash of 64 bits and is valid only within
+-- a group. One call may launch several kernels, so a Comms Id or Seq may occur several times on a
+-- rank. Then the first kernel of one rank pairs with the first kernel of the other rank, the second
+-- with the second, and so on.
 --
--- The ids of messages count all sends and receives of a rank, to all peers. The two sides of a
--- message have the same id only in groups of two ranks. In other groups, messages are paired by
--- order.
+-- For messages, Comms Id and Seq depend on the number of sends and receives of the rank, to all
+-- peers. The send and the receive of a message have the same Comms Id and Seq only in groups of two
+-- ranks. In groups of another size, messages are paired by order.
 --
 -- reads: call_kinds, collective_calls, collective_operation, ends_together, is_point_to_point,
 --   known_groups, order_pairs, sizes_agree
@@ -46,7 +47,8 @@ kinds_of_groups AS (
         CASE
             WHEN g.is_ambiguous THEN NULL
             WHEN NOT is_message THEN g.group_id << 40
-            -- Ranks are below 2^20. A send names its receiver, a receive its sender.
+            -- Ranks are below 2^20. dst_rank of a send is the receiver. src_rank of a receive is the
+            -- sender.
             WHEN operation = 'send'
             THEN (g.group_id << 40) + ((k.rank + 1)::BIGINT << 20) + k.dst_rank + 1
             ELSE (g.group_id << 40) + ((k.src_rank + 1) << 20) + k.rank + 1
@@ -126,8 +128,8 @@ without_ids AS (
 ordered AS MATERIALIZED (
     FROM order_pairs(without_ids)
 ),
--- Keys that may occur several times on a rank: they have more calls than ranks. Ranks are counted
--- modulo 64, so the list may have some keys that occur only once per rank.
+-- Keys with more calls than ranks: a rank has several calls with the key. Ranks are counted modulo
+-- 64, so crowded may also have some keys that occur only once per rank.
 crowded AS (
     SELECT lane, told_key
     FROM in_lanes

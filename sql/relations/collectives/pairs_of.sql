@@ -1,5 +1,5 @@
--- One row per call of a collective or message, as in pairs_v1. Stored rows are read. The rows of
--- jobs without a stored result are computed.
+-- One row per call of a collective or message, as in pairs_v1. The macro reads stored rows of
+-- pairs_v1, and computes the rows of jobs without stored rows.
 --
 -- `jobs`: the jobs to look at (NULL: all)
 --

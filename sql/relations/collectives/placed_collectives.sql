@@ -1,21 +1,24 @@
 -- One row per collective or message, with its place in its lane and whether its members agree.
 --
--- `members`: rows of paired_members
+-- `members`: rows of paired_members: one per rank's call of a collective or message
 -- `clocks`: rows of aligned_clocks
 --
--- Returns job, collective_id, lane, group_id, name, member_count, rank_count and seq. If the
--- members have different names or Seqs, the least value counts. Messages have the name send. Also
--- returns
+-- The collectives of a process group are a lane. The messages from one sender to one receiver in a
+-- group are a lane. Returns job, collective_id, lane, group_id, name, member_count and seq. If the
+-- members have different names or values of seq, the least value counts. Messages have the name
+-- send. Also returns
 --
+--     rank_count     number of ranks with a call
 --     start_ns       the first start
 --     last_start_ns  the last start
 --     end_ns         the last end
---     has_seqs       true if the members have different Seqs
+--     has_seqs       true if the members have different values of seq
 --     has_names      true if the members have different names. False for messages
 --     has_dtypes     true if the members have different data types
 --     has_sizes      true if the members have different numbers of elements, although sizes_agree
 --                    is true for their names
---     place          number in the lane, from 1, in order of Seq and start
+--     place          position of the collective or message in its lane, from 1, in order of seq and
+--                    start
 --
 -- The start and end of a call are on the reference rank's clock. If a rank's clock is not known,
 -- its times stay on its own clock.
@@ -35,7 +38,6 @@ found AS (
         count(*) AS rank_count,
         min(m.seq) AS seq,
         min(m.seq) <> max(m.seq) AS has_seqs,
-        -- On aligned clocks where they are known.
         min(
             coalesce(aligned_ns(m.start_ns, c.local_ns, c.reference_ns, c.gain), m.start_ns)
         ) AS start_ns,

@@ -1,4 +1,4 @@
--- One row per rank, as in aligned_clocks, from all collectives of its job.
+-- One row per rank, as in aligned_clocks, computed from all collectives of the rank's job.
 --
 -- `jobs`: the jobs to look at (NULL: all)
 --

@@ -3,9 +3,9 @@
 --
 -- `jobs`: the jobs to look at (NULL: all)
 --
--- Returns job, rank, late_count and lost_ns. An arrival counts as late if it is later than the
--- peer's arrival by 10 us or more, which is also the default of lost_gpu_time. lost_ns is NULL if
--- the hidden part of a wait is not known.
+-- Returns job, rank, late_count and lost_ns. An arrival is late if it is later than the peer's
+-- arrival by 10 us or more, which is also the default of lost_gpu_time. late_windows defines the
+-- peer. lost_ns is NULL if the hidden part of a wait is not known.
 --
 -- reads: hidden_late_waits, late_arrivals, late_roots, paired_members
 CREATE OR REPLACE MACRO rank_losses(jobs) AS TABLE

@@ -1,8 +1,9 @@
--- The number of a message's elements that belong to the rank at `place` in the group.
+-- The number of elements of a collective's input or output that belong to the rank at `place` in
+-- the group.
 --
--- `nelems`: the elements of the message
+-- `nelems`: the number of elements of the input or output
 -- `splits`: how many rows of the tensor each place has. Without splits, all shares are equal
--- `place`: place of the rank in the group, from 1
+-- `place`: position of the rank in the group's list of ranks, from 1
 -- `rank_count`: the number of ranks in the group
 CREATE OR REPLACE MACRO share_of(nelems, splits, place, rank_count) AS
 CASE

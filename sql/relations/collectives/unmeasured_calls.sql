@@ -1,17 +1,20 @@
--- Calls that cannot be measured completely: one row per job, reason, and rank, group, data type or
--- name.
+-- One row per set of calls that cannot be measured completely, and the reason.
 --
--- `members`: rows of paired_members
+-- `members`: rows of paired_members: one per rank's call of a collective or message
 -- `groups`: rows of groups_of_jobs
 -- `traced`: ranks with a trace. Unpaired calls are reported only for the jobs of these ranks
--- `jobs`: the jobs of all these rows (NULL: all)
+-- `jobs`: the jobs that `members` belongs to (NULL: all). Splits of other jobs are not read
 --
--- The reasons, and what a row stands for:
---   * unknown_members: the calls of a group whose members are not known
---   * unknown_peer, not_paired: the unpaired calls of a rank in a group
+-- The sets belong to one job each. The reasons, and the set of calls in a row:
+--   * unknown_members: the calls of a process group whose members are not known
+--   * unknown_peer: the calls of a rank in a group whose peers are not known
+--   * not_paired: the other unpaired calls of a rank in a group
 --   * unknown_dtype: the collectives with a data type that has no size in dtype_sizes
---   * unknown_operation: the collectives with a name that has no operation
---   * splits_cut_short: the all-to-alls of a group whose splits the trace cuts short
+--   * unknown_operation: the collectives with a name for which collective_operation is NULL
+--   * splits_cut_short: the all-to-alls of a group for which the trace cuts the list of splits short
+--
+-- The splits of an all-to-all are lists of how many rows of the tensor a rank sends to, and
+-- receives from, each rank.
 --
 -- Returns job, reason, rank, group_id, collective_id, last_collective_id, collective_count and
 -- detail. group_id is as in groups_of_jobs. The other columns are as in collective_audit.

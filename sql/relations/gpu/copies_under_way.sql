@@ -5,11 +5,11 @@
 -- The bandwidth of one copy in GB/s. NULL if the bandwidth is not known, or if the copy took no
 -- time.
 --
--- `said_gbps`: the bandwidth that the profiler reports. If it is NULL or negative, the bandwidth is
--- `bytes` divided by `dur_ns`.
+-- `said_gbps`: the bandwidth that the profiler reports. If `said_gbps` is NULL or negative, the
+-- result is `bytes` divided by `dur_ns`.
 --
--- The value is in fixed point, so that sums do not depend on their order and return to exactly 0. A
--- value of 1e9 GB/s or more does not fit and counts as unknown.
+-- The value is in fixed point. A running sum then does not depend on the order of the copies, and
+-- is exactly 0 when no copy runs. A value of 1e9 GB/s or more does not fit and counts as unknown.
 CREATE OR REPLACE MACRO copy_bandwidth(said_gbps, bytes, dur_ns) AS
 CASE
     WHEN dur_ns > 0
@@ -28,8 +28,8 @@ END;
 --     b              [=======)         bandwidth 3
 --     bandwidth  2   5   3   0
 --
--- The last line shows the four rows. A copy that begins at the instant counts. A copy that ends at
--- the instant no longer counts.
+-- The drawing gives four rows. Its last line shows their bandwidths. A copy that begins at the
+-- instant counts. A copy that ends at the instant no longer counts.
 CREATE OR REPLACE MACRO copies_under_way(jobs, ranks, steps) AS TABLE
 WITH
 copies AS (
@@ -97,7 +97,7 @@ SELECT
     begun_bytes,
     sum(change) OVER in_order AS running_count,
     sum(bandwidth_change) OVER in_order AS bandwidth,
-    is_known  -- whether a copy whose bandwidth is known begins or ends
+    is_known  -- whether a copy of known bandwidth begins or ends at at_ns
 FROM instants
 WINDOW in_order AS (
     PARTITION BY job, rank, device, copy_kind ORDER BY at_ns ROWS UNBOUNDED PRECEDING

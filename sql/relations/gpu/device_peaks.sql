@@ -7,7 +7,7 @@
 --
 -- A device is identified by its exact name, since several devices may share a part of a name.
 --
---   * A slice of a GPU (MIG) has a name of its own, and so no row here.
+--   * A slice of a GPU (MIG) does not have the name of the whole GPU. The view has no row for it.
 --   * An MI250 or MI250X has two dies. Each die is a device, and the figures are for one die.
 --   * A partition of an MI300X or MI325X (CPX) has the name of the whole GPU. So the partition
 --     wrongly gets the peaks of the whole GPU.
@@ -79,7 +79,7 @@ names (device_name, model) AS (
         ('Tesla T4', 'T4'),
         ('A100-SXM4-40GB', 'A100 40GB'),
         ('NVIDIA A100-SXM4-40GB', 'A100 40GB'),
-        -- In NVIDIA's list of supported GPUs, this name has PCI id 20B0, as A100-SXM4-40GB has.
+        -- In NVIDIA's list of supported GPUs, this name and A100-SXM4-40GB have the PCI id 20B0.
         ('NVIDIA A100-PG509-200', 'A100 40GB'),
         ('A100-PCIE-40GB', 'A100 40GB'),
         ('NVIDIA A100-PCIE-40GB', 'A100 40GB'),

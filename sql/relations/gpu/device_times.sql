@@ -1,6 +1,6 @@
--- One row per device: how long the device was busy with each kind of activity.
+-- One row per device of a rank: how long the device was busy with each kind of activity.
 --
--- The columns are those of busy_times. `step` is NULL, since a row is for the whole device.
+-- Returns the columns of busy_times. `step` is NULL, since a row covers all selected steps.
 -- `jobs`, `ranks` and `steps`: the activities to read, as in activities_of.
 --
 -- reads: busy_times, gpu_activities

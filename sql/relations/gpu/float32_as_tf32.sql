@@ -1,9 +1,10 @@
--- One row per name of GPU activities: in_tf32 says whether this kernel computes float32 as tf32.
+-- One row per name of GPU activities: in_tf32 says whether a kernel of this name computes float32
+-- as tf32.
 --
--- `only_jobs`, `only_ranks`: the activities whose names are returned (NULL: all).
+-- `only_jobs`, `only_ranks`: jobs and ranks whose activities are read (NULL: all).
 --
--- Matching the patterns of tensor_core_use costs more than a join. So each name is matched once,
--- and queries join its activities by name.
+-- Matching the patterns of tensor_core_use costs more than a join. So the macro matches each name
+-- only once, and queries join activities to the macro's rows by name.
 --
 -- reads: gpu_activities, takes_float32_as_tf32, tensor_core_use
 CREATE OR REPLACE MACRO float32_as_tf32(only_jobs, only_ranks) AS TABLE

@@ -1,7 +1,7 @@
 -- One row per activity that has no host annotation and runs inside an annotation on the GPU.
 --
 -- `activities` has job, rank, device, stream, event_id, start_ns, end_ns and annotation_id.
--- `jobs` and `ranks`: the jobs and ranks of `activities` (NULL: all).
+-- `jobs` and `ranks`: the jobs and ranks in `activities`; only their events are read (NULL: all).
 --
 -- Returns job, rank, event_id (the activity's), name and path. `name` is the name of the innermost
 -- annotation around the activity. `path` has the names of all annotations around the activity,
@@ -52,8 +52,8 @@ pieces AS (
         SELECT stream_number, end_ns AS start_ns FROM gpu_annotations
     )
 ),
--- One row per annotation and piece that it covers. The number of rows is about the number of pieces
--- times the depth of nesting.
+-- One row per annotation and piece that the annotation covers. The number of rows is about the
+-- number of pieces times the depth of nesting.
 open_annotations AS (
     SELECT
         g.number,
@@ -75,8 +75,8 @@ without_host AS (
         AND streams.stream IS NOT DISTINCT FROM a.stream
     WHERE a.annotation_id IS NULL
 ),
--- A running maximum finds the piece in which an activity starts. If DuckDB expects few rows, it
--- runs an ASOF join in quadratic time.
+-- A running maximum finds the piece in which an activity starts. An ASOF join could be slower: if
+-- DuckDB expects few rows, the join takes quadratic time.
 moments AS (
     SELECT stream_number, start_ns AS at_ns, piece, NULL::BIGINT AS event_id
     FROM pieces
@@ -114,8 +114,8 @@ innermost AS (
     JOIN open_annotations AS o ON o.piece = a.piece
     GROUP BY a.job, a.rank, a.event_id
 ),
--- A path is built only for annotations that are the innermost of an activity. The annotations
--- around an annotation are open in the piece in which it begins.
+-- The annotations that are the innermost annotation around an activity. Only they need a path. All
+-- annotations around a chosen annotation are open in the piece in which the chosen one begins.
 chosen AS (
     SELECT g.number, g.name, g.end_ns, pieces.piece
     FROM gpu_annotations AS g

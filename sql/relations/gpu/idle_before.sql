@@ -7,18 +7,18 @@
 -- device, stream) has its own idle times. For idle times of whole devices, pass a NULL stream.
 --
 -- The activities are read in the order of (start_ns, event_id). idle_since_ns is the latest end
--- of the activities before. If an activity starts after this latest end, it ends an idle time:
+-- of all earlier activities. If an activity starts after this latest end, it ends an idle time:
 --
 --     a  [=======)
 --     b    [===)                    inside a
 --     c              [====)         ends an idle time since the end of a, not of b
---     d                   [===)     none: starts where c ends
+--     d                   [===)     no idle time: d starts where c ends
 --
 -- The cause is one of:
 --
 --   * host_wait: the launch began after idle_since_ns. Until then there was nothing to run.
 --   * kernel_wait: not host_wait, and the idle time is shorter than kernel_gap_ns.
---   * other: all other idle times.
+--   * other: neither host_wait nor kernel_wait.
 CREATE OR REPLACE MACRO idle_before(activities, kernel_gap_ns) AS TABLE
 WITH
 reached AS (

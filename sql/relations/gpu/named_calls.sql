@@ -2,7 +2,7 @@
 --
 -- `jobs`, `ranks` and `steps`: the activities to read, as in activities_of.
 -- `part`: only activities with this text in their name (NULL: all).
--- `is_short`: if true, name is without template arguments and parameters.
+-- `is_short`: if true, `name` is the activity's short_name.
 --
 -- reads: gpu_activities
 CREATE OR REPLACE MACRO named_calls(jobs, ranks, steps, part, is_short) AS TABLE

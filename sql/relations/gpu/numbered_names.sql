@@ -1,4 +1,4 @@
--- One row per name of GPU activities: name, and name_number in the order of names.
+-- One row per distinct name of GPU activities: name, and name_number, its number in text order.
 --
 -- There are few names, but they are long. So joins and sorts carry the numbers, not the names.
 --

@@ -1,7 +1,8 @@
 -- The peak performance of each rank's device, from the view device_peaks.
 --
--- `only_jobs` and `only_ranks`: the ranks to look up (NULL: all). If device_peaks does not have the
--- device's name, the rank has no row.
+-- `only_jobs` and `only_ranks`: jobs and ranks to look up (NULL: all).
+--
+-- speeds_of_ranks and memories_of_ranks have no row for a rank whose device is not in device_peaks.
 --
 -- reads: device_peaks, traces
 

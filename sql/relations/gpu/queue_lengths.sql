@@ -3,7 +3,8 @@
 -- Returns two rows per activity that has a launch. The row with `change` +1 is at the start of the
 -- launch. The row with `change` -1 is at the start of the activity. `queue_length` is the sum of
 -- the changes on the stream, up to and including the row. `until_ns` is the instant of the stream's
--- next row, and NULL in the last row.
+-- next row, and NULL in the last row. is_early_start is true if, by the clocks of the trace, the
+-- activity starts before its launch.
 --
 -- `jobs`, `ranks` and `steps`: the activities to read, as in activities_of.
 --

@@ -1,12 +1,13 @@
 -- The rule by which a kernel's name shows that the kernel multiplies matrices on tensor cores (on
 -- AMD: matrix cores). NULL if no rule matches. The first rule that matches decides.
 --
--- Some names do not show whether the kernel runs on tensor cores. Examples are the names of Triton,
--- `matmul_kernel`, `conv1x1`, and names that contain only an architecture such as sm90. These names
--- have no rule, so a total of the time on tensor cores is a lower bound.
+-- Two groups of names match no rule:
 --
--- Kernels that help a matrix product but do not multiply have no rule either. They prepare or
--- convert its inputs, or reduce or combine its results.
+--   * Names that do not show whether the kernel runs on tensor cores: `matmul_kernel`, `conv1x1`,
+--     the names that Triton gives, and names with only an architecture such as sm90. A total of the
+--     time on tensor cores is therefore a lower bound.
+--   * Names of kernels that do not multiply: kernels that prepare the inputs of a matrix product,
+--     or combine its results.
 CREATE OR REPLACE MACRO tensor_core_use(name) AS
 CASE
     -- Not on tensor cores, although their names contain xmma: kernels with an instruction of CUDA
@@ -38,7 +39,8 @@ CASE
         name, 'SM\d+_\d+x\d+x\d+_|SM\d+_\d*(MMA|UMMA)_|MainloopSm\d+\w*(Gmma|Umma)'
     )
     THEN 'CUTLASS, matrix instruction'
-    -- Flash attention 2 and 3. Their kernels combine, dot_do_o and convert do not match.
+    -- Flash attention 2 and 3. The pattern does not match their kernels combine, dot_do_o and
+    -- convert, which do not multiply.
     WHEN regexp_matches(
         name,
         'flash_fwd_(splitkv_)?kernel|flash_bwd_dq_dk_dv_loop|FlashAttn(Fwd|Bwd)Sm\d'
@@ -60,7 +62,7 @@ CASE
     THEN 'Marlin'
     WHEN regexp_matches(name, 'deep_gemm::\w*gemm_(\w*_)?(impl|kernel)')
     THEN 'DeepGEMM'
-    -- AMD's matrix instructions: v_mfma, xdlops and xdl. AMD's wmma matches NVIDIA's rule above.
+    -- AMD's matrix instructions: v_mfma, xdlops and xdl. AMD's wmma matches `instruction` above.
     WHEN regexp_matches(name, '(?i)mfma|xdl')
     THEN 'AMD, matrix instruction'
     -- Kernels of Tensile (rocBLAS, hipBLASLt) name their matrix instruction, as in MI16x16x1.
@@ -74,8 +76,10 @@ CASE
     THEN 'Composable Kernel attention'
 END;
 
--- Whether a kernel computes float32 as tf32. `use`: the kernel's tensor_core_use. NVIDIA's tensor
--- cores do not support float32. AMD's matrix cores support float32.
+-- Whether a kernel computes float32 as tf32. This is true if the kernel runs on NVIDIA's tensor
+-- cores, which do not support float32. AMD's matrix cores support float32.
+--
+-- `use`: the kernel's tensor_core_use.
 CREATE OR REPLACE MACRO takes_float32_as_tf32(use) AS
 coalesce(use NOT IN (
     'AMD, matrix instruction', 'rocBLAS and hipBLASLt', 'MIOpen', 'Composable Kernel attention'

@@ -2,8 +2,8 @@
 --
 -- `busy`: rows of busy_times.
 --
--- Returns job, rank, device, step, and the times and fractions of temporal_breakdown and
--- step_breakdown.
+-- Returns job, rank, device, step, and the times and fractions that the queries temporal_breakdown
+-- and step_breakdown return.
 CREATE OR REPLACE MACRO time_breakdown(busy) AS TABLE
 SELECT
     job,

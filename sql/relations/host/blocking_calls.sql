@@ -1,4 +1,4 @@
--- Which calls of the runtime or driver make the host wait for a device.
+-- Macros that find the calls of the runtime or driver in which the host waits for a device.
 
 -- Whether a call's name says that the host waits for a device, stream or event. These calls are
 -- left out:
@@ -22,8 +22,8 @@ CASE
 END;
 
 -- Whether a call's name says that the call copies and returns only when the copy is done:
--- cudaMemcpy, cuMemcpyDtoH_v2, and also hipMemcpyWithStream. For a copy between devices, the name
--- guarantees nothing. blocks_host has the rule for these copies.
+-- cudaMemcpy, cuMemcpyDtoH_v2, and also hipMemcpyWithStream. A call that copies on a device or
+-- between devices can return earlier, even with such a name: see blocks_host.
 CREATE OR REPLACE MACRO copies_synchronously(name) AS
 coalesce(
     regexp_matches(name, '^(cuda|cu|hip)Memcpy')

@@ -1,18 +1,21 @@
--- One row per operator that launches activities and per block in which it is, with the totals of
--- these activities.
+-- One row per operator that launches activities and per block around the operator, with the totals
+-- of these activities.
 --
 -- `activities` has job, rank, op_id, start_ns, dur_ns and end_ns.
 -- `ops`: rows of deep_operators.
 --
--- Returns job, rank, launching_id, block, place, distance and the totals. deep_stacks.sql explains
--- places and blocks. In the row with distance 0, `place` is the place of the launching operator.
--- Each block except block 0 is inside a crossed operator. The row with distance 1 has the block and
--- place of this crossed operator. Further rows go on outwards in the same way.
+-- A place is an operator's number in the order of starts. Within a block, places show which
+-- operator is inside which. deep_stacks.sql explains both, and why each block except block 0 is
+-- inside a crossed operator.
+--
+-- Returns job, rank, launching_id, block, place, distance and the totals. The row with distance 0
+-- has the block and place of the launching operator. The row with distance 1 has the block and
+-- place of the crossed operator around that block. Each further row goes one block outwards.
 --
 -- reads: launching_operators
 CREATE OR REPLACE MACRO deep_launches(activities, ops) AS TABLE
 WITH RECURSIVE
--- One row per block: the crossed operator around it (next_place), and that operator's block.
+-- One row per block: place (next_place) and block (next_block) of the crossed operator around it.
 hangs_on AS (
     SELECT root.place AS block, crossed.block AS next_block, crossed.place AS next_place
     FROM query_table(ops) AS root
@@ -52,7 +55,7 @@ SELECT *
 FROM launches;
 
 -- One row per operator of `ops`: the totals of the activities that are launched inside it. The
--- totals are NULL if there are no such activities.
+-- totals are NULL if no activity is launched inside the operator.
 --
 -- `launches`: rows of deep_launches.
 -- `ops`: rows of deep_operators.
@@ -88,12 +91,13 @@ WINDOW inside AS (
 --
 -- `launches`: rows of deep_launches.
 -- `ops`: rows of deep_operators.
--- `grouped`: job, rank, event_id and group_number of operators (NULL: the operator has no group).
+-- `grouped`: job, rank, event_id and group_number of operators. group_number is NULL if the operator
+--   has no group.
 --
 -- Returns group_number, job, rank, launching_id, outermost_id, the totals of the activities that
 -- launching_id launches, and self_ns. outermost_id is the group's outermost operator at or around
--- launching_id. self_ns is the time of the activities if launching_id is itself in the group. If it
--- is not, self_ns is NULL.
+-- launching_id. self_ns is the time of the activities if launching_id is itself in the group, and
+-- else NULL.
 CREATE OR REPLACE MACRO launched_in_deep_groups(launches, ops, grouped) AS TABLE
 WITH
 numbered AS MATERIALIZED (
@@ -110,8 +114,8 @@ last_numbers AS (
     FROM numbered
     GROUP BY block, place
 ),
--- The rows of `numbered` inside an operator have consecutive numbers: launch_count numbers after
--- number_before. A join by places would compare all pairs of a block.
+-- The rows of `numbered` inside an operator have consecutive numbers: the launch_count numbers that
+-- follow number_before. A join by places would compare all pairs of rows in a block.
 with_numbers AS (
     SELECT
         o.job,
@@ -140,8 +144,7 @@ in_groups AS (
         ON g.job = o.job AND g.rank = o.rank AND g.event_id = o.event_id
     WHERE g.group_number IS NOT NULL
 ),
--- The operators that are inside no other operator of the same group and block. Within a group and
--- block, no two rows are nested.
+-- The operators that are inside no other operator of the same group and block.
 outermost AS (
     SELECT *
     FROM in_groups

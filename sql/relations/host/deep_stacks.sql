@@ -1,9 +1,9 @@
 -- The order of operators in deep stacks, which shows which operators are inside which.
 --
--- For other stacks, launched_in_ops climbs from each launch through all operators around it. For n
--- nested operators, climbing takes up to n squared / 2 rows. For deep stacks, the order in which
--- operators begin is used. In this order, an operator is followed directly by the operators inside
--- it, from `place` + 1 to `last_place`:
+-- For stacks that are not deep, launched_in_ops climbs from each launch through all operators around
+-- the launch. For n nested operators, climbing takes up to n squared / 2 rows. For deep stacks, the
+-- macros number the operators in the order in which they begin (`place`). An operator is followed
+-- directly by the operators inside it, which have the places from `place` + 1 to `last_place`:
 --
 --     place      1   2   3   4   5
 --     1 linear   [=============)            last_place 4
@@ -13,13 +13,14 @@
 --     5 relu                         [==)   last_place 5
 --
 -- If another span crosses an operator, the crossed operator leaves the stack at its cut (cut_ns).
--- The rest of the crossed operator is its tail. An operator that begins and ends in the tail is
--- still inside the crossed operator, as its op_id says. This operator and everything inside it are
--- a block of their own. So `place` and `last_place` show nesting only within a block.
+-- The time from the cut to the crossed operator's end is its tail. An operator that begins and
+-- ends in the tail is still inside the crossed operator, as op_id says. The operator in the tail and
+-- everything inside it are a block of their own. So `place` and `last_place` show nesting only
+-- within a block.
 --
 -- reads: host_ops, is_operator
 
--- A rank counts as deep if the `depth` of an operation reaches this number.
+-- A rank counts as deep if the `depth` of one of its operations reaches this number.
 CREATE OR REPLACE MACRO deep_level() AS 512;
 
 -- One row per deep rank.
@@ -77,8 +78,8 @@ in_order AS MATERIALIZED (
         AND threads.tid IS NOT DISTINCT FROM ops.tid
 ),
 -- last_place of each operator: the last operator that begins before its until_ns. Starts and ends
--- are sorted together, and a running maximum finds the place. If DuckDB expects few rows, it runs
--- an ASOF join in quadratic time.
+-- are sorted together, and a running maximum finds the place. An ASOF join could be slower: if
+-- DuckDB expects few rows, the join takes quadratic time.
 begun AS (
     SELECT thread, start_ns AS at_ns, 1 AS turn, place, NULL::BIGINT AS asking
     FROM in_order
@@ -126,8 +127,8 @@ with_levels AS (
         sum(step) OVER (ORDER BY at_place, step ROWS UNBOUNDED PRECEDING) AS level
     FROM bounds
 ),
--- After the end of a block, the block around it continues. This is the last block that began on
--- its level.
+-- `block`: the block that is open after the start or end. At the same `level` (number of open
+-- blocks), it is the block that began last.
 with_blocks AS (
     SELECT
         at_place,

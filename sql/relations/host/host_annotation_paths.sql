@@ -1,7 +1,7 @@
 -- One row per host annotation that is the innermost annotation of an activity.
 --
 -- `activities` has job, rank and annotation_id.
--- `jobs` and `ranks`: the jobs and ranks of `activities` (NULL: all).
+-- `jobs` and `ranks`: the jobs and ranks in `activities`; only their events are read (NULL: all).
 --
 -- Returns job, rank, event_id (the annotation's), name and path. `path` has the names of the
 -- annotation and of all annotations around it, from outer to inner, separated by `;`.

@@ -1,7 +1,8 @@
 -- One row per operator that launches activities and per operator at or around it.
 --
 -- `activities` has job, rank, op_id, start_ns, dur_ns and end_ns.
--- `ops` has job, rank, event_id, op_id and group_number of all operators of these ranks.
+-- `ops` has job, rank, event_id, op_id and group_number of all operators of these ranks. The macro
+--   only passes group_number on.
 --
 -- The launching operator is the innermost operator around the launch. Returns job, rank and:
 --
@@ -21,8 +22,9 @@
 --     2         2             0
 --     1         2             1
 --
--- So the rows with an operator's event_id list all launching operators in its subtree. The operator
--- around an operator is its op_id, which is always on the same thread. Times are not compared.
+-- So the rows with an operator's event_id list all launching operators at or inside this operator.
+-- The macro finds the operator around an operator by op_id, not by times. Both operators are always
+-- on the same thread.
 --
 -- reads: launching_operators
 CREATE OR REPLACE MACRO launched_in_ops(activities, ops) AS TABLE

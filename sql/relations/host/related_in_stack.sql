@@ -2,9 +2,10 @@
 --
 -- `of_event`: event_id of the event.
 -- `totals`: rows of stack_totals.
--- `inside`: rank_number and event_id of the event and the operations that the event called.
+-- `inside`: rank_number and event_id of the event, and of all operations that the event called.
 --
--- `relation` has the values of call_stack. It is NULL if the operation is not related to the event.
+-- The header of the query call_stack explains the values of `relation`. `relation` is NULL if the
+-- operation is not related to the event.
 CREATE OR REPLACE MACRO related_in_stack(of_event, totals, inside) AS TABLE
 SELECT
     totals.*,

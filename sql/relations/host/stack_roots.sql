@@ -1,16 +1,17 @@
--- One row per outermost operation (root) of a thread, for the call stacks of `places` and
--- `forward_places`.
+-- One row per root that belongs to the call stacks of the wanted events. A root is an outermost
+-- operation of a thread.
 --
 -- `wanted`: rows of events_of_number.
--- `places` and `forward_places`: rank_number and root_id of operations.
+-- `places`: rank_number and root_id of the wanted host operations.
+-- `forward_places`: rank_number and root_id of their forward operators.
 -- `of_rank`: the rank to read (NULL: all).
 -- `only_jobs`: jobs to read (NULL: all).
 --
--- A root can be called by an annotation of another thread (host_ops.caller_id). Two kinds of roots
--- are returned:
+-- A root can be called by an annotation of another thread (host_ops.caller_id). The macro returns
+-- two kinds of roots:
 --
---   * The root of each place. If an annotation called this root, the annotation's own root takes
---     its place.
+--   * The root of each row of `places` and `forward_places`. If an annotation called this root, the
+--     macro returns the root around the annotation instead.
 --   * All roots that were called by an annotation whose own root is of the first kind.
 --
 -- Columns:
@@ -19,7 +20,7 @@
 --     level                 number of operations around the root, across threads
 --     caller_id             the annotation that called the root
 --     caller_start_ns       start of that annotation
---     caller_left_ns        instant at which that annotation leaves the stack
+--     caller_left_ns        instant at which that annotation leaves its stack
 --     root_start_ns         start of the root
 --
 -- The last four columns are NULL for the first kind of roots.

@@ -3,11 +3,13 @@
 --
 -- `tree`: rank_number, event_id, parent_id and level of the operations.
 -- `activities`: rank_number, launch_id and dur_ns of the GPU activities.
--- `places` and `forward_places`: rank_number and event_id of operations.
+-- `places`: rank_number and event_id of the operations whose call stacks are wanted.
+-- `forward_places`: rank_number and event_id of their forward operators.
 --
 -- Returns rank_number, event_id, parent_id, level and:
 --
---     height         1 if the operation called no other; otherwise 1 more than its highest callee
+--     height         1 if the operation called no other; otherwise 1 more than the
+--                    largest height of the operations that it called
 --     kernel_count   number of activities launched in the operation, at any depth
 --     kernel_ns      sum of the durations of these activities
 --     is_forward     whether the operation is one of `forward_places`

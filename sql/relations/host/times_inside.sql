@@ -3,8 +3,8 @@
 -- `spans` has point (a number per span), thread, event_id, start_ns, end_ns and stack_end_ns (when
 -- the span leaves the stack).
 --
--- Returns point and stack_ns. A span inside counts from its start until it leaves the stack. Spans
--- are nested as in hta_sql/ingestion/stacks.py.
+-- Returns point and stack_ns. Each span directly inside counts from its start until it leaves the
+-- stack. Spans are nested as in hta_sql/ingestion/stacks.py.
 CREATE OR REPLACE MACRO times_inside(spans) AS TABLE
 WITH
 boundaries AS (

@@ -1,20 +1,24 @@
--- One row per span of `points`: how long its thread waits during the span, and how long a device is
--- busy during these waits.
+-- One row per span of `points`: how long the span's thread waits for a device during the span, and
+-- how long a device is busy during these waits.
 --
 -- `points` has job, rank, start_ns, end_ns and:
 --
 --     point    a number per span
---     kind     `operator`, or the kind of a call; only calls are waits
+--     kind     `operator`: an operator. Any other value: a call in which the
+--              thread waits, such as a row of waiting_calls
 --     process  a number per job and rank
 --     thread   a number per thread
 --
--- `only_jobs`, `only_ranks`: the jobs and ranks of `points` (NULL: all).
+-- `only_jobs`, `only_ranks`: the jobs and ranks in `points`; only their activities are read (NULL:
+--   all).
 --
 -- Returns point, wait_ns and gpu_busy_ns. wait_ns is the time of the span during which at least one
--- call of the thread runs. gpu_busy_ns is the part of wait_ns during which at least one device of
+-- waiting call of the thread runs. gpu_busy_ns is the part of wait_ns during which at least one device of
 -- the rank is busy.
 --
--- For gpu_busy_ns, the waits are measured on a clock that runs only while a device is busy.
+-- For gpu_busy_ns, each start and end of a span is replaced by a time on the busy clock, which runs
+-- only while a device of the rank is busy. The length of a wait on this clock is its busy time.
+--
 -- covered_until needs an instant_id: for the start of a span it is 2 * point, and for the end of
 -- the span it is 2 * point + 1.
 --

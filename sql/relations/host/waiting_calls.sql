@@ -63,8 +63,8 @@ copies AS MATERIALIZED (
        AND NOT bool_or(coalesce(contains(launch_name, 'GraphLaunch'), false))
 ),
 -- All runtime calls of an operator that copies to the host with a call that does not block. The
--- calls are on the thread of that copying call. busy_until_ns is the latest end of the calls
--- before: if a call starts earlier, it is inside another call.
+-- calls are on the thread of that copying call. busy_until_ns is the latest end of the earlier
+-- calls. A call that starts before busy_until_ns is inside another call.
 beside_copies AS (
     SELECT
         *,
