@@ -1,10 +1,12 @@
--- Creates the empty tables that the other files fill and read. If the tables stay empty, all events
--- are exported without changes.
+-- Creates the empty tables that the other files of an export fill and read.
+--
+-- If export_all is true and the tables stay empty, all events are exported without changes. A lane
+-- is a thread or a stream of a rank.
 --
 --     export_marks     members of JSON that are added to an event's arguments: `"critical":1`
---     export_selected  one row per exported event, with its lane in export_lanes. It is read only
---                      if export_all is false
---     export_lanes     one row per thread and stream of a rank, with its process in the export
+--     export_selected  one row per exported event, with its lane in export_lanes. Exports read it
+--                      only if export_all is false
+--     export_lanes     one row per lane, with its process in the export
 --     export_devices   one row per device, with its number in the export
 CREATE OR REPLACE TEMP TABLE export_marks (event_id BIGINT, members VARCHAR);
 

@@ -1,7 +1,8 @@
 -- One row per chosen rank and bucket of time: the fraction of the bucket in which the rank is busy.
 --
--- Times are on aligned clocks. heatmap has the same rows with the kind `busy`. Here they are
--- computed with the known clocks in export_clocks.
+-- A bucket is one of export_bucket_count equal parts of the time from the first to the last
+-- activity of the chosen ranks, on aligned clocks. The query heatmap has the same rows with the
+-- kind `busy`. heatmap computes the clocks, whereas this file reads them from export_clocks.
 CREATE OR REPLACE TEMP TABLE export_buckets AS
 WITH
 activities AS MATERIALIZED (

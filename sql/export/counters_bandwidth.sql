@@ -1,4 +1,5 @@
--- The bandwidth of a rank's copies as counters, one line per row of memory_bandwidth_series.
+-- The bandwidth of a rank's copies as counters in Chrome's trace format: one line per row of
+-- memory_bandwidth_series.
 WITH
 series AS (
     SELECT

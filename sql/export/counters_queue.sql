@@ -1,4 +1,5 @@
--- The lengths of a rank's queues as counters, one line per row of queue_length_series.
+-- The lengths of a rank's queues as counters in Chrome's trace format: one line per row of
+-- queue_length_series.
 WITH
 series AS (
     SELECT

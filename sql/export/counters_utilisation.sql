@@ -1,5 +1,5 @@
--- The share of time in which a rank is busy, in %, as a counter: one line per row of
--- export_buckets.
+-- The percentage of time in which a rank is busy, as a counter in Chrome's trace format: one line
+-- per row of export_buckets.
 --
 -- The counter is drawn at the process of the rank's first device. The times in export_buckets are
 -- on the reference rank's clock.

@@ -1,4 +1,5 @@
--- One row per device of the ranks in export_batch: the process that shows the device's counters.
+-- One row per device of the ranks in export_batch (the ranks prepared together): the process that
+-- shows the device's counters.
 CREATE OR REPLACE TEMP TABLE export_device_processes AS
 SELECT rank, device, min(new_pid) AS new_pid
 FROM export_lanes

@@ -1,5 +1,7 @@
--- Adds one row per device of the chosen ranks. If several ranks are exported together, the devices
--- are numbered consecutively over all chosen ranks. Otherwise a device keeps its number.
+-- Adds one row per device of the chosen ranks, with its number in the export.
+--
+-- If several ranks are exported together, the devices are numbered consecutively over all chosen
+-- ranks. If one rank is exported, a device keeps its number.
 INSERT INTO export_devices
 SELECT
     rank,

@@ -5,9 +5,11 @@
 --   * export_from_id, export_until_id: first event of the range, and the event after the last
 --   * export_base_ns: the time from which time stamps are counted
 --   * export_all: false if only the events in export_selected are exported
---   * export_in_place: false if events of metadata are left out
---   * export_rank_digits: digits that are appended to the ids that join events of a rank. An id of
---     0 joins nothing and does not change. (NULL: only one rank is exported)
+--   * export_in_place: true if metadata events are written here, in their place between other
+--     events. False if metadata.sql or processes.sql writes them
+--   * export_rank_digits: the rank's number as digits, appended to each id that links events (such
+--     as correlation ids), so that no id links events of two ranks. An id of 0 links nothing and
+--     does not change. (NULL: only one rank is exported)
 --   * export_shift_ns: added to time stamps (NULL: 0)
 WITH
 lanes AS (

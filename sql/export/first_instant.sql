@@ -1,7 +1,7 @@
--- The time at which a job begins, on the reference rank's clock.
+-- One row: the time at which a job begins, on the reference rank's clock.
 --
--- This is the start of the job's first activity, as in kernel_timeline. If the job has no
--- activities, this is the start of its first span.
+-- The job begins with its first activity, as in kernel_timeline. If the job has no activities, it
+-- begins with its first span.
 WITH
 activities AS (
     SELECT a.rank, min(a.start_ns) AS start_ns

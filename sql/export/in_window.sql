@@ -1,7 +1,8 @@
--- One row per event of the ranks in export_batch that overlaps a window of aligned time.
+-- One row per event of the ranks in export_batch (the ranks prepared together) that overlaps a
+-- window of aligned time. lane is the event's thread or stream in export_lanes.
 --
--- If the window is NULL, the query takes all events. With export_kernels_only, it takes only GPU
--- activities. If the first end of an arrow is in the window, both ends have rows.
+-- If the window is NULL, all events have rows. If export_kernels_only is true, only GPU activities
+-- have rows. If the first end of an arrow is in the window, all ends of the arrow have rows.
 CREATE OR REPLACE TEMP TABLE export_selected AS
 WITH
 of_rank AS MATERIALIZED (

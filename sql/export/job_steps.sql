@@ -1,5 +1,5 @@
--- One row per step of the job: name, start and end on the clock of the exported file, and
--- arguments.
+-- One row per step of the job: its name, its start and end on the clock of the exported file, and
+-- its arguments in the file.
 --
 -- A step lasts from its first start on a chosen rank to its last end on a chosen rank.
 SELECT

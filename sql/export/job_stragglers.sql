@@ -1,11 +1,11 @@
 -- One row per collective in which ranks waited for a last rank, if a chosen rank took part in it.
 --
--- A row covers the time from the second-to-last arrival to the last arrival (late_ns). If this is
--- shorter than export_least_late_ns, there is no row.
+-- A row covers the time from the second-to-last arrival to the last arrival (late_ns). Collectives
+-- with a late_ns below export_least_late_ns have no row. Messages and collectives with a root have
+-- no row, as in stragglers.
 --
 -- All ranks leave the collective together. So the last rank's call is shorter than the
--- second-to-last rank's call by late_ns. No clock is needed for that. Messages and collectives with
--- a root do not count, as in stragglers.
+-- second-to-last rank's call by late_ns, and the query needs no clock to compute late_ns.
 WITH
 arrivals AS (
     FROM last_arrivals(export_members, export_clocks)

@@ -1,15 +1,18 @@
--- One row per thread or stream of the ranks in export_batch, with its process in the export.
+-- One row per lane of the ranks in export_batch (the ranks prepared together), with its process in
+-- the export. A lane is a thread or a stream.
 --
--- A lane belongs to a device in two cases:
+-- A lane belongs to a device (is_device) in two cases:
 --   * The lane has activities.
---   * The lane has no activities, such as a lane with only synchronisations. Another lane of its
---     process has activities. No lane of the process has host calls without activities.
+--   * The lane has no activities, such as a lane with only synchronisations. But another lane of
+--     its process has activities, and no lane of its process is a host thread: a lane with host
+--     events and without activities.
 --
--- Each lane is tested on its own, because a host process and a device can both have the number 1.
+-- The query tests each lane, not each process, because a host process and a device can both have
+-- the number 1.
 --
--- If several ranks are exported together, the process of a device is the device's new number. Other
--- processes are numbered from export_first_pid. If one rank is exported, all processes keep their
--- numbers.
+-- If several ranks are exported together, the process of a device is the device's new number. All
+-- processes of the host, and of devices without a new number, are numbered from export_first_pid.
+-- If one rank is exported, all processes keep their numbers.
 CREATE OR REPLACE TEMP TABLE export_lanes AS
 WITH
 lanes AS (

@@ -1,9 +1,9 @@
 -- Marks a rank's operators that launch one of the most frequent sequences of kernels.
 --
--- The host events inside such an operator on its thread, and its GPU activities, get the same mark.
--- The mark is the sequence and its count.
+-- The host events inside such an operator on its thread get the same mark as the operator. The GPU
+-- activities that the operator launches also get this mark. The mark is the sequence and its count.
 --
--- Variables: export_min_length.
+-- Variables: export_min_length, the least number of activities in a sequence.
 INSERT INTO export_marks
 WITH
 inside AS (

@@ -1,5 +1,6 @@
--- One row per call of the job's collectives and messages. All other files read this table, so that
--- the calls are paired only once.
+-- One row per call of the job's collectives and messages.
+--
+-- clocks.sql and job_stragglers.sql read this table, so that the calls are paired only once.
 CREATE OR REPLACE TEMP TABLE export_members AS
 SELECT
     job,

@@ -1,6 +1,8 @@
 -- One line per metadata event of a rank about a thread or process that has exported events.
 --
--- Lines about processes are written only if processes keep their numbers.
+-- If several ranks are exported together (export_first_pid is not NULL), processes get new numbers.
+-- Then processes.sql writes the lines about processes, and this file writes only lines about
+-- threads.
 WITH
 used AS (
     SELECT n.*, l.new_pid

@@ -1,9 +1,13 @@
--- Up to three lines per process of a rank: its name, its place and its labels. These lines are used
--- if several ranks are exported together.
+-- Up to three lines in Chrome's trace format per process of a rank: its name, its position in the
+-- viewer and its labels. These lines are used if several ranks are exported together.
 --
--- Processes with a name or a main thread come first, such as `rank 3: python 41037`. Devices
--- follow, such as `rank 3: GPU 3`, and then all other processes. If the trace has a name for a
--- process, the line uses this name.
+-- The processes of a rank are in this order:
+--   * processes with a name or a main thread, such as `rank 3: python 41037`
+--   * devices, such as `rank 3: GPU 3`
+--   * all other processes
+--
+-- If the trace has a name for a process, the line uses this name. For a device, the trace's labels
+-- take the place of the name.
 WITH
 said AS (
     SELECT

@@ -1,4 +1,4 @@
--- One row: the event_id of a rank's first and last exported event (NULL if there is none).
+-- One row: the event_id of the first and the last exported event of a rank (NULL: no such event).
 SELECT min(e.event_id) AS first_id, max(e.event_id) AS last_id
 FROM events AS e
 WHERE getvariable('export_all')

@@ -1,9 +1,9 @@
 -- One row per rank of the job: how far the rank's time stamps are moved (shift_ns).
 --
 -- All time stamps of a rank are moved by the same amount, so that all times within the rank stay
--- exact. The amount is the offset of the rank's clock in the middle of the rank's exported time. If
--- only one rank is exported, the amount is 0. drift_ns is how far the clock drifts from the middle
--- to either end of this time.
+-- exact. This amount is the offset of the rank's clock in the middle of the rank's exported time.
+-- If only one rank is exported, the amount is 0. drift_ns is how far the clock drifts between the
+-- middle and either end of the rank's exported time.
 --
 -- Variables:
 --   * export_ranks: the chosen ranks

@@ -1,5 +1,5 @@
--- One row per event of a rank that can lie in an operator: a host event or a launched activity. An
--- activity lies where its launch lies.
+-- One row per event of a rank that can be inside an operator: a host event or a launched activity.
+-- An activity is inside the operator in which its launch is.
 CREATE OR REPLACE TEMP TABLE export_calls AS
 SELECT
     job,

@@ -5,7 +5,7 @@
 --   * export_operator: a part of the operators' names
 --
 -- This file, sequence_calls.sql and sequence_members.sql write tables and not views. So DuckDB
--- knows their numbers of rows and plans the joins accordingly.
+-- knows how many rows each table has and plans the joins accordingly.
 CREATE OR REPLACE TEMP TABLE export_operators AS
 FROM outermost_operators(
     getvariable('export_operator'), [getvariable('export_job')], [getvariable('export_rank')],

@@ -1,7 +1,7 @@
 -- One row per span of the exported step on a rank's host, and one per device of the rank.
 --
 -- Times are on each rank's own clock. In the host's rows, device is NULL. A device's row lasts from
--- the first start of the step's activities to their last end.
+-- the first start to the last end of the step's activities on this device.
 CREATE OR REPLACE TEMP TABLE export_spans AS
 SELECT s.rank, NULL::BIGINT AS device, s.start_ns, s.end_ns
 FROM steps AS s

@@ -1,7 +1,8 @@
 -- One row per annotation of the main thread during which autograd's threads work for this thread.
 --
 -- If the main thread has annotations `## backward ##`, which autograd makes, these annotations have
--- rows. If it has none, its steps have rows. Inner annotations come after outer ones.
+-- rows. If the main thread has no such annotation, its steps have rows. Inner annotations come
+-- after outer ones.
 --
 -- The main thread is the thread with the steps. If several threads have steps, no thread is the
 -- main thread, and there are no rows.

@@ -20,7 +20,7 @@ SELECT
     NULL::BIGINT AS root_id,                -- event_id of the outermost caller, or itself
     NULL::BIGINT AS op_id,                  -- event_id of the innermost operator around the span
     NULL::BIGINT AS annotation_id,          -- event_id of the innermost annotation around the span
-    NULL::BIGINT AS module_id,              -- event_id of the innermost nn.Module call around
+    NULL::BIGINT AS module_id,              -- event_id of the innermost nn.Module around the span
     NULL::BIGINT AS caller_id,              -- of outermost autograd spans: annotation around them
                                             -- (its event_id), which is on the main thread
     NULL::BOOLEAN AS is_backward,           -- is, or is inside, an operator of a backward pass

@@ -1,9 +1,9 @@
 -- One row per member's call of a collective or message in which ranks wait for each other, with the
 -- node at which its members meet.
 --
--- Such a collective or message moves data only when its last member has come. So the graph gets a
--- node for it, `meeting`, at the start of the last member's call. The time from the meeting to the
--- end of a member's call is the transfer.
+-- In such a collective or message, data moves only after the last member has come. So each
+-- collective or message gets a node of its own, `meeting`, at the start of its last member's call.
+-- The time from the meeting to the end of a member's call is the transfer.
 --
 -- A collective or message has a meeting only under these conditions:
 --   * All its members are in the graph.

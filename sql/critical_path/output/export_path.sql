@@ -10,8 +10,8 @@ path AS (
     )
 ),
 -- A viewer attaches each end of an arrow to the span that is open at that instant. A span is no
--- longer open at the instant at which it ends. So an arrow that leads from or to the end of a span
--- gets an instant 1 ns earlier.
+-- longer open at the instant at which it ends. So, at the end of a span, the end of an arrow is
+-- drawn 1 ns earlier. Spans of length zero are an exception.
 arrows AS (
     SELECT
         p.position,

@@ -9,8 +9,8 @@
 --   * The span is an annotation of path_loading.
 --   * The innermost annotation around the span (annotation_id) is an annotation of path_loading.
 --
--- A span of length zero has a row only if it launches an activity. All other spans of length zero
--- take no time.
+-- A span of length zero has a row only if it launches an activity, because it takes no time on any
+-- path.
 CREATE OR REPLACE TEMP TABLE path_spans AS
 WITH
 host AS (

@@ -2,8 +2,8 @@
 -- runs backward passes (is_autograd).
 --
 -- The training thread is the first of these that exists:
---   * the thread of the window's annotation (path_pid, path_tid). A window that is a whole trace
---     has no annotation
+--   * the thread of the window's step or annotation (path_pid, path_tid; NULL if the window is a
+--     whole trace)
 --   * the thread with the steps
 --   * the thread with the most spans outside backward passes
 --

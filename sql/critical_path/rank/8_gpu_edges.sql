@@ -19,8 +19,8 @@
 --     window.
 --   * If an activity begins 100 us or more after its reason and after the end of its launch, the
 --     query looks for another reason, because traces rarely record which stream waits for which.
---     The new reason is the activity that ended last on any stream of the device, if it ended
---     during the delay.
+--     The new reason is the activity that ended last on any stream of the device, if this activity
+--     ended during the delay.
 --   * In a CUDA graph, which is launched as a whole, the reason is the activity of this graph that
 --     ended last, if it ended during the delay. The delay may have any length.
 --   * A delay of 1.5 ms or more does not count as a delay of launch or stream. Its edge is a

@@ -23,6 +23,9 @@
 --     time is shorter.
 --   * Each other edge without a `why` gets the time from the latest source to the target.
 --
+-- The sources of these other edges had time to spare. The trace does not record how late they could
+-- have come. `why` is launch, stream or outside, and NULL for edges to the host.
+--
 --     host     [launch]                        [launch]
 --     stream        [a ===============)[b ==)       [c ==)
 --

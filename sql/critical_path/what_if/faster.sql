@@ -1,7 +1,7 @@
 -- What has this name, or is bound by it, takes so many times less.
 --
--- In this scenario, the user chooses a name (what_if_subject) and a factor (what_if_factor). The
--- time of each edge with this name is divided by the factor. The name is one of these:
+-- In this scenario, the time of each edge with the name what_if_subject is divided by
+-- what_if_factor. The name is one of these:
 --   * a value of bound_by
 --   * the name or short name of a kernel, operator, call or annotation
 --

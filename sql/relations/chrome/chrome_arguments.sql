@@ -15,8 +15,8 @@ CASE
 END;
 
 -- Appends `digits`, a number that stands for the rank, to each id that links events of one rank,
--- such as `correlation`. So events of two ranks never have an id in common. An id of 0 or less
--- links no events and does not change.
+-- such as `correlation`. So the ids link no event to an event of another rank. An id of 0 or
+-- less links no events and does not change.
 CREATE OR REPLACE MACRO ids_of_rank(arguments, digits) AS
 regexp_replace(
     arguments,

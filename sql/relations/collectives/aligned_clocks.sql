@@ -21,8 +21,8 @@
 --
 -- The error of a tie is computed from the collectives of the tie. For each collective, the tie
 -- predicts when the collective ends on one rank, given its end on the other rank. The error is the
--- 95th percentile of the differences between predicted and recorded ends, times
--- 1 + 3 / sqrt(anchor_count). The factor allows for few collectives. If a tie has fewer than 3 collectives,
+-- 95th percentile of the differences between predicted and recorded ends, times 1 + 3 /
+-- sqrt(anchor_count). The factor allows for few collectives. If a tie has fewer than 3 collectives,
 -- the shortest transfer_ns of these collectives is added to the error.
 --
 -- This call converts an instant of the rank's clock to the reference rank's clock:

@@ -12,8 +12,9 @@
 -- have the meaning that they have in aligned_clocks, with `other` as the reference rank and
 -- other_ns as reference_ns.
 --
--- In each group, the rank with the most of these collectives is the hub. If several ranks have the
--- most, the lowest of them is the hub. Each other member is compared with the hub:
+-- In each group, the hub is the rank with calls in the most collectives of these operations. If
+-- several ranks have the most, the lowest of them is the hub. Each other member is compared with
+-- the hub:
 --
 --     apart        end on the member minus end on the hub, for a list of at most 1000 collectives,
 --                  which are spread evenly

@@ -13,8 +13,8 @@
 --   * The kernel waits for all of its time or not at all.
 -- If hidden_ns is NULL, hidden_wait_ns is 0 if wait_ns is 0, else NULL.
 --
--- All other kernels are partly hidden, and wait for a part of their time. The time computed until an
--- instant is the time until then in which a computation runs on the device. For these kernels,
+-- All other kernels are partly hidden, and wait for a part of their time. The time computed until
+-- an instant is the time until then in which a computation runs on the device. For these kernels,
 -- hidden_wait_ns is the time computed until the end of the wait, minus the time computed until the
 -- start of the wait. The latter is computed_before_ns. The time computed until the end of the wait
 -- follows from the computations that began before the end of the wait:

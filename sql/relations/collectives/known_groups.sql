@@ -33,9 +33,9 @@ FROM (
 -- Returns job, the four columns of the description, and
 --
 --     member_total  number of members: group_size if it is known, else the length of ranks
---     group_id      number of the group, unique over all jobs. Descriptions have the same group_id if they
---                   agree in job, process_group, group_size and ranks. If ranks is NULL, they have
---                   to agree in ranks_text
+--     group_id      number of the group, unique over all jobs. Descriptions with the same group_id
+--                   agree in job, process_group, group_size and ranks. If ranks is NULL, the
+--                   descriptions also agree in ranks_text
 --     group_number  number of the group in its job, from 1, in order of names and members
 --     ranks         all members, in the group's order; NULL if they are not known
 --     ranks_source  source of ranks: `trace`, `distributedInfo`, `start and stride`,

@@ -1,5 +1,5 @@
--- One row per collective or message of several calls: which rank came last, and when the members
--- came. A member comes when its call starts.
+-- One row per collective or message with at least two paired calls: which rank came last, and when
+-- the members came. A member comes when its call starts.
 --
 -- `members`: rows of paired_members: one per rank's call of a collective or message
 -- `clocks`: rows of aligned_clocks

@@ -6,6 +6,7 @@
 --
 -- An arrival is the start of a member's call. The peer is the member in the middle of the order of
 -- arrival, see late_windows.
+--
 -- Returns the columns of late_windows and late_causes.
 --
 -- reads: busy_times, gpu_activities, late_causes, late_windows, window_pieces

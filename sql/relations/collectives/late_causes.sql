@@ -15,7 +15,7 @@
 --     kernel_name    kernel or copy with the largest increase in total time; NULL unless the cause
 --                    is computation or copy
 --     op_id          operator that launched the activity in event_id; NULL unless the cause is
---                    computation, copy or host, and NULL if the late call itself ended the gap
+--                    computation, copy or host. Also NULL if the late call itself ended the gap
 --     next_id        collective_id of the collective with the longest wait; NULL unless the cause
 --                    is waiting
 --     at_ns          middle of the longest idle gap; NULL unless the cause is host

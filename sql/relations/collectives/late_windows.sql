@@ -4,10 +4,10 @@
 -- `members`: rows of paired_members: one per rank's call of a collective or message
 -- `least_ns`: an arrival is late if it comes at least this long after the peer's arrival (ns)
 --
--- The macro looks at messages, and at collectives that all members leave together. An arrival is the
--- start of a member's call. The arrival of the last rank has a row if it is later than the peer's
--- arrival, by least_ns or more. A window lasts from the last moment at which both ranks left a
--- collective together until the rank's arrival. Returns job, collective_id, and
+-- The macro looks at messages, and at collectives that all members leave together. An arrival is
+-- the start of a member's call. The arrival of the last rank has a row if it is later than the
+-- peer's arrival, and by least_ns or more. A window lasts from the last moment at which both ranks
+-- left a collective together until the rank's arrival. Returns job, collective_id, and
 --
 --     late_id            number of the row
 --     rank               the rank that came last
@@ -15,13 +15,14 @@
 --                        the middle, the peer is the one that came earlier
 --     late_ns            how much later `rank` came than `peer`: the difference of their durations
 --     caused_wait_ns     sum of all members' waits
---     from_ns            start of the late rank's window, on its own clock: the end of the last
---                        collective that both ranks left together before until_ns. NULL if
---                        there is no such collective
---     until_ns           end of this window: the late rank's start; NULL if from_ns is NULL
+--     from_ns            start of the late rank's window, on the late rank's clock: the end of the
+--                        last collective that both ranks left together before until_ns. NULL if
+--                        the two ranks left no collective together before
+--     until_ns           end of the late rank's window: the late rank's arrival; NULL if from_ns
+--                        is NULL
 --     peer_from_ns       start of the peer's window, on the peer's clock: the end of the same
 --                        collective
---     peer_until_ns      end of the peer's window: the peer's start, but at least peer_from_ns
+--     peer_until_ns      end of the peer's window: the peer's arrival, but at least peer_from_ns
 --
 -- Both windows begin at the same moment, even if the clocks differ. So the late rank's window is
 -- longer by late_ns:
@@ -158,8 +159,8 @@ waited AS MATERIALIZED (
 ),
 -- The last collective that the late rank left before it came late, over all groups that it shares
 -- with the peer. The collective is the row with the same left_count. If the rank had not left any
--- collective of a group yet, the row with this left_count belongs to another group or rank. The join
--- drops this row.
+-- collective of a group yet, the row with this left_count belongs to another group or rank. The
+-- join drops this row.
 synced AS MATERIALIZED (
     SELECT w.late_id, max({'end_ns': c.at_ns, 'collective_id': c.collective_id}) AS sync
     FROM counted AS c

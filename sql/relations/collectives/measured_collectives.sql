@@ -1,4 +1,4 @@
--- One row per collective or message of several calls: how many bytes it moved.
+-- One row per collective or message with at least two paired calls: its size in bytes.
 --
 -- `members`: rows of paired_members: one per rank's call of a collective or message
 -- `groups`: rows of groups_of_jobs
@@ -11,8 +11,8 @@
 -- different values, the least value counts. Messages have the name and operation send, and
 -- member_total 2. Also returns
 --
---     bytes         size in bytes, see below. NULL for a barrier, and if the data type or the number
---                   of elements is not known
+--     bytes         size in bytes, see below. NULL for a barrier, and if the data type or the
+--                   number of elements is not known
 --     bus_factor    factor that turns a bandwidth into the bandwidth of the busiest link; 1 if
 --                   `bytes` leaves out the ranks' own shares; NULL in the cases below
 --     is_cut_short  true for an all-to-all with splits if one of these holds: the trace cuts the

@@ -1,12 +1,12 @@
--- One row per collective or message and missing rank. The rank has a trace, but its trace lacks the
--- call.
+-- One row per missing call: a rank has a trace, but the trace lacks the rank's call of a collective
+-- or message.
 --
 -- `members`: rows of paired_members: one per rank's call of a collective or message
 -- `placed`: rows of placed_collectives
 -- `groups`: rows of groups_of_jobs
 -- `traced`: the ranks that have a trace
 -- `clocks`: rows of aligned_clocks
--- `jobs`: the jobs that the rows above belong to (NULL: all). GPU activities of other jobs are not read
+-- `jobs`: the jobs of the rows in the other parameters (NULL: all)
 --
 -- The collectives of a process group are a lane. The messages from one sender to one receiver in a
 -- group are a lane. Returns job, lane, collective_id, place, start_ns, end_ns and rank_count as in
@@ -30,7 +30,7 @@
 CREATE OR REPLACE MACRO missing_calls(members, placed, groups, traced, clocks, jobs) AS TABLE
 WITH
 -- The time in which each rank was recorded, on the reference rank's clock. If a rank's clock is not
--- known, its time stays on its own clock.
+-- known, the time stays on the rank's own clock.
 recorded AS (
     SELECT
         a.job,
@@ -45,8 +45,8 @@ recorded AS (
     ) AS a
     LEFT JOIN query_table(clocks) AS c ON c.job = a.job AND c.rank = a.rank
 ),
--- lane_ranks has the ranks that each lane should have: the members of its group, or its sender and
--- receiver. Ranks with calls in the lane are added.
+-- lane_ranks has the ranks that should have calls in each lane: the members of the group, or the
+-- sender and the receiver. Other ranks with calls in the lane are added.
 lanes AS MATERIALIZED (
     SELECT DISTINCT m.job, m.group_id, m.lane, m.is_message
     FROM query_table(members) AS m

@@ -12,8 +12,8 @@
 -- If each rank of a lane has calls in steps, each step is a segment of the lane, and the calls
 -- outside steps are one more segment. Otherwise, the whole lane is one segment. In each segment,
 -- the rank with the most calls is the model rank. If several ranks have the most calls, the lowest
--- of them is the model rank. Another rank may lack a single stretch of calls, for example if its recording
--- is cut:
+-- of them is the model rank. Another rank may lack a single stretch of calls, for example if its
+-- recording is cut:
 --
 --     model   A  B  B  C  A  B  B  C
 --     other            C  A  B  B  C     lacks 3: 0 from the front, 5 from the back
@@ -24,8 +24,9 @@
 -- The calls before the gap pair with the model's calls by position from the front. The calls after
 -- the gap pair by position from the back. A gap fits if the two calls of each pair have the same
 -- signature. If several gaps fit, the ends of the calls decide. A jump is the change from one call
--- to the next in the difference between the call's end and the end of the model's call. Jumps should
--- be small, because clocks may differ but do not jump. So the gap with the least sum of jumps counts.
+-- to the next in the difference between the call's end and the end of the model's call. Jumps
+-- should be small, because clocks may differ but do not jump. So the gap with the least sum of
+-- jumps counts.
 --
 -- If a rank has as many calls as the model, each call pairs with the model's call at its position
 -- if their signatures or their names are equal. If no gap of a rank fits, the rank has no pairs in
@@ -192,7 +193,8 @@ best_cuts AS (
             position <= coalesce(misfit_in_front, call_count)
             AND position > coalesce(misfit_at_back, -1)
         ) AS cut_at,
-        -- True if the gap may be after the last call, so that the rank lacks the model's last calls.
+        -- True if the gap may be after the last call, so that the rank lacks the model's last
+        -- calls.
         any_value(misfit_in_front) IS NULL AS may_lack_the_end,
         min(jump_ns) FILTER (
             position <= coalesce(misfit_in_front, call_count)

@@ -1,5 +1,5 @@
--- One row per call of a collective or message, with the number of the collective to which it
--- belongs.
+-- One row per rank's call of a collective or message, with the number of the collective or message
+-- to which the call belongs.
 --
 -- `jobs`: the jobs to look at (NULL: all)
 --
@@ -8,8 +8,8 @@
 --     group_id       number of the call's process group, unique over all jobs, as in
 --                    groups_of_jobs
 --     lane           number of the call's lane, unique over all jobs. The collectives of a group
---                    are a lane. The messages from one sender to one receiver in a group are a lane.
---                    NULL if the group is not known, or the peer of a message is not known
+--                    are a lane. The messages from one sender to one receiver in a group are a
+--                    lane. NULL if the group is not known, or the peer of a message is not known
 --     collective_id  number of the collective or message: equal on the calls that belong together.
 --                    Numbers start at 1 in each job and follow the order of first starts. NULL if
 --                    the call is not paired, or its lane is NULL
@@ -24,8 +24,8 @@
 -- reads: pairs_of
 CREATE OR REPLACE MACRO paired_members(jobs) AS TABLE
 WITH
--- Materialized: else DuckDB would plan pairs_of twice. Planning may take longer than the rest of the
--- query.
+-- Materialized: else DuckDB would plan pairs_of twice. Planning may take longer than the rest of
+-- the query.
 pairs AS MATERIALIZED (
     FROM pairs_of(jobs)
 ),

@@ -15,10 +15,10 @@
 --   2. else by the profiler's `Seq` (seq), if all calls of the lane have a Seq
 --   3. else by order, as order_pairs describes
 --
--- Seq is the number of the call in its group. Comms Id is a hash of 64 bits and is valid only within
--- a group. One call may launch several kernels, so a Comms Id or Seq may occur several times on a
--- rank. Then the first kernel of one rank pairs with the first kernel of the other rank, the second
--- with the second, and so on.
+-- Seq is the number of the call in its group. Comms Id is a hash of 64 bits and is valid only
+-- within a group. One call may launch several kernels, so a Comms Id or Seq may occur several times
+-- on a rank. Then the first kernel of one rank pairs with the first kernel of the other rank, the
+-- second with the second, and so on.
 --
 -- For messages, Comms Id and Seq depend on the number of sends and receives of the rank, to all
 -- peers. The send and the receive of a message have the same Comms Id and Seq only in groups of two
@@ -47,8 +47,8 @@ kinds_of_groups AS (
         CASE
             WHEN g.is_ambiguous THEN NULL
             WHEN NOT is_message THEN g.group_id << 40
-            -- Ranks are below 2^20. dst_rank of a send is the receiver. src_rank of a receive is the
-            -- sender.
+            -- Ranks are below 2^20. dst_rank of a send is the receiver. src_rank of a receive is
+            -- the sender.
             WHEN operation = 'send'
             THEN (g.group_id << 40) + ((k.rank + 1)::BIGINT << 20) + k.dst_rank + 1
             ELSE (g.group_id << 40) + ((k.src_rank + 1) << 20) + k.rank + 1

@@ -1,4 +1,5 @@
--- One row per collective or message, with its place in its lane and whether its members agree.
+-- One row per collective or message: its place in its lane, and whether its members differ in name,
+-- data type, size or seq.
 --
 -- `members`: rows of paired_members: one per rank's call of a collective or message
 -- `clocks`: rows of aligned_clocks
@@ -21,7 +22,7 @@
 --                    start
 --
 -- The start and end of a call are on the reference rank's clock. If a rank's clock is not known,
--- its times stay on its own clock.
+-- the times of the rank's calls stay on the rank's own clock.
 --
 -- reads: aligned_ns, sizes_agree
 CREATE OR REPLACE MACRO placed_collectives(members, clocks) AS TABLE

@@ -3,15 +3,15 @@
 -- `members`: rows of paired_members: one per rank's call of a collective or message
 -- `groups`: rows of groups_of_jobs
 -- `traced`: ranks with a trace. Unpaired calls are reported only for the jobs of these ranks
--- `jobs`: the jobs that `members` belongs to (NULL: all). Splits of other jobs are not read
+-- `jobs`: the jobs of `members` (NULL: all)
 --
--- The sets belong to one job each. The reasons, and the set of calls in a row:
+-- Each set belongs to one job. The reasons, and the set of calls in a row:
 --   * unknown_members: the calls of a process group whose members are not known
---   * unknown_peer: the calls of a rank in a group whose peers are not known
+--   * unknown_peer: the sends and receives of a rank in a group, if their peers are not known
 --   * not_paired: the other unpaired calls of a rank in a group
 --   * unknown_dtype: the collectives with a data type that has no size in dtype_sizes
 --   * unknown_operation: the collectives with a name for which collective_operation is NULL
---   * splits_cut_short: the all-to-alls of a group for which the trace cuts the list of splits short
+--   * splits_cut_short: the all-to-alls of a group, if the trace cuts their lists of splits short
 --
 -- The splits of an all-to-all are lists of how many rows of the tensor a rank sends to, and
 -- receives from, each rank.

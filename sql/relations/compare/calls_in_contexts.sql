@@ -1,11 +1,12 @@
 -- One row per sample, context and shape: the number of operator calls and their host time.
 --
--- `in_contexts` are rows of ops_in_contexts. A sample is a step of a side, with all its ranks.
+-- `in_contexts` are rows of ops_in_contexts, which defines the columns that are not listed here. A
+-- sample is one step on one side (base or test), with all ranks of the side.
 --
 --     times      number of calls
 --     total_ns   sum of the durations of the calls
---     inside_ns  sum of the durations of the calls with is_inside. The caller's time contains these
---                durations
+--     inside_ns  sum of the durations of the calls for which is_inside is true. The caller's time
+--                contains these durations
 --     has_dims   true if at least one of the calls has recorded shapes
 CREATE OR REPLACE MACRO calls_in_contexts(in_contexts) AS TABLE
 SELECT
@@ -28,7 +29,7 @@ GROUP BY sample, context, whole, in_hash, around_hash, name_hash, dims_hash;
 -- `calls` are rows of calls_in_contexts. `names` has name_hash and name of all operators.
 --
 --     name        name of the operator
---     in_name     name of its caller (NULL: no caller)
+--     in_name     name of the operator's caller (NULL: no caller)
 --     has_shapes  true if has_dims is true in all rows of the context
 CREATE OR REPLACE MACRO named_contexts(calls, names) AS TABLE
 WITH

@@ -1,15 +1,21 @@
 -- One row per operator name and cause, for the causes named `calls` and `shapes`.
 --
---     changed         cause, context and added_calls of the contexts that changed
+--     changed         cause, context and added_calls of the changed contexts
 --     contexts        rows of named_contexts
 --     totals          rows of context_totals
---     changed_shapes  context, input_dims and is_of_test of the shapes whose share changed
+--     changed_shapes  context, input_dims and is_of_test of the changed shapes
 --
--- added_calls is the number of calls that a changed rate adds per step and rank of the test. It is
--- NULL for `shapes`. is_of_test is true if the shapes are more frequent in the test.
+-- A context is an operator with its caller and its caller's caller, see ops_in_contexts. For
+-- `calls`, a context is changed if the number of its calls per call of the caller differs between
+-- base and test. For `shapes`, a context is changed if the share of its calls on some shape
+-- differs. This shape is a changed shape.
 --
--- base_ns, test_ns and diff_ns are GPU time. If the operators have no GPU time on either side, the
--- three columns are host time. diff_ns depends on the cause:
+-- added_calls is the number of calls per step and rank that the changed rate adds in the test. The
+-- rate is the number of calls per call of the caller. added_calls is NULL for `shapes`. is_of_test
+-- is true if the shape is more frequent in the test.
+--
+-- base_ns, test_ns and diff_ns are GPU time. If the operators have no GPU time on either side,
+-- base_ns, test_ns and diff_ns are host time. diff_ns depends on the cause:
 --   * calls: added_calls * mean time per call over both sides
 --   * shapes: test_ns - base_ns
 --

@@ -1,17 +1,18 @@
--- One row per operator name whose kernels differ on the same shapes: the cause named `kernels`.
+-- One row per operator name, for the cause named `kernels`: the operator launches other kernels in
+-- the test than in the base on the same shapes, or the same kernels more or less often.
 --
--- A kernel that no operator launches has a row under its own name. Calls and times are those of the
--- changed kernels, per step and rank. The times are GPU time.
+-- A kernel that no operator launches has a row under its own name. A row has the number and the GPU
+-- time of the changed kernels only, per step and rank.
 --
 --     kernels   rows of kernels_in_contexts
 --     changed   rows of changed_rates with the cause `kernels`
 --     contexts  rows of named_contexts
---     samples   sample and side of each sample
+--     samples   sample and side: a sample is one step on one side (base or test), with all ranks
 --     counted   the row of counted_steps
 CREATE OR REPLACE MACRO causes_of_kernels(kernels, changed, contexts, samples, counted) AS TABLE
 WITH
 -- One row per name, stratum and changed kernel. The name is the operator's name, or the kernel's
--- own name outside operators.
+-- own name outside operators. A stratum is a context and a shape, see kernels_in_contexts.
 kernels_of AS (
     SELECT
         coalesce(c.name, k.name) AS name,

@@ -1,6 +1,7 @@
 -- One row per thing whose time per call changed enough to be reported as a cause.
 --
--- The causes are named kernel_time, transfer, host_time and data_loading. A change has to reach two
+-- The things are kernels (cause kernel_time), kinds of collectives and messages (transfer),
+-- operators (host_time) and DataLoader annotations (data_loading). A change has to reach two
 -- limits, in either direction:
 --
 --     cause                    |ratio - 1|  |slower_ns|

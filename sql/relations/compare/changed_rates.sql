@@ -7,9 +7,9 @@
 --     parts   cause, whole, part, sample and times: how often the part occurs in the sample
 --     wholes  cause, whole, side, sample and times: how often the whole occurs in the sample
 --
--- A sample is a step of a side, with all its ranks. The macro computes a rate per sample. It
--- compares only wholes that occur on both sides. Wholes of different causes are different wholes.
--- Two special cases:
+-- A sample is one step on one side (base or test), with all ranks of the side. The macro computes a
+-- rate per sample. The macro compares only wholes that occur on both sides. Wholes of different
+-- causes are different wholes, even if their hashes are equal. Two special cases:
 --   * If a rate does not vary within the base and does not vary within the test, the noise is 0.
 --     Any difference between the two sides then counts.
 --   * If each side has only one sample, the noise is 0, too.

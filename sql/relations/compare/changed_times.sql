@@ -1,5 +1,6 @@
--- One row per thing whose time per call differs between base and test beyond noise.
+-- One row per cause and thing whose time per call differs between base and test beyond noise.
 --
+-- A thing is a kernel, a kind of collective or message, an operator or a DataLoader annotation.
 -- `steps_of_sides` is the row of counted_steps. `calls` has one row per cause, thing, stratum and
 -- sample, with
 --
@@ -8,9 +9,9 @@
 --     total_ns   sum of the durations
 --     square_ns  sum of the squared durations; NULL: not known
 --
--- A sample is a step of a side, with all its ranks. A stratum holds calls of a thing that can be
--- compared, for example calls on the same input and rank. The macro leaves out strata that only one
--- side has. It computes these ratios:
+-- A sample is one step on one side, with all ranks of the side. A stratum holds calls of a thing
+-- that can be compared with each other, for example calls on the same shape and rank. The macro
+-- leaves out strata that only one side has. The macro computes these ratios:
 --
 --     ratio of a step     time of the thing's calls in the step, divided by the time that they
 --                         would take at the base's mean duration in each stratum
@@ -30,16 +31,16 @@
 --   * |relative - 1| exceeds three standard errors of the steps' relatives. With one step on each
 --     side, this condition does not apply.
 --
--- The noise of single calls uses a t that chance exceeds once in 100,000. The limit is high because
--- many things are compared, and because few steps may be similar by chance.
+-- The noise of single calls uses a value of Student's t that chance exceeds once in 100,000. The
+-- value is high because many things are compared, and because few steps may be similar by chance.
 --
 -- Returns cause, thing and
 --
 --     ratio                   as above
 --     base_calls, test_calls  calls per step and rank
 --     base_ns, test_ns        time per step and rank
---     slower_ns               test_ns minus the time that the test's calls would take at the base's
---                             mean durations
+--     slower_ns               test_ns minus the time per step and rank that the test's calls would
+--                             take at the base's mean durations
 --
 -- reads: noise_t, standard_error, student_t_of_many, trimmed_mean
 CREATE OR REPLACE MACRO changed_times(calls, steps_of_sides) AS TABLE

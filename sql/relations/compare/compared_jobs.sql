@@ -1,14 +1,15 @@
 -- Macros for the two sides of a comparison: the base (before) and the test (after).
 --
--- A side is a job, or some ranks or steps of a job. Both sides may be of the same job. A row may
--- belong to both sides.
+-- A side is a job, or some ranks or steps of a job. Both sides may be of the same job. A row of
+-- host_ops or gpu_activities may then belong to both sides.
 --
 -- reads: traces
 
 -- One row: base and test, the jobs of the two sides.
 --
--- By default, the base is the first job by name, and the test is the last job by name. A given job
--- that is not in the archive is an error. Without the error, all work would seem to be new.
+-- By default, the base is the first job by name, and the test is the last job by name. The macro
+-- raises an error if a given job is not in the archive. Without the error, all work of the other
+-- job would seem to be added or deleted.
 CREATE OR REPLACE MACRO compared_jobs(base_job, test_job) AS TABLE
 WITH
 there AS (
@@ -31,17 +32,19 @@ SELECT
     test
 FROM there;
 
--- False if both sides are given and of_job is neither of them, else true.
+-- False if both jobs are given and of_job is neither of them, else true.
 --
--- DuckDB evaluates this condition before it reads files, so it does not read files of other jobs.
+-- DuckDB evaluates this condition before it reads Parquet files, and then skips files of other
+-- jobs.
 CREATE OR REPLACE MACRO may_be_compared(of_job, base_job, test_job) AS
 (base_job IS NULL OR test_job IS NULL OR of_job = base_job OR of_job = test_job);
 
--- Whether a row belongs to the job of a side. `base` and `test` are the columns of compared_jobs.
+-- Whether of_job is the job of a side. `base` and `test` are the columns of compared_jobs.
 CREATE OR REPLACE MACRO is_compared(of_job, base, test, base_job, test_job) AS
 (may_be_compared(of_job, base_job, test_job) AND (of_job = base OR of_job = test));
 
--- Whether a row belongs to a side. If side_steps is not NULL, a row outside steps does not belong.
+-- Whether a row with of_job, of_rank and of_step belongs to a side. If side_steps is not NULL, rows
+-- outside steps do not belong to the side.
 CREATE OR REPLACE MACRO is_of_side(of_job, of_rank, of_step, side_job, side_ranks, side_steps) AS
 coalesce(
     of_job = side_job
@@ -50,7 +53,8 @@ coalesce(
     false
 );
 
--- The list of both jobs if both are given, else NULL. DuckDB knows the list before it opens files.
+-- The list of both jobs if both are given, else NULL. DuckDB knows this list before it opens
+-- Parquet files.
 CREATE OR REPLACE MACRO named_jobs(base_job, test_job) AS
 CASE WHEN base_job IS NOT NULL AND test_job IS NOT NULL THEN [base_job, test_job] END;
 

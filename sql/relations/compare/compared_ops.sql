@@ -3,11 +3,12 @@
 -- `numbered` are rows of numbered_steps. `base_job` and `test_job` are the query's parameters.
 --
 --     sample      number of the side and step. The ranks of a step have the same sample
---     op_key      key of the call on both sides and all ranks: rank_number * 2^36 + event_id. For
---                 an activity's op_id, the same formula gives the op_key of the launching operator
+--     op_key      rank_number * 2^36 + event_id: unique over both sides and all ranks. With an
+--                 activity's op_id in place of event_id, the formula gives the op_key of the
+--                 operator that launched the activity
 --     parent_key  op_key of the caller, which is the operator around the call. If no operator is
---                 around a call of a backward pass, the caller is the pass's forward operator.
---                 NULL: no caller
+--                 around a call in the backward pass, the caller is the forward operator whose
+--                 gradient the call computes. NULL: no caller
 --     is_inside   true if the caller is around the call. The caller's time then contains the
 --                 call's time
 --

@@ -1,14 +1,14 @@
--- One row per operator call of each side, in program order.
+-- One row per operator call on a side (base or test), numbered in program order.
 --
 -- By default, a side has the calls in the first step of its lowest rank. If the chosen ranks of a
--- side have no steps, this side has the calls of their whole traces.
+-- side have no steps, the side has the calls of the whole traces of these ranks.
 --
 -- Returns job, rank, event_id, name, input_dims, dur_ns and
 --
 --     side    base or test
---     place   position of the call in its side, from 1
---     shapes  input_dims, or '' if none were recorded. If one side has no shapes at all, shapes is
---             '' in all rows of both sides
+--     place   position of the call on its side, from 1
+--     shapes  input_dims, or '' if the call has no recorded shapes. If no call of a side has
+--             recorded shapes, shapes is '' in all rows of both sides
 --
 -- Calls are ordered by rank, step, thread and start. In a step, the thread of the step's annotation
 -- comes first. Other threads follow in the order of their first calls.

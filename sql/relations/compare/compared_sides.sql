@@ -1,6 +1,7 @@
--- One row per side of a comparison: side, job, ranks and step_numbers.
+-- One row per side of a comparison (base or test): side, job, ranks and step_numbers.
 --
--- ranks or step_numbers is NULL if the query's parameter for it is NULL.
+-- ranks is the parameter base_ranks or test_ranks. step_numbers is the parameter base_steps or
+-- test_steps. Each of the two columns is NULL if its parameter is NULL.
 --
 -- reads: compared_jobs
 CREATE OR REPLACE MACRO compared_sides(

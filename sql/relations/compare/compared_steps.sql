@@ -1,8 +1,7 @@
--- One row per side, rank and step that is compared, with the step's time.
+-- One row per side (base or test), rank and step to compare, with the duration of the step.
 --
--- Noise is measured from step to step. If a side has no steps and its steps parameter is NULL, the
--- side has one row per rank, in which step and step_ns are NULL. This row stands for the rank's
--- whole trace.
+-- If a side has no steps and its parameter base_steps or test_steps is NULL, the side has one row
+-- per rank. This row stands for the rank's whole trace: step and step_ns are NULL.
 --
 -- reads: compared_sides, is_of_side, may_be_compared, steps, traces
 CREATE OR REPLACE MACRO compared_steps(

@@ -1,17 +1,18 @@
--- Macros that compare the totals of two sides.
+-- Macros that compare the totals of two sides: the base and the test.
 --
 -- reads: compared_steps, counted_steps
 
 -- The number of calls and the times of both sides as a struct.
 --
--- An aggregate over rows with dur_ns, is_base, is_test and is_in_step. For each side, the struct
--- has these fields, with the prefix base_ or test_:
+-- The macro is an aggregate over calls or activities. is_base, is_test and is_in_step say whether a
+-- call belongs to the base, to the test, and to a step. For each side, the struct has these fields,
+-- with the prefix base_ or test_:
 --
---     count        number of rows
---     total_ns     time of all rows
---     in_steps_ns  time of the rows that began in steps
---     in_trace_ns  time of all rows. compared_totals divides it by the number of ranks if the side
---                  has no steps
+--     count        number of calls
+--     total_ns     time of all calls
+--     in_steps_ns  time of the calls that began in steps
+--     in_trace_ns  time of all calls. If the side has no steps, compared_totals divides in_trace_ns
+--                  by the number of ranks
 CREATE OR REPLACE MACRO totals_of_sides(dur_ns, is_base, is_test, is_in_step) AS
 {
     'base_count': count(*) FILTER (is_base),
@@ -34,11 +35,13 @@ CASE
     ELSE 'decreased'
 END;
 
--- One row per row of `totals`: its totals on both sides and their differences.
+-- One row per compared thing, for example per kernel: its totals on both sides and their
+-- differences.
 --
--- `totals` has one row per compared thing. Its column `sides` is a struct as in totals_of_sides.
--- Returns the other columns of `totals`, and columns computed from `sides`. The columns with
--- per_step are means over the steps of all ranks, or over the ranks of a side without steps.
+-- `totals` has one row per thing. The column `sides` of `totals` is a struct as in totals_of_sides.
+-- Returns the columns of `totals` without `sides`, and columns computed from `sides`. The columns
+-- with per_step are means over the steps of all ranks. For a side without steps, these columns
+-- are means over the ranks.
 CREATE OR REPLACE MACRO compared_totals(
     totals, base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
 ) AS TABLE

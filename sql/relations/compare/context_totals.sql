@@ -1,14 +1,15 @@
--- One row per context: the operator's calls, host time and GPU time on each side.
+-- One row per context: the number of calls, their host time and their GPU time on each side.
 --
--- All values are per step and rank. The GPU time is the time of all activities that are launched in
--- the operator, at any depth, and in its backward pass. The macro computes GPU time only for the
--- contexts in `changed`. For other contexts, GPU time is 0.
+-- A context is an operator with its caller and its caller's caller, see ops_in_contexts. All values
+-- are per step and rank. The GPU time is the time of all activities that are launched in the
+-- operator, at any depth, and in the operator's backward pass. The macro computes GPU time only for
+-- the contexts in `changed`. For other contexts, GPU time is 0.
 --
---     changed      context of each context that changed
+--     changed      has the column context: the contexts whose GPU time is needed
 --     calls        rows of calls_in_contexts
 --     in_contexts  rows of ops_in_contexts
 --     activities   rows of compared_activities
---     samples      sample and side of each sample
+--     samples      sample and side: a sample is one step on one side, with all ranks of the side
 --     counted      the row of counted_steps
 CREATE OR REPLACE MACRO context_totals(
     changed, calls, in_contexts, activities, samples, counted

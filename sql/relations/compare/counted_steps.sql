@@ -1,8 +1,8 @@
 -- One row: the number of steps on each side of a comparison, and whether the side has steps.
 --
 -- `sampled` are rows of compared_steps. A step on two ranks counts as two steps. A time divided by
--- the number is therefore per step and rank. For a side without steps, the number of steps is its
--- number of ranks.
+-- the number of steps is therefore a time per step and rank. For a side without steps, the number
+-- of steps is its number of ranks.
 CREATE OR REPLACE MACRO counted_steps(sampled) AS TABLE
 SELECT
     count(*) FILTER (side = 'base') AS base_steps_count,

@@ -1,6 +1,6 @@
 -- Macros that count calls, shapes and kernels: the input of changed_rates.
 --
--- A part is counted per whole:
+-- A part is counted per whole (see changed_rates). The column cause says what is counted:
 --
 --     cause    part                            whole
 --     calls    calls of an operator            calls of its caller
@@ -13,7 +13,8 @@
 --
 --     calls    rows of calls_in_contexts
 --     kernels  rows of kernels_in_contexts
---     samples  sample, side and rank_count: the number of ranks in the sample
+--     samples  sample, side and rank_count. A sample is one step on one side (base or test).
+--              rank_count is the number of ranks with this step
 
 -- The `parts` of changed_rates: one row per cause, whole, part and sample.
 CREATE OR REPLACE MACRO parts_of_calls(calls, kernels) AS TABLE
@@ -31,7 +32,8 @@ GROUP BY ALL;
 
 -- The `wholes` of changed_rates: one row per cause, whole, side and sample.
 --
--- Whole 0 is outside operators. Its times is the number of ranks, so that rates are per rank.
+-- Whole 0 is the whole of all calls and kernels outside operators. For whole 0, times is the number
+-- of ranks, so that the rates are per rank.
 CREATE OR REPLACE MACRO wholes_of_calls(calls, samples) AS TABLE
 WITH
 counted AS (

@@ -1,6 +1,7 @@
--- One row: facts that show whether two sides can be compared, as the structs base and test.
+-- One row with the structs base and test: facts about each side of a comparison. The facts show
+-- whether the sides can be compared.
 --
--- There is no row if a side has no traces. The structs have these fields:
+-- There is no row if a side has no traces. Both structs have these fields:
 --
 --     side               base or test
 --     gpu                different device names, joined by commas
@@ -12,11 +13,12 @@
 --     step_count         number of different steps
 --     op_count           number of operator calls
 --     frame_count        number of calls of Python functions
---     shaped_count       number of calls with recorded shapes
---     common_count       number of calls with recorded shapes for which the other side has a call
---                        of the same name on the same shapes
+--     shaped_count       number of operator calls with recorded shapes
+--     common_count       number of operator calls with recorded shapes for which the other side has
+--                        a call of the same name on the same shapes
 --
--- All facts are of the side's chosen ranks. Step and call counts are of its chosen steps, too.
+-- All fields cover only the chosen ranks of the side. The last five fields also cover only the
+-- chosen steps.
 --
 -- reads: compared_jobs, compared_sides, compared_steps, host_ops, is_compared, is_of_side,
 --   is_operator, traces
@@ -30,7 +32,7 @@ sides AS MATERIALIZED (
 of_traces AS (
     SELECT
         sides.side,
-        -- Some traces have an empty name: it is not known.
+        -- An empty device_name stands for an unknown device.
         string_agg(
             DISTINCT nullif(t.device_name, ''), ', ' ORDER BY nullif(t.device_name, '')
         ) AS gpu,

@@ -1,11 +1,13 @@
--- The rows of `reshaped` where changed shapes begin.
+-- The contexts of `reshaped` that have no other context of `reshaped` above them.
 --
--- Changed shapes pass from an operator to all operators below it, and to its backward pass. The
--- macro therefore leaves out a context if another context of `reshaped` is above it. To find what
--- is above a context, the macro takes the context's call with the lowest op_key, and follows the
--- chain of callers from this call.
+-- A context is an operator with its caller and its caller's caller, see ops_in_contexts. If the
+-- shapes of an operator change, the shapes of the operators that it calls and of its backward pass
+-- usually change too. The change begins in the uppermost operator. The macro therefore leaves out a
+-- context if another context of `reshaped` is above this context. To find what is above a context,
+-- the macro takes the context's call with the lowest op_key, and follows the chain of callers from
+-- this call.
 --
---     reshaped     contexts with changed shapes
+--     reshaped     contexts in which the frequencies of shapes differ between base and test
 --     in_contexts  rows of ops_in_contexts
 CREATE OR REPLACE MACRO first_reshaped(reshaped, in_contexts) AS TABLE
 WITH RECURSIVE

@@ -4,7 +4,8 @@
 
 -- One row per GPU activity in the compared steps.
 --
--- `numbered` are rows of numbered_steps. op_key is the launching operator's op_key in compared_ops.
+-- `numbered` are rows of numbered_steps. sample and rank_place are as in numbered_steps. op_key is
+-- the op_key in compared_ops of the operator that launches the activity.
 CREATE OR REPLACE MACRO compared_activities(numbered, base_job, test_job) AS TABLE
 SELECT
     s.sample,
@@ -22,9 +23,9 @@ WHERE may_be_compared(a.job, base_job, test_job);
 
 -- One row per rank_place, stratum, kernel name and sample: the number of kernels and their time.
 --
--- A stratum is a context and a shape. It holds the kernels that calls of this context on this shape
--- launch. Stratum 0 holds the kernels that no operator launches. Copies and memsets count as
--- kernels.
+-- A stratum is a context (see ops_in_contexts) and a shape. The stratum holds the kernels that
+-- calls of this context on this shape launch. Stratum 0 holds the kernels that no operator
+-- launches. Copies and memsets count as kernels.
 --
 --     activities   rows of compared_activities
 --     in_contexts  rows of ops_in_contexts

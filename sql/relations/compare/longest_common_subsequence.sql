@@ -1,4 +1,4 @@
--- The longest common subsequence of two lists, as pairs of positions.
+-- The longest common subsequence of two lists, as a list of pairs of positions in the two lists.
 --
 -- Positions count from 1, and the pairs are in ascending order. SQL cannot compute the subsequence
 -- fast enough. When hta_sql opens an archive, it replaces this macro by a Python function. In
@@ -13,8 +13,8 @@ END::STRUCT(base_place BIGINT, test_place BIGINT)[];
 
 -- One row per pair of the longest common subsequence of two relations: base_place and test_place.
 --
--- `base_items` and `test_items` have place and key. Items are in the order of their places. Two
--- items match if their keys are equal. A NULL key matches no key.
+-- `base_items` and `test_items` have the columns place and key. The column place gives the order of
+-- the items. Two items match if their keys are equal. A NULL key matches no key.
 CREATE OR REPLACE MACRO aligned_places(base_items, test_items) AS TABLE
 WITH
 keys AS (

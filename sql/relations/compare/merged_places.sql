@@ -1,13 +1,14 @@
--- One row per element of two merged sequences; a pair of elements is one row.
+-- One row per pair of elements of two merged sequences, and per element without a partner.
 --
---     sequences  side and place of each element
+--     sequences  side (base or test) and place of each element: its position on the side
 --     all_pairs  base_place, test_place and relation of each pair
 --
 -- Returns base_place, test_place, relation, and the sort keys pairs_until, turn and place. If an
 -- element has no partner, its relation is removed (base) or inserted (test).
 --
--- Ordered by the three sort keys, each pair is followed by the removed elements after it. The
--- inserted elements come next, and then the next pair.
+-- In the order of the three sort keys, each pair is followed by the removed elements between this
+-- pair and the next pair. Then come the inserted elements between the two pairs, and then the next
+-- pair.
 CREATE OR REPLACE MACRO merged_places(sequences, all_pairs) AS TABLE
 WITH
 base_side AS (

@@ -1,7 +1,7 @@
 -- One row per thing that changed_times compares: cause, thing, name and inside.
 --
--- For kernels, inside has the names of the operators that launch the kernel. For other things,
--- inside is NULL.
+-- For kernels, inside has the names of the operators that launch the kernel. For collectives,
+-- messages, operators and annotations, inside is NULL.
 --
 --     kernels    rows of kernels_in_contexts
 --     contexts   rows of named_contexts

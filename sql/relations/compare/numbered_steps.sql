@@ -1,8 +1,10 @@
--- One row per row of `sampled` (rows of compared_steps), with three numbers from 1.
+-- One row per side, rank and step, with three numbers that start at 1.
+--
+-- `sampled` are rows of compared_steps.
 --
 --     step_key     the step, or -1 for a whole trace
 --     sample       number of the side and step. All ranks of a step have the same sample
---     rank_number  number of the side and rank
+--     rank_number  number of the side and rank. A rank on both sides has two numbers
 --     rank_place   number of the rank within its side: 1 for the side's lowest rank, and so on
 CREATE OR REPLACE MACRO numbered_steps(sampled) AS TABLE
 SELECT

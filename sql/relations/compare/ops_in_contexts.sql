@@ -1,14 +1,16 @@
 -- One row per operator call in `ops`, with the call's context.
 --
 -- The context consists of three names: the operator, its caller, and the caller's caller. `ops` are
--- rows of compared_ops. `samples` has sample and side of each sample. Returns the columns of `ops`
--- without name and input_dims, and
+-- rows of compared_ops. `samples` has the columns sample and side. A sample is one step on one side
+-- (base or test), with all ranks of the side. Returns the columns of `ops` without name and
+-- input_dims, and
 --
 --     in_hash      name_hash of the caller; 0: no caller
---     around_hash  name_hash of the caller's caller; 0: none
+--     around_hash  name_hash of the caller's caller; 0: no caller, or the caller has none
 --     context      hash of around_hash, in_hash and name_hash
 --     whole        hash of around_hash and in_hash; 0: no caller
---     dims_hash    hash of the call's shapes; 0 in all rows if a side has no shapes at all
+--     dims_hash    hash of the call's shapes; 0 in all rows if no call of a side has recorded
+--                  shapes
 --     has_dims     true if the call has recorded shapes
 CREATE OR REPLACE MACRO ops_in_contexts(ops, samples) AS TABLE
 WITH

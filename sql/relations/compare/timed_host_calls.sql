@@ -1,14 +1,15 @@
--- Macros that sum host time per sample: the input of changed_times.
+-- Macros that sum host time per sample, as input of changed_times. A sample is one step on one side
+-- (base or test), with all ranks of the side.
 --
--- Both return cause, thing, stratum, sample, times, total_ns and square_ns, as in the `calls` of
--- changed_times. square_ns is NULL: not known.
+-- Both macros return cause, thing, stratum, sample, times, total_ns and square_ns, as in the
+-- parameter `calls` of changed_times. square_ns is NULL: not known.
 --
 -- reads: host_ops, is_runtime_call, may_be_compared
 
 -- One row per operator name and sample: the calls of the operator and their host time.
 --
--- total_ns is the time outside the operators, runtime calls and driver calls inside the operator.
--- thing is the operator's name_hash.
+-- total_ns is the operator's time minus the time of the operators, runtime calls and driver calls
+-- that the operator calls directly. thing is the operator's name_hash.
 --
 --     ops                 rows of compared_ops
 --     calls               rows of calls_in_contexts
@@ -50,7 +51,8 @@ SELECT
 FROM of_names AS o
 LEFT JOIN called_in AS c ON c.sample = o.sample AND c.name_hash = o.name_hash;
 
--- One row per DataLoader annotation's name and sample: the time to fetch batches.
+-- One row per sample and name of a DataLoader annotation: the number of fetches of batches and
+-- their time.
 --
 -- thing is a hash of the name. `numbered` are rows of numbered_steps.
 CREATE OR REPLACE MACRO timed_fetches(numbered, base_job, test_job) AS TABLE

@@ -1,13 +1,16 @@
--- One row per kind of collective or message and sample: their number and their transfer times.
+-- One row per sample and kind of collectives or messages: the number of collectives or messages,
+-- and their transfer times.
 --
--- Returns name, and columns as in the `calls` of changed_times. The column `name` is the text of
--- four values: name, number of elements, data type and group size. thing is a hash of `name`.
+-- Collectives or messages of one kind have the same name, number of elements, data type and group
+-- size. The column `name` has these four values as one text. thing is a hash of this text. A sample
+-- is one step on one side (base or test), with all ranks of the side. The other columns are as in
+-- the parameter `calls` of changed_times.
 --
 --     numbered  rows of numbered_steps
 --     jobs      list of the jobs of `numbered`
 --
 -- If the members of a collective are in several steps, the collective counts once in each of these
--- steps. A collective with a call on only one rank does not count.
+-- steps. A collective or message with a call on only one rank does not count.
 --
 -- reads: paired_members
 CREATE OR REPLACE MACRO timed_transfers(numbered, jobs) AS TABLE

@@ -2,16 +2,19 @@
 --
 -- reads: gpu_activities, step_metrics, steps, traces
 
--- One row per run to compare: job, is_newest and start_ns. The newest run has a row, too.
+-- One row per run to compare: job, is_newest and start_ns. The rows are the newest run and the
+-- earlier runs, as defined below.
 --
 --     newest_job    job of the newest run (NULL: the job that began last)
---     job_contains  text that the names of all runs contain, the newest included (NULL: any name)
---     run_limit     largest number of earlier runs; the latest of them count
+--     job_contains  text that the job names of all runs contain, including the newest run
+--                   (NULL: any name)
+--     run_limit     largest number of earlier runs; if there are more, the latest ones count
 --
 -- A job is an earlier run if all of these hold:
---   * It ran on the same GPUs as the newest run, with the same number of ranks.
---   * It began before the newest run. If both began at the same time, or the start of one is not
---     known, the job's name has to come before the name of the newest run.
+--   * The job ran on the same kinds of GPUs as the newest run.
+--   * The job has the same world_size as the newest run.
+--   * The job began before the newest run. If both began at the same time, or if one of the two
+--     starts is not known, the job's name has to come before the name of the newest run.
 CREATE OR REPLACE MACRO comparable_runs(newest_job, job_contains, run_limit) AS TABLE
 WITH
 jobs AS (
@@ -51,7 +54,7 @@ UNION ALL
 SELECT job, false AS is_newest, start_ns
 FROM earlier;
 
--- One row per run and thing: job, kind, name and value_ns.
+-- One row per run and thing: job, kind, name and value_ns. A thing is a step metric or a kernel.
 --
 --     kind    name                    value_ns
 --     step    metric of step_metrics  median over the run's steps, or the value of the whole run if

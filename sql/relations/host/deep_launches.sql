@@ -91,8 +91,8 @@ WINDOW inside AS (
 --
 -- `launches`: rows of deep_launches.
 -- `ops`: rows of deep_operators.
--- `grouped`: job, rank, event_id and group_number of operators. group_number is NULL if the operator
---   has no group.
+-- `grouped`: job, rank, event_id and group_number of operators. group_number is NULL if the
+--   operator has no group.
 --
 -- Returns group_number, job, rank, launching_id, outermost_id, the totals of the activities that
 -- launching_id launches, and self_ns. outermost_id is the group's outermost operator at or around

@@ -1,9 +1,10 @@
 -- The order of operators in deep stacks, which shows which operators are inside which.
 --
--- For stacks that are not deep, launched_in_ops climbs from each launch through all operators around
--- the launch. For n nested operators, climbing takes up to n squared / 2 rows. For deep stacks, the
--- macros number the operators in the order in which they begin (`place`). An operator is followed
--- directly by the operators inside it, which have the places from `place` + 1 to `last_place`:
+-- For stacks that are not deep, launched_in_ops climbs from each launch through all operators
+-- around the launch. For n nested operators, climbing takes up to n squared / 2 rows. For deep
+-- stacks, the macros number the operators in the order in which they begin (`place`). An operator
+-- is followed directly by the operators inside it, which have the places from `place` + 1 to
+-- `last_place`:
 --
 --     place      1   2   3   4   5
 --     1 linear   [=============)            last_place 4
@@ -14,8 +15,8 @@
 --
 -- If another span crosses an operator, the crossed operator leaves the stack at its cut (cut_ns).
 -- The time from the cut to the crossed operator's end is its tail. An operator that begins and
--- ends in the tail is still inside the crossed operator, as op_id says. The operator in the tail and
--- everything inside it are a block of their own. So `place` and `last_place` show nesting only
+-- ends in the tail is still inside the crossed operator, as op_id says. The operator in the tail
+-- and everything inside it are a block of their own. So `place` and `last_place` show nesting only
 -- within a block.
 --
 -- reads: host_ops, is_operator
@@ -127,8 +128,8 @@ with_levels AS (
         sum(step) OVER (ORDER BY at_place, step ROWS UNBOUNDED PRECEDING) AS level
     FROM bounds
 ),
--- `block`: the block that is open after the start or end. At the same `level` (number of open
--- blocks), it is the block that began last.
+-- `level` is the number of blocks that are open after the start or end. `block` is the innermost of
+-- the open blocks: the last block that began on this level.
 with_blocks AS (
     SELECT
         at_place,

@@ -4,8 +4,8 @@
 -- `only_jobs`: jobs to search (NULL: all).
 --
 -- Returns rank_number (a number per job and rank), job, rank, op_id and activity_id. If the event
--- is a host operation, op_id is `of_event`, and activity_id is NULL. If the event is a GPU activity,
--- activity_id is `of_event`, and op_id is the event_id of the activity's launch.
+-- is a host operation, op_id is `of_event`, and activity_id is NULL. If the event is a GPU
+-- activity, activity_id is `of_event`, and op_id is the event_id of the activity's launch.
 --
 -- reads: gpu_activities, host_ops
 CREATE OR REPLACE MACRO events_of_number(of_event, of_rank, only_jobs) AS TABLE

@@ -9,15 +9,16 @@
 --     process  a number per job and rank
 --     thread   a number per thread
 --
--- `only_jobs`, `only_ranks`: the jobs and ranks in `points`; only their activities are read (NULL:
---   all).
+-- `only_jobs`, `only_ranks`: the jobs and ranks in `points`; only their activities are read
+--   (NULL: all).
 --
 -- Returns point, wait_ns and gpu_busy_ns. wait_ns is the time of the span during which at least one
--- waiting call of the thread runs. gpu_busy_ns is the part of wait_ns during which at least one device of
--- the rank is busy.
+-- waiting call of the thread runs. gpu_busy_ns is the part of wait_ns during which at least one
+-- device of the rank is busy.
 --
 -- For gpu_busy_ns, each start and end of a span is replaced by a time on the busy clock, which runs
--- only while a device of the rank is busy. The length of a wait on this clock is its busy time.
+-- only while a device of the rank is busy. On this clock, a wait lasts as long as the
+-- device is busy during the wait.
 --
 -- covered_until needs an instant_id: for the start of a span it is 2 * point, and for the end of
 -- the span it is 2 * point + 1.

@@ -1,4 +1,5 @@
--- Former names of tables of stored results. Statements of users may still use these names.
+-- Views with the former names of tables of stored results. The SQL of users may still use these
+-- names.
 --
 -- reads: stored_job_kernels, stored_job_ranks, stored_job_summary, stored_results
 CREATE OR REPLACE VIEW kept_results AS

@@ -1,5 +1,5 @@
--- One row per rank and table of the archive: the number of rows in the archive, and the number of
--- rows that ingest wrote.
+-- One row per rank and table of the archive: the number of rows that the archive's files hold now,
+-- and the number of rows that ingest wrote.
 --
 -- The two numbers differ if files of the archive are missing.
 --

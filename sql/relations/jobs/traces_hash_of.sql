@@ -1,4 +1,4 @@
--- Computes a hash of a job's traces. It is an aggregate over the job's rows of traces.
+-- Computes a hash of a job's traces. The macro is an aggregate over the job's rows in `traces`.
 --
 -- `trace`: the column trace_id
 -- `at_rank`: the column rank

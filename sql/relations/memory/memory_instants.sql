@@ -1,10 +1,10 @@
--- One row per row of `instants`: an allocation or release of memory, and the totals of its device
--- after this change.
+-- One row per row of `instants`: an allocation or release of memory on a device, and the total
+-- memory of the device after this change.
 --
 -- `instants`: job, rank, event_id, pid, tid, start_ns and args of the instants `[memory]`.
 --
 -- The CPU always has the device number -1, even if the trace gives it another number. If a value in
--- `args` is not a number, the column is NULL.
+-- `args` is not a number, its column is NULL.
 CREATE OR REPLACE MACRO memory_instants(instants) AS TABLE
 WITH
 told AS (

@@ -1,15 +1,17 @@
--- One row per GPU activity: the place in the model to which the activity belongs.
+-- One row per GPU activity: the place in the model to which the activity belongs. A place is a path
+-- of nn.Module names.
 --
 -- `chosen`, `only_jobs` and `only_ranks`: as in module_calls.
 -- `paths`: rows of numbered_modules.
 -- `numbered_calls`: rank_number, event_id and path_number of each call.
 --
--- Returns path_number, is_backward, is_alone, start_ns, end_ns and dur_ns. path_number is of the
--- first of these places that exists:
+-- Returns path_number, is_backward, is_alone, start_ns, end_ns and dur_ns. path_number is
+-- the number of the first of these places that exists:
 --
---   * the innermost module around the launch
---   * the innermost module around the forward operator, if the launch is in a backward pass
---   * the rank's place without a module
+--   * the place of the innermost module around the launch
+--   * if the launch is in a backward pass: the place of the innermost module around its forward
+--     operator
+--   * the rank's row in `paths` that has a NULL path, for activities without a module
 --
 -- is_alone is true if the activity overlaps no other activity of the rank.
 --

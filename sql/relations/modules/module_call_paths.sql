@@ -1,15 +1,16 @@
--- One row per call of an nn.Module, with its place in the model.
+-- One row per call of an nn.Module, with the path of module names that leads to the call.
 --
 -- `calls`: rows of module_calls.
 --
--- Returns place, rank_number, event_id, name and depth of the call, path and around_path. `path`
--- has the names of the modules around the call, from outer to inner, and then the call's own name,
--- joined by /. around_path is `path` without the call's own name. `depth` is 0 for the outermost.
+-- Returns place (the call's number in module_calls), rank_number, event_id, name, depth, path and
+-- around_path. `path` has the names of the modules around the call, from outer to inner, and then
+-- the call's own name, joined by /. around_path is `path` without the call's own name. `depth` is 0
+-- for the outermost.
 CREATE OR REPLACE MACRO module_call_paths(calls) AS TABLE
 WITH RECURSIVE
--- A call in a backward pass can have no module around it. The call then gets the module around the
--- last call of the same name before it that was not in a backward pass. If that call has no module
--- around it, -1 stands for none, since arg_max skips NULL.
+-- A call in a backward pass can be without a module around it. The macro then takes the last
+-- earlier call of the same name that is not in a backward pass, and uses the module around that
+-- call. If that call has no module around it either, -1 stands for none, since arg_max skips NULL.
 around_calls AS (
     SELECT
         place,

@@ -3,10 +3,10 @@
 -- `chosen`: rank_number, job, rank and step_numbers (the steps to measure; NULL: all) of each rank.
 -- `only_jobs` and `only_ranks`: jobs and ranks whose files are read (NULL: all).
 --
--- Calls of all steps are returned, since the place of a call in the model can depend on a call in
--- another step. is_picked is true if the call is in a step to measure. module_id is the event_id of
--- the module call around the call. The calls are numbered in `place`. A call has a higher number
--- than the calls around it.
+-- The macro returns the calls of all steps, since a call's path in the model can depend on a call
+-- in another step. is_picked is true if the call is in a step to measure. module_id is the event_id
+-- of the module call around the call. `place` numbers the calls: a call has a higher number than
+-- the calls around it.
 --
 -- reads: host_ops
 CREATE OR REPLACE MACRO module_calls(chosen, only_jobs, only_ranks) AS TABLE

@@ -1,16 +1,16 @@
 -- One row per place in the model (path_number): the host time of the module's calls.
 --
 -- `calls`: rows of module_calls.
--- `numbered_calls`: place and path_number of each call.
+-- `numbered_calls`: place (the call's number in module_calls) and path_number of each call.
 --
--- Only calls with is_picked count. self_ns is the time of the calls without the time in modules
--- inside. example_event_id is the lowest event_id of the calls.
+-- Only calls with is_picked count. self_ns is the time of the calls without the time of the module
+-- calls inside them. example_event_id is the lowest event_id of the calls.
 --
 -- reads: covered_times
 CREATE OR REPLACE MACRO module_host_times(calls, numbered_calls) AS TABLE
 WITH
--- The calls directly inside each call. covered_times computes their union, since two of them can
--- cross.
+-- The calls directly inside each call. covered_times computes their union, since two of these
+-- calls can cross.
 inside_calls AS (
     SELECT outer_one.place AS group_id, inner_one.start_ns, inner_one.end_ns
     FROM query_table(calls) AS inner_one

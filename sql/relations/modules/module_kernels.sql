@@ -7,8 +7,8 @@
 -- busy_ns is the time in which at least one of these activities runs. self_kernel_count and
 -- self_kernel_ns count only the module's own activities.
 --
--- Most activities overlap no other activity. Their durations are added (alone_ns). Only activities
--- that overlap need covered_times.
+-- Most activities overlap no other activity, so the macro adds up their durations (alone_ns). Only
+-- the other activities need covered_times.
 --
 -- reads: covered_times
 CREATE OR REPLACE MACRO module_kernels(paths, activities) AS TABLE

@@ -3,7 +3,7 @@
 -- `chosen`, `only_jobs` and `only_ranks`: as in module_calls.
 --
 -- Returns path_number, rank_number and the columns of module_stats except job and rank. The header
--- of module_stats explains these columns. path_number is the order of the rows.
+-- of module_stats explains these columns. module_stats lists its rows in order of path_number.
 --
 -- reads: module_activities, module_call_paths, module_calls, module_host_times, module_kernels,
 --   numbered_modules

@@ -1,9 +1,10 @@
--- One row per rank and place in the model, numbered in the order of first calls.
+-- One row per rank and place in the model, numbered in the order of first calls. A place is a path
+-- of nn.Module names.
 --
 -- `call_paths`: rows of module_call_paths.
 --
 -- Returns path_number, around_number (path_number of the place around), rank_number, path, name and
--- depth. The last row of each rank has a NULL path. It is for activities that belong to no module.
+-- depth. The last row of each rank has a NULL path and is for activities that belong to no module.
 CREATE OR REPLACE MACRO numbered_modules(call_paths) AS TABLE
 WITH
 paths AS (

@@ -1,14 +1,14 @@
--- Macros that return the kind of an event, from its category.
+-- Macros that test what an event is, from its category (`cat`).
 --
--- The macros do not use the name or the stream. Annotations, synchronisations and Triton's host
--- rows also have streams.
+-- A stream does not show that an event is on the GPU: annotations, synchronisations and Triton's
+-- host events also have streams.
 --
 -- IS TRUE makes each condition a single expression. DuckDB applies a single expression while it
--- scans a Parquet file, before it reads the other columns. It does not do this for a list of values
--- or an OR.
+-- scans a Parquet file, before it reads the other columns. DuckDB does not do so for a list of
+-- values or an OR.
 
--- The event occupies the device: a kernel, copy or memset. The list has the categories of CUDA,
--- ROCm, XPU, older profilers and MTIA.
+-- Whether the event occupies the device: a kernel, copy or memset. The list has the
+-- categories of CUDA, ROCm, XPU, older profilers and MTIA.
 CREATE OR REPLACE MACRO is_gpu_activity(category) AS
 (
     category IN (
@@ -18,22 +18,22 @@ CREATE OR REPLACE MACRO is_gpu_activity(category) AS
     )
 ) IS TRUE;
 
--- The event is a copy or memset on the device.
+-- Whether the event is a copy or memset on the device.
 CREATE OR REPLACE MACRO is_copy_or_memset(category) AS
 (category IN ('gpu_memcpy', 'gpu_memset', 'Memcpy', 'Memset')) IS TRUE;
 
--- The event is a PyTorch operator.
+-- Whether the event is a PyTorch operator.
 CREATE OR REPLACE MACRO is_operator(category) AS
 (category IN ('cpu_op', 'Operator')) IS TRUE;
 
--- The event is a call into the runtime or driver: cuda_runtime, cuda_driver, mtia_runtime,
+-- Whether the event is a call into the runtime or driver: cuda_runtime, cuda_driver, mtia_runtime,
 -- xpu_runtime, ...
 CREATE OR REPLACE MACRO is_runtime_call(category) AS
 (
     category = 'Runtime' OR suffix(category, '_runtime') OR suffix(category, '_driver')
 ) IS TRUE;
 
--- The event has a place in a thread's call stack.
+-- Whether the event has a place in a thread's call stack.
 CREATE OR REPLACE MACRO is_host_op(category) AS
 (
     category IN ('user_annotation', 'python_function')

@@ -8,8 +8,8 @@
 CREATE OR REPLACE MACRO without_innermost(name) AS
 regexp_replace(name, '<[^<>()]*>|\([^<>()]*\)', '', 'g');
 
--- All 24 rounds. list_reduce runs them, since nested macro calls would keep the text of every round
--- in memory.
+-- The name after all 24 rounds. list_reduce runs the rounds, since nested macro calls would keep
+-- the text of every round in memory.
 CREATE OR REPLACE MACRO without_templates_and_parameters(name) AS
 list_reduce(
     list_transform(range(24), lambda round: ''),

@@ -6,8 +6,8 @@
 --     layout      order of the sizes. bhld: (batch, heads, length, size),
 --                 blhd: (batch, length, heads, size)
 --     causal_at   argument that says whether the mask is causal
---     causal      where the causal mask begins if this argument is true.
---                 by number: the argument is a number that says where
+--     causal      where the causal mask begins if the argument at causal_at
+--                 is true. by number: that argument is a number that says where
 --     mask_at     mask, given as a tensor
 --     lengths_at  starts of the sequences, if sequences of several lengths
 --                 are packed one after another. The longest lengths of
@@ -60,10 +60,11 @@ FROM (
 CREATE OR REPLACE MACRO heads_first(dims) AS
 list_concat(dims[:-4], [dims[-2], dims[-3], dims[-1]]);
 
--- One row per shape of an attention operator whose sizes fit: the factors of its operations, and
--- its tensors.
+-- One row per shape of an attention operator, if its sizes fit together: the factors whose product
+-- is the number of operations, and the tensors that move.
 --
--- `shapes`: shape_number, name, dims, types and texts of the shapes.
+-- `shapes`: rows of numbered_shapes. A shape is an operator's name with the sizes (dims), types and
+--   values (texts) of its arguments.
 --
 -- Operations: d is the size of a query and a key, and dv is the size of a value. Each pair of a
 -- query and a key needs 2 (d + dv) operations: d products for the score, and dv products for the
@@ -91,7 +92,7 @@ list_concat(dims[:-4], [dims[-2], dims[-3], dims[-1]]);
 --   * If sequences of several lengths are packed, only the longest lengths are known. The number is
 --     the lower of two products: all queries times the longest number of keys, and all keys times
 --     the longest number of queries.
---   * If there is a window, pairs outside of the window count, too.
+--   * If there is a window, the number includes the pairs outside of the window.
 --
 -- Bytes: query, key, value, mask and output move once. In a backward pass, the gradients of query,
 -- key, value and output also move once.

@@ -33,10 +33,11 @@ FROM (
     transposed_at, output_padding_at, groups_at, mask_at
 );
 
--- One row per shape of a convolution whose sizes fit: the factors of its operations, and its
--- tensors.
+-- One row per shape of a convolution, if its sizes fit together: the factors whose product is the
+-- number of operations, and the tensors that move.
 --
--- `shapes`: shape_number, name, dims, types and texts of the shapes.
+-- `shapes`: rows of numbered_shapes. A shape is an operator's name with the sizes (dims), types and
+--   values (texts) of its arguments.
 --
 -- Operations: 2 N times the number of weights times the number of positions. N is the number of
 -- samples. In each sample, each weight is multiplied at each position. I, K and O are the sizes of

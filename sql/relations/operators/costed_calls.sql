@@ -5,7 +5,7 @@
 
 -- One row per name of an operator with a formula for its operations.
 --
--- `with_bytes`: whether to add operators with a formula only for their bytes.
+-- `with_bytes`: whether to add the operators that have a formula only for their bytes.
 CREATE OR REPLACE MACRO costed_names(with_bytes) AS TABLE
 SELECT name FROM matrix_product_operators()
 UNION
@@ -22,8 +22,8 @@ SELECT name FROM memory_bound_operators() WHERE with_bytes;
 -- `only_steps`: steps in which the call begins (NULL: the whole trace).
 --
 -- is_rerun is true if the call repeats a part of the forward pass during a backward pass, as
--- activation checkpointing does. This call is recognised because it is in a backward pass and
--- records an autograd node of its own.
+-- activation checkpointing does. The sign of such a call is that it is in a backward pass
+-- and records an autograd node of its own.
 CREATE OR REPLACE MACRO costed_calls(with_bytes, only_jobs, only_ranks, only_steps) AS TABLE
 SELECT
     o.job,

@@ -1,10 +1,12 @@
--- One row per call with a known cost, and one per other operator inside such a call.
+-- One row per operator call with a known cost, and one row per operator without a known cost inside
+-- such a call.
 --
 -- `called`: rows of costed_calls.
 -- `shapes`: rows of costed_shapes or computing_shapes.
--- `only_jobs`, `only_ranks`: the jobs and ranks of `called` (NULL: all).
+-- `only_jobs`, `only_ranks`: the jobs and ranks in `called`; only their operators are read (NULL:
+--   all).
 --
--- Returns the columns of operator_nests. They say which of nested calls counts.
+-- Returns the columns of operator_nests, which say which one of several nested calls counts.
 --
 -- reads: host_ops, is_operator, operator_nests
 CREATE OR REPLACE MACRO counted_operators(called, shapes, only_jobs, only_ranks) AS TABLE

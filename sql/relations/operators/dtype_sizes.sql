@@ -1,8 +1,8 @@
 -- The number of bytes per element of each number format.
 --
 -- The names are PyTorch's names of ScalarType, as in the `dtype` of a collective. A packed format
--- holds several numbers in an element, such as two numbers of 4 bits in a byte. Its size is the
--- size of the packed element.
+-- holds several numbers in an element, such as two numbers of 4 bits in a byte. Its element_bytes
+-- is the size of the packed element.
 --
 -- To add a format, replace this view by a view with the same columns.
 CREATE OR REPLACE VIEW dtype_sizes AS

@@ -26,7 +26,8 @@ FROM (
     name, most_arguments, rank_count, left_at, right_at, summand_at, transposed
 );
 
--- The type for the number in a `dtype` argument. NULL if a product cannot have the type.
+-- The name of the type that has this number in a `dtype` argument. NULL if a matrix product cannot
+-- have the type.
 CREATE OR REPLACE MACRO scalar_type(number) AS
 CASE number
     WHEN '3' THEN 'int'
@@ -40,10 +41,11 @@ CASE number
     WHEN '26' THEN 'c10::Float8_e4m3fnuz'
 END;
 
--- One row per shape of a matrix product whose sides fit: the factors of its operations, and its
--- tensors.
+-- One row per shape of a matrix product, if its two sides fit together: the factors whose product
+-- is the number of operations, and the tensors that move.
 --
--- `shapes`: shape_number, name, dims, types and texts of the shapes.
+-- `shapes`: rows of numbered_shapes. A shape is an operator's name with the sizes (dims), types and
+--   values (texts) of its arguments.
 --
 -- Operations: 2 m n k per matrix of a batch. Adding a bias does not count.
 --
@@ -62,8 +64,8 @@ END;
 --   * linear: the left side's type
 --   * addmm, baddbmm and their variants: the summand's type
 --
--- A call with more arguments than most_arguments has no row. TorchScript records, in addition, the
--- arguments of the calls around the call, so the arguments are not reliable.
+-- A call with more arguments than most_arguments has no row. TorchScript records such calls: it
+-- adds the arguments of the calls around a call, so the list of arguments is not reliable.
 --
 -- Sources:
 --

@@ -59,24 +59,25 @@ named AS (
 SELECT 'aten::' || name AS name, argument_count, reads, result
 FROM named;
 
--- One row per shape of a memory-bound operator: its tensors. Operations are not counted.
+-- One row per shape of a memory-bound operator: the tensors that move. Operations are not counted.
 --
--- `shapes`: shape_number, name, dims, types and texts of the shapes.
+-- `shapes`: rows of numbered_shapes. A shape is an operator's name with the sizes (dims), types and
+--   values (texts) of its arguments.
 --
 -- Bytes: the arguments that the operator reads move once, and its result moves once.
 --
 -- Joint size: dimensions are counted from the last. Along each dimension, the joint size is the
 -- longest size of the arguments.
 --
--- Joint type: if all arguments with dimensions have the same type, it is this type. If no argument
--- has dimensions, it is the type that all arguments have. If the types differ, the joint type and
--- the bytes are not known.
+-- Joint type: the type that all arguments with dimensions have. If no argument has dimensions, the
+-- joint type is the type that all arguments have. If these types differ, the joint type and the
+-- bytes are not known.
 --
 -- Types of sum, mean and prod: if a dtype is given, the type and the bytes are not known. The
 -- result of integers has the type long.
 --
--- A call with another number of arguments, for example with `out`, has no row. TorchScript records,
--- in addition, the arguments of the calls around the call, so the arguments are not reliable.
+-- A call with another number of arguments has no row. Examples are calls with `out`, and calls from
+-- TorchScript: it adds the arguments of the calls around a call, so the list is not reliable.
 --
 -- Sources: signatures of aten/src/ATen/native/native_functions.yaml, and PyTorch's documentation of
 -- broadcasting and type promotion.
@@ -128,7 +129,7 @@ results AS (
                 lambda d: CASE WHEN d < 0 THEN d + len(first_dims) + 1 ELSE d + 1 END
             )
         END AS reduced,
-        -- Whether a dtype is given for sum, mean or prod. Its type is empty if it is not given.
+        -- Whether a dtype is given for sum, mean or prod. The argument's type is empty if not.
         result = 'reduced' AND argument_count <> 3 AND types[argument_count] <> '' AS has_dtype
     FROM arguments
 ),

@@ -44,17 +44,18 @@ QUALIFY start_ns >= coalesce(
     start_ns
 );
 
--- One row per row of `calls`: the last operator of `ops` that begins before the call or with it, on
--- the call's thread. The call can be inside this operator, but inside no other operator of `ops`.
+-- One row per row of `calls`: the last operator of `ops` that begins on the call's thread, before
+-- the call or at the same time. The call can be inside this operator, but inside no other operator
+-- of `ops`.
 --
 -- `ops`: rows of outermost_operators.
 -- `calls`: job, rank, event_id, call_id, call_pid, call_tid, call_start_ns and call_end_ns. call_id
 --   is the event_id of the call. event_id distinguishes rows with the same call_id.
 --
--- Returns the columns of `calls`, op_event_id and is_inside. A call without such an operator has no
--- row. is_inside says whether the call is inside the operator. A call that ends after the operator
--- is not inside the operator. is_inside is a column, not a join condition. With a join condition,
--- every call would be compared with every operator.
+-- Returns the columns of `calls`, op_event_id and is_inside. A call has no row if no operator
+-- begins before it or with it. is_inside says whether the call is inside the operator. A call that
+-- ends after the operator is not inside the operator. is_inside is a column, not a join condition.
+-- With a join condition, every call would be compared with every operator.
 CREATE OR REPLACE MACRO last_operators_before(ops, calls) AS TABLE
 WITH
 operators AS (
@@ -87,8 +88,8 @@ calls_on_threads AS (
         AND threads.pid IS NOT DISTINCT FROM c.call_pid
         AND threads.tid IS NOT DISTINCT FROM c.call_tid
 ),
--- A running maximum finds the operator. If DuckDB expects few rows, it runs an ASOF join in
--- quadratic time.
+-- A running maximum finds the operator. An ASOF join could be slower: if DuckDB expects few rows,
+-- the join takes quadratic time.
 begun AS (
     SELECT thread, start_ns AS at_ns, op_number, NULL::BIGINT AS event_id
     FROM ops_on_threads

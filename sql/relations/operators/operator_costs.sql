@@ -1,8 +1,9 @@
 -- The cost of an operator call: floating-point operations and bytes, from its shapes.
 --
 -- matrix_products.sql, convolutions.sql, attentions.sql and memory_bound.sql have the formulas. For
--- each shape, a formula gives the factors of the number of operations, and the tensors that are
--- read and written. operator_costs multiplies the factors and adds up the bytes of the tensors.
+-- each shape, a formula gives two lists: numbers whose product is the number of operations (the
+-- factors), and the tensors that the call reads and writes. operator_costs multiplies the factors
+-- and adds up the bytes of the tensors.
 
 -- The sizes of each argument, from the JSON of `Input Dims`. NULL if an argument is a list of
 -- tensors. The cast would round a fraction, so a text with a fraction gives NULL.
@@ -38,7 +39,7 @@ CASE
     THEN 16
 END::BIGINT;
 
--- The number format of a type, as device_peaks names it. NULL if no device has a peak for it.
+-- The number format of a type, in the names of device_peaks. NULL for other types.
 CREATE OR REPLACE MACRO number_format(type) AS
 CASE
     WHEN type = 'double' THEN 'float64'
@@ -70,8 +71,8 @@ END::BIGINT;
 --
 --     factors  BIGINT[]   their product is the number of operations
 --     formats  VARCHAR[]  types of the numbers that are multiplied
---     tensors  list of {dims, type}: tensors that are read or written. If a type is not the type
---              of a tensor, the entry has no bytes.
+--     tensors  list of {dims, type}: tensors that are read or written. An entry counts 0 bytes if
+--              its type is '', Scalar, ScalarList or None.
 --
 -- The cost of a shape is known if its operations are known. For elementwise operators and
 -- reductions, operations are not counted, and the cost is known if the bytes are known.

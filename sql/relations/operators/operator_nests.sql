@@ -1,4 +1,5 @@
--- One row per call with a known cost, and one per other operator inside such a call.
+-- One row per operator call with a known cost, and one row per operator without a known cost inside
+-- such a call.
 --
 -- `calls`: job, rank, event_id, op_id, shape_number, has_flops and is_rerun of the calls with a
 --   known cost. has_flops: whether the operations are known, not only the bytes.

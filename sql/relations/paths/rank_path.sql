@@ -1,4 +1,6 @@
--- One row per edge of a rank's critical path in a window, with the columns of path_edges.
+-- One row per edge of a rank's critical path, with the columns of path_edges.
+--
+-- `of_window`: path_window of the path: a step, an annotation or the whole trace.
 --
 -- reads: path_edges
 CREATE OR REPLACE MACRO rank_path(of_job, of_rank, of_window) AS TABLE

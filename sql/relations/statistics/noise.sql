@@ -2,7 +2,8 @@
 --
 -- The test is Yuen's test (1974, Biometrika 61) with one variance for both sets. It leaves out a
 -- fifth of the sorted values at each end, so that a single outlier decides nothing. In a set with
--- fewer than five values, no value is left out. If both sets are that small, the test is Student's.
+-- fewer than five values, no value is left out. If both sets have fewer than five values,
+-- the test is Student's t-test.
 --
 -- The test assumes that both sets have the same noise. Three values per set are therefore enough to
 -- separate a difference from noise.
@@ -50,8 +51,9 @@ sqrt(
     * (1 / kept_count(base_sorted) + 1 / kept_count(test_sorted))
 );
 
--- Student's t for a number of degrees of freedom: chance exceeds it once in 1,000, in either
--- direction.
+-- The value of Student's t that chance exceeds, in either direction, once in 1,000 tests.
+--
+-- `freedom`: number of degrees of freedom.
 --
 -- The values are rounded up. Above 30 degrees of freedom, the value is an upper bound that is less
 -- than 1 % too high.
@@ -72,7 +74,8 @@ END;
 CREATE OR REPLACE MACRO noise_t(base_sorted, test_sorted) AS
 student_t(kept_count(base_sorted) + kept_count(test_sorted) - 2);
 
--- Student's t that chance exceeds once in 100,000, for comparisons of many things. At least 5.
+-- The value of Student's t that chance exceeds once in 100,000 tests, for queries that compare many
+-- things at once. The result is at least 5.
 CREATE OR REPLACE MACRO student_t_of_many(freedom) AS
 CASE
     WHEN freedom < 1 THEN NULL

@@ -1,10 +1,15 @@
 -- One row per side, step and metric: side, step, name and value_ns, the mean over the ranks.
 --
--- `sampled` are rows of compared_steps. `jobs` is the list of their jobs. The help of step_diff
--- explains the names of the metrics. kernel_sum is the sum of the activities' durations.
+-- A side is one half of a comparison: base or test.
 --
--- A rank without activities in the step has 0 in all metrics of activities. For a side without
--- steps, step is NULL, the metrics are those of the whole traces, and step_time has no row.
+-- `sampled`: rows of compared_steps.
+-- `jobs`: list of the jobs in `sampled`.
+--
+-- The help of step_diff explains the names of the metrics. kernel_sum is the sum of the activities'
+-- durations. A rank without activities in the step counts with 0 in all metrics of activities.
+--
+-- If a side has no steps, step is NULL, the metrics are of the whole traces, and step_time has no
+-- row.
 --
 -- reads: busy_times, gpu_activities
 CREATE OR REPLACE MACRO step_metrics(sampled, jobs) AS TABLE

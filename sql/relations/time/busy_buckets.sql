@@ -31,8 +31,8 @@ extents AS MATERIALIZED (
         GROUP BY job
     )
 ),
--- Lays the ranks end to end on one axis of time, as in busy_times. zero_ns is the place on the axis
--- where bucket 0 of the rank begins.
+-- Numbers the ranks (lane) and lays them end to end on one axis of time, as in busy_times. zero_ns
+-- is the point on the axis at which bucket 0 of the rank begins.
 ranks AS MATERIALIZED (
     SELECT
         row_number() OVER in_order AS lane,

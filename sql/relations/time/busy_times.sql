@@ -17,8 +17,9 @@
 -- kinds. One sort and three running maxima therefore give all seven unions. Overlaps follow by
 -- inclusion and exclusion: |X ∩ Y| = |X| + |Y| - |X ∪ Y| and |X ∖ Y| = |X ∪ Y| - |Y|.
 --
--- The macro lays the groups end to end on one axis of time, so that no maximum reaches from one
--- group into the next. A window with PARTITION BY takes twice as long if there are many groups.
+-- A group has the activities of one job, rank, device and step. The macro lays the groups end to
+-- end on one axis of time, so that no maximum reaches from one group into the next. A window with
+-- PARTITION BY takes twice as long if there are many groups.
 CREATE OR REPLACE MACRO busy_times(activities) AS TABLE
 WITH
 picked AS (

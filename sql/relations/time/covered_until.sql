@@ -1,4 +1,5 @@
--- One row per instant: covered_ns, the time before the instant that intervals of its group cover.
+-- One row per instant: covered_ns, the time before the instant in which at least one interval of
+-- the instant's group runs.
 --
 --     intervals  group_id, start_ns and end_ns
 --     instants   group_id, instant_id and at_ns
@@ -7,8 +8,8 @@
 --
 -- The macro takes the intervals in order of start. An interval adds only its part after the latest
 -- end of all earlier intervals, as in covered_times. For an instant, the macro sums the parts of
--- the intervals that start before the instant. From the sum, it subtracts the time from the instant
--- to the latest end of these intervals, if this end is later:
+-- the intervals that start before the instant. If the latest end of these intervals is after the
+-- instant, the macro subtracts the time from the instant to this end:
 --
 --     a           [======)                adds 7
 --     b              [=======)            adds 4, its part past a
