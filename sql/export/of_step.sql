@@ -4,15 +4,14 @@
 -- If export_kernels_only is true, only GPU activities have rows. If it is false, these rules hold:
 --   * A host span or GPU activity belongs to the step that it has in host_ops or gpu_activities.
 --     The annotation of the step belongs to the step, too.
---   * Any other host event, such as an instant, belongs to the step if it begins in a span of the
---     step.
+--   * Any other host event, such as an instant, belongs to the step if it begins in a host span
+--     of the step.
 --   * Any other event of a device belongs to the step if it begins in the device's time of the
 --     step. This time is from the start of the step's first activity on the device to the end of
---     the step's last activity on the device, with both instants.
+--     the step's last activity on the device. Both ends are included.
 --   * An annotation on a device also belongs to the step if its host annotation belongs to the
 --     step.
---   * If the first end of an arrow is a host event of the step, all ends of the arrow belong to the
---     step.
+--   * If an arrow begins at a host event of the step, all events of the arrow belong to the step.
 CREATE OR REPLACE TEMP TABLE export_selected AS
 WITH
 spans AS (

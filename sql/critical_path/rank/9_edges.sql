@@ -13,15 +13,16 @@
 --   * after an activity: from its end to the start of the next activity on its stream, if the next
 --     activity had been launched long before
 --
--- The trace records only when the target came. So the edges to a target share the delay by these
--- rules:
+-- The trace records only when the target came. The delay of each edge to the target is therefore
+-- chosen by these rules:
 --   * An edge from outside the window gets the whole time from source to target. So the target
 --     keeps its recorded time.
 --   * If no edge comes from outside, one edge gets the whole time from source to target: the edge
 --     with the latest sum of source and usual delay.
---   * Each other edge with a `why` gets the usual delay, or the time from source to target if that
---     time is shorter.
---   * Each other edge without a `why` gets the time from the latest source to the target.
+--   * Each other edge with a `why` (launch or stream) gets the usual delay, or the time from source
+--     to target if that time is shorter.
+--   * Each other edge without a `why` gets the time from the latest source of all edges to the
+--     target.
 --
 -- The sources of these other edges had time to spare. The trace does not record how late they could
 -- have come. `why` is launch, stream or outside, and NULL for edges to the host.
@@ -29,9 +30,9 @@
 --     host     [launch]                        [launch]
 --     stream        [a ===============)[b ==)       [c ==)
 --
--- In the drawing, a character is a unit of time. The usual delay after a launch is 5, as before c.
--- The usual delay after an activity is 1, as from a to b. The launch of b came long before and is
--- not drawn. The edge from b's launch to b gets the usual delay, 5.
+-- In the drawing, a character is a unit of time. The usual delay after a launch is 5, as between
+-- the second launch and c. The usual delay after an activity is 1, as from a to b. The launch of b
+-- came long before and is not drawn. The edge from b's launch to b gets the usual delay, 5.
 CREATE OR REPLACE TEMP TABLE path_edge_rows AS
 WITH
 edges AS (

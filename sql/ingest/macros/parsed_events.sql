@@ -1,4 +1,5 @@
--- One row per event of one piece of a trace: a file holding a JSON array cut from traceEvents.
+-- One row per event of one piece of a trace. A piece is a file with a JSON array, cut from
+-- traceEvents.
 --
 -- `columns` lists every key that an event may have. DuckDB takes longer to skip a key that is not
 -- listed than to read a key that is listed.

@@ -1,7 +1,7 @@
 -- One row per wait in `waits`: how much of the wait is hidden by computation on the same device.
 --
--- `waits`: kernels as in gpu_activities. Each kernel waits for its first wait_ns. Needs job, rank,
---          device, event_id, start_ns, dur_ns, wait_ns, computed_before_ns and hidden_ns
+-- `waits`: kernels as in gpu_activities. The first wait_ns of a kernel are its wait. Needs job,
+--          rank, device, event_id, start_ns, dur_ns, wait_ns, computed_before_ns and hidden_ns
 -- `jobs`, `ranks`: the jobs and ranks of `waits` (NULL: all)
 --
 -- Returns the columns of `waits`, and
@@ -13,27 +13,29 @@
 --   * The kernel waits for all of its time or not at all.
 -- If hidden_ns is NULL, hidden_wait_ns is 0 if wait_ns is 0, else NULL.
 --
--- All other kernels are partly hidden, and wait for a part of their time. The time computed until
--- an instant is the time until then in which a computation runs on the device. For these kernels,
--- hidden_wait_ns is the time computed until the end of the wait, minus the time computed until the
--- start of the wait. The latter is computed_before_ns. The time computed until the end of the wait
--- follows from the computations that began before the end of the wait:
+-- All other kernels are partly hidden, and wait for a part of their time. Let the compute time at
+-- an instant be how long computations ran on the device before this instant. For these kernels,
+-- hidden_wait_ns is the compute time at the end of the wait minus the compute time at its start,
+-- which is computed_before_ns. The compute time at the end of the wait follows from the
+-- computations that began before it:
 --
 --     end_ns   is the latest end of these computations
---     idle_ns  is the time without any computation before the start of the last of these
---              computations: its start_ns minus its computed_before_ns
+--     idle_ns  is the time without any computation before the start of the computation that
+--              began last: its start_ns minus its computed_before_ns
 --
 --     a  [===)    [=====)
 --     b               [=======)
---     instants           |          16: idle_ns 5, end_ns 21; computed until then 16 - 5 = 11
---                                |  24: idle_ns 5, end_ns 21; computed until then 21 - 5 = 16
+--     instants           |          16: idle_ns 5, end_ns 21; compute time 16 - 5 = 11
+--                                |  24: idle_ns 5, end_ns 21; compute time 21 - 5 = 16
 --
--- The rows a and b are the computations of two streams of one device. The two instants are examples
--- of the end of a wait. The time computed until an instant is least(instant, end_ns) - idle_ns.
+-- The rows a and b are the computations of two streams of one device. A character is a unit of
+-- time, and a begins at 0. The two instants are examples of the end of a wait. The compute time at
+-- an instant is least(instant, end_ns) - idle_ns.
 --
 -- The devices are placed end to end on one axis of time, as in busy_times. Each device covers the
 -- time from the first start of its partly hidden waits to their latest end. The device's part of
--- the axis begins at zero_ns. The device's end_ns and idle_ns on the axis include zero_ns.
+-- the axis begins at zero_ns. On the axis, end_ns and idle_ns of the device both have zero_ns
+-- added, which cancels out.
 --
 -- reads: gpu_activities
 CREATE OR REPLACE MACRO hidden_waits(waits, jobs, ranks) AS TABLE

@@ -1,5 +1,4 @@
--- One row per late arrival: the names of the operator, the work on the host and the machine behind
--- the cause of the delay.
+-- One row per late arrival: which operator, work on the host and machine caused the delay.
 --
 -- `late`: rows of late_arrivals
 -- `jobs`: the jobs of `late` (NULL: all)

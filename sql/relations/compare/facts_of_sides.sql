@@ -4,7 +4,7 @@
 -- There is no row if a side has no traces. Both structs have these fields:
 --
 --     side               base or test
---     gpu                different device names, joined by commas
+--     gpu                distinct device names of the side, joined by commas
 --     world_size         largest world_size in the traces
 --     rank_count         number of ranks in the archive
 --     activity_count     number of GPU activities, in steps or not

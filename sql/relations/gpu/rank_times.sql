@@ -4,7 +4,8 @@
 --
 -- Returns job, rank, device, span_ns, busy_ns, compute_ns, communication_ns, memory_ns and both_ns.
 -- `device` is the rank's device with the lowest number. The times are sums over the rank's rows of
--- device_times. both_ns is the time with computation, communication or both.
+-- device_times. both_ns is the time with computation or communication, or with both at once (the
+-- union).
 --
 -- reads: device_times
 CREATE OR REPLACE MACRO rank_times(jobs, ranks, steps) AS TABLE

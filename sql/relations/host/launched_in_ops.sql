@@ -1,4 +1,4 @@
--- One row per operator that launches activities and per operator at or around it.
+-- One row per pair: an operator that launches activities, and this operator or one around it.
 --
 -- `activities` has job, rank, op_id, start_ns, dur_ns and end_ns.
 -- `ops` has job, rank, event_id, op_id and group_number of all operators of these ranks. The macro
