@@ -2,8 +2,8 @@
 --
 -- The query adds up the stored rows of job_kernels over jobs. A row is one kernel, copy or memset,
 -- with the operator that launched it, the shapes of the operator's arguments and the name of the
--- GPU. The rows of job_kernels with is_rest have no row here. Their time counts only in the
--- denominator of total_frac.
+-- GPU. The kernels that job_kernels adds up in one row per job (is_rest) have no row here. Their
+-- time counts only in the denominator of total_frac.
 --
 -- Each job has one speed per row, no matter how often it calls the kernel: its mean time per call.
 -- If the number of operations is known, the job also has one achieved_tflops: the operations

@@ -40,8 +40,8 @@
 -- One odd run alone is not a change, because it does not move the median of three or more runs.
 --
 -- Around a change, several neighbouring runs can meet the three conditions. If they are less than
--- `run_limit` runs apart and all slower, or all faster, only the run with the largest gain is the
--- change. With equal gains, the first of these runs is the change. A large gain means that two
+-- `run_limit` runs apart and all slower, or all faster, only one of them is the change: the run
+-- with the largest gain, or the first of them if gains are equal. A large gain means that two
 -- medians fit the runs better than one:
 --
 --     gain = sum of |step_ns - median of both sides| over both sides

@@ -4,8 +4,8 @@
 -- an optimizer's step, a collective. `source` selects which spans are measured:
 --   * host: the span of the annotated code on its thread.
 --   * gpu: the span that the profiler records on a stream for this code. It runs from the first
---     start to the last end of the activities that the code launched to this stream. This span
---     leaves out activities that a nested annotation launched. If the code launched to several
+--     start to the last end of the activities that the code launched to this stream. Activities
+--     that a nested annotation launched do not extend this span. If the code launched to several
 --     streams, the annotation counts once on each.
 --
 --     host      [= step =================)

@@ -45,8 +45,8 @@
 --   value      DOUBLE   -   value of the counter, in its own unit
 --   kernel     VARCHAR  -   name of the range; the kernel's name if the profiler knew it
 --   start_ns   BIGINT   ns  start of the range
---   dur_ns     BIGINT   ns  duration of the range in the trace. The profiler does not measure
---                           the times of ranges; it spaces all ranges evenly
+--   dur_ns     BIGINT   ns  duration of the range in the trace; not measured: the profiler
+--                           gives all ranges the same distance in time
 --   launch_id  BIGINT   -   event_id of the launch; NULL if not known
 --   step       BIGINT   -   step in which the launch began
 --   top_op     VARCHAR  -   outermost operator around the launch

@@ -10,9 +10,8 @@
 -- true.
 --
 -- HTA's get_gpu_kernel_breakdown shows the ranks' means only as a plot. HTA keeps at most 10 names
--- of each kind by default. If a rank has more names of a kind, HTA's mean of a kept name is the sum
--- of the durations of its calls. HTA's mean of `others` is then the mean of such sums, one per
--- name.
+-- of each kind by default. If a rank has more names of a kind, HTA adds up the calls of each name
+-- first, so its mean of a kept name is a sum, and its mean of `others` is a mean of sums.
 --
 -- since: 0.1
 -- grain: job, kind, name

@@ -29,8 +29,8 @@
 -- ancestor, like the step in the drawing.
 --
 -- `depth` is the number of callers above the row's event, across threads. `height`, `kernel_count`
--- and `kernel_ns` cover everything that the row's event called, on any thread. They also count
--- called operations and activities that have no row.
+-- and `kernel_ns` cover everything that the row's event called, on any thread. They count all
+-- of these, even those without a row.
 --
 -- Rows are in depth-first order. To show them as a tree, indent each name by its `depth`. The order
 -- in detail:

@@ -14,11 +14,10 @@
 -- id" if both conditions hold:
 --
 --   * No call of the rank has a "Record function id".
---   * The names of call and node are equal for more than half of the calls whose "External id" is
---     the `rf_id` of a node. Otherwise, the query assumes that the two ids number different things,
--- and the
---     rank has no rows.
+--   * Some calls have an "External id" that is the `rf_id` of a node. More than half of these calls
+--     have the same name as the node.
 --
+-- If the second condition fails, the two ids number different things, and the rank has no rows.
 -- With `only_steps`, these conditions are tested on the calls of the selected steps.
 --
 --     trace            aten::mm  External id 7    aten::mm   External id 7

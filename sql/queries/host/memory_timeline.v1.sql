@@ -9,9 +9,9 @@
 -- The query does not estimate them. change_bytes is still known.
 --
 -- With `bucket_ns`, each bucket in which something changes has one row per device. Buckets are
--- counted from Unix time 0. A row has the largest allocated_bytes and the largest reserved_bytes
--- that the changes in the bucket lead to, however short they last. The two values can come from
--- different changes. If a bucket has no row, nothing changed in it.
+-- counted from Unix time 0. Each change in a bucket leads to new totals. A row has the largest
+-- allocated_bytes and the largest reserved_bytes of these totals. They can come from different
+-- changes. If a bucket has no row, nothing changed in it.
 --
 --     changes             +4  +2  -3                      +1  -4
 --     allocated_bytes      4   6   3                       4   0

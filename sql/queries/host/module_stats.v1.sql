@@ -35,7 +35,7 @@
 -- Everything that a backward pass launches counts as backward, and everything else counts as
 -- forward. With checkpoints, the backward pass calls a module again, to compute its activations
 -- again. What this second call launches counts as backward. If no module is around the second call,
--- its time counts in the row of the module's last call outside backward passes.
+-- the second call counts in the row of this module's last call outside backward passes.
 --
 -- Activities that belong to no module are in the last row of a rank. In this row, `module` is NULL.
 -- Examples:

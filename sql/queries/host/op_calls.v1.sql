@@ -35,8 +35,8 @@
 --   * HTA counts synchronisations as kernels.
 --   * HTA leaves out stream 0, which AMD GPUs use.
 --   * HTA leaves out Triton operators that have an argument `stream`.
---   * If TraceAnalysis loaded the trace, all of HTA's spans are wrong, because TraceAnalysis moves
---     starts but not ends.
+--   * In traces that HTA's class TraceAnalysis loads, all spans are wrong, because it shifts starts
+--     but not ends.
 --
 -- since: 0.1
 -- grain: job, rank, event_id

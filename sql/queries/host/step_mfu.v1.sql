@@ -23,8 +23,8 @@
 -- utilisation). The operations of a call were run again if both conditions hold:
 --
 --   * The call is in a backward pass.
---   * The call records a new autograd node, as calls in a forward pass do. It is enough if an
---     operator around the call records the node and has known operations.
+--   * The call records a new autograd node, as calls in a forward pass do. The node can also be
+--     recorded by an operator around the call whose number of operations is known.
 --
 -- The gradient of a gradient also meets these conditions, so it counts only in `hfu_frac`.
 --
