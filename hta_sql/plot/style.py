@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from hta_sql.errors import HtaSqlError
+from hta_sql.show.cut import cut, cut_apart
 from hta_sql.show.units import humane
 
 if TYPE_CHECKING:
@@ -155,24 +155,13 @@ def lanes(rows: Sequence[Row]) -> list[str]:
 
 def short(text: str, size: int = 34) -> str:
     """A name cut in the middle, to fit on an axis."""
-    if len(text) <= size:
-        return text
-    head = size // 2
-    return f"{text[:head]}…{text[head + 1 - size :]}"
+    return cut(text, size)
 
 
 def short_names(names: Sequence[str]) -> list[str]:
     """The same for several names. Names that would look the same are cut so that they differ."""
-    cut = [short(name) for name in names]
-    for text in {text for text in cut if cut.count(text) > 1}:
-        alike = [name for name, other in zip(names, cut, strict=True) if other == text]
-        begin = len(os.path.commonprefix(alike))
-        if len(set(alike)) > 1:
-            cut = [
-                f"…{short(name[max(0, begin - 6) :], 33)}" if other == text else other
-                for name, other in zip(names, cut, strict=True)
-            ]
-    return cut
+    shown = cut_apart(names, 34)
+    return [shown[name] for name in names]
 
 
 def time_text(ns: float | None) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hta_sql.show.cut import cut, cut_apart
 from hta_sql.show.units import counted, heads, humane, is_quantity
 
 if TYPE_CHECKING:
@@ -195,12 +196,19 @@ def _line(cells: list[str], columns: list[_Column]) -> str:
 
 
 def _aligned(cell: str, column: _Column) -> str:
-    return _cut(cell, column.size).ljust(column.size) if column.is_text else cell.rjust(column.size)
+    return cut(cell, column.size).ljust(column.size) if column.is_text else cell.rjust(column.size)
 
 
 def _body(columns: list[_Column]) -> Iterator[str]:
-    aligned = [_each(partial(_aligned, column=column), column.cells) for column in columns]
+    aligned = [_aligned_cells(column) for column in columns]
     return ("  ".join(line).rstrip() for line in zip(*aligned, strict=True))
+
+
+def _aligned_cells(column: _Column) -> list[str]:
+    if not column.is_text:
+        return [cell.rjust(column.size) for cell in column.cells]
+    shown = cut_apart(column.cells, column.size)
+    return [shown[cell].ljust(column.size) for cell in column.cells]
 
 
 def _each(work: Callable[[Any], str], values: Sequence[Any]) -> list[str]:
@@ -230,10 +238,3 @@ def _turned(names: list[str], rows: list[tuple[Any, ...]], width: int) -> list[s
         "  ".join([head.ljust(sizes[0]), *map(str.rjust, cells, sizes[1:])])
         for head, *cells in columns
     ]
-
-
-def _cut(text: str, size: int) -> str:
-    if len(text) <= size:
-        return text
-    head = size // 2
-    return text[:head] + "…" + text[len(text) - (size - head - 1) :]
