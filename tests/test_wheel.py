@@ -1,8 +1,11 @@
 """What is installed works by itself: the SQL is inside, wherever one stands."""
 
+import importlib.metadata
 import os
+import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from contextlib import closing
 from pathlib import Path
@@ -29,6 +32,25 @@ def installed(tmp_path_factory) -> Path:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "site")
     return folder / "site"
+
+
+def test_pip_gives_the_build_all_that_its_hook_imports():
+    """`pip install .` builds the wheel where only these are installed."""
+    hooks = tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    given = hooks["targets"]["wheel"]["hooks"]["custom"]["dependencies"]
+    code = (
+        "import sys, tempfile; from pathlib import Path; before = {*sys.modules};"
+        "from hta_sql.catalogue.catalog import Catalog;"
+        "from hta_sql.database.template import make_template;"
+        "make_template(Catalog.load(), Path(tempfile.mkdtemp(), 'template'));"
+        "print(*{name.partition('.')[0] for name in {*sys.modules} - before})"
+    )
+    imported = subprocess.run(
+        [sys.executable, "-c", code], cwd=PROJECT, check=True, capture_output=True, text=True
+    ).stdout.split()
+    packages = importlib.metadata.packages_distributions()
+    needed = {packages[name][0] for name in imported if name in packages} - {"hta-sql"}
+    assert needed <= {re.match(r"[\w-]+", dependency)[0] for dependency in given}
 
 
 def test_every_sql_file_is_in_the_wheel(installed):
