@@ -86,7 +86,8 @@ def demo(ctx: click.Context, out: Path | None, straggler: str, plain: bool, **op
       3. prints three tables and the next commands
 
     With OUT, it only writes traces to the folder OUT, together with truth.json, which lists what
-    an analysis of these traces has to find.
+    an analysis of these traces has to find. It replaces traces of an earlier demo in OUT, and fails
+    if OUT has other files with these names.
 
     \b
     --time-format sets how the traces write times, in microseconds:

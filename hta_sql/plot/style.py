@@ -23,6 +23,8 @@ SERIES = (BLUE, ORANGE, GREEN, PURPLE, RED, SKY, YELLOW, GREY)
 
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
+# Characters of a name beside an axis.
+_AXIS_NAME = 34
 # With more than this, bars have no gaps, and only some lanes have names.
 MANY = 48
 
@@ -153,14 +155,14 @@ def lanes(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def short(text: str, size: int = 34) -> str:
+def short(text: str, size: int = _AXIS_NAME) -> str:
     """A name cut in the middle, to fit on an axis."""
     return cut(text, size)
 
 
 def short_names(names: Sequence[str]) -> list[str]:
     """The same for several names. Names that would look the same are cut so that they differ."""
-    shown = cut_apart(names, 34)
+    shown = cut_apart(names, _AXIS_NAME)
     return [shown[name] for name in names]
 
 
