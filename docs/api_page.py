@@ -14,6 +14,11 @@ _TYPES = [
     "hta_sql.archive.Archive",
     "hta_sql.comparison.comparison.Comparison",
     "hta_sql.comparison.condition.Verdict",
+    "hta_sql.diagnosis.diagnoses.Diagnoses",
+    "hta_sql.diagnosis.job.Diagnosis",
+    "hta_sql.diagnosis.job.Facts",
+    "hta_sql.diagnosis.job.Finding",
+    "hta_sql.diagnosis.job.Note",
     "hta_sql.ingestion.summary.IngestSummary",
     "hta_sql.ingestion.tasks.Outcome",
     "hta_sql.critical_path.compute.ComputedPath",
@@ -118,10 +123,10 @@ def _docstring(found: griffe.Object) -> Iterator[str]:
             yield section.value.strip()
         elif kind in ("parameters", "attributes"):
             yield "\n".join(f"- `{item.name}`: {_line(item.description)}" for item in section.value)
-        elif kind in ("returns", "raises"):
-            word = {"returns": "Returns", "raises": "Raises"}[kind]
+        elif kind in ("returns", "raises", "warns"):
+            word = {"returns": "Returns", "raises": "Raises", "warns": "Warns"}[kind]
             for item in section.value:
-                what = f" `{item.annotation}`" if kind == "raises" else ""
+                what = f" `{item.annotation}`" if kind != "returns" else ""
                 yield f"**{word}**{what}: {_line(item.description)}"
         elif kind == "examples":
             for _, text in section.value:

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from hta_sql.errors import HtaSqlError
+from hta_sql.errors import HtaSqlError, NoData
 from hta_sql.methods import add_methods
 from hta_sql.version import SCHEMA_VERSION, __version__
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hta_sql.archive import Archive
     from hta_sql.comparison.compare import compare
     from hta_sql.critical_path.compute import compute_critical_path
+    from hta_sql.diagnosis.doctor import doctor
     from hta_sql.fleet.materialize import materialize
     from hta_sql.ingestion.ingest import ingest
     from hta_sql.keeping.compact import compact
@@ -31,11 +32,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HtaSqlError",
+    "NoData",
     "SCHEMA_VERSION",
     "__version__",
     "compact",
     "compare",
     "compute_critical_path",
+    "doctor",
     "drop",
     "export_job",
     "import_job",
@@ -88,6 +91,7 @@ _LATER = {
     "compact": "hta_sql.keeping.compact",
     "compare": "hta_sql.comparison.compare",
     "compute_critical_path": "hta_sql.critical_path.compute",
+    "doctor": "hta_sql.diagnosis.doctor",
     "drop": "hta_sql.keeping.drop",
     "export_job": "hta_sql.keeping.move",
     "import_job": "hta_sql.keeping.move",

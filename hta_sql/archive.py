@@ -19,16 +19,20 @@ from hta_sql.catalogue.catalog import Catalog
 from hta_sql.catalogue.query import Query
 from hta_sql.catalogue.signatures import method_of
 from hta_sql.database.attach import ATTEMPTS
+from hta_sql.database.findings import with_findings
 from hta_sql.database.hints import hint_of
+from hta_sql.database.no_data import why_no_rows
 from hta_sql.database.promises import broken_promises
+from hta_sql.database.selection import check_selection
 from hta_sql.database.session import Session
-from hta_sql.database.stored_results import lacking_results
+from hta_sql.database.stored_results import lacking_paths, lacking_stored
 from hta_sql.engines.machine import core_count
 from hta_sql.errors import (
     ArchiveError,
     BadParameter,
     FilesMoved,
     HtaSqlError,
+    NoData,
     from_duckdb,
     one_line,
 )
@@ -119,9 +123,13 @@ class Archive(Methods):
 
         Raises:
             UnknownQuery: There is no such query or version.
-            BadParameter: A parameter is unknown, missing or of another type.
+            BadParameter: A parameter is unknown, missing or of another type, or names a job, rank
+                or step that no part of the archive has.
             ArchiveError: Files of the archive are gone or cannot be read.
             HtaSqlError: The query fails, for example for memory.
+
+        Warns:
+            NoData: The result has no rows, because the traces lack what the query needs.
 
         Examples:
             >>> run.query("kernel_stats", version=1, top_k=5)
@@ -129,9 +137,13 @@ class Archive(Methods):
         found = self._catalog.find(name, version)
         if found.deprecated:
             warnings.warn(f"{found}: {found.deprecated}", FutureWarning, stacklevel=2)
-        answer = self._steadily(lambda: _table(self.relation_of(found, parameters)))
-        for lacking in lacking_results(self.session, [found.macro]):
+        _, values = found.call(parameters)
+        check_selection(self.session, values)
+        answer = self.rows_of(found, parameters)
+        for lacking in lacking_stored(self.session, [found.macro]):
             warnings.warn(lacking, stacklevel=2)
+        for reason in why_no_rows(self.session, found, values) if not answer.num_rows else ():
+            warnings.warn(reason, NoData, stacklevel=2)
         return answer
 
     def sql(self, sql: str, params: Any = None) -> pa.Table:
@@ -152,9 +164,13 @@ class Archive(Methods):
             >>> run.sql("SELECT count(*) AS n FROM events WHERE rank = $rank", {"rank": 0})
         """
         answer = self._steadily(lambda: _table(self.relation(sql, params)))
-        for lacking in lacking_results(self.session, self.called_in(sql)):
+        called = self.called_in(sql)
+        for lacking in lacking_stored(self.session, called) + lacking_paths(self.session, called):
             warnings.warn(lacking, stacklevel=2)
         return answer
+
+    def rows_of(self, query: Query, given: Mapping[str, Any]) -> pa.Table:  # without warnings
+        return self._steadily(lambda: _table(self.relation_of(query, given)))
 
     def relation_of(self, query: Query, given: Mapping[str, Any]) -> duckdb.DuckDBPyRelation:
         """The result of a query, not yet fetched."""
@@ -163,6 +179,7 @@ class Archive(Methods):
             return self.session.con.from_arrow(self._elsewhere.answer(self, query, values))
         self.session.see(values.get("only_jobs"))
         self.session.load([query.macro])
+        sql, values = with_findings(self.session, query, sql, values)
         try:
             return self.session.con.sql(sql, params=values or None)
         except duckdb.BinderException as error:
@@ -205,8 +222,7 @@ class Archive(Methods):
     def check(self, name: str, version: int | None = None) -> list[str]:
         """Test what a query's header promises on this archive: one line per broken promise."""
         query = self._catalog.find(name, version)
-        found = self.relation_of(query, query.call({})[1])
-        return list(broken_promises(self.session.con, query, found))
+        return list(broken_promises(self.session.con, query, self.relation_of(query, {})))
 
     def check_tables(self) -> list[str]:
         """A line for each table and trace whose row count differs from what ingest wrote."""

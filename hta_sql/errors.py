@@ -40,6 +40,10 @@ class IngestError(HtaSqlError):
     """Traces were not found, could not be read, or have no clear job and rank."""
 
 
+class NoData(UserWarning):
+    """A result has no rows, because the traces lack what the query needs."""
+
+
 def one_line(error: Exception, at_most: int = 400) -> str:
     """The message of a library's error as one line, without the source that DuckDB quotes."""
     text = str(error).split("\n\nLINE ")[0]

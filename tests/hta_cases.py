@@ -117,9 +117,9 @@ def hta_activities(trace: RawTrace, others_as: str | None = None) -> list[dict]:
     return [row for row in rows if row["kind"]]
 
 
-def ours(run, query: str, case: Case) -> list[dict]:
+def ours(run, query: str, case: Case, version: int | None = None) -> list[dict]:
     steps = case.steps and list(case.steps)
-    return run.query(query, only_jobs=[case.job], only_steps=steps).to_pylist()
+    return run.query(query, version, only_jobs=[case.job], only_steps=steps).to_pylist()
 
 
 def close(hta_us: str, our_ns: float, within_ns: float) -> bool:

@@ -5,6 +5,7 @@ Times would tell of the machine; each of these counts is what a command would pa
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -206,3 +207,29 @@ def test_a_first_trace(trace, tmp_path, made_template):
     assert {sql.split()[3].split(".")[0] for sql in cost.starting("COMMENT")} == {"traces"}
     assert len([file for file in cost.files if file.endswith(".parquet")]) <= 75
     assert str(made_template) not in cost.files
+
+
+def test_doctor_of_an_archive_needs_no_arrow(demo_archive):
+    found = modules_of(command("doctor", demo_archive))
+    assert not found & (HEAVY | {"hta_sql.ingestion", "hta_sql.store.manifest"})
+
+
+def test_doctor_asks_three_questions(demo_archive):
+    cost = cost_of(command("doctor", demo_archive))
+    assert len(cost.starting("FROM")) == 3 and cost.connections == 1
+    stages = cost.starting("CREATE TABLE findings_", "DROP TABLE IF EXISTS findings_")
+    opened = cost_of(f"import hta_sql; hta_sql.open({str(demo_archive)!r}).temporal_breakdown()")
+    assert len(cost.statements) - len(stages) - len(opened.statements) <= 20
+
+
+def test_doctor_of_a_small_trace(trace, tmp_path, made_template, monkeypatch):
+    """It starts no process and draws nothing, and it reads the trace once."""
+    cache = tmp_path / "cache/hta_sql"
+    cache.mkdir(parents=True, mode=0o700)
+    shutil.copy2(made_template, cache)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache.parent))
+    found = output(MODULES, command("doctor", trace)).split()
+    assert "hta_sql.ingestion.trace" in found
+    assert not {"multiprocessing.popen_spawn_posix", "plotly", "ray", "fsspec"} & set(found)
+    again = cost_of(command("doctor", trace))
+    assert not again.starting("INSERT", "COPY (", "COPY events") and again.connections <= 3

@@ -5,6 +5,7 @@ import pytest
 import hta_sql
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.demo import write_job
+from hta_sql.errors import BadParameter
 
 pytestmark = pytest.mark.queries
 
@@ -59,7 +60,8 @@ def test_next_question_sees_all_again(run):
     assert set(run.temporal_breakdown(only_jobs=["a"])["job"].to_pylist()) == {"a"}
     assert set(run.temporal_breakdown()["job"].to_pylist()) == {"a", "b/a", "c d"}
     assert run.temporal_breakdown(only_jobs=[]).num_rows == 0
-    assert run.temporal_breakdown(only_jobs=["nowhere"]).num_rows == 0
+    with pytest.raises(BadParameter, match="no job 'nowhere'; its jobs are 'a', 'b/a', 'c d'"):
+        run.temporal_breakdown(only_jobs=["nowhere"])
     assert run.sql("SELECT DISTINCT job FROM events").num_rows == 3
 
 
@@ -78,7 +80,8 @@ def test_opened_for_some_jobs(archive):
             "c d",
         ]
         assert set(run.temporal_breakdown()["job"].to_pylist()) == {"a", "c d"}
-        assert run.temporal_breakdown(only_jobs=["b/a"]).num_rows == 0
+        with pytest.raises(BadParameter, match="no job 'b/a'; its jobs are 'a', 'c d'"):
+            run.temporal_breakdown(only_jobs=["b/a"])
         assert run.sql("SELECT DISTINCT job FROM host_ops").num_rows == 2
 
 

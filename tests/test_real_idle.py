@@ -1,4 +1,4 @@
-"""idle_time_breakdown and idle_gaps on real traces: against plain Python and HTA 0.6.1's figures.
+"""Version 1 of idle_time_breakdown and idle_gaps on real traces: as plain Python and HTA 0.6.1.
 
 HTA measures a gap from the previous row's end, where we take the latest end so far. So its figures
 are ours on streams without overlap. The others stand in KNOWN_DIFFERENCES and must really differ.
@@ -52,7 +52,7 @@ def test_brute_force(real_run, real_rows, query, file):
     for given in [{}, {"kernel_gap_ns": 2000}, *([{"only_steps": steps[:1]}] if steps else [])]:
         wanted = list(getattr(brute_idle, query)(*tables, **given))
         found = real_run.query(
-            query, only_jobs=[file.job], only_ranks=[file.rank], **given
+            query, 1, only_jobs=[file.job], only_ranks=[file.rank], **given
         ).to_pylist()
         assert len(found) == len(wanted)
         assert [pair for pair in zip(found, wanted, strict=True) if not same_row(*pair)] == []
@@ -61,7 +61,7 @@ def test_brute_force(real_run, real_rows, query, file):
 @needs_traces
 def test_gaps_of_a_device_are_its_idle_time(real_run):
     idle = defaultdict(int)
-    for row in real_run.idle_gaps().to_pylist():
+    for row in real_run.query("idle_gaps", 1).to_pylist():
         idle[row["job"], row["rank"], row["device"]] += row["gap_ns"]
     rows = real_run.temporal_breakdown().to_pylist()
     assert len(idle) == 23
@@ -74,7 +74,7 @@ def test_gaps_of_a_device_are_its_idle_time(real_run):
 def test_real_traces_are_worth_it(real_run):
     """Gaps of all causes, the host in something and in nothing."""
     counts: dict[tuple[str, bool], int] = defaultdict(int)
-    for row in real_run.idle_gaps().to_pylist():
+    for row in real_run.query("idle_gaps", 1).to_pylist():
         counts[row["cause"], row["host_event_id"] is not None] += 1
     assert {key: count > 200 for key, count in counts.items()} == {
         (cause, known): True
@@ -102,7 +102,7 @@ def test_hta(real_run, case):
     """HTA has a row without time for the first activity of each stream, and counts empty gaps."""
     rows = {
         (row["rank"], row["stream"], row["cause"]): row
-        for row in ours(real_run, "idle_time_breakdown", case)
+        for row in ours(real_run, "idle_time_breakdown", case, 1)
     }
     for hta in hta_rows(case):
         rank, stream, cause = key = int(hta["rank"]), int(hta["stream"]), hta["idle_category"]
@@ -212,7 +212,7 @@ GOLDEN = {
 @needs_traces
 @pytest.mark.parametrize("job", GOLDEN)
 def test_golden(real_run, job):
-    rows = real_run.idle_time_breakdown(only_jobs=[job]).to_pylist()
+    rows = real_run.query("idle_time_breakdown", 1, only_jobs=[job]).to_pylist()
     assert {(row["stream"], row["cause"]): row["idle_ns"] for row in rows} == {
         key: 1000 * us for key, us in GOLDEN[job].items()
     }

@@ -131,7 +131,7 @@ def test_without_a_cache_in_a_temporary_folder(cache, archive, temporary, use_li
     cache.parent.write_text("a file")
     with hta_sql.open(archive) as run:
         assert run.total_time().num_rows == 1
-    [folder] = temporary.glob("hta-sql-templates-*")
+    [folder] = temporary.glob("hta-sql-*")
     assert len(files(folder)) == 1
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 

@@ -176,11 +176,11 @@ class Catalog:
             "since",
             "grain",
             "checks",
-            "needs",
             "deprecated",
         )
         return [
             {key: getattr(query, key) for key in plain}
+            | {"needs": [str(need) for need in query.needs]}
             | {"parameters": [vars(p) for p in query.parameters]}
             | {"columns": [vars(c) for c in query.columns]}
             for query in self.queries

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
+from hta_sql.catalogue.needs import Requirement
 from hta_sql.catalogue.query import Column, Parameter, Query
 from hta_sql.errors import CatalogError
 
@@ -72,6 +73,7 @@ def read_query(path: Path, root: Path) -> Query:
         if name not in {column.name for column in columns}:
             wrong(said["grain"][0][0], f"grain column {name!r} is not in returns")
     name, version = named[1], int(named[2])
+    parameters = tuple(_parameters(f"{name}_v{version}", body, size + 1, wrong))
     return Query(
         name,
         version,
@@ -82,9 +84,13 @@ def read_query(path: Path, root: Path) -> Query:
         since=values("since")[0],
         grain=grain,
         columns=columns,
-        parameters=tuple(_parameters(f"{name}_v{version}", body, size + 1, wrong)),
+        parameters=parameters,
         checks=tuple(values("check")),
-        needs=next(iter(values("needs")), None),
+        needs=tuple(
+            need
+            for (number, _, _), text in zip(said.get("needs", []), values("needs"), strict=True)
+            for need in _needs(text, {parameter.name for parameter in parameters}, number, wrong)
+        ),
         deprecated=next(iter(values("deprecated")), None),
         sql=sql,
     )
@@ -101,6 +107,18 @@ def _columns(lines: list[tuple[int, str]], wrong: Any) -> Iterator[Column]:
         else:
             wrong(number, f"not a column (name TYPE unit text): {line.strip()!r}")
     return (Column(*column) for column in columns)
+
+
+def _needs(text: str, parameters: set[str], number: int, wrong: Any) -> Iterator[Requirement]:
+    """The needs in a line `needs: NAME, NAME if PARAMETER = VALUE`."""
+    for part in text.split(","):
+        try:
+            need = Requirement.read(part.strip())
+        except ValueError as error:
+            wrong(number, str(error))
+        if need.parameter not in {None, *parameters}:
+            wrong(number, f"{need}: the query has no parameter {need.parameter!r}")
+        yield need
 
 
 def _parameters(macro: str, body: list[str], at: int, wrong: Any) -> list[Parameter]:

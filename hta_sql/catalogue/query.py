@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hta_sql.catalogue.needs import Requirement
 from hta_sql.errors import BadParameter
 
 _INTEGER_BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
@@ -71,7 +72,7 @@ class Query:
     columns: tuple[Column, ...]
     parameters: tuple[Parameter, ...]
     checks: tuple[str, ...]
-    needs: str | None
+    needs: tuple[Requirement, ...]
     deprecated: str | None
     sql: str = field(repr=False)
 
@@ -98,6 +99,11 @@ class Query:
 
     def __str__(self) -> str:
         return self.macro
+
+    def needs_of(self, values: Mapping[str, Any]) -> list[str]:
+        """What a call with these values needs from the archive, as names in NEEDS."""
+        defaults = {p.name: p.default for p in self.parameters}
+        return [need.need for need in self.needs if need.applies(values, defaults)]
 
     def call(self, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """The SQL that calls the query, and the values to bind; BadParameter if one is wrong."""

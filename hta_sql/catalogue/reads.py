@@ -1,8 +1,9 @@
 """Finds which files under sql/ read which others, by parsing them with DuckDB.
 
-A file in sql/tables, sql/relations or sql/queries defines macros and views with `CREATE OR REPLACE`
-statements. It may read what other files define, but not in a circle; each file runs after those
-that it reads. The leading comment of a file has the names that it reads, as `-- reads: …`.
+A file in sql/tables, sql/relations, sql/findings or sql/queries defines macros and views with
+`CREATE OR REPLACE` statements. It may read what other files define, but not in a circle; each file
+runs after those that it reads. The leading comment of a file has the names that it reads, as
+`-- reads: …`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 import duckdb
 import orjson
 
+from hta_sql.catalogue.findings import rule_files
 from hta_sql.catalogue.root import sql_root
 from hta_sql.catalogue.statements import definition, statements
 from hta_sql.errors import CatalogError, one_line
@@ -30,7 +32,7 @@ def readers(root: Path) -> dict[Path, str]:
     """The files that may read each other, and their texts."""
     folders = (root / name for name in ("tables", "relations", "queries"))
     paths = sorted(path for folder in folders for path in folder.rglob("*.sql"))
-    return {path: path.read_text(encoding="utf-8") for path in paths}
+    return {path: path.read_text(encoding="utf-8") for path in paths} | rule_files(root)
 
 
 def in_order(con: duckdb.DuckDBPyConnection, files: Mapping[Path, str]) -> list[Path]:
@@ -148,7 +150,7 @@ def main() -> None:
     files = readers(sql_root())
     with contextlib.closing(duckdb.connect()) as con:
         for path, names in reads_of(con, files).items():
-            if (text := with_reads(files[path], names)) != files[path]:
+            if path.exists() and (text := with_reads(files[path], names)) != files[path]:
                 path.write_text(text, encoding="utf-8")
 
 

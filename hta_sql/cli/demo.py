@@ -65,9 +65,7 @@ def _size(flag: str, default: int, text: str) -> Callable[..., Any]:
     help="The rank whose kernels are slow; last is the highest rank.",
 )
 @click.option(
-    "--bottleneck",
-    type=click.Choice(["launch", "compute", "communication", "data_loading"]),
-    help="What slows down every step. [default: nothing]",
+    "--bottleneck", metavar="RULE[@RANK],...", help="Faults of the job, as above. [default: none]"
 )
 @click.option(
     "--change",
@@ -90,6 +88,37 @@ def demo(ctx: click.Context, out: Path | None, straggler: str, plain: bool, **op
     if OUT has other files with these names.
 
     \b
+    --bottleneck plants faults: patterns that the query findings looks for. Join
+    names with commas; the first one is the largest. RULE@RANK is a fault of one
+    rank. truth.json then has how much shorter a step is without each fault.
+      host_bound             a slow Python function, and no launches meanwhile
+      launch_overhead        hundreds of kernels, shorter than their launches
+      slow_launches          launches that take 1.5 ms
+      stalled_after_launch   kernels that start 2 ms after their launch
+      data_loading           the loader takes longer than a step
+      gpu_sync               the host reads single values from the GPU
+      memory_thrash          cudaFree and cudaMalloc in each step
+      exposed_communication  large all-gathers that each layer waits for
+      slow_collectives       an all-reduce far slower than others of its size
+      small_collectives      a hundred all-reduces of 64 KB
+      straggler              one rank whose kernels are slow
+      load_imbalance         one rank with three times the rows of an embedding
+      full_precision         matrix products in FP32
+      far_from_roofline      matrix products whose inner dimension is odd
+      unfused_elementwise    chains of eight pointwise operators
+      unfused_optimizer      an optimizer of small operators
+      pageable_copies        inputs copied from memory that is not pinned
+      layout_copies          weights transposed in each step
+      recompute              activation checkpointing
+      step_variance          every fourth step is longer
+      warm_up                the first step is three times as long
+      profiler_overhead      time that the profiler itself takes
+      pipeline_bubble        a pipeline stage that sends its messages late
+      expert_imbalance       one rank with three times the tokens
+      launch, compute, communication
+                             all launches, attention or transfers are slow
+
+    \b
     --time-format sets how the traces write times, in microseconds:
       based       relative to a base time at the top of the file (as PyTorch
                   writes now)
@@ -105,7 +134,13 @@ def demo(ctx: click.Context, out: Path | None, straggler: str, plain: bool, **op
       hta-sql demo traces --ranks 2
     """
     from hta_sql.demo import write_job
+    from hta_sql.demo.faults import named_faults
 
+    names = options["bottleneck"].split(",") if options["bottleneck"] else []
+    try:
+        named_faults(names, options["ranks"], options["layers"])
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--bottleneck") from None
     named = {"none": None, "last": -1}
     if straggler not in named and not straggler.isdecimal():
         raise click.BadParameter(

@@ -9,7 +9,7 @@ import click
 import orjson
 
 from hta_sql.cli.options import list_option, with_output
-from hta_sql.cli.results import write_result
+from hta_sql.cli.results import write_answer
 from hta_sql.errors import BadParameter, HtaSqlError
 from hta_sql.show.formats import format_of
 
@@ -115,9 +115,7 @@ def diff(
         elif table is None and form == "json":
             _write(_as_json(found, verdicts), output)
         else:
-            query, sides = found.call(table or "diff_causes")
-            relation = found.archive.relation_of(query, sides)
-            write_result(found.archive, relation, form, output)
+            write_answer(found.archive, *found.call(table or "diff_causes"), form, output)
         _exit(found, verdicts)
 
 
@@ -140,7 +138,7 @@ def _as_json(found: "Comparison", verdicts: "list[Verdict]") -> str:
             "reasons": found.reasons,
             "conditions": [vars(verdict) for verdict in verdicts],
             "diff_causes": found.causes,
-            **{name: found.table(name).to_pylist() for name in names},
+            **{name: found.archive.rows_of(*found.call(name)).to_pylist() for name in names},
         },
         option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE,
     ).decode()

@@ -18,6 +18,7 @@ from hta_sql.cli.check import check
 from hta_sql.cli.critical_path import critical_path
 from hta_sql.cli.demo import demo
 from hta_sql.cli.diff import diff
+from hta_sql.cli.doctor import doctor
 from hta_sql.cli.export import export
 from hta_sql.cli.ingest import ingest
 from hta_sql.cli.keeping import compact, drop, import_, usage
@@ -59,7 +60,7 @@ class MainGroup(click.Group):
 
 # In the order in which a newcomer needs them.
 _COMMANDS = {
-    "Start": (demo, ingest, report),
+    "Start": (demo, ingest, doctor, report),
     "Ask": (list_, show, run, sql, shell),
     "Find causes": (diff, critical_path, export),
     "Keep archives": (check, usage, materialize, compact, drop, import_),
@@ -80,6 +81,7 @@ def cli(ctx: click.Context, debug: bool) -> None:
 
     \b
     Example:
+      hta-sql doctor traces/
       hta-sql ingest traces/ archive
       hta-sql report archive
       hta-sql run temporal_breakdown archive
@@ -89,7 +91,7 @@ def cli(ctx: click.Context, debug: bool) -> None:
       0    done
       1    an error, or a trace, job or check that failed
       2    wrong usage
-      3    a condition of diff --fail-if holds
+      3    a condition of diff --fail-if or doctor --fail-on holds
       130  interrupted
     """
     if ctx.invoked_subcommand is None:
@@ -100,6 +102,7 @@ _FIRST_STEPS = """\
 hta-sql answers questions on PyTorch-profiler (Kineto) traces.
 
 With traces of your own, a folder or files of .json or .json.gz:
+  hta-sql doctor TRACES                   print what to fix first
   hta-sql ingest TRACES archive           read them once, into archive
   hta-sql report archive                  write report.html: where time goes
   hta-sql run temporal_breakdown archive  print one of many tables

@@ -11,7 +11,7 @@ import click
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.catalogue.query import Parameter, Query
 from hta_sql.cli.options import archives_argument, list_option, with_engine, with_output
-from hta_sql.cli.results import open_archives, tell_lacking_results, write_result
+from hta_sql.cli.results import open_archives, write_answer
 from hta_sql.show.prose import filled
 
 # Help is as wide as the terminal, and no wider than the drawings of headers.
@@ -95,9 +95,7 @@ def query_command(name: str, versions: list[Query]) -> click.Command:
         given = {key: value for key, value in options.items() if value is not None}
         query.call(given)  # a wrong option is an error before the archive is opened
         with open_archives(archives, engine, address) as archive:
-            relation = archive.relation_of(query, given)
-            tell_lacking_results(archive, [query.macro])
-            write_result(archive, relation, format, output)
+            write_answer(archive, query, given, format, output)
 
     made = click.command(
         name, cls=partial(QueryCommand, newest), context_settings={"max_content_width": _WIDEST}

@@ -1,7 +1,7 @@
 """Open what a command is about, and write its result."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from hta_sql.show.formats import write
 
 if TYPE_CHECKING:
     from hta_sql.archive import Archive
+    from hta_sql.catalogue.query import Query
 
 
 def open_archives(
@@ -27,21 +28,47 @@ def open_archives(
 
 
 def write_result(
-    archive: "Archive", relation: Any, format: str | None, output: Path | None
+    archive: "Archive",
+    relation: Any,
+    format: str | None,
+    output: Path | None,
+    why_empty: Callable[[], list[str]] = list,
 ) -> None:
-    """Write a result from another thread, since Arrow waits for DuckDB deaf to Ctrl-C."""
+    """Write a result from another thread, since Arrow waits for DuckDB deaf to Ctrl-C.
+
+    If the result has no rows, the lines of `why_empty` follow on stderr.
+    """
+    reasons: list[str] = []
     with archive.session.unmoved(), ThreadPoolExecutor(1) as pool:
-        writing = pool.submit(lambda: write(relation, format, output))
+        writing = pool.submit(
+            lambda: write(relation, format, output, lambda: reasons.extend(why_empty()))
+        )
         try:
             writing.result()
         except KeyboardInterrupt:
             archive.session.con.interrupt()
             raise
+    for reason in reasons:
+        click.echo(reason, err=True)
 
 
-def tell_lacking_results(archive: "Archive", queries: Iterable[str]) -> None:
-    """Say which results these queries read and some jobs do not have, and how to make them."""
-    from hta_sql.database.stored_results import lacking_results
+def write_answer(
+    archive: "Archive",
+    query: "Query",
+    given: Mapping[str, Any],
+    format: str | None,
+    output: Path | None,
+) -> None:
+    """Write a query's result. If it has no rows, say what the archive lacks."""
+    from hta_sql.database.no_data import why_no_rows
+    from hta_sql.database.selection import check_selection
+    from hta_sql.database.stored_results import lacking_stored
 
-    for warning in lacking_results(archive.session, queries):
+    _, values = query.call(given)
+    check_selection(archive.session, values)
+    relation = archive.relation_of(query, given)
+    for warning in lacking_stored(archive.session, [query.macro]):
         click.echo(warning, err=True)
+    write_result(
+        archive, relation, format, output, lambda: why_no_rows(archive.session, query, values)
+    )

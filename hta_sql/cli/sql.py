@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from hta_sql.cli.options import with_output
-from hta_sql.cli.results import open_archives, tell_lacking_results, write_result
+from hta_sql.cli.results import open_archives, write_result
 
 
 class SqlCommand(click.Command):
@@ -33,10 +33,16 @@ def sql(archives: tuple[str, ...], sql: str, format: str | None, output: Path | 
     """
     if not archives:
         raise click.UsageError("Missing ARCHIVE or SQL: hta-sql sql ARCHIVE... SQL")
+    from hta_sql.database.stored_results import lacking_paths, lacking_stored
+
     statement = sys.stdin.read() if sql == "-" else sql
     with open_archives(archives) as archive:
         relation = archive.relation(statement)
-        tell_lacking_results(archive, archive.called_in(statement))
+        called = archive.called_in(statement)
+        for lacking in lacking_stored(archive.session, called) + lacking_paths(
+            archive.session, called
+        ):
+            click.echo(lacking, err=True)
         write_result(archive, relation, format, output)
 
 

@@ -41,6 +41,7 @@ def compare(
     Raises:
         ArchiveError: `base` or `test` is no archive and no traces, or has several jobs and names
             none of them.
+        BadParameter: An archive or job does not have the job, rank or step that is named.
         IngestError: Traces cannot be read.
 
     Examples:

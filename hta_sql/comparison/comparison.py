@@ -116,8 +116,9 @@ class Comparison:
         was, now = (humane("t_ns", row[f"{side}_mean_ns"]) for side in ("base", "test"))
         ratio = row["diff_ratio"] or 0.0
         if row["is_significant"] and row["change"] != "unchanged":
+            # A time is not negative, so it cannot be more than 100 % shorter.
             sure = " to ".join(
-                percent(row[f"diff_{end}_ns"] / max(1, row["base_mean_ns"]))
+                percent(max(-1.0, row[f"diff_{end}_ns"] / max(1, row["base_mean_ns"])))
                 for end in ("low", "high")
             )
             return (

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hta_sql.archive import Archive
+from hta_sql.database.selection import unknown
 from hta_sql.errors import ArchiveError, BadParameter, IngestError
 from hta_sql.places.storage import holds_archive, is_remote, is_url, place
 from hta_sql.store.layout import folder_for
@@ -42,7 +43,7 @@ def located(given: str | Path, scratch: Path, report: Callable[[str], None]) -> 
         raise ArchiveError(
             f"{given} has {len(jobs)} jobs ({some or 'none'}); choose one with {given}::JOB"
         )
-    raise ArchiveError(f"{given}: no job {job!r}; the jobs are {some or 'none'}")
+    raise BadParameter(unknown(str(path), "job", [job], jobs))
 
 
 def _archive_and_job(text: str) -> tuple[Place, str | None]:
@@ -109,6 +110,5 @@ def check(archive: Archive, base_job: str, test_job: str, lists: dict[str, list[
                 f"SELECT DISTINCT {what} AS n FROM {table} WHERE job = $job ORDER BY n",
                 {"job": job},
             )["n"].to_pylist()
-            if missing := [str(n) for n in chosen if n not in there]:
-                some = ", ".join(map(str, there[:20])) or "none"
-                raise BadParameter(f"{job} has no {what} {', '.join(missing)}; it has {some}")
+            if missing := [n for n in chosen if n not in there]:
+                raise BadParameter(unknown(f"job {job!r}", what, missing, there))

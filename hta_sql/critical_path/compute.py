@@ -20,6 +20,7 @@ from hta_sql.critical_path.graph import against_time, longest_path
 from hta_sql.critical_path.job import FILES, JobGraph, write_job_path, write_what_ifs
 from hta_sql.critical_path.store import Draft, draft
 from hta_sql.critical_path.windows import Window, find_windows, path_window
+from hta_sql.database.selection import check_selection
 from hta_sql.database.sql_files import set_variables
 from hta_sql.errors import BadParameter
 from hta_sql.version import __version__
@@ -91,7 +92,7 @@ def compute_critical_path(
     Raises:
         HtaSqlError: There is no such window.
         BadParameter: An argument is of another type, such as the path of an archive, or `step` and
-            `annotation` are both given.
+            `annotation` are both given, or the archive does not have a job or rank.
         ArchiveError: The archive cannot be written.
 
     Examples:
@@ -104,16 +105,17 @@ def compute_critical_path(
     archive.session.look_anew()
     if only_jobs is not None:
         only_jobs = [only_jobs] if isinstance(only_jobs, str) else list(only_jobs)
+    # This checks the values as queries do, with the same error messages.
+    _, chosen = (
+        Catalog.load()
+        .find("critical_path")
+        .call({"only_jobs": only_jobs, "only_ranks": only_ranks})
+    )
+    check_selection(archive.session, chosen)
     with archive.narrowed(only_jobs):
         label = path_window(step, annotation, instance)
         loading = [*DATA_LOADING, *_names("data_loading", data_loading)]
         faster = _checked(faster or {})
-        # This checks the values as queries do, with the same error messages.
-        _, chosen = (
-            Catalog.load()
-            .find("critical_path")
-            .call({"only_jobs": only_jobs, "only_ranks": only_ranks})
-        )
         jobs = find_windows(
             archive, step, annotation, instance, chosen.get("only_jobs"), chosen.get("only_ranks")
         )

@@ -141,7 +141,7 @@ def _section(catalog: Catalog, query: Query, reads: list[str]) -> Iterator[str]:
     if reads:
         facts += [f"Reads {', '.join(f'`{name}`' for name in reads)}."]
     if query.needs:
-        facts += [f"Needs {query.needs}."]
+        facts += [f"Needs {', '.join(f'`{need}`' for need in query.needs)}."]
     facts += [f"Since {query.since}."]
     older = [q for q in catalog.versions(query.name) if q is not query]
     for old in older:

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 def load_base(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
-    """Make the tables, as empty stubs, and the relations, each after what it reads."""
-    from hta_sql.catalogue.reads import (
-        in_order,
-    )  # not at the top: opening an archive does not need it
+    """Make the tables, as empty stubs, the relations and the rules, each after what it reads."""
+    # Not at the top: opening an archive does not need them.
+    from hta_sql.catalogue.findings import rule_files
+    from hta_sql.catalogue.reads import in_order
 
     files = {
         path: path.read_text(encoding="utf-8") for path in [*catalog.tables, *catalog.relations]
-    }
+    } | rule_files(catalog.root)
     for path in in_order(con, files):
         for statement in statements(files[path]):
             source = catalog.sources.get(definition(statement)[0])

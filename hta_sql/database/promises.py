@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import duckdb
 
 from hta_sql.catalogue.query import Query
+from hta_sql.database.findings import STAGED
 from hta_sql.errors import from_duckdb
 
 
@@ -14,13 +15,13 @@ def broken_promises(
     con: duckdb.DuckDBPyConnection, query: Query, found: duckdb.DuckDBPyRelation
 ) -> Iterator[str]:
     """One line for each promise that `found`, the result of the query, breaks."""
-    call, _ = query.call({})
+    call = STAGED.get(query.macro) or query.call({})[0]
     declared = [(column.name, column.type) for column in query.columns]
     seen = [(name, str(kind)) for name, kind in zip(found.columns, found.types, strict=True)]
     if seen != declared:
         yield f"{query}: the columns are {seen}, but the header declares {declared}"
         return
-    grain = ", ".join(query.grain)
+    grain = ", ".join(f'"{name}"' for name in query.grain)
     failing = "".join(f", count_if(NOT ({check}))" for check in query.checks)
     counted = f"SELECT count(*), count(DISTINCT row({grain})){failing} {call}"
     try:
@@ -28,7 +29,8 @@ def broken_promises(
     except duckdb.Error as error:
         raise from_duckdb(error, f"{query.name}: ") from error
     if distinct < rows:
-        yield f"{query}: {rows - distinct} of {rows} rows repeat the grain of another row ({grain})"
+        repeated = f"{rows - distinct} of {rows} rows repeat the grain of another row"
+        yield f"{query}: {repeated} ({', '.join(query.grain)})"
     for check, count in zip(query.checks, failed, strict=True):
         if count:
             [first] = con.execute(f"SELECT {grain} {call} WHERE NOT ({check}) LIMIT 1").fetchall()

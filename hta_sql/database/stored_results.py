@@ -29,17 +29,9 @@ def jobs_without_results(session: Session, macro: str = "") -> list[dict[str, An
         raise from_duckdb(error) from error
 
 
-def lacking_results(session: Session, queries: Iterable[str]) -> list[str]:
-    """A warning for each kind of result that these queries read and some jobs do not have."""
-    texts = [session.catalog.macros[name][0].sql for name in queries]
-    return [
-        warning
-        for warning in (_lacking_stored(session, texts), _lacking_paths(session, texts))
-        if warning
-    ]
-
-
-def _lacking_stored(session: Session, texts: list[str]) -> str | None:
+def lacking_stored(session: Session, queries: Iterable[str]) -> list[str]:
+    """A warning if some jobs do not have the stored results that these queries read."""
+    texts = _texts(session, queries)
     read = [
         macro
         for name, macro in session.catalog.stored.items()
@@ -47,22 +39,27 @@ def _lacking_stored(session: Session, texts: list[str]) -> str | None:
     ]
     lacking = {row["job"] for other in read for row in jobs_without_results(session, other)}
     if not lacking:
-        return None
+        return []
     count = len(jobs_without_results(session))
-    return (
+    return [
         f"{len(lacking):,} of {count:,} job{'s' * (count > 1)} "
         f"{'has' if len(lacking) == 1 else 'have'} no stored results; "
         "`hta-sql materialize ARCHIVE` stores them"
-    )
+    ]
 
 
-def _lacking_paths(session: Session, texts: list[str]) -> str | None:
-    if not any(table in text for text in texts for table in _PATH_TABLES):
-        return None
+def lacking_paths(session: Session, queries: Iterable[str]) -> list[str]:
+    """A warning if these queries read critical paths, and no job has one."""
+    if not any(table in text for text in _texts(session, queries) for table in _PATH_TABLES):
+        return []
     session.load()
     try:
         if session.con.sql("FROM critical_paths LIMIT 1").fetchall():
-            return None
+            return []
     except duckdb.Error as error:
         raise from_duckdb(error) from error
-    return "no job has a critical path; `hta-sql critical-path ARCHIVE` computes it"
+    return ["the archive has no critical path; `hta-sql critical-path ARCHIVE` computes it"]
+
+
+def _texts(session: Session, queries: Iterable[str]) -> list[str]:
+    return [session.catalog.macros[name][0].sql for name in queries]

@@ -13,7 +13,6 @@ import fcntl
 import hashlib
 import os
 import shutil
-import tempfile
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,13 +29,14 @@ from hta_sql.database.layers import (
 )
 from hta_sql.database.stored_relations import compute_stored
 from hta_sql.errors import one_line
+from hta_sql.places.cache import cache_folders, make_own
 from hta_sql.version import __version__
 
 PACKAGED = Path(__file__).parents[1] / "_template"
 # DuckDB 1.5 can open it too. Older storage versions lose the MATERIALIZED of CTEs.
 STORAGE = "v1.5.0"
 # Incremented when load_all makes a different template from the same files.
-FORM = 3
+FORM = 4
 # The cache keeps this many templates, those used last, of 2 MB each.
 KEPT = 16
 
@@ -59,11 +59,10 @@ def template(catalog: Catalog) -> Path:
     if (PACKAGED / name).exists():
         return PACKAGED / name
     failure = None
-    for folder in _cache_folders():
+    for folder in cache_folders():
         file = folder / name
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if folder.stat().st_uid != os.getuid():  # its owner could put anything there
+            if not make_own(folder):
                 continue
             if not file.exists():
                 with (folder / ".lock").open("w") as lock:
@@ -90,8 +89,8 @@ def make_template(catalog: Catalog, file: Path) -> None:
 def load_all(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
     """Run the files of the catalogue."""
     load_base(con, catalog)
-    compute_stored(con, catalog)
     load_queries(con, catalog)
+    compute_stored(con, catalog)
     comment_on_macros(con, catalog)
     comment_on_views(con, catalog)
 
@@ -128,15 +127,6 @@ def name_of(catalog: Catalog) -> str:
 def maker(catalog: Catalog) -> str:
     """The version of hta_sql and the hash of the catalogue."""
     return f"hta_sql {__version__}, sql {catalog.digest[:12]}"
-
-
-def _cache_folders() -> Iterator[Path]:
-    """The folders for templates, the best first."""
-    with contextlib.suppress(RuntimeError):  # no home
-        given = os.environ.get("XDG_CACHE_HOME", "")
-        cache = Path(given) if os.path.isabs(given) else Path.home() / ".cache"
-        yield cache / "hta_sql"
-    yield Path(tempfile.gettempdir(), f"hta-sql-templates-{os.getuid()}")
 
 
 def _forget_oldest(folder: Path) -> None:

@@ -2,8 +2,10 @@
 
 The traces look like those that PyTorch writes. `truth.json` has the figures that an analysis of
 them must give; they come from the plan, never from the files. The modules are `workload` (the model
-in training), `records` (what a profiler records), `process` (one rank: its threads and streams),
-`plan` (the job: steps and collectives), `write` (the format of Kineto), `truth` and `job`.
+in training), `recipe` (what a rank does in a step), `faults` (how that can be worse), `records`
+(what a profiler records), `threads`, `process` and `trainer` (one rank: its host threads, its
+streams, its steps), `meetings` and `plan` (the job: collectives and steps), `write` (the format of
+Kineto), `truth` and `job`.
 """
 
 __all__ = ["write_job"]

@@ -2,18 +2,20 @@
 
 import gc
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from hta_sql.demo.faults import Fault, named_faults
 from hta_sql.demo.kineto import TIME_FORMATS
-from hta_sql.demo.plan import BOTTLENECKS, CHANGES, START_NS, Job
-from hta_sql.demo.truth import JobTruth
+from hta_sql.demo.plan import CHANGES, START_NS, Job
+from hta_sql.demo.truth import JobTruth, fault_truths
 from hta_sql.demo.write import TraceWriter
 from hta_sql.errors import HtaSqlError
 
 COLLECTIVE_IDS = ("comms_id", "seq", "none")
 LAST_RANK = -1
+STRAGGLER_SHARE = 0.20
 # The profiler's window begins this long before the first event, and ends as long after the last.
 LEAD_NS = 500_000
 
@@ -30,7 +32,7 @@ def write_job(
     time_format: str = "based",
     collective_ids: str = "comms_id",
     straggler: int | None = LAST_RANK,
-    bottleneck: str | None = None,
+    bottleneck: str | Sequence[str] | None = None,
     change: str | None = None,
     gzip: bool = True,
 ) -> list[Path]:
@@ -45,10 +47,14 @@ def write_job(
     base after the events, as in PyTorch 2.4 to 2.6), `absolute`, `integer` (whole µs, also in the
     plan) or `unpadded` (fractions without leading zeros). `collective_ids` sets the ids of
     collectives: `comms_id` (with Seq), `seq` or `none`. `straggler` is the rank whose kernels are
-    20 % slower: by default the last if there are several ranks, None for no straggler. `bottleneck`
-    adds one: `launch` (each launch takes 150 µs longer), `compute` (the attention kernel takes 60
-    times as long), `communication` (transfers take 20 times as long) or `data_loading` (loading
-    takes 10 times as long).
+    20 % slower: by default the last if there are several ranks, None for no straggler.
+
+    `bottleneck` names faults, in a list or with commas between them: the patterns that the query
+    findings looks for, as `RULE` or, for a fault of one rank, `RULE@RANK`. The first one is the
+    largest. `truth.json` then says of each fault what it names and how much shorter a step is
+    without it. Three more slow down all of a kind: `launch` (each launch takes 150 µs longer),
+    `compute` (the attention kernel takes 60 times as long) and `communication` (transfers take 20
+    times as long).
 
     `change` adds one difference from the same job without it: `slow_kernel` (the forward attention
     kernel takes 20 % longer), `inserted_op` (`aten::clone` follows the attention in every layer),
@@ -68,29 +74,34 @@ def write_job(
         raise ValueError(
             f"collective_ids is {collective_ids!r}; it must be one of {', '.join(COLLECTIVE_IDS)}"
         )
-    if bottleneck not in (None, *BOTTLENECKS):
-        raise ValueError(
-            f"bottleneck is {bottleneck!r}; it must be one of {', '.join(BOTTLENECKS)}"
-        )
+    names = bottleneck.split(",") if isinstance(bottleneck, str) else list(bottleneck or ())
+    faults = named_faults(names, ranks, layers)
     if change not in (None, *CHANGES):
         raise ValueError(f"change is {change!r}; it must be one of {', '.join(CHANGES)}")
     if straggler == LAST_RANK:
-        straggler = ranks - 1 if ranks > 1 else None
+        is_planted = "straggler" in (fault.rule for fault in faults)
+        straggler = ranks - 1 if ranks > 1 and not is_planted else None
     if straggler is not None and not 0 <= straggler < ranks:
         raise ValueError(f"straggler is {straggler}; the ranks are 0 to {ranks - 1}")
 
-    job = Job(
-        ranks=ranks,
-        steps=steps,
-        layers=layers,
-        seed=seed,
-        scale=scale,
-        straggler=straggler,
-        python_frames=python_frames,
-        bottleneck=bottleneck,
-        change=change,
-        tick_ns=1_000 if time_format == "integer" else 1,
-    )
+    is_faulty = bool(faults)
+    if straggler is not None:
+        faults.append(Fault("straggler", (straggler,), STRAGGLER_SHARE))
+
+    def job_with(faults: Sequence[Fault]) -> Job:
+        return Job(
+            ranks=ranks,
+            steps=steps,
+            layers=layers,
+            seed=seed,
+            scale=scale,
+            python_frames=python_frames,
+            change=change,
+            faults=faults,
+            tick_ns=1_000 if time_format == "integer" else 1,
+        )
+
+    job = job_with(faults)
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     _remove_earlier(out)
@@ -104,7 +115,7 @@ def write_job(
         "time_format": time_format,
         "collective_ids": collective_ids,
         "straggler": straggler,
-        "bottleneck": bottleneck,
+        "bottleneck": ",".join(names) or None,
         "change": change,
         "gzip": gzip,
     }
@@ -124,6 +135,8 @@ def write_job(
     for writer, rank in zip(writers, job.ranks, strict=True):
         writer.close(rank.clock.read(START_NS - LEAD_NS), rank.clock.read(rank.now + LEAD_NS))
     result = truth.result(parameters, [writer.event_count for writer in writers])
+    with _without_cycle_collection():
+        result["faults"] = fault_truths(job, faults, job_with) if is_faulty else []
     (out / "truth.json").write_text(json.dumps(result, indent=1) + "\n")
     return paths
 

@@ -1,29 +1,52 @@
-"""The kernels that the model runs, and the sizes of its tensors."""
+"""The kernels that the model runs on an H100, and the sizes of its tensors."""
 
 from hta_sql.demo.operators import Kernel
 
 TOKENS, HIDDEN, FFN, ADAPTER, VOCABULARY = 1024, 4096, 16384, 64, 32000
+# Bytes of a tensor in bfloat16.
+STATES_BYTES, FFN_BYTES = 2 * TOKENS * HIDDEN, 2 * TOKENS * FFN
+# Peaks of an H100: operations and bytes per ns. What a good kernel reaches of them in percent.
+PEAK_BF16, PEAK_FP32, PEAK_MEMORY = 989_000, 67_000, 3_350
+LARGE_GEMM_PERCENT, SMALL_GEMM_PERCENT, MEMORY_PERCENT = 70, 62, 78
+SMALL_GEMM_FLOPS = 50_000_000_000
 
 
-def elementwise(functor: str, arity: int, low_ns: int, high_ns: int) -> Kernel:
+def around(ns: int) -> tuple[int, int]:
+    """The range of durations whose mean is this: 2 % to both sides."""
+    return ns - ns // 50, ns + ns // 50
+
+
+def moving(size: int) -> tuple[int, int]:
+    """Durations of a kernel that moves so many bytes and does little else."""
+    return around(size * 100 // (PEAK_MEMORY * MEMORY_PERCENT))
+
+
+def multiplying(flops: int, percent: int = 0, peak: int = PEAK_BF16) -> tuple[int, int]:
+    """Durations of a matrix product that reaches so much of the peak; by its size if not given."""
+    of_size = SMALL_GEMM_PERCENT if flops < SMALL_GEMM_FLOPS else LARGE_GEMM_PERCENT
+    return around(flops * 100 // (peak * (percent or of_size)))
+
+
+def elementwise(functor: str, arity: int, size: int) -> Kernel:
+    """A pointwise kernel with `arity` pointers that moves `size` bytes."""
     pointers = f"std::array<char*, {arity}ul>"
     return Kernel(
         f"void at::native::vectorized_elementwise_kernel<4, {functor}, {pointers} >"
         f"(int, {functor}, {pointers})",
-        low_ns,
-        high_ns,
+        *moving(size),
         (TOKENS * HIDDEN // 512, 1, 1),
         registers=26,
     )
 
 
-def gemm(tile: str, low_ns: int, high_ns: int) -> Kernel:
+def gemm(tile: str, flops: int) -> Kernel:
+    """A matrix product in bfloat16."""
     name = (
         f"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize{tile}_warpgroupsize2x1x1"
         "_execute_segment_k_off_kernel__5x_cublas"
     )
     return Kernel(
-        name, low_ns, high_ns, (16, 8, 1), (384, 1, 1), 168, 213_016, "cudaLaunchKernelExC"
+        name, *multiplying(flops), (16, 8, 1), (384, 1, 1), 168, 213_016, "cudaLaunchKernelExC"
     )
 
 
@@ -54,12 +77,24 @@ SUM = (
     "(at::TensorIterator&)::{lambda(float, float)#1}>, unsigned int, c10::BFloat16, 4, 4>"
 )
 
+
+def bias_sum(columns: int) -> Kernel:
+    """The sum over the rows of a matrix."""
+    return Kernel(
+        f"void at::native::reduce_kernel<128, 4, {SUM} >({SUM})",
+        *moving(2 * TOKENS * columns),
+        (columns // 128, 8, 1),
+        (32, 16, 1),
+        36,
+        16,
+    )
+
+
 LAYER_NORM_KERNEL = Kernel(
     "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<c10::BFloat16, float, "
     "false>(int, float, c10::BFloat16 const*, c10::BFloat16 const*, c10::BFloat16 const*, float*, "
     "float*, c10::BFloat16*)",
-    11_000,
-    14_000,
+    *moving(2 * STATES_BYTES),
     (TOKENS, 1, 1),
     (32, 4, 1),
     40,
@@ -69,8 +104,7 @@ LAYER_NORM_GRADIENT_KERNEL = Kernel(
     "void at::native::(anonymous namespace)::layer_norm_grad_input_kernel_vectorized<c10::BFloat16,"
     " float, false>(c10::BFloat16 const*, c10::BFloat16 const*, float const*, float const*, "
     "c10::BFloat16 const*, c10::BFloat16*, int)",
-    18_000,
-    24_000,
+    *moving(3 * STATES_BYTES),
     (TOKENS, 1, 1),
     (128, 1, 1),
     48,
@@ -79,8 +113,7 @@ LAYER_NORM_GRADIENT_KERNEL = Kernel(
 FLASH_KERNEL = Kernel(
     f"void pytorch_flash::flash_fwd_kernel<pytorch_flash::{FLASH}, false, true, false, false, "
     "true, true, false, false>(pytorch_flash::Flash_fwd_params)",
-    48_000,
-    60_000,
+    *multiplying(4 * TOKENS * TOKENS * HIDDEN, 50),
     (32, 4, 32),
     (128, 1, 1),
     255,
@@ -89,8 +122,8 @@ FLASH_KERNEL = Kernel(
 MEMORY_EFFICIENT_KERNEL = Kernel(
     "fmha_cutlassF_bf16_aligned_64x128_rf_sm80(PyTorchMemEffAttention::AttentionKernel<"
     "cutlass::bfloat16_t, cutlass::arch::Sm80, true, 64, 128, 128, true, true>::Params)",
-    72_000,
-    90_000,
+    # Half as long again as flash attention.
+    *multiplying(6 * TOKENS * TOKENS * HIDDEN, 50),
     (16, 32, 4),
     (32, 4, 1),
     168,
@@ -100,26 +133,15 @@ FLASH_GRADIENT_KERNEL = Kernel(
     "void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<pytorch_flash::"
     "Flash_bwd_kernel_traits<128, 64, 128, 8, 2, 4, 2, false, false, cutlass::bfloat16_t>, false, "
     "true, false, false, true, true, false>(pytorch_flash::Flash_bwd_params)",
-    120_000,
-    150_000,
+    *multiplying(10 * TOKENS * TOKENS * HIDDEN, 45),
     (32, 4, 32),
     (256, 1, 1),
     255,
     147_456,
 )
-BIAS_SUM_KERNEL = Kernel(
-    f"void at::native::reduce_kernel<128, 4, {SUM} >({SUM})",
-    9_000,
-    13_000,
-    (HIDDEN // 128, 8, 1),
-    (32, 16, 1),
-    36,
-    16,
-)
 SMALL_GEMM_KERNEL = Kernel(
     f"void cutlass::Kernel2<{CUTLASS}>({CUTLASS}::Params)",
-    31_000,
-    38_000,
+    *around(12_000),
     (128, 32, 1),
     (128, 1, 1),
     72,
@@ -128,26 +150,60 @@ SMALL_GEMM_KERNEL = Kernel(
 )
 COPY_KERNEL = Kernel(
     f"void at::native::elementwise_kernel<128, 4, {COPY_LOOP}>(int, {COPY_LOOP})",
-    12_000,
-    15_000,
+    *around(13_500),
     (TOKENS * HIDDEN // 512, 1, 1),
 )
 TRITON_KERNEL = Kernel(
     "triton_poi_fused_add_native_dropout_0",
-    9_000,
-    12_000,
+    *moving(3 * STATES_BYTES),
     (16_384, 1, 1),
     (128, 1, 1),
     24,
     0,
     "cuLaunchKernelEx",
 )
+SOFTMAX_GRADIENT_KERNEL = Kernel(
+    "void at::native::(anonymous namespace)::cunn_SoftMaxBackward<8, c10::BFloat16, float, "
+    "c10::BFloat16, at::native::(anonymous namespace)::LogSoftMaxBackwardEpilogue>"
+    "(c10::BFloat16*, c10::BFloat16 const*, c10::BFloat16 const*, int)",
+    *moving(6 * TOKENS * VOCABULARY),
+    (TOKENS, 1, 1),
+    (1024, 1, 1),
+    40,
+    4224,
+)
+GATHER_KERNEL = Kernel(
+    "void at::native::(anonymous namespace)::vectorized_gather_kernel<16, long>(char*, char*, long*"
+    ", int, long, long, long, long, bool)",
+    *moving(2 * FFN_BYTES),
+    (TOKENS, 8, 1),
+    (256, 1, 1),
+)
+EMBEDDING_GRADIENT_KERNEL = Kernel(
+    "void at::native::(anonymous namespace)::embedding_backward_feature_kernel<c10::BFloat16, float"
+    ", long>(long const*, c10::BFloat16 const*, c10::BFloat16*, int, long, int)",
+    *moving(2 * FFN_BYTES),
+    (FFN // 32, 1, 1),
+    (32, 32, 1),
+    40,
+    12_672,
+)
+NORM_KERNEL = Kernel(
+    "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, "
+    "at::native::NormTwoOps<float, float, float>, unsigned int, float, 4, 4> >"
+    "(at::native::ReduceOp<float, at::native::NormTwoOps<float, float, float>, unsigned int, "
+    "float, 4, 4>)",
+    *around(3_500),
+    (1, 1, 1),
+    (512, 1, 1),
+    32,
+    16,
+)
 SOFTMAX_KERNEL = Kernel(
     "void at::native::(anonymous namespace)::cunn_SoftMaxForward<8, c10::BFloat16, float, "
     "c10::BFloat16, at::native::(anonymous namespace)::LogSoftMaxForwardEpilogue>"
     "(c10::BFloat16*, c10::BFloat16 const*, int)",
-    85_000,
-    99_000,
+    *moving(4 * TOKENS * VOCABULARY),
     (TOKENS, 1, 1),
     (1024, 1, 1),
     32,
@@ -158,8 +214,7 @@ ADAM_KERNEL = Kernel(
     "namespace)::FusedOptimizerTensorListMetadata<4>, at::native::(anonymous namespace)::"
     "FusedAdamMathFunctor<float, 4, (at::native::ADAM_MODE)1, false>, float const*, double, "
     "double, double, double, double, bool, float const*, float const*>",
-    150_000,
-    190_000,
+    *around(170_000),
     (320, 1, 1),
     (512, 1, 1),
     64,

@@ -4,7 +4,7 @@ import json
 
 from hta_sql.demo.operators import Kernel, Op
 from hta_sql.demo.plan import BASE_NS
-from hta_sql.demo.records import Group
+from hta_sql.demo.records import Collective, Group
 
 GPUS_PER_HOST = 8
 SMS, WARPS_PER_SM = 132, 64
@@ -75,7 +75,7 @@ def inputs(op: Op) -> str:
         for i in range(len(dims) - 1, 0, -1):
             stride[i - 1] = stride[i] * dims[i]
         strides.append(stride)
-    types = ["c10::BFloat16" if dims else "Scalar" for dims in op.dims]
+    types = [op.dtype if dims else "Scalar" for dims in op.dims]
     concrete = ["" if dims else "1" for dims in op.dims]
     return (
         f'"Concrete Inputs": {json.dumps(concrete)}, "Input type": {json.dumps(types)}, '
@@ -112,6 +112,35 @@ def ranks_text(group: Group) -> str:
     if len(ranks) > TRUNCATE_RANKS_AT:
         ranks = [*ranks[: TRUNCATE_RANKS_AT - 1], "...", ranks[-1]]
     return f"[{', '.join(ranks)}]"
+
+
+def collective_args(collective: Collective, rank: int, ids: str) -> str:
+    """The arguments that both a collective's operator and its kernel have on a rank."""
+    group, address = collective.group, 0x7F10_0000_0000 + 0x200_0000 * (collective.number % 64)
+    name, splits = collective.name, ([], [])
+    elements = collective.elements_in, collective.elements_out
+    ends = ""
+    if collective.splits:
+        at = group.members.index(rank)
+        splits = list(collective.splits[at]), [row[at] for row in collective.splits]
+        elements = sum(splits[0]), sum(splits[1])
+    if collective.ends:
+        source, target = collective.ends
+        name = "send" if rank == source else "recv"
+        ends = f'"Src Rank": {source}, "Dst Rank": {target}, '
+    text_of_ids = "" if ids == "none" else f', "Seq": {collective.seq}'
+    if ids == "comms_id":
+        text_of_ids += f', "Comms Id": {collective.comms_id}'
+    return (
+        f'"Collective name": "{name}", "In msg nelems": {elements[0]}, '
+        f'"Out msg nelems": {elements[1]}, "Group size": {len(group.members)}, '
+        f'"dtype": "BFloat16", "In split size": "{splits[0]}", "Out split size": "{splits[1]}", '
+        f'"Process Group Name": "{group.name}", '
+        f'"Process Group Description": "{group.description}", '
+        f'"Process Group Ranks": "{ranks_text(group)}", {ends}'
+        f'"Input Tensors start": "[{address}]", '
+        f'"Output Tensors start": "[{address}]"{text_of_ids}'
+    )
 
 
 def devices() -> str:

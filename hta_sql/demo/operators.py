@@ -1,7 +1,10 @@
 """Parts of a model: operators, the kernels and copies that they launch, and memory."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
+
+# How long a launch call takes.
+CALL_NS = (2_500, 4_500)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -9,7 +12,8 @@ class Kernel:
     """A kernel with its shape. Its duration on a healthy GPU is drawn from `low_ns` to `high_ns`.
 
     It takes `time_percent` of the drawn duration. A slowed kernel thus draws the same numbers as
-    the healthy one.
+    the healthy one. Its launch call takes `call_ns`, and `hold_ns` longer than that; the kernel
+    starts as much later. It starts `stall_ns` later than that, though its launch has returned.
     """
 
     category: ClassVar[str] = "kernel"
@@ -23,20 +27,27 @@ class Kernel:
     call: str = "cudaLaunchKernel"
     kind: str = "computation"
     time_percent: int = 100
+    call_ns: tuple[int, int] = CALL_NS
+    hold_ns: int = 0
+    stall_ns: int = 0
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Copy:
-    """A memcpy or memset of `bytes`."""
+    """A memcpy or memset of `bytes`. If it blocks, its call returns when the copy is done."""
 
     kind: ClassVar[str] = "memory"
     time_percent: ClassVar[int] = 100
+    call_ns: ClassVar[tuple[int, int]] = CALL_NS
+    hold_ns: ClassVar[int] = 0
+    stall_ns: ClassVar[int] = 0
     category: str
     name: str
     bytes: int
     low_ns: int
     high_ns: int
     call: str
+    blocks: bool = False
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -47,6 +58,38 @@ class Tensor:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Busy:
+    """Time in which the host does something that has no event of its own."""
+
+    low_ns: int
+    high_ns: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class HostCall:
+    """A runtime call that launches nothing. If it waits, it begins its work on an idle device."""
+
+    name: str
+    low_ns: int
+    high_ns: int
+    waits: bool = False
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Overhead:
+    """Time that the profiler takes from the host."""
+
+    name: str
+    low_ns: int
+    high_ns: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class StreamSync:
+    """A wait of the host for the stream of the operators."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Op:
     """A host event, and what happens inside it, in order. `dims` are the sizes of its inputs."""
 
@@ -54,6 +97,7 @@ class Op:
     body: tuple = ()
     dims: tuple[tuple[int, ...], ...] = ()
     category: str = "cpu_op"
+    dtype: str = "c10::BFloat16"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -69,12 +113,23 @@ def annotation(name: str) -> Op:
     return Op(name, category="user_annotation")
 
 
-def python(name: str) -> Op:
+def python(name: str, *body) -> Op:
     """A Python function, or a call of an `nn.Module` if its name says so."""
-    return Op(name, category="python_function")
+    return Op(name, body, category="python_function")
 
 
 def differentiable(forward: Op, node: str, *body) -> Differentiable:
     """A forward operator with its autograd node, wrapped as the autograd engine does."""
     inner = Op(node, body, forward.dims[:1])
     return Differentiable(forward, Op(f"autograd::engine::evaluate_function: {node}", (inner,)))
+
+
+def rebuilt(part, change):
+    """The same operators, or lists of them, with each operator, kernel and copy changed."""
+    if isinstance(part, list | tuple):
+        return type(part)(rebuilt(inside, change) for inside in part)
+    if isinstance(part, Differentiable):
+        return Differentiable(rebuilt(part.forward, change), rebuilt(part.backward, change))
+    if isinstance(part, Op):
+        part = replace(part, body=rebuilt(part.body, change))
+    return change(part)

@@ -1,117 +1,77 @@
 """The plan of a job: its steps, with all ranks in lockstep because of the collectives.
 
-All ranks carry out an instruction before any of them begins the next one. A collective ends on all
-members at the same instant: the arrival of the last member, plus the transfer time.
+All ranks carry out an instruction before any of them begins the next one.
 """
 
-import hashlib
-import random
-from collections.abc import Iterator
-from itertools import cycle, islice
+from collections.abc import Iterator, Sequence
 
 from hta_sql.demo.collectives import ALL_GATHER, ALL_REDUCE, REDUCE_SCATTER, CollectiveKind
-from hta_sql.demo.operators import Op, annotation, python
-from hta_sql.demo.process import COMPUTE_STREAM, COPY_STREAM, NO_STREAM, Rank
-from hta_sql.demo.records import AUTOGRAD, MAIN, Clock, Collective, Group, StepRecords
-from hta_sql.demo.workload import (
-    ADAM,
-    INPUTS,
-    LABELS,
-    LOSS,
-    OFFLOAD,
-    SCALAR,
-    ZERO_GRADIENTS,
-    block_with,
-)
+from hta_sql.demo.faults import Fault, plant
+from hta_sql.demo.meetings import Meetings
+from hta_sql.demo.process import NO_STREAM
+from hta_sql.demo.recipe import healthy, step_ns
+from hta_sql.demo.records import Clock, StepRecords
+from hta_sql.demo.trainer import Trainer
 
 QUARTER_NS = 7_889_238_000_000_000
 """Kineto counts time from a multiple of three mean months, so that `ts` keeps few digits."""
 BASE_NS = 225 * QUARTER_NS
 START_NS = BASE_NS + 12 * 86_400_000_000_000
 MICROSECOND = 1_000
-FIRST_STREAM = 20
-STRAGGLER_SLOWDOWN_PERCENT = 20
-# Bottlenecks that can be added, and how many times longer two of them take.
-BOTTLENECKS = ("launch", "compute", "communication", "data_loading")
-SLOW_TRANSFER_TIMES = 20
-SLOW_FETCH_TIMES = 10
 # Changes that can be added to one of two jobs, to compare them.
 CHANGES = ("slow_kernel", "inserted_op", "other_shapes", "other_kernel")
 
 
-FETCH = annotation("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__")
-OPTIMIZER_STEP = annotation("Optimizer.step#AdamW.step")
-OPTIMIZER_ZERO = annotation("Optimizer.zero_grad#AdamW.zero_grad")
-# A name with quotes, braces and a comma, to test readers that split JSON without parsing it.
-LOSS_NOTE = annotation('## loss {"reduction": "mean"}, {"scale": 1.0} ##')
-TRAIN_STEP, BACKWARD, ADAMW = (
-    python("train.py(57): train_step"),
-    python("torch/_tensor.py(570): backward"),
-    python("torch/optim/optimizer.py(484): wrapper"),
-)
-FRAMES = (
-    "torch/nn/modules/module.py(1769): _wrapped_call_impl",
-    "torch/nn/modules/module.py(1780): _call_impl",
-    "model.py(214): forward",
-    "torch/utils/_contextlib.py(116): decorate_context",
-    "<built-in method __enter__ of autocast>",
-    "torch/nn/functional.py(2916): layer_norm",
-    "<built-in method type of type object>",
-    "torch/_jit_internal.py(102): is_scripting",
-)
-ITEM, LOCAL_SCALAR = Op("aten::item", dims=((),)), Op("aten::_local_scalar_dense", dims=((),))
-ACCUMULATE = Op("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad")
+class Job(Meetings):
+    """The plan of a job; `steps()` yields it step by step, for every rank.
 
-
-class Job:
-    """The plan of a job; `steps()` yields it step by step, for every rank."""
+    Faults change the recipes of its ranks, and its attributes from `gather` to `experts`.
+    """
 
     def __init__(
         self,
         *,
-        ranks,
-        steps,
-        layers,
-        seed,
-        scale,
-        tick_ns,
-        straggler,
-        python_frames,
-        bottleneck,
-        change,
+        ranks: int,
+        steps: int,
+        layers: int,
+        seed: int,
+        scale: int,
+        tick_ns: int,
+        python_frames: int,
+        change: str | None,
+        faults: Sequence[Fault] = (),
     ):
+        super().__init__(ranks, seed, tick_ns)
         self.step_count = steps
         self.layer_count = layers
-        self.block = block_with(bottleneck, change) * scale
-        self.frames = [python(name) for name in islice(cycle(FRAMES), python_frames)]
-        self.modules = [python(f"nn.Module: TransformerBlock_{i}") for i in range(layers)]
-        self.random = random.Random(f"{seed}/job")
-        self.tick_ns = tick_ns
-        self.transfer_times = SLOW_TRANSFER_TIMES if bottleneck == "communication" else 1
-        self.fetch_times = SLOW_FETCH_TIMES if bottleneck == "data_loading" else 1
-        self.collectives = 0
+        streams = self.world[0].stream, self.shards[0].stream
         self.ranks = [
-            Rank(
+            Trainer(
                 number,
                 seed,
                 self._clock(number),
-                STRAGGLER_SLOWDOWN_PERCENT if number == straggler else 0,
-                bottleneck,
+                healthy(layers, scale, change),
+                python_frames,
+                streams,
             )
             for number in range(ranks)
         ]
-        everyone = tuple(range(ranks))
-        self.world = (Group("0", "default_pg", everyone, FIRST_STREAM),)
-        self.shards = self.world
-        if ranks >= 4:
-            # Pairs; an odd rank joins the last one.
-            cuts = [*range(0, ranks - 1, 2), ranks]
-            self.shards = tuple(
-                Group("1", "mesh_shard", everyone[low:high], FIRST_STREAM + 4)
-                for low, high in zip(cuts, cuts[1:], strict=False)
-            )
-        self.groups = tuple(dict.fromkeys((*self.world, *self.shards)))
-        self._seqs = dict.fromkeys(self.groups, 0)
+        # About what a step takes. When the earlier step and each other one ended on the last rank.
+        self.healthy_ns = step_ns(self.ranks[0].recipe)
+        self.step_ends_ns: list[int] = []
+        # The all-gathers, and whether they are launched a layer ahead.
+        self.gather = ALL_GATHER
+        self.prefetches = True
+        # How much longer a step's last all-reduce takes.
+        self.last_reduce_extra_ns = 0
+        # What is reduced when all else is done.
+        self.small_reduces: list[CollectiveKind] = []
+        # If the ranks are stages of a pipeline, and its layers micro-batches: whether the first
+        # stage's neighbour gets all messages at the end of the forward pass, and it those back.
+        self.late_messages: tuple[bool, bool] | None = None
+        # How the ranks exchange tokens for their experts after each layer, there and back.
+        self.experts: tuple[CollectiveKind, CollectiveKind] | None = None
+        self.planted = [plant(self, fault) for fault in faults]
 
     def _clock(self, rank: int) -> Clock:
         """Rank 0 has the true time. The other clocks are up to 2 ms off and drift up to 20 ppm."""
@@ -122,9 +82,13 @@ class Job:
         return Clock(offset, drift, START_NS, self.tick_ns)
 
     def steps(self) -> Iterator[list[StepRecords]]:
-        """The records of all ranks, by rank: one list per step, and one for the end of the job."""
-        for rank in self.ranks:
-            rank.take_records(0)
+        """The records of all ranks, by rank: one list per step, and before and after them one.
+
+        The profiler begins in an earlier step, so that the first one is like all others.
+        """
+        self.each(Trainer.optimize)
+        self.step_ends_ns.append(max(rank.now for rank in self.ranks))
+        yield [rank.take_records(0) for rank in self.ranks]
         for number in range(self.step_count):
             self._step(number)
             following = number + 1 if number + 1 < self.step_count else None
@@ -133,122 +97,86 @@ class Job:
             rank.synchronise("cudaDeviceSynchronize", "Context Sync", NO_STREAM)
         yield [rank.take_records(None) for rank in self.ranks]
 
+    def mean_step_ns(self) -> int:
+        """How long a step takes from the second one on, or the only one."""
+        ends = self.step_ends_ns[-self.step_count :] if self.step_count > 1 else self.step_ends_ns
+        return (ends[-1] - ends[0]) // (len(ends) - 1)
+
     def _step(self, number: int) -> None:
-        self._each(self._begin, annotation(f"ProfilerStep#{number}"))
-        self._meet(ALL_GATHER, self.shards, after_compute=True)
+        self.each(Trainer.begin, number)
+        if self.prefetches:
+            self.meet(self.gather, self.shards, after_compute=True)
+        self.each(Trainer.stem)
+        if self.late_messages:
+            self._stages_forward()
+        else:
+            self._layers_forward()
+        self.each(Trainer.loss, number)
+        if self.late_messages:
+            self._stages_backward()
+        else:
+            self._layers_backward()
+        self.each(Trainer.stem_backward)
+        for kind in self.small_reduces:
+            self.reduce(kind, self.world)
+        self.each(Trainer.finish, number)
+        self.step_ends_ns.append(max(rank.now for rank in self.ranks))
+
+    def _layers_forward(self) -> None:
         for layer in range(self.layer_count):
-            self._each(self._wait_for_shards)
-            if layer + 1 < self.layer_count:
-                # The next layer's parameters arrive while this layer computes.
-                self._meet(ALL_GATHER, self.shards, after_compute=False)
-            self._each(self._forward, layer)
-        self._each(self._loss)
-        for _ in range(self.layer_count):
-            self._each(self._backward)
-            for kind, groups in ((REDUCE_SCATTER, self.shards), (ALL_REDUCE, self.world)):
-                self._each(lambda rank: rank.open(ACCUMULATE))
-                self._meet(kind, groups, after_compute=True)
-                self._each(Rank.close)
-        self._each(self._finish)
+            self._gather_for(layer)
+            self.each(Trainer.layer_forward, layer)
+            self._use_experts()
 
-    def _each(self, instruction, *arguments) -> None:
-        for rank in self.ranks:
-            instruction(rank, *arguments)
+    def _gather_for(self, layer: int) -> None:
+        if not self.prefetches:
+            self.meet(self.gather, self.shards, after_compute=True)
+        self.each(Trainer.wait_for_shards)
+        if self.prefetches and layer < self.layer_count - 1:
+            # The next layer's parameters arrive while this layer computes.
+            self.meet(self.gather, self.shards, after_compute=False)
 
-    def _meet(self, kind: CollectiveKind, groups: tuple[Group, ...], after_compute: bool) -> None:
-        """All members of each group launch a collective. It ends on all at the same instant."""
-        for group in groups:
-            self._seqs[group] = seq = self._seqs[group] + 1
-            collective = Collective(
-                self.collectives,
-                kind.name,
-                kind.kernel,
-                group,
-                seq,
-                comms_id(group, seq),
-                kind.elements_in,
-                kind.elements_out,
-            )
-            self.collectives += 1
-            arrivals = []
-            for member in group.members:
-                rank = self.ranks[member]
-                after = rank.free[COMPUTE_STREAM] if after_compute else 0
-                arrivals.append(rank.launch_collective(collective, kind.ops, after))
-            transfer = self.random.randint(kind.low_ns, kind.high_ns) * self.transfer_times
-            end = max(start for start, _ in arrivals) + transfer - transfer % self.tick_ns
-            for _, finish in arrivals:
-                finish(end)
+    def _use_experts(self) -> None:
+        if self.experts:
+            there, back = self.experts
+            self.exchange(there)
+            self.each(Trainer.use_experts)
+            self.exchange(back)
 
-    # Instructions: what one rank does between two collectives
+    def _layers_backward(self) -> None:
+        for layer in reversed(range(self.layer_count)):
+            self.each(Trainer.layer_backward, layer)
+            self._reduce_of(layer)
 
-    def _begin(self, rank: Rank, step: Op) -> None:
-        rank.open(step)
-        rank.open(TRAIN_STEP)
-        rank.open(FETCH)
-        # Nothing is launched here. The GPU finishes the last optimizer and is then idle.
-        rank.now += rank.draw(3_000_000, 3_300_000) * self.fetch_times
-        rank.close()
-        # The inputs follow the last step on the compute stream, and the rest of this step follows
-        # the inputs. So activities of different steps never overlap.
-        rank.run(INPUTS)
-        rank.free[COPY_STREAM] = rank.free[COMPUTE_STREAM]
-        rank.run(LABELS, COPY_STREAM)
-        rank.open(OPTIMIZER_ZERO)
-        rank.run(ZERO_GRADIENTS)
-        rank.close()
+    def _reduce_of(self, layer: int) -> None:
+        self.reduce(REDUCE_SCATTER, self.shards)
+        self.reduce(ALL_REDUCE, self.world, 0 if layer else self.last_reduce_extra_ns)
 
-    def _wait_for_shards(self, rank: Rank) -> None:
-        rank.wait_for(self.shards[0].stream)
+    # A pipeline. The order of its stages and micro-batches is one in which they can be computed.
 
-    def _forward(self, rank: Rank, layer: int) -> None:
-        rank.open(self.modules[layer])
-        for pair in self.block:
-            for frame in self.frames:
-                rank.open(frame)
-            rank.forward(pair)
-            for _ in self.frames:
-                rank.close()
-        if layer == 0:
-            # It begins after this layer, and so overlaps the next one.
-            rank.free[COPY_STREAM] = max(rank.free[COPY_STREAM], rank.free[COMPUTE_STREAM])
-            rank.run(OFFLOAD, COPY_STREAM)
-        rank.close()
+    def _stages_forward(self) -> None:
+        for part in range(self.layer_count):
+            self._gather_for(part)
+            self._use_experts()
+        is_late, _ = self.late_messages
+        parts, stages = range(self.layer_count), range(len(self.ranks))
+        alone = stages[:1] if is_late else ()
+        order = [(stage, part) for stage in alone for part in parts]
+        order += [(stage, part) for part in parts for stage in stages[len(alone) :]]
+        for stage, part in order:
+            if stage:
+                self.send(stage - 1, stage)
+            self.ranks[stage].layer_forward(part)
 
-    def _loss(self, rank: Rank) -> None:
-        rank.wait_for(COPY_STREAM)
-        rank.open(LOSS_NOTE)
-        rank.forward(LOSS)
-        rank.close()
-        rank.open(BACKWARD)
-        rank.switch_to(AUTOGRAD)
-        rank.backward()
-
-    def _backward(self, rank: Rank) -> None:
-        for _ in self.block:
-            rank.backward()
-
-    def _finish(self, rank: Rank) -> None:
-        rank.switch_to(MAIN)
-        rank.close()
-        for stream in sorted({self.world[0].stream, self.shards[0].stream}):
-            rank.wait_for(stream)
-        for op in (ITEM, LOCAL_SCALAR):
-            rank.open(op)
-        rank.launch(SCALAR, COMPUTE_STREAM)
-        rank.synchronise("cudaStreamSynchronize", "Stream Sync", COMPUTE_STREAM)
-        for _ in (ITEM, LOCAL_SCALAR):
-            rank.close()
-        rank.open(ADAMW)
-        rank.open(OPTIMIZER_STEP)
-        rank.run(ADAM)
-        rank.close()
-        rank.close()
-        rank.close()  # train_step
-        rank.close()  # ProfilerStep
-
-
-def comms_id(group: Group, seq: int) -> int:
-    """A hash that is equal on all members. It is above 2^53, where a double loses digits."""
-    key = f"{group.name}/{group.members}/{seq}".encode()
-    return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest()) | 1 << 60
+    def _stages_backward(self) -> None:
+        _, is_late = self.late_messages
+        parts, stages = range(self.layer_count)[::-1], range(len(self.ranks))
+        alone = stages[:1] if is_late else ()
+        order = [(stage, part) for part in parts for stage in stages[len(alone) :][::-1]]
+        order += [(stage, part) for stage in alone for part in parts]
+        for stage, part in order:
+            if stage < stages[-1]:
+                self.send(stage + 1, stage)
+            self.ranks[stage].layer_backward(part)
+        for part in parts:
+            self._reduce_of(part)

@@ -33,7 +33,11 @@ class Group(NamedTuple):
 
 
 class Collective(NamedTuple):
-    """One collective call of a group. All members have the same record."""
+    """One collective call of a group. All members have the same record.
+
+    `splits` are the elements that each member sends to each, if they differ. The `ends` of a
+    message are the ranks that send and receive it.
+    """
 
     number: int
     name: str
@@ -43,10 +47,15 @@ class Collective(NamedTuple):
     comms_id: int
     elements_in: int
     elements_out: int
+    splits: tuple[tuple[int, ...], ...] = ()
+    ends: tuple[int, int] | None = None
 
 
 class HostOp(NamedTuple):
-    """An operator, annotation or Python function. `flow` links a forward operator to its node."""
+    """An operator, annotation or Python function. `flow` links a forward operator to its node.
+
+    Only nodes of the backward pass have a `forward_thread`.
+    """
 
     op: Op
     thread: int
@@ -56,6 +65,7 @@ class HostOp(NamedTuple):
     external_id: int
     parent_python_id: int
     sequence: int
+    forward_thread: int
     flow: int
     collective: Collective | None
 
@@ -117,6 +127,14 @@ class GpuAnnotation(NamedTuple):
     external_id: int
 
 
+class Pause(NamedTuple):
+    """An `overhead` row: the profiler keeps the host from its work."""
+
+    name: str
+    start_ns: int
+    end_ns: int
+
+
 @dataclass(slots=True)
 class StepRecords:
     """Everything that one rank did in one step. `number` is None outside steps."""
@@ -128,3 +146,4 @@ class StepRecords:
     syncs: list[Sync] = field(default_factory=list)
     allocations: list[Allocation] = field(default_factory=list)
     gpu_annotations: list[GpuAnnotation] = field(default_factory=list)
+    pauses: list[Pause] = field(default_factory=list)

@@ -5,16 +5,19 @@ that lookups are fast however large a template is.
 """
 
 from dataclasses import replace
+from math import prod
 
 from hta_sql.demo.kernels import (
     ADAM_KERNEL,
     ADAPTER,
     ADD,
-    BIAS_SUM_KERNEL,
     COPY_KERNEL,
+    EMBEDDING_GRADIENT_KERNEL,
     FFN,
+    FFN_BYTES,
     FLASH_GRADIENT_KERNEL,
     FLASH_KERNEL,
+    GATHER_KERNEL,
     GELU,
     GELU_BACKWARD,
     HIDDEN,
@@ -22,51 +25,61 @@ from hta_sql.demo.kernels import (
     LAYER_NORM_KERNEL,
     MASKED_SCALE,
     MEMORY_EFFICIENT_KERNEL,
+    NORM_KERNEL,
     SMALL_GEMM_KERNEL,
+    SOFTMAX_GRADIENT_KERNEL,
     SOFTMAX_KERNEL,
+    STATES_BYTES,
     TOKENS,
     TRITON_KERNEL,
     VOCABULARY,
+    bias_sum,
     elementwise,
     gemm,
 )
-from hta_sql.demo.operators import Copy, Differentiable, Kernel, Op, Tensor, differentiable
+from hta_sql.demo.operators import (
+    Copy,
+    Differentiable,
+    Kernel,
+    Op,
+    StreamSync,
+    Tensor,
+    differentiable,
+)
 
-# How much longer a bottleneck or a change takes.
-SLOW_ATTENTION_TIMES = 60
+# How much longer a change takes.
 SLOWER_ATTENTION_PERCENT = 120
 TWICE_THE_ROWS_PERCENT = 160
 
 
-def _empty(*dims: int) -> Op:
-    count = 2
-    for size in dims:
-        count *= size
-    return Op("aten::empty", (Tensor(count),), ((),))
+def empty(*dims: int) -> Op:
+    """Takes memory for a tensor in bfloat16."""
+    return Op("aten::empty", (Tensor(2 * prod(dims)),), ((),))
 
 
-def _linear(rows: int, columns: int, low_ns: int, high_ns: int) -> Differentiable:
-    """A linear layer with `rows` inputs and `columns` outputs. Times are the forward GEMM's."""
+def _linear(rows: int, columns: int) -> Differentiable:
+    """A linear layer with `rows` inputs and `columns` outputs."""
+    flops = 2 * TOKENS * rows * columns
     input_dims, weight_dims = (TOKENS, rows), (columns, rows)
     transpose = Op(
         "aten::t", (Op("aten::transpose", (Op("aten::as_strided", (), (weight_dims,)),)),)
     )
-    forward_gemm = gemm("128x256x64", low_ns, high_ns)
-    input_gemm = gemm("256x128x64", low_ns, high_ns)
-    weight_gemm = gemm("64x256x64", low_ns, high_ns)
+    forward_gemm = gemm("128x256x64", flops)
+    input_gemm = gemm("256x128x64", flops)
+    weight_gemm = gemm("64x256x64", flops)
     dims = (input_dims, weight_dims, (columns,))
     multiply = Op(
         "aten::addmm",
-        (_empty(TOKENS, columns), forward_gemm),
+        (empty(TOKENS, columns), forward_gemm),
         ((columns,), input_dims, (rows, columns)),
     )
     return differentiable(
         Op("aten::linear", (transpose, multiply), dims),
         "AddmmBackward0",
         transpose,
-        Op("aten::mm", (_empty(TOKENS, rows), input_gemm), ((TOKENS, columns), weight_dims)),
-        Op("aten::mm", (_empty(columns, rows), weight_gemm), ((columns, TOKENS), input_dims)),
-        Op("aten::sum", (BIAS_SUM_KERNEL,), ((TOKENS, columns), (), ())),
+        Op("aten::mm", (empty(TOKENS, rows), input_gemm), ((TOKENS, columns), weight_dims)),
+        Op("aten::mm", (empty(columns, rows), weight_gemm), ((columns, TOKENS), input_dims)),
+        Op("aten::sum", (bias_sum(columns),), ((TOKENS, columns), (), ())),
     )
 
 
@@ -78,24 +91,24 @@ def _attend(kernel: Kernel) -> Differentiable:
             (
                 Op(
                     "aten::_scaled_dot_product_flash_attention",
-                    (Op("aten::_flash_attention_forward", (_empty(TOKENS, HIDDEN), kernel)),),
+                    (Op("aten::_flash_attention_forward", (empty(TOKENS, HIDDEN), kernel)),),
                 ),
             ),
-            ((4, 32, 1024, 128),) * 3,
+            ((1, 32, TOKENS, HIDDEN // 32),) * 3,
         ),
         "ScaledDotProductFlashAttentionBackward0",
-        Op("aten::_flash_attention_backward", (_empty(TOKENS, 3 * HIDDEN), FLASH_GRADIENT_KERNEL)),
+        Op("aten::_flash_attention_backward", (empty(TOKENS, 3 * HIDDEN), FLASH_GRADIENT_KERNEL)),
     )
 
 
 def _adapt(rows: int, kernel: Kernel) -> Differentiable:
     """The product of a matrix of `rows` rows with a small matrix."""
     input_dims = (rows, HIDDEN)
-    multiply = Op("aten::mm", (_empty(rows, ADAPTER), kernel), (input_dims, (HIDDEN, ADAPTER)))
+    multiply = Op("aten::mm", (empty(rows, ADAPTER), kernel), (input_dims, (HIDDEN, ADAPTER)))
     return differentiable(
         Op("aten::matmul", (multiply,), (input_dims,)),
         "MmBackward0",
-        Op("aten::mm", (_empty(rows, HIDDEN), kernel), ((rows, ADAPTER), (ADAPTER, HIDDEN))),
+        Op("aten::mm", (empty(rows, HIDDEN), kernel), ((rows, ADAPTER), (ADAPTER, HIDDEN))),
     )
 
 
@@ -103,17 +116,17 @@ _states = ((TOKENS, HIDDEN),)
 _normalise = differentiable(
     Op(
         "aten::layer_norm",
-        (Op("aten::native_layer_norm", (_empty(TOKENS, HIDDEN), LAYER_NORM_KERNEL), _states),),
+        (Op("aten::native_layer_norm", (empty(TOKENS, HIDDEN), LAYER_NORM_KERNEL), _states),),
         _states,
     ),
     "NativeLayerNormBackward0",
-    Op("aten::native_layer_norm_backward", (_empty(TOKENS, HIDDEN), LAYER_NORM_GRADIENT_KERNEL)),
+    Op("aten::native_layer_norm_backward", (empty(TOKENS, HIDDEN), LAYER_NORM_GRADIENT_KERNEL)),
 )
 _clone = differentiable(
     Op(
         "aten::clone",
         (
-            Op("aten::empty_like", (_empty(TOKENS, HIDDEN),), _states),
+            Op("aten::empty_like", (empty(TOKENS, HIDDEN),), _states),
             Op("aten::copy_", (COPY_KERNEL,), _states * 2),
         ),
         _states,
@@ -121,30 +134,30 @@ _clone = differentiable(
     "CloneBackward0",
 )
 _activate = differentiable(
-    Op("aten::gelu", (_empty(TOKENS, FFN), elementwise(GELU, 2, 38_000, 44_000)), ((TOKENS, FFN),)),
+    Op("aten::gelu", (empty(TOKENS, FFN), elementwise(GELU, 2, 2 * FFN_BYTES)), ((TOKENS, FFN),)),
     "GeluBackward0",
-    Op("aten::gelu_backward", (elementwise(GELU_BACKWARD, 3, 55_000, 63_000),)),
+    Op("aten::gelu_backward", (elementwise(GELU_BACKWARD, 3, 3 * FFN_BYTES),)),
 )
 _add = differentiable(
     Op(
         "aten::add",
-        (_empty(TOKENS, HIDDEN), elementwise(ADD, 3, 12_000, 15_000)),
+        (empty(TOKENS, HIDDEN), elementwise(ADD, 3, 3 * STATES_BYTES)),
         (*_states, *_states, ()),
     ),
     "AddBackward0",
 )
 _drop_out = differentiable(
-    Op("triton_poi_fused_add_native_dropout_0", (_empty(TOKENS, HIDDEN), TRITON_KERNEL), _states),
+    Op("triton_poi_fused_add_native_dropout_0", (empty(TOKENS, HIDDEN), TRITON_KERNEL), _states),
     "NativeDropoutBackward0",
-    Op("aten::native_dropout_backward", (elementwise(MASKED_SCALE, 3, 13_000, 16_000),)),
+    Op("aten::native_dropout_backward", (elementwise(MASKED_SCALE, 3, 5 * STATES_BYTES // 2),)),
 )
 
 
-def block_with(bottleneck: str | None, change: str | None) -> tuple[Differentiable, ...]:
-    """The operators of a layer, with the parts of a bottleneck or change that are inside it."""
+def block_with(change: str | None) -> tuple[Differentiable, ...]:
+    """The operators of a layer, with the part of a change that is inside it."""
     attention = MEMORY_EFFICIENT_KERNEL if change == "other_kernel" else FLASH_KERNEL
-    percent = SLOWER_ATTENTION_PERCENT if change == "slow_kernel" else 100
-    times = SLOW_ATTENTION_TIMES if bottleneck == "compute" else 1
+    if change == "slow_kernel":
+        attention = replace(attention, time_percent=SLOWER_ATTENTION_PERCENT)
     inserted = (_clone,) if change == "inserted_op" else ()
     adapt = _adapt(TOKENS, SMALL_GEMM_KERNEL)
     if change == "other_shapes":
@@ -157,110 +170,69 @@ def block_with(bottleneck: str | None, change: str | None) -> tuple[Differentiab
         )
     return (
         _normalise,
-        _linear(HIDDEN, 3 * HIDDEN, 140_000, 160_000),
-        _attend(replace(attention, time_percent=times * percent)),
+        _linear(HIDDEN, 3 * HIDDEN),
+        _attend(attention),
         *inserted,
-        _linear(HIDDEN, HIDDEN, 50_000, 58_000),
+        _linear(HIDDEN, HIDDEN),
         _drop_out,
         _add,
         _normalise,
         adapt,
-        _linear(HIDDEN, FFN, 185_000, 210_000),
+        _linear(HIDDEN, FFN),
         _activate,
-        _linear(FFN, HIDDEN, 185_000, 210_000),
+        _linear(FFN, HIDDEN),
         _add,
     )
 
 
+def _memcpy(name: str, size: int, low_ns: int, high_ns: int) -> Copy:
+    return Copy("gpu_memcpy", name, size, low_ns, high_ns, "cudaMemcpyAsync")
+
+
+def _memset(size: int, low_ns: int, high_ns: int) -> Copy:
+    return Copy("gpu_memset", "Memset (Device)", size, low_ns, high_ns, "cudaMemsetAsync")
+
+
+def _to_device(*dims: int) -> Op:
+    """The copy of a small tensor of integers from pinned memory."""
+    copy = _memcpy("Memcpy HtoD (Pinned -> Device)", 8 * prod(dims), 1_400, 1_800)
+    return Op("aten::to", (Op("aten::copy_", (copy,)),), (dims,), dtype="long int")
+
+
+# What comes before the layers. It hides the first all-gather, and in the backward pass the last
+# reductions.
+EMBED = differentiable(
+    Op("aten::embedding", (empty(TOKENS, FFN), GATHER_KERNEL), ((VOCABULARY, FFN), (TOKENS,))),
+    "EmbeddingBackward0",
+    Op("aten::embedding_dense_backward", (EMBEDDING_GRADIENT_KERNEL,), ((TOKENS, FFN), (TOKENS,))),
+)
+PROJECT = _linear(FFN, HIDDEN)
 LOSS = differentiable(
     Op(
         "aten::cross_entropy_loss",
         (
             Op(
                 "aten::log_softmax",
-                (_empty(TOKENS, VOCABULARY), SOFTMAX_KERNEL),
+                (empty(TOKENS, VOCABULARY), SOFTMAX_KERNEL),
                 ((TOKENS, VOCABULARY),),
             ),
         ),
         ((TOKENS, VOCABULARY), (TOKENS,)),
     ),
     "LogSoftmaxBackward0",
-    Op(
-        "aten::zeros",
-        (
-            Op(
-                "aten::zero_",
-                (
-                    Copy(
-                        "gpu_memset",
-                        "Memset (Device)",
-                        262_144_000,
-                        98_000,
-                        104_000,
-                        "cudaMemsetAsync",
-                    ),
-                ),
-            ),
-        ),
-    ),
+    Op("aten::zeros", (Op("aten::zero_", (_memset(4_096, 1_200, 1_500),)),)),
+    Op("aten::_log_softmax_backward_data", (SOFTMAX_GRADIENT_KERNEL,)),
 )
-INPUTS = Op(
-    "aten::to",
-    (
-        Op(
-            "aten::copy_",
-            (
-                Copy(
-                    "gpu_memcpy",
-                    "Memcpy HtoD (Pinned -> Device)",
-                    33_554_432,
-                    610_000,
-                    660_000,
-                    "cudaMemcpyAsync",
-                ),
-            ),
-        ),
-    ),
-    _states,
-)
-LABELS = Op(
-    "aten::to",
-    (
-        Op(
-            "aten::copy_",
-            (
-                Copy(
-                    "gpu_memcpy",
-                    "Memcpy HtoD (Pageable -> Device)",
-                    2_097_152,
-                    160_000,
-                    190_000,
-                    "cudaMemcpyAsync",
-                ),
-            ),
-        ),
-    ),
-    ((TOKENS,),),
-)
-SCALAR = Copy("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 2, 1_200, 1_900, "cudaMemcpyAsync")
+INPUTS, LABELS = _to_device(TOKENS), _to_device(TOKENS)
 OFFLOAD = Op(
     "aten::copy_",
-    (
-        Copy(
-            "gpu_memcpy",
-            "Memcpy DtoH (Device -> Pinned)",
-            16_777_216,
-            300_000,
-            340_000,
-            "cudaMemcpyAsync",
-        ),
-    ),
+    (_memcpy("Memcpy DtoH (Device -> Pinned)", 16_777_216, 300_000, 312_000),),
     _states,
 )
-ZERO_GRADIENTS = Op(
-    "aten::_foreach_zero_",
-    (Copy("gpu_memset", "Memset (Device)", 16_777_216, 9_000, 11_000, "cudaMemsetAsync"),),
-)
-# A fixed number of launches. The optimizer's kernels run into the next step on the GPU, and must
-# end well before that step has loaded its data.
+ZERO_GRADIENTS = Op("aten::_foreach_zero_", (_memset(16_777_216, 7_000, 7_400),))
+SCALAR = _memcpy("Memcpy DtoH (Device -> Pageable)", 2, 1_200, 1_900)
+ITEM = Op("aten::item", (Op("aten::_local_scalar_dense", (SCALAR, StreamSync()), ((),)),), ((),))
+GRADIENT_NORM = Op("aten::linalg_vector_norm", (NORM_KERNEL,), ((HIDDEN,),))
+# A fixed number of launches. The optimizer's kernels run into the next step on the GPU, while that
+# step loads its data.
 ADAM = Op("aten::_fused_adamw_", (ADAM_KERNEL,) * 6, (((HIDDEN, HIDDEN),) * 2))

@@ -11,6 +11,7 @@ from pathlib import Path
 from hta_sql.demo.kineto import (
     GPUS_PER_HOST,
     TIME_FORMATS,
+    collective_args,
     devices,
     flow_event,
     inputs,
@@ -18,7 +19,6 @@ from hta_sql.demo.kineto import (
     last_rows,
     metadata,
     module_id,
-    ranks_text,
     x,
 )
 from hta_sql.demo.operators import Kernel
@@ -28,6 +28,8 @@ from hta_sql.demo.records import AUTOGRAD, MAIN, Collective, StepRecords
 
 SYNC_LANE = 1_000_000
 CBIDS = {
+    "cudaMalloc": 20,
+    "cudaFree": 22,
     "cudaMemcpyAsync": 41,
     "cudaMemsetAsync": 51,
     "cudaStreamSynchronize": 131,
@@ -139,12 +141,19 @@ class TraceWriter:
                 f'"dur": {self.lasts(dur)},\n    "args": {{\n'
                 f'      "External id": {twin.external_id}\n    }}\n  }}'
             )
+        for name, start, end in records.pauses:
+            events.append(
+                f'{x("overhead", name)}"pid": -1, "tid": 0,\n'
+                f'    "ts": {self.at(start)}, "dur": {self.lasts(end - start)},\n'
+                '    "args": {\n      \n    }\n  }'
+            )
         self._events(events)
 
     def _host_ops(self, records: StepRecords, events: list[str]) -> None:
         at, lasts, pid, tids = self.at, self.lasts, self.pid, self.tids
         parts, add = self.parts, events.append
-        for op, thread, start, end, _, id_, parent, sequence, flow, collective in records.host_ops:
+        for host_op in records.host_ops:
+            op, thread, start, end, _, id_, parent, sequence, forward, flow, collective = host_op
             if op not in parts:
                 parts[op] = (f'{x(op.category, op.name)}"pid": {pid}, "tid": ', inputs(op))
             head, args = parts[op]
@@ -154,7 +163,7 @@ class TraceWriter:
                 args = f'{above}"Python id": {id_}{module}, '
             else:
                 links = (
-                    f'"Sequence number": {sequence}, "Fwd thread id": {thread}, '
+                    f'"Sequence number": {sequence}, "Fwd thread id": {forward}, '
                     if sequence
                     else ""
                 )
@@ -241,22 +250,7 @@ class TraceWriter:
             )
 
     def _collective(self, collective: Collective) -> str:
-        """The arguments that both a collective's operator and its kernel have."""
-        group, address = collective.group, 0x7F10_0000_0000 + 0x200_0000 * (collective.number % 64)
-        ids = ""
-        if self.collective_ids != "none":
-            ids = f', "Seq": {collective.seq}'
-        if self.collective_ids == "comms_id":
-            ids += f', "Comms Id": {collective.comms_id}'
-        return (
-            f'"Collective name": "{collective.name}", "In msg nelems": {collective.elements_in}, '
-            f'"Out msg nelems": {collective.elements_out}, "Group size": {len(group.members)}, '
-            '"dtype": "BFloat16", "In split size": "[]", "Out split size": "[]", '
-            f'"Process Group Name": "{group.name}", '
-            f'"Process Group Description": "{group.description}", '
-            f'"Process Group Ranks": "{ranks_text(group)}", "Input Tensors start": "[{address}]", '
-            f'"Output Tensors start": "[{address}]"{ids}'
-        )
+        return collective_args(collective, self.rank.number, self.collective_ids)
 
     def _host_collective(self, collective: Collective) -> str:
         members = collective.group.members

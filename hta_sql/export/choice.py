@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from hta_sql.errors import HtaSqlError
+from hta_sql.database.selection import unknown
+from hta_sql.errors import BadParameter, HtaSqlError
 
 if TYPE_CHECKING:
     from hta_sql.archive import Archive
@@ -14,7 +15,10 @@ if TYPE_CHECKING:
 def chosen_ranks(
     run: Archive, job: str | None, only_ranks: Iterable[int] | None
 ) -> tuple[str, list[int]]:
-    """The job and its ranks; raises HtaSqlError if they are missing or a job must be chosen."""
+    """The job and its ranks.
+
+    Raises BadParameter if they are not in the archive. Raises HtaSqlError if a job must be chosen.
+    """
     jobs = {
         row["job"]: row["ranks"]
         for row in run.sql(
@@ -29,13 +33,13 @@ def chosen_ranks(
         )
     job = job if job is not None else next(iter(jobs))
     if job not in jobs:
-        raise HtaSqlError(f"the archive has no job {job!r}; its jobs are {_some(jobs)}")
+        raise BadParameter(unknown("the archive", "job", [job], jobs))
     there = jobs[job]
     if only_ranks is None:
         return job, there
     wanted = sorted(set(only_ranks))
     if missing := [rank for rank in wanted if rank not in there]:
-        raise HtaSqlError(f"job {job!r} has no rank {_some(missing)}; its ranks are {_some(there)}")
+        raise BadParameter(unknown(f"job {job!r}", "rank", missing, there))
     return job, wanted
 
 

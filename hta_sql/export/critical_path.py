@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hta_sql.critical_path.job import FILES
+from hta_sql.database.selection import check_selection
 from hta_sql.database.sql_files import set_variables
 from hta_sql.errors import HtaSqlError
 from hta_sql.export.file import check_name, head_of, write_trace
@@ -29,7 +30,8 @@ def export_critical_path(
     """Write the trace of one rank with the path of one window; returns the number of events.
 
     The file is compressed if its name ends in .gz. Raises HtaSqlError if no critical path matches
-    `only_jobs`, `only_ranks` and `only_windows`, or more than one.
+    `only_jobs`, `only_ranks` and `only_windows`, or more than one. Raises BadParameter if the
+    archive does not have one of these jobs or ranks.
     """
     check_name(out)
     job, rank, window = _chosen(run, only_jobs, only_ranks, only_windows)
@@ -49,6 +51,8 @@ def _chosen(
     ranks: Iterable[int] | None,
     windows: Iterable[str] | None,
 ) -> tuple[str, int, str]:
+    jobs, ranks = jobs and list(jobs), ranks and list(ranks)
+    check_selection(run.session, {"only_jobs": jobs, "only_ranks": ranks})
     found = run.sql(
         """
         SELECT DISTINCT p.job, unnest(p.ranks) AS rank, p.path_window
@@ -57,7 +61,7 @@ def _chosen(
           AND ($windows::VARCHAR[] IS NULL OR list_contains($windows, p.path_window))
         ORDER BY ALL
         """,
-        {"jobs": jobs and list(jobs), "windows": windows and list(windows)},
+        {"jobs": jobs, "windows": windows and list(windows)},
     ).to_pylist()
     chosen = set(ranks) if ranks is not None else None
     paths = [tuple(row.values()) for row in found if chosen is None or row["rank"] in chosen]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from hta_sql.archive import Archive
+from hta_sql.catalogue.catalog import Catalog
 from hta_sql.catalogue.query import Query
 from hta_sql.engines.engine import Engine, Share, WorkerDied
 from hta_sql.engines.start import start
@@ -129,7 +130,8 @@ def query_jobs(
     """The rows of a query for these jobs. This runs in a worker."""
 
     def result_of(jobs: Sequence[str]) -> pa.Table:
-        return archive.query(name, version, **dict(values) | {"only_jobs": list(jobs)})
+        query = Catalog.load().find(name, version)
+        return archive.rows_of(query, dict(values) | {"only_jobs": list(jobs)})
 
     def of_job(job: str) -> pa.Table:
         try:

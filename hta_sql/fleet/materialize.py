@@ -226,7 +226,7 @@ def results_of(batch: Batch, threads: int) -> list[dict]:
         archive.session.con.execute("SET parquet_metadata_cache = true")
         before = hashes(archive)
         macros = Catalog.load().stored
-        results = {name: archive.sql(f"FROM {macros[name]}()") for name in batch.queries}
+        results = {name: computed(archive, name) for name in batch.queries}
         # If a trace of a job was ingested again in the meantime, the next call computes the job.
         steady = [job for job, traces in hashes(archive).items() if before.get(job) == traces]
         rows = []
@@ -249,6 +249,15 @@ def results_of(batch: Batch, threads: int) -> list[dict]:
                 for job in steady
             ]
     return rows
+
+
+def computed(archive: Archive, name: str) -> pa.Table:
+    """The rows of a query or relation."""
+    catalog = Catalog.load()
+    query, _ = catalog.macros.get(catalog.stored[name], (None, ""))
+    if query:
+        return archive.rows_of(query, {})
+    return archive.sql(f"FROM {catalog.stored[name]}()")
 
 
 def hashes(archive: Archive) -> dict[str, str]:

@@ -11,6 +11,8 @@ from hta_sql.plot.style import (
     ORANGE,
     PURPLE,
     RED,
+    SKY,
+    YELLOW,
     Row,
     escaped,
     lanes,
@@ -33,8 +35,12 @@ _PARTS = {
 }
 _CAUSES = {
     "host_wait": ("waiting for the host", RED),
+    "launching": ("in the launch call", PURPLE),
+    "queued": ("queued", YELLOW),
+    "dependency": ("waiting for another stream", SKY),
     "kernel_wait": ("between kernels", BLUE),
-    "other": ("other", GREY),
+    "unknown": ("launch not known", GREY),
+    "other": ("other", GREY),  # of version 1
 }
 # With more devices than this, a step is drawn as the mean over them.
 _FEW_DEVICES = 8

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from html import escape
@@ -13,8 +14,9 @@ import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
 from hta_sql.catalogue.catalog import Catalog
-from hta_sql.report.parts import Chart, Facts, Part, Table, Text
-from hta_sql.show.html import table_html
+from hta_sql.diagnosis.html import findings_html, split_html
+from hta_sql.report.parts import Chart, Facts, Findings, Part, Table, Text
+from hta_sql.show.html import style, table_html
 from hta_sql.version import __version__
 
 if TYPE_CHECKING:
@@ -29,33 +31,34 @@ def page(subject: Subject, sections: list[Section]) -> str:
     title = f"hta_sql: {subject.job}"
     links = "".join(f'<a href="#{s.name}">{escape(s.title)}</a>' for s in shown)
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, hta_sql {__version__}"
-    body = "".join(map(_section, shown))
+    titles = {section.name: section.title for section in shown}
+    body = "".join(_section(section, titles) for section in shown)
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{_file('page.css')}</style></head><body>"
+        f"<title>{escape(title)}</title><style>{style()}</style></head><body>"
         f"<header><h1>{escape(subject.job)}</h1><p>{escape(made)}</p>"
         f'<button type="button" id="theme" title="Dark or light" aria-label="Dark or light">◐'
         '</button></header><noscript><p class="warning">Charts and sorting need JavaScript. '
         "Tables do not.</p></noscript>"
         f'<nav>{links}<a href="#sql">SQL</a></nav><main>{body}{_without_data(empty)}'
         f"{_queries(subject.queries)}</main>"
-        f"<script>{get_plotlyjs()}</script><script>{_file('page.js')}</script></body></html>\n"
+        f"<script>{get_plotlyjs()}</script><script>{_script()}</script></body></html>\n"
     )
 
 
-def _section(section: Section) -> str:
+def _section(section: Section, titles: Mapping[str, str]) -> str:
     problems = "".join(
         f'<p class="warning">This section is incomplete: {escape(problem)}</p>'
         for problem in section.problems
     )
-    parts = "".join(map(_part, section.parts))
+    parts = "".join(_part(part, titles) for part in section.parts)
     return (
         f'<section id="{section.name}"><h2>{escape(section.title)}</h2>{parts}{problems}</section>'
     )
 
 
-def _part(part: Part) -> str:
+def _part(part: Part, titles: Mapping[str, str]) -> str:
     if isinstance(part, Facts):
         return (
             '<dl class="facts">'
@@ -74,7 +77,17 @@ def _part(part: Part) -> str:
             f"<figure><figcaption>{escape(part.caption)}</figcaption>{_drawn(part.figure)}"
             f"{_source(part.answer)}</figure>"
         )
-    return _table(part)
+    return _findings(part, titles) if isinstance(part, Findings) else _table(part)
+
+
+def _findings(part: Findings, titles: Mapping[str, str]) -> str:
+    """The findings, with links to those sections that the page has."""
+    links = {
+        rule: (f"#{name}", titles[name]) for rule, name in part.sections.items() if name in titles
+    }
+    return (
+        f"{split_html(part.diagnosis)}{findings_html(part.diagnosis, links)}{_source(part.answer)}"
+    )
 
 
 def _drawn(figure: go.Figure) -> str:
@@ -140,5 +153,5 @@ def _queries(names: set[str]) -> str:
 
 
 @cache
-def _file(name: str) -> str:
-    return (Path(__file__).parent / name).read_text(encoding="utf-8")
+def _script() -> str:
+    return (Path(__file__).parent / "page.js").read_text(encoding="utf-8")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+    from hta_sql.diagnosis.job import Diagnosis
     from hta_sql.report.subject import Answer
 
 
@@ -57,4 +58,14 @@ class Table:
         return [tuple(row.values()) for row in few.to_pylist()]
 
 
-Part = Facts | Text | Chart | Table
+@dataclass(frozen=True)
+class Findings:
+    """The findings of a job and the split of a step. `sections` has the section that shows the
+    figures of a rule."""
+
+    diagnosis: Diagnosis
+    answer: Answer
+    sections: Mapping[str, str]
+
+
+Part = Facts | Text | Chart | Table | Findings

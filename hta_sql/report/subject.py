@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.database.layers import literal
-from hta_sql.errors import HtaSqlError
+from hta_sql.database.selection import unknown
+from hta_sql.errors import BadParameter, HtaSqlError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,15 +57,14 @@ class Subject:
     def of(run: Archive, job: str | None, base: str | None, step: int | None) -> Subject:
         """The subject of a report.
 
-        Raises HtaSqlError if the archive does not have the job or step, or if it has more than two
-        jobs and none is chosen.
+        Raises BadParameter if the archive does not have the job. Raises HtaSqlError if it does not
+        have the step, or if it has more than two jobs and none is chosen.
         """
         jobs = run.sql("SELECT DISTINCT job FROM traces ORDER BY job")["job"].to_pylist()
         some = ", ".join(jobs[:10]) + (", …" if len(jobs) > 10 else "")
         for named in filter(None, (job, base)):
             if named not in jobs:
-                there = f"the jobs are {some}" if jobs else "it has none"
-                raise HtaSqlError(f"no job {named!r} in the archive; {there}")
+                raise BadParameter(unknown("the archive", "job", [named], jobs))
         if not jobs:
             raise HtaSqlError("the archive has no traces; add some with hta-sql ingest")
         if job is None:
@@ -91,35 +92,36 @@ class Subject:
 
     def ask(self, query: str, /, **parameters: Any) -> Answer:
         """A query's answer for this job."""
-        known = {p.name: p for p in Catalog.load().find(query).parameters}
-        if "only_jobs" in known:
+        found = Catalog.load().find(query)
+        if "only_jobs" in {p.name for p in found.parameters}:
             parameters = {"only_jobs": [self.job]} | parameters
         given = {name: value for name, value in parameters.items() if value is not None}
-        words = ["hta-sql", "run", query, *self._archives]
+        words = ["hta-sql", "run", query, *self.archives]
         for name, value in given.items():
             words += _option(name, value)
         self.queries.add(query)
         arguments = ", ".join(f"{name} := {literal(value)}" for name, value in given.items())
         sql = f"FROM {query}({arguments})"
-        return self._answer(sql, words)
+        return self._answer(sql, words, lambda: self.run.rows_of(found, given))
 
     def sql(self, sql: str, *queries: str) -> Answer:
         """The answer to any SQL, which uses `queries`. `{job}` in it stands for the job's name."""
         text = sql.replace("{job}", literal(self.job))
         self.queries.update(queries)
-        return self._answer(text, ["hta-sql", "sql", *self._archives, text])
+        words = ["hta-sql", "sql", *self.archives, text]
+        return self._answer(text, words, lambda: self.run.sql(text))
 
-    def _answer(self, sql: str, words: list[str]) -> Answer:
+    def _answer(self, sql: str, words: list[str], rows: Callable[[], pa.Table]) -> Answer:
         """The answer to `sql`. A small one is kept for other sections."""
         if sql not in self.known:
-            answer = Answer(self.run.sql(sql), sql, shlex.join(words))
+            answer = Answer(rows(), sql, shlex.join(words))
             if answer.table.num_rows > _KEPT_ROWS:
                 return answer
             self.known[sql] = answer
         return self.known[sql]
 
     @property
-    def _archives(self) -> list[str]:
+    def archives(self) -> list[str]:
         return [str(root) for root in self.run.session.roots]
 
     @cached_property

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -50,10 +51,16 @@ def format_of(path: Path | None, format: str | None) -> str:
     return format
 
 
-def write(relation: duckdb.DuckDBPyRelation, format: str | None, path: Path | None) -> None:
+def write(
+    relation: duckdb.DuckDBPyRelation,
+    format: str | None,
+    path: Path | None,
+    if_empty: Callable[[], None] = lambda: None,
+) -> None:
     """Write all rows to `path` or stdout, by default in the format of the file's extension.
 
-    HtaSqlError if the extension has no format, or if binary output would go to a terminal.
+    Calls `if_empty` before it writes a result without rows. HtaSqlError if the extension has no
+    format, or if binary output would go to a terminal.
     """
     format = format_of(path, format)
     if format not in _BINARY:
@@ -61,9 +68,10 @@ def write(relation: duckdb.DuckDBPyRelation, format: str | None, path: Path | No
     if format == "json" and (twice := _first_twice(relation.columns)):
         raise HtaSqlError(f"two columns are named {twice!r}; rename one of them with AS")
     if format == "table" and not path:
-        print_table(relation.columns, _rows(relation), sys.stdout.isatty())
+        rows = _seen(_rows(relation), if_empty)
+        print_table(relation.columns, rows, sys.stdout.isatty())
         return
-    reader = relation.to_arrow_reader()
+    reader = _reader(relation.to_arrow_reader(), if_empty)
     if path:
         try:
             with path.open("wb") as out:
@@ -77,6 +85,23 @@ def write(relation: duckdb.DuckDBPyRelation, format: str | None, path: Path | No
     else:
         _WRITERS[format](reader, sys.stdout.buffer, False)
         sys.stdout.buffer.flush()
+
+
+def _seen(rows: Iterable[Any], if_empty: Callable[[], None]) -> Iterator[Any]:
+    """The same items; calls `if_empty` at once if there are none."""
+    rows = iter(rows)
+    first = list(islice(rows, 1))
+    if not first:
+        if_empty()
+    return chain(first, rows)
+
+
+def _reader(reader: pa.RecordBatchReader, if_empty: Callable[[], None]) -> pa.RecordBatchReader:
+    """The same batches, without those that have no rows; calls `if_empty` if none has any."""
+    import pyarrow as pa
+
+    batches = _seen((batch for batch in reader if batch.num_rows), if_empty)
+    return pa.RecordBatchReader.from_batches(reader.schema, batches)
 
 
 def write_table(table: pa.Table, path: Path) -> None:

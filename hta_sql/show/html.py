@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hta_sql.show.tables import rows_of
@@ -14,6 +16,12 @@ if TYPE_CHECKING:
 
 _ROWS_IN_NOTEBOOK = 50
 _LONG = 30
+
+
+@cache
+def style() -> str:
+    """The style of a page."""
+    return (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
 
 
 def table_html(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:

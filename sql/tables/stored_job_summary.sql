@@ -21,8 +21,10 @@ SELECT
     NULL::BIGINT AS exposed_memory_ns,
     NULL::BIGINT AS idle_ns,
     NULL::BIGINT AS host_wait_ns,
+    NULL::BIGINT AS launching_ns,
+    NULL::BIGINT AS queued_ns,
     NULL::BIGINT AS kernel_wait_ns,
-    NULL::BIGINT AS other_wait_ns,
+    NULL::BIGINT AS unknown_wait_ns,
     NULL::BIGINT AS lost_gpu_ns,
     NULL::DOUBLE AS busy_frac,
     NULL::DOUBLE AS compute_frac,
@@ -35,7 +37,11 @@ SELECT
     NULL::DOUBLE AS top_kernel_frac,
     NULL::INTEGER AS worst_rank,
     NULL::VARCHAR AS worst_rank_host,
-    NULL::BIGINT AS worst_rank_lost_ns
+    NULL::BIGINT AS worst_rank_lost_ns,
+    NULL::VARCHAR AS top_finding,
+    NULL::VARCHAR AS top_finding_rule,
+    NULL::DOUBLE AS top_gain_frac,
+    NULL::BIGINT AS finding_count
 WHERE false;
 
 -- The stored rows of job_summary.
@@ -52,5 +58,5 @@ FROM read_parquet(
 ) AS r
 SEMI JOIN stored_results AS k
     ON k.job = r.job
-    AND k.query = 'job_summary_v1'
+    AND k.query = 'job_summary_v2'
     AND k.file_id = parse_filename(r.filename, true);

@@ -114,7 +114,6 @@ def rows(result) -> list[dict]:
         (["--only-ranks", "1"], [1]),
         (["--only-ranks", "0, 1"], [0, 1]),
         (["--only-ranks", "0", "--only-ranks", "1"], [0, 1]),
-        (["--only-ranks", "7"], []),
         (["--min-dur-ns", "31"], []),
     ],
 )

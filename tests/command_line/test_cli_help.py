@@ -50,7 +50,7 @@ def test_hta_sql_alone_says_what_to_do_first():
     result = CliRunner().invoke(cli, [])
     assert result.exit_code == 0
     commands = re.findall(r"^  hta-sql (\S+)", result.stdout, re.MULTILINE)
-    assert commands == ["ingest", "report", "run", "demo"]
+    assert commands == ["doctor", "ingest", "report", "run", "demo"]
     assert max(map(len, result.stdout.splitlines())) <= 80
 
 

@@ -137,7 +137,6 @@ def test_ranks_and_steps_of_one_job(folder):
     [
         (["nowhere", "all::slow"], "nowhere: no such file or folder; give an archive or traces"),
         (["all", "all::slow"], "all has 2 jobs (before, slow); choose one with "),
-        (["all::before", "all::other"], "no job 'other'; the jobs are before, slow"),
         (["all::before", "empty"], "empty"),
     ],
 )
@@ -147,11 +146,16 @@ def test_what_is_none(folder, arguments, said):
     assert said in done.stderr and done.stderr.count("\n") <= 2 and done.stdout == ""
 
 
+def test_a_job_that_is_not_there(folder):
+    done = run(folder / "all::before", folder / "all::slov", status=2)
+    assert "all has no job 'slov'; did you mean 'slow'? its jobs are 'bef" in done.stderr
+
+
 def test_ranks_that_are_not_there(folder):
     done = run(folder / "all::before", folder / "all::slow", "--base-ranks", "0,7", status=2)
-    assert "before has no rank 7; it has 0, 1" in done.stderr
+    assert "job 'before' has no rank 7; its ranks are 0, 1" in done.stderr
     done = run(folder / "all::before", folder / "all::slow", "--test-steps", "9", status=2)
-    assert "slow has no step 9; it has 0, 1, 2" in done.stderr
+    assert "job 'slow' has no step 9; its steps are 0 to 2" in done.stderr
 
 
 @pytest.mark.queries

@@ -20,14 +20,12 @@ def test_missing_launches(archive_of):
     assert shown(archive, "launch_stats", "name") == [("known",)]
     assert shown(archive, "launch_summary", "launch_count", "activity_count") == [(1, 1)]
     assert queue(archive) == [(0, 7, 1, 1), (0, 7, 10, 0)]
-    assert sorted(shown(archive, "idle_time_breakdown", "cause", "idle_ns")) == [
-        ("kernel_wait", 5000),
-        ("other", 45_000),
+    assert shown(archive, "idle_time_breakdown", "cause", "idle_ns") == [("unknown", 50_000)]
+    assert shown(archive, "idle_gaps", "part_ns", "next_name", "cause", "host_name") == [
+        (5000, "lost", "unknown", None),
+        (45_000, "without id", "unknown", None),
     ]
-    assert shown(archive, "idle_gaps", "gap_ns", "next_name", "cause", "host_name") == [
-        (5000, "lost", "kernel_wait", None),
-        (45_000, "without id", "other", None),
-    ]
+    assert shown(archive, "idle_reasons", "cause", "name", "idle_ns") == [("unknown", None, 50_000)]
     assert shown(archive, "annotated_kernels", "name", "annotation", "annotation_source") == [
         ("known", "forward", "gpu"),
         ("lost", "forward", "gpu"),
@@ -47,7 +45,7 @@ def test_only_gpu_rows(archive_of):
         "kernel_sequences",
     ):
         assert shown(archive, query, "rank") == [], query
-    assert shown(archive, "idle_gaps", "gap_ns") == [(5000,)]
+    assert shown(archive, "idle_gaps", "part_ns", "cause") == [(5000, "unknown")]
     assert shown(archive, "annotated_kernels", "annotation") == [(None,), (None,)]
 
 
@@ -67,11 +65,15 @@ def test_several_devices(archive_of):
         ]
     )
     assert shown(archive, "idle_time_breakdown", "device", "stream", "cause", "idle_ns") == [
-        (0, 7, "host_wait", 50_000),
+        (0, 7, "host_wait", 40_000),
+        (0, 7, "kernel_wait", 5000),
+        (0, 7, "launching", 5000),
         (1, 7, "kernel_wait", 8000),
     ]
-    assert shown(archive, "idle_gaps", "device", "gap_ns", "cause") == [
-        (0, 50_000, "host_wait"),
+    assert shown(archive, "idle_gaps", "device", "part_ns", "cause") == [
+        (0, 40_000, "host_wait"),
+        (0, 5000, "launching"),
+        (0, 5000, "kernel_wait"),
         (1, 8000, "kernel_wait"),
     ]
     assert queue(archive) == [

@@ -75,9 +75,10 @@ def test_mtia(archive_of):
         (submit, "dma_in", 40_000),
     ]
     assert queue(archive) == [(0, 102, 5, 1), (0, 102, 25, 0), (0, 102, 30, 1), (0, 102, 80, 0)]
-    # Launched while the device was busy, and yet 45 us late: neither of the two named causes.
+    # Launched while the device was busy, and yet 45 us late.
     assert shown(archive, "idle_time_breakdown", "stream", "cause", "idle_ns") == [
-        (102, "other", 45_000)
+        (102, "queued", 40_000),
+        (102, "launching", 5000),
     ]
     assert shown(archive, "memory_bandwidth_summary", "copy_kind", "max") == [
         ("Memcpy Unknown", 0.2)

@@ -64,7 +64,9 @@ def test_the_slow_host_is_found_and_no_other(fleet):
     slow, *others = result
     # Its kernels take 20 % longer; of ranks that all do the same, the median is a healthy one.
     assert slow["compute_ratio"] == pytest.approx(1.2, abs=0.03)
-    assert slow["lost_gpu_ns"] > 2 * max(row["lost_gpu_ns"] for row in others)
+    assert slow["lost_gpu_ns"] > 2 * max(
+        row["lost_gpu_ns"] for row in others if row["host"] != SLOW
+    )
     assert fleet.host_outliers(min_jobs=4).column("is_outlier").to_pylist().count(True) == 0
 
 

@@ -9,6 +9,24 @@ from hta_docs.documents import Number, Ours, is_rounded
 from hta_docs.entries import UNROUNDED, entry, hta, one, steps, us
 
 
+@entry("Gaps are cut at the launch")
+def cut_gaps(ours: Ours, folder: Path) -> list[Number]:
+    [step] = steps("two_ranks")
+    wanted = {"rank": "0", "stream": "7", "idle_category": "host_wait"}
+    theirs = float(one(hta("two_ranks", "get_idle_time_breakdown_part0"), **wanted)["idle_time"])
+    here, by_hta = (
+        one(
+            ours("idle_time_breakdown", "two_ranks", version=version, only_steps=[step]),
+            rank=0,
+            stream=7,
+            cause="host_wait",
+        )["idle_ns"]
+        for version in (2, 1)
+    )
+    assert us(by_hta) == theirs
+    return [step, 0, 7, theirs, us(here)]
+
+
 @entry("Idle time begins at the latest end")
 def latest_end(ours: Ours, folder: Path) -> list[Number]:
     [theirs] = [
@@ -25,7 +43,7 @@ def latest_end(ours: Ours, folder: Path) -> list[Number]:
         and row["start_ns"] - before["end_ns"] < 30_000
     )
     assert is_rounded(Decimal(theirs["idle_time"]), us(by_rule))
-    row = one(ours("idle_time_breakdown", "b200_eager"), cause="kernel_wait")
+    row = one(ours("idle_time_breakdown", "b200_eager", version=1), cause="kernel_wait")
     return [int(theirs["stream"]), float(theirs["idle_time"]), us(row["idle_ns"])]
 
 
@@ -38,7 +56,9 @@ def gaps(ours: Ours, folder: Path) -> list[Number]:
     ]
     here = [
         row
-        for row in ours("idle_time_breakdown", "two_ranks", only_steps=steps("two_ranks"))
+        for row in ours(
+            "idle_time_breakdown", "two_ranks", version=1, only_steps=steps("two_ranks")
+        )
         if (row["rank"], row["stream"]) == (0, 203)
     ]
     assert [row["idle_category"] for row in theirs] == ["other"]

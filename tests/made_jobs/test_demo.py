@@ -260,14 +260,6 @@ def test_memory_is_given_back(job):
         assert row["Total Allocated"] == before["Total Allocated"] + row["Bytes"]
 
 
-def test_gpu_idles_while_data_loads(job):
-    texts, _ = job()
-    _, events = load(texts[0])
-    for fetch in [e for e in of(events, "user_annotation") if e["name"].startswith("enumerate(")]:
-        later = min(a["start"] for a in gpu(events) if a["start"] > fetch["start"] + 1_500_000)
-        assert later > fetch["end"]
-
-
 def test_the_straggler_computes_longer_and_waits_less(job):
     def totals(straggler):
         truth = job(ranks=3, straggler=straggler)[1]

@@ -94,7 +94,7 @@ def test_the_command_line_tells_of_an_older_schema(make_archive):
         result = CliRunner().invoke(cli, ["run", "total_time", str(archive)])
         assert result.exit_code == 0
         assert result.stderr[: len(told) or None] == told
-    nothing = CliRunner().invoke(cli, ["run", "total_time", str(archive), "--only-ranks", "9"])
+    nothing = CliRunner().invoke(cli, ["run", "total_time", str(archive), "--min-dur-ns", "99"])
     assert nothing.exit_code == 0
     assert nothing.stderr.endswith("\nno rows\n")
 

@@ -35,7 +35,7 @@ TAKEN_AWAY = {
     "data_loading": [("faster", "data_loading")],
     "straggler": [("rank_as_median", "rank 2")],
 }
-FASTER = {FLASH: 60, "gpu_communication_bound": 20, "data_loading": 10}
+FASTER = {FLASH: 60, "gpu_communication_bound": 20, "data_loading": 14}
 SEEDS = (0, 1)
 STEPS = (1, 2)
 

@@ -82,7 +82,7 @@ def test_nothing_to_see(paths_of):
 def test_queries_without_paths(tiny_archive):
     with hta_sql.open(tiny_archive) as run:
         for name in ("critical_path", "critical_path_summary", "critical_path_ranks", "what_if"):
-            with pytest.warns(UserWarning, match="no job has a critical path"):
+            with pytest.warns(UserWarning, match="the archive has no critical path"):
                 assert run.query(name).num_rows == 0
 
 

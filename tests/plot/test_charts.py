@@ -90,18 +90,37 @@ def test_idle_time_breakdown():
         table("""
         job rank device stream cause       idle_ns gap_count
         a   0    0      7      host_wait   3000    1200
-        a   0    0      7      other       1000    2
+        a   0    0      7      queued      1000    2
+        a   0    0      7      launching   400     3
+        a   0    0      20     dependency  900     1
         a   0    0      20     kernel_wait 500     1
+        a   0    0      20     unknown     200     1
     """)
     )
     labels = ["rank 0 stream 7", "rank 0 stream 20"]
     assert bars(figure) == {
         "waiting for the host": (labels, [3, 0]),
+        "in the launch call": (labels, [0.4, 0]),
+        "queued": (labels, [1, 0]),
+        "waiting for another stream": (labels, [0, 0.9]),
         "between kernels": (labels, [0, 0.5]),
-        "other": (labels, [1, 0]),
+        "launch not known": (labels, [0, 0.2]),
     }
     assert colours(figure)["waiting for the host"] == RED
+    assert len(set(colours(figure).values())) == 6
     assert list(figure.data[0].customdata) == ["3.00 µs in 1,200 gaps", "none"]
+
+
+def test_idle_time_breakdown_of_version_1():
+    figure = plot.idle_time_breakdown(
+        table("""
+        job rank device stream cause     idle_ns gap_count
+        a   0    0      7      host_wait 3000    1200
+        a   0    0      7      other     1000    2
+    """)
+    )
+    labels = ["rank 0 stream 7"]
+    assert bars(figure) == {"waiting for the host": (labels, [3]), "other": (labels, [1])}
 
 
 def test_comm_comp_overlap():

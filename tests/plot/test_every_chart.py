@@ -188,7 +188,7 @@ LARGE = {
     "idle_time_breakdown": lambda: ranks_table(
         12,
         stream=np.repeat([7, 13, 20, 24], 3),
-        cause=["host_wait", "kernel_wait", "other"] * 4,
+        cause=["host_wait", "kernel_wait", "queued"] * 4,
         idle_ns=[9] * 12,
         gap_count=[1] * 12,
     ),
@@ -252,7 +252,6 @@ def test_thinned_keeps_every_peak():
 
 
 @pytest.mark.real
-@pytest.mark.filterwarnings("ignore:no job has a critical path")
 def test_of_every_real_trace(real_run):
     drawn = dict.fromkeys(plot.__all__, 0)
     for chart, query in QUERIES.items():

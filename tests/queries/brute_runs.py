@@ -141,7 +141,7 @@ def expected_of(values):
     middle = Fraction(sum(drawn_in), len(drawn_in))
     variance = sum((value - middle) ** 2 for value in drawn_in) / (len(kept) - 1)
     noise = QUANTILES[len(kept) - 1] * math.sqrt(variance * (1 + Fraction(1, len(kept))))
-    return rounded(mean), math.floor(mean - noise + 0.5), math.floor(mean + noise + 0.5)
+    return rounded(mean), max(0, math.floor(mean - noise + 0.5)), math.floor(mean + noise + 0.5)
 
 
 def runs_and_values(tables, newest_job, job_contains, run_limit, short_names):

@@ -1,8 +1,8 @@
-"""Queries of idle time."""
+"""Queries of idle time: HTA's definition."""
 
 from itertools import groupby
 
-BREAKDOWN, GAPS = "idle_time_breakdown", "idle_gaps"
+BREAKDOWN, GAPS = "idle_time_breakdown_v1", "idle_gaps_v1"
 
 
 CAUSES = """

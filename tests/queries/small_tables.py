@@ -53,7 +53,9 @@ class SmallTables:
             self.con.execute(f"CREATE OR REPLACE VIEW {name} AS FROM given_{name}")
 
     def query(self, name: str) -> Query:
-        return self.catalog.find(name, 1)
+        """The newest version, or the one that the name ends with: `idle_gaps_v1`."""
+        bare, _, version = name.rpartition("_v")
+        return self.catalog.find(bare, int(version)) if bare else self.catalog.find(name)
 
     def fill(
         self,
@@ -108,7 +110,8 @@ class SmallTables:
         """What a query's header says of its rows and is not so for these."""
         query = self.query(name)
         sql, values = query.call(parameters)
-        grain = f"count(*) = count(DISTINCT row({', '.join(query.grain)}))"
+        columns = ", ".join(f'"{name}"' for name in query.grain)
+        grain = f"count(*) = count(DISTINCT row({columns}))"
         held = [f"coalesce(bool_and({check}), true)" for check in query.checks]
         result = self.con.execute(f"SELECT {', '.join([grain, *held])} {sql}", values or None)
         [all_hold] = result.fetchall()

@@ -10,7 +10,12 @@ from hta_sql.archive import Archive
 
 # test_attachments does the same for these, whose tables are filled there.
 ATTACHED = {"execution_node_ops", "memory_categories"}
-QUERIES = tuple(query for query in GPU_QUERIES + HOST_QUERIES if query not in ATTACHED)
+# The newest versions, and earlier ones.
+QUERIES = (
+    *(query for query in GPU_QUERIES + HOST_QUERIES if query not in ATTACHED),
+    "idle_gaps_v1",
+    "idle_time_breakdown_v1",
+)
 # What a call cannot do without, and finds nothing without.
 REQUIRED = {
     "kernel_sequences": "operator := 'aten::linear', min_length := 1",
@@ -24,7 +29,9 @@ INSTEAD = {
 # Those that read a table twice, or another one than gpu_activities.
 FILES_READ = {
     "profiler_steps": ["2/4"] * 3,
-    "idle_gaps": ["2/4"] * 4,
+    "idle_gaps": ["2/4"] * 6,
+    "idle_gaps_v1": ["2/4"] * 4,
+    "idle_reasons": ["2/4"] * 7,
     "kernel_sequences": ["2/4"] * 2,
     "op_launch_delay": ["2/4"] * 2,
     "hardware_counters": [],  # of ranks with counters
@@ -144,7 +151,7 @@ def large():
 def call_of(query, given=""):
     """A call with what it requires and what is given."""
     given = INSTEAD.get((query, given), given)
-    return f"FROM {query}_v1({', '.join(filter(None, [REQUIRED.get(query), given]))})"
+    return f"FROM {query}({', '.join(filter(None, [REQUIRED.get(query), given]))})"
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -157,7 +164,7 @@ def test_joins(large, query, given):
 @pytest.mark.parametrize("query", QUERIES)
 def test_joins_where_few_rows_are_expected(gpu, host, query):
     """DuckDB guesses a few rows where it is told one job of many, or has seen none yet."""
-    tables = gpu if query in GPU_QUERIES else host
+    tables = host if query in HOST_QUERIES else gpu
     tables.fill()
     assert bad_joins(tables.con, call_of(query, "only_jobs := ['j']")) == []
 

@@ -73,5 +73,5 @@ def test_jobs_are_compared_wherever_they_are(archive, jobs, bucket, fs, tmp_path
     run("ingest", jobs / "after", archive, "--job", "later", "--workers", 1)
     with hta_sql.compare(f"{archive}::job", f"{archive}::later") as found:
         assert found.steps == json.loads(expected)["step_diff"]
-    said = run("diff", f"{archive}::none", f"{bucket}/after", status=1)
-    assert f"{archive}::none: no job 'none'; the jobs are job, later" in said
+    said = run("diff", f"{archive}::none", f"{bucket}/after", status=2)
+    assert f"{archive} has no job 'none'; its jobs are 'job', 'later'" in said

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hta_sql.report.parts import Facts, Part, Text
-from hta_sql.report.sections.idle import idle_gaps_by_cause
+from hta_sql.report.sections.idle import idle_reasons
 from hta_sql.show.units import humane
 
 if TYPE_CHECKING:
@@ -25,9 +25,11 @@ _PARTS = (
 
 # The causes in idle_gaps and in lost_gpu_time, in words.
 _IDLE = {
-    "host_wait": "that the host launches late",
-    "kernel_wait": "short gaps between kernels, below 30 µs each",
-    "other": "gaps of 30 µs or more before activities that were launched in time",
+    "host_wait": "host_wait, the time until the next launch begins",
+    "launching": "launching, the time in launch calls",
+    "queued": "queued, the time from a launch to the start of its activity",
+    "kernel_wait": "kernel_wait, short times between kernels, below 30 µs each",
+    "unknown": "gaps before activities whose launch is not in the trace",
 }
 _LATE = {
     "computation": "longer computation",
@@ -39,6 +41,8 @@ _LATE = {
 }
 # Smaller differences and shares of time get no sentence.
 _SPREAD, _SHARE = 0.05, 0.01
+# The next part of something is named from this share of it.
+_NEXT = 0.1
 
 
 def parts(subject: Subject) -> Iterator[Part]:
@@ -53,7 +57,13 @@ def parts(subject: Subject) -> Iterator[Part]:
     steps = subject.ask("profiler_steps").rows
     devices = subject.ask("temporal_breakdown").rows
     yield Facts([*_of_job(job), *_of_steps(steps), *_of_devices(devices)])
-    said = [_idle(subject, devices), _uneven(devices), *_waiting(subject), _longest(subject)]
+    said = [
+        _split(devices),
+        _idle(subject, devices),
+        _uneven(devices),
+        *_waiting(subject),
+        _longest(subject),
+    ]
     if lines := [line for line in said if line]:
         yield Text(lines)
     if warnings := list(_warnings(job, subject.ranks, devices)):
@@ -102,26 +112,46 @@ def _of_devices(devices: list[dict]) -> Iterator[tuple[str, str, str]]:
         yield "overlap", _percent(1 - exposed / communication), hidden
 
 
-def _idle(subject: Subject, devices: list[dict]) -> str | None:
-    """The main cause of idle devices, if it costs enough time."""
+def _split(devices: list[dict]) -> str | None:
+    """The largest part of the GPU time, and the next."""
     if not devices:
         return "The traces have no GPU activity."
-    gaps = idle_gaps_by_cause(subject).rows
-    idle: Counter[str] = Counter()
-    for row in gaps:
-        idle[row["cause"]] += row["idle_ns"]
     span = sum(row["span_ns"] for row in devices)
-    [(cause, idle_ns)] = idle.most_common(1) or [("", 0)]
-    if idle_ns <= _SHARE * span:
+    times = Counter({name: sum(row[column] for row in devices) for name, column in _PARTS})
+    (name, ns), (next_name, next_ns), *_ = times.most_common()
+    if not span:
         return None
-    name = next(row["host_name"] for row in gaps if row["cause"] == cause)  # with the most time
-    meanwhile = f", mostly in {name}" if name and cause == "host_wait" else ""
-    together = " in total on all GPUs" if len(devices) > 1 else ""
+    together = " on all GPUs together" if len(devices) > 1 else ""
     return (
-        f"The main cause of GPU idle time is {_IDLE[cause]}{meanwhile}: "
-        f"{humane('t_ns', idle_ns)}{together}, {_percent(idle_ns / span)} of the time from first "
-        "to last activity."
+        f"The largest part of the GPU time is {name}: {humane('t_ns', ns)}{together}, "
+        f"{_percent(ns / span)} of the time from first to last activity. The next is {next_name}: "
+        f"{humane('t_ns', next_ns)}, {_percent(next_ns / span)}."
     )
+
+
+def _idle(subject: Subject, devices: list[dict]) -> str | None:
+    """The idle time of all devices, its largest part, and what the host did then."""
+    idle_ns = sum(row["idle_ns"] for row in devices)
+    if idle_ns <= _SHARE * sum(row["span_ns"] for row in devices):
+        return None
+    causes: Counter[str] = Counter()
+    names: dict[str, Counter[str | None]] = defaultdict(Counter)
+    for row in idle_reasons(subject).rows:
+        causes[row["cause"]] += row["idle_ns"]
+        names[row["cause"]][row["host_name"]] += row["idle_ns"]
+    (cause, ns), *others = causes.most_common()
+    [(name, name_ns)] = names[cause].most_common(1)
+    together = " of all GPUs" if len(devices) > 1 else ""
+    said = (
+        f"Of the {humane('t_ns', idle_ns)} of idle time{together}, the largest part is "
+        f"{_IDLE[cause]}: {humane('t_ns', ns)}."
+    )
+    if name:
+        said += f" The host is in {name} for {humane('t_ns', name_ns)} of it."
+    if others and others[0][1] >= _NEXT * idle_ns:
+        next_cause, next_ns = others[0]
+        said += f" The next is {_IDLE[next_cause]}: {humane('t_ns', next_ns)}."
+    return said
 
 
 def _uneven(devices: list[dict]) -> str | None:

@@ -16,38 +16,42 @@ PLACE = 40
 
 
 def parts(subject: Subject) -> Iterator[Part]:
-    gaps = idle_gaps_by_cause(subject)
-    if gaps:
+    reasons = idle_reasons(subject)
+    if reasons:
         yield Table(
-            "Idle time of whole devices on all ranks, by cause and by what the host did meanwhile",
-            gaps,
+            "Idle time of whole devices on all ranks, by cause and by what the host did then: the "
+            "innermost and the outermost span that was open on the launching thread",
+            reasons,
             most=30,
         )
     causes = subject.ask("idle_time_breakdown", only_ranks=subject.shown_ranks)
     if causes:
         yield Chart(
-            "Idle time per stream between its activities, by cause. Waiting for the host: the next "
-            "launch came late. Between kernels: launched in time, gap below 30 µs. Other: "
-            "launched in time, longer gap. A stream that is rarely used is idle without loss. "
+            "Idle time per stream between its activities, by cause. Waiting for the host: until "
+            "the launch of the next activity begins. In the launch call: until it returns. Then "
+            "the activity is launched, but it has not started. Between kernels: this takes less "
+            "than 30 µs. Waiting for another stream: another stream of the device is busy. Queued: "
+            "the device is idle. A stream that is rarely used is idle without loss. "
             f"{subject.says_ranks}",
             causes,
             plot.idle_time_breakdown(causes.table),
         )
 
 
-def idle_gaps_by_cause(subject: Subject) -> Answer:
+def idle_reasons(subject: Subject) -> Answer:
     """Idle time of whole devices by cause and by what the host did; the most time first."""
     return subject.sql(
         """\
 SELECT
     cause,
-    host_name,
-    count(*) AS gap_count,
-    sum(gap_ns)::BIGINT AS idle_ns,
-    max(gap_ns) AS longest_ns,
+    name AS host_name,
+    outer_name,
+    sum(gap_count)::BIGINT AS gap_count,
+    sum(idle_ns)::BIGINT AS idle_ns,
+    max(longest_ns) AS longest_ns,
     count(DISTINCT rank) AS rank_count
-FROM idle_gaps(only_jobs := [{job}])
+FROM idle_reasons(only_jobs := [{job}])
 GROUP BY ALL
-ORDER BY idle_ns DESC, cause, host_name""",
-        "idle_gaps",
+ORDER BY idle_ns DESC, cause, host_name, outer_name""",
+        "idle_reasons",
     )

@@ -23,6 +23,7 @@
 --
 -- since: 0.1
 -- grain: job, src_rank, dst_rank
+-- needs: all_to_alls, ranks
 -- returns:
 --   job               VARCHAR  -      run of a program
 --   src_rank          INTEGER  -      global rank of the sender

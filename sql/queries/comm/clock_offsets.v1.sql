@@ -34,6 +34,7 @@
 --
 -- since: 0.1
 -- grain: job, rank
+-- needs: collectives, ranks
 -- returns:
 --   job             VARCHAR  -      run of a program
 --   rank            INTEGER  -      rank of the process

@@ -56,6 +56,7 @@
 --
 -- since: 0.1
 -- grain: job, finding
+-- needs: collectives
 -- returns:
 --   job                 VARCHAR  -      run of a program
 --   finding             BIGINT   -      number of the fault in the job, from 1

@@ -29,6 +29,7 @@
 --
 -- since: 0.1
 -- grain: job, process_group, name, bytes
+-- needs: collectives, ranks
 -- returns:
 --   job                 VARCHAR  -      run of a program
 --   process_group       VARCHAR  -      name of the process group

@@ -31,6 +31,7 @@
 --
 -- since: 0.1
 -- grain: job, collective_id, rank
+-- needs: collectives, ranks
 -- returns:
 --   job               VARCHAR  -      run of a program
 --   collective_id     BIGINT   -      number of the collective, as in collectives

@@ -37,6 +37,7 @@
 --
 -- since: 0.1
 -- grain: job, collective_id
+-- needs: collectives, ranks
 -- returns:
 --   job                 VARCHAR    -      run of a program
 --   collective_id       BIGINT     -      number of the collective. Collectives are numbered in the

@@ -13,6 +13,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, kind, bucket
+-- needs: gpu_activities
 -- returns:
 --   job            VARCHAR  -      run of a program
 --   rank           INTEGER  -      rank of the process

@@ -14,6 +14,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, device, stream, start_ns, event_id
+-- needs: gpu_activities
 -- returns:
 --   job            VARCHAR  -   run of a program
 --   rank           INTEGER  -   rank of the process

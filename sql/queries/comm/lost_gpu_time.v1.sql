@@ -19,6 +19,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, cause, kernel_name, op_name, host_name
+-- needs: collectives, ranks
 -- returns:
 --   job            VARCHAR  -      run of a program
 --   rank           INTEGER  -      rank where the delay began

@@ -12,6 +12,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, step
+-- needs: messages, ranks
 -- returns:
 --   job            VARCHAR  -      run of a program
 --   rank           INTEGER  -      rank that receives the messages

@@ -28,6 +28,7 @@
 --
 -- since: 0.1
 -- grain: job, collective_id
+-- needs: messages, ranks
 -- returns:
 --   job                 VARCHAR  -      run of a program
 --   collective_id       BIGINT   -      number of the message; collectives and messages are

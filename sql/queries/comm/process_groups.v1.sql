@@ -41,6 +41,7 @@
 --
 -- since: 0.1
 -- grain: job, group_id
+-- needs: collectives, ranks
 -- returns:
 --   job                 VARCHAR    -      run of a program with traces of two ranks or more
 --   group_id            BIGINT     -      number of the group, as in collectives

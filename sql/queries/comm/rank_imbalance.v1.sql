@@ -19,6 +19,7 @@
 --
 -- since: 0.1
 -- grain: job, metric
+-- needs: ranks
 -- returns:
 --   job         VARCHAR  -      run of a program with traces of two ranks or more
 --   metric      VARCHAR  -      name of the time, as above

@@ -46,6 +46,7 @@
 --
 -- since: 0.1
 -- grain: job, chain_id, hop
+-- needs: collectives, ranks
 -- returns:
 --   job             VARCHAR  -      run of a program
 --   chain_id        BIGINT   -      collective_id of the late arrival that the chain explains

@@ -36,6 +36,7 @@
 --
 -- since: 0.1
 -- grain: name
+-- needs: host_annotations
 -- returns:
 --   name                     VARCHAR  -      name of the annotation
 --   base_count               BIGINT   count  how often the stage is entered in the base

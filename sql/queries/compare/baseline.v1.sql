@@ -22,11 +22,12 @@
 --
 -- The interval from low_ns to high_ns contains the value of one more run in at least 995 of 1,000
 -- cases. The query computes it with Student's t around the trimmed mean of the runs. With five runs
--- or more, the trimmed mean leaves out a fifth of the runs at each end, rounded down. `regressions`
--- compares the newest run with this interval.
+-- or more, the trimmed mean leaves out a fifth of the runs at each end, rounded down. A time is not
+-- negative, so the interval begins at 0 or later. `regressions` compares the newest run with it.
 --
 -- since: 0.1
 -- grain: kind, name
+-- needs: earlier_runs
 -- returns:
 --   kind       VARCHAR  -      step or kernel
 --   name       VARCHAR  -      metric of the step, or name of the kernel
@@ -41,10 +42,10 @@
 --   first_job  VARCHAR  -      earliest run that the query takes
 --   last_job   VARCHAR  -      latest run that the query takes
 -- check: run_count > 0
--- check: low_ns <= mean_ns AND mean_ns <= high_ns
+-- check: 0 <= low_ns AND low_ns <= mean_ns AND mean_ns <= high_ns
 -- check: min_ns <= median_ns AND median_ns <= max_ns AND mad_ns >= 0
--- reads: comparable_runs, median_deviation, noise_t, standard_error, trimmed_mean, values_by_run,
---   values_of_runs
+-- reads: comparable_runs, expected_high, expected_low, median_deviation, trimmed_mean,
+--   values_by_run, values_of_runs
 CREATE OR REPLACE MACRO baseline_v1(
     newest_job VARCHAR := NULL,  -- newest run; only earlier runs count
                                  -- [default: the job that began last]
@@ -82,12 +83,8 @@ SELECT
     round(trimmed_mean(s.of_runs))::BIGINT AS mean_ns,
     round(list_median(s.of_runs))::BIGINT AS median_ns,
     round(median_deviation(s.of_runs))::BIGINT AS mad_ns,
-    round(
-        trimmed_mean(s.of_runs) - noise_t(s.of_runs, [0]) * standard_error(s.of_runs, [0])
-    )::BIGINT AS low_ns,
-    round(
-        trimmed_mean(s.of_runs) + noise_t(s.of_runs, [0]) * standard_error(s.of_runs, [0])
-    )::BIGINT AS high_ns,
+    round(expected_low(s.of_runs))::BIGINT AS low_ns,
+    round(expected_high(s.of_runs))::BIGINT AS high_ns,
     list_min(s.of_runs) AS min_ns,
     list_max(s.of_runs) AS max_ns,
     e.first_job,

@@ -25,6 +25,7 @@
 --
 -- since: 0.1
 -- grain: name, dtype, bytes, group_size
+-- needs: collectives
 -- returns:
 --   name                   VARCHAR  -      collective or message, as PyTorch names it
 --   dtype                  VARCHAR  -      data type of the elements

@@ -28,6 +28,7 @@
 --
 -- since: 0.1
 -- grain: name
+-- needs: traces
 -- returns:
 --   name        VARCHAR  -  property that is compared, as above
 --   base_value  VARCHAR  -  value of the base

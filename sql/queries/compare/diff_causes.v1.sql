@@ -97,6 +97,7 @@
 --
 -- since: 0.1
 -- grain: cause, name
+-- needs: traces
 -- returns:
 --   cause             VARCHAR  -     what changes, as above
 --   name              VARCHAR  -     operator, kernel, collective or annotation that changes; for

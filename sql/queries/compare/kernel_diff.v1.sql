@@ -25,6 +25,7 @@
 --
 -- since: 0.1
 -- grain: name, grid, block
+-- needs: gpu_activities
 -- returns:
 --   name              VARCHAR   -      name of the kernel, copy or memset
 --   grid              BIGINT[]  -      blocks in x, y, z; NULL without by_shape

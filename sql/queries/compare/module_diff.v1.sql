@@ -17,6 +17,7 @@
 --
 -- since: 0.1
 -- grain: module
+-- needs: nn_modules
 -- returns:
 --   module                   VARCHAR  -      the modules around the calls, outermost first, and
 --                                            then the module itself, joined by /; NULL for

@@ -45,6 +45,7 @@
 --
 -- since: 0.1
 -- grain: position
+-- needs: operators
 -- returns:
 --   position           BIGINT   -      place in the merged order of both sides, from 1
 --   relation           VARCHAR  -      matched, reshaped, renamed, removed or inserted

@@ -27,6 +27,7 @@
 --
 -- since: 0.1
 -- grain: name, input_dims
+-- needs: host_ops
 -- returns:
 --   name                VARCHAR  -      name of the operator or call
 --   input_dims          VARCHAR  -      sizes of the inputs, as JSON; NULL without by_shape

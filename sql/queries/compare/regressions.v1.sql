@@ -21,6 +21,7 @@
 --
 -- since: 0.1
 -- grain: kind, name
+-- needs: earlier_runs
 -- returns:
 --   kind        VARCHAR  -      step or kernel, as in baseline
 --   name        VARCHAR  -      metric of the step, or name of the kernel
@@ -38,9 +39,11 @@
 --   job         VARCHAR  -      name of the newest run
 -- check: position > 0 AND run_count > 0
 -- check: diff_ns = test_ns - mean_ns
+-- check: 0 <= low_ns AND low_ns <= mean_ns AND mean_ns <= high_ns
 -- check: change <> 'increased' OR test_ns > high_ns
 -- check: change <> 'decreased' OR test_ns < low_ns
--- reads: comparable_runs, noise_t, standard_error, trimmed_mean, values_by_run, values_of_runs
+-- reads: comparable_runs, expected_high, expected_low, trimmed_mean, values_by_run,
+--   values_of_runs
 CREATE OR REPLACE MACRO regressions_v1(
     newest_job VARCHAR := NULL,  -- newest run [default: the job that began last]
     job_contains VARCHAR := NULL,  -- only jobs whose names contain this [default: all]
@@ -75,12 +78,8 @@ expected AS (
         had_count,
         has_count,
         round(trimmed_mean(of_runs))::BIGINT AS mean_ns,
-        round(
-            trimmed_mean(of_runs) - noise_t(of_runs, [0]) * standard_error(of_runs, [0])
-        )::BIGINT AS low_ns,
-        round(
-            trimmed_mean(of_runs) + noise_t(of_runs, [0]) * standard_error(of_runs, [0])
-        )::BIGINT AS high_ns
+        round(expected_low(of_runs))::BIGINT AS low_ns,
+        round(expected_high(of_runs))::BIGINT AS high_ns
     FROM sorted
     WHERE of_runs IS NOT NULL AND test_ns IS NOT NULL
 ),

@@ -39,6 +39,7 @@
 --
 -- since: 0.1
 -- grain: name
+-- needs: traces
 -- returns:
 --   name            VARCHAR  -      metric, as above
 --   base_count      BIGINT   count  steps of the base in which the metric has a value

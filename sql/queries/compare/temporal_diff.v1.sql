@@ -27,6 +27,7 @@
 --
 -- since: 0.1
 -- grain: name
+-- needs: gpu_activities
 -- returns:
 --   name              VARCHAR  -      metric, as above
 --   base_count        BIGINT   count  devices with activities in the base, over all ranks

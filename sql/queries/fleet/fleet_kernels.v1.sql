@@ -26,7 +26,7 @@
 --
 -- since: 0.1
 -- grain: device_name, kind, name, op_name, input_dims, input_types, concrete_inputs
--- needs: `hta-sql materialize`
+-- needs: stored_results
 -- returns:
 --   device_name      VARCHAR  -      name of the GPU
 --   kind             VARCHAR  -      computation, communication or memory

@@ -12,6 +12,7 @@
 --
 -- since: 0.1
 -- grain: tag_value, week
+-- needs: stored_results
 -- returns:
 --   tag_value                   VARCHAR  -      value of the tag, such as a team; NULL: no tag
 --   week                        DATE     -      Monday of the week of the jobs' start; NULL: no

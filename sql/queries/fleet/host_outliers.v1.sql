@@ -39,7 +39,7 @@
 --
 -- since: 0.1
 -- grain: host, local_rank
--- needs: `hta-sql materialize`
+-- needs: stored_results
 -- returns:
 --   host                VARCHAR  -      machine, as named in the traces
 --   local_rank          BIGINT   -      number of the GPU on the host, as in job_ranks

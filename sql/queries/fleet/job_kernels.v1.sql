@@ -27,6 +27,7 @@
 --
 -- since: 0.1
 -- grain: job, device_name, kind, name, op_name, input_dims, input_types, concrete_inputs, is_rest
+-- needs: gpu_activities
 -- returns:
 --   job              VARCHAR  -      run of a program
 --   device_name      VARCHAR  -      GPU, as named in the rank's trace

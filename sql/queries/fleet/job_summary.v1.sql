@@ -35,6 +35,7 @@
 --
 -- since: 0.1
 -- grain: job
+-- needs: traces
 -- returns:
 --   job                         VARCHAR    -      run of a program
 --   started_at                  TIMESTAMP  -      start of the job, UTC; NULL if not known

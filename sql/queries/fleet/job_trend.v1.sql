@@ -55,7 +55,7 @@
 --
 -- since: 0.1
 -- grain: job
--- needs: `hta-sql materialize`
+-- needs: stored_results
 -- returns:
 --   job                         VARCHAR    -      run of a program
 --   run_of                      VARCHAR    -      value of the tag, or start of the job's name

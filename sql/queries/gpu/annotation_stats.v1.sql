@@ -45,6 +45,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, name
+-- needs: gpu_annotations if source = gpu, host_annotations if source = host
 -- returns:
 --   job          VARCHAR  -      run of a program
 --   rank         INTEGER  -      rank of the process

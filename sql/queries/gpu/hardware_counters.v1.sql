@@ -37,6 +37,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, event_id, counter
+-- needs: counters
 -- returns:
 --   job        VARCHAR  -   run of a program
 --   rank       INTEGER  -   rank of the process

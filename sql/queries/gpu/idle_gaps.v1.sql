@@ -9,7 +9,8 @@
 --     other        launched in time, and the gap is kernel_gap_ns or more
 --
 -- An activity is launched in time if its launch began before the gap or exactly at the gap's start.
--- An activity without a launch counts as launched in time.
+-- An activity without a launch counts as launched in time. The causes are those of HTA. Version 2
+-- cuts a gap at the launch instead.
 --
 --     stream 7    [=====)                   [====)
 --     stream 8       [=====)                 [==)
@@ -31,6 +32,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, device, start_ns
+-- needs: gpu_activities
 -- returns:
 --   job            VARCHAR  -   run of a program
 --   rank           INTEGER  -   rank of the process

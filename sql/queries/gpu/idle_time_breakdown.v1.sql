@@ -25,6 +25,9 @@
 -- If steps are selected, only activities of these steps count. A gap can then include time in which
 -- activities of other steps run. Means, percentiles and deviations are rounded to whole ns.
 --
+-- The causes are those of HTA. Version 2 cuts a gap at the launch instead, so that a gap after the
+-- launch does not count as host_wait.
+--
 -- HTA's get_idle_time_breakdown measures a gap from the end of the activity that started last. If
 -- activities on a stream overlap, gaps can therefore be negative. HTA also counts gaps of length
 -- zero, and one gap per stream before the first activity, with the cause `other` and duration 0. If
@@ -32,6 +35,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, device, stream, cause
+-- needs: gpu_activities
 -- returns:
 --   job        VARCHAR  -      run of a program
 --   rank       INTEGER  -      rank of the process
@@ -54,7 +58,7 @@
 -- check: min_ns <= p50_ns AND p50_ns <= p95_ns AND p95_ns <= max_ns
 -- check: mean_ns BETWEEN min_ns AND max_ns
 -- check: stddev_ns >= 0 AND (stddev_ns = 0 OR min_ns < max_ns)
--- reads: activities_of, idle_before, sample_stddev, whole_ns
+-- reads: activities_of, idle_before, idle_statistics
 CREATE OR REPLACE MACRO idle_time_breakdown_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
@@ -65,38 +69,9 @@ WITH
 picked AS (
     FROM activities_of(only_jobs, only_ranks, only_steps)
 ),
-causes AS (
-    SELECT
-        job,
-        rank,
-        device,
-        stream,
-        cause,
-        count(*) AS gap_count,
-        sum(gap_ns) AS total_ns,
-        sum(gap_ns::HUGEINT * gap_ns) AS square_ns,
-        avg(gap_ns) AS mean,
-        min(gap_ns) AS min_ns,
-        quantile_cont(gap_ns, 0.5) AS p50,
-        quantile_cont(gap_ns, 0.95) AS p95,
-        max(gap_ns) AS max_ns
+gaps AS (
+    SELECT job, rank, device, stream, cause, gap_ns AS time_ns
     FROM idle_before(picked, kernel_gap_ns)
-    GROUP BY job, rank, device, stream, cause
 )
-SELECT
-    job,
-    rank,
-    device,
-    stream,
-    cause,
-    gap_count,
-    total_ns::BIGINT AS idle_ns,
-    total_ns / sum(total_ns) OVER (PARTITION BY job, rank, device, stream) AS idle_frac,
-    round(mean)::BIGINT AS mean_ns,
-    min_ns,
-    whole_ns(p50) AS p50_ns,
-    whole_ns(p95) AS p95_ns,
-    max_ns,
-    round(sample_stddev(gap_count, total_ns, square_ns))::BIGINT AS stddev_ns
-FROM causes
+FROM idle_statistics(gaps)
 ORDER BY job, rank, device, stream, idle_ns DESC, cause;

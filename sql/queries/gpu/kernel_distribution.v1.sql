@@ -15,6 +15,7 @@
 --
 -- since: 0.1
 -- grain: job, kind, name
+-- needs: gpu_activities
 -- returns:
 --   job              VARCHAR  -      run of a program
 --   kind             VARCHAR  -      computation, communication or memory

@@ -24,6 +24,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, event_id
+-- needs: launches
 -- returns:
 --   job                 VARCHAR  -   run of a program
 --   rank                INTEGER  -   rank of the process

@@ -21,6 +21,7 @@
 --
 -- since: 0.1
 -- grain: job, rank
+-- needs: launches
 -- returns:
 --   job                    VARCHAR  -      run of a program
 --   rank                   INTEGER  -      rank of the process

@@ -19,6 +19,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, device, copy_kind, at_ns
+-- needs: copies
 -- returns:
 --   job             VARCHAR  -     run of a program
 --   rank            INTEGER  -     rank of the process

@@ -22,6 +22,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, device, copy_kind
+-- needs: copies
 -- returns:
 --   job         VARCHAR  -      run of a program
 --   rank        INTEGER  -      rank of the process

@@ -32,6 +32,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, operator, sequence
+-- needs: launches, operators
 -- returns:
 --   job                       VARCHAR  -      run of a program
 --   rank                      INTEGER  -      rank of the process

@@ -16,6 +16,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, step
+-- needs: steps
 -- returns:
 --   job           VARCHAR  -      run of a program
 --   rank          INTEGER  -      rank of the process

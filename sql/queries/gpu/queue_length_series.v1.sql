@@ -22,6 +22,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, device, stream, at_ns, event_id, change
+-- needs: launches
 -- returns:
 --   job             VARCHAR  -   run of a program
 --   rank            INTEGER  -   rank of the process

@@ -24,6 +24,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, device, stream
+-- needs: launches
 -- returns:
 --   job                 VARCHAR  -      run of a program
 --   rank                INTEGER  -      rank of the process

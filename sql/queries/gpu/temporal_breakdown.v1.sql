@@ -22,6 +22,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, device
+-- needs: gpu_activities
 -- returns:
 --   job                       VARCHAR  -    run of a program
 --   rank                      INTEGER  -    rank of the process

@@ -54,6 +54,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, event_id
+-- needs: events
 -- returns:
 --   job           VARCHAR  -      run of a program
 --   rank          INTEGER  -      rank of the process

@@ -31,7 +31,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, event_id
--- needs: an execution trace, ingested as the same job and rank
+-- needs: execution_trace, host_ops
 -- returns:
 --   job                 VARCHAR  -   run of a program
 --   rank                INTEGER  -   rank of the process

@@ -47,6 +47,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, stack
+-- needs: gpu_activities if weight = gpu, host_ops if weight = host
 -- returns:
 --   job        VARCHAR  -   run of a program
 --   rank       INTEGER  -   rank of the process

@@ -21,7 +21,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, position
--- needs: a memory timeline, ingested as the same job and rank
+-- needs: memory_timeline
 -- returns:
 --   job                    VARCHAR  -      run of a program
 --   rank                   INTEGER  -      rank of the process

@@ -34,6 +34,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, device, device_type
+-- needs: memory_instants
 -- returns:
 --   job                        VARCHAR  -      run of a program
 --   rank                       INTEGER  -      rank of the process

@@ -55,6 +55,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, module, name
+-- needs: nn_modules
 -- returns:
 --   job                         VARCHAR  -      run of a program
 --   rank                        INTEGER  -      rank of the process

@@ -50,6 +50,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, name, input_dims, input_types, concrete_inputs, is_counted
+-- needs: shapes
 -- returns:
 --   job                   VARCHAR  -      run of a program
 --   rank                  INTEGER  -      rank of the process

@@ -46,6 +46,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, name, input_dims, input_types
+-- needs: operators
 -- returns:
 --   job                   VARCHAR  -      run of a program
 --   rank                  INTEGER  -      rank of the process

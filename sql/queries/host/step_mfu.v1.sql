@@ -50,6 +50,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, device, step
+-- needs: gpu_activities
 -- returns:
 --   job               VARCHAR  -    run of a program
 --   rank              INTEGER  -    rank of the process

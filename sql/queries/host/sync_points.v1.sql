@@ -64,6 +64,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, name
+-- needs: host_ops
 -- returns:
 --   job               VARCHAR  -      run of a program
 --   rank              INTEGER  -      rank of the process

@@ -39,6 +39,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, pid, tid
+-- needs: host_ops
 -- returns:
 --   job               VARCHAR  -      run of a program
 --   rank              INTEGER  -      rank of the process

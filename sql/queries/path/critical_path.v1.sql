@@ -57,6 +57,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, path_window, position
+-- needs: critical_paths
 -- returns:
 --   job              VARCHAR  -   run of a program
 --   rank             INTEGER  -   rank of the process

@@ -25,6 +25,7 @@
 --
 -- since: 0.1
 -- grain: job, path_window, rank, bound_by
+-- needs: critical_paths
 -- returns:
 --   job          VARCHAR  -      run of a program
 --   path_window  VARCHAR  -      window of the path: `step N`, `NAME #INSTANCE` or `trace`

@@ -19,6 +19,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, path_window, bound_by
+-- needs: critical_paths
 -- returns:
 --   job          VARCHAR  -      run of a program
 --   rank         INTEGER  -      rank of the process

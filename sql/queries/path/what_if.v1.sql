@@ -51,6 +51,7 @@
 --
 -- since: 0.1
 -- grain: job, path_window, scenario, subject, factor
+-- needs: critical_paths
 -- returns:
 --   job          VARCHAR  -      run of a program
 --   path_window  VARCHAR  -      window of the job: `step N`, `NAME #INSTANCE` or `trace`

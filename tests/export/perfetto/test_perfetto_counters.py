@@ -103,8 +103,8 @@ def test_which_counters(archive, tmp_path, asked, names):
     ("words", "status", "says"),
     [
         (["--step", 9], 1, "Error: job 'llama' has no step 9; it has 3 steps, 0 to 2\n"),
-        (["--only-ranks", 7], 1, "Error: job 'llama' has no rank 7; its ranks are 0, 1, 2\n"),
-        (["--job", "other"], 1, "Error: the archive has no job 'other'; its jobs are llama\n"),
+        (["--only-ranks", 7], 2, "Error: job 'llama' has no rank 7; its ranks are 0 to 2\n"),
+        (["--job", "other"], 2, "Error: the archive has no job 'other'; it has 'llama'\n"),
         (["--window", "10s..11s"], 1, "Error: the chosen part of the traces has no events; choose"),
         (
             ["--window", "10s..11s", "--only-ranks", "0"],

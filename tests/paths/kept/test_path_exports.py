@@ -107,7 +107,6 @@ def test_an_export_is_a_trace(archive, tmp_path):
             ["--only-ranks", "0"],
             "2 windows have a critical path (step 0, step 1); choose one with --only-windows",
         ),
-        (["--only-ranks", "7"], "the archive has no such critical path; `hta-sql critical-path"),
         (["--only-windows", "trace"], "the archive has no such critical path"),
     ],
 )
@@ -115,6 +114,13 @@ def test_export_of_one_path_only(of_two_steps, tmp_path, words, says):
     result = invoke("export", "critical-path", of_two_steps, tmp_path / "out.json", *words)
     assert (result.exit_code, says in result.stderr) == (1, True), result.stderr
     assert not (tmp_path / "out.json").exists()
+
+
+def test_a_rank_that_is_not_there(of_two_steps, tmp_path):
+    out = tmp_path / "out.json"
+    result = invoke("export", "critical-path", of_two_steps, out, "--only-ranks", "7")
+    said = "Error: the archive has no rank 7; its ranks are 0, 1\n"
+    assert (result.exit_code, result.stderr) == (2, said)
 
 
 def test_a_file_that_cannot_be_written(archive, tmp_path):

@@ -46,7 +46,8 @@ def test_a_file_is_a_section(folder, tmp_path, monkeypatch):
     assert result.exit_code == 0
     assert result.stderr.splitlines()[0] == "Warning: Extra <b>: it <did> not work"
     found = Page(out)
-    assert found.titles[:4] == [
+    assert found.titles[:5] == [
+        "What to fix first",
         "At a glance",
         "Where the time goes",
         "Extra <b>",
@@ -95,16 +96,16 @@ def test_the_second_job_is_compared_with_the_first(in_folder, tmp_path):
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (["two", "--job", "x"], 1, "no job 'x' in the archive; the jobs are before, now"),
+        (["two", "--job", "x"], 2, "the archive has no job 'x'; its jobs are 'before', 'now'"),
         (
             ["two", "--job", "now", "--job", "x"],
-            1,
-            "no job 'x' in the archive; the jobs are before, now",
+            2,
+            "the archive has no job 'x'; its jobs are 'before', 'now'",
         ),
         (
             ["two", "--job", "x", "--job", "now"],
-            1,
-            "no job 'x' in the archive; the jobs are before, now",
+            2,
+            "the archive has no job 'x'; its jobs are 'before', 'now'",
         ),
         (
             ["four", "--step", "7"],
@@ -167,7 +168,7 @@ def test_progress_on_terminals_alone(folder, tmp_path):
         assert process.stdout.read() == b""
     lines = said.decode().split("\r\x1b[K")
     total = len(list(Path(sections.__file__).parent.glob("[a-z]*.py")))
-    assert lines[1] == f"0 of {total}: At a glance"
+    assert lines[1] == f"0 of {total}: What to fix first"
     assert [line.split()[0] for line in lines[1:-1]] == [str(n) for n in range(total)]
     assert lines[-1].startswith("report.html: ")
 

@@ -1,22 +1,21 @@
 -- The jobs with the most GPU time without computation, and the main reason.
 --
--- The query splits a job's traced GPU time without computation into the times of six reasons:
+-- The query splits a job's traced GPU time without computation into the times of eight reasons:
 --
 --     straggler      exposed waiting for ranks that came late to a collective
 --                    or message, as in lost_gpu_time
 --     communication  the rest of exposed communication
 --     memory         exposed copies and memsets
---     host_wait      idle because the next activity was launched late, for
---                    example because of data loading, Python or a
---                    synchronisation
---     kernel_wait    idle for less than 30 us, although the next activity was
---                    launched in time
---     other_wait     idle for 30 us or more, although the next activity was
---                    launched in time: for example, the activity waits for
---                    an event of another stream
+--     host_wait      idle while the host has launched nothing, for example
+--                    because of data loading, Python or a synchronisation
+--     launching      idle until a launch returns
+--     queued         idle for 30 us or more, from the return of a launch to
+--                    the start of its activity
+--     kernel_wait    the same, for less than 30 us
+--     unknown_wait   idle before an activity without a known launch
 --
--- The six times add up to without_compute_ns. `reason` is the reason with the most time. With equal
--- times, the first reason in the list counts.
+-- The eight times add up to without_compute_ns. `reason` is the reason with the most time. With
+-- equal times, the first reason in the list counts.
 --
 -- straggler_ns is at most the exposed communication. lost_gpu_time can count more, for example if a
 -- rank waits on several streams at the same time. If a job's lost GPU time is not known,
@@ -25,8 +24,9 @@
 -- Jobs without GPU activities are left out. The query reads what `hta-sql materialize` has stored.
 -- Jobs without stored results are left out, with a warning.
 --
--- since: 0.1
+-- since: 0.2
 -- grain: job
+-- needs: stored_results
 -- returns:
 --   job                 VARCHAR    -      run of a program
 --   position            BIGINT     -      1 for the most GPU time without computation; with equal
@@ -45,22 +45,25 @@
 --   straggler_ns        BIGINT     ns     exposed waiting for late ranks
 --   communication_ns    BIGINT     ns     rest of exposed communication
 --   memory_ns           BIGINT     ns     exposed copies and memsets
---   host_wait_ns        BIGINT     ns     idle because the next activity was launched late
---   kernel_wait_ns      BIGINT     ns     idle in gaps below 30 us, launched in time
---   other_wait_ns       BIGINT     ns     idle in longer gaps, launched in time
+--   host_wait_ns        BIGINT     ns     idle while nothing is launched
+--   launching_ns        BIGINT     ns     idle until a launch returns
+--   queued_ns           BIGINT     ns     idle after a launch, for 30 us or more
+--   kernel_wait_ns      BIGINT     ns     idle after a launch, for less than 30 us
+--   unknown_wait_ns     BIGINT     ns     idle before an activity without a known launch
+--   top_finding         VARCHAR    -      title of the finding with the largest gain
 --   top_kernel          VARCHAR    -      kernel with the longest total time
 --   worst_rank          INTEGER    -      rank that cost the other ranks the most GPU time
 --   worst_rank_host     VARCHAR    -      machine of worst_rank; NULL if the trace does not name it
 -- check: without_compute_ns BETWEEN 0 AND gpu_span_ns
--- check: straggler_ns + communication_ns + memory_ns + host_wait_ns + kernel_wait_ns
---   + other_wait_ns = without_compute_ns
+-- check: straggler_ns + communication_ns + memory_ns + host_wait_ns + launching_ns + queued_ns
+--   + kernel_wait_ns + unknown_wait_ns = without_compute_ns
 -- check: reason_ns = greatest(straggler_ns, communication_ns, memory_ns, host_wait_ns,
---   kernel_wait_ns, other_wait_ns)
+--   launching_ns, queued_ns, kernel_wait_ns, unknown_wait_ns)
 -- check: least(straggler_ns, communication_ns, memory_ns, host_wait_ns) >= 0
 -- check: (reason IS NULL) = (without_compute_ns = 0)
 -- check: position > 0
 -- reads: jobs, stored_job_summary
-CREATE OR REPLACE MACRO low_utilisation_jobs_v1(
+CREATE OR REPLACE MACRO low_utilisation_jobs_v2(
     only_jobs VARCHAR[] := NULL,  -- jobs to look at [default: all]
     top_k INTEGER := 20,  -- maximum number of jobs to show
     below DOUBLE := 0.8  -- only jobs whose compute_frac is below this
@@ -83,12 +86,14 @@ reasoned AS (
         *,
         exposed_communication_ns - straggler_ns AS other_communication_ns,
         list_max([
-            {'time_ns': straggler_ns, 'turn': 6, 'reason': 'straggler'},
-            {'time_ns': other_communication_ns, 'turn': 5, 'reason': 'communication'},
-            {'time_ns': exposed_memory_ns, 'turn': 4, 'reason': 'memory'},
-            {'time_ns': host_wait_ns, 'turn': 3, 'reason': 'host_wait'},
+            {'time_ns': straggler_ns, 'turn': 8, 'reason': 'straggler'},
+            {'time_ns': other_communication_ns, 'turn': 7, 'reason': 'communication'},
+            {'time_ns': exposed_memory_ns, 'turn': 6, 'reason': 'memory'},
+            {'time_ns': host_wait_ns, 'turn': 5, 'reason': 'host_wait'},
+            {'time_ns': launching_ns, 'turn': 4, 'reason': 'launching'},
+            {'time_ns': queued_ns, 'turn': 3, 'reason': 'queued'},
             {'time_ns': kernel_wait_ns, 'turn': 2, 'reason': 'kernel_wait'},
-            {'time_ns': other_wait_ns, 'turn': 1, 'reason': 'other_wait'}
+            {'time_ns': unknown_wait_ns, 'turn': 1, 'reason': 'unknown_wait'}
         ]) AS most
     FROM picked
 ),
@@ -113,8 +118,11 @@ SELECT
     other_communication_ns AS communication_ns,
     exposed_memory_ns AS memory_ns,
     host_wait_ns,
+    launching_ns,
+    queued_ns,
     kernel_wait_ns,
-    other_wait_ns,
+    unknown_wait_ns,
+    top_finding,
     top_kernel,
     worst_rank,
     worst_rank_host

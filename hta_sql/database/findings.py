@@ -1,0 +1,160 @@
+"""Finds what the rules of sql/findings find, in stages, each with a table of its own.
+
+The macro found_by_rules does the same in one statement, for shells. Planning this statement takes
+several seconds, however small the traces are. Stages are planned in a third of this time, and two
+at once.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from graphlib import TopologicalSorter
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from hta_sql.catalogue.findings import GIVEN, before, takes_of, written_files
+from hta_sql.database.attach import without_progress_bar
+from hta_sql.database.layers import literal
+from hta_sql.database.stored_results import jobs_without_results
+from hta_sql.errors import from_duckdb
+
+if TYPE_CHECKING:
+    from hta_sql.catalogue.query import Query
+    from hta_sql.database.session import Session
+
+# What stands in place of a call of the query, after compute_findings.
+STAGED = {"findings_v1": "FROM in_order_of_gain(computed_findings)"}
+
+# The tables that rules read again and again. Each thread copies those of jobs with fewer events:
+# binding a view of Parquet files takes longer than reading a small table.
+_READ = ("gpu_activities", "host_ops", "traces")
+_SMALL = 100_000
+_numbers = itertools.count()
+
+
+def with_findings(
+    session: Session, query: Query, sql: str, values: dict[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """The call of a query and its values. If it reads findings, these are computed before.
+
+    The query findings computes those of all its jobs. Queries that read known_findings get those of
+    jobs without stored findings.
+    """
+    jobs = values.get("only_jobs")
+    if query.macro in STAGED:
+        compute_findings(session, jobs)
+        return STAGED[query.macro], {}
+    if "known_findings(" in query.sql:
+        lacking = {row["job"] for row in jobs_without_results(session, "findings_v1")}
+        jobs = sorted(lacking if jobs is None else lacking & set(jobs))
+        if jobs:
+            compute_findings(session, jobs)
+            session.see(values.get("only_jobs"))
+            session.load([query.macro])
+        session.con.execute(f"SET VARIABLE jobs_with_findings = {literal(jobs)}::VARCHAR[]")
+    return sql, values
+
+
+def compute_findings(session: Session, jobs: list[str] | None) -> None:
+    """Fill the table computed_findings of the session with the findings of these jobs.
+
+    It has the columns of the query findings. None stands for all jobs of the session.
+    """
+    session.see(jobs)
+    session.load(["findings_v1"])
+    run = _Stages(session, jobs)
+    try:
+        with session.unmoved(), run.tables():
+            run.all()
+    except duckdb.Error as error:
+        raise from_duckdb(error, "findings: ") from error
+
+
+class _Stages:
+    """The stages of one call: relations that rules share, and rules, each as one statement."""
+
+    def __init__(self, session: Session, jobs: list[str] | None):
+        self._con = session.con
+        self._jobs = literal(jobs) + ("" if jobs is None else "::VARCHAR[]")
+        self._prefix = f"findings_{next(_numbers)}_"
+        takes = takes_of(written_files(session.catalog.root))
+        self._rules = list(takes["find"])
+        self._calls = {
+            name: f"FROM shared_{name}({self._given(given)})"
+            for name, given in takes["shared"].items()
+        } | {
+            f"find_{name}": f"SELECT '{name}' AS rule, * FROM find_{name}({self._given(given)})"
+            for name, given in takes["find"].items()
+        }
+        self._before = {name: before(given) for name, given in takes["shared"].items()} | {
+            f"find_{name}": before(given) for name, given in takes["find"].items()
+        }
+        self._own = threading.local()
+        self._cursors: list[duckdb.DuckDBPyConnection] = []
+        self._is_small = self._event_count(jobs) < _SMALL
+
+    @contextmanager
+    def tables(self) -> Iterator[None]:
+        """Drop the tables of the stages at the end."""
+        try:
+            yield
+        finally:
+            for cursor in self._cursors:
+                cursor.close()
+            for name in self._calls:
+                self._con.execute(f"DROP TABLE IF EXISTS {self._prefix}{name}")
+
+    def all(self) -> None:
+        """Run all stages, two at once, and fill computed_findings."""
+        order = TopologicalSorter(self._before)
+        order.prepare()
+        running: dict[Future[None], str] = {}
+        with ThreadPoolExecutor(2) as pool:
+            try:
+                while order.is_active():
+                    for name in order.get_ready():
+                        running[pool.submit(self._stage, name)] = name
+                    for done in wait(running, return_when=FIRST_COMPLETED).done:
+                        done.result()
+                        order.done(running.pop(done))
+            except BaseException:  # such as Ctrl-C: the other stages are of no use
+                pool.shutdown(wait=False, cancel_futures=True)
+                for cursor in self._cursors:
+                    cursor.interrupt()
+                raise
+        found = " ".join(f"UNION ALL BY NAME FROM {self._prefix}find_{n}" for n in self._rules)
+        self._con.execute(
+            "CREATE OR REPLACE TEMP TABLE computed_findings AS WITH found AS "
+            f"(FROM finding_rows() {found}) FROM ranked_findings(found, {self._prefix}scopes)"
+        )
+
+    def _stage(self, name: str) -> None:
+        """One statement, in the connection of this thread."""
+        if not hasattr(self._own, "cursor"):
+            self._own.cursor = self._new_cursor()
+        self._own.cursor.execute(f"CREATE TABLE {self._prefix}{name} AS {self._calls[name]}")
+
+    def _new_cursor(self) -> duckdb.DuckDBPyConnection:
+        cursor = without_progress_bar(self._con.cursor())
+        self._cursors.append(cursor)
+        for table in _READ if self._is_small else ():
+            cursor.execute(
+                f"CREATE TEMP TABLE {table} AS FROM memory.main.{table} AS t "
+                f"WHERE ({self._jobs} IS NULL OR list_contains({self._jobs}, t.job))"
+            )
+        return cursor
+
+    def _given(self, names: list[str]) -> str:
+        return ", ".join(self._jobs if name == GIVEN else self._prefix + name for name in names)
+
+    def _event_count(self, jobs: list[str] | None) -> int:
+        [(count,)] = self._con.execute(
+            "SELECT coalesce(sum(t.event_count), 0) FROM traces AS t "
+            f"WHERE ({self._jobs} IS NULL OR list_contains({self._jobs}, t.job))"
+        ).fetchall()
+        return count

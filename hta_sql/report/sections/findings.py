@@ -1,0 +1,53 @@
+"""What costs the job the most time, and what to do about it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from hta_sql.diagnosis.read import diagnosis
+from hta_sql.diagnosis.words import answer
+from hta_sql.report.parts import Findings, Part, Text
+
+if TYPE_CHECKING:
+    from hta_sql.report.subject import Subject
+
+TITLE = "What to fix first"
+PLACE = 5
+# The section with the figures of each rule. Other rules have none.
+SECTIONS = {
+    "data_loading": "idle",
+    "exposed_communication": "communication",
+    "expert_imbalance": "side_by_side",
+    "far_from_roofline": "operators",
+    "full_precision": "operators",
+    "gpu_sync": "idle",
+    "host_bound": "idle",
+    "launch_overhead": "kernels",
+    "layout_copies": "operators",
+    "load_imbalance": "side_by_side",
+    "memory_thrash": "idle",
+    "pageable_copies": "over_time",
+    "pipeline_bubble": "communication",
+    "recompute": "operators",
+    "slow_collectives": "communication",
+    "slow_launches": "idle",
+    "small_collectives": "communication",
+    "stalled_after_launch": "idle",
+    "step_variance": "breakdown",
+    "straggler": "communication",
+    "unfused_elementwise": "operators",
+    "unfused_optimizer": "operators",
+    "warm_up": "breakdown",
+}
+
+
+def parts(subject: Subject) -> Iterator[Part]:
+    [facts] = subject.sql("FROM job_splits([{job}])").rows
+    if facts["mean_ns"] is None:
+        return
+    findings = subject.ask("findings")
+    found = diagnosis(facts, findings.rows, [], shlex.join(subject.archives), False)
+    yield Text([answer(found)])
+    yield Findings(found, findings, SECTIONS)

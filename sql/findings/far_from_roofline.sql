@@ -1,0 +1,188 @@
+-- Operators and shapes that take much GPU time and stay far below the roofline.
+--
+-- An operator is far below if it reaches less than `most_frac` of what its operations and bytes
+-- allow (see op_flops). Kernels of less than `least_call_ns` per call are left out, since their
+-- start and end bound them. So is time that belongs to full_precision, unfused_elementwise,
+-- unfused_optimizer and layout_copies.
+--
+-- Gain: the time above the time at `reachable_frac` of the roofline, as far as it shortens the step
+-- (see shared_gpu_time). If the shape gives no reason, the best fraction that an operator of the
+-- same family, format and bound reaches on the rank counts, if that is less, or `unexplained_frac`
+-- if none is better than `most_frac`.
+--
+-- needs: gpu_activities, input shapes, device name
+--
+-- reads: format_on_device, humane_frac, humane_ns, limit_of, memories_of_ranks, shape_traits,
+--   speeds_of_ranks
+CREATE OR REPLACE MACRO find_far_from_roofline(only_jobs, gpu_work, op_shapes, scopes) AS TABLE
+WITH
+work AS (
+    SELECT
+        w.job,
+        w.rank,
+        w.shape_number,
+        sum(w.call_count) AS call_count,
+        sum(w.busy_ns) FILTER (w.claim = 'roofline') AS busy_ns,
+        sum(w.gaining_ns) FILTER (w.claim = 'roofline') AS gaining_ns,
+        sum(w.busy_ns) FILTER (w.claim = 'layout') AS layout_ns,
+        arg_max(w.short_name, w.busy_ns) FILTER (w.claim = 'roofline') AS kernel,
+        arg_max(w.blocks_per_sm, w.busy_ns) FILTER (w.claim = 'roofline') AS blocks_per_sm
+    FROM query_table(gpu_work) AS w
+    WHERE w.shape_number IS NOT NULL
+    GROUP BY w.job, w.rank, w.shape_number
+),
+limited AS (
+    SELECT
+        w.*,
+        s.name,
+        s.family,
+        s.input_dims,
+        s.dtype,
+        w.call_count * s.bytes / m.memory_gbps AS memory_ns,
+        w.call_count * coalesce(s.flops / (1e3 * p.dense_tflops), 0) AS compute_ns
+    FROM work AS w
+    JOIN query_table(op_shapes) AS s ON s.shape_number = w.shape_number
+    JOIN memories_of_ranks(only_jobs, NULL) AS m ON m.job = w.job AND m.rank = w.rank
+    LEFT JOIN speeds_of_ranks(only_jobs, NULL) AS p
+        ON p.job = w.job
+        AND p.rank = w.rank
+        -- Products in float32 that are not tf32 belong to full_precision.
+        AND p.dtype = format_on_device(s.dtype, true)
+    WHERE w.busy_ns > 0
+      AND s.bytes > 0
+      AND (s.flops IS NULL OR p.dense_tflops IS NOT NULL)
+),
+described AS (
+    SELECT
+        l.*,
+        coalesce(t.label, l.input_dims) AS label,
+        list_filter(
+            list_concat(
+                t.traits,
+                [
+                    CASE
+                        WHEN l.blocks_per_sm < limit_of('far_from_roofline', 'few_blocks')
+                        THEN format(
+                            'its tiles are too few: {:.1f} blocks per multiprocessor',
+                            l.blocks_per_sm
+                        )
+                    END,
+                    CASE
+                        WHEN l.layout_ns >= 0.2 * l.busy_ns
+                        THEN 'layout conversions around it take ' || humane_frac(
+                            l.layout_ns / (l.busy_ns + l.layout_ns)
+                        ) || ' of its time'
+                    END
+                ]
+            ),
+            lambda trait: trait IS NOT NULL
+        ) AS traits
+    FROM limited AS l
+    LEFT JOIN shape_traits(op_shapes) AS t ON t.shape_number = l.shape_number
+),
+grouped AS (
+    SELECT
+        job,
+        rank,
+        name,
+        family,
+        dtype,
+        label,
+        compute_ns > memory_ns AS is_compute_bound,
+        arg_max(traits, busy_ns) AS traits,
+        arg_max(kernel, busy_ns) AS kernel,
+        count(*) AS shape_count,
+        sum(call_count) AS call_count,
+        sum(busy_ns) AS busy_ns,
+        sum(gaining_ns) AS gaining_ns,
+        sum(greatest(memory_ns, compute_ns)) / sum(busy_ns) AS roof_frac
+    FROM described
+    GROUP BY job, rank, name, family, dtype, label, compute_ns > memory_ns
+),
+compared AS (
+    SELECT
+        *,
+        least(
+            CASE
+                WHEN len(traits) = 0
+                THEN coalesce(
+                    max(roof_frac) FILTER (roof_frac > limit_of('far_from_roofline', 'most_frac'))
+                        OVER (PARTITION BY job, rank, family, dtype, is_compute_bound),
+                    limit_of('far_from_roofline', 'unexplained_frac')
+                )
+            END,
+            limit_of('far_from_roofline', 'reachable_frac')
+        ) AS target_frac
+    FROM grouped
+    WHERE busy_ns / call_count >= limit_of('far_from_roofline', 'least_call_ns')
+),
+totals AS (
+    SELECT
+        c.*,
+        s.per_unit,
+        c.call_count / s.unit_count AS calls_per_unit,
+        (c.busy_ns // s.unit_count)::BIGINT AS kernel_ns,
+        (c.gaining_ns * (1 - c.roof_frac / c.target_frac) / s.unit_count)::BIGINT AS gain_ns
+    FROM compared AS c
+    JOIN query_table(scopes) AS s ON s.job = c.job AND s.rank = c.rank
+    WHERE c.roof_frac < limit_of('far_from_roofline', 'most_frac')
+    QUALIFY row_number() OVER (PARTITION BY c.job, c.rank ORDER BY gain_ns DESC, c.name, c.label)
+        <= limit_of('far_from_roofline', 'most_rows')
+)
+SELECT
+    job,
+    rank,
+    name || ' ' || label AS topic,
+    name || ' (' || label || ')' AS subject,
+    format(
+        '{} reaches {} of the roofline{}',
+        name,
+        humane_frac(roof_frac),
+        CASE WHEN len(traits) > 0 THEN ': ' || traits[1] ELSE '' END
+    ) AS title,
+    format(
+        '{} with {} takes {} {} in {}, and reaches {} of what its operations and bytes '
+        || 'allow.{}',
+        name,
+        label,
+        humane_ns(kernel_ns),
+        per_unit,
+        CASE
+            WHEN calls_per_unit = 1 THEN '1 call'
+            ELSE format('{:g} calls', round(calls_per_unit, 1))
+        END,
+        humane_frac(roof_frac),
+        CASE
+            WHEN len(traits) > 0
+            THEN ' Reasons that the shape gives: ' || array_to_string(traits, '; ') || '.'
+            ELSE ' The shape gives no reason.'
+        END
+    ) AS evidence,
+    json_object(
+        'kernel_ns', kernel_ns,
+        'roofline_frac', roof_frac,
+        'reachable_frac', target_frac,
+        'call_count', calls_per_unit,
+        'shape_count', shape_count,
+        'reasons', traits,
+        'kernel', kernel
+    ) AS numbers,
+    gain_ns,
+    'exposed time' AS gain_method,
+    CASE WHEN len(traits) > 0 THEN 'medium' ELSE 'low' END AS confidence,
+    CASE
+        WHEN len(traits) = 0
+        THEN 'Compare the kernel with those of other library versions, and check the clock of the '
+            || 'GPU.'
+        WHEN family LIKE 'attention%'
+        THEN 'Batch more sequences per call, and use a head size of 64 or 128.'
+        WHEN family LIKE 'convolution%'
+        THEN 'Use channels_last and channel counts that are multiples of 8, and fewer groups.'
+        WHEN family = 'matrix product'
+        THEN 'Pad sizes to multiples of 8 or 16, and give each call more rows: a larger batch, or '
+            || 'several products at once.'
+        ELSE 'Give each call more elements, or fuse it with its neighbours.'
+    END AS advice,
+    'op_flops' AS see
+FROM totals
+WHERE gain_ns > 0;

@@ -1,0 +1,193 @@
+-- Each device's idle time in typical steps, given to at most one rule.
+--
+-- `only_jobs`: jobs to look at (NULL: all).
+-- `steady`: rows of shared_steady.
+-- `lost_launches`: rows of shared_lost_launches.
+--
+-- A rank whose trace is thinned out has no rows: the device may have run what the trace lacks.
+--
+-- Returns sums over the pieces of idle_segments, by job, rank, device and
+--
+--     rule        the rule that the idle time belongs to; NULL: none
+--     cause       as in idle_gaps
+--     host_name   innermost span that was open on the launching thread
+--     outer_name  outermost span there, as in idle_reasons
+--     wait_id     gpu_sync: event_id of the call that waited for the device
+--     op_id       launch_overhead: operator of the activity before the gap
+--     next_name   short name of the activity that ends the gap, if rule is stalled_after_launch or
+--                 slow_launches
+--
+-- with idle_ns, gap_count and longest_ns (the most in one gap). The rules, the first that applies:
+--
+--     data_loading          the thread is inside the next batch of a data loader
+--     gpu_sync              the thread waits for the device when the gap begins; not the time
+--                           that is slow_launches or stalled_after_launch
+--     memory_thrash         the innermost span allocates or frees device memory
+--     slow_launches         a launching part of long_wait_ns or more
+--     stalled_after_launch  a queued part of long_wait_ns or more
+--     launch_overhead       a short gap after an activity that is shorter than its own launch
+--     host_bound            host_wait or launching
+--
+-- Limits are in finding_thresholds.
+--
+-- reads: copies_synchronously, copy_kind, device_idle, gpu_activities, host_ops, idle_segments,
+--   limit_of, step_number, waits_for_device
+CREATE OR REPLACE MACRO shared_idle(only_jobs, steady, lost_launches) AS TABLE
+WITH
+parts AS MATERIALIZED (
+    SELECT
+        p.*,
+        p.part_ns >= limit_of('all', 'long_wait_ns') AS is_long,
+        p.gap_ns <= limit_of('launch_overhead', 'longest_gap_ns') AS is_short
+    FROM device_idle(only_jobs, NULL, NULL, 30000) AS p
+    SEMI JOIN query_table(steady) AS s
+        ON s.job = p.job
+        AND s.rank = p.rank
+        AND s.is_typical
+        AND (s.step IS NULL OR s.step = p.step)
+    ANTI JOIN (FROM query_table(lost_launches) WHERE is_sampled) AS l
+        ON l.job = p.job AND l.rank = p.rank
+),
+pieces AS MATERIALIZED (
+    FROM idle_segments(parts, only_jobs, NULL)
+),
+-- The activity that started last before the gap.
+before_gaps AS MATERIALIZED (
+    SELECT job, rank, device, event_id, last_op_id, is_last_short
+    FROM (
+        SELECT
+            a.job,
+            a.rank,
+            a.device,
+            a.event_id,
+            lag(a.op_id) OVER in_order AS last_op_id,
+            lag(a.dur_ns < a.launch_end_ns - a.launch_start_ns) OVER in_order AS is_last_short
+        FROM gpu_activities AS a
+        WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+        WINDOW in_order AS (PARTITION BY a.job, a.rank, a.device ORDER BY a.start_ns, a.event_id)
+    )
+    WHERE is_last_short
+),
+opened AS (
+    SELECT s.job, s.rank, s.device, s.event_id, s.host_event_id
+    FROM pieces AS s
+    JOIN parts AS p
+        ON p.job = s.job
+        AND p.rank = s.rank
+        AND p.device IS NOT DISTINCT FROM s.device
+        AND p.event_id = s.event_id
+        AND p.idle_since_ns = s.first_ns
+        AND p.part_start_ns = s.part_start_ns
+    WHERE s.host_event_id IS NOT NULL
+),
+span_ids AS (
+    SELECT job, rank, host_event_id AS event_id FROM pieces
+    UNION
+    SELECT job, rank, outer_event_id AS event_id FROM pieces
+),
+span_names AS MATERIALIZED (
+    SELECT
+        h.job,
+        h.rank,
+        h.event_id,
+        CASE WHEN step_number(h.name) IS NULL THEN h.name ELSE 'ProfilerStep' END AS name
+    FROM host_ops AS h
+    SEMI JOIN span_ids AS i ON i.job = h.job AND i.rank = h.rank AND i.event_id = h.event_id
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
+),
+copies_to_host AS (
+    SELECT DISTINCT a.job, a.rank, a.launch_id
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND a.kind = 'memory'
+      AND copy_kind(a.name) = 'Memcpy DtoH'
+),
+waits AS MATERIALIZED (
+    SELECT o.job, o.rank, o.device, o.event_id, o.host_event_id AS wait_id
+    FROM opened AS o
+    JOIN span_names AS n
+        ON n.job = o.job AND n.rank = o.rank AND n.event_id = o.host_event_id
+    LEFT JOIN copies_to_host AS c
+        ON c.job = o.job AND c.rank = o.rank AND c.launch_id = o.host_event_id
+    WHERE waits_for_device(n.name) OR copies_synchronously(n.name) OR c.launch_id IS NOT NULL
+),
+claimed AS (
+    SELECT
+        s.job,
+        s.rank,
+        s.device,
+        s.event_id,
+        s.segment_ns,
+        p.cause,
+        p.name AS next_name,
+        host_span.name AS host_name,
+        outer_span.name AS outer_name,
+        w.wait_id,
+        b.last_op_id,
+        CASE
+            WHEN s.is_loading THEN 'data_loading'
+            WHEN w.wait_id IS NOT NULL
+                AND NOT (p.is_long AND p.cause IN ('launching', 'queued'))
+            THEN 'gpu_sync'
+            WHEN regexp_matches(
+                host_span.name,
+                '^(cuda|hip|cu)(Malloc|Free|Mem(Create|Map|Unmap|Release|SetAccess))'
+            ) AND NOT contains(host_span.name, 'Host')
+            THEN 'memory_thrash'
+            WHEN p.cause = 'launching' AND p.is_long THEN 'slow_launches'
+            WHEN p.cause = 'queued' AND p.is_long THEN 'stalled_after_launch'
+            WHEN p.cause IN ('host_wait', 'launching') AND b.is_last_short AND p.is_short
+            THEN 'launch_overhead'
+            WHEN p.cause IN ('host_wait', 'launching') THEN 'host_bound'
+        END AS rule
+    FROM pieces AS s
+    JOIN parts AS p
+        ON p.job = s.job
+        AND p.rank = s.rank
+        AND p.device IS NOT DISTINCT FROM s.device
+        AND p.event_id = s.event_id
+        AND p.part_start_ns = s.part_start_ns
+    LEFT JOIN before_gaps AS b
+        ON b.job = s.job
+        AND b.rank = s.rank
+        AND b.device IS NOT DISTINCT FROM s.device
+        AND b.event_id = s.event_id
+    LEFT JOIN waits AS w
+        ON w.job = s.job
+        AND w.rank = s.rank
+        AND w.device IS NOT DISTINCT FROM s.device
+        AND w.event_id = s.event_id
+    LEFT JOIN span_names AS host_span
+        ON host_span.job = s.job
+        AND host_span.rank = s.rank
+        AND host_span.event_id = s.host_event_id
+    LEFT JOIN span_names AS outer_span
+        ON outer_span.job = s.job
+        AND outer_span.rank = s.rank
+        AND outer_span.event_id = s.outer_event_id
+),
+by_gap AS (
+    SELECT
+        job,
+        rank,
+        device,
+        rule,
+        cause,
+        host_name,
+        outer_name,
+        CASE WHEN rule = 'gpu_sync' THEN wait_id END AS wait_id,
+        CASE WHEN rule = 'launch_overhead' THEN last_op_id END AS op_id,
+        CASE WHEN rule IN ('stalled_after_launch', 'slow_launches') THEN next_name END
+            AS next_name,
+        event_id,
+        sum(segment_ns) AS gap_ns
+    FROM claimed
+    GROUP BY ALL
+)
+SELECT
+    * EXCLUDE (event_id, gap_ns),
+    sum(gap_ns)::BIGINT AS idle_ns,
+    count(*) AS gap_count,
+    max(gap_ns)::BIGINT AS longest_ns
+FROM by_gap
+GROUP BY ALL;

@@ -1,0 +1,223 @@
+-- Steps that take longer than the typical steps of their rank, and what differs in them.
+--
+-- `only_jobs`: jobs to look at (NULL: all).
+-- `steady`: rows of shared_steady.
+--
+-- The typical steps are the measured steps up to `long_times` the median. Slow steps are of a kind:
+--
+--     first  the first steps, which are not measured because they are long
+--     long   measured steps longer than `long_times` the median
+--
+-- Returns one row per rank and kind, if there are such steps and typical ones: job, rank, kind and
+--
+--     slow_count, all_count    slow steps, and all steps of the rank
+--     slow_ns, typical_ns      mean duration of the slow and of the typical steps
+--     own_ns                   how much longer the slow steps are without communication that
+--                              nothing hides, in which the rank can wait for others
+--     cause                    what takes most of the difference: host, computation, communication
+--                              or memory. host is the time without activities
+--     cause_ns                 the difference in this time
+--     name, name_ns            the kernel, or the span on the host, that takes most of it, and by
+--                              how much more per slow step. NULL: none takes half of it
+--
+-- reads: gpu_activities, host_ops, limit_of, step_number, step_spans
+CREATE OR REPLACE MACRO shared_slow_steps(only_jobs, steady) AS TABLE
+WITH
+device_ends AS (
+    SELECT a.job, a.rank, a.step, max(a.end_ns) AS end_ns
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND a.step IS NOT NULL
+    GROUP BY a.job, a.rank, a.step
+),
+done AS (
+    SELECT
+        s.job,
+        s.rank,
+        s.step,
+        s.step_ns AS host_ns,
+        greatest(s.start_ns + s.step_ns, d.end_ns) AS done_ns
+    FROM step_spans(only_jobs, NULL, NULL) AS s
+    LEFT JOIN device_ends AS d ON d.job = s.job AND d.rank = s.rank AND d.step = s.step
+),
+timed AS (
+    SELECT
+        d.job,
+        d.rank,
+        d.step,
+        m.step IS NOT NULL AS is_measured,
+        coalesce(
+            CASE
+                WHEN m.step IS NOT NULL
+                THEN d.done_ns - max(d.done_ns) OVER (
+                    PARTITION BY d.job, d.rank ORDER BY d.step
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                )
+            END,
+            d.host_ns
+        ) AS step_ns
+    FROM done AS d
+    LEFT JOIN query_table(steady) AS m ON m.job = d.job AND m.rank = d.rank AND m.step = d.step
+),
+usual AS (
+    SELECT
+        job,
+        rank,
+        count(*) AS step_count,
+        avg(step_ns) AS mean_ns,
+        median(step_ns) AS median_ns,
+        quantile_cont(step_ns, 0.95) AS p95_ns
+    FROM timed
+    WHERE is_measured
+    GROUP BY job, rank
+),
+kinds AS (
+    SELECT
+        s.job,
+        s.rank,
+        s.step,
+        s.step_ns,
+        u.step_count,
+        u.mean_ns,
+        u.median_ns,
+        u.p95_ns,
+        CASE
+            WHEN NOT s.is_measured AND s.step_ns > limit_of('all', 'warm_up_times') * u.median_ns
+            THEN 'first'
+            WHEN NOT s.is_measured THEN NULL
+            WHEN s.step_ns > limit_of('step_variance', 'long_times') * u.median_ns THEN 'long'
+            ELSE 'typical'
+        END AS kind
+    FROM timed AS s
+    JOIN usual AS u ON u.job = s.job AND u.rank = s.rank
+),
+-- Only ranks with slow and with typical steps.
+marked AS MATERIALIZED (
+    SELECT k.*
+    FROM (FROM kinds WHERE kind IS NOT NULL) AS k
+    SEMI JOIN kinds AS s
+        ON s.job = k.job AND s.rank = k.rank AND s.kind IN ('first', 'long')
+    SEMI JOIN kinds AS t ON t.job = k.job AND t.rank = k.rank AND t.kind = 'typical'
+),
+times AS MATERIALIZED (
+    SELECT
+        k.job,
+        k.rank,
+        k.kind AS step_kind,
+        CASE WHEN a.kind = 'computation' THEN 'computation' ELSE a.kind END AS cause,
+        a.short_name AS name,
+        0 AS depth,
+        sum(CASE WHEN a.kind = 'computation' THEN a.dur_ns ELSE a.dur_ns - a.hidden_ns END) AS ns
+    FROM gpu_activities AS a
+    JOIN marked AS k ON k.job = a.job AND k.rank = a.rank AND k.step = a.step
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+    GROUP BY ALL
+    UNION ALL
+    SELECT k.job, k.rank, k.kind, 'host', h.name, max(h.depth), sum(h.dur_ns)
+    FROM host_ops AS h
+    JOIN marked AS k ON k.job = h.job AND k.rank = h.rank AND k.step = h.step
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
+      AND h.dur_ns >= limit_of('step_variance', 'least_span_ns')
+      AND step_number(h.name) IS NULL
+    GROUP BY ALL
+),
+counts AS (
+    SELECT
+        job,
+        rank,
+        kind,
+        step_count,
+        mean_ns,
+        median_ns,
+        p95_ns,
+        count(*) AS slow_count,
+        avg(step_ns) AS slow_ns
+    FROM marked
+    GROUP BY ALL
+),
+slow AS MATERIALIZED (
+    SELECT s.*, t.slow_count AS typical_count, t.slow_ns AS typical_ns
+    FROM counts AS s
+    JOIN counts AS t ON t.job = s.job AND t.rank = s.rank AND t.kind = 'typical'
+    WHERE s.kind <> 'typical'
+),
+growth AS (
+    SELECT
+        s.job,
+        s.rank,
+        s.kind,
+        t.cause,
+        t.name,
+        max(t.depth) AS depth,
+        coalesce(sum(t.ns) FILTER (t.step_kind = s.kind), 0) / any_value(s.slow_count)
+        - coalesce(sum(t.ns) FILTER (t.step_kind = 'typical'), 0) / any_value(s.typical_count)
+            AS more_ns
+    FROM slow AS s
+    JOIN times AS t ON t.job = s.job AND t.rank = s.rank
+    GROUP BY s.job, s.rank, s.kind, t.cause, t.name
+),
+by_cause AS (
+    SELECT job, rank, kind, cause, sum(more_ns) AS more_ns
+    FROM growth
+    WHERE cause <> 'host'
+    GROUP BY job, rank, kind, cause
+),
+causes AS (
+    SELECT
+        s.job,
+        s.rank,
+        s.kind,
+        s.slow_ns - s.typical_ns AS more_ns,
+        coalesce(sum(c.more_ns) FILTER (c.cause = 'computation'), 0) AS computation_ns,
+        coalesce(sum(c.more_ns) FILTER (c.cause = 'communication'), 0) AS communication_ns,
+        coalesce(sum(c.more_ns) FILTER (c.cause = 'memory'), 0) AS memory_ns
+    FROM slow AS s
+    LEFT JOIN by_cause AS c ON c.job = s.job AND c.rank = s.rank AND c.kind = s.kind
+    GROUP BY s.job, s.rank, s.kind, s.slow_ns, s.typical_ns
+),
+largest AS (
+    SELECT
+        job,
+        rank,
+        kind,
+        more_ns - communication_ns AS own_ns,
+        greatest(
+            {'ns': more_ns - computation_ns - communication_ns - memory_ns, 'cause': 'host'},
+            {'ns': computation_ns, 'cause': 'computation'},
+            {'ns': communication_ns, 'cause': 'communication'},
+            {'ns': memory_ns, 'cause': 'memory'}
+        ) AS top
+    FROM causes
+),
+-- The deepest span, or the kernel, that takes at least half of the difference.
+named AS (
+    SELECT
+        l.job,
+        l.rank,
+        l.kind,
+        max({'depth': g.depth, 'ns': g.more_ns, 'name': g.name}) AS most
+    FROM largest AS l
+    JOIN growth AS g
+        ON g.job = l.job AND g.rank = l.rank AND g.kind = l.kind AND g.cause = l.top.cause
+    WHERE g.more_ns >= l.top.ns / 2
+    GROUP BY l.job, l.rank, l.kind
+)
+SELECT
+    s.job,
+    s.rank,
+    s.kind,
+    s.slow_count,
+    s.step_count,
+    s.slow_ns::BIGINT AS slow_ns,
+    s.typical_ns::BIGINT AS typical_ns,
+    s.mean_ns::BIGINT AS mean_ns,
+    s.median_ns::BIGINT AS median_ns,
+    s.p95_ns::BIGINT AS p95_ns,
+    l.own_ns::BIGINT AS own_ns,
+    l.top.cause AS cause,
+    l.top.ns::BIGINT AS cause_ns,
+    n.most.name AS name,
+    n.most.ns::BIGINT AS name_ns
+FROM slow AS s
+JOIN largest AS l ON l.job = s.job AND l.rank = s.rank AND l.kind = s.kind
+LEFT JOIN named AS n ON n.job = s.job AND n.rank = s.rank AND n.kind = s.kind;

@@ -1,0 +1,48 @@
+-- Launch calls that take long while the GPU is idle.
+--
+-- A call takes long if it loads a module for the first time, uploads a graph, or waits for a place
+-- in a full launch queue. Gain: the idle time inside such calls.
+--
+-- needs: gpu_activities, launches
+--
+-- reads: humane_ns
+CREATE OR REPLACE MACRO find_slow_launches(idle_totals) AS TABLE
+SELECT
+    t.job,
+    t.rank,
+    NULL::VARCHAR AS topic,
+    t.host_name AS subject,
+    CASE
+        WHEN t.is_once THEN 'One slow launch call leaves the GPU idle'
+        ELSE 'Slow launch calls leave the GPU idle'
+    END AS title,
+    format(
+        'The GPU is idle for {} {} inside launch calls that take long{}. The longest such time is '
+        || '{}, before {}.',
+        humane_ns(t.idle_ns),
+        t.per_unit,
+        coalesce(format(', for {} of it in {}', humane_ns(t.host_ns), t.host_name), ''),
+        humane_ns(t.longest_ns),
+        t.next_name
+    ) AS evidence,
+    json_object(
+        'idle_ns', t.idle_ns,
+        'gap_count', t.gap_count,
+        'longest_ns', t.longest_ns,
+        'is_once', t.is_once,
+        'host_name', t.host_name,
+        'host_ns', t.host_ns,
+        'next_name', t.next_name
+    ) AS numbers,
+    t.idle_ns AS gain_ns,
+    'exposed idle' AS gain_method,
+    CASE WHEN t.is_once THEN 'low' ELSE 'medium' END AS confidence,
+    CASE
+        WHEN t.is_once
+        THEN 'Warm up before the profiled window, or set CUDA_MODULE_LOADING=EAGER: the call '
+            || 'probably loads a module for the first time.'
+        ELSE 'Look for modules that are loaded, graphs that are uploaded, and a full launch queue.'
+    END AS advice,
+    'idle_gaps' AS see
+FROM query_table(idle_totals) AS t
+WHERE t.rule = 'slow_launches';

@@ -1,0 +1,108 @@
+-- One row per part of an idle time, cut at the launch of the activity that ends the idle time.
+--
+-- `activities` has job, rank, device, stream, event_id, start_ns, end_ns, launch_id,
+-- launch_start_ns and launch_end_ns.
+-- `kernel_gap_ns`: a kernel_wait is shorter than this (ns).
+--
+-- Returns all columns of `activities` for the activity that ends the idle time, and
+--
+--     idle_since_ns  start of the idle time: latest end of all earlier activities
+--     gap_ns         duration of the whole idle time
+--     cause          cause of the part
+--     part_start_ns  start of the part
+--     part_ns        duration of the part, above 0
+--
+-- Each (job, rank, device, stream) has its own idle times. For idle times of whole devices, pass a
+-- NULL stream. The parts of an idle time add up to gap_ns:
+--
+--     launch                   [ call  )
+--     stream    [=====)                             [=====)
+--     parts           host_wait launching  queued
+--
+--   * host_wait: until the launch begins. There is nothing to run.
+--   * launching: until the launch returns.
+--   * queued: until the activity starts. If this part is shorter than kernel_gap_ns, it is a
+--     kernel_wait.
+--   * unknown: the whole idle time, if the activity has no launch.
+--
+-- A launch that begins before the idle time, or returns after the activity has started, is cut to
+-- the idle time. One launch of a graph starts many activities. Only the first of them waits for the
+-- launch. Idle time before the others is queued or kernel_wait.
+CREATE OR REPLACE MACRO idle_parts(activities, kernel_gap_ns) AS TABLE
+WITH
+reached AS (
+    SELECT
+        *,
+        max(end_ns) OVER (
+            PARTITION BY job, rank, device, stream
+            ORDER BY start_ns, event_id
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS idle_since_ns
+    FROM query_table(activities)
+),
+gaps AS (
+    SELECT *, start_ns - idle_since_ns AS gap_ns
+    FROM reached
+    WHERE start_ns > idle_since_ns
+),
+-- The first activity of each launch that has several activities.
+shared_launches AS (
+    SELECT
+        job,
+        rank,
+        launch_id,
+        min({'start_ns': start_ns, 'event_id': event_id}).event_id AS first_id
+    FROM query_table(activities)
+    WHERE launch_id IS NOT NULL
+    GROUP BY job, rank, launch_id
+    HAVING count(*) > 1
+),
+cuts AS (
+    SELECT
+        gaps.*,
+        CASE
+            WHEN gaps.event_id <> s.first_id THEN gaps.idle_since_ns
+            ELSE least(greatest(gaps.launch_start_ns, gaps.idle_since_ns), gaps.start_ns)
+        END AS begun_ns,
+        CASE
+            WHEN gaps.event_id <> s.first_id THEN gaps.idle_since_ns
+            ELSE least(greatest(gaps.launch_end_ns, begun_ns), gaps.start_ns)
+        END AS returned_ns
+    FROM gaps
+    LEFT JOIN shared_launches AS s
+        ON s.job = gaps.job AND s.rank = gaps.rank AND s.launch_id = gaps.launch_id
+),
+parts AS (
+    SELECT
+        * EXCLUDE (begun_ns, returned_ns),
+        unnest(
+            CASE
+                WHEN launch_id IS NULL
+                THEN [{'cause': 'unknown', 'part_start_ns': idle_since_ns, 'part_ns': gap_ns}]
+                ELSE [
+                    {
+                        'cause': 'host_wait',
+                        'part_start_ns': idle_since_ns,
+                        'part_ns': begun_ns - idle_since_ns
+                    },
+                    {
+                        'cause': 'launching',
+                        'part_start_ns': begun_ns,
+                        'part_ns': returned_ns - begun_ns
+                    },
+                    {
+                        'cause': CASE
+                            WHEN start_ns - returned_ns < kernel_gap_ns THEN 'kernel_wait'
+                            ELSE 'queued'
+                        END,
+                        'part_start_ns': returned_ns,
+                        'part_ns': start_ns - returned_ns
+                    }
+                ]
+            END,
+            recursive := true
+        )
+    FROM cuts
+)
+FROM parts
+WHERE part_ns > 0;

@@ -1,0 +1,59 @@
+"""The rules of communication and late ranks on jobs with planted faults, alone and in pairs."""
+
+from __future__ import annotations
+
+import pytest
+from findings.planted import Planted, assert_found, planted_jobs
+
+RULES = {
+    "exposed_communication": "all_gather",
+    "slow_collectives": "all_reduce",
+    "small_collectives": "all_reduce",
+    "straggler": "rank",
+    "load_imbalance": "aten::_embedding_bag",
+    "pipeline_bubble": "stages",
+    "expert_imbalance": "aten::_grouped_mm",
+}
+PAIRS = (
+    "straggler,load_imbalance",
+    "exposed_communication,straggler",
+    "slow_collectives,small_collectives",
+)
+ELSEWHERE = ("straggler@0", "load_imbalance@1", "expert_imbalance@1")
+JOBS = {
+    **{rule: {"ranks": 2, "layers": 2, "bottleneck": rule} for rule in RULES},
+    **{fault: {"ranks": 3, "layers": 2, "bottleneck": fault} for fault in ELSEWHERE},
+    **{pair: {"ranks": 4, "layers": 2, "bottleneck": pair} for pair in PAIRS},
+    "slower_there": {"ranks": 2, "layers": 2, "bottleneck": "full_precision@1"},
+    "healthy": {"ranks": 5, "layers": 2},
+}
+
+
+@pytest.fixture(scope="module")
+def jobs(tmp_path_factory) -> dict[str, Planted]:
+    return planted_jobs(tmp_path_factory.mktemp("ranks"), JOBS)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_fault_is_found_first_with_its_gain(jobs, rule):
+    assert_found(jobs[rule])
+    row = jobs[rule].rows[0]
+    assert RULES[rule] in row["subject"] + row["title"]
+
+
+@pytest.mark.parametrize("fault", ELSEWHERE)
+def test_fault_is_found_at_its_rank(jobs, fault):
+    assert_found(jobs[fault])
+    assert jobs[fault].rows[0]["rank"] == int(fault[-1])
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_two_faults_are_both_there(jobs, pair):
+    assert_found(jobs[pair])
+
+
+@pytest.mark.parametrize("job", ["healthy", "slower_there"])
+def test_none_without_its_fault(jobs, job):
+    """slower_there: other kernels on one rank are a finding about these kernels."""
+    above = [row for row in jobs[job].rows if row["severity"] not in ("info", "low")]
+    assert not [row for row in above if row["rule"] in RULES]

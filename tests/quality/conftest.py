@@ -1,0 +1,8 @@
+import pytest
+from queries.small_tables import SmallTables
+
+
+@pytest.fixture(scope="session")
+def small() -> SmallTables:
+    """For trace_quality."""
+    return SmallTables()
