@@ -1,21 +1,33 @@
 -- Operators and shapes that take much GPU time and stay far below the roofline.
 --
 -- An operator is far below if it reaches less than `most_frac` of what its operations and bytes
--- allow (see op_flops). Kernels of less than `least_call_ns` per call are left out, since their
--- start and end bound them. So is time that belongs to full_precision, unfused_elementwise,
--- unfused_optimizer and layout_copies.
+-- allow (see op_flops). Operators whose kernels take less than `least_call_ns` per call are left
+-- out, since the start and end of kernels bound them. For matrix products with few rows this is
+-- `least_few_ns`, since joining such calls also saves starts and ends. Time that belongs to
+-- full_precision, unfused_elementwise, unfused_optimizer and layout_copies is left out, too.
 --
 -- Gain: the time above the time at `reachable_frac` of the roofline, as far as it shortens the step
--- (see shared_gpu_time). If the shape gives no reason, the best fraction that an operator of the
--- same family, format and bound reaches on the rank counts, if that is less, or `unexplained_frac`
--- if none is better than `most_frac`.
+-- (see shared_gpu_time). If the shape gives no reason, another fraction counts: the best that an
+-- operator of the same family, format and bound reaches on the rank, but at most `reachable_frac`.
+-- If none is better than `most_frac`, it is `unexplained_frac`.
 --
 -- needs: gpu_activities, input shapes, device name
 --
--- reads: format_on_device, humane_frac, humane_ns, limit_of, memories_of_ranks, shape_traits,
---   speeds_of_ranks
-CREATE OR REPLACE MACRO find_far_from_roofline(only_jobs, gpu_work, op_shapes, scopes) AS TABLE
+-- reads: finding_thresholds, format_on_device, humane_frac, humane_ns, shape_traits
+CREATE OR REPLACE MACRO find_far_from_roofline(gpu_work, op_shapes, device_rates, scopes) AS TABLE
 WITH
+limits AS (
+    SELECT
+        max(value) FILTER (name = 'few_blocks') AS few_blocks,
+        max(value) FILTER (name = 'least_call_ns') AS least_call_ns,
+        max(value) FILTER (name = 'least_few_ns') AS least_few_ns,
+        max(value) FILTER (name = 'most_frac') AS most_frac,
+        max(value) FILTER (name = 'most_rows') AS most_rows,
+        max(value) FILTER (name = 'reachable_frac') AS reachable_frac,
+        max(value) FILTER (name = 'unexplained_frac') AS unexplained_frac
+    FROM finding_thresholds
+    WHERE rule = 'far_from_roofline'
+),
 work AS (
     SELECT
         w.job,
@@ -38,30 +50,29 @@ limited AS (
         s.family,
         s.input_dims,
         s.dtype,
-        w.call_count * s.bytes / m.memory_gbps AS memory_ns,
-        w.call_count * coalesce(s.flops / (1e3 * p.dense_tflops), 0) AS compute_ns
+        s.flops,
+        w.call_count * s.bytes / r.memory_gbps AS memory_ns,
+        -- Products in float32 that are not tf32 belong to full_precision.
+        w.call_count * s.flops
+        / (1e3 * r.dense_tflops[format_on_device(s.dtype, true)]) AS compute_ns
     FROM work AS w
     JOIN query_table(op_shapes) AS s ON s.shape_number = w.shape_number
-    JOIN memories_of_ranks(only_jobs, NULL) AS m ON m.job = w.job AND m.rank = w.rank
-    LEFT JOIN speeds_of_ranks(only_jobs, NULL) AS p
-        ON p.job = w.job
-        AND p.rank = w.rank
-        -- Products in float32 that are not tf32 belong to full_precision.
-        AND p.dtype = format_on_device(s.dtype, true)
+    JOIN query_table(device_rates) AS r ON r.job = w.job AND r.rank = w.rank
     WHERE w.busy_ns > 0
       AND s.bytes > 0
-      AND (s.flops IS NULL OR p.dense_tflops IS NOT NULL)
+      AND r.memory_gbps > 0
 ),
 described AS (
     SELECT
         l.*,
         coalesce(t.label, l.input_dims) AS label,
+        coalesce(t.is_few, false) AS is_few,
         list_filter(
             list_concat(
                 t.traits,
                 [
                     CASE
-                        WHEN l.blocks_per_sm < limit_of('far_from_roofline', 'few_blocks')
+                        WHEN l.blocks_per_sm < limits.few_blocks
                         THEN format(
                             'its tiles are too few: {:.1f} blocks per multiprocessor',
                             l.blocks_per_sm
@@ -78,7 +89,9 @@ described AS (
             lambda trait: trait IS NOT NULL
         ) AS traits
     FROM limited AS l
+    CROSS JOIN limits
     LEFT JOIN shape_traits(op_shapes) AS t ON t.shape_number = l.shape_number
+    WHERE l.flops IS NULL OR l.compute_ns IS NOT NULL
 ),
 grouped AS (
     SELECT
@@ -88,7 +101,8 @@ grouped AS (
         family,
         dtype,
         label,
-        compute_ns > memory_ns AS is_compute_bound,
+        coalesce(compute_ns > memory_ns, false) AS is_compute_bound,
+        bool_and(is_few) AS is_few,
         arg_max(traits, busy_ns) AS traits,
         arg_max(kernel, busy_ns) AS kernel,
         count(*) AS shape_count,
@@ -97,24 +111,29 @@ grouped AS (
         sum(gaining_ns) AS gaining_ns,
         sum(greatest(memory_ns, compute_ns)) / sum(busy_ns) AS roof_frac
     FROM described
-    GROUP BY job, rank, name, family, dtype, label, compute_ns > memory_ns
+    GROUP BY job, rank, name, family, dtype, label,
+        coalesce(compute_ns > memory_ns, false)
 ),
 compared AS (
     SELECT
-        *,
+        g.*,
+        limits.most_frac,
+        limits.most_rows,
         least(
             CASE
-                WHEN len(traits) = 0
+                WHEN len(g.traits) = 0
                 THEN coalesce(
-                    max(roof_frac) FILTER (roof_frac > limit_of('far_from_roofline', 'most_frac'))
-                        OVER (PARTITION BY job, rank, family, dtype, is_compute_bound),
-                    limit_of('far_from_roofline', 'unexplained_frac')
+                    max(g.roof_frac) FILTER (g.roof_frac > limits.most_frac)
+                        OVER (PARTITION BY g.job, g.rank, g.family, g.dtype, g.is_compute_bound),
+                    limits.unexplained_frac
                 )
             END,
-            limit_of('far_from_roofline', 'reachable_frac')
+            limits.reachable_frac
         ) AS target_frac
-    FROM grouped
-    WHERE busy_ns / call_count >= limit_of('far_from_roofline', 'least_call_ns')
+    FROM grouped AS g
+    CROSS JOIN limits
+    WHERE g.busy_ns / g.call_count
+        >= CASE WHEN g.is_few THEN limits.least_few_ns ELSE limits.least_call_ns END
 ),
 totals AS (
     SELECT
@@ -125,9 +144,9 @@ totals AS (
         (c.gaining_ns * (1 - c.roof_frac / c.target_frac) / s.unit_count)::BIGINT AS gain_ns
     FROM compared AS c
     JOIN query_table(scopes) AS s ON s.job = c.job AND s.rank = c.rank
-    WHERE c.roof_frac < limit_of('far_from_roofline', 'most_frac')
+    WHERE c.roof_frac < c.most_frac
     QUALIFY row_number() OVER (PARTITION BY c.job, c.rank ORDER BY gain_ns DESC, c.name, c.label)
-        <= limit_of('far_from_roofline', 'most_rows')
+        <= c.most_rows
 )
 SELECT
     job,

@@ -11,29 +11,29 @@
 --
 -- needs: gpu_activities, device name
 --
--- reads: humane_count, humane_frac, humane_ns, limit_of, memories_of_ranks, speeds_of_ranks
-CREATE OR REPLACE MACRO find_full_precision(only_jobs, gpu_work, op_shapes, scopes) AS TABLE
+-- reads: finding_thresholds, humane_count, humane_frac, humane_ns
+CREATE OR REPLACE MACRO find_full_precision(gpu_work, op_shapes, device_rates, scopes) AS TABLE
 WITH
-speeds AS (
+limits AS (
     SELECT
-        p.job,
-        p.rank,
-        max(p.dense_tflops) FILTER (p.dtype = 'float32') AS slow_tflops,
-        max(p.dense_tflops) FILTER (p.dtype = 'tf32') AS tf32_tflops,
-        max(p.dense_tflops) FILTER (p.dtype IN ('bfloat16', 'float16')) AS half_tflops
-    FROM speeds_of_ranks(only_jobs, NULL) AS p
-    GROUP BY p.job, p.rank
+        max(value) FILTER (name = 'most_times') AS most_times,
+        max(value) FILTER (name = 'most_times_unknown') AS most_times_unknown,
+        max(value) FILTER (name = 'reachable_frac') AS reachable_frac
+    FROM finding_thresholds
+    WHERE rule IN ('full_precision', 'far_from_roofline')
 ),
 formats AS (
     SELECT
-        p.job,
-        p.rank,
-        m.memory_gbps,
-        p.slow_tflops,
-        coalesce(p.tf32_tflops >= 1.5 * p.slow_tflops, false) AS has_tf32,
-        CASE WHEN has_tf32 THEN p.tf32_tflops ELSE p.half_tflops END AS fast_tflops
-    FROM speeds AS p
-    JOIN memories_of_ranks(only_jobs, NULL) AS m ON m.job = p.job AND m.rank = p.rank
+        job,
+        rank,
+        memory_gbps,
+        dense_tflops['float32'] AS slow_tflops,
+        coalesce(dense_tflops['tf32'] >= 1.5 * slow_tflops, false) AS has_tf32,
+        CASE
+            WHEN has_tf32 THEN dense_tflops['tf32']
+            ELSE greatest(dense_tflops['bfloat16'], dense_tflops['float16'])
+        END AS fast_tflops
+    FROM query_table(device_rates)
 ),
 work AS (
     SELECT
@@ -54,7 +54,7 @@ work AS (
     GROUP BY w.job, w.rank, coalesce(s.name, w.op_name, w.short_name), s.shape_number, s.flops,
         s.bytes
 ),
-shortened AS (
+shortened AS MATERIALIZED (
     SELECT
         w.*,
         f.has_tf32,
@@ -63,14 +63,15 @@ shortened AS (
             w.busy_ns / least(
                 f.fast_tflops / f.slow_tflops,
                 CASE
-                    WHEN w.has_shape THEN limit_of('full_precision', 'most_times')
-                    ELSE limit_of('full_precision', 'most_times_unknown')
+                    WHEN w.has_shape THEN l.most_times
+                    ELSE l.most_times_unknown
                 END
             ),
             w.call_count * greatest(w.flops / (1e3 * f.fast_tflops), w.bytes / f.memory_gbps)
-            / limit_of('far_from_roofline', 'reachable_frac')
+            / l.reachable_frac
         ) AS fast_ns
     FROM work AS w
+    CROSS JOIN limits AS l
     JOIN formats AS f ON f.job = w.job AND f.rank = w.rank
     WHERE f.fast_tflops >= 1.5 * f.slow_tflops
 ),

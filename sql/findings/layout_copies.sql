@@ -1,7 +1,7 @@
 -- Kernels that only move elements: conversions of layouts, copies to contiguous memory, and casts.
 --
--- Gain: the time of these kernels, as far as it shortens the step (see shared_gpu_time). Copies by
--- the copy engine, and copies of the optimizer, are left out.
+-- Gain: the time of these kernels, as far as the step gets shorter without them (removing_ns of
+-- shared_gpu_work). Copies by the copy engine, and copies of the optimizer, are left out.
 --
 -- needs: gpu_activities
 --
@@ -17,7 +17,7 @@ totals AS (
         arg_max(w.short_name, w.busy_ns) AS kernel,
         (sum(w.kernel_count) / s.unit_count)::BIGINT AS kernel_count,
         (sum(w.busy_ns) // s.unit_count)::BIGINT AS busy_ns,
-        (sum(w.gaining_ns) // s.unit_count)::BIGINT AS gaining_ns,
+        (sum(w.removing_ns) // s.unit_count)::BIGINT AS removing_ns,
         s.per_unit
     FROM query_table(gpu_work) AS w
     JOIN query_table(scopes) AS s ON s.job = w.job AND s.rank = w.rank
@@ -33,7 +33,7 @@ SELECT
     CASE
         WHEN is_conversion
         THEN 'Layouts of tensors are converted' || coalesce(' in ' || op_name, '')
-        ELSE op_name || ' copies tensors to another layout or type'
+        ELSE coalesce(op_name, kernel) || ' copies tensors to another layout or type'
     END AS title,
     format(
         '{}{} only move elements, most of the time {}. They take {} {}.',
@@ -46,10 +46,9 @@ SELECT
     json_object(
         'kernel_count', kernel_count,
         'copy_ns', busy_ns,
-        'gaining_ns', gaining_ns,
         'kernel', kernel
     ) AS numbers,
-    gaining_ns AS gain_ns,
+    removing_ns AS gain_ns,
     'exposed time' AS gain_method,
     'medium' AS confidence,
     CASE

@@ -9,12 +9,16 @@
 --
 -- needs: gpu_activities
 --
--- reads: copy_kind, device_names, host_link_gbps, humane_bytes, humane_ns, limit_of
-CREATE OR REPLACE MACRO find_pageable_copies(only_jobs, gpu_work, scopes) AS TABLE
+-- reads: copy_kind, finding_thresholds, humane_bytes, humane_ns
+CREATE OR REPLACE MACRO find_pageable_copies(gpu_work, device_rates, scopes) AS TABLE
 WITH
-devices AS (
-    SELECT job, rank, host_link_gbps(device_name) AS link_gbps
-    FROM device_names(only_jobs, NULL)
+limits AS (
+    SELECT
+        max(value) FILTER (name = 'copy_start_ns') AS copy_start_ns,
+        max(value) FILTER (name = 'large_bytes') AS large_bytes,
+        max(value) FILTER (name = 'unknown_link_gbps') AS unknown_link_gbps
+    FROM finding_thresholds
+    WHERE rule = 'pageable_copies'
 ),
 copies AS (
     SELECT
@@ -30,26 +34,28 @@ copies AS (
         sum(w.exposed_ns) AS exposed_ns,
         sum(w.moved_bytes) AS moved_bytes
     FROM query_table(gpu_work) AS w
+    CROSS JOIN limits AS l
     WHERE w.claim = 'copy'
       AND w.moved_bytes > 0
       AND (contains(w.name, 'Pageable')
-           OR w.moved_bytes / w.kernel_count >= limit_of('pageable_copies', 'large_bytes'))
+           OR w.moved_bytes / w.kernel_count >= l.large_bytes)
     GROUP BY w.job, w.rank, copy_kind(w.name), contains(w.name, 'Pageable')
 ),
 rated AS (
     SELECT
         c.*,
         c.moved_bytes / c.busy_ns AS gbps,
-        d.link_gbps,
+        r.link_gbps,
+        l.copy_start_ns,
         coalesce(
-            max(c.moved_bytes / c.busy_ns) FILTER (NOT c.is_pageable) OVER (
-                PARTITION BY c.job, c.rank, c.way
-            ),
-            d.link_gbps,
-            limit_of('pageable_copies', 'unknown_link_gbps')
+            max(c.moved_bytes / c.busy_ns) FILTER (NOT c.is_pageable)
+                OVER (PARTITION BY c.job, c.rank, c.way),
+            r.link_gbps,
+            l.unknown_link_gbps
         ) AS pinned_gbps
     FROM copies AS c
-    JOIN devices AS d ON d.job = c.job AND d.rank = c.rank
+    CROSS JOIN limits AS l
+    JOIN query_table(device_rates) AS r ON r.job = c.job AND r.rank = c.rank
 ),
 slow AS (
     SELECT
@@ -75,7 +81,7 @@ totals AS (
         (greatest(
             0,
             c.busy_ns - c.moved_bytes / c.usual_gbps
-            - c.copy_count * limit_of('pageable_copies', 'copy_start_ns')
+            - c.copy_count * c.copy_start_ns
         ) / c.busy_ns * c.exposed_ns
         * CASE WHEN c.is_pageable THEN 1 ELSE c.gaining_ns / c.busy_ns END
         / s.unit_count)::BIGINT AS gain_ns
@@ -93,10 +99,13 @@ SELECT
         ELSE 'Copies between host and device are slow: ' || name
     END AS title,
     format(
-        '{} {}{} move{} {} at {:.1f} GB/s; {:.1f} GB/s {}. No computation hides {} of them.',
+        '{} {}{} move{} {} at {:.1f} GB/s; {:.1f} GB/s {}. No computation hides {} of this time.',
         CASE WHEN copy_count = 1 THEN '1 copy' ELSE format('{:g} copies', round(copy_count, 1)) END,
         per_unit,
-        coalesce(', most of all in ' || op_name || ',', ''),
+        coalesce(
+            CASE WHEN copy_count = 1 THEN ', in ' ELSE ', most of all in ' END || op_name || ',',
+            ''
+        ),
         CASE WHEN copy_count = 1 THEN 's' ELSE '' END,
         humane_bytes(moved_bytes),
         gbps,

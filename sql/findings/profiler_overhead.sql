@@ -58,7 +58,7 @@ SELECT
     CASE WHEN is_long THEN name ELSE 'Python stacks' END AS subject,
     CASE
         WHEN is_long
-        THEN format('The profiler itself takes {} of the trace', humane_frac(overhead_frac))
+        THEN 'The profiler itself takes ' || humane_frac(overhead_frac) || ' of the trace'
         ELSE 'Recording Python stacks slows the host'
     END AS title,
     concat_ws(

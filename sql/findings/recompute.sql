@@ -1,17 +1,21 @@
 -- Activation checkpointing: the backward pass repeats parts of the forward pass.
 --
--- A kernel is repeated if its operator is in a backward pass, records an autograd node of its own,
--- and also runs in the forward pass with the same shape. Gain: the time of these kernels, as far as
--- it shortens the step (see shared_gpu_time). Gains of rules on single kernels count the repeated
--- kernels, too.
+-- A kernel is repeated if its operator also runs in the forward pass with the same shape, and if
+-- one of these holds (phase of shared_gpu_time):
+--
+--   * The operator is in a backward pass, and records an autograd node of its own.
+--   * The launch is in a Python function of the checkpoint that repeats the forward pass.
+--
+-- Gain: the time of these kernels, as far as the step gets shorter without them (removing_ns of
+-- shared_gpu_work). Gains of other rules count the repeated kernels, too.
 --
 -- needs: gpu_activities, host_ops
 --
 -- reads: humane_count, humane_frac, humane_ns
 CREATE OR REPLACE MACRO find_recompute(gpu_work, scopes) AS TABLE
 WITH
-repeated AS (
-    SELECT w.job, w.rank, w.op_name, w.kernel_count, w.busy_ns, w.gaining_ns
+repeated AS MATERIALIZED (
+    SELECT w.job, w.rank, w.op_name, w.kernel_count, w.busy_ns, w.removing_ns
     FROM query_table(gpu_work) AS w
     SEMI JOIN query_table(gpu_work) AS f
         ON f.job = w.job
@@ -43,7 +47,7 @@ summed AS (
         rank,
         sum(kernel_count) AS kernel_count,
         sum(busy_ns) AS busy_ns,
-        sum(gaining_ns) AS gaining_ns
+        sum(removing_ns) AS removing_ns
     FROM repeated
     GROUP BY job, rank
 ),
@@ -53,7 +57,7 @@ totals AS (
         r.rank,
         (r.kernel_count / s.unit_count)::BIGINT AS kernel_count,
         (r.busy_ns // s.unit_count)::BIGINT AS busy_ns,
-        (r.gaining_ns // s.unit_count)::BIGINT AS gaining_ns,
+        (r.removing_ns // s.unit_count)::BIGINT AS removing_ns,
         r.busy_ns / a.busy_ns AS busy_frac,
         t.op.name AS op_name,
         (t.op.ns // s.unit_count)::BIGINT AS op_ns,
@@ -81,11 +85,10 @@ SELECT
         'kernel_count', kernel_count,
         'repeated_ns', busy_ns,
         'repeated_frac', busy_frac,
-        'gaining_ns', gaining_ns,
         'operator', op_name,
         'operator_ns', op_ns
     ) AS numbers,
-    gaining_ns AS gain_ns,
+    removing_ns AS gain_ns,
     'exposed time' AS gain_method,
     'medium' AS confidence,
     'If memory allows, keep more activations: checkpoint fewer layers, or only the operators that '

@@ -8,9 +8,9 @@
 --     fused    r                  w
 --
 -- A result counts as saved twice: the write, and the read by the next operator. Gain: the time that
--- these bytes take at the bandwidth that the kernels reach, as far as it shortens the step (see
--- shared_gpu_time). Equal operators after one another are no chain, since they can belong to
--- different tensors.
+-- these bytes take at the bandwidth that the kernels reach, as far as the step gets shorter without
+-- them (removing_ns of shared_gpu_work). Equal operators after one another are no chain, since they
+-- can belong to different tensors.
 --
 -- needs: gpu_activities, input shapes
 --
@@ -20,26 +20,28 @@ WITH
 chained AS MATERIALIZED (
     SELECT
         w.*,
-        w.gaining_ns * least(1, w.joined_bytes / nullif(w.op_bytes, 0)) AS saved_ns
+        w.removing_ns * least(1, w.joined_bytes / nullif(w.op_bytes, 0)) AS saved_ns
     FROM query_table(gpu_work) AS w
     WHERE w.claim = 'pointwise'
 ),
-by_link AS (
-    SELECT job, rank, follows || ' and ' || op_name AS link, sum(saved_ns) AS saved_ns
+by_op AS (
+    SELECT job, rank, op_name, sum(saved_ns) AS saved_ns
     FROM chained
-    WHERE follows IS NOT NULL
-    GROUP BY job, rank, follows, op_name
+    GROUP BY job, rank, op_name
 ),
-top_link AS (
-    SELECT job, rank, arg_max(link, saved_ns) AS link
-    FROM by_link
+top_ops AS (
+    SELECT
+        job,
+        rank,
+        list_transform(max({'ns': saved_ns, 'name': op_name}, 4), lambda o: o.name) AS op_names
+    FROM by_op
     GROUP BY job, rank
 ),
 totals AS (
     SELECT
         c.job,
         c.rank,
-        t.link,
+        array_to_string(t.op_names, ', ') AS op_names,
         s.per_unit,
         (sum(c.kernel_count) / s.unit_count)::BIGINT AS kernel_count,
         (sum(c.kernel_count) FILTER (c.is_chain_start) / s.unit_count)::BIGINT AS chain_count,
@@ -48,16 +50,16 @@ totals AS (
         (sum(c.joined_bytes) // s.unit_count)::BIGINT AS joined_bytes,
         (sum(c.saved_ns) / s.unit_count)::BIGINT AS saved_ns
     FROM chained AS c
-    JOIN top_link AS t ON t.job = c.job AND t.rank = c.rank
+    JOIN top_ops AS t ON t.job = c.job AND t.rank = c.rank
     JOIN query_table(scopes) AS s ON s.job = c.job AND s.rank = c.rank
-    GROUP BY c.job, c.rank, t.link, s.per_unit, s.unit_count
+    GROUP BY c.job, c.rank, t.op_names, s.per_unit, s.unit_count
 )
 SELECT
     job,
     rank,
     NULL::VARCHAR AS topic,
-    link AS subject,
-    'Pointwise operators are not fused, most of all ' || link AS title,
+    op_names AS subject,
+    'Pointwise operators are not fused, most of all ' || op_names AS title,
     format(
         '{} in {} run directly after one another on tensors of the same size, and take {} {}. '
         || 'They move {}; fusing them saves {} of it.',
@@ -69,6 +71,7 @@ SELECT
         humane_bytes(joined_bytes)
     ) AS evidence,
     json_object(
+        'operators', op_names,
         'kernel_count', kernel_count,
         'chain_count', chain_count,
         'kernel_ns', busy_ns,

@@ -16,11 +16,14 @@
 --     phase          forward, backward, or rerun: a part of the forward pass that is repeated
 --     is_optimizer   whether the launch is in an annotation `Optimizer.step...`
 --     before_shape   shape of the pointwise operator just before on the stream, if this is a
---                    pointwise operator on as many elements. after_shape: the same just after
+--                    pointwise operator on as many elements in the same step. after_shape: the same
+--                    just after
 --     kernel_count   activities
 --     call_count     calls of the operator with this shape that begin with these activities
 --     busy_ns        durations of the activities
 --     gaining_ns     durations of those activities whose shortening shortens the step
+--     between_ns     gaps of up to 30 µs on the stream, just before these activities, in which
+--                    they were launched already
 --     exposed_ns     time of copies during which the device does not compute
 --     moved_bytes    bytes of copies
 --     blocks_per_sm  mean over the time of the kernels
@@ -48,6 +51,7 @@ activities AS MATERIALIZED (
         hash(a.job, a.rank, a.device, a.stream) AS lane,
         a.event_id,
         a.kind,
+        a.step,
         hash(a.name) AS name_hash,
         a.start_ns,
         a.dur_ns,
@@ -139,6 +143,7 @@ placed AS (
         a.kind,
         a.name_hash,
         a.start_ns,
+        a.end_ns,
         a.dur_ns,
         a.dur_ns - a.hidden_ns AS exposed_ns,
         a.bytes,
@@ -149,8 +154,10 @@ placed AS (
         o.shape_number,
         CASE WHEN repeated.event_id IS NOT NULL THEN 'rerun' ELSE o.phase END AS phase,
         optimizers.event_id IS NOT NULL AS is_optimizer,
-        CASE WHEN optimizers.event_id IS NULL THEN s.element_count END AS element_count,
-        s.result_bytes,
+        CASE
+            WHEN optimizers.event_id IS NULL AND s.element_count IS NOT NULL
+            THEN hash(a.step, s.element_count)
+        END AS size_hash,
         starved.is_after_wait
     FROM activities AS a
     LEFT JOIN launching_ops AS o ON o.job = a.job AND o.rank = a.rank AND o.event_id = a.op_id
@@ -167,12 +174,12 @@ placed AS (
 in_order AS (
     SELECT
         *,
+        start_ns - lag(end_ns) OVER on_stream AS gap_ns,
         lag(call_id) OVER on_stream AS before_id,
         lag(shape_number) OVER on_stream AS before_shape,
-        lag(element_count) OVER on_stream AS before_count,
-        lag(result_bytes) OVER on_stream AS before_bytes,
+        lag(size_hash) OVER on_stream AS before_size,
         lead(call_id) OVER on_stream AS after_id,
-        lead(element_count) OVER on_stream AS after_count,
+        lead(size_hash) OVER on_stream AS after_size,
         lead(shape_number) OVER on_stream AS after_shape,
         coalesce(first_value(is_after_wait IGNORE NULLS) OVER (
             PARTITION BY lane
@@ -192,14 +199,17 @@ SELECT
     shape_number,
     phase,
     is_optimizer,
-    CASE WHEN before_count = element_count AND before_id <> call_id THEN before_shape END
+    CASE WHEN before_size = size_hash AND before_id <> call_id THEN before_shape END
         AS before_shape,
-    CASE WHEN after_count = element_count AND after_id <> call_id THEN after_shape END
+    CASE WHEN after_size = size_hash AND after_id <> call_id THEN after_shape END
         AS after_shape,
     count(*) AS kernel_count,
     count_if(call_id IS DISTINCT FROM before_id) AS call_count,
     sum(dur_ns)::BIGINT AS busy_ns,
     coalesce(sum(dur_ns) FILTER (is_gaining), 0)::BIGINT AS gaining_ns,
+    coalesce(sum(gap_ns) FILTER (
+        is_after_wait IS NULL AND gap_ns BETWEEN 0 AND 30000
+    ), 0)::BIGINT AS between_ns,
     sum(exposed_ns)::BIGINT AS exposed_ns,
     sum(bytes)::BIGINT AS moved_bytes,
     sum(blocks_per_sm * dur_ns) / nullif(sum(dur_ns), 0) AS blocks_per_sm

@@ -4,14 +4,16 @@
 -- `gpu_time`: rows of shared_gpu_time.
 -- `op_shapes`: rows of shared_op_shapes.
 --
--- Returns the columns of gpu_time but the hashes, and
+-- Returns the columns of gpu_time, without the hashes and what only serves to make these:
 --
 --     name, short_name  of the kernel or copy
 --     op_name           innermost operator around the launch; NULL: none
 --     copying_name      operator that only copies, if copying_hash is not NULL
 --     layout            as in layout_change
---     follows           name of the operator with before_shape; NULL unless claim is pointwise
 --     is_chain_start    whether a chain of pointwise operators begins with these activities
+--     removing_ns       how much shorter the step gets without these activities and their
+--                       launches: gaining_ns, and for each activity up to `launch_ns` of the rest,
+--                       since the host saves at least this time
 --     joined_bytes      bytes that fusing with the neighbours on the stream saves
 --     op_bytes          bytes that the operators move, of which joined_bytes are a part
 --     claim             the one use of this time: copy (between host and device), optimizer,
@@ -22,7 +24,7 @@
 -- different tensors.
 --
 -- reads: copy_kind, gpu_activities, host_ops, is_float32_product, is_operator, layout_change,
---   takes_float32_as_tf32, tensor_core_use
+--   limit_of, takes_float32_as_tf32, tensor_core_use
 CREATE OR REPLACE MACRO shared_gpu_work(only_jobs, gpu_time, op_shapes) AS TABLE
 WITH
 kernel_names AS MATERIALIZED (
@@ -55,7 +57,6 @@ named AS (
         s.dtype = 'float32' AND NOT bool_or(k.in_tf32) OVER of_shape AS is_full_precision,
         s.bytes,
         s.result_bytes,
-        b.name AS before_name,
         b.result_bytes AS before_bytes,
         coalesce(b.name <> s.name, false) AS is_after,
         coalesce(n.name <> s.name, false) AS is_before
@@ -75,7 +76,7 @@ claimed AS (
             WHEN kind = 'memory' AND copy_kind(name) IN ('Memcpy HtoD', 'Memcpy DtoH') THEN 'copy'
             WHEN kind = 'memory' THEN NULL
             WHEN is_optimizer THEN 'optimizer'
-            WHEN layout = 'convert' OR (layout = 'copy' AND copying_name IS NOT NULL) THEN 'layout'
+            WHEN layout <> 'copy' OR (layout = 'copy' AND copying_name IS NOT NULL) THEN 'layout'
             WHEN (is_product AND is_full_precision) OR (shape_number IS NULL AND is_float32)
             THEN 'full_precision'
             WHEN is_after OR is_before THEN 'pointwise'
@@ -95,12 +96,15 @@ SELECT
     copying_name,
     shape_number,
     phase,
-    CASE WHEN claim = 'pointwise' AND is_after THEN before_name END AS follows,
     claim = 'pointwise' AND NOT is_after AS is_chain_start,
     kernel_count,
     call_count,
     busy_ns,
     gaining_ns,
+    gaining_ns + least(
+        busy_ns - gaining_ns, (kernel_count * limit_of('all', 'launch_ns'))::BIGINT
+    ) AS removing_ns,
+    between_ns,
     exposed_ns,
     moved_bytes,
     CASE

@@ -1,24 +1,54 @@
+-- One row per shape of an operator whose operations or bytes are known.
 --
--- reads: argument_sizes, argument_texts, costed_names, costed_shapes, host_ops, is_operator,
---   shape_hash, type_bytes, whole_product
+-- `only_jobs`: jobs to look at (NULL: all).
+--
+-- Returns the columns of costed_shapes, also for grouped matrix products, and
+--
+--     shape_hash      shape_hash of the operator's name and arguments
+--     argument_dims   sizes of the arguments, as lists
+--     argument_types  their types
+--     element_count   elements of the largest argument of a pointwise operator: an elementwise
+--                     operator other than copies and fills. NULL for other operators
+--     result_bytes    bytes of the result of a pointwise operator, at most half of all its bytes
+--
+-- reads: costed_names, flop_formulas, grouped_product_operators, grouped_products, host_ops,
+--   is_operator, memory_bound, numbered_shapes, shape_hash, shapes_with_costs, type_bytes,
+--   whole_product
 CREATE OR REPLACE MACRO shared_op_shapes(only_jobs) AS TABLE
 WITH
-called AS MATERIALIZED (
+known AS (
+    FROM costed_names(true)
+    UNION ALL
+    FROM grouped_product_operators()
+),
+called AS (
     SELECT DISTINCT h.name, h.input_dims, h.input_types, h.concrete_inputs
     FROM host_ops AS h
-    SEMI JOIN costed_names(true) AS known ON known.name = h.name
+    SEMI JOIN known AS k ON k.name = h.name
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
       AND is_operator(h.cat)
       AND h.input_dims IS NOT NULL
 ),
+shapes AS MATERIALIZED (
+    FROM numbered_shapes(called)
+),
+formulas AS (
+    FROM flop_formulas(shapes)
+    UNION ALL
+    FROM memory_bound(shapes)
+    UNION ALL
+    FROM grouped_products(shapes)
+),
 sized AS (
     SELECT
-        *,
-        argument_sizes(input_dims) AS argument_dims,
-        argument_texts(input_types) AS argument_types,
-        family = 'elementwise' AND NOT regexp_matches(name, '::(copy|fill|zero)_$') AS is_pointwise,
-        list_max(list_transform(argument_dims, lambda d: whole_product(d))) AS largest_count
-    FROM costed_shapes(called)
+        c.*,
+        s.dims AS argument_dims,
+        s.types AS argument_types,
+        c.family = 'elementwise' AND NOT regexp_matches(c.name, '::(copy|fill|zero)_$')
+            AS is_pointwise,
+        list_max(list_transform(s.dims, lambda d: whole_product(d))) AS largest_count
+    FROM shapes_with_costs(shapes, formulas) AS c
+    JOIN shapes AS s ON s.shape_number = c.shape_number
 )
 SELECT
     * EXCLUDE (is_pointwise, largest_count),

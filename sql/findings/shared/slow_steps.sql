@@ -1,27 +1,33 @@
 -- Steps that take longer than the typical steps of their rank, and what differs in them.
 --
 -- `only_jobs`: jobs to look at (NULL: all).
--- `steady`: rows of shared_steady.
 --
--- The typical steps are the measured steps up to `long_times` the median. Slow steps are of a kind:
+-- A step takes as long as from the end of the step before to its own end. It ends when its
+-- annotation and its last GPU activity have ended. So a step is not long only because the host,
+-- which is ahead of the device, waits in it. The first step of a rank does not count, since nothing
+-- says when the device began it. Slow steps are of a kind:
 --
---     first  the first steps, which are not measured because they are long
---     long   measured steps longer than `long_times` the median
+--     first  the first steps, if each of them is longer on the host than `warm_up_times` the median
+--            of the job's steps
+--     long   later steps longer than `long_times` the median of the rank's later steps
 --
--- Returns one row per rank and kind, if there are such steps and typical ones: job, rank, kind and
+-- Returns one row per rank and kind, if the rank has such steps, and typical steps, which are
+-- neither: job, rank, kind and
 --
---     slow_count, all_count    slow steps, and all steps of the rank
---     slow_ns, typical_ns      mean duration of the slow and of the typical steps
---     own_ns                   how much longer the slow steps are without communication that
---                              nothing hides, in which the rank can wait for others
---     cause                    what takes most of the difference: host, computation, communication
---                              or memory. host is the time without activities
---     cause_ns                 the difference in this time
---     name, name_ns            the kernel, or the span on the host, that takes most of it, and by
---                              how much more per slow step. NULL: none takes half of it
+--     slow_count, slow_ns  slow steps, and their mean duration
+--     typical_ns           mean duration of the typical steps
+--     step_count, mean_ns, median_ns, p95_ns
+--                          of the later steps, long and typical ones
+--     own_ns               how much longer the slow steps are without communication that nothing
+--                          hides, in which the rank can wait for others
+--     cause                what takes most of the difference: host (time without activities),
+--                          computation, communication or memory
+--     cause_ns             the difference in this time
+--     name, name_ns        the kernel, or the innermost span on the host, that takes most of it,
+--                          and by how much more per slow step. NULL: none takes half of it
 --
 -- reads: gpu_activities, host_ops, limit_of, step_number, step_spans
-CREATE OR REPLACE MACRO shared_slow_steps(only_jobs, steady) AS TABLE
+CREATE OR REPLACE MACRO shared_slow_steps(only_jobs) AS TABLE
 WITH
 device_ends AS (
     SELECT a.job, a.rank, a.step, max(a.end_ns) AS end_ns
@@ -36,28 +42,25 @@ done AS (
         s.rank,
         s.step,
         s.step_ns AS host_ns,
-        greatest(s.start_ns + s.step_ns, d.end_ns) AS done_ns
+        greatest(s.start_ns + s.step_ns, d.end_ns) AS done_ns,
+        median(s.step_ns) OVER (PARTITION BY s.job) AS usual_ns
     FROM step_spans(only_jobs, NULL, NULL) AS s
-    LEFT JOIN device_ends AS d ON d.job = s.job AND d.rank = s.rank AND d.step = s.step
+    JOIN device_ends AS d ON d.job = s.job AND d.rank = s.rank AND d.step = s.step
 ),
 timed AS (
     SELECT
-        d.job,
-        d.rank,
-        d.step,
-        m.step IS NOT NULL AS is_measured,
+        *,
         coalesce(
-            CASE
-                WHEN m.step IS NOT NULL
-                THEN d.done_ns - max(d.done_ns) OVER (
-                    PARTITION BY d.job, d.rank ORDER BY d.step
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-                )
-            END,
-            d.host_ns
-        ) AS step_ns
-    FROM done AS d
-    LEFT JOIN query_table(steady) AS m ON m.job = d.job AND m.rank = d.rank AND m.step = d.step
+            done_ns - max(done_ns) OVER (
+                PARTITION BY job, rank ORDER BY step
+                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ),
+            host_ns
+        ) AS step_ns,
+        row_number() OVER in_order = 1 AS is_begin,
+        bool_and(host_ns > limit_of('all', 'warm_up_times') * usual_ns) OVER in_order AS is_first
+    FROM done
+    WINDOW in_order AS (PARTITION BY job, rank ORDER BY step ROWS UNBOUNDED PRECEDING)
 ),
 usual AS (
     SELECT
@@ -68,35 +71,33 @@ usual AS (
         median(step_ns) AS median_ns,
         quantile_cont(step_ns, 0.95) AS p95_ns
     FROM timed
-    WHERE is_measured
+    WHERE NOT is_begin AND NOT is_first
     GROUP BY job, rank
 ),
-kinds AS (
+kinds AS MATERIALIZED (
     SELECT
         s.job,
         s.rank,
         s.step,
-        s.step_ns,
+        CASE WHEN s.is_first THEN s.host_ns ELSE s.step_ns END AS step_ns,
         u.step_count,
         u.mean_ns,
         u.median_ns,
         u.p95_ns,
         CASE
-            WHEN NOT s.is_measured AND s.step_ns > limit_of('all', 'warm_up_times') * u.median_ns
-            THEN 'first'
-            WHEN NOT s.is_measured THEN NULL
+            WHEN s.is_first THEN 'first'
             WHEN s.step_ns > limit_of('step_variance', 'long_times') * u.median_ns THEN 'long'
             ELSE 'typical'
         END AS kind
     FROM timed AS s
     JOIN usual AS u ON u.job = s.job AND u.rank = s.rank
+    WHERE s.is_first OR NOT s.is_begin
 ),
 -- Only ranks with slow and with typical steps.
 marked AS MATERIALIZED (
     SELECT k.*
-    FROM (FROM kinds WHERE kind IS NOT NULL) AS k
-    SEMI JOIN kinds AS s
-        ON s.job = k.job AND s.rank = k.rank AND s.kind IN ('first', 'long')
+    FROM kinds AS k
+    SEMI JOIN kinds AS s ON s.job = k.job AND s.rank = k.rank AND s.kind <> 'typical'
     SEMI JOIN kinds AS t ON t.job = k.job AND t.rank = k.rank AND t.kind = 'typical'
 ),
 times AS MATERIALIZED (
@@ -104,7 +105,7 @@ times AS MATERIALIZED (
         k.job,
         k.rank,
         k.kind AS step_kind,
-        CASE WHEN a.kind = 'computation' THEN 'computation' ELSE a.kind END AS cause,
+        a.kind AS cause,
         a.short_name AS name,
         0 AS depth,
         sum(CASE WHEN a.kind = 'computation' THEN a.dur_ns ELSE a.dur_ns - a.hidden_ns END) AS ns
@@ -121,7 +122,7 @@ times AS MATERIALIZED (
       AND step_number(h.name) IS NULL
     GROUP BY ALL
 ),
-counts AS (
+counts AS MATERIALIZED (
     SELECT
         job,
         rank,
@@ -141,7 +142,7 @@ slow AS MATERIALIZED (
     JOIN counts AS t ON t.job = s.job AND t.rank = s.rank AND t.kind = 'typical'
     WHERE s.kind <> 'typical'
 ),
-growth AS (
+growth AS MATERIALIZED (
     SELECT
         s.job,
         s.rank,
@@ -175,7 +176,7 @@ causes AS (
     LEFT JOIN by_cause AS c ON c.job = s.job AND c.rank = s.rank AND c.kind = s.kind
     GROUP BY s.job, s.rank, s.kind, s.slow_ns, s.typical_ns
 ),
-largest AS (
+largest AS MATERIALIZED (
     SELECT
         job,
         rank,

@@ -26,7 +26,7 @@
 --
 -- The limits of all rules are rows of the view finding_thresholds.
 --
--- since: 0.2
+-- since: 0.1
 -- grain: job, rank, rule, subject
 -- needs: traces
 -- returns:

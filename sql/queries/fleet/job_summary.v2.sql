@@ -41,7 +41,7 @@
 --
 -- Version 1 has the causes of idle time as HTA defines them, and no findings.
 --
--- since: 0.2
+-- since: 0.1
 -- grain: job
 -- needs: traces
 -- returns:

@@ -24,7 +24,7 @@
 -- Jobs without GPU activities are left out. The query reads what `hta-sql materialize` has stored.
 -- Jobs without stored results are left out, with a warning.
 --
--- since: 0.2
+-- since: 0.1
 -- grain: job
 -- needs: stored_results
 -- returns:

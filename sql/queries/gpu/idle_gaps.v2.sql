@@ -30,7 +30,7 @@
 --
 -- Version 1 gives each gap one cause, as HTA does.
 --
--- since: 0.2
+-- since: 0.1
 -- grain: job, rank, device, part_start_ns
 -- needs: gpu_activities
 -- returns:

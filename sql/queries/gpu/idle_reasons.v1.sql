@@ -20,7 +20,7 @@
 --
 -- A device's rows add up to its idle time in temporal_breakdown, if top_k is not given.
 --
--- since: 0.2
+-- since: 0.1
 -- grain: job, rank, device, cause, name, outer_name
 -- needs: gpu_activities
 -- returns:

@@ -40,7 +40,7 @@
 --
 -- Version 1 gives each gap one cause, as HTA's get_idle_time_breakdown does.
 --
--- since: 0.2
+-- since: 0.1
 -- grain: job, rank, device, stream, cause
 -- needs: gpu_activities
 -- returns:

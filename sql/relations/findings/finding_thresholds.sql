@@ -13,6 +13,7 @@ FROM (
         ('all', 'medium_frac', 0.03, 'share of a step from which a gain is medium'),
         ('all', 'low_frac', 0.01, 'share of a step from which a gain is low'),
         ('all', 'least_frac', 0.001, 'share of a step; smaller gains are left out'),
+        ('all', 'launch_ns', 5000, 'ns of host time that a launch takes at least'),
         ('all', 'long_wait_ns', 100000, 'ns; launching and queued parts from this on are long'),
         ('all', 'most_call_gap', 100,
          'runtime calls by number per recorded call; above it a trace is thinned out'),
@@ -22,6 +23,8 @@ FROM (
         ('far_from_roofline', 'few_blocks', 0.7, 'blocks per multiprocessor; fewer are too few'),
         ('far_from_roofline', 'least_call_ns', 10000,
          'ns of kernels per call; shorter ones are left out'),
+        ('far_from_roofline', 'least_few_ns', 4000,
+         'the same for matrix products with few rows'),
         ('far_from_roofline', 'most_frac', 0.4,
          'share of the roofline; operators below are far from it'),
         ('far_from_roofline', 'most_rows', 5, 'findings per rank'),
@@ -55,7 +58,9 @@ FROM (
         ('step_variance', 'least_times', 1.2, 'times the median that the 95th percentile is'),
         ('step_variance', 'long_times', 1.1, 'times the median; longer steps are long'),
         ('straggler', 'slower_frac', 0.03, 'from this on, a rank is slower than its peers'),
-        ('unfused_optimizer', 'least_kernels', 50, 'kernels in a step; fewer are left out')
+        ('unfused_optimizer', 'least_kernels', 50, 'kernels in a step; fewer are left out'),
+        ('unfused_optimizer', 'memory_frac', 0.9,
+         'share of the bandwidth of memory that a fused update reaches')
 ) AS limits (rule, name, value, text);
 
 -- A limit of finding_thresholds. NULL if the view has no such row.

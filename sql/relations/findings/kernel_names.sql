@@ -23,11 +23,12 @@ CASE
     ELSE false
 END;
 
--- What a kernel does that moves elements to other places or types, and does not compute: convert or
--- copy. NULL for other kernels.
+-- What a kernel does that moves elements to other places or types, and does not compute. NULL for
+-- other kernels.
 --
 --     convert  changes the layout of a tensor, often for a library that needs another layout
---     copy     copies elements between tensors with different strides or types
+--     fused    is a copy that torch.compile made
+--     copy     copies elements between tensors with different strides or types, for any purpose
 CREATE OR REPLACE MACRO layout_change(name) AS
 CASE
     -- cuDNN: nchwToNhwcKernel, nhwcToNchwKernel, convertTensor_kernel.
@@ -41,7 +42,7 @@ CASE
     WHEN regexp_matches(name, 'direct_copy_kernel|(bfloat16|float16|float8)_copy_kernel')
     THEN 'copy'
     WHEN regexp_matches(name, '^triton_poi_fused_((_to_copy|clone|transpose|permute|view)_)+\d+$')
-    THEN 'copy'
+    THEN 'fused'
 END;
 
 -- Whether a kernel of this name handles many tensors at once, as fused and foreach optimizers do.

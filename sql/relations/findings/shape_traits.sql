@@ -8,12 +8,13 @@
 --     label   the sizes, as text for people. Matrix products with few rows have the same label if
 --             they differ only in the number of rows
 --     traits  list of texts: what can make kernels with these sizes slow
+--     is_few  whether a matrix product has so few rows that joining calls can make it faster
 --
 -- In matrix products, (m, k) x (k, n) are the sizes of a single matrix of a batch. A size is off
 -- its multiple if it does not fill whole vectors of 16 bytes.
 --
--- reads: argument_texts, attention_operators, convolution_operators, heads_first,
---   matrix_product_operators, type_bytes, whole_product
+-- reads: argument_texts, attention_operators, convolution_operators, grouped_product_operators,
+--   heads_first, matrix_product_operators, type_bytes, whole_product
 
 -- A size that is no multiple of `multiple`, as a trait; NULL for other sizes.
 CREATE OR REPLACE MACRO off_multiple(name, size, multiple) AS
@@ -56,9 +57,9 @@ SELECT
                 WHEN batch > 1 AND greatest(m, n, k) <= 128
                 THEN 'the matrices of the batch are small'
                 WHEN m = least(m, n, k) AND m <= 64 AND n >= 8 * m AND batch > 1
-                THEN 'each matrix of the batch has few rows, as with few tokens per expert'
+                THEN 'each matrix of the batch has few rows, as with small batches per expert'
                 WHEN m = least(m, n, k) AND m <= 64 AND n >= 8 * m
-                THEN 'few rows meet a large matrix, as with few tokens'
+                THEN 'few rows meet a large matrix, as with few tokens or small batches per expert'
                 WHEN least(m, n, k) <= 64 AND greatest(m, n, k) >= 16 * least(m, n, k)
                 THEN format(
                     'it is tall and skinny ({} = {})',
@@ -70,8 +71,28 @@ SELECT
             off_multiple('k', k, multiple)
         ],
         lambda trait: trait IS NOT NULL
-    ) AS traits
+    ) AS traits,
+    m <= 64 AND m = least(m, n, k) AND n >= 8 * m AS is_few
 FROM sides;
+
+CREATE OR REPLACE MACRO grouped_traits(op_shapes) AS TABLE
+SELECT
+    s.shape_number,
+    format(
+        '{} rows for {} experts, n = {}, k = {}',
+        s.argument_dims[1][1],
+        s.argument_dims[2][1],
+        s.argument_dims[2][3],
+        s.argument_dims[2][2]
+    ) AS label,
+    CASE
+        WHEN s.argument_dims[1][1] <= 64 * s.argument_dims[2][1]
+        THEN ['there are few rows per expert']
+        ELSE []
+    END AS traits,
+    false AS is_few
+FROM query_table(op_shapes) AS s
+JOIN grouped_product_operators() AS o ON o.name = s.name;
 
 CREATE OR REPLACE MACRO convolution_traits(op_shapes) AS TABLE
 WITH
@@ -109,7 +130,8 @@ SELECT
             END
         ],
         lambda trait: trait IS NOT NULL
-    ) AS traits
+    ) AS traits,
+    false AS is_few
 FROM arguments;
 
 CREATE OR REPLACE MACRO attention_traits(op_shapes) AS TABLE
@@ -142,12 +164,15 @@ SELECT
             END
         ],
         lambda trait: trait IS NOT NULL
-    ) AS traits
+    ) AS traits,
+    false AS is_few
 FROM arguments;
 
--- The rows of all three macros.
+-- The rows of all these macros.
 CREATE OR REPLACE MACRO shape_traits(op_shapes) AS TABLE
 FROM product_traits(op_shapes)
+UNION ALL
+FROM grouped_traits(op_shapes)
 UNION ALL
 FROM convolution_traits(op_shapes)
 UNION ALL
