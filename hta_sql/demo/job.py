@@ -4,9 +4,10 @@ import gc
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
-from hta_sql.demo.faults import Fault, named_faults
+from hta_sql.demo.faults import Fault, named_faults, plant
 from hta_sql.demo.kineto import TIME_FORMATS
 from hta_sql.demo.plan import CHANGES, START_NS, Job
 from hta_sql.demo.truth import JobTruth, fault_truths
@@ -97,7 +98,7 @@ def write_job(
             scale=scale,
             python_frames=python_frames,
             change=change,
-            faults=faults,
+            faults=[partial(plant, fault=fault) for fault in faults],
             tick_ns=1_000 if time_format == "integer" else 1,
         )
 

@@ -3,10 +3,11 @@
 All ranks carry out an instruction before any of them begins the next one.
 """
 
-from collections.abc import Iterator, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
 
 from hta_sql.demo.collectives import ALL_GATHER, ALL_REDUCE, REDUCE_SCATTER, CollectiveKind
-from hta_sql.demo.faults import Fault, plant
 from hta_sql.demo.meetings import Meetings
 from hta_sql.demo.process import NO_STREAM
 from hta_sql.demo.recipe import healthy, step_ns
@@ -39,7 +40,7 @@ class Job(Meetings):
         tick_ns: int,
         python_frames: int,
         change: str | None,
-        faults: Sequence[Fault] = (),
+        faults: Sequence[Callable[[Job], dict]] = (),
     ):
         super().__init__(ranks, seed, tick_ns)
         self.step_count = steps
@@ -71,7 +72,8 @@ class Job(Meetings):
         self.late_messages: tuple[bool, bool] | None = None
         # How the ranks exchange tokens for their experts after each layer, there and back.
         self.experts: tuple[CollectiveKind, CollectiveKind] | None = None
-        self.planted = [plant(self, fault) for fault in faults]
+        # What each fault names, after it has changed the job.
+        self.planted = [plant(self) for plant in faults]
 
     def _clock(self, rank: int) -> Clock:
         """Rank 0 has the true time. The other clocks are up to 2 ms off and drift up to 20 ppm."""
