@@ -192,3 +192,14 @@ def test_layout_copies_by_operator(rules):
     filled(rules, draw)
     rows = {row["subject"]: row["gain_ns"] for row in rules.found("layout_copies")}
     assert rows == {"aten::contiguous": 50 * US, "aten::cudnn_convolution": 20 * US}
+
+
+def test_without_shapes_only_names_tell(rules):
+    def draw(job: Job) -> None:
+        job.op("mul", None, BF16, ("mul", 200 * US))
+        job.op("add", None, BF16, ("add", 200 * US))
+        job.op("mm", None, BF16, ("gemm", 50 * MS))
+
+    filled(rules, draw)
+    for rule in ("far_from_roofline", "full_precision", "unfused_elementwise"):
+        assert rules.found(rule) == []

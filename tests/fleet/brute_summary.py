@@ -7,7 +7,7 @@ instants, are in ticks.
 from datetime import UTC, datetime
 from fractions import Fraction
 
-from queries import brute_collectives, brute_force, brute_idle
+from queries import brute_collectives, brute_force, brute_idle_parts
 
 NS = 10_000  # a tick: a rank that comes one later is late, and a gap of three is no kernel_wait
 SINCE_1970 = 10**18
@@ -46,10 +46,12 @@ def job_summary(activities, ops, traces):
         overlaps = list(brute_force.comm_comp_overlap(mine, my_ops))
         steps = list(brute_force.profiler_steps(mine, my_ops))
         durs = [step["dur_ns"] for step in steps]
-        causes = {"host_wait": 0, "kernel_wait": 0, "other": 0}
+        causes = dict.fromkeys(("host_wait", "launching", "queued", "kernel_wait", "unknown"), 0)
+        firsts = brute_idle_parts.firsts_of(mine)
         for _, group in brute_force.grouped(mine, "job", "rank", "device"):
-            for _, _, gap, cause in brute_idle.idle_times(group, 3):
-                causes[cause] += gap
+            for *_, parts in brute_idle_parts.cut(group, 3, firsts):
+                for cause, (_, length) in parts.items():
+                    causes[cause] += length
         kernels: dict[str, int] = {}
         for a in mine:
             if a["kind"] != "memory":
@@ -91,8 +93,10 @@ def job_summary(activities, ops, traces):
             "exposed_memory_ns": ns("exposed_memory_ns"),
             "idle_ns": ns("idle_ns"),
             "host_wait_ns": NS * causes["host_wait"],
+            "launching_ns": NS * causes["launching"],
+            "queued_ns": NS * causes["queued"],
             "kernel_wait_ns": NS * causes["kernel_wait"],
-            "other_wait_ns": NS * causes["other"],
+            "unknown_wait_ns": NS * causes["unknown"],
             "lost_gpu_ns": lost,
             "busy_frac": brute_force.fraction(ns("busy_ns"), span),
             "compute_frac": brute_force.fraction(ns("compute_ns"), span),

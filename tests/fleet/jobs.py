@@ -84,8 +84,11 @@ def random_tables(rng: random.Random) -> dict[str, list[dict]]:
                     "step": None,
                 }
             )
-    for a in activities:
-        a["launch_start_ns"] = rng.choice([None, a["start_ns"] - rng.randrange(20)])
+    for number, a in enumerate(activities):
+        a["launch_id"] = rng.choice([None, 1000 + number // 2])
+        if a["launch_id"]:
+            a["launch_start_ns"] = a["start_ns"] - rng.randrange(20)
+            a["launch_end_ns"] = a["launch_start_ns"] + rng.randrange(30)
     return {
         "gpu_activities": [completed("gpu_activities", row, i) for i, row in enumerate(activities)],
         "host_ops": [completed("host_ops", row, i) for i, row in enumerate(ops)],
@@ -95,7 +98,7 @@ def random_tables(rng: random.Random) -> dict[str, list[dict]]:
 
 def in_ns(tables: dict[str, list[dict]]) -> dict[str, list[dict]]:
     """The same with times in ns; those of traces are already."""
-    times = ("start_ns", "end_ns", "dur_ns", "launch_start_ns")
+    times = ("start_ns", "end_ns", "dur_ns", "launch_start_ns", "launch_end_ns")
     return {
         table: rows
         if table == "traces"

@@ -29,7 +29,7 @@ MONDAY = 1_699_833_600 * 10**9  # 2023-11-13
 def fleet() -> SmallTables:
     """The queries on stored results, where what is stored is computed anew each time."""
     tables = SmallTables()
-    tables.con.execute("CREATE OR REPLACE VIEW stored_job_summary AS FROM job_summary_v1()")
+    tables.con.execute("CREATE OR REPLACE VIEW stored_job_summary AS FROM job_summary_v2()")
     return tables
 
 
@@ -136,8 +136,10 @@ def test_reasons_and_ranks(fleet, seed):
             "communication": row["exposed_communication_ns"] - straggler,
             "memory": row["exposed_memory_ns"],
             "host_wait": row["host_wait_ns"],
+            "launching": row["launching_ns"],
+            "queued": row["queued_ns"],
             "kernel_wait": row["kernel_wait_ns"],
-            "other_wait": row["other_wait_ns"],
+            "unknown_wait": row["unknown_wait_ns"],
         }
         without = row["gpu_span_ns"] - row["compute_ns"]
         assert sum(parts.values()) == without

@@ -55,7 +55,7 @@ def agrees_with_other_queries(summary, result) -> None:
         by_rank[row["job"]][row["rank"]] += row["lost_gpu_ns"]
     gaps = {row["job"]: Counter() for row in result}
     for row in summary.run("idle_gaps"):
-        gaps[row["job"]][row["cause"]] += row["gap_ns"]
+        gaps[row["job"]][row["cause"]] += row["part_ns"]
     kernels = {row["job"]: Counter() for row in result}
     for row in summary.run("kernel_stats", short_names=True):
         if row["kind"] != "memory":
@@ -64,9 +64,9 @@ def agrees_with_other_queries(summary, result) -> None:
         job = row["job"]
         assert row["gpu_span_ns"] == sums[job].pop("span_ns", 0)
         assert {name: row[name] for name in sums[job]} == sums[job]
-        assert [row[f"{cause}_wait_ns"] for cause in ("host", "kernel", "other")] == [
-            gaps[job][cause] for cause in ("host_wait", "kernel_wait", "other")
-        ]
+        causes = ("host_wait", "launching", "queued", "kernel_wait", "unknown")
+        columns = (f"{cause.replace('unknown', 'unknown_wait')}_ns" for cause in causes)
+        assert [row[name] for name in columns] == [gaps[job][cause] for cause in causes]
         assert row["top_kernel_ns"] == max(kernels[job].values(), default=None)
         lost = {rank: ns for rank, ns in by_rank[job].items() if ns > 0}
         worst = min(lost, key=lambda rank, lost=lost: (-lost[rank], rank), default=None)
@@ -106,7 +106,7 @@ def test_drawn(summary):
     ticks   0    5    10   15   20   25
     rank 0  [gemm)[== nccl =====)   [add)
     rank 1  [==== gemm ====)[ncc)[cp)
-    host 0                      |              the launch of add
+    host 0                      []             the launch of add
     """
 
     def activity(rank, name, start, end, kind="computation", **more):
@@ -135,7 +135,7 @@ def test_drawn(summary):
         gpu_activities=[
             activity(0, "gemm", 0, 5),
             activity(0, "nccl", 5, 19, **nccl),
-            activity(0, "add", 23, 27, launch_start_ns=20 * NS),
+            activity(0, "add", 23, 27, launch_id=9, launch_start_ns=20 * NS, launch_end_ns=21 * NS),
             activity(1, "gemm", 0, 15),
             activity(1, "nccl", 15, 19, **nccl),
             activity(1, "cp", 19, 21, kind="memory"),
@@ -174,9 +174,11 @@ def test_drawn(summary):
         "exposed_communication_ns": 18,
         "exposed_memory_ns": 2,
         "idle_ns": 4,
-        "host_wait_ns": 4,
-        "kernel_wait_ns": 0,
-        "other_wait_ns": 0,
+        "host_wait_ns": 1,
+        "launching_ns": 1,
+        "queued_ns": 0,
+        "kernel_wait_ns": 2,
+        "unknown_wait_ns": 0,
         "lost_gpu_ns": 10,
         "top_kernel_ns": 20,
         "worst_rank_lost_ns": 10,
@@ -198,6 +200,10 @@ def test_drawn(summary):
         "top_kernel": "gemm",
         "top_kernel_frac": 20 / 42,
         "worst_rank": 1,
+        "top_finding": None,
+        "top_finding_rule": None,
+        "top_gain_frac": None,
+        "finding_count": None,
         "worst_rank_host": "n1",
     }
 
@@ -223,6 +229,11 @@ def test_without_gpus(summary):
         "worst_rank",
         "worst_rank_host",
         "worst_rank_lost_ns",
+        # In plain SQL, findings are not known before they are stored.
+        "top_finding",
+        "top_finding_rule",
+        "top_gain_frac",
+        "finding_count",
     }
     assert {value for value in row.values() if isinstance(value, int)} == {0, 1}
 
@@ -239,5 +250,5 @@ def test_a_slow_rank_is_the_worst(summary, cause):
 def test_plan(summary):
     """No join compares every row with many: but for what lost_gpu_time's has, none at all."""
     summary.fill(**Simulation(ranks=8, steps=3).made.tables())
-    own = bad_joins(summary.con, "FROM job_summary_v1()")
+    own = bad_joins(summary.con, "FROM job_summary_v2()")
     assert set(own) <= set(bad_joins(summary.con, "FROM lost_gpu_time_v1()"))

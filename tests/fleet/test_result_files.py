@@ -33,7 +33,7 @@ def root(request, tmp_path):
     for job in "abc":
         write_result(root, f"of_{job}", job)
     Manifest(root, "stored_results").add(
-        [{"job": job, "query": "job_summary_v1", "file_id": f"of_{job}"} for job in "abc"]
+        [{"job": job, "query": "job_summary_v2", "file_id": f"of_{job}"} for job in "abc"]
     )
     return root
 

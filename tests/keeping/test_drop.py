@@ -101,7 +101,7 @@ def test_what_was_attached_and_computed_goes_too(fleet):
     with kept.locked():
         kept.change(
             lambda row: True,
-            [{"job": job, "query": "job_summary_v1", "file_id": "r"} for job in ("bert", "one")],
+            [{"job": job, "query": "job_summary_v2", "file_id": "r"} for job in ("bert", "one")],
         )
     assert hta_sql.drop(fleet, jobs=["bert"])["file_count"].to_pylist() == [8]
     assert [row["job"] for row in kept.rows()] == ["one"]

@@ -1,4 +1,4 @@
--- What the shapes of matrix products, convolutions and attention tell about their speed.
+-- What the shapes of matrix products, convolutions and attention show about their speed.
 --
 -- `op_shapes`: rows of shared_op_shapes.
 --

@@ -23,7 +23,7 @@ def rows_of(archive: Path, sql: str) -> list[tuple]:
         return [tuple(row.values()) for row in run.sql(sql).to_pylist()]
 
 
-def stored_jobs(archive: Path, query: str = "job_summary_v1") -> list[str]:
+def stored_jobs(archive: Path, query: str = "job_summary_v2") -> list[str]:
     return [
         job
         for (job,) in rows_of(

@@ -110,7 +110,7 @@ def test_many_batches_make_few_files(archive, monkeypatch):
     done = []
     materialize.materialize(archive, progress=lambda *counts: done.append(counts))
     assert done == [(0, 3), (1, 3), (2, 3), (3, 3)]
-    files = "SELECT DISTINCT file_id FROM stored_results WHERE query = 'job_summary_v1'"
+    files = "SELECT DISTINCT file_id FROM stored_results WHERE query = 'job_summary_v2'"
     [(merged,)] = rows_of(archive, files)
     assert differing(archive) == []
     left = archive.glob("results/kept_job_summary/*.parquet")
