@@ -11,8 +11,8 @@ from hta_sql.diagnosis.job import Diagnosis, Finding, Part
 from hta_sql.show.cut import cut_apart
 from hta_sql.show.tables import fitted_table, table_lines
 
-# Findings that are shown with their evidence; the others are counted.
-_MOST = 5
+# Findings that are shown with their evidence, and those below 1 %; the others are counted.
+_MOST, _MOST_MINOR = 5, 3
 # Longer lines are hard to read.
 _WIDEST = 120
 # Titles in a table of jobs are not cut below this, unless names of jobs are long, too.
@@ -102,7 +102,8 @@ def _legend(parts: Sequence[Part], width: int, paint: Paint) -> Iterator[str]:
 
 def _findings(diagnosis: Diagnosis, width: int, paint: Paint) -> Iterator[str]:
     shown = diagnosis.main_findings[:_MOST]
-    minor = [finding for finding in diagnosis.findings if finding.severity == "info"][:_MOST]
+    minor = [finding for finding in diagnosis.findings if finding.severity == "info"]
+    minor = minor[:_MOST_MINOR]
     if shown or minor:
         yield ""
         yield words.fix_title(diagnosis) if shown else "Nothing above low. Smaller findings:"
@@ -116,14 +117,17 @@ def _findings(diagnosis: Diagnosis, width: int, paint: Paint) -> Iterator[str]:
             if size
         )
         is_main = finding.severity != "info"
-        first, *rest = _wrapped(finding.title, max(width - len(head) - 2, 20))
-        indent = " " * (len(head) + 2)
-        yield paint(head, finding.severity) + "  " + paint(first, "title" if is_main else "")
-        yield from (indent + paint(line, "title" if is_main else "") for line in rest)
-        if is_main:
-            yield from _wrapped(finding.evidence, width, "   ")
-            yield from _wrapped(f"→ {finding.advice}", width, "   ", "     ")
-            yield "   " + paint(finding.see, "faint")
+        room, indent = max(width - len(head) - 2, 20), " " * (len(head) + 2)
+        if not is_main:
+            short = cut_apart((finding.title for finding in minor), room)[finding.title]
+            yield f"{paint(head, finding.severity)}  {short}"
+            continue
+        first, *rest = _wrapped(finding.title, room)
+        yield f"{paint(head, finding.severity)}  {paint(first, 'title')}"
+        yield from (indent + paint(line, "title") for line in rest)
+        yield from _wrapped(finding.evidence, width, "   ")
+        yield from _wrapped(f"→ {finding.advice}", width, "   ", "     ")
+        yield "   " + paint(finding.see, "faint")
     left = len(diagnosis.findings) - len(shown) - len(minor)
     if left:
         yield f"   {words.more_words(diagnosis, left)}"
@@ -145,15 +149,14 @@ def _notes(diagnosis: Diagnosis, width: int, paint: Paint) -> Iterator[str]:
     if not diagnosis.notes:
         return
     groups = words.grouped(diagnosis.notes)
+    names = [note.check.replace("_", " ") for note, _ in groups if note.severity != "warning"]
+    also = f": {', '.join(names)}" if names else ""
     yield ""
-    yield "Quality of the traces"
+    yield from _wrapped(f"Quality of the traces{also}", width, "", "   ")
     for note, others in groups:
         if note.severity == "warning":
             said = words.note_words(diagnosis, note, others)
             yield from _wrapped(f"! {said}", width, "   ", "     ")
-    names = [note.check.replace("_", " ") for note, _ in groups if note.severity != "warning"]
-    if names:
-        yield from _wrapped(f"{', '.join(names)}:", width, "   ")
     yield "   " + paint(diagnosis.command("run trace_quality"), "faint")
 
 

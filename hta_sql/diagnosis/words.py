@@ -95,8 +95,8 @@ def _facts(diagnosis: Diagnosis) -> Iterator[str]:
         return
     on = f" on rank {f.rank}" if f.rank_count > 1 else ""
     if f.unit == "step":
-        median = " of median" if f.step_count > 1 else " of"
-        yield f"{counted(f.step_count, 'measured step')}{median} {time(f.unit_ns)}{on}"
+        of = f"median of {f.step_count:,} steps" if f.step_count > 1 else "one step of"
+        yield f"{of} {time(f.unit_ns)}{on}"
     else:
         yield f"no steps, {time(f.unit_ns)} from first to last GPU activity{on}"
     yield f"GPU busy {percent(diagnosis.busy_frac)}"

@@ -26,7 +26,7 @@ names AS (
     SELECT DISTINCT job, name
     FROM parts
 ),
--- The rank with the least waits and transfers tells the figures: the other ranks wait for it.
+-- The figures are of the rank with the least waits and transfers: the other ranks wait for it.
 bounding AS (
     SELECT
         n.job,

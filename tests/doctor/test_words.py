@@ -104,11 +104,12 @@ def test_a_title_within_a_sentence(title, said):
 
 def test_the_line_on_the_job():
     assert job_line(diagnosis()) == (
-        "run: 1 rank, NVIDIA H100 80GB HBM3, 5 measured steps of median 10.0 ms, GPU busy 70.0 %"
+        "run: 1 rank, NVIDIA H100 80GB HBM3, median of 5 steps 10.0 ms, GPU busy 70.0 %"
     )
     assert job_line(diagnosis(rank_count=2, world_size=128, rank=1, device_name="")) == (
-        "run: 2 of 128 ranks, 5 measured steps of median 10.0 ms on rank 1, GPU busy 70.0 %"
+        "run: 2 of 128 ranks, median of 5 steps 10.0 ms on rank 1, GPU busy 70.0 %"
     )
+    assert ", one step of 10.0 ms, " in job_line(diagnosis(step_count=1))
     assert job_line(diagnosis(unit="trace", step_count=None, world_size=None)) == (
         "run: 1 rank, NVIDIA H100 80GB HBM3, no steps, 10.0 ms from first to last GPU activity, "
         "GPU busy 70.0 %"

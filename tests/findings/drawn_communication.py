@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from findings.drawn import DrawnJob
+from findings.drawn_job import DrawnJob
 
 
 def waits() -> DrawnJob:

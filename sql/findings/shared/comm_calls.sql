@@ -8,7 +8,7 @@
 -- Returns job, rank, device, event_id, step, start_ns, end_ns, dur_ns, group_size, and
 --
 --     label          operation; the kernel's short name if the trace lacks its arguments
---     group_label    description of the process group, or its name; NULL if not told
+--     group_label    description of the process group, or its name; NULL if neither is given
 --     group_id       number of the group, unique over all jobs; NULL if is_whole is false
 --     collective_id  number of the collective or message in its job; NULL if is_whole is false
 --     bytes          the larger one of input and output; NULL if not known

@@ -5,7 +5,7 @@
 -- Returns one row per job and rank with the sums of exposed_ns, waited_ns, moved_ns, slow_ns and
 -- small_ns, as in comm_kinds, and
 --
---     slow_gain_ns   how much shorter a step of the job gets without slow_ns
+--     slow_gain_ns   time by which a step of the job gets shorter without slow_ns
 --     small_gain_ns  the same without small_ns
 --
 -- Ranks that need less time for something wait longer for the others. So if rank r saves s(r), a

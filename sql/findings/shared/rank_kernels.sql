@@ -11,8 +11,8 @@
 --     is_expert   whether the name is one of the kernels that compute experts, each with its tokens
 --     op_id       operator that launched the rank's longest activity with the name
 --     is_shared   whether all ranks call the kernel about equally often: up to 20 % more or less
---     total_ns    sum of the rank's durations. Of copies and memsets, only what no computation
---                 hides
+--     total_ns    sum of the rank's durations. Of copies and memsets, only the part counts that no
+--                 computation hides
 --     usual_ns    lower median of total_ns over the ranks
 --     mean_ns     mean of total_ns over the other ranks
 --

@@ -13,12 +13,12 @@
 --     uneven       uneven kernel that differs most from the mean: short name, op_id, even_ns, and
 --                  mean_ns of the other ranks
 --
---     slow_gain_ns      how much shorter a step of the job gets without the rank's slow_ns
+--     slow_gain_ns      time by which a step of the job gets shorter without the rank's slow_ns
 --     all_slow_gain_ns  the same without slow_ns of all ranks
 --     uneven_gain_ns    the same if all ranks have the mean of all uneven kernels
 --
--- Only kernels that all ranks call equally often tell that a rank is slow or uneven: with more
--- calls, the rank does something else. A kernel is uneven if its time on a rank, divided by
+-- Only kernels that all ranks call equally often count: with more calls, a rank does something
+-- else. A kernel is uneven if its time on a rank, divided by
 -- slow_times, differs from the usual time by `work_frac` of usual_ns, and by `kernel_frac` of the
 -- kernel's own usual time. Kernels of experts belong to expert_imbalance.
 --

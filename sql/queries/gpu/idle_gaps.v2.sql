@@ -54,7 +54,7 @@
 -- check: cause <> 'unknown' OR part_ns = whole_gap_ns
 -- check: next_event_id IS NOT NULL
 -- check: host_event_id IS NOT NULL OR host_name IS NULL
--- reads: device_idle, host_ops, idle_segments
+-- reads: device_idle, gpu_activities, host_ops, idle_segments
 CREATE OR REPLACE MACRO idle_gaps_v2(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
@@ -72,12 +72,17 @@ mostly AS (
     SELECT
         job,
         rank,
-        device,
         event_id,
         part_start_ns,
         min({'less_ns': -segment_ns, 'id': coalesce(host_event_id, -1)}).id AS host_event_id
     FROM idle_segments(parts, only_jobs, only_ranks)
-    GROUP BY job, rank, device, event_id, part_start_ns
+    GROUP BY job, rank, event_id, part_start_ns
+),
+next_names AS (
+    SELECT a.job, a.rank, a.event_id, a.name
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
 ),
 host_names AS (
     SELECT h.job, h.rank, h.event_id, h.name
@@ -95,7 +100,7 @@ SELECT
     p.gap_ns AS whole_gap_ns,
     p.cause,
     p.event_id AS next_event_id,
-    p.name AS next_name,
+    n.name AS next_name,
     h.event_id AS host_event_id,
     h.name AS host_name,
     p.next_stream AS stream,
@@ -104,9 +109,10 @@ FROM parts AS p
 JOIN mostly AS m
     ON m.job = p.job
     AND m.rank = p.rank
-    AND m.device IS NOT DISTINCT FROM p.device
     AND m.event_id = p.event_id
     AND m.part_start_ns = p.part_start_ns
+JOIN next_names AS n
+    ON n.job = p.job AND n.rank = p.rank AND n.event_id = p.event_id
 LEFT JOIN host_names AS h
     ON h.job = m.job AND h.rank = m.rank AND h.event_id = m.host_event_id
 ORDER BY p.job, p.rank, p.device, p.part_start_ns;

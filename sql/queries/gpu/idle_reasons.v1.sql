@@ -66,7 +66,6 @@ inner_named AS (
     SELECT
         s.job,
         s.rank,
-        s.device,
         s.event_id,
         s.part_start_ns,
         h.name,
@@ -81,7 +80,7 @@ named AS (
     SELECT
         s.job,
         s.rank,
-        s.device,
+        p.device,
         p.cause,
         s.name,
         h.name AS outer_name,
@@ -91,7 +90,6 @@ named AS (
     JOIN parts AS p
         ON p.job = s.job
         AND p.rank = s.rank
-        AND p.device IS NOT DISTINCT FROM s.device
         AND p.event_id = s.event_id
         AND p.part_start_ns = s.part_start_ns
     LEFT JOIN host_names AS h

@@ -45,16 +45,23 @@ gaps AS (
     FROM reached
     WHERE start_ns > idle_since_ns
 ),
--- The first activity of each launch that has several activities.
+-- The launches that begin or return after the idle time began. The others need no cut.
+late_launches AS (
+    SELECT DISTINCT job, rank, launch_id
+    FROM gaps
+    WHERE greatest(launch_start_ns, launch_end_ns) > idle_since_ns
+),
+-- The first activity of each of these that has several activities.
 shared_launches AS (
     SELECT
-        job,
-        rank,
-        launch_id,
-        min({'start_ns': start_ns, 'event_id': event_id}).event_id AS first_id
-    FROM query_table(activities)
-    WHERE launch_id IS NOT NULL
-    GROUP BY job, rank, launch_id
+        a.job,
+        a.rank,
+        a.launch_id,
+        min({'start_ns': a.start_ns, 'event_id': a.event_id}).event_id AS first_id
+    FROM query_table(activities) AS a
+    SEMI JOIN late_launches AS l
+        ON l.job = a.job AND l.rank = a.rank AND l.launch_id = a.launch_id
+    GROUP BY a.job, a.rank, a.launch_id
     HAVING count(*) > 1
 ),
 cuts AS (
