@@ -60,4 +60,5 @@ WITH
 found AS (
     FROM found_by_rules(only_jobs)
 )
-FROM in_order_of_gain(found);
+FROM in_order_of_gain(found)
+ORDER BY job, estimated_gain_ns DESC NULLS LAST, rule, subject, rank NULLS FIRST;
