@@ -137,7 +137,7 @@ SELECT
         || 'next on the same stream begins (' || humane_frac(touching_count / activity_count)
         || ' of all, on average ' || humane_ns(touching_ns / touching_count) || ' long). This '
         || 'profiler counts the time between two kernels as time of the first, so short kernels '
-        || 'look a few µs longer and the GPU looks busier than it is. Compare short kernels only '
+        || 'look up to 2 µs longer and the GPU looks busier than it is. Compare short kernels only '
         || 'within this trace.' AS text,
     [
         'gpu_efficiency', 'idle_gaps', 'idle_reasons', 'idle_time_breakdown', 'kernel_stats',
@@ -190,9 +190,9 @@ SELECT
     outside_count AS count,
     outside_frac AS share_frac,
     humane_count(outside_count, 'GPU activity was', 'GPU activities were') || ' launched outside '
-        || 'of all steps (' || humane_frac(outside_frac) || ' of GPU time). Queries by step leave '
-        || CASE WHEN outside_count = 1 THEN 'it' ELSE 'them' END || ' out. Call the '
-        || 'profiler''s step() right after the work of a step.' AS text,
+        || 'of all steps (' || humane_frac(outside_frac) || ' of GPU time), and queries by step '
+        || 'leave ' || CASE WHEN outside_count = 1 THEN 'it' ELSE 'them' END || ' out. If this '
+        || 'work belongs to a step, call the profiler''s step() after it.' AS text,
     ['profiler_steps', 'step_breakdown', 'step_diff', 'step_mfu'] AS weakens
 FROM facts
 WHERE outside_count > 0 AND len(host_steps) > 0
