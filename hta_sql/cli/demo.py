@@ -90,7 +90,7 @@ def demo(ctx: click.Context, out: Path | None, straggler: str, plain: bool, **op
     \b
     --bottleneck plants faults: patterns that the query findings looks for. Join
     names with commas; the first one is the largest. RULE@RANK is a fault of one
-    rank. truth.json then has how much shorter a step is without each fault.
+    rank. truth.json then has what a step saves without each fault.
       host_bound             a slow Python function, and no launches meanwhile
       launch_overhead        hundreds of kernels, shorter than their launches
       slow_launches          launches that take 1.5 ms

@@ -52,7 +52,7 @@ def write_job(
 
     `bottleneck` names faults, in a list or with commas between them: the patterns that the query
     findings looks for, as `RULE` or, for a fault of one rank, `RULE@RANK`. The first one is the
-    largest. `truth.json` then says of each fault what it names and how much shorter a step is
+    largest. `truth.json` then says of each fault what it names and what a step saves
     without it. Three more slow down all of a kind: `launch` (each launch takes 150 µs longer),
     `compute` (the attention kernel takes 60 times as long) and `communication` (transfers take 20
     times as long).

@@ -63,7 +63,7 @@ class Job(Meetings):
         # The all-gathers, and whether they are launched a layer ahead.
         self.gather = ALL_GATHER
         self.prefetches = True
-        # How much longer a step's last all-reduce takes.
+        # What is added to a step's last all-reduce.
         self.last_reduce_extra_ns = 0
         # What is reduced when all else is done.
         self.small_reduces: list[CollectiveKind] = []

@@ -30,7 +30,7 @@ class Fault:
         return replace(self, is_repaired=True)
 
     def size_ns(self, job: Job) -> int:
-        """About how much longer a step takes with this fault."""
+        """About the time that this fault adds to a step."""
         return int(self.share * job.healthy_ns)
 
     def on(self, job: Job) -> list[Trainer]:

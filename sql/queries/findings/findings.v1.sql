@@ -2,13 +2,13 @@
 --
 -- A finding is one row: a rule that has found its pattern. Rows are ordered by what they gain, so
 -- the first row of a job is where to look first. A rule is silent if the trace lacks what the rule
--- needs; trace_quality tells what a trace lacks.
+-- needs; trace_quality shows what a trace lacks.
 --
 -- Times are of a steady step. Long first steps, which warm up, are left out. If the trace has no
 -- steps, times are of the whole trace, from the first GPU activity to the last (gain_unit is
 -- `trace`).
 --
--- estimated_gain_ns is how much shorter a step could be. It is careful, and it assumes that all
+-- estimated_gain_ns is what a step could save. It is careful, and it assumes that all
 -- else stays the same. Gains of different rows do not add up. The severity follows from the gain:
 --
 --     high    10 % of a step or more
@@ -38,7 +38,7 @@
 --   title                VARCHAR  -      the finding in one line
 --   evidence             VARCHAR  -      sentences with the numbers of the finding
 --   evidence_numbers     VARCHAR  -      the same numbers as JSON, and the ranks
---   estimated_gain_ns    BIGINT   ns     how much shorter a step could be; NULL: the rule has no
+--   estimated_gain_ns    BIGINT   ns     what a step could save; NULL: the rule has no
 --                                        gain
 --   estimated_gain_frac  DOUBLE   0-1    estimated_gain_ns / median step of the rank that bounds
 --                                        the job, or / its time from first to last activity

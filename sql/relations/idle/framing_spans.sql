@@ -4,7 +4,7 @@
 -- time. These are framing spans, if all their callers are framing spans, too:
 --
 --   * the annotation of a step
---   * a Python function that calls a step, or that is open during all GPU activities of its rank
+--   * a Python function around a step, or around all GPU activities of its rank
 --   * Python's entry frames: `<module>`, runpy, and those of threading and multiprocessing
 --
 -- In the drawing, the first three are framing spans:
