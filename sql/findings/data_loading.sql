@@ -18,13 +18,7 @@ SELECT
         t.per_unit,
         coalesce(format(', for {} of it in {}', humane_ns(t.host_ns), t.host_name), '')
     ) AS evidence,
-    json_object(
-        'idle_ns', t.idle_ns,
-        'gap_count', t.gap_count,
-        'longest_ns', t.longest_ns,
-        'host_name', t.host_name,
-        'host_ns', t.host_ns
-    ) AS numbers,
+    t.numbers,
     t.idle_ns AS gain_ns,
     'exposed idle' AS gain_method,
     'high' AS confidence,

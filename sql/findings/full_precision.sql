@@ -47,7 +47,8 @@ work AS (
         sum(w.kernel_count) AS kernel_count,
         sum(w.call_count) AS call_count,
         sum(w.busy_ns) AS busy_ns,
-        sum(w.gaining_ns) AS gaining_ns
+        sum(w.gaining_ns) AS gaining_ns,
+        any_value(w.computation_ns) AS computation_ns
     FROM query_table(gpu_work) AS w
     LEFT JOIN query_table(op_shapes) AS s ON s.shape_number = w.shape_number
     WHERE w.claim = 'full_precision'
@@ -85,12 +86,6 @@ by_op AS (
     )
     GROUP BY job, rank
 ),
-all_work AS (
-    SELECT job, rank, sum(busy_ns) AS busy_ns
-    FROM query_table(gpu_work)
-    WHERE kind = 'computation'
-    GROUP BY job, rank
-),
 totals AS (
     SELECT
         w.job,
@@ -101,16 +96,16 @@ totals AS (
         w.times,
         (sum(w.kernel_count) / s.unit_count)::BIGINT AS kernel_count,
         (sum(w.busy_ns) // s.unit_count)::BIGINT AS busy_ns,
-        sum(w.busy_ns) / a.busy_ns AS busy_frac,
+        sum(w.busy_ns) / w.computation_ns AS busy_frac,
         (sum(greatest(0, w.busy_ns - w.fast_ns) * w.gaining_ns / w.busy_ns) / s.unit_count)::BIGINT
             AS gain_ns,
         bool_and(w.has_shape) AS has_shapes
     FROM shortened AS w
     JOIN by_op AS b ON b.job = w.job AND b.rank = w.rank
-    JOIN all_work AS a ON a.job = w.job AND a.rank = w.rank
     JOIN query_table(scopes) AS s ON s.job = w.job AND s.rank = w.rank
     WHERE w.busy_ns > 0
-    GROUP BY w.job, w.rank, s.per_unit, s.unit_count, b.op, w.has_tf32, w.times, a.busy_ns
+    GROUP BY w.job, w.rank, s.per_unit, s.unit_count, b.op, w.has_tf32, w.times,
+        w.computation_ns
 )
 SELECT
     job,

@@ -40,15 +40,7 @@ SELECT
             ELSE ''
         END
     ) AS evidence,
-    json_object(
-        'idle_ns', t.idle_ns,
-        'gap_count', t.gap_count,
-        'longest_ns', t.longest_ns,
-        'host_name', t.host_name,
-        'host_ns', t.host_ns,
-        'outer_name', t.outer_name,
-        'outer_ns', t.outer_ns
-    ) AS numbers,
+    t.numbers,
     t.idle_ns AS gain_ns,
     'exposed idle' AS gain_method,
     'medium' AS confidence,

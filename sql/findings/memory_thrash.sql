@@ -24,14 +24,7 @@ SELECT
         t.host_name,
         coalesce(format(', {} in {}', humane_ns(t.second_ns), t.second_name), '')
     ) AS evidence,
-    json_object(
-        'idle_ns', t.idle_ns,
-        'gap_count', t.gap_count,
-        'longest_ns', t.longest_ns,
-        'is_once', t.is_once,
-        'host_name', t.host_name,
-        'host_ns', t.host_ns
-    ) AS numbers,
+    t.numbers,
     t.idle_ns AS gain_ns,
     'exposed idle' AS gain_method,
     CASE WHEN t.is_once THEN 'low' ELSE 'high' END AS confidence,

@@ -15,7 +15,7 @@
 CREATE OR REPLACE MACRO find_recompute(gpu_work, scopes) AS TABLE
 WITH
 repeated AS MATERIALIZED (
-    SELECT w.job, w.rank, w.op_name, w.kernel_count, w.busy_ns, w.removing_ns
+    SELECT w.job, w.rank, w.op_name, w.kernel_count, w.busy_ns, w.removing_ns, w.computation_ns
     FROM query_table(gpu_work) AS w
     SEMI JOIN query_table(gpu_work) AS f
         ON f.job = w.job
@@ -35,19 +35,14 @@ top_op AS (
     FROM by_op
     GROUP BY job, rank
 ),
-all_work AS (
-    SELECT job, rank, sum(busy_ns) AS busy_ns
-    FROM query_table(gpu_work)
-    WHERE kind = 'computation'
-    GROUP BY job, rank
-),
 summed AS (
     SELECT
         job,
         rank,
         sum(kernel_count) AS kernel_count,
         sum(busy_ns) AS busy_ns,
-        sum(removing_ns) AS removing_ns
+        sum(removing_ns) AS removing_ns,
+        any_value(computation_ns) AS computation_ns
     FROM repeated
     GROUP BY job, rank
 ),
@@ -58,13 +53,12 @@ totals AS (
         (r.kernel_count / s.unit_count)::BIGINT AS kernel_count,
         (r.busy_ns // s.unit_count)::BIGINT AS busy_ns,
         (r.removing_ns // s.unit_count)::BIGINT AS removing_ns,
-        r.busy_ns / a.busy_ns AS busy_frac,
+        r.busy_ns / r.computation_ns AS busy_frac,
         t.op.name AS op_name,
         (t.op.ns // s.unit_count)::BIGINT AS op_ns,
         s.per_unit
     FROM summed AS r
     JOIN query_table(scopes) AS s ON s.job = r.job AND s.rank = r.rank
-    JOIN all_work AS a ON a.job = r.job AND a.rank = r.rank
     JOIN top_op AS t ON t.job = r.job AND t.rank = r.rank
 )
 SELECT

@@ -17,23 +17,13 @@ SELECT
         ELSE 'Slow launch calls leave the GPU idle'
     END AS title,
     format(
-        'The GPU is idle for {} {} inside launch calls that take long{}. The longest such time is '
-        || '{}, before {}.',
+        'The GPU is idle for {} {} inside launch calls that take long{}. {}',
         humane_ns(t.idle_ns),
         t.per_unit,
         coalesce(format(', for {} of it in {}', humane_ns(t.host_ns), t.host_name), ''),
-        humane_ns(t.longest_ns),
-        t.next_name
+        t.longest
     ) AS evidence,
-    json_object(
-        'idle_ns', t.idle_ns,
-        'gap_count', t.gap_count,
-        'longest_ns', t.longest_ns,
-        'is_once', t.is_once,
-        'host_name', t.host_name,
-        'host_ns', t.host_ns,
-        'next_name', t.next_name
-    ) AS numbers,
+    t.numbers,
     t.idle_ns AS gain_ns,
     'exposed idle' AS gain_method,
     CASE WHEN t.is_once THEN 'low' ELSE 'medium' END AS confidence,

@@ -4,7 +4,7 @@
 CREATE OR REPLACE MACRO stored_results_schema() AS TABLE
 SELECT
     NULL::VARCHAR AS job,
-    NULL::VARCHAR AS query,                  -- query with its version, such as job_summary_v1
+    NULL::VARCHAR AS query,                  -- query with its version, such as job_summary_v2
     NULL::VARCHAR AS file_id,                -- name of the Parquet file, which may hold more jobs
     NULL::VARCHAR AS traces_hash,            -- hash of the traces that the result was computed from
     NULL::BIGINT AS row_count,

@@ -26,7 +26,10 @@ def reads(con):
     return reads_of(con, FILES)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(sql_root()).as_posix())
+WRITTEN = [path for path in FILES if path.exists()]  # one is made, see catalogue/findings.py
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.relative_to(sql_root()).as_posix())
 def test_what_a_file_reads_is_shown(reads, path):
     assert FILES[path] == with_reads(FILES[path], reads[path]), "make docs writes it"
 

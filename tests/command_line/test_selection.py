@@ -9,7 +9,9 @@ from hta_sql.cli import cli
 
 
 def run(*words):
-    return CliRunner().invoke(cli, [str(word) for word in words], prog_name="hta-sql")
+    return CliRunner(env={"COLUMNS": "120"}).invoke(
+        cli, [str(word) for word in words], prog_name="hta-sql"
+    )
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@
 --     removing_ns       how much shorter the step gets without these activities and their
 --                       launches: gaining_ns, and for each activity up to `launch_ns` of the rest,
 --                       since the host saves at least this time
+--     computation_ns    busy_ns of all computation of the rank
 --     joined_bytes      bytes that fusing with the neighbours on the stream saves
 --     op_bytes          bytes that the operators move, of which joined_bytes are a part
 --     claim             the one use of this time: copy (between host and device), optimizer,
@@ -104,6 +105,7 @@ SELECT
     gaining_ns + least(
         busy_ns - gaining_ns, (kernel_count * limit_of('all', 'launch_ns'))::BIGINT
     ) AS removing_ns,
+    sum(busy_ns) FILTER (kind = 'computation') OVER (PARTITION BY job, rank) AS computation_ns,
     between_ns,
     exposed_ns,
     moved_bytes,

@@ -49,7 +49,20 @@ parts AS MATERIALIZED (
         ON l.job = p.job AND l.rank = p.rank
 ),
 pieces AS MATERIALIZED (
-    FROM idle_segments(parts, only_jobs, NULL)
+    SELECT
+        s.*,
+        p.cause,
+        p.name AS next_name,
+        p.is_long,
+        p.is_short,
+        p.idle_since_ns = s.first_ns AS is_first
+    FROM idle_segments(parts, only_jobs, NULL) AS s
+    JOIN parts AS p
+        ON p.job = s.job
+        AND p.rank = s.rank
+        AND p.device IS NOT DISTINCT FROM s.device
+        AND p.event_id = s.event_id
+        AND p.part_start_ns = s.part_start_ns
 ),
 -- The activity that started last before the gap.
 before_gaps AS MATERIALIZED (
@@ -69,16 +82,9 @@ before_gaps AS MATERIALIZED (
     WHERE is_last_short
 ),
 opened AS (
-    SELECT s.job, s.rank, s.device, s.event_id, s.host_event_id
-    FROM pieces AS s
-    JOIN parts AS p
-        ON p.job = s.job
-        AND p.rank = s.rank
-        AND p.device IS NOT DISTINCT FROM s.device
-        AND p.event_id = s.event_id
-        AND p.idle_since_ns = s.first_ns
-        AND p.part_start_ns = s.part_start_ns
-    WHERE s.host_event_id IS NOT NULL
+    SELECT job, rank, device, event_id, host_event_id
+    FROM pieces
+    WHERE is_first AND host_event_id IS NOT NULL
 ),
 span_ids AS (
     SELECT job, rank, host_event_id AS event_id FROM pieces
@@ -118,8 +124,8 @@ claimed AS (
         s.device,
         s.event_id,
         s.segment_ns,
-        p.cause,
-        p.name AS next_name,
+        s.cause,
+        s.next_name,
         host_span.name AS host_name,
         outer_span.name AS outer_name,
         w.wait_id,
@@ -127,26 +133,20 @@ claimed AS (
         CASE
             WHEN s.is_loading THEN 'data_loading'
             WHEN w.wait_id IS NOT NULL
-                AND NOT (p.is_long AND p.cause IN ('launching', 'queued'))
+                AND NOT (s.is_long AND s.cause IN ('launching', 'queued'))
             THEN 'gpu_sync'
             WHEN regexp_matches(
                 host_span.name,
                 '^(cuda|hip|cu)(Malloc|Free|Mem(Create|Map|Unmap|Release|SetAccess))'
             ) AND NOT contains(host_span.name, 'Host')
             THEN 'memory_thrash'
-            WHEN p.cause = 'launching' AND p.is_long THEN 'slow_launches'
-            WHEN p.cause = 'queued' AND p.is_long THEN 'stalled_after_launch'
-            WHEN p.cause IN ('host_wait', 'launching') AND b.is_last_short AND p.is_short
+            WHEN s.cause = 'launching' AND s.is_long THEN 'slow_launches'
+            WHEN s.cause = 'queued' AND s.is_long THEN 'stalled_after_launch'
+            WHEN s.cause IN ('host_wait', 'launching') AND b.is_last_short AND s.is_short
             THEN 'launch_overhead'
-            WHEN p.cause IN ('host_wait', 'launching') THEN 'host_bound'
+            WHEN s.cause IN ('host_wait', 'launching') THEN 'host_bound'
         END AS rule
     FROM pieces AS s
-    JOIN parts AS p
-        ON p.job = s.job
-        AND p.rank = s.rank
-        AND p.device IS NOT DISTINCT FROM s.device
-        AND p.event_id = s.event_id
-        AND p.part_start_ns = s.part_start_ns
     LEFT JOIN before_gaps AS b
         ON b.job = s.job
         AND b.rank = s.rank

@@ -16,6 +16,10 @@
 --     second_name  the span after it, and second_ns its time
 --     outer_name   outermost span with the most time, and outer_ns its time
 --     next_name    short name of the activity that ends the gap with the most time
+--     longest      a sentence: how long the longest such time is, and what it is before
+--     numbers      JSON of the figures above, for the column of this name in findings
+--
+-- reads: humane_ns
 CREATE OR REPLACE MACRO shared_idle_totals(idle, scopes) AS TABLE
 WITH
 given AS MATERIALIZED (
@@ -81,7 +85,20 @@ SELECT
     (h.hosts[2].ns // s.typical_count)::BIGINT AS second_ns,
     o.outermost.name AS outer_name,
     (o.outermost.ns // s.typical_count)::BIGINT AS outer_ns,
-    d.next_name
+    d.next_name,
+    format('The longest such time is {}, before {}.', humane_ns(d.longest_ns), d.next_name)
+        AS longest,
+    json_object(
+        'idle_ns', idle_ns,
+        'gap_count', gap_count,
+        'longest_ns', d.longest_ns,
+        'is_once', is_once,
+        'host_name', host_name,
+        'host_ns', host_ns,
+        'outer_name', outer_name,
+        'outer_ns', outer_ns,
+        'next_name', d.next_name
+    ) AS numbers
 FROM device_totals AS d
 JOIN host_totals AS h
     ON h.job = d.job

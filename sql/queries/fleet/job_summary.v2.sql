@@ -39,8 +39,6 @@
 --
 -- A job without GPU activities has GPU times of zero and fractions of NULL.
 --
--- Version 1 has the causes of idle time as HTA defines them, and no findings.
---
 -- since: 0.1
 -- grain: job
 -- needs: traces

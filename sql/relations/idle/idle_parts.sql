@@ -1,19 +1,15 @@
 -- One row per part of an idle time, cut at the launch of the activity that ends the idle time.
 --
--- `activities` has job, rank, device, stream, event_id, start_ns, end_ns, launch_id,
--- launch_start_ns and launch_end_ns.
+-- `activities` has launch_id, launch_start_ns and launch_end_ns, and the columns for idle_times.
 -- `kernel_gap_ns`: a kernel_wait is shorter than this (ns).
 --
--- Returns all columns of `activities` for the activity that ends the idle time, and
+-- Returns the columns of idle_times for the activity that ends the idle time, and
 --
---     idle_since_ns  start of the idle time: latest end of all earlier activities
---     gap_ns         duration of the whole idle time
 --     cause          cause of the part
 --     part_start_ns  start of the part
 --     part_ns        duration of the part, above 0
 --
--- Each (job, rank, device, stream) has its own idle times. For idle times of whole devices, pass a
--- NULL stream. The parts of an idle time add up to gap_ns:
+-- The parts of an idle time add up to gap_ns:
 --
 --     launch                   [ call  )
 --     stream    [=====)                             [=====)
@@ -28,22 +24,12 @@
 -- A launch that begins before the idle time, or returns after the activity has started, is cut to
 -- the idle time. One launch of a graph starts many activities. Only the first of them waits for the
 -- launch. Idle time before the others is queued or kernel_wait.
+--
+-- reads: idle_times
 CREATE OR REPLACE MACRO idle_parts(activities, kernel_gap_ns) AS TABLE
 WITH
-reached AS (
-    SELECT
-        *,
-        max(end_ns) OVER (
-            PARTITION BY job, rank, device, stream
-            ORDER BY start_ns, event_id
-            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ) AS idle_since_ns
-    FROM query_table(activities)
-),
 gaps AS (
-    SELECT *, start_ns - idle_since_ns AS gap_ns
-    FROM reached
-    WHERE start_ns > idle_since_ns
+    FROM idle_times(activities)
 ),
 -- The launches that begin or return after the idle time began. The others need no cut.
 late_launches AS (

@@ -189,4 +189,14 @@ def test_a_drift_is_told(archive, tmp_path, monkeypatch):
     assert [line.partition(":")[2].split(":")[0] for line in lines] == [
         f" rank {rank}" for rank in range(RANKS) if told[rank]
     ]
-    assert lines[0].endswith(": its clock drifts, so its first and last events are off by 0.2 us")
+    rank = next(rank for rank in range(RANKS) if told[rank])
+    with hta_sql.open(archive) as run:
+        [traced] = run.sql(
+            "SELECT max(end_ns) - min(start_ns) AS ns FROM (SELECT rank, start_ns, end_ns "
+            "FROM host_ops UNION ALL SELECT rank, start_ns, end_ns FROM gpu_activities) "
+            f"WHERE rank = {rank}"
+        ).to_pylist()
+    off_us = abs(told[rank]) / 1e6 * traced["ns"] / 2 / 1000
+    assert lines[0].endswith(
+        f": its clock drifts, so its first and last events are off by {off_us:.1f} us"
+    )
