@@ -58,6 +58,29 @@ def test_crossing_spans(small):
     assert (row["severity"], row["count"], row["share_frac"]) == ("warning", 1, 1 / 9)
 
 
+@pytest.mark.parametrize(("step", "is_thin"), [(1, False), (100, False), (200, True)])
+def test_thinned_out(small, step, is_thin):
+    """Calls whose numbers are `step` apart; of `calls` calls, the span is (calls - 1) * step."""
+
+    def change(tables):
+        numbers = {}
+        for row in tables["host_ops"]:
+            if row["cat"] == "cuda_runtime":
+                numbers[row["correlation"]] = row["correlation"] = 7 + len(numbers) * step
+        for row in tables["gpu_activities"]:
+            row["correlation"] = numbers[row["correlation"]]
+
+    tables = spoiled(change)
+    calls = len([row for row in tables["host_ops"] if row["cat"] == "cuda_runtime"])
+    rows = found(small, tables)
+    assert list(rows) == ["thinned_out"] * is_thin
+    if is_thin:
+        row = rows["thinned_out"]
+        assert (row["severity"], row["count"]) == ("warning", calls)
+        assert row["share_frac"] == calls / ((calls - 1) * step + 1)
+        assert "findings" in row["weakens"]
+
+
 def test_no_gpu_activities(small):
     def change(tables):
         tables["gpu_activities"].clear()

@@ -38,7 +38,7 @@ SELECT
     count_if(c.is_launch AND l.launch_id IS NULL) / nullif(count_if(c.is_launch), 0) AS lost_frac,
     count_if(c.is_launch) > 0
     AND max(c.correlation) - min(c.correlation)
-        > count(*) * limit_of('all', 'most_call_gap') AS is_sampled
+        > count(c.correlation) * limit_of('all', 'most_call_gap') AS is_sampled
 FROM calls AS c
 LEFT JOIN launches AS l ON l.job = c.job AND l.rank = c.rank AND l.launch_id = c.event_id
 GROUP BY c.job, c.rank;

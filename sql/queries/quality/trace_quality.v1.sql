@@ -34,6 +34,8 @@
 --                                   share of GPU time
 --     graph_kernels                 GPU activities of graph launches; share of
 --                                   GPU time
+--     thinned_out                   runtime calls of a trace that has less than one
+--                                   in 100 of their numbers; of all numbers
 --     crossing_spans                host spans that cross others, of all
 --     missing_steps                 NULL. There are no steps
 --     missing_shapes                operator calls, none of which has shapes

@@ -7,6 +7,8 @@
 --     host_count          operators, annotations, Python functions, and runtime or driver calls
 --     operator_count      operators
 --     launch_count        calls that launch a kernel, graph or copy, see is_launch_call
+--     call_count          runtime or driver calls with a correlation id
+--     call_span           largest of these ids less the smallest
 --     cut_count           spans that leave the stack before their end, since they cross others
 --     first_ns, last_ns   start of the first span, end of the last
 --     has_shapes, has_stacks, has_sequence_numbers, has_backward
@@ -31,6 +33,9 @@ found AS (
         count(*) AS host_count,
         count(*) FILTER (is_operator(h.cat)) AS operator_count,
         count(*) FILTER (is_runtime_call(h.cat) AND is_launch_call(h.name)) AS launch_count,
+        count(h.correlation) FILTER (is_runtime_call(h.cat)) AS call_count,
+        max(h.correlation) FILTER (is_runtime_call(h.cat))
+            - min(h.correlation) FILTER (is_runtime_call(h.cat)) AS call_span,
         count(h.cut_ns) AS cut_count,
         min(h.start_ns) AS first_ns,
         max(h.end_ns) AS last_ns,
@@ -53,6 +58,8 @@ SELECT
     coalesce(found.host_count, 0) AS host_count,
     coalesce(found.operator_count, 0) AS operator_count,
     coalesce(found.launch_count, 0) AS launch_count,
+    coalesce(found.call_count, 0) AS call_count,
+    coalesce(found.call_span, 0) AS call_span,
     coalesce(found.cut_count, 0) AS cut_count,
     found.first_ns,
     found.last_ns,

@@ -6,7 +6,7 @@
 --
 -- Returns the columns of trace_quality. The text of a fault ends with what to do.
 --
--- reads: humane_count, humane_frac
+-- reads: humane_count, humane_frac, limit_of
 CREATE OR REPLACE MACRO recording_gaps(activities, hosts, calls) AS TABLE
 WITH
 facts AS (
@@ -17,7 +17,7 @@ facts AS (
         a.bare_count,
         a.bare_ns / greatest(a.communication_ns, 1) AS bare_frac,
         a.numberless_count,
-        u.call_count,
+        u.call_count AS collective_count,
         u.lone_count
     FROM query_table(hosts) AS h
     LEFT JOIN query_table(activities) AS a ON a.job = h.job AND a.rank = h.rank
@@ -43,6 +43,23 @@ SELECT
     ] AS weakens
 FROM facts
 WHERE activity_count = 0 AND host_count > 0
+UNION ALL
+SELECT
+    job,
+    rank,
+    'thinned_out' AS fault,
+    'warning' AS severity,
+    call_count AS count,
+    call_count / (call_span + 1) AS share_frac,
+    'The trace has 1 in ' || format('{:,}', call_span // call_count) || ' of the numbers that the '
+        || 'runtime gave to its calls, so most calls were removed after the recording. What the '
+        || 'host did while a GPU was idle is not known, and findings say nothing about idle time. '
+        || 'Use the trace as it was recorded.' AS text,
+    [
+        'findings', 'idle_gaps', 'idle_reasons', 'idle_time_breakdown', 'launch_summary', 'op_stats'
+    ] AS weakens
+FROM facts
+WHERE launch_count > 0 AND call_span > call_count * limit_of('all', 'most_call_gap')
 UNION ALL
 SELECT
     job,
@@ -152,11 +169,11 @@ SELECT
     job,
     rank,
     'unpaired_collectives' AS fault,
-    CASE WHEN lone_count >= 0.01 * call_count THEN 'warning' ELSE 'info' END AS severity,
+    CASE WHEN lone_count >= 0.01 * collective_count THEN 'warning' ELSE 'info' END AS severity,
     lone_count AS count,
-    lone_count / call_count AS share_frac,
+    lone_count / collective_count AS share_frac,
     humane_count(lone_count, 'collective is', 'collectives are') || ' not on all ranks of the '
-        || 'archive that use the process group (' || humane_frac(lone_count / call_count)
+        || 'archive that use the process group (' || humane_frac(lone_count / collective_count)
         || ' of the calls). The ranks were not recorded over the same time, or records are lost: '
         || 'collective_audit says which rank lacks what.' AS text,
     ['clock_offsets', 'collectives', 'lost_gpu_time', 'straggler_blame', 'stragglers'] AS weakens
