@@ -7,7 +7,7 @@
 --     host_count          operators, annotations, Python functions, and runtime or driver calls
 --     operator_count      operators
 --     launch_count        calls that launch a kernel, graph or copy, see is_launch_call
---     call_count          runtime or driver calls with a correlation id
+--     call_count          calls into CUDA or HIP with a correlation id
 --     call_span           largest of these ids less the smallest
 --     cut_count           spans that leave the stack before their end, since they cross others
 --     first_ns, last_ns   start of the first span, end of the last
@@ -33,9 +33,9 @@ found AS (
         count(*) AS host_count,
         count(*) FILTER (is_operator(h.cat)) AS operator_count,
         count(*) FILTER (is_runtime_call(h.cat) AND is_launch_call(h.name)) AS launch_count,
-        count(h.correlation) FILTER (is_runtime_call(h.cat)) AS call_count,
-        max(h.correlation) FILTER (is_runtime_call(h.cat))
-            - min(h.correlation) FILTER (is_runtime_call(h.cat)) AS call_span,
+        count(h.correlation) FILTER (is_gpu_call) AS call_count,
+        max(h.correlation) FILTER (is_gpu_call)
+            - min(h.correlation) FILTER (is_gpu_call) AS call_span,
         count(h.cut_ns) AS cut_count,
         min(h.start_ns) AS first_ns,
         max(h.end_ns) AS last_ns,
@@ -47,7 +47,10 @@ found AS (
             prefix(h.name, 'ProfilerStep') AND step_number(h.name) IS NOT NULL
             AND h.cat <> 'python_function'
         ) AS steps
-    FROM host_ops AS h
+    FROM (
+        SELECT *, is_runtime_call(cat) AND regexp_matches(name, '^(cuda|cu|hip)') AS is_gpu_call
+        FROM host_ops
+    ) AS h
     WHERE (jobs IS NULL OR list_contains(jobs, h.job))
       AND (ranks IS NULL OR list_contains(ranks, h.rank))
     GROUP BY h.job, h.rank
