@@ -54,9 +54,9 @@ SELECT
             ELSE 'Their launches are lost: record fewer steps at a time.'
         END AS text,
     [
-        'idle_gaps', 'idle_reasons', 'idle_time_breakdown', 'kernel_sequences', 'launch_stats',
-        'launch_summary', 'module_stats', 'op_flops', 'op_launch_delay', 'op_stats',
-        'queue_length_summary', 'step_breakdown', 'step_mfu'
+        'findings', 'idle_gaps', 'idle_reasons', 'idle_time_breakdown', 'kernel_sequences',
+        'launch_stats', 'launch_summary', 'module_stats', 'op_flops', 'op_launch_delay',
+        'op_stats', 'queue_length_summary', 'step_breakdown', 'step_mfu'
     ] AS weakens
 FROM facts
 WHERE unlinked_count > 0
@@ -90,8 +90,8 @@ SELECT
         || ' no GPU activity: the profiler lost records, so the GPU looks idle while it '
         || 'worked. Record fewer steps at a time.' AS text,
     [
-        'idle_gaps', 'idle_reasons', 'idle_time_breakdown', 'kernel_stats', 'op_stats',
-        'step_breakdown', 'temporal_breakdown'
+        'findings', 'idle_gaps', 'idle_reasons', 'idle_time_breakdown', 'kernel_stats',
+        'op_stats', 'step_breakdown', 'temporal_breakdown'
     ] AS weakens
 FROM facts
 WHERE between_count > 0
@@ -122,7 +122,7 @@ SELECT
                 || 'more than the time that passed.'
             ELSE ''
         END AS text,
-    ['job_kernels', 'kernel_stats', 'op_stats'] AS weakens
+    ['findings', 'job_kernels', 'kernel_stats', 'op_stats'] AS weakens
 FROM facts
 WHERE overlap_count + parallel_count > 0
 UNION ALL

@@ -110,7 +110,9 @@ SELECT
     NULL AS share_frac,
     'The trace does not name its GPU, so its peaks are not known and shares of them are NULL. '
         || 'Kineto writes the name into deviceProperties.' AS text,
-    ['fleet_kernels', 'host_outliers', 'job_kernels', 'op_flops', 'step_mfu'] AS weakens
+    [
+        'findings', 'fleet_kernels', 'host_outliers', 'job_kernels', 'op_flops', 'step_mfu'
+    ] AS weakens
 FROM facts
 WHERE device_name IS NULL AND may_have_activities
 UNION ALL
@@ -123,7 +125,7 @@ SELECT
     NULL AS share_frac,
     'The peaks of the GPU ' || device_name || ' are not known, so shares of them are NULL. Replace '
         || 'the view device_peaks by one that has this name.' AS text,
-    ['op_flops', 'step_mfu'] AS weakens
+    ['findings', 'op_flops', 'step_mfu'] AS weakens
 FROM facts
 WHERE NOT is_known_device AND may_have_activities
 UNION ALL
@@ -163,7 +165,10 @@ SELECT
     'The archive has ' || rank_count || ' of the job''s ' || humane_count(
         world_size, 'rank', 'ranks'
     ) || '. Others may have made these wait. Ingest the traces of all ranks together.' AS text,
-    ['collectives', 'lost_gpu_time', 'rank_imbalance', 'straggler_blame', 'stragglers'] AS weakens
+    [
+        'collectives', 'findings', 'lost_gpu_time', 'rank_imbalance', 'straggler_blame',
+        'stragglers'
+    ] AS weakens
 FROM of_jobs
 WHERE world_size > rank_count
 UNION ALL

@@ -39,7 +39,8 @@ SELECT
             ELSE '. If the program uses a GPU, record with ProfilerActivity.CUDA.'
         END AS text,
     [
-        'idle_time_breakdown', 'kernel_stats', 'launch_stats', 'op_stats', 'temporal_breakdown'
+        'findings', 'idle_time_breakdown', 'kernel_stats', 'launch_stats', 'op_stats',
+        'temporal_breakdown'
     ] AS weakens
 FROM facts
 WHERE activity_count = 0 AND host_count > 0
@@ -86,8 +87,10 @@ SELECT
     NULL AS share_frac,
     'The trace has no steps (ProfilerStep annotations), so there are no times per step. Call the '
         || 'profiler''s step() after each step of the program.' AS text,
-    ['profiler_steps', 'rank_imbalance', 'regressions', 'step_breakdown', 'step_diff', 'step_mfu']
-        AS weakens
+    [
+        'findings', 'profiler_steps', 'rank_imbalance', 'regressions', 'step_breakdown',
+        'step_diff', 'step_mfu'
+    ] AS weakens
 FROM facts
 WHERE len(steps) = 0 AND host_count > 0
 UNION ALL
@@ -100,7 +103,7 @@ SELECT
     1.0 AS share_frac,
     'None of ' || humane_count(operator_count, 'operator call', 'operator calls') || ' has the '
         || 'shapes of its inputs, so FLOPs are not known. Record with record_shapes=True.' AS text,
-    ['diff_causes', 'job_kernels', 'op_flops', 'step_mfu'] AS weakens
+    ['diff_causes', 'findings', 'job_kernels', 'op_flops', 'step_mfu'] AS weakens
 FROM facts
 WHERE operator_count > 0 AND NOT has_shapes
 UNION ALL
@@ -144,7 +147,7 @@ SELECT
             ELSE 'queries of collectives leave them out'
         END || '. PyTorch writes them from version 2.2 on, for its own collectives.' AS text,
     [
-        'collective_bandwidth', 'collectives', 'lost_gpu_time', 'process_groups',
+        'collective_bandwidth', 'collectives', 'findings', 'lost_gpu_time', 'process_groups',
         'straggler_blame', 'stragglers'
     ] AS weakens
 FROM facts
