@@ -14,6 +14,7 @@ from findings.conftest import ALONE
 import hta_sql
 from hta_sql.demo import write_job
 
+pytestmark = pytest.mark.queries
 RUNTIME = {"cuda_runtime", "cuda_driver"}
 GPU = {"kernel", "gpu_memcpy", "gpu_memset"}
 COLLECTIVE = ("Collective name", "Process Group Name", "Process Group Ranks", "Group size", "dtype")
