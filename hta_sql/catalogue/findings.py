@@ -70,5 +70,5 @@ def found_by_rules(files: Mapping[Path, str]) -> str:
     return (
         f"CREATE OR REPLACE MACRO {MADE}({GIVEN}) AS TABLE\nWITH "
         + ",\n".join([*ctes, f"found AS (\n{union}\n)"])
-        + "\nFROM ranked_findings(found, scopes);"
+        + "\nFROM ranked_findings(found, scopes, comm_ranks);"
     )

@@ -130,7 +130,8 @@ class _Stages:
         found = " ".join(f"UNION ALL BY NAME FROM {self._prefix}find_{n}" for n in self._rules)
         self._con.execute(
             "CREATE OR REPLACE TEMP TABLE computed_findings AS WITH found AS "
-            f"(FROM finding_rows() {found}) FROM ranked_findings(found, {self._prefix}scopes)"
+            f"(FROM finding_rows() {found}) "
+            f"FROM ranked_findings(found, {self._prefix}scopes, {self._prefix}comm_ranks)"
         )
 
     def _stage(self, name: str) -> None:

@@ -22,10 +22,8 @@
 -- slow_times, differs from the usual time by `work_frac` of usual_ns, and by `kernel_frac` of the
 -- kernel's own usual time. Kernels of experts belong to expert_imbalance.
 --
--- A step takes as long as the rank that waits the least. Without the excess of a rank, it gets
--- shorter until the next one waits the least. If a rank waits little because its device is idle,
--- the idle time may come at another time than the excess. Then the gain is what the other ranks
--- wait for the slow one at single calls, up to the difference of its work from the next one's.
+-- Without the excess of a rank, a step gets shorter as far as each other rank waits, as in
+-- ranked_findings. With the mean of uneven kernels, the other ranks take longer and wait less.
 --
 -- reads: limit_of
 CREATE OR REPLACE MACRO shared_slow_ranks(rank_kernels, comm_calls) AS TABLE
@@ -109,74 +107,42 @@ sums AS MATERIALIZED (
     GROUP BY e.job, e.rank
 ),
 waits AS (
-    SELECT
-        s.job,
-        s.rank,
-        c.waited_ns,
-        c.exposed_ns,
-        min(c.waited_ns) FILTER (s.slow_ns = 0) OVER together AS peer_ns,
-        min(c.waited_ns) FILTER (s.uneven_ns <= 0) OVER together AS uneven_peer_ns
-    FROM query_table(comm_calls) AS c
-    JOIN sums AS s ON s.job = c.job AND s.rank = c.rank
-    WHERE c.is_whole
-    WINDOW together AS (PARTITION BY c.job, c.collective_id)
-),
-lateness AS (
-    SELECT
-        job,
-        rank,
-        sum(exposed_ns) AS exposed_ns,
-        sum(greatest(peer_ns - waited_ns, 0)) AS late_ns,
-        sum(greatest(uneven_peer_ns - waited_ns, 0)) AS uneven_late_ns
-    FROM waits
+    SELECT job, rank, sum(exposed_ns) AS exposed_ns, sum(exposed_ns - waited_ns) AS moved_ns
+    FROM query_table(comm_calls)
+    WHERE is_whole
     GROUP BY job, rank
 ),
-measured AS (
+measured AS MATERIALIZED (
     SELECT
         s.*,
-        (l.exposed_ns // s.unit_count)::BIGINT AS exposed_ns,
-        (l.late_ns // s.unit_count)::BIGINT AS late_ns,
-        (l.uneven_late_ns // s.unit_count)::BIGINT AS uneven_late_ns
+        (w.exposed_ns // s.unit_count)::BIGINT AS exposed_ns,
+        (w.moved_ns // s.unit_count)::BIGINT AS moved_ns
     FROM sums AS s
-    JOIN lateness AS l ON l.job = s.job AND l.rank = s.rank
+    JOIN waits AS w ON w.job = s.job AND w.rank = s.rank
+),
+others AS (
+    SELECT
+        m.job,
+        m.rank,
+        min(o.exposed_ns - least(o.moved_ns, m.moved_ns)) AS wait_ns,
+        min(o.exposed_ns + o.uneven_ns - least(o.moved_ns, m.moved_ns)) AS uneven_wait_ns
+    FROM measured AS m
+    JOIN measured AS o ON o.job = m.job AND o.rank <> m.rank
+    GROUP BY m.job, m.rank
 )
 SELECT
-    job,
-    rank,
-    per_unit,
-    work_ns,
-    usual_ns,
-    slow_times,
-    slow_ns,
-    uneven_ns,
-    uneven,
-    CASE
-        WHEN slow_ns > 0
-        THEN least(
-            slow_ns,
-            greatest(
-                min(exposed_ns) OVER of_others - exposed_ns,
-                least(late_ns, work_ns - max(work_ns) OVER of_others)
-            )
-        )
-    END AS slow_gain_ns,
-    min(exposed_ns + slow_ns) OVER of_job - min(exposed_ns) OVER of_job AS all_slow_gain_ns,
-    CASE
-        WHEN uneven_ns > 0
-        THEN least(
-            uneven_ns,
-            greatest(
-                min(exposed_ns + uneven_ns) OVER of_job - min(exposed_ns) OVER of_job,
-                least(
-                    uneven_late_ns, max(work_ns) OVER of_job - max(work_ns - uneven_ns) OVER of_job
-                )
-            )
-        )
-    END AS uneven_gain_ns
-FROM measured
-WINDOW
-    of_job AS (PARTITION BY job),
-    of_others AS (
-        PARTITION BY job ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-        EXCLUDE CURRENT ROW
-    );
+    m.job,
+    m.rank,
+    m.per_unit,
+    m.work_ns,
+    m.usual_ns,
+    m.slow_times,
+    m.slow_ns,
+    m.uneven_ns,
+    m.uneven,
+    CASE WHEN m.slow_ns > 0 THEN least(m.slow_ns, o.wait_ns) END AS slow_gain_ns,
+    min(m.exposed_ns + m.slow_ns) OVER of_job - min(m.exposed_ns) OVER of_job AS all_slow_gain_ns,
+    CASE WHEN m.uneven_ns > 0 THEN least(m.uneven_ns, greatest(o.uneven_wait_ns, 0)) END AS uneven_gain_ns
+FROM measured AS m
+JOIN others AS o ON o.job = m.job AND o.rank = m.rank
+WINDOW of_job AS (PARTITION BY m.job);

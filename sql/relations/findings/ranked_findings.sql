@@ -3,6 +3,7 @@
 -- `found`: rows of all rules: rule, job, rank, topic, subject, title, evidence, numbers, gain_ns,
 --   gain_method, confidence, advice and see.
 -- `scopes`: rows of shared_scopes.
+-- `comm_ranks`: rows of shared_comm_ranks.
 --
 -- Rows with the same job, rule and topic are one finding, as far as their gains are alike: rows
 -- below half of the largest gain are a finding of their own. If more than half of the job's ranks
@@ -10,21 +11,23 @@
 -- job, or else of the rank with the largest gain. If fewer ranks have it, each rank has a row.
 --
 -- A step of the job takes as long as its slowest rank. In communication, the other ranks wait for
--- that rank. So what one rank gains is not always a gain of the job:
---
---   * On the rank that bounds the job, a gain counts until another rank bounds the job: at most the
---     difference between the least wait_ns of the ranks without the finding and its own.
---   * On another rank, a gain counts only as far as it exceeds the time that this rank waits longer
---     than the bounding rank.
---   * A rank without a gain (NULL) and a rule that measures the job (is_of_job) stay as they are.
+-- that rank. So what one rank gains is a gain of the job only as far as each rank without the
+-- finding waits: its wait_ns, less the part in which it transfers itself. This part is at most that
+-- of the rank with the finding, since they transfer together. A rank without a gain (NULL) and a
+-- rule that measures the job (is_of_job) stay as they are.
 --
 -- Returns the columns of findings.
 --
 -- A finding whose own gain is below `least_frac` is left out.
 --
 -- reads: humane_ns, limit_of
-CREATE OR REPLACE MACRO ranked_findings(found, scopes) AS TABLE
+CREATE OR REPLACE MACRO ranked_findings(found, scopes, comm_ranks) AS TABLE
 WITH
+ranks AS MATERIALIZED (
+    SELECT s.*, s.wait_ns - coalesce(c.waited_ns, 0) AS moved_ns
+    FROM query_table(scopes) AS s
+    LEFT JOIN query_table(comm_ranks) AS c ON c.job = s.job AND c.rank = s.rank
+),
 placed AS MATERIALIZED (
     SELECT
         f.* EXCLUDE (topic),
@@ -37,12 +40,12 @@ placed AS MATERIALIZED (
             END
         ) AS topic,
         s.rank_count,
-        s.wait_ns,
+        s.moved_ns,
         s.is_bounding,
         s.unit,
         s.unit_count
     FROM query_table(found) AS f
-    JOIN query_table(scopes) AS s ON s.job = f.job AND s.rank = f.rank
+    JOIN ranks AS s ON s.job = f.job AND s.rank = f.rank
 ),
 topics AS (
     SELECT
@@ -50,25 +53,27 @@ topics AS (
         rule,
         topic,
         count(DISTINCT rank) AS shown_count,
-        list(DISTINCT rank ORDER BY rank) AS ranks,
-        min(wait_ns) AS least_wait_ns
+        list(DISTINCT rank ORDER BY rank) AS ranks
     FROM placed
     GROUP BY job, rule, topic
 ),
--- What the ranks without the finding wait at least. NULL if all ranks have it.
+-- What each rank without the finding waits at least. No row if all ranks have the finding.
 others AS (
-    SELECT t.job, t.rule, t.topic, min(s.wait_ns) AS other_wait_ns
-    FROM topics AS t
-    JOIN query_table(scopes) AS s ON s.job = t.job AND NOT list_contains(t.ranks, s.rank)
-    GROUP BY t.job, t.rule, t.topic
+    SELECT
+        p.job,
+        p.rule,
+        p.topic,
+        p.rank,
+        min(s.wait_ns - least(s.moved_ns, p.moved_ns)) AS other_wait_ns
+    FROM placed AS p
+    JOIN topics AS t ON t.job = p.job AND t.rule = p.rule AND t.topic = p.topic
+    JOIN ranks AS s ON s.job = p.job AND NOT list_contains(t.ranks, s.rank)
+    GROUP BY p.job, p.rule, p.topic, p.rank
 ),
 bounds AS (
-    SELECT
-        job,
-        min(wait_ns) AS bounding_wait_ns,
-        min(unit_ns) FILTER (is_bounding) AS unit_ns
-    FROM query_table(scopes)
-    GROUP BY job
+    SELECT job, unit_ns
+    FROM ranks
+    WHERE is_bounding
 ),
 gained AS (
     SELECT
@@ -80,16 +85,13 @@ gained AS (
         2 * t.shown_count > p.rank_count AND p.rank_count > 1 AS is_common,
         CASE
             WHEN p.gain_ns IS NULL OR p.is_of_job THEN p.gain_ns
-            WHEN o.other_wait_ns IS NULL THEN p.gain_ns
-            WHEN p.wait_ns <= o.other_wait_ns
-            THEN least(p.gain_ns, o.other_wait_ns - p.wait_ns)
-            ELSE greatest(0, p.gain_ns - (p.wait_ns - b.bounding_wait_ns))
+            ELSE least(p.gain_ns, coalesce(o.other_wait_ns, p.gain_ns))
         END AS gain_ns
     FROM placed AS p
     JOIN topics AS t
         ON t.job = p.job AND t.rule = p.rule AND t.topic = p.topic
     LEFT JOIN others AS o
-        ON o.job = p.job AND o.rule = p.rule AND o.topic = p.topic
+        ON o.job = p.job AND o.rule = p.rule AND o.topic = p.topic AND o.rank = p.rank
     JOIN bounds AS b ON b.job = p.job
 ),
 chosen AS (
