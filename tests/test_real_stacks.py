@@ -88,8 +88,8 @@ def test_plain_python_says_the_same_of_call_stacks(real_run, trace, tables):
 @pytest.mark.parametrize("weight", ["gpu", "host"])
 def test_plain_python_says_the_same_of_a_step(real_run, trace, tables, weight):
     """All steps are compared with the JSON below."""
-    last = max((op["step"] or 0 for op in tables[1]), default=0)
-    given = {"weight": weight, "only_steps": [last]}
+    steps = [op["step"] for op in tables[1] if op["step"] is not None]
+    given = {"weight": weight, "only_steps": [max(steps)] if steps else None}
     found = real_run.query("folded_stacks", **given, **only(trace)).to_pylist()
     assert found == list(brute_stacks.folded_stacks(*tables, **given))
 

@@ -53,7 +53,7 @@ def launch_stats(table: pa.Table) -> go.Figure:
         >>> plot.launch_stats(run.launch_stats()).show()
     """
     wanted = (
-        ("Activities shorter than their launch", "duration", "is_short", "gpu_ns", BLUE),
+        ("Shorter than their launch", "duration", "is_short", "gpu_ns", BLUE),
         ("Slow launches", "duration", "is_runtime_outlier", "cpu_ns", ORANGE),
         ("Late activities", "delay after the launch", "is_delay_outlier", "launch_delay_ns", RED),
     )

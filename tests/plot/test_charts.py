@@ -255,7 +255,7 @@ def test_launch_stats():
     """)
     )
     assert [note.text for note in figure.layout.annotations] == [
-        "Activities shorter than their launch: 2, by duration",
+        "Shorter than their launch: 2, by duration",
         "Slow launches: 1, by duration",
         "Late activities: 1, by delay after the launch",
     ]
