@@ -21,9 +21,16 @@ def answer(diagnosis: Diagnosis) -> str:
     """Whether the job is efficient, what holds it back, and how much that costs."""
     facts, top = diagnosis.facts, diagnosis.top
     if not facts.mean_ns:
+        one = facts.rank_count == 1
+        if any(note.check == "incomplete_trace" for note in diagnosis.notes):
+            return (
+                "The trace is damaged, and what could be read has no GPU activity."
+                if one
+                else "Traces are damaged, and what could be read has no GPU activity."
+            )
         return (
             "The trace has no GPU activity, so it does not show how efficient the job is."
-            if facts.rank_count == 1
+            if one
             else "The traces have no GPU activity, so they do not show how efficient the job is."
         )
     of = "a step" if facts.unit == "step" else "the traced time"
@@ -73,8 +80,9 @@ def cause(diagnosis: Diagnosis, finding: Finding) -> str:
     first, blank, rest = finding.title.partition(" ")
     # A word with other letters is a name, such as `aten::mm`, `NCCL` or `DataLoader`.
     title = first.lower() + blank + rest if first.istitle() and first.isalpha() else finding.title
-    if finding.rank is not None and diagnosis.facts.rank_count > 1:
-        return f"on rank {finding.rank}, {title}"
+    where = f"rank {finding.rank}"
+    if finding.rank is not None and diagnosis.facts.rank_count > 1 and where not in title:
+        return f"on {where}, {title}"
     return title
 
 

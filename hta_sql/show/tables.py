@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -36,7 +37,8 @@ def print_table(names: list[str], rows: Iterator[tuple[Any, ...]], terminal: boo
     """Print rows for people, as wide as the terminal. stderr names what was left out."""
     shown = list(islice(rows, _ROWS_ON_TERMINAL if terminal else None))
     count = len(shown) + sum(1 for _ in rows)
-    table = fitted_table(names, shown, shutil.get_terminal_size((_WIDTH, 0)).columns)
+    width = shutil.get_terminal_size((_WIDTH, 0)).columns
+    table = with_sentences(names, shown, width) or fitted_table(names, shown, width)
     for line in table.head:
         click.echo(click.style(line, dim=True))
     for at in range(0, len(table.lines), _LINES_AT_ONCE):
@@ -113,6 +115,32 @@ def fitted_table(names: list[str], rows: list[tuple[Any, ...]], width: int) -> F
         list(_body(columns)),
         [column.name for column in sorted(left_out, key=lambda c: names.index(c.name))],
     )
+
+
+def with_sentences(names: list[str], rows: list[tuple[Any, ...]], width: int) -> FittedTable | None:
+    """The table with the column `text` on lines of its own, and without lists, which are long.
+
+    None without such a column.
+    """
+    if "text" not in names or not rows:
+        return None
+    place = names.index("text")
+    lists = [at for at in range(len(names)) if any(isinstance(row[at], list) for row in rows)]
+    kept = [at for at in range(len(names)) if at != place and at not in lists]
+    table = fitted_table(
+        [names[at] for at in kept], [tuple(row[at] for at in kept) for row in rows], width
+    )
+    if len(table.lines) != len(rows):  # turned: a line is a column
+        return None
+    table.left_out += [names[at] for at in lists]
+    lines = []
+    for line, row in zip(table.lines, rows, strict=True):
+        indent = " " * 4
+        said = textwrap.wrap(
+            str(row[place]), max(width, 40), initial_indent=indent, subsequent_indent=indent
+        )
+        lines += [line, *said]
+    return FittedTable(table.head, lines, table.left_out)
 
 
 def _id(columns: list[_Column]) -> _Column | None:

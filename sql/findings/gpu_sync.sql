@@ -4,12 +4,12 @@
 -- The idle time begins when the GPU finishes, and lasts until the next activity starts. Long
 -- launches and late starts in it belong to slow_launches and stalled_after_launch.
 --
--- Gain: this idle time, but at most the time that the host waits. Without the waits, the host would
+-- Gain: this idle time, up to the time that the host waits. Without the waits, the host would
 -- launch that much earlier.
 --
 -- needs: gpu_activities, launches
 --
--- reads: host_ops, humane_ns
+-- reads: host_ops, humane_count, humane_ns
 CREATE OR REPLACE MACRO find_gpu_sync(only_jobs, idle, scopes) AS TABLE
 WITH
 idle_after AS (
@@ -76,11 +76,11 @@ SELECT
     subject,
     subject || ' makes the host wait for the GPU' AS title,
     format(
-        'The host waits for the GPU in {}{} ({:g} times {}, {}). After that, the GPU is idle for '
-        || '{} {}.',
+        'The host waits for the GPU in {}{} ({} {}, {}). For this, the GPU is idle for {} {} '
+        || 'afterwards.',
         subject,
         coalesce(', called by ' || caller, ''),
-        count_per_unit,
+        humane_count(count_per_unit, 'time', 'times'),
         per_unit,
         humane_ns(wait_ns),
         humane_ns(idle_ns),
@@ -94,7 +94,7 @@ SELECT
         'wait_name', wait_name,
         'caller', caller
     ) AS numbers,
-    least(idle_ns, wait_ns) AS gain_ns,
+    idle_ns AS gain_ns,
     'exposed idle' AS gain_method,
     'medium' AS confidence,
     'Keep the value on the GPU, remove the read, or read it once per step after all launches.'

@@ -13,16 +13,18 @@ SELECT
     NULL::VARCHAR AS topic,
     t.host_name AS subject,
     CASE
-        WHEN t.is_once THEN 'One call of ' || t.host_name || ' leaves the GPU idle'
+        WHEN t.is_once THEN 'Allocations of device memory leave the GPU idle, mostly in one gap'
         ELSE 'Allocations of device memory leave the GPU idle'
     END AS title,
     format(
-        'The GPU is idle for {} {} while the host allocates or frees device memory: {} in {}{}.',
+        'The GPU is idle for {} {} while the host allocates or frees device memory: {} in {}{}. '
+        || 'The most in one gap is {}.',
         humane_ns(t.idle_ns),
         t.per_unit,
         humane_ns(t.host_ns),
         t.host_name,
-        coalesce(format(', {} in {}', humane_ns(t.second_ns), t.second_name), '')
+        coalesce(format(', {} in {}', humane_ns(t.second_ns), t.second_name), ''),
+        humane_ns(t.longest_ns)
     ) AS evidence,
     t.numbers,
     t.idle_ns AS gain_ns,
@@ -30,8 +32,7 @@ SELECT
     CASE WHEN t.is_once THEN 'low' ELSE 'high' END AS confidence,
     CASE
         WHEN t.is_once
-        THEN 'Warm up before the profiled window: the call comes once, and the first one also '
-            || 'initialises the device.'
+        THEN 'Warm up before the profiled window: the first calls also initialise the device.'
         ELSE 'Use less memory per step, or set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.'
     END AS advice,
     'idle_gaps' AS see

@@ -28,6 +28,9 @@ SELECT
     'exposed idle' AS gain_method,
     CASE WHEN t.is_once THEN 'low' ELSE 'medium' END AS confidence,
     CASE
+        WHEN t.is_once AND prefix(t.host_name, 'hip')
+        THEN 'Warm up before the profiled window: the call probably loads a module for the first '
+            || 'time.'
         WHEN t.is_once
         THEN 'Warm up before the profiled window, or set CUDA_MODULE_LOADING=EAGER: the call '
             || 'probably loads a module for the first time.'

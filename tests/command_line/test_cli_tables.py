@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli import cli
 from hta_sql.demo import write_job
-from hta_sql.show.tables import fitted_table, table_lines
+from hta_sql.show.tables import fitted_table, table_lines, with_sentences
 from hta_sql.show.units import heads, humane
 
 
@@ -254,3 +254,20 @@ def test_demo(tmp_path, monkeypatch):
             "change": None,
             "gzip": True,
         }
+
+
+def test_sentences_have_lines_of_their_own(monkeypatch):
+    """The column text is wrapped below its row, and lists are left out."""
+    names = ["rank", "check", "text", "weakens"]
+    rows = [(0, "missing_steps", "There are no steps. " * 4, ["a"] * 50), (1, "thin", "Few.", [])]
+    table = with_sentences(names, rows, 60)
+    assert table.left_out == ["weakens"]
+    assert table.head == ["rank  check"]
+    assert table.lines == [
+        "   0  missing_steps",
+        "    There are no steps. There are no steps. There are no",
+        "    steps. There are no steps.",
+        "   1  thin",
+        "    Few.",
+    ]
+    assert with_sentences(["rank", "name"], [(0, "mm")], 60) is None

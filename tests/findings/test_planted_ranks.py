@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from findings.planted import Planted, assert_found, planted_jobs
+from findings.planted import TOLERANCE, Planted, assert_found, planted_jobs
 
 RULES = {
     "exposed_communication": "all_gather",
@@ -19,11 +19,19 @@ PAIRS = (
     "exposed_communication,straggler",
     "slow_collectives,small_collectives",
 )
+APART = (  # two faults on different ranks, of which one can hide the other
+    "straggler@1,host_bound@3",
+    "host_bound@3,straggler@1",
+    "straggler@1,full_precision@3",
+    "load_imbalance@1,gpu_sync@2",
+    "expert_imbalance@1,host_bound@2",
+)
 ELSEWHERE = ("straggler@0", "load_imbalance@1", "expert_imbalance@1")
 JOBS = {
     **{rule: {"ranks": 2, "layers": 2, "bottleneck": rule} for rule in RULES},
     **{fault: {"ranks": 3, "layers": 2, "bottleneck": fault} for fault in ELSEWHERE},
     **{pair: {"ranks": 4, "layers": 2, "bottleneck": pair} for pair in PAIRS},
+    **{pair: {"ranks": 4, "bottleneck": pair} for pair in APART},
     "slower_there": {"ranks": 2, "layers": 2, "bottleneck": "full_precision@1"},
     "healthy": {"ranks": 5, "layers": 2},
 }
@@ -50,6 +58,18 @@ def test_fault_is_found_at_its_rank(jobs, fault):
 @pytest.mark.parametrize("pair", PAIRS)
 def test_two_faults_are_both_there(jobs, pair):
     assert_found(jobs[pair])
+
+
+@pytest.mark.parametrize("pair", APART)
+def test_faults_of_different_ranks_gain_what_the_job_gains(jobs, pair):
+    """One rank hides what the other loses, in all or in part. A gain that is 0 can be an info."""
+    job = jobs[pair]
+    for fault in job.faults:
+        rows = [row for row in job.rows if row["rule"] == fault.rule]
+        gain = rows[0]["estimated_gain_ns"] if rows else 0
+        assert abs(gain - fault.gain_ns) <= max(TOLERANCE * fault.gain_ns, 60_000), (fault, rows)
+    largest = max(job.faults, key=lambda fault: fault.gain_ns)
+    assert (job.rows[0]["rule"], job.rows[0]["rank"]) == (largest.rule, largest.ranks[0])
 
 
 @pytest.mark.parametrize("job", ["healthy", "slower_there"])

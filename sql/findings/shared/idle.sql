@@ -20,8 +20,9 @@
 -- with idle_ns, gap_count and longest_ns (the most in one gap). The rules, the first that applies:
 --
 --     data_loading          the thread is inside the next batch of a data loader
---     gpu_sync              the thread waits for the device when the gap begins; not the time
---                           that is slow_launches or stalled_after_launch
+--     gpu_sync              the thread waits for the device when the gap begins; in all at
+--                           most the duration of all such waits, and not the time that is
+--                           slow_launches or stalled_after_launch
 --     memory_thrash         the innermost span allocates or frees device memory
 --     slow_launches         a launching part of long_wait_ns or more
 --     stalled_after_launch  a queued part of long_wait_ns or more
@@ -96,6 +97,7 @@ span_names AS MATERIALIZED (
         h.job,
         h.rank,
         h.event_id,
+        h.dur_ns,
         CASE WHEN step_number(h.name) IS NULL THEN h.name ELSE 'ProfilerStep' END AS name
     FROM host_ops AS h
     SEMI JOIN span_ids AS i ON i.job = h.job AND i.rank = h.rank AND i.event_id = h.event_id
@@ -109,7 +111,7 @@ copies_to_host AS (
       AND copy_kind(a.name) = 'Memcpy DtoH'
 ),
 waits AS MATERIALIZED (
-    SELECT o.job, o.rank, o.device, o.event_id, o.host_event_id AS wait_id
+    SELECT o.job, o.rank, o.device, o.event_id, o.host_event_id AS wait_id, n.dur_ns AS wait_ns
     FROM opened AS o
     JOIN span_names AS n
         ON n.job = o.job AND n.rank = o.rank AND n.event_id = o.host_event_id
@@ -123,6 +125,7 @@ claimed AS (
         s.rank,
         s.device,
         s.event_id,
+        s.first_ns,
         s.segment_ns,
         s.cause,
         s.next_name,
@@ -130,11 +133,11 @@ claimed AS (
         outer_span.name AS outer_name,
         w.wait_id,
         b.last_op_id,
+        w.wait_id IS NOT NULL
+        AND NOT s.is_loading
+        AND NOT (s.is_long AND s.cause IN ('launching', 'queued')) AS is_after_wait,
         CASE
             WHEN s.is_loading THEN 'data_loading'
-            WHEN w.wait_id IS NOT NULL
-                AND NOT (s.is_long AND s.cause IN ('launching', 'queued'))
-            THEN 'gpu_sync'
             WHEN regexp_matches(
                 host_span.name,
                 '^(cuda|hip|cu)(Malloc|Free|Mem(Create|Map|Unmap|Release|SetAccess))'
@@ -166,6 +169,43 @@ claimed AS (
         AND outer_span.rank = s.rank
         AND outer_span.event_id = s.outer_event_id
 ),
+-- Without its waits, the host would be earlier by their durations. Idle time after them is gpu_sync
+-- up to the sum of these durations; the rest belongs to the next rule.
+wait_sums AS (
+    SELECT job, rank, device, sum(wait_ns) AS all_wait_ns
+    FROM (SELECT DISTINCT job, rank, device, wait_id, wait_ns FROM waits)
+    GROUP BY job, rank, device
+),
+synced AS (
+    SELECT
+        c.*,
+        CASE
+            WHEN c.is_after_wait
+            THEN greatest(0, least(c.segment_ns, w.all_wait_ns - c.until_ns + c.segment_ns))
+            ELSE 0
+        END AS synced_ns
+    FROM (
+        SELECT
+            *,
+            sum(segment_ns) FILTER (is_after_wait) OVER (
+                PARTITION BY job, rank, device
+                ORDER BY first_ns, event_id, host_name
+                ROWS UNBOUNDED PRECEDING
+            ) AS until_ns
+        FROM claimed
+    ) AS c
+    LEFT JOIN wait_sums AS w
+        ON w.job = c.job AND w.rank = c.rank AND w.device IS NOT DISTINCT FROM c.device
+),
+shared_out AS (
+    SELECT * REPLACE (synced_ns AS segment_ns, 'gpu_sync' AS rule)
+    FROM synced
+    WHERE synced_ns > 0
+    UNION ALL
+    SELECT * REPLACE (segment_ns - synced_ns AS segment_ns)
+    FROM synced
+    WHERE segment_ns > synced_ns
+),
 by_gap AS (
     SELECT
         job,
@@ -181,7 +221,7 @@ by_gap AS (
             AS next_name,
         event_id,
         sum(segment_ns) AS gap_ns
-    FROM claimed
+    FROM shared_out
     GROUP BY ALL
 )
 SELECT

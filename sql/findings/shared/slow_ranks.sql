@@ -142,7 +142,8 @@ SELECT
     m.uneven,
     CASE WHEN m.slow_ns > 0 THEN least(m.slow_ns, o.wait_ns) END AS slow_gain_ns,
     min(m.exposed_ns + m.slow_ns) OVER of_job - min(m.exposed_ns) OVER of_job AS all_slow_gain_ns,
-    CASE WHEN m.uneven_ns > 0 THEN least(m.uneven_ns, greatest(o.uneven_wait_ns, 0)) END AS uneven_gain_ns
+    CASE WHEN m.uneven_ns > 0 THEN least(m.uneven_ns, greatest(o.uneven_wait_ns, 0)) END
+        AS uneven_gain_ns
 FROM measured AS m
 JOIN others AS o ON o.job = m.job AND o.rank = m.rank
 WINDOW of_job AS (PARTITION BY m.job);
