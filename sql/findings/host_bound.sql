@@ -7,7 +7,7 @@
 -- reads: humane_ns
 CREATE OR REPLACE MACRO find_host_bound(idle_totals) AS TABLE
 WITH
--- The outermost span tells something if it is no entry frame, which is open all the time.
+-- An entry frame is open all the time, so its name does not help.
 named AS (
     SELECT
         * EXCLUDE (outer_name),
