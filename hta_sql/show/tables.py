@@ -137,7 +137,7 @@ def with_sentences(names: list[str], rows: list[tuple[Any, ...]], width: int) ->
     for line, row in zip(table.lines, rows, strict=True):
         indent = " " * 4
         said = textwrap.wrap(
-            str(row[place]), max(width, 40), initial_indent=indent, subsequent_indent=indent
+            row[place] or "", max(width, 40), initial_indent=indent, subsequent_indent=indent
         )
         lines += [line, *said]
     return FittedTable(table.head, lines, table.left_out)

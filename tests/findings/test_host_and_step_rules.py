@@ -213,3 +213,25 @@ def test_without_steps_or_activities_there_is_nothing(rules):
         "warm_up",
     ):
         assert rules.found(rule) == [], rule
+
+
+def test_waits_of_one_operator_do_not_count_for_another(rules):
+    """item waits for 5 ms. nonzero waits for some µs; after it, the host computes for 3 ms."""
+
+    def draw(job):
+        job.launch("k", 5 * MS)
+        job.open("aten::item")
+        job.wait()
+        job.close()
+        job.launch("k", 10_000)
+        job.open("aten::nonzero")
+        job.wait()
+        job.close()
+        job.host("compute", 3 * MS)
+        job.launch("k", MS)
+
+    drawn_steps(Job(), draw).fill(rules)
+    waits = {row["subject"]: row["gain_ns"] for row in rules.found("gpu_sync")}
+    assert 0 < waits["aten::nonzero"] < 15_000
+    [bound] = [row for row in rules.found("host_bound") if "compute" in row["title"]]
+    assert abs(bound["gain_ns"] - 3 * MS) < 20_000

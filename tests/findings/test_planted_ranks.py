@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+
+import orjson
 import pytest
 from findings.planted import TOLERANCE, Planted, assert_found, planted_jobs
+
+import hta_sql
+from hta_sql.demo import write_job
 
 RULES = {
     "exposed_communication": "all_gather",
@@ -70,6 +77,23 @@ def test_faults_of_different_ranks_gain_what_the_job_gains(jobs, pair):
         assert abs(gain - fault.gain_ns) <= max(TOLERANCE * fault.gain_ns, 60_000), (fault, rows)
     largest = max(job.faults, key=lambda fault: fault.gain_ns)
     assert (job.rows[0]["rule"], job.rows[0]["rank"]) == (largest.rule, largest.ranks[0])
+
+
+def test_ranks_that_do_not_communicate_do_not_wait_for_each_other(tmp_path):
+    """The gain of one rank is its own, as for replicas of a service."""
+    write_job(tmp_path / "job", ranks=2, layers=2, bottleneck="host_bound@1", straggler=None)
+    [fault] = json.loads((tmp_path / "job/truth.json").read_text())["faults"]
+    for file in (tmp_path / "job").glob("rank_*.json.gz"):
+        trace = orjson.loads(gzip.decompress(file.read_bytes()))
+        trace["traceEvents"] = [
+            event for event in trace["traceEvents"] if "nccl" not in event["name"].lower()
+        ]
+        file.write_bytes(gzip.compress(orjson.dumps(trace)))
+    hta_sql.ingest(tmp_path / "job", tmp_path / "archive")
+    with hta_sql.open(tmp_path / "archive") as run:
+        rows = run.findings().to_pylist()
+    [row] = [row for row in rows if (row["rule"], row["rank"]) == ("host_bound", 1)]
+    assert row["estimated_gain_ns"] == pytest.approx(fault["gain_ns"], rel=TOLERANCE)
 
 
 @pytest.mark.parametrize("job", ["healthy", "slower_there"])

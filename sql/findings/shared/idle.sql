@@ -20,8 +20,8 @@
 -- with idle_ns, gap_count and longest_ns (the most in one gap). The rules, the first that applies:
 --
 --     data_loading          the thread is inside the next batch of a data loader
---     gpu_sync              the thread waits for the device when the gap begins; in all at
---                           most the duration of all such waits, and not the time that is
+--     gpu_sync              the thread waits for the device when the gap begins; for each
+--                           operator at most the duration of its waits, and not the time that is
 --                           slow_launches or stalled_after_launch
 --     memory_thrash         the innermost span allocates or frees device memory
 --     slow_launches         a launching part of long_wait_ns or more
@@ -98,6 +98,7 @@ span_names AS MATERIALIZED (
         h.rank,
         h.event_id,
         h.dur_ns,
+        h.op_id,
         CASE WHEN step_number(h.name) IS NULL THEN h.name ELSE 'ProfilerStep' END AS name
     FROM host_ops AS h
     SEMI JOIN span_ids AS i ON i.job = h.job AND i.rank = h.rank AND i.event_id = h.event_id
@@ -111,10 +112,22 @@ copies_to_host AS (
       AND copy_kind(a.name) = 'Memcpy DtoH'
 ),
 waits AS MATERIALIZED (
-    SELECT o.job, o.rank, o.device, o.event_id, o.host_event_id AS wait_id, n.dur_ns AS wait_ns
+    SELECT
+        o.job,
+        o.rank,
+        o.device,
+        o.event_id,
+        o.host_event_id AS wait_id,
+        n.dur_ns AS wait_ns,
+        coalesce(op.name, n.name) AS waiting
     FROM opened AS o
     JOIN span_names AS n
         ON n.job = o.job AND n.rank = o.rank AND n.event_id = o.host_event_id
+    LEFT JOIN host_ops AS op
+        ON op.job = n.job
+        AND op.rank = n.rank
+        AND op.event_id = n.op_id
+        AND (only_jobs IS NULL OR list_contains(only_jobs, op.job))
     LEFT JOIN copies_to_host AS c
         ON c.job = o.job AND c.rank = o.rank AND c.launch_id = o.host_event_id
     WHERE waits_for_device(n.name) OR copies_synchronously(n.name) OR c.launch_id IS NOT NULL
@@ -132,6 +145,7 @@ claimed AS (
         host_span.name AS host_name,
         outer_span.name AS outer_name,
         w.wait_id,
+        w.waiting,
         b.last_op_id,
         w.wait_id IS NOT NULL
         AND NOT s.is_loading
@@ -169,12 +183,12 @@ claimed AS (
         AND outer_span.rank = s.rank
         AND outer_span.event_id = s.outer_event_id
 ),
--- Without its waits, the host would be earlier by their durations. Idle time after them is gpu_sync
--- up to the sum of these durations; the rest belongs to the next rule.
+-- Without its waits, the host would be earlier by their durations. Idle time after the waits of an
+-- operator is gpu_sync up to the sum of these durations; the rest belongs to the next rule.
 wait_sums AS (
-    SELECT job, rank, device, sum(wait_ns) AS all_wait_ns
-    FROM (SELECT DISTINCT job, rank, device, wait_id, wait_ns FROM waits)
-    GROUP BY job, rank, device
+    SELECT job, rank, device, waiting, sum(wait_ns) AS all_wait_ns
+    FROM (SELECT DISTINCT job, rank, device, waiting, wait_id, wait_ns FROM waits)
+    GROUP BY job, rank, device, waiting
 ),
 synced AS (
     SELECT
@@ -188,14 +202,17 @@ synced AS (
         SELECT
             *,
             sum(segment_ns) FILTER (is_after_wait) OVER (
-                PARTITION BY job, rank, device
+                PARTITION BY job, rank, device, waiting
                 ORDER BY first_ns, event_id, host_name
                 ROWS UNBOUNDED PRECEDING
             ) AS until_ns
         FROM claimed
     ) AS c
     LEFT JOIN wait_sums AS w
-        ON w.job = c.job AND w.rank = c.rank AND w.device IS NOT DISTINCT FROM c.device
+        ON w.job = c.job
+        AND w.rank = c.rank
+        AND w.device IS NOT DISTINCT FROM c.device
+        AND w.waiting = c.waiting
 ),
 shared_out AS (
     SELECT * REPLACE (synced_ns AS segment_ns, 'gpu_sync' AS rule)

@@ -14,7 +14,8 @@
 -- that rank. So what one rank gains is a gain of the job only as far as each rank without the
 -- finding waits: its wait_ns, less the part in which it transfers itself. This part is at most that
 -- of the rank with the finding, since they transfer together. A rank without a gain (NULL) and a
--- rule that measures the job (is_of_job) stay as they are.
+-- rule that measures the job (is_of_job) stay as they are. So do ranks that do not communicate, as
+-- those of a service: none waits for another.
 --
 -- Returns the columns of findings.
 --
@@ -24,7 +25,10 @@
 CREATE OR REPLACE MACRO ranked_findings(found, scopes, comm_ranks) AS TABLE
 WITH
 ranks AS MATERIALIZED (
-    SELECT s.*, s.wait_ns - coalesce(c.waited_ns, 0) AS moved_ns
+    SELECT
+        s.*,
+        s.wait_ns - coalesce(c.waited_ns, 0) AS moved_ns,
+        c.rank IS NOT NULL AS is_communicating
     FROM query_table(scopes) AS s
     LEFT JOIN query_table(comm_ranks) AS c ON c.job = s.job AND c.rank = s.rank
 ),
@@ -57,7 +61,7 @@ topics AS (
     FROM placed
     GROUP BY job, rule, topic
 ),
--- What each rank without the finding waits at least. No row if all ranks have the finding.
+-- What the other ranks wait at least. No row if all of them have the finding, too.
 others AS (
     SELECT
         p.job,
@@ -68,6 +72,7 @@ others AS (
     FROM placed AS p
     JOIN topics AS t ON t.job = p.job AND t.rule = p.rule AND t.topic = p.topic
     JOIN ranks AS s ON s.job = p.job AND NOT list_contains(t.ranks, s.rank)
+    WHERE s.is_communicating
     GROUP BY p.job, p.rule, p.topic, p.rank
 ),
 bounds AS (
