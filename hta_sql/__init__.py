@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hta_sql.diagnosis.doctor import doctor
     from hta_sql.fleet.materialize import materialize
     from hta_sql.ingestion.ingest import ingest
+    from hta_sql.ingestion.refresh import refresh
     from hta_sql.keeping.compact import compact
     from hta_sql.keeping.drop import drop
     from hta_sql.keeping.move import export_job, import_job
@@ -45,6 +46,7 @@ __all__ = [
     "ingest",
     "materialize",
     "open",
+    "refresh",
     "usage",
 ]
 
@@ -96,6 +98,7 @@ _LATER = {
     "export_job": "hta_sql.keeping.move",
     "import_job": "hta_sql.keeping.move",
     "ingest": "hta_sql.ingestion.ingest",
+    "refresh": "hta_sql.ingestion.refresh",
     "materialize": "hta_sql.fleet.materialize",
     "usage": "hta_sql.keeping.usage",
 }

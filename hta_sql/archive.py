@@ -92,7 +92,7 @@ class Archive(Methods):
             warnings.warn(
                 f"{older} {'trace was' if older == 1 else 'traces were'} ingested by an earlier "
                 "hta_sql: columns that it did not write are NULL, and some queries read that as no "
-                "data; ingest the traces again",
+                "data; derive them with `hta-sql refresh ARCHIVE`",
                 stacklevel=3,
             )
         if "IPython" in sys.modules:

@@ -88,8 +88,9 @@ NEEDS = {
     ),
     "steps": Need(
         _HOST_OPS,
-        "no ProfilerStep annotations, so there are no steps",
-        "call the profiler's step() after each step of the program",
+        "no annotations that mark steps",
+        "call the profiler's step() after each step of the program, or name other annotations with "
+        "`hta-sql refresh ARCHIVE --steps REGEX`",
     ),
     "shapes": Need(
         _HOST_OPS, "no shapes of the inputs of operators", "record with record_shapes=True"

@@ -43,6 +43,12 @@ WATCH_SECONDS = 10.0
 )
 @click.option("--force", is_flag=True, help="Ingest all traces again, even unchanged ones.")
 @click.option(
+    "--steps",
+    metavar="REGEX",
+    help="Names of the annotations that are steps; a group is the step's number. [default: "
+    "ProfilerStep#N, or what a known framework writes]",
+)
+@click.option(
     "--rank",
     "ranks",
     multiple=True,
@@ -71,6 +77,7 @@ def ingest(
     tags: tuple[str, ...],
     workers: int | None,
     force: bool,
+    steps: str | None,
     ranks: tuple[str, ...],
     outcomes: Path | None,
     watch: float | None,
@@ -116,6 +123,7 @@ def ingest(
 
     talk = Talk(is_quiet=bool(watch))
     common = {
+        "steps": steps,
         "engine": engine,
         "address": address,
         "report": talk.say,
@@ -177,7 +185,7 @@ def ingest(
 class Talk:
     """Reports progress on stderr: one line per file, or per job if there are many files."""
 
-    def __init__(self, is_quiet: bool) -> None:
+    def __init__(self, is_quiet: bool = False) -> None:
         self.is_quiet = is_quiet  # no lines on unchanged files
         self._progress = Progress()
         self.began = time.monotonic()
@@ -217,11 +225,14 @@ class Talk:
         self._progress.show(f"[{full:-<30}] {read}{files}")
 
     def summarize(self, summary: "IngestSummary") -> None:
-        kinds = Counter(outcome.kind.replace("_", " ") for outcome in summary.outcomes)
+        kinds = Counter(_IN_WORDS.get(o.kind, o.kind.replace("_", " ")) for o in summary.outcomes)
         said = ", ".join(counted(count, kind) for kind, count in kinds.items())
         took = time.monotonic() - (self.planned_at if self.is_quiet else self.began)
         hands = f" with {summary.hands}" if summary.hands else ""
         self.say(f"{said}: {_statuses(summary.outcomes)}; {took:.1f} s{hands}")
+
+
+_IN_WORDS = {"refresh": "rank"}
 
 
 def _statuses(outcomes: "list[Outcome]") -> str:
@@ -237,6 +248,7 @@ def _outcome(outcome: "Outcome") -> str:
     row = outcome.row
     rows = {
         "trace": lambda: f"{row['event_count']:,} events",
+        "refresh": lambda: f"{row['event_count']:,} events",
         "execution_trace": lambda: f"execution trace, {row['row_count']:,} nodes",
         "memory_timeline": lambda: f"memory timeline, {row['row_count']:,} changes",
     }[outcome.kind]()

@@ -24,6 +24,7 @@ from hta_sql.cli.ingest import ingest
 from hta_sql.cli.keeping import compact, drop, import_, usage
 from hta_sql.cli.materialize import materialize
 from hta_sql.cli.queries import run
+from hta_sql.cli.refresh import refresh
 from hta_sql.cli.report import report
 from hta_sql.cli.sql import shell, sql
 from hta_sql.errors import BadParameter, HtaSqlError, UnknownQuery, from_duckdb, one_line
@@ -63,7 +64,7 @@ _COMMANDS = {
     "Start": (demo, ingest, doctor, report),
     "Ask": (list_, show, run, sql, shell),
     "Find causes": (diff, critical_path, export),
-    "Keep archives": (check, usage, materialize, compact, drop, import_),
+    "Keep archives": (check, usage, materialize, refresh, compact, drop, import_),
     "For programs": (catalog,),
 }
 

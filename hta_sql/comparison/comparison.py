@@ -175,7 +175,7 @@ class Comparison:
         if row is None and asked.name != "step_time":
             return Verdict(asked.text, False, f"neither side has any {asked.name}")
         if row is None:
-            return Verdict(asked.text, None, "there are no steps (ProfilerStep annotations)")
+            return Verdict(asked.text, None, "there are no steps")
         value = row["diff_ratio"] if asked.is_ratio else row["diff_mean_ns"]
         if value is None:  # one job does not have it, or it takes no time in the base
             return Verdict(asked.text, None, f"{asked.name} is not there on both sides")

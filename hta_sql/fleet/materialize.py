@@ -26,8 +26,8 @@ from hta_sql.engines.engine import Engine, Share
 from hta_sql.engines.start import start
 from hta_sql.errors import ArchiveError, HtaSqlError, one_line
 from hta_sql.fleet.result_files import merge_small_files, publish, put_result, remove_unnamed
-from hta_sql.keeping.files import check_jobs
 from hta_sql.places.storage import absolute
+from hta_sql.store.jobs import check_jobs
 from hta_sql.store.staging import clear_abandoned, in_use, staging_of
 from hta_sql.version import __version__
 

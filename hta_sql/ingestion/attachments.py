@@ -14,13 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hta_sql.errors import HtaSqlError, one_line
+from hta_sql.ingestion.described import as_text
 from hta_sql.ingestion.elements import SEPARATORS
 from hta_sql.ingestion.find import TIMELINE_NAME, Candidate, shown
 from hta_sql.ingestion.kinds import NODES, is_element, list_start
 from hta_sql.ingestion.metadata import read_keys
-from hta_sql.ingestion.ranks import TRACE, Claim, rank_in_name
+from hta_sql.ingestion.ranks import REFRESH, TRACE, Claim, rank_in_name
 from hta_sql.ingestion.stream import BYTE_ORDER_MARK
-from hta_sql.ingestion.trace import IngestedTrace, as_text
+from hta_sql.ingestion.tasks import Task
+from hta_sql.ingestion.trace import IngestedTrace
 from hta_sql.ingestion.values import value_at
 from hta_sql.places.client_errors import plain_errors
 from hta_sql.places.storage import Place, at_once, is_remote
@@ -37,17 +39,23 @@ EMPTY_LIST = re.compile(r"\[\s*\]")
 LIST_OF_LISTS = re.compile(r"\[\s*\[")
 
 
-def ingester_of(kind: str, threads: int) -> Callable[..., IngestedTrace]:
-    """The function that ingests files of this kind in a worker; only traces use `threads`."""
+def ingester_of(task: Task, threads: int) -> Callable[..., IngestedTrace]:
+    """The function that does such a task in a worker; only traces use `threads`."""
     from hta_sql.ingestion.execution_trace import ingest_execution_trace
     from hta_sql.ingestion.memory_timeline import ingest_memory_timeline
     from hta_sql.ingestion.trace import ingest_trace
 
+    if task.kind == REFRESH:
+        from hta_sql.ingestion.refreshed import refresh_trace
+
+        return lambda path, staging, progress: refresh_trace(
+            replace(task, staging=staging), progress, threads
+        )
     return {
-        TRACE: partial(ingest_trace, threads=threads),
+        TRACE: partial(ingest_trace, threads=threads, steps=task.steps),
         EXECUTION_TRACE: ingest_execution_trace,
         MEMORY_TIMELINE: ingest_memory_timeline,
-    }[kind]
+    }[task.kind]
 
 
 def attachment_claim(candidate: Candidate, head: bytes) -> Claim | None:

@@ -18,6 +18,7 @@ from hta_sql.ingestion.gpu_activities import FILES, write_gpu_activities
 from hta_sql.ingestion.host_ops import Found, first_ids, write_host_ops
 from hta_sql.ingestion.nesting import NOBODY, last_around
 from hta_sql.ingestion.stacks import Columns, build_stacks
+from hta_sql.ingestion.steps import find_steps, write_steps
 from hta_sql.ingestion.temporary import make_table
 
 
@@ -27,24 +28,28 @@ def enrich(
     folder: Path,
     threads: int = 1,
     has_long_names: bool = False,
+    steps: str | None = None,
 ) -> dict:
-    """Write host_ops and gpu_activities; returns their numbers of rows, and the trace's span.
+    """Write host_ops, gpu_activities and, if needed, step_marks; returns numbers of rows, and the
+    trace's span.
 
-    Temporary files go to `folder`. If events have long names, these are cut.
+    Temporary files go to `folder`. If events have long names, these are cut. `steps` is the user's
+    pattern for the names of steps. Takes tables without a file out of `files`.
     """
     # With long names, one thread needs the memory that several threads would share.
     con.execute(f"SET threads = {1 if has_long_names else threads}")
     events = f"read_parquet({literal(files['events'])}, hive_partitioning = false)"
     con.execute(f"CREATE TEMP VIEW whole_events AS FROM {events}")
     con.execute(f"CREATE OR REPLACE TEMP MACRO has_long_names() AS {has_long_names}")
-    for name in ("trace_events", "threads", "numbered_ops"):
+    FILES.run(con, "trace_events")
+    marks = find_steps(con, steps)
+    for name in ("threads", "numbered_ops"):
         FILES.run(con, name)
     build_forward_threads(con)
     FILES.run(con, "forward_ops")
     if not con.execute("FROM forward_ops LIMIT 1").fetchall():
         FILES.run(con, "forward_ops_by_flows")
     FILES.run(con, "host_spans")
-    build_step_segments(con)
     stacks = build_stacks(con, folder / "stack.arrow", first_ids(files["events"]), threads)
     host_op_count = write_host_ops(
         files["events"],
@@ -66,6 +71,8 @@ def enrich(
             con, files["events"], files["gpu_activities"], folder, threads
         ),
     }
+    if not write_steps(marks, files["step_marks"]):
+        del files["step_marks"]
     [(start_ns, end_ns)] = con.execute(
         "SELECT min(start_ns), max(start_ns + dur_ns) FROM trace_events WHERE ph = 'X'"
     ).fetchall()
@@ -102,24 +109,6 @@ def build_forward_threads(con: duckdb.DuckDBPyConnection) -> None:
                 "fwd_thread_id": pa.array(found, pa.int64()),
                 "thread": pa.array(found.values(), pa.int64()),
             }
-        ),
-    )
-
-
-def build_step_segments(con: duckdb.DuckDBPyConnection) -> None:
-    """Make the table `step_segments`: the trace's time cut where steps begin and end, with the step
-    from there on, if any. If steps overlap, the one that began last counts."""
-    steps = con.sql(FILES.text("steps")).fetchnumpy()
-    starts, ends = steps["start_ns"].tolist(), steps["end_ns"].tolist()
-    instants = sorted({*starts, *ends})
-    found = last_around(starts, ends, instants[:-1], instants[1:])
-    numbers = steps["step"].tolist()
-    steps_from = [None if at == NOBODY else numbers[at] for at in found] + [None] * bool(instants)
-    make_table(
-        con,
-        "step_segments",
-        pa.table(
-            {"start_ns": pa.array(instants, pa.int64()), "step": pa.array(steps_from, pa.int64())}
         ),
     )
 

@@ -10,20 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hta_sql.ingestion.attempts import Parsed
+from hta_sql.ingestion.described import as_text, keys_as_json
 from hta_sql.ingestion.find import shown
 from hta_sql.ingestion.kinds import NODES
 from hta_sql.ingestion.parse import PieceParser
 from hta_sql.ingestion.quarantine import Quarantine
 from hta_sql.ingestion.stream import TraceStream
-from hta_sql.ingestion.trace import (
-    MEMORY_LIMIT,
-    IngestedTrace,
-    as_text,
-    connect,
-    keys_as_json,
-    metadata_of,
-    status_of,
-)
+from hta_sql.ingestion.trace import MEMORY_LIMIT, IngestedTrace, connect, metadata_of, status_of
 from hta_sql.places.storage import Place, stamp
 from hta_sql.version import SCHEMA_VERSION
 

@@ -17,6 +17,7 @@ from hta_sql.ingestion.plan import planned_attachments, planned_traces, with_tol
 from hta_sql.ingestion.pool import hands, run_tasks
 from hta_sql.ingestion.publish import Publisher
 from hta_sql.ingestion.ranks import TRACE, Claim
+from hta_sql.ingestion.steps import check_pattern
 from hta_sql.ingestion.summary import IngestSummary
 from hta_sql.ingestion.tasks import Outcome, Task
 from hta_sql.places.storage import Place, is_remote
@@ -37,6 +38,7 @@ def ingest(
     tags: Mapping[str, str] | None = None,
     workers: int | None = None,
     force: bool = False,
+    steps: str | None = None,
     ranks: Mapping[int, str | Path | Iterable[str | Path]] | None = None,
     engine: str = "local",
     address: str | None = None,
@@ -62,6 +64,10 @@ def ingest(
         workers: Processes, which read one trace each. The default is one per core if memory allows,
             and fewer if the traces are so small that a process takes longer to start.
         force: Reads unchanged files again.
+        steps: A regular expression (RE2). The annotations or operators whose names it matches, or
+            else the Python functions, are the steps of these traces. A group in it is the number of
+            the step, such as "^iteration (\\d+)". The default is ProfilerStep#N, or else the
+            annotations of known frameworks.
         ranks: Maps a rank to the file, or files, that do not give their rank.
         engine: "local", or "ray" for tasks on a Ray cluster.
         address: The cluster's address. The default is $RAY_ADDRESS, or a cluster started here.
@@ -74,6 +80,7 @@ def ingest(
         IngestSummary, with one Outcome per file.
 
     Raises:
+        BadParameter: `steps` is no regular expression.
         IngestError: Nothing can be read; or two traces claim the same rank of the only job, in
             which case nothing is written. If there are several jobs or a list, such traces fail
             instead.
@@ -84,6 +91,7 @@ def ingest(
         >>> done.failed
         0
     """
+    check_pattern(steps)
     working = start(engine, address)
     archive = new_or_old_root(archive)
     inputs = [traces] if isinstance(traces, str | Path) else list(traces)
@@ -96,6 +104,7 @@ def ingest(
             working,
             workers=workers,
             force=force,
+            steps=steps,
             is_strict=len({c.job for c in candidates}) == 1
             and not any(c.is_listed for c in candidates),
             report=report,
@@ -112,6 +121,7 @@ def take(
     *,
     workers: int | None,
     force: bool,
+    steps: str | None = None,
     is_strict: bool,
     report: Callable[[str], None],
     planned: Callable[[Mapping[str, int]], None],
@@ -121,7 +131,7 @@ def take(
     """Bring an archive up to date with these files. With `is_strict`, it is an error if there is
     nothing to read or a rank is claimed twice; otherwise it is the outcome of the files."""
     manifest, attached = Manifest(archive), Manifest(archive, "attachments")
-    known = Known(manifest, attached)
+    known = Known(manifest, attached, steps)
     outcomes: list[Outcome] = []
     skipped: list[tuple[Place, str]] = []
     claims: list[Claim] = []

@@ -38,7 +38,8 @@ class Skipped:
 class Known:
     """The rows of the archive, by file and by rank."""
 
-    def __init__(self, manifest: Manifest, attached: Manifest):
+    def __init__(self, manifest: Manifest, attached: Manifest, steps: str | None = None):
+        self.steps = steps  # as the user gives it now
         traces, attachments = manifest.rows(), attached.rows()
         self.rows = {
             (row.get("kind", TRACE), row["job"], row["rank"]): row
@@ -52,6 +53,11 @@ class Known:
 
     def of(self, candidate: Candidate) -> dict | None:
         return self.by_file.get((candidate.job, shown(candidate.path)))
+
+    def is_outdated(self, row: dict) -> bool:
+        """Whether a trace was read with another pattern for its steps."""
+        is_trace = row.get("kind", TRACE) == TRACE
+        return is_trace and self.steps not in (None, row.get("steps_pattern"))
 
     def rank_of(self, candidate: Candidate) -> int | None:
         row = self.of(candidate)
@@ -76,7 +82,8 @@ def look_at(candidate: Candidate, known: Known, force: bool) -> Claim | Outcome 
         return failure(path, job, candidate.rank, candidate.error)
     row = known.of(candidate)
     try:
-        if row and not force and candidate.rank in (None, row["rank"]):
+        is_wanted = force or row and known.is_outdated(row)
+        if row and not is_wanted and candidate.rank in (None, row["rank"]):
             size, modified_ns = stamp(path)
             if is_same(path, row, size, modified_ns):
                 return unchanged(candidate, row, modified_ns)

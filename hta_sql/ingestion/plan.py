@@ -47,25 +47,22 @@ def planned_traces(
     report: Callable[[str], None],
 ) -> list[Task | Outcome]:
     """What to do with each trace. A trace that cannot have its rank has failed."""
+
+    def planned(claim: Claim, rank: int, error: str | None) -> Task | Outcome:
+        candidate = claim.candidate
+        row = known.rows.get((TRACE, candidate.job, rank))
+        again = force or bool(row and known.is_outdated(row))
+        tags = tags_of(known.of(candidate))
+        item = planned_for(claim, rank, error, row, tags, again, archive, staging)
+        if not isinstance(item, Task):
+            return item
+        return replace(item, steps=known.steps or (row or {}).get("steps_pattern"))
+
     settled = list(
         settle(claims, known=known.rank_of, taken=lambda job: known.ranks.get(job, ()), warn=report)
     )
     with ThreadPoolExecutor(LOOKS) as pool:
-        items = list(
-            pool.map(
-                lambda item: planned_for(
-                    item[0],
-                    item[1],
-                    item[2],
-                    known.rows.get((TRACE, item[0].candidate.job, item[1])),
-                    tags_of(known.of(item[0].candidate)),
-                    force,
-                    archive,
-                    staging,
-                ),
-                settled,
-            )
-        )
+        items = list(pool.map(lambda item: planned(*item), settled))
     clashes = clashing_folders(settled, items, known)
     return [
         without_mixing(item, rank, clashes.get(folder_of(claim)), known)

@@ -172,7 +172,7 @@ def do_task(task: Task, progress: Callable[[int], None], threads: int):
 
     begin = time.perf_counter()
     try:
-        result = ingester_of(task.kind, threads)(task.path, task.staging, progress)
+        result = ingester_of(task, threads)(task.path, task.staging, progress)
         if is_remote(task.archive):
             put_in_place(result, task.archive, task.job, task.rank, task.file_id)
     except Exception as error:  # an error in one trace does not stop the others

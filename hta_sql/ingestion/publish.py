@@ -9,16 +9,18 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 
-from hta_sql.ingestion.ranks import TRACE
+from hta_sql.ingestion.described import describe
+from hta_sql.ingestion.ranks import REFRESH, TRACE
 from hta_sql.ingestion.tasks import Outcome, Task, failure
-from hta_sql.ingestion.trace import IngestedTrace, describe, put_in_place
+from hta_sql.ingestion.trace import IngestedTrace, put_in_place
 from hta_sql.places.storage import Place, is_remote, remove
-from hta_sql.store.layout import FILE_NAMES, TRACE_TABLES, folder_for, partition
+from hta_sql.store.layout import ALONE, FILE_NAMES, TRACE_TABLES, folder_for, partition
 from hta_sql.store.manifest import CHANGES_SHARE, Manifest
 from hta_sql.version import __version__
 
 # In object storage, each change is an object.
 REMOTE_SECONDS = 5.0
+OF_TRACES = (TRACE, REFRESH)
 
 
 class Publisher:
@@ -43,15 +45,20 @@ class Publisher:
         """Make all finished files part of the archive."""
         began = time.monotonic()
         waiting, self._waiting = self._waiting, []
-        for table in ("traces", "attachments"):
-            of_table = [item for item in waiting if (item[0].kind == TRACE) == (table == "traces")]
-            if of_table:
-                self._publish(Manifest(self.archive, table), of_table)
+        self.publish(waiting)
         took = time.monotonic() - began
         wait = CHANGES_SHARE * took
         self._next = time.monotonic() + (
             max(wait, REMOTE_SECONDS) if is_remote(self.archive) else wait
         )
+
+    def publish(self, finished: list[tuple[Task, IngestedTrace, float]]) -> None:
+        """Make these files part of the archive, all traces at once."""
+        for table in ("traces", "attachments"):
+            is_of_traces = table == "traces"
+            of_table = [item for item in finished if (item[0].kind in OF_TRACES) == is_of_traces]
+            if of_table:
+                self._publish(Manifest(self.archive, table), of_table)
 
     def _publish(
         self, manifest: Manifest, finished: list[tuple[Task, IngestedTrace, float]]
@@ -67,12 +74,13 @@ class Publisher:
         paths = {(row["job"], row["path"]) for row in displaced}
         for (task, _, seconds), row in zip(finished, rows, strict=True):
             is_new = manifest.key(row) not in keys and (row["job"], row["path"]) not in paths
+            status = "ingested" if is_new else "replaced"
             self._finished(
                 Outcome(
                     task.path,
                     task.job,
                     task.rank,
-                    "ingested" if is_new else "replaced",
+                    "refreshed" if task.kind == REFRESH else status,
                     seconds,
                     row,
                     kind=task.kind,
@@ -82,6 +90,9 @@ class Publisher:
 
 def row_of(task: Task, result: IngestedTrace) -> dict:
     """A file's row of `traces` or `attachments`."""
+    if task.kind == REFRESH:
+        ids = {"trace_id": task.file_id, "file_id": task.file_id}
+        return result.facts | ids | {"hta_sql_version": __version__}
     row = result.facts | {
         "job": task.job,
         "rank": task.rank,
@@ -126,4 +137,5 @@ def remote_files(archive: Place, row: dict) -> Iterator[Place]:
         yield archive / table / where / f"{row['file_id']}.parquet"
         yield archive / table / folder_for(row["job"]) / "ranks" / f"{row['file_id']}.parquet"
     if "trace_id" in row:
-        yield archive / "quarantine" / where / f"{row['trace_id']}.parquet"
+        for table in ALONE:
+            yield archive / table / where / f"{row['trace_id']}.parquet"

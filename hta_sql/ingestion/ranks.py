@@ -17,6 +17,7 @@ from hta_sql.ingestion.trace_list import NEVER
 IN_NAME = re.compile(r"(?:^|[^a-z])rank[-_.=]?(\d+)", re.IGNORECASE)
 LONGEST_TAIL_BYTES = 32 << 20
 TRACE = "trace"
+REFRESH = "refresh"  # of a trace that the archive has
 
 
 @dataclass(frozen=True)

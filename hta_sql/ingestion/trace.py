@@ -7,7 +7,6 @@ files are written to a staging folder and then moved to their final names. No vi
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -17,18 +16,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 import duckdb
-import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hta_sql.catalogue.root import sql_root
 from hta_sql.database.attach import NO_LOOP_JOINS, without_progress_bar
+from hta_sql.ingestion.described import as_int
 from hta_sql.ingestion.enrich import enrich
 from hta_sql.ingestion.event_parser import EventParser
 from hta_sql.ingestion.find import shown
 from hta_sql.ingestion.long_names import any_long
 from hta_sql.ingestion.metadata import LONGEST_KEYS_BYTES
-from hta_sql.ingestion.problems import paired
 from hta_sql.ingestion.quarantine import Quarantine
 from hta_sql.ingestion.side_by_side import Aside
 from hta_sql.ingestion.stream import TraceStream
@@ -44,11 +42,15 @@ OPERATOR_MEMORY_LIMIT = "200MB"
 # DuckDB's estimates of sizes change with its version, and so does the memory of a join. With this,
 # a join holds its right side as written, which is the narrow one.
 JOINS_AS_WRITTEN = "SET GLOBAL disabled_optimizers = 'join_order,build_side_probe_side'"
-# With any stamp added, a time still fits 64 bits.
-LATEST_BASE_NS = 2**62
-TABLES = ("events", "host_ops", "gpu_activities", "quarantine")
+TABLES = ("events", "host_ops", "gpu_activities", "step_marks", "quarantine")
 # The macros of sql/relations that ingest needs. All of them would take 0.1 s per trace.
-MACROS = ("names/categories", "names/kernel_kind", "names/short_name", "steps/step_number")
+MACROS = (
+    "names/categories",
+    "names/kernel_kind",
+    "names/short_name",
+    "steps/step_number",
+    "steps/step_rules",
+)
 
 
 @dataclass
@@ -87,12 +89,13 @@ def ingest_trace(
     staging: Path,
     progress: Callable[[int], None] = lambda bytes_read: None,
     threads: int = 1,
+    steps: str | None = None,
 ) -> IngestedTrace:
     """Read `path` once and write its tables as `staging/<table>.parquet`.
 
     Parsing and enrichment use this many `threads`; if more than one, reading and writing have one
-    more each. `facts` are the columns of `traces` that come from the file itself. Raises NotATrace
-    or OSError.
+    more each. `steps` is the user's pattern for the names of steps. `facts` are the columns of
+    `traces` that come from the file itself. Raises NotATrace or OSError.
     """
     staging.mkdir(parents=True, exist_ok=True)
     size, modified_ns = stamp(path)
@@ -105,7 +108,7 @@ def ingest_trace(
     quarantine.close()
     if not quarantine.count:
         del files["quarantine"]
-    counts = enrich(con, files, staging, threads, written.has_long_names)
+    counts = enrich(con, files, staging, threads, written.has_long_names, steps)
     con.close()
     facts = counts | {
         "path": shown(path),
@@ -118,6 +121,7 @@ def ingest_trace(
         "time_format": parser.time_format(has_base=written.base_ns is not None),
         "base_ns": written.base_ns or 0,
         "schema_version": SCHEMA_VERSION,
+        "steps_pattern": steps,
     }
     return IngestedTrace(files, facts, metadata_of(stream))
 
@@ -233,63 +237,6 @@ def shifted(table: pa.Table, base_ns: int | None) -> pa.Table:
         return table
     times = pc.add(table["start_ns"], base_ns)
     return table.set_column(table.schema.get_field_index("start_ns"), "start_ns", times)
-
-
-def describe(metadata: dict) -> dict:
-    """The columns of `traces` that come from the file's top-level keys."""
-    distributed = metadata.get("distributedInfo")
-    distributed = distributed if isinstance(distributed, dict) else {}
-    devices = metadata.get("deviceProperties")
-    devices = [d for d in devices if isinstance(d, dict)] if isinstance(devices, list) else []
-    return {
-        "world_size": as_int(distributed.get("world_size"), below=2**31),
-        "backend": as_text(distributed.get("backend")),
-        "host": as_text(metadata.get("host_name") or metadata.get("hostname")),
-        "device_name": as_text(devices[0].get("name")) if devices else None,
-        "device_count": len(devices) or None,
-        "metadata": keys_as_json(metadata),
-    }
-
-
-def as_int(value: object, below: int = LATEST_BASE_NS) -> int | None:
-    """A number of that size at most; it may be quoted, as some writers do."""
-    try:
-        number = None if isinstance(value, bool) else int(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return number if number is not None and -below <= number < below else None
-
-
-def as_text(value: object) -> str | None:
-    """A text without halves of surrogate pairs; other values as JSON."""
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return None if value is None else as_json(value)
-
-
-def as_json(value: object) -> str:
-    """A result of json.loads, as JSON that other programs can read."""
-    try:
-        return orjson.dumps(value).decode()
-    except TypeError:
-        # orjson writes no halves of surrogate pairs, no long numbers and nothing deep; but only
-        # orjson writes NaN as null.
-        plain = json.loads(json.dumps(value), parse_constant=lambda name: None)
-        return paired(json.dumps(plain).encode()).decode()
-
-
-def keys_as_json(keys: dict) -> str:
-    """The same for top-level keys. If one is nested too deeply, each is written separately."""
-    try:
-        return as_json(keys)
-    except RecursionError:
-        parts = []
-        for key, value in keys.items():
-            try:
-                parts.append(f"{as_json(key)}:{as_json(value)}")
-            except RecursionError:
-                parts.append(f'{as_json(key)}:"nested too deeply"')
-        return "{" + ",".join(parts) + "}"
 
 
 def put_in_place(trace: IngestedTrace, archive: Place, job: str, rank: int, file_id: str) -> None:

@@ -14,6 +14,7 @@ from hta_sql.errors import HtaSqlError
 from hta_sql.ingestion.find import Candidate, NothingThere, find_candidates, matches
 from hta_sql.ingestion.ingest import take
 from hta_sql.ingestion.plan import with_told
+from hta_sql.ingestion.steps import check_pattern
 from hta_sql.ingestion.summary import IngestSummary
 from hta_sql.ingestion.trace_list import is_list
 from hta_sql.places.storage import Place, at_once, stamp
@@ -44,6 +45,7 @@ def keep_up(
     still be being written. A file that was ingested, or has failed, is ingested again if it changes
     or is given another job, rank or tags. Only an exception ends it, such as KeyboardInterrupt.
     """
+    check_pattern(options.get("steps"))
     start(engine, address)  # a wrong one is an error at once
     archive = new_or_old_root(archive)
     inputs, given = list(inputs), list(given)

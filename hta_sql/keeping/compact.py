@@ -20,9 +20,10 @@ from hta_sql.database.attach import write_database
 from hta_sql.database.roots import archive_root
 from hta_sql.engines.machine import core_count
 from hta_sql.errors import one_line
-from hta_sql.keeping.files import check_jobs, delete, delete_unnamed
+from hta_sql.keeping.files import delete, delete_unnamed
 from hta_sql.keeping.merge import COUNTS, Incomplete, Merged, merge, target
 from hta_sql.places.storage import is_remote, put
+from hta_sql.store.jobs import check_jobs
 from hta_sql.store.layout import KEYS, file_of, place_of
 from hta_sql.store.manifest import CHANGES_SHARE, Manifest
 from hta_sql.store.staging import clear_abandoned, in_use, staging_of

@@ -18,8 +18,9 @@ from hta_sql.catalogue.root import sql_root
 from hta_sql.database.attach import write_database
 from hta_sql.database.roots import archive_root
 from hta_sql.errors import BadParameter
-from hta_sql.keeping.files import check_jobs, delete, files_of, ids_of
+from hta_sql.keeping.files import delete, files_of, ids_of
 from hta_sql.places.storage import is_remote
+from hta_sql.store.jobs import check_jobs
 from hta_sql.store.layout import FILE_NAMES, KEYS, folder_for
 from hta_sql.store.manifest import Manifest
 

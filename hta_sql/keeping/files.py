@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from hta_sql.errors import ArchiveError
 from hta_sql.places.storage import Place, age_seconds, at_once, is_remote, remove
-from hta_sql.store.layout import FILE_NAMES, KEYS, PATH_TABLES, TRACE_TABLES, file_of, folder_for
+from hta_sql.store.layout import ALONE, FILE_NAMES, PATH_TABLES, TRACE_TABLES, file_of, folder_for
 from hta_sql.store.manifest import Manifest
 from hta_sql.store.moves import say_moved
 
@@ -51,8 +50,8 @@ def files_of(archive: Place, jobs: Iterable[str] | None = None) -> Iterator[File
 class NamedFiles:
     """The data files that rows of an archive's manifests name.
 
-    A trace's id names its file in quarantine. Only file_id names its other files: a killed
-    compaction leaves older files, which have the trace's id as their name, too.
+    A trace's id names its files of the tables that are never merged. Only file_id names its other
+    files: a killed compaction leaves older files, which have the trace's id as their name, too.
     """
 
     def __init__(self, archive: Place):
@@ -61,13 +60,13 @@ class NamedFiles:
             for row in Manifest(archive, table).rows():
                 folder, ids = folder_for(row["job"]), ids_of(table, row)
                 is_trace = table == "traces"
-                of_quarantine = {row["trace_id"]} if is_trace else ids
+                alone = {row["trace_id"]} if is_trace else ids
                 of_tables = {file_of(row)} if is_trace else ids
-                self._ids |= {(folder, True, file_id) for file_id in of_quarantine}
+                self._ids |= {(folder, True, file_id) for file_id in alone}
                 self._ids |= {(folder, False, file_id) for file_id in of_tables}
 
     def __contains__(self, file: File) -> bool:
-        return (file.folder, file.table == "quarantine", file.file_id) in self._ids
+        return (file.folder, file.table in ALONE, file.file_id) in self._ids
 
 
 def ids_of(table: str, row: dict) -> set[str]:
@@ -105,21 +104,6 @@ def delete_unnamed(archive: Place) -> list[File]:
             say_moved(archive)  # rows may have named them until a moment ago
         delete(archive, (file.name for file in abandoned))
     return abandoned
-
-
-def check_jobs(archive: Place, jobs: Iterable[str]) -> list[str]:
-    """The jobs, each once. Raises ArchiveError if the archive has no such job."""
-    there = {row["job"] for table in KEYS for row in Manifest(archive, table).rows()}
-    chosen = list(dict.fromkeys(jobs))
-    for job in chosen:
-        if job not in there:
-            names = ", ".join(repr(name) for name in sorted(there)[:3])
-            more = ", …" if len(there) > 3 else ""
-            raise ArchiveError(
-                f"{archive}: no job {job!r}; "
-                + (f"there are {names}{more}" if names else "it has no jobs")
-            )
-    return chosen
 
 
 def _files_below(archive: Place, folder: str) -> Iterator[File]:

@@ -7,17 +7,16 @@ import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from hta_sql.places.storage import is_remote, put
-from hta_sql.store.layout import folder_for, place_of
+from hta_sql.store.layout import folder_for
 from hta_sql.store.row_groups import ROW_GROUP_ROWS, table_writer
+from hta_sql.store.shared_files import tables_of
 
 if TYPE_CHECKING:
     from hta_sql.places.storage import Place
@@ -90,27 +89,6 @@ def write_ranks(archive: Place, table: str, rows: list[dict], file: Path) -> Cou
         if writer:
             writer.close()
     return counts
-
-
-def tables_of(archive: Place, table: str, rows: list[dict], copy: Path) -> Iterator[pa.Table]:
-    """The rows of these ranks with a column `rank`, up to a row group at a time."""
-    for name, of_file in groupby(rows, key=lambda row: place_of(row, table)):
-        ranks = [row["rank"] for row in of_file]
-        path = archive / name
-        if is_remote(archive):
-            archive.fs.get_file(path.path, str(copy))
-            path = copy
-        with pq.ParquetFile(path) as file:
-            is_shared = "rank" in file.schema_arrow.names
-            for batch in file.iter_batches(ROW_GROUP_ROWS, use_threads=False):
-                found = pa.Table.from_batches([batch])
-                if is_shared:
-                    wanted = pc.is_in(found["rank"], pa.array(ranks, pa.int32()))
-                    yield found.filter(wanted)
-                else:
-                    yield found.append_column(
-                        "rank", pa.repeat(pa.scalar(ranks[0], pa.int32()), len(found))
-                    )
 
 
 def row_groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:

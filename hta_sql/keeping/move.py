@@ -16,8 +16,9 @@ from hta_sql.database.attach import write_database
 from hta_sql.database.roots import archive_root, new_or_old_root
 from hta_sql.errors import ArchiveError, BadParameter, FilesMoved
 from hta_sql.keeping.compact import COUNTS
-from hta_sql.keeping.files import File, check_jobs, delete, files_of, ids_of
+from hta_sql.keeping.files import File, delete, files_of, ids_of
 from hta_sql.places.storage import is_remote, put
+from hta_sql.store.jobs import check_jobs
 from hta_sql.store.layout import FILE_NAMES, KEYS, LONGEST_FOLDER_BYTES, folder_for, place_of
 from hta_sql.store.manifest import Manifest
 from hta_sql.store.staging import clear_abandoned, in_use, staging_of

@@ -21,10 +21,13 @@ TRACE_TABLES = (
     "events",
     "host_ops",
     "gpu_activities",
+    "step_marks",
     "quarantine",
     "execution_nodes",
     "memory_events",
 )
+# Tables of traces whose files keep the trace's id as their name if `compact` merges ranks.
+ALONE = frozenset({"quarantine", "step_marks"})
 PATH_TABLES = ("path_edges", "job_path_edges", "what_if_times")
 # Columns of manifests that name files in folders of ranks.
 FILE_NAMES = {

@@ -17,7 +17,8 @@ spans AS (
     SELECT
         CASE WHEN has_long_names() THEN cut(pid) ELSE pid END AS pid,
         CASE WHEN has_long_names() THEN cut(tid) ELSE tid END AS tid,
-        cat = 'user_annotation' AND prefix(name, 'ProfilerStep#') AS is_step,
+        cat = 'user_annotation' AND prefix(name, 'ProfilerStep#')
+        OR event_id IN (SELECT event_id FROM step_marks WHERE marked_by <> 'PyTorch') AS is_step,
         is_operator(cat) AND contains(name, 'autograd::') AS is_autograd,
         start_ns,
         start_ns + dur_ns AS end_ns

@@ -26,7 +26,11 @@ annotations AS (
     JOIN main ON main.thread = threads.thread
     WHERE e.ph = 'X'
       AND e.cat = 'user_annotation'
-      AND (prefix(e.name, '## backward ##') OR prefix(e.name, 'ProfilerStep#'))
+      AND (
+          prefix(e.name, '## backward ##')
+          OR prefix(e.name, 'ProfilerStep#')
+          OR e.event_id IN (SELECT event_id FROM step_marks WHERE marked_by <> 'PyTorch')
+      )
 )
 SELECT event_id, start_ns, end_ns
 FROM annotations

@@ -36,7 +36,7 @@ def test_what_a_file_reads_is_shown(reads, path):
 
 def test_some_that_are_known(reads):
     by_name = {path.stem: set(read) for path, read in reads.items()}
-    assert by_name["steps"] == {"host_ops", "step_number"}
+    assert by_name["steps"] == {"host_ops", "step_marks", "step_number"}
     assert by_name["covered_times"] == set()
     assert {"job_of_file", "rank_of_file", "traces"} <= by_name["host_ops"]
     assert by_name["profiler_steps.v1"] == {

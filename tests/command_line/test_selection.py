@@ -46,8 +46,9 @@ def test_why_there_are_no_rows(tiny_archive, words):
     result = run("run", "profiler_steps", tiny_archive, *words)
     assert result.exit_code == 0
     assert result.stderr.splitlines()[-1] == (
-        "profiler_steps has no rows: the traces have no ProfilerStep annotations, so there are no "
-        "steps; call the profiler's step() after each step of the program"
+        "profiler_steps has no rows: the traces have no annotations that mark steps; call the "
+        "profiler's step() after each step of the program, or name other annotations with "
+        "`hta-sql refresh ARCHIVE --steps REGEX`"
     )
     assert result.stderr.startswith("no rows\n") == (not words)
 
@@ -83,9 +84,10 @@ def test_list_for_an_archive(tmp_path, tiny_archive, monkeypatch):
         "No answer in this archive:\n"
         "\n"
         "host\n"
-        "  named       the traces have no ProfilerStep annotations, so there are no steps; call the"
-        " profiler's step() after each\n"
-        "              step of the program\n"
+        "  named       the traces have no annotations that mark steps; call the profiler's step() "
+        "after each step of the "
+        "program,\n"
+        "              or name other annotations with `hta-sql refresh ARCHIVE --steps REGEX`\n"
         "              the traces have no [memory] events; record with profile_memory=True\n"
         "\n"
         "To see what a query does: hta-sql run QUERY --help\n"

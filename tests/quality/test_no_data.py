@@ -39,8 +39,11 @@ def reasons(run, query, **parameters):
 
 
 BARE = {"only_jobs": ["bare"]}
-NO_STEPS = "has no ProfilerStep annotations, so there are no steps"
-CALL_STEP = "call the profiler's step() after each step of the program"
+NO_STEPS = "has no annotations that mark steps"
+CALL_STEP = (
+    "call the profiler's step() after each step of the program, or name other annotations with "
+    "`hta-sql refresh ARCHIVE --steps REGEX`"
+)
 NO_MODULES = (
     "has no calls of nn.Modules in Python; choose job 'made', or record with with_stack=True"
 )

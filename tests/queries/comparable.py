@@ -19,7 +19,7 @@ NO_STEPS = "without steps, counts and times depend on how long was recorded"
 FEW_STEPS = "less than three steps hardly tell how much a step varies"
 
 
-ONE_WITH_STEPS = "only one of them has steps (ProfilerStep annotations)"
+ONE_WITH_STEPS = "only one of them has steps"
 
 
 ONE_WITH_SHAPES = "only one of them has the shapes of inputs (record_shapes)"

@@ -32,7 +32,7 @@
 -- Limits are in finding_thresholds.
 --
 -- reads: copies_synchronously, copy_kind, device_idle, gpu_activities, host_ops, idle_segments,
---   limit_of, step_number, waits_for_device
+--   limit_of, step_label, waits_for_device
 CREATE OR REPLACE MACRO shared_idle(only_jobs, steady, lost_launches) AS TABLE
 WITH
 parts AS MATERIALIZED (
@@ -99,7 +99,7 @@ span_names AS MATERIALIZED (
         h.event_id,
         h.dur_ns,
         h.op_id,
-        CASE WHEN step_number(h.name) IS NULL THEN h.name ELSE 'ProfilerStep' END AS name
+        step_label(h.name) AS name
     FROM host_ops AS h
     SEMI JOIN span_ids AS i ON i.job = h.job AND i.rank = h.rank AND i.event_id = h.event_id
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))

@@ -26,7 +26,7 @@
 --     name, name_ns        the kernel, or the innermost span on the host, that takes most of it,
 --                          and by how much more per slow step. NULL: none takes half of it
 --
--- reads: gpu_activities, host_ops, limit_of, step_number, step_spans
+-- reads: gpu_activities, host_ops, limit_of, step_marks, step_number, step_spans
 CREATE OR REPLACE MACRO shared_slow_steps(only_jobs) AS TABLE
 WITH
 device_ends AS (
@@ -117,6 +117,8 @@ times AS MATERIALIZED (
     SELECT k.job, k.rank, k.kind, 'host', h.name, max(h.depth), sum(h.dur_ns)
     FROM host_ops AS h
     JOIN marked AS k ON k.job = h.job AND k.rank = h.rank AND k.step = h.step
+    ANTI JOIN step_marks AS m
+        ON m.job = h.job AND m.rank = h.rank AND m.event_id = h.event_id
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
       AND h.dur_ns >= limit_of('step_variance', 'least_span_ns')
       AND step_number(h.name) IS NULL

@@ -70,7 +70,7 @@
 -- check: (change = 'unchanged') = (diff_count = 0)
 -- check: diff_frac BETWEEN 0 AND 1
 -- reads: compared_jobs, compared_totals, gpu_activities, host_ops, is_compared, is_of_side,
---   may_be_compared, step_number, totals_of_sides
+--   may_be_compared, step_label, totals_of_sides
 CREATE OR REPLACE MACRO annotation_diff_v1(
     base_job VARCHAR := NULL,  -- job of the base [default: the first by name]
     test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
@@ -97,7 +97,7 @@ annotations AS MATERIALIZED (
         a.job,
         a.rank,
         a.event_id,
-        CASE WHEN step_number(a.name) IS NOT NULL THEN 'ProfilerStep' ELSE a.name END AS name,
+        step_label(a.name) AS name,
         a.dur_ns,
         coalesce(a.annotation_id, w.caller_id) AS outer_id,
         a.step IS NOT NULL AS is_in_step,

@@ -98,7 +98,7 @@ verdicts AS (
                 END,
                 'said': CASE
                     WHEN (base.step_count > 0) <> (test.step_count > 0)
-                    THEN 'only one of them has steps (ProfilerStep annotations)'
+                    THEN 'only one of them has steps'
                     WHEN base.step_count = 0
                     THEN 'without steps, counts and times depend on how long was recorded'
                     ELSE 'less than three steps hardly tell how much a step varies'

@@ -39,7 +39,7 @@
 -- check: idle_frac > 0 AND idle_frac <= 1
 -- check: cause IN ('host_wait', 'launching', 'queued', 'kernel_wait', 'unknown')
 -- check: cause <> 'unknown' OR name IS NULL
--- reads: device_idle, host_ops, idle_segments, step_number
+-- reads: device_idle, host_ops, idle_segments, step_label
 CREATE OR REPLACE MACRO idle_reasons_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
@@ -56,7 +56,7 @@ host_names AS NOT MATERIALIZED (
         h.job,
         h.rank,
         h.event_id,
-        CASE WHEN step_number(h.name) IS NULL THEN h.name ELSE 'ProfilerStep' END AS name
+        step_label(h.name) AS name
     FROM host_ops AS h
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, h.rank))

@@ -28,7 +28,7 @@
 --
 -- `role` is one of:
 --
---   * main: a thread with ProfilerStep annotations. If no thread of the rank has such annotations,
+--   * main: a thread with marks of steps. If no thread of the rank has marks of steps,
 --     main is the thread with the same id as its process.
 --   * autograd: any other thread that runs operators of PyTorch's autograd. These operators have
 --     `autograd::` in their names.
@@ -74,7 +74,7 @@
 -- check: op_count + annotation_count + python_count + runtime_count > 0
 -- check: launch_count BETWEEN 0 AND kernel_count
 -- check: kernel_busy_ns BETWEEN 0 AND kernel_ns
--- reads: covered_times, events, gpu_activities, host_ops, is_operator, step_number
+-- reads: covered_times, events, gpu_activities, host_ops, is_operator, step_marks, step_number
 CREATE OR REPLACE MACRO thread_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
@@ -107,7 +107,7 @@ spans AS MATERIALIZED (
         END AS kind,
         kind IN ('operator', 'annotation') AND prefix(o.name, 'enumerate(DataLoader)#')
             AS is_loader,
-        kind <> 'python' AND step_number(o.name) IS NOT NULL AS is_step,
+        kind <> 'python' AND step_number(o.name) IS NOT NULL OR m.event_id IS NOT NULL AS is_step,
         kind = 'operator' AND contains(o.name, 'autograd::') AS is_autograd,
         only_steps IS NULL OR list_contains(only_steps, o.step) AS is_picked,
         o.start_ns,
@@ -119,6 +119,8 @@ spans AS MATERIALIZED (
         AND threads.rank = o.rank
         AND threads.pid IS NOT DISTINCT FROM o.pid
         AND threads.tid IS NOT DISTINCT FROM o.tid
+    LEFT JOIN step_marks AS m
+        ON m.job = o.job AND m.rank = o.rank AND m.event_id = o.event_id
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
 ),

@@ -18,7 +18,7 @@
 --
 -- `jobs`, `ranks`: jobs and ranks to read (NULL: all).
 --
--- reads: gpu_activities, host_ops, step_number
+-- reads: gpu_activities, host_ops, step_marks, step_number
 CREATE OR REPLACE MACRO framing_spans(jobs, ranks) AS TABLE
 WITH RECURSIVE
 gpu_spans AS (
@@ -28,7 +28,7 @@ gpu_spans AS (
       AND (ranks IS NULL OR list_contains(ranks, a.rank))
     GROUP BY a.job, a.rank
 ),
--- The annotations of steps, as in `steps`, with their callers.
+-- The marks of steps, as in `steps`, with their callers.
 marks AS MATERIALIZED (
     SELECT h.job, h.rank, h.event_id, h.parent_id, h.pid, h.tid, h.start_ns, h.end_ns
     FROM host_ops AS h
@@ -37,6 +37,12 @@ marks AS MATERIALIZED (
       AND prefix(h.name, 'ProfilerStep')
       AND step_number(h.name) IS NOT NULL
       AND h.cat <> 'python_function'
+    UNION ALL
+    SELECT m.job, m.rank, m.event_id, h.parent_id, m.pid, m.tid, m.start_ns, m.end_ns
+    FROM step_marks AS m
+    JOIN host_ops AS h ON h.job = m.job AND h.rank = m.rank AND h.event_id = m.event_id
+    WHERE (jobs IS NULL OR list_contains(jobs, h.job))
+      AND (ranks IS NULL OR list_contains(ranks, h.rank))
 ),
 shortest AS (
     SELECT job, rank, min(end_ns - start_ns) AS step_ns

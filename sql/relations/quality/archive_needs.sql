@@ -7,7 +7,7 @@
 -- `jobs`, `ranks`: lists of values to select (NULL: all)
 --
 -- reads: attachments, collective_operation, critical_paths, events, gpu_activities, host_ops,
---   is_operator, is_point_to_point, step_number, stored_results, traces
+--   is_operator, is_point_to_point, step_marks, step_number, stored_results, traces
 
 -- Needs that GPU activities meet.
 CREATE OR REPLACE MACRO needs_of_activities(jobs, ranks) AS TABLE
@@ -74,7 +74,12 @@ FROM (
     ON host_ops, operators, host_annotations, steps, shapes, nn_modules
     INTO NAME need VALUE is_met
 )
-WHERE is_met;
+WHERE is_met
+UNION
+SELECT m.job, m.rank, 'steps' AS need
+FROM step_marks AS m
+WHERE (jobs IS NULL OR list_contains(jobs, m.job))
+  AND (ranks IS NULL OR list_contains(ranks, m.rank));
 
 -- Needs that only the table events meets.
 CREATE OR REPLACE MACRO needs_of_events(jobs, ranks) AS TABLE

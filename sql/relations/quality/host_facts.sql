@@ -17,7 +17,7 @@
 --                         ran functions of a backward pass
 --     steps               list of the steps, in order of their start
 --
--- reads: host_ops, is_launch_call, is_operator, is_runtime_call, step_number, traces
+-- reads: host_ops, is_launch_call, is_operator, is_runtime_call, step_marks, step_number, traces
 CREATE OR REPLACE MACRO host_facts(jobs, ranks) AS TABLE
 WITH
 traced AS (
@@ -46,7 +46,7 @@ found AS (
         list(step_number(h.name) ORDER BY h.start_ns, h.event_id) FILTER (
             prefix(h.name, 'ProfilerStep') AND step_number(h.name) IS NOT NULL
             AND h.cat <> 'python_function'
-        ) AS steps
+        ) AS profiler_steps
     FROM (
         SELECT *, is_runtime_call(cat) AND regexp_matches(name, '^(cuda|cu|hip)') AS is_gpu_call
         FROM host_ops
@@ -54,6 +54,11 @@ found AS (
     WHERE (jobs IS NULL OR list_contains(jobs, h.job))
       AND (ranks IS NULL OR list_contains(ranks, h.rank))
     GROUP BY h.job, h.rank
+),
+other_steps AS (
+    SELECT m.job, m.rank, list(m.step ORDER BY m.start_ns, m.event_id) AS steps
+    FROM step_marks AS m
+    GROUP BY m.job, m.rank
 )
 SELECT
     traced.job,
@@ -70,6 +75,7 @@ SELECT
     coalesce(found.has_stacks, false) AS has_stacks,
     coalesce(found.has_sequence_numbers, false) AS has_sequence_numbers,
     coalesce(found.has_backward, false) AS has_backward,
-    coalesce(found.steps, []) AS steps
+    coalesce(other_steps.steps, found.profiler_steps, []) AS steps
 FROM traced
-LEFT JOIN found ON found.job = traced.job AND found.rank = traced.rank;
+LEFT JOIN found ON found.job = traced.job AND found.rank = traced.rank
+LEFT JOIN other_steps ON other_steps.job = traced.job AND other_steps.rank = traced.rank;

@@ -85,8 +85,9 @@ SELECT
     'info' AS severity,
     NULL AS count,
     NULL AS share_frac,
-    'The trace has no steps (ProfilerStep annotations), so there are no times per step. Call the '
-        || 'profiler''s step() after each step of the program.' AS text,
+    'The trace has no annotations that mark steps, so there are no times per step. Call the '
+        || 'profiler''s step() after each step of the program, or name other annotations with '
+        || 'hta-sql refresh ARCHIVE --steps REGEX.' AS text,
     [
         'findings', 'profiler_steps', 'rank_imbalance', 'regressions', 'step_breakdown',
         'step_diff', 'step_mfu'

@@ -6,3 +6,16 @@ CASE
     WHEN prefix(name, 'ProfilerStep')
     THEN TRY_CAST(regexp_extract(name, '^ProfilerStep\s*#\s*(\d+)\D*$', 1) AS BIGINT)
 END;
+
+-- The name of a step's annotation without what differs from step to step: `ProfilerStep`,
+-- `execute` (vLLM) or `step[DECODE]` (SGLang). Other names stay as they are.
+CREATE OR REPLACE MACRO step_label(name) AS
+CASE
+    WHEN prefix(name, 'ProfilerStep') AND step_number(name) IS NOT NULL
+    THEN 'ProfilerStep'
+    WHEN prefix(name, 'execute_')
+    THEN regexp_replace(name, '^execute_(\d+_)?(new|context|generation)_\d.*$', 'execute')
+    WHEN prefix(name, 'step[')
+    THEN regexp_replace(name, '^step\[([A-Z_]+)[ \]].*$', 'step[\1]')
+    ELSE name
+END;

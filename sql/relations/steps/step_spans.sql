@@ -1,4 +1,4 @@
--- One row per step of a rank: job, rank, step, start_ns and step_ns.
+-- One row per step of a rank: job, rank, step, start_ns, step_ns, step_name and marked_by.
 --
 -- If several threads or processes mark the same step, the step has one row, from the first start to
 -- the last end.
@@ -8,7 +8,13 @@
 -- reads: steps
 CREATE OR REPLACE MACRO step_spans(jobs, ranks, steps) AS TABLE
 SELECT
-    s.job, s.rank, s.step, min(s.start_ns) AS start_ns, max(s.end_ns) - min(s.start_ns) AS step_ns
+    s.job,
+    s.rank,
+    s.step,
+    min(s.start_ns) AS start_ns,
+    max(s.end_ns) - min(s.start_ns) AS step_ns,
+    min_by(s.step_name, (s.start_ns, s.event_id)) AS step_name,
+    min(s.marked_by) AS marked_by
 FROM steps AS s
 WHERE (jobs IS NULL OR list_contains(jobs, s.job))
   AND (ranks IS NULL OR list_contains(ranks, s.rank))

@@ -1,12 +1,16 @@
--- One row per step of the trace, in the order in which the steps begin.
+-- One row per annotation ProfilerStep#N.
 SELECT
-    step_number(name) AS step,
+    step_number(name) AS number,
+    name AS step_name,
+    'PyTorch' AS marked_by,
+    event_id,
+    pid,
+    tid,
     start_ns,
-    start_ns + dur_ns AS end_ns
+    dur_ns
 FROM whole_events
 WHERE ph = 'X'
   AND prefix(name, 'ProfilerStep')
   AND step_number(name) IS NOT NULL
   AND is_host_op(cat)
   AND cat <> 'python_function'
-ORDER BY start_ns, event_id

@@ -1,0 +1,102 @@
+"""Finds the steps of a trace.
+
+The first of these that the trace has marks its steps: what matches the user's pattern; the
+annotations ProfilerStep#N; the annotations of a framework (sql/relations/steps/step_rules.sql); an
+annotation that repeats; the launches of graphs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hta_sql.database.sql_files import SqlFiles
+from hta_sql.errors import BadParameter, one_line
+from hta_sql.ingestion.nesting import NOBODY, last_around
+from hta_sql.ingestion.temporary import make_table
+from hta_sql.store.row_groups import table_writer
+
+FILES = SqlFiles("ingest")
+PROFILER_STEPS = "steps/profiler_steps"
+CHOSEN = "steps/chosen"
+OTHERS = ("steps/of_frameworks", "steps/repeated", "steps/graph_launches")
+IN_ORDER = [("start_ns", "ascending"), ("event_id", "ascending")]
+OUTER_FIRST = [("start_ns", "ascending"), ("end_ns", "descending"), ("event_id", "ascending")]
+
+
+def check_pattern(pattern: str | None) -> None:
+    """Raise BadParameter if it is no regular expression."""
+    if pattern is None:
+        return
+    try:
+        duckdb.execute("SELECT regexp_matches('', ?)", [pattern])
+    except duckdb.Error as error:
+        raise BadParameter(f"steps is {pattern!r}: {one_line(error)}") from error
+
+
+def find_steps(con: duckdb.DuckDBPyConnection, pattern: str | None) -> pa.Table:
+    """Make the tables `step_marks` and `step_segments`; returns the marks, in order.
+
+    `step_segments` is the trace's time cut where steps begin and end, with the step from there on,
+    if any. If steps overlap, the one that began last counts.
+    """
+    marks = numbered(first_marks(con, pattern))
+    make_table(con, "step_marks", marks)
+    starts, ends = marks["start_ns"].to_pylist(), marks["end_ns"].to_pylist()
+    instants = sorted({*starts, *ends})
+    found = last_around(starts, ends, instants[:-1], instants[1:])
+    numbers = marks["step"].to_pylist()
+    steps_from = [None if at == NOBODY else numbers[at] for at in found] + [None] * bool(instants)
+    make_table(
+        con,
+        "step_segments",
+        pa.table(
+            {"start_ns": pa.array(instants, pa.int64()), "step": pa.array(steps_from, pa.int64())}
+        ),
+    )
+    return marks
+
+
+def first_marks(con: duckdb.DuckDBPyConnection, pattern: str | None) -> pa.Table:
+    if pattern is not None:
+        con.execute("SET VARIABLE steps_pattern = ?", [pattern])
+        marks = con.sql(FILES.text(CHOSEN)).to_arrow_table()
+        if len(marks):
+            return marks
+    marks = con.sql(FILES.text(PROFILER_STEPS)).to_arrow_table()
+    for name in OTHERS:
+        if len(marks):
+            break
+        marks = con.sql(FILES.text(name)).to_arrow_table()
+    return marks
+
+
+def numbered(marks: pa.Table) -> pa.Table:
+    """The marks in order, each with its step: the number in its name if all names have one, else
+    its place in the order. Without numbers, a mark inside another one is a part of it, not a
+    step."""
+    ends = pc.add(marks["start_ns"], marks["dur_ns"])
+    marks = marks.append_column("end_ns", ends).sort_by(IN_ORDER)
+    numbers = marks["number"]
+    if numbers.null_count:
+        marks = marks.sort_by(OUTER_FIRST)
+        ends = marks["end_ns"].to_numpy()
+        reached = np.maximum.accumulate(np.append(np.iinfo(np.int64).min, ends))[:-1]
+        marks = marks.filter(pa.array(ends > reached))
+        numbers = pa.array(range(len(marks)), pa.int64())
+    return marks.drop_columns(["number"]).add_column(0, "step", numbers)
+
+
+def write_steps(marks: pa.Table, target: Path) -> bool:
+    """Write the table step_marks, unless the steps are ProfilerStep annotations, which host_ops
+    has. Returns whether there is a file."""
+    if not len(marks) or marks["marked_by"][0].as_py() == "PyTorch":
+        return False
+    rows = marks.drop_columns(["end_ns"])
+    with table_writer(target, rows.schema) as writer:
+        writer.write_table(rows)
+    return True

@@ -1,0 +1,28 @@
+"""The jobs of an archive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from hta_sql.errors import ArchiveError
+from hta_sql.store.layout import KEYS
+from hta_sql.store.manifest import Manifest
+
+if TYPE_CHECKING:
+    from hta_sql.places.storage import Place
+
+
+def check_jobs(archive: Place, jobs: Iterable[str]) -> list[str]:
+    """The jobs, each once. Raises ArchiveError if the archive has no such job."""
+    there = {row["job"] for table in KEYS for row in Manifest(archive, table).rows()}
+    chosen = list(dict.fromkeys(jobs))
+    for job in chosen:
+        if job not in there:
+            names = ", ".join(repr(name) for name in sorted(there)[:3])
+            more = ", …" if len(there) > 3 else ""
+            raise ArchiveError(
+                f"{archive}: no job {job!r}; "
+                + (f"there are {names}{more}" if names else "it has no jobs")
+            )
+    return chosen
