@@ -49,6 +49,14 @@ WATCH_SECONDS = 10.0
     "ProfilerStep#N, or what a known framework writes]",
 )
 @click.option(
+    "--graph-capture",
+    "graph_captures",
+    multiple=True,
+    metavar="FILE",
+    help="Capture trace of the graphs that the traces replay; repeatable. Those in a folder "
+    "capture_traces/ beside a trace are found.",
+)
+@click.option(
     "--rank",
     "ranks",
     multiple=True,
@@ -78,6 +86,7 @@ def ingest(
     workers: int | None,
     force: bool,
     steps: str | None,
+    graph_captures: tuple[str, ...],
     ranks: tuple[str, ...],
     outcomes: Path | None,
     watch: float | None,
@@ -139,6 +148,7 @@ def ingest(
             tags=tag_values,
             workers=workers,
             force=force,
+            graph_captures=graph_captures,
             ranks=rank_files,
             **common,
         )

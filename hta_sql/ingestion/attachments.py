@@ -52,7 +52,7 @@ def ingester_of(task: Task, threads: int) -> Callable[..., IngestedTrace]:
             replace(task, staging=staging), progress, threads
         )
     return {
-        TRACE: partial(ingest_trace, threads=threads, steps=task.steps),
+        TRACE: partial(ingest_trace, threads=threads, steps=task.steps, captures=task.captures),
         EXECUTION_TRACE: ingest_execution_trace,
         MEMORY_TIMELINE: ingest_memory_timeline,
     }[task.kind]

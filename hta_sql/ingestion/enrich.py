@@ -6,6 +6,7 @@ since spans may cross each other in any way, and adds that to the events (host_o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import chain, groupby
 from pathlib import Path
 
@@ -14,12 +15,16 @@ import numpy as np
 import pyarrow as pa
 
 from hta_sql.database.layers import literal
+from hta_sql.ingestion.captures import Captures, write_captured_ops
 from hta_sql.ingestion.gpu_activities import FILES, write_gpu_activities
 from hta_sql.ingestion.host_ops import Found, first_ids, write_host_ops
 from hta_sql.ingestion.nesting import NOBODY, last_around
+from hta_sql.ingestion.replays import attribute_replays
 from hta_sql.ingestion.stacks import Columns, build_stacks
 from hta_sql.ingestion.steps import find_steps, write_steps
 from hta_sql.ingestion.temporary import make_table
+
+GRAPH_LAUNCHES = "SELECT 1 FROM launches WHERE contains(launch_name, 'GraphLaunch') LIMIT 1"
 
 
 def enrich(
@@ -29,12 +34,15 @@ def enrich(
     threads: int = 1,
     has_long_names: bool = False,
     steps: str | None = None,
+    read_captures: Callable[[], Captures] = list,
 ) -> dict:
     """Write host_ops, gpu_activities and, if needed, step_marks; returns numbers of rows, and the
     trace's span.
 
     Temporary files go to `folder`. If events have long names, these are cut. `steps` is the user's
-    pattern for the names of steps. Takes tables without a file out of `files`.
+    pattern for the names of steps. If the trace launches graphs, `read_captures` is called for the
+    files of its capture traces, unless there is a file of captured_ops already. Takes tables
+    without a file out of `files`.
     """
     # With long names, one thread needs the memory that several threads would share.
     con.execute(f"SET threads = {1 if has_long_names else threads}")
@@ -64,6 +72,7 @@ def enrich(
     host_ops = f"read_parquet({literal(files['host_ops'])}, hive_partitioning = false)"
     con.execute(f"CREATE TEMP VIEW host_ops AS FROM {host_ops}")
     FILES.run(con, "launches")
+    find_graphs(con, files, read_captures)
     FILES.run(con, "long_names")
     counts = {
         "host_op_count": host_op_count,
@@ -77,6 +86,21 @@ def enrich(
         "SELECT min(start_ns), max(start_ns + dur_ns) FROM trace_events WHERE ph = 'X'"
     ).fetchall()
     return counts | {"start_ns": start_ns, "end_ns": end_ns}
+
+
+def find_graphs(
+    con: duckdb.DuckDBPyConnection, files: dict[str, Path], read_captures: Callable[[], Captures]
+) -> None:
+    """Write captured_ops and graph_replays if the trace launches graphs that were captured in it or
+    in a capture trace, and make the table `replayed`."""
+    captured = files["captured_ops"]
+    is_found = captured.exists()
+    if not is_found and con.execute(GRAPH_LAUNCHES).fetchall():
+        is_found = write_captured_ops(con, files, read_captures(), captured)
+    if not attribute_replays(con, captured if is_found else None, files["graph_replays"]):
+        del files["graph_replays"]
+    if not is_found:
+        del files["captured_ops"]
 
 
 def build_forward_threads(con: duckdb.DuckDBPyConnection) -> None:

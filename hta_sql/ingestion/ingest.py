@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from hta_sql.database.attach import write_database
@@ -11,6 +11,7 @@ from hta_sql.database.roots import new_or_old_root
 from hta_sql.engines.engine import Engine
 from hta_sql.engines.start import start
 from hta_sql.errors import IngestError
+from hta_sql.ingestion.capture_files import CaptureFiles, apart, lonely, named_files, trace_claims
 from hta_sql.ingestion.find import Candidate, NothingThere, find_candidates, shown
 from hta_sql.ingestion.look import Known, Skipped, look_at_all
 from hta_sql.ingestion.plan import planned_attachments, planned_traces, with_told
@@ -39,6 +40,7 @@ def ingest(
     workers: int | None = None,
     force: bool = False,
     steps: str | None = None,
+    graph_captures: Iterable[str | Path] = (),
     ranks: Mapping[int, str | Path | Iterable[str | Path]] | None = None,
     engine: str = "local",
     address: str | None = None,
@@ -68,6 +70,8 @@ def ingest(
             else the Python functions, are the steps of these traces. A group in it is the number of
             the step, such as "^iteration (\\d+)". The default is ProfilerStep#N, or else the
             annotations of known frameworks.
+        graph_captures: Capture traces of the CUDA or HIP graphs that the traces replay: files,
+            folders or patterns. Those in a folder `capture_traces` beside a trace are found.
         ranks: Maps a rank to the file, or files, that do not give their rank.
         engine: "local", or "ray" for tasks on a Ray cluster.
         address: The cluster's address. The default is $RAY_ADDRESS, or a cluster started here.
@@ -105,6 +109,7 @@ def ingest(
             workers=workers,
             force=force,
             steps=steps,
+            graph_captures=list(named_files(graph_captures)),
             is_strict=len({c.job for c in candidates}) == 1
             and not any(c.is_listed for c in candidates),
             report=report,
@@ -122,6 +127,7 @@ def take(
     workers: int | None,
     force: bool,
     steps: str | None = None,
+    graph_captures: Sequence[Candidate] = (),
     is_strict: bool,
     report: Callable[[str], None],
     planned: Callable[[Mapping[str, int]], None],
@@ -136,6 +142,13 @@ def take(
     skipped: list[tuple[Place, str]] = []
     claims: list[Claim] = []
     as_before: list[Outcome] = []
+    of_captures = {candidate.path.resolve() for candidate in graph_captures}
+    candidates = [c for c in candidates if c.path.resolve() not in of_captures]
+    candidates, captures = apart(candidates, known.ranks, lambda c: known.of(c) is not None)
+    known.captures = CaptureFiles(
+        trace_claims(look_at_all(captures, known, True), report),
+        trace_claims(look_at_all(graph_captures, known, True), report),
+    )
     for found in look_at_all(candidates, known, force):
         if isinstance(found, Claim):
             claims.append(found)
@@ -195,6 +208,11 @@ def take(
             write_database(archive)
     jobs = {outcome.job for outcome in outcomes if outcome.row}
     report_lonely(manifest.rows(), attached.rows(), jobs, report)
+    ranks: dict[str, set[int]] = defaultdict(set)
+    for row in manifest.rows():
+        ranks[row["job"]].add(row["rank"])
+    for line in lonely(known.captures, ranks):
+        report(line)
     order = {candidate.path: at for at, candidate in enumerate(candidates)}
     outcomes.sort(key=lambda outcome: order[outcome.path])
     return IngestSummary(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 
 from hta_sql.errors import HtaSqlError, one_line
 from hta_sql.ingestion.attachments import attachment_claim
+from hta_sql.ingestion.capture_files import CaptureFiles
 from hta_sql.ingestion.find import TRACE_NAME, Candidate, shown
 from hta_sql.ingestion.ranks import TRACE, Claim, claim_of
 from hta_sql.ingestion.stream import ByteStream, NotATrace, TraceStream
@@ -40,6 +41,7 @@ class Known:
 
     def __init__(self, manifest: Manifest, attached: Manifest, steps: str | None = None):
         self.steps = steps  # as the user gives it now
+        self.captures = CaptureFiles()
         traces, attachments = manifest.rows(), attached.rows()
         self.rows = {
             (row.get("kind", TRACE), row["job"], row["rank"]): row
@@ -55,9 +57,13 @@ class Known:
         return self.by_file.get((candidate.job, shown(candidate.path)))
 
     def is_outdated(self, row: dict) -> bool:
-        """Whether a trace was read with another pattern for its steps."""
-        is_trace = row.get("kind", TRACE) == TRACE
-        return is_trace and self.steps not in (None, row.get("steps_pattern"))
+        """Whether a trace was read with another pattern for its steps, or other capture traces."""
+        if row.get("kind", TRACE) != TRACE:
+            return False
+        is_only = len(self.ranks[row["job"]]) == 1
+        return self.steps not in (None, row.get("steps_pattern")) or not self.captures.are_in(
+            row, is_only
+        )
 
     def rank_of(self, candidate: Candidate) -> int | None:
         row = self.of(candidate)
@@ -65,7 +71,7 @@ class Known:
 
 
 def look_at_all(
-    candidates: list[Candidate], known: Known, force: bool
+    candidates: Sequence[Candidate], known: Known, force: bool
 ) -> Iterator[Claim | Outcome | Skipped]:
     """What each file is, in the order of the candidates."""
     with ThreadPoolExecutor(LOOKS) as pool:

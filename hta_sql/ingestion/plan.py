@@ -56,7 +56,13 @@ def planned_traces(
         item = planned_for(claim, rank, error, row, tags, again, archive, staging)
         if not isinstance(item, Task):
             return item
-        return replace(item, steps=known.steps or (row or {}).get("steps_pattern"))
+        ranks = {rank for other, rank, _ in settled if other.candidate.job == candidate.job}
+        is_only = len(ranks | set(known.ranks.get(candidate.job, ()))) == 1
+        return replace(
+            item,
+            steps=known.steps or (row or {}).get("steps_pattern"),
+            captures=known.captures.of(candidate.job, item.rank, is_only),
+        )
 
     settled = list(
         settle(claims, known=known.rank_of, taken=lambda job: known.ranks.get(job, ()), warn=report)

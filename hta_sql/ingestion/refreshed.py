@@ -32,6 +32,7 @@ def refresh_trace(
     files = {table: staging / f"{table}.parquet" for table in TABLES}
     if not take_events(task, files["events"]):
         raise IngestError("the archive has no events of this rank; ingest its trace again")
+    take_alone(task, "captured_ops", files["captured_ops"])
     if not take_alone(task, "quarantine", files["quarantine"]):
         del files["quarantine"]
     con = connect(staging)

@@ -40,6 +40,7 @@ class Task:
     kind: str = TRACE
     tags: tuple[tuple[str, str], ...] = ()
     steps: str | None = None  # the user's pattern for the names of steps
+    captures: tuple[Place, ...] = ()  # capture traces of its graphs
     row: dict | None = field(default=None, repr=False, hash=False)  # to refresh: its row of traces
     file_bytes: int = 0
     file_id: str = field(default_factory=lambda: uuid.uuid4().hex[:16])

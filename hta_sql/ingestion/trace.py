@@ -8,7 +8,8 @@ files are written to a staging folder and then moved to their final names. No vi
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -16,11 +17,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import duckdb
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hta_sql.catalogue.root import sql_root
 from hta_sql.database.attach import NO_LOOP_JOINS, without_progress_bar
+from hta_sql.errors import HtaSqlError, one_line
+from hta_sql.ingestion.captures import Captures, stamped
 from hta_sql.ingestion.described import as_int
 from hta_sql.ingestion.enrich import enrich
 from hta_sql.ingestion.event_parser import EventParser
@@ -42,7 +46,15 @@ OPERATOR_MEMORY_LIMIT = "200MB"
 # DuckDB's estimates of sizes change with its version, and so does the memory of a join. With this,
 # a join holds its right side as written, which is the narrow one.
 JOINS_AS_WRITTEN = "SET GLOBAL disabled_optimizers = 'join_order,build_side_probe_side'"
-TABLES = ("events", "host_ops", "gpu_activities", "step_marks", "quarantine")
+TABLES = (
+    "events",
+    "host_ops",
+    "gpu_activities",
+    "step_marks",
+    "captured_ops",
+    "graph_replays",
+    "quarantine",
+)
 # The macros of sql/relations that ingest needs. All of them would take 0.1 s per trace.
 MACROS = (
     "names/categories",
@@ -90,12 +102,14 @@ def ingest_trace(
     progress: Callable[[int], None] = lambda bytes_read: None,
     threads: int = 1,
     steps: str | None = None,
+    captures: Sequence[Place] = (),
 ) -> IngestedTrace:
     """Read `path` once and write its tables as `staging/<table>.parquet`.
 
     Parsing and enrichment use this many `threads`; if more than one, reading and writing have one
-    more each. `steps` is the user's pattern for the names of steps. `facts` are the columns of
-    `traces` that come from the file itself. Raises NotATrace or OSError.
+    more each. `steps` is the user's pattern for the names of steps, and `captures` are the capture
+    traces of its graphs. `facts` are the columns of `traces` that come from the file itself. Raises
+    NotATrace or OSError.
     """
     staging.mkdir(parents=True, exist_ok=True)
     size, modified_ns = stamp(path)
@@ -108,8 +122,10 @@ def ingest_trace(
     quarantine.close()
     if not quarantine.count:
         del files["quarantine"]
-    counts = enrich(con, files, staging, threads, written.has_long_names, steps)
+    recorded = Recorded(captures, staging)
+    counts = enrich(con, files, staging, threads, written.has_long_names, steps, recorded.read)
     con.close()
+    recorded.remove()
     facts = counts | {
         "path": shown(path),
         "file_bytes": size,
@@ -122,8 +138,40 @@ def ingest_trace(
         "base_ns": written.base_ns or 0,
         "schema_version": SCHEMA_VERSION,
         "steps_pattern": steps,
+        "graph_captures": recorded.as_json(),
     }
     return IngestedTrace(files, facts, metadata_of(stream))
+
+
+class Recorded:
+    """The capture traces of a trace, read if they are needed. One that cannot be read is left out,
+    and its status says why."""
+
+    def __init__(self, paths: Sequence[Place], staging: Path):
+        self._paths, self._staging = paths, staging
+        self._folders: list[Path] = []
+        self.facts = [stamped(path) for path in paths]
+
+    def read(self) -> Captures:
+        captures = []
+        for facts, path in zip(self.facts, self._paths, strict=True):
+            folder = self._staging.with_name(f"{self._staging.name}-capture-{len(self._folders)}")
+            self._folders.append(folder)
+            try:
+                done = ingest_trace(path, folder)
+            except (HtaSqlError, OSError) as error:
+                facts["status"] = f"failed: {one_line(error)}"
+                continue
+            facts |= {name: done.facts[name] for name in ("status", "quarantined_count")}
+            captures.append((path, done.files))
+        return captures
+
+    def remove(self) -> None:
+        for folder in self._folders:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def as_json(self) -> str | None:
+        return orjson.dumps(self.facts).decode() if self.facts else None
 
 
 def connect(staging: Path) -> duckdb.DuckDBPyConnection:

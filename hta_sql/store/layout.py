@@ -22,12 +22,14 @@ TRACE_TABLES = (
     "host_ops",
     "gpu_activities",
     "step_marks",
+    "captured_ops",
+    "graph_replays",
     "quarantine",
     "execution_nodes",
     "memory_events",
 )
 # Tables of traces whose files keep the trace's id as their name if `compact` merges ranks.
-ALONE = frozenset({"quarantine", "step_marks"})
+ALONE = frozenset({"quarantine", "step_marks", "captured_ops", "graph_replays"})
 PATH_TABLES = ("path_edges", "job_path_edges", "what_if_times")
 # Columns of manifests that name files in folders of ranks.
 FILE_NAMES = {

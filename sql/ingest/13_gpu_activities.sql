@@ -94,8 +94,18 @@ SELECT
     launches.launch_tid,
     launches.launch_start_ns,
     launches.launch_end_ns,
-    launches.op_id,
+    CASE WHEN replayed.event_id IS NULL THEN launches.op_id ELSE replayed.op_id END AS op_id,
     launches.annotation_id,
+    replayed.recorded_id,
+    CASE
+        WHEN replayed.event_id IS NOT NULL THEN replayed.attributed_by
+        WHEN contains(launches.launch_name, 'GraphLaunch') THEN 'replay'
+        WHEN launches.op_id IS NOT NULL THEN 'launch'
+    END AS attributed_by,
+    CASE
+        WHEN replayed.event_id IS NOT NULL THEN replayed.confidence
+        WHEN launches.op_id IS NOT NULL AND NOT contains(launches.launch_name, 'GraphLaunch') THEN 1
+    END::DOUBLE AS attribution_confidence,
     a.details.bytes AS bytes,
     a.details."memory bandwidth (GB/s)" AS bandwidth_gbps,
     a.details.grid AS grid,
@@ -125,4 +135,5 @@ SELECT
     a.details."Comms Id" AS comms_id
 FROM of_kinds AS a
 LEFT JOIN launches ON launches.correlation = a.correlation
+LEFT JOIN replayed ON replayed.event_id = a.event_id
 LEFT JOIN groups ON a.details."Collective name" <> '' AND groups.external_id = a.external_id

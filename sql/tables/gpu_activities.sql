@@ -26,8 +26,16 @@ SELECT
     NULL::VARCHAR AS launch_tid,
     NULL::BIGINT AS launch_start_ns,
     NULL::BIGINT AS launch_end_ns,
-    NULL::BIGINT AS op_id,                  -- event_id of the innermost operator around launch_id
+    NULL::BIGINT AS op_id,                  -- its operator: event_id of the innermost one around
+                                            -- launch_id. Below 0: replayed, in host_calls
     NULL::BIGINT AS annotation_id,          -- event_id of the innermost annotation around launch_id
+    NULL::BIGINT AS recorded_id,            -- of a replay: the launch that was recorded into the
+                                            -- graph, in host_calls. NULL: not known
+    NULL::VARCHAR AS attributed_by,         -- how op_id is known. launch: made inside op_id.
+                                            -- capture, graph node: recorded inside op_id. replay:
+                                            -- only the graph launch is known, and op_id is around
+                                            -- it. NULL: no operator
+    NULL::DOUBLE AS attribution_confidence, -- how sure op_id is, from 0 to 1
     NULL::BIGINT AS bytes,                  -- bytes of a copy or memset
     NULL::DOUBLE AS bandwidth_gbps,         -- as the trace reports it, 1e9 bytes per second
     NULL::BIGINT[] AS grid,                 -- blocks in x, y, z

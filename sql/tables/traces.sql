@@ -27,6 +27,7 @@ SELECT
     NULL::INTEGER AS device_count,           -- devices visible to the process
     NULL::MAP(VARCHAR, VARCHAR) AS tags,     -- tags that the user gave to the job: model, team, …
     NULL::VARCHAR AS steps_pattern,          -- as given with --steps; NULL: the rules of steps
+    NULL::VARCHAR AS graph_captures,         -- JSON: the capture traces of its graphs, with status
     NULL::VARCHAR AS metadata,               -- JSON: every other top-level key of the file
     NULL::VARCHAR AS hta_sql_version,
     NULL::INTEGER AS schema_version,

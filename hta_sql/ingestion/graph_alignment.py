@@ -1,0 +1,228 @@
+"""Finds which launch of a captured graph made each activity of a replay.
+
+Both are sequences. Most replays run exactly what was captured. But a launch may be lost, two may
+have changed places, and a memset may run as a kernel with another name. A trace may also lack the
+names of the launches. An activity that more than one launch could have made gets none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+NOBODY = -1
+# Beyond this share of differences, sequences are of different graphs.
+MOST_DIFFERENCES = 0.3
+# Launches that change places do so with neighbours.
+NEARBY = 8
+# How sure a match is, by how it was found.
+BY_NAME, BY_UNIQUE_NAME, BY_ORDER, RENAMED = 1.0, 0.9, 0.8, 0.7
+
+
+class Sequence_(NamedTuple):
+    """The kernels and copies of a graph, in order. A name is a number; NOBODY if not known."""
+
+    names: np.ndarray
+    kinds: np.ndarray
+
+
+class Match(NamedTuple):
+    """For each activity of a replay: the node of the graph, or NOBODY, and how sure that is."""
+
+    nodes: np.ndarray
+    confidence: np.ndarray
+
+    @property
+    def count(self) -> int:
+        return int((self.nodes != NOBODY).sum())
+
+
+def align(replay: Sequence_, graph: Sequence_) -> Match | None:
+    """The match of a replay with a graph; None if they are of different graphs."""
+    size = len(replay.names)
+    known = graph.names != NOBODY
+    if same := whole_match(replay, graph, known):
+        return same
+    nodes = np.full(size, NOBODY)
+    confidence = np.zeros(size)
+    if known.all():
+        here, there = np.arange(size), np.arange(len(graph.names))
+    else:
+        # Only launches with names can be compared, and activities with these names.
+        there = np.flatnonzero(known)
+        here = np.flatnonzero(np.isin(replay.names, graph.names[known]))
+    pairs = common_subsequence(replay.names[here].tolist(), graph.names[there].tolist())
+    if pairs is None:
+        return None
+    for a, b in pairs:
+        nodes[here[a]], confidence[here[a]] = there[b], BY_NAME
+    pair_unique_names(nodes, confidence, replay, graph)
+    fill_gaps(nodes, confidence, replay, graph)
+    return Match(nodes, confidence)
+
+
+def whole_match(replay: Sequence_, graph: Sequence_, known: np.ndarray) -> Match | None:
+    """The match one by one, if nothing contradicts it."""
+    size = len(replay.names)
+    if size != len(graph.names) or not np.array_equal(replay.kinds, graph.kinds):
+        return None
+    if not np.array_equal(replay.names[known], graph.names[known]):
+        return None
+    return Match(np.arange(size), np.where(known, BY_NAME, BY_ORDER))
+
+
+def common_subsequence(a: list[int], b: list[int]) -> list[tuple[int, int]] | None:
+    """The pairs that every longest common subsequence has. None if too little is common.
+
+    If several subsequences are equally long, such as with one of two equal neighbours missing,
+    these pairs are those on which the first and the last of them agree.
+    """
+    first = edit_path(a, b)
+    if first is None:
+        return None
+    backwards = edit_path(a[::-1], b[::-1])
+    last = {(len(a) - 1 - x, len(b) - 1 - y) for x, y in backwards}
+    return [pair for pair in first if pair in last]
+
+
+def edit_path(a: Sequence[int], b: Sequence[int]) -> list[tuple[int, int]] | None:
+    """The pairs of a longest common subsequence, by the fewest insertions and deletions (Myers, An
+    O(ND) Difference Algorithm, 1986). None if more than MOST_DIFFERENCES of both are needed."""
+    n, m = len(a), len(b)
+    limit = int(MOST_DIFFERENCES * (n + m)) + 1
+    furthest = {1: 0}
+    history = []
+    for distance in range(limit + 1):
+        history.append(furthest.copy())
+        for k in range(-distance, distance + 1, 2):
+            down = k == -distance or (
+                k != distance and furthest.get(k - 1, -1) < furthest.get(k + 1, -1)
+            )
+            x = furthest[k + 1] if down else furthest[k - 1] + 1
+            y = x - k
+            while x < n and y < m and a[x] == b[y]:
+                x, y = x + 1, y + 1
+            furthest[k] = x
+            if x >= n and y >= m:
+                return path_back(history, n, m)
+    return None
+
+
+def path_back(history: list[dict[int, int]], x: int, y: int) -> list[tuple[int, int]]:
+    pairs = []
+    for distance in range(len(history) - 1, -1, -1):
+        furthest = history[distance]
+        k = x - y
+        down = k == -distance or (
+            k != distance and furthest.get(k - 1, -1) < furthest.get(k + 1, -1)
+        )
+        before = k + 1 if down else k - 1
+        from_x = furthest[before] if distance else 0
+        from_y = from_x - before if distance else 0
+        if distance:
+            start_x, start_y = (from_x, from_y + 1) if down else (from_x + 1, from_y)
+        else:
+            start_x, start_y = 0, 0
+        while x > start_x and y > start_y:
+            x, y = x - 1, y - 1
+            pairs.append((x, y))
+        x, y = from_x, from_y
+    return pairs[::-1]
+
+
+def pair_unique_names(
+    nodes: np.ndarray, confidence: np.ndarray, replay: Sequence_, graph: Sequence_
+) -> None:
+    """Match what is left if its name is left once nearby on each side: it has changed its place."""
+    here = np.flatnonzero(nodes == NOBODY)
+    is_left = graph.names != NOBODY
+    is_left[nodes[nodes != NOBODY]] = False
+    there = np.flatnonzero(is_left)
+    if not len(here) or not len(there):
+        return
+    # Where the activities that are left would be in the graph, by the matched one before each.
+    at = np.maximum.accumulate(np.where(nodes != NOBODY, np.arange(len(nodes)), -1))[here]
+    places = here + np.where(at >= 0, nodes[at] - at, 0)
+    of_replay = by_name(replay.names[here], places)
+    for name, mine in of_replay.items():
+        yours = there[graph.names[there] == name]
+        for index, place in mine:
+            near = yours[np.abs(yours - place) <= NEARBY]
+            if len(near) == 1 and alone(mine, int(near[0])):
+                nodes[here[index]], confidence[here[index]] = near[0], BY_UNIQUE_NAME
+
+
+def by_name(names: np.ndarray, places: np.ndarray) -> dict[int, list[tuple[int, int]]]:
+    """Index and place of each, by name."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for index, (name, place) in enumerate(zip(names.tolist(), places.tolist(), strict=True)):
+        found.setdefault(name, []).append((index, place))
+    return found
+
+
+def alone(places: list[tuple[int, int]], node: int) -> bool:
+    """Whether only one of these is near the node."""
+    return sum(abs(place - node) <= NEARBY for _, place in places) == 1
+
+
+def fill_gaps(
+    nodes: np.ndarray, confidence: np.ndarray, replay: Sequence_, graph: Sequence_
+) -> None:
+    """Match what is left between two neighbours that are matched in order, if as much is left on
+    both sides and the kinds agree.
+
+    Launches with other names are then renamed. If it is one, it is clear. Several could also be one
+    lost here and one added there, so they count only if nothing is lost or added anywhere.
+    """
+    in_order = [(-1, -1)]
+    for at in np.flatnonzero(confidence == BY_NAME).tolist():
+        in_order.append((at, int(nodes[at])))
+    in_order.append((len(nodes), len(graph.names)))
+    taken = set(nodes[nodes != NOBODY].tolist())
+    gaps = []
+    for (a, b), (until_a, until_b) in zip(in_order, in_order[1:], strict=False):
+        here = [at for at in range(a + 1, until_a) if nodes[at] == NOBODY]
+        there = [node for node in range(b + 1, until_b) if node not in taken]
+        if here or there:
+            gaps.append((here, there))
+    left_here = by_name(*left(replay.names, [at for here, _ in gaps for at in here]))
+    left_there = by_name(*left(graph.names, [node for _, there in gaps for node in there]))
+    nothing_lost = all(len(here) == len(there) for here, there in gaps)
+    for here, there in gaps:
+        if len(here) != len(there):
+            continue
+        known = graph.names[there] != NOBODY
+        renamed = known & (graph.names[there] != replay.names[here])
+        if renamed.sum() > 1 and not nothing_lost:
+            continue
+        if any(
+            has_moved(int(replay.names[at]), node, left_there, there)
+            or has_moved(int(graph.names[node]), at, left_here, here)
+            for at, node in zip(np.array(here)[renamed], np.array(there)[renamed], strict=True)
+        ):
+            continue
+        pairs = zip(replay.kinds[here].tolist(), graph.kinds[there].tolist(), strict=True)
+        if all(is_alike(*kinds) for kinds in pairs):
+            nodes[here] = there
+            confidence[here] = np.where(known, np.where(renamed, RENAMED, BY_NAME), BY_ORDER)
+
+
+def left(names: np.ndarray, places: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    at = np.array(places, np.int64)
+    return names[at], at
+
+
+def has_moved(
+    name: int, place: int, others: dict[int, list[tuple[int, int]]], gap: list[int]
+) -> bool:
+    """Whether a name may be one that is left nearby on the other side, outside of the gap."""
+    return any(
+        abs(other - place) <= 2 * NEARBY and other not in gap for _, other in others.get(name, ())
+    )
+
+
+def is_alike(of_replay: str, of_graph: str) -> bool:
+    """Whether an activity may be of such a launch: copies and memsets may run as kernels."""
+    return of_replay == of_graph or of_replay == "kernel"

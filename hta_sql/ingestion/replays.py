@@ -1,0 +1,309 @@
+"""Gives the kernels of graph replays the launches that were recorded into the graph.
+
+A replay is of the graph with the same kernels. If several graphs have them, the size of the step's
+batch decides, then the grids of the kernels, then the order of the launches in the step: the layers
+of a model are often captured as graphs of their own. If that does not decide, no graph counts.
+Replays that ran the same kernels are aligned once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from hta_sql.catalogue.root import sql_root
+from hta_sql.database.layers import literal
+from hta_sql.database.sql_files import SqlFiles
+from hta_sql.ingestion.graph_alignment import BY_ORDER, NOBODY, Match, Sequence_, align
+from hta_sql.ingestion.temporary import make_table
+from hta_sql.store.row_groups import table_writer
+
+FILES = SqlFiles("ingest")
+MACROS = ("steps/annotated_load", "graphs/replayed_id")
+# A replay is of a graph only if at least this share of its activities has a launch in the graph.
+LEAST_SHARE = 0.5
+# The graph for the size of the step's batch counts before others if it has at least this share.
+LIKELY_SHARE = 0.9
+# Graphs whose launches are compared with a replay that ran something else than any graph.
+MOST_COMPARED = 4
+REPLAY_BITS = 32  # as in replayed_id
+REPLAYED = pa.schema(
+    [
+        ("event_id", pa.int64()),
+        ("recorded_id", pa.int64()),
+        ("op_id", pa.int64()),
+        ("attributed_by", pa.string()),
+        ("confidence", pa.float64()),
+    ]
+)
+
+
+class Graph(NamedTuple):
+    """A captured graph, with the captured_id of each launch and of the operator around it."""
+
+    number: int
+    batch_size: int | None
+    launches: Sequence_
+    grids: list[str | None]
+    ids: np.ndarray
+    op_ids: np.ndarray  # NOBODY: none
+
+
+class Replay(NamedTuple):
+    """A graph launch with its activities, in the order of the graph's nodes if it is recorded, else
+    in the order in which they ran."""
+
+    row: dict
+    event_ids: np.ndarray
+    activities: Sequence_
+    grids: list[str | None]
+    by_node: bool
+    is_ordered: bool  # on one stream, or by node
+
+    @property
+    def signature(self) -> tuple:
+        names, kinds = self.activities
+        return names.tobytes(), kinds.tobytes(), self.is_ordered
+
+
+def attribute_replays(con: duckdb.DuckDBPyConnection, captured: Path | None, target: Path) -> bool:
+    """Make the table `replayed`, with the launch of each activity of a replay, and write the table
+    graph_replays; returns whether there is one.
+
+    `captured` is the file of captured_ops; None if there are no graphs.
+    """
+    make_table(con, "replayed", REPLAYED.empty_table())
+    if captured is None:
+        return False
+    for name in MACROS:
+        con.execute((sql_root() / "relations" / f"{name}.sql").read_text())
+    names: dict[str, int] = {}
+    replays = read_replays(con, names)
+    graphs = read_graphs(con, captured, names)
+    chosen = choose(replays, graphs)
+    if not chosen:
+        return False
+    make_table(con, "replayed", pa.concat_tables([rows_of(*item) for item in enumerate(chosen)]))
+    rows = [
+        replay.row
+        | {
+            "replay": number,
+            "graph": graph.number,
+            "activity_count": len(replay.event_ids),
+            "attributed_count": match.count,
+        }
+        for number, (replay, graph, match) in enumerate(chosen)
+    ]
+    table = pa.Table.from_pylist(rows, GRAPH_REPLAYS)
+    with table_writer(target, table.schema) as writer:
+        writer.write_table(table)
+    return True
+
+
+GRAPH_REPLAYS = pa.schema(
+    [
+        *((name, pa.int64()) for name in ("replay", "graph", "activity_count")),
+        *((name, pa.int64()) for name in ("attributed_count", "launch_id")),
+        ("pid", pa.string()),
+        ("tid", pa.string()),
+        ("start_ns", pa.int64()),
+        ("step", pa.int64()),
+        ("depth", pa.int32()),
+        *((name, pa.int64()) for name in ("root_id", "op_id", "annotation_id", "module_id")),
+    ]
+)
+
+
+def numbered(values: list[str | None], names: dict[str, int]) -> np.ndarray:
+    return np.array(
+        [NOBODY if v is None else names.setdefault(v, len(names)) for v in values], np.int64
+    )
+
+
+def read_replays(con: duckdb.DuckDBPyConnection, names: dict[str, int]) -> list[Replay]:
+    rows = con.sql(FILES.text("graphs/replays")).to_arrow_table().to_pylist()
+    found = con.sql(FILES.text("graphs/replayed_activities")).to_arrow_table()
+    of_launch = found["launch_id"].to_numpy()
+    begins = np.flatnonzero(np.diff(of_launch, prepend=-1))
+    parts = {
+        int(of_launch[begin]): found.slice(begin, end - begin)
+        for begin, end in zip(begins, [*begins[1:], len(found)], strict=True)
+    }
+    return [replay_of(row, parts[row["launch_id"]], names) for row in rows]
+
+
+def replay_of(row: dict, activities: pa.Table, names: dict[str, int]) -> Replay:
+    nodes = activities["graph_node_id"].fill_null(0).to_numpy()
+    by_node = bool((nodes > 0).all()) and len(set(nodes.tolist())) == len(nodes)
+    if by_node:
+        activities = activities.take(pa.array(np.argsort(nodes, kind="stable")))
+    return Replay(
+        row,
+        activities["event_id"].to_numpy(),
+        Sequence_(
+            numbered(activities["name"].to_pylist(), names),
+            activities["node_kind"].to_numpy(zero_copy_only=False).astype("U6"),
+        ),
+        activities["grid"].to_pylist(),
+        by_node,
+        by_node or len(activities["stream"].unique()) == 1,
+    )
+
+
+LAUNCHES = """
+SELECT
+    c.graph, c.batch_size, c.node_kind, c.kernel_name, c.captured_id, c.op_id, o.name AS op_name,
+    to_json(c.grid)::VARCHAR AS grid
+FROM {rows} AS c
+LEFT JOIN {rows} AS o ON o.graph = c.graph AND o.captured_id = c.op_id
+WHERE c.node IS NOT NULL
+ORDER BY c.graph, c.node
+"""
+
+
+def read_graphs(
+    con: duckdb.DuckDBPyConnection, captured: Path, names: dict[str, int]
+) -> list[Graph]:
+    rows = f"read_parquet({literal(captured)}, hive_partitioning = false)"
+    launches = con.sql(LAUNCHES.format(rows=rows)).to_arrow_table().to_pylist()
+    graphs = []
+    for number, group in groupby(launches, key=lambda row: row["graph"]):
+        group = list(group)
+        graphs.append(
+            Graph(
+                number,
+                group[0]["batch_size"],
+                Sequence_(
+                    numbered([name_of(row, names) for row in group], names),
+                    np.array([row["node_kind"] for row in group], "U6"),
+                ),
+                [row["grid"] for row in group],
+                np.array([row["captured_id"] for row in group], np.int64),
+                np.array(
+                    [NOBODY if row["op_id"] is None else row["op_id"] for row in group], np.int64
+                ),
+            )
+        )
+    return graphs
+
+
+def name_of(launch: dict, names: dict[str, int]) -> str | None:
+    """The kernel of a launch, if the trace has its name, or if the operator has it: Inductor's
+    operators are named like their kernels."""
+    if launch["kernel_name"] is not None or launch["node_kind"] != "kernel":
+        return launch["kernel_name"]
+    return launch["op_name"] if launch["op_name"] in names else None
+
+
+def choose(replays: list[Replay], graphs: list[Graph]) -> list[tuple[Replay, Graph, Match]]:
+    """The graph of each replay whose graph is clear, and how its activities match."""
+    sizes = sorted({graph.batch_size for graph in graphs if graph.batch_size is not None})
+    fitting: dict[tuple, dict[int, Match]] = {}
+    open_choices: dict[tuple, list[tuple[Replay, dict[int, Match]]]] = defaultdict(list)
+    chosen: dict[int, tuple[Replay, Graph, Match]] = {}
+    for replay in replays:
+        size = next((s for s in sizes if s >= (replay.row["batch_size"] or np.inf)), None)
+        key = (*replay.signature, size)
+        if key not in fitting:
+            fitting[key] = fitting_graphs(replay, graphs, size)
+        fits = by_grids(replay, fitting[key], graphs)
+        if len(fits) == 1:
+            [(at, match)] = fits.items()
+            chosen[replay.row["launch_id"]] = replay, graphs[at], match
+        elif fits:
+            open_choices[replay.row["step"], tuple(fits)].append((replay, fits))
+    for (_, among), waiting in open_choices.items():
+        # As many launches as graphs, perhaps several times: they come in the order of the capture.
+        if len(waiting) % len(among) == 0:
+            for at, (replay, fits) in enumerate(waiting):
+                graph = among[at % len(among)]
+                chosen[replay.row["launch_id"]] = replay, graphs[graph], fits[graph]
+    return [chosen[r.row["launch_id"]] for r in replays if r.row["launch_id"] in chosen]
+
+
+def fitting_graphs(replay: Replay, graphs: list[Graph], size: int | None) -> dict[int, Match]:
+    """The graphs that fit a replay best, by their place in the list. If those for the size of the
+    step's batch fit well or best, they count alone."""
+    of_size = [at for at, graph in enumerate(graphs) if graph.batch_size == size is not None]
+    best = best_of(replay, graphs, of_size)
+    if best and next(iter(best.values())).count >= LIKELY_SHARE * len(replay.event_ids):
+        return best
+    best = best_of(replay, graphs, range(len(graphs)))
+    return {at: best[at] for at in of_size if at in best} or best
+
+
+def best_of(replay: Replay, graphs: list[Graph], among: Iterable[int]) -> dict[int, Match]:
+    """Those among these graphs that match most activities."""
+    counts = Counter(replay.activities.names.tolist())
+    matches: dict[tuple, Match | None] = {}
+    found: dict[int, Match] = {}
+    alike = sorted(among, key=lambda at: -likeness(counts, replay, graphs[at].launches))
+    for at in alike:
+        launches = graphs[at].launches
+        key = launches.names.tobytes(), launches.kinds.tobytes()
+        if key not in matches:
+            if len(matches) == MOST_COMPARED:
+                break
+            matches[key] = checked(align(replay.activities, launches), replay)
+        if match := matches[key]:
+            found[at] = match
+    most = max((match.count for match in found.values()), default=0)
+    return {at: found[at] for at in sorted(found) if found[at].count == most}
+
+
+def likeness(counts: Counter, replay: Replay, launches: Sequence_) -> float:
+    """How many launches of a graph have the name of an activity, less those that are too many; of
+    launches without a name, how close their number is."""
+    known = Counter(launches.names[launches.names != NOBODY].tolist())
+    common = (counts & known).total()
+    return common - abs(len(launches.names) - len(replay.event_ids))
+
+
+def checked(match: Match | None, replay: Replay) -> Match | None:
+    """The match, if it is of this graph: with enough of its activities. Matches by order do not
+    count if the activities ran on several streams, so that their order is not known."""
+    if match and not replay.is_ordered:
+        nodes = np.where(match.confidence == BY_ORDER, NOBODY, match.nodes)
+        match = match._replace(nodes=nodes)
+    return match if match and match.count >= LEAST_SHARE * len(replay.event_ids) else None
+
+
+def by_grids(replay: Replay, fits: dict[int, Match], graphs: list[Graph]) -> dict[int, Match]:
+    """Those with the grids of the replay, if grids are recorded on both sides and any agrees."""
+    if len(fits) < 2 or None in replay.grids:
+        return fits
+    agree = {
+        at: match
+        for at, match in fits.items()
+        if all(
+            node == NOBODY or graphs[at].grids[node] in (None, grid)
+            for node, grid in zip(match.nodes.tolist(), replay.grids, strict=True)
+        )
+    }
+    return agree or fits
+
+
+def rows_of(number: int, item: tuple[Replay, Graph, Match]) -> pa.Table:
+    """The activities of a replay whose launch is known."""
+    replay, graph, match = item
+    at = np.flatnonzero(match.nodes != NOBODY)
+    nodes = match.nodes[at]
+    first = np.int64(number) << REPLAY_BITS
+    op_ids = graph.op_ids[nodes]
+    return pa.table(
+        [
+            pa.array(replay.event_ids[at]),
+            pa.array(-1 - (first + graph.ids[nodes])),
+            pa.array(-1 - (first + op_ids), mask=op_ids == NOBODY),
+            pa.array(["graph node" if replay.by_node else "capture"] * len(at)),
+            pa.array(match.confidence[at]),
+        ],
+        schema=REPLAYED,
+    )
