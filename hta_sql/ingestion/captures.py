@@ -51,11 +51,8 @@ def write_captured_ops(
         if len(found):
             writer = writer or RowGroups(target, found.schema)
             writer.write_table(found)
-            first_graph = max(found["graph"].to_pylist()) + 1
-        [(count,)] = con.execute(
-            "SELECT coalesce(max(event_id) + 1, 0) FROM captured_events"
-        ).fetchall()
-        first_id += count
+            first_graph = found["graph"][-1].as_py() + 1
+            first_id += len(found)
     if writer:
         writer.close()
     return writer is not None

@@ -33,7 +33,8 @@ LEAST_SHARE = 0.5
 LIKELY_SHARE = 0.9
 # Graphs whose launches are compared with a replay that ran something else than any graph.
 MOST_COMPARED = 4
-REPLAY_BITS = 32  # as in replayed_id
+# As in replayed_id.
+REPLAY_BITS, FIRST_ID = 28, -(1 << 52)
 REPLAYED = pa.schema(
     [
         ("event_id", pa.int64()),
@@ -295,13 +296,13 @@ def rows_of(number: int, item: tuple[Replay, Graph, Match]) -> pa.Table:
     replay, graph, match = item
     at = np.flatnonzero(match.nodes != NOBODY)
     nodes = match.nodes[at]
-    first = np.int64(number) << REPLAY_BITS
+    first = FIRST_ID + (number << REPLAY_BITS)
     op_ids = graph.op_ids[nodes]
     return pa.table(
         [
             pa.array(replay.event_ids[at]),
-            pa.array(-1 - (first + graph.ids[nodes])),
-            pa.array(-1 - (first + op_ids), mask=op_ids == NOBODY),
+            pa.array(first + graph.ids[nodes]),
+            pa.array(first + op_ids, mask=op_ids == NOBODY),
             pa.array(["graph node" if replay.by_node else "capture"] * len(at)),
             pa.array(match.confidence[at]),
         ],

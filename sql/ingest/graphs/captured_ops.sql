@@ -3,7 +3,7 @@
 -- Reads the views captured_host_ops and captured_events (the tables of the file). Variables:
 --
 --     first_graph     number of the file's first graph
---     first_id        added to event_id for captured_id
+--     first_id        captured_id of the file's first row
 --     file_name       the file; the name of graphs without an annotation
 --     file_batch      batch size of all graphs of the file; NULL: not known
 --
@@ -102,9 +102,20 @@ tops AS (
     FROM around
     JOIN captured_host_ops AS h ON h.event_id = around.event_id
     GROUP BY around.graph, h.root_id
+),
+-- An operation has a lower number than all operations inside it.
+members AS (
+    SELECT
+        around.graph,
+        h.*,
+        getvariable('first_id')
+            + row_number() OVER (ORDER BY around.graph, h.start_ns, h.end_ns DESC, h.event_id) - 1
+            AS captured_id
+    FROM around
+    JOIN captured_host_ops AS h ON h.event_id = around.event_id
 )
 SELECT
-    around.graph,
+    m.graph,
     coalesce(captures.annotation, getvariable('file_name')) AS graph_name,
     coalesce(
         TRY_CAST(nullif(regexp_extract(captures.annotation, 'capture\D*(\d+)', 1), '') AS BIGINT),
@@ -114,29 +125,26 @@ SELECT
     nodes.node_kind,
     nodes.kernel_name,
     nodes.grid,
-    getvariable('first_id') + h.event_id AS captured_id,
-    h.cat,
-    h.name,
-    h.depth - tops.depth AS depth,
-    getvariable('first_id') + parents.event_id AS parent_id,
-    getvariable('first_id') + ops.event_id AS op_id,
-    getvariable('first_id') + annotations.event_id AS annotation_id,
-    getvariable('first_id') + modules.event_id AS module_id,
-    h.is_backward,
-    h.stack_hash,
-    h.input_dims,
-    h.input_types,
-    h.concrete_inputs
-FROM around
-JOIN captured_host_ops AS h ON h.event_id = around.event_id
-JOIN captures ON captures.graph = around.graph
-JOIN tops ON tops.graph = around.graph AND tops.root_id = h.root_id
-LEFT JOIN nodes ON nodes.graph = around.graph AND nodes.event_id = around.event_id
-LEFT JOIN around AS parents
-    ON parents.graph = around.graph AND parents.event_id = h.parent_id
-LEFT JOIN around AS ops ON ops.graph = around.graph AND ops.event_id = h.op_id
-LEFT JOIN around AS annotations
-    ON annotations.graph = around.graph AND annotations.event_id = h.annotation_id
-LEFT JOIN around AS modules
-    ON modules.graph = around.graph AND modules.event_id = h.module_id
-ORDER BY around.graph, h.event_id
+    m.captured_id,
+    m.cat,
+    m.name,
+    m.depth - tops.depth AS depth,
+    parents.captured_id AS parent_id,
+    ops.captured_id AS op_id,
+    annotations.captured_id AS annotation_id,
+    modules.captured_id AS module_id,
+    m.is_backward,
+    m.stack_hash,
+    m.input_dims,
+    m.input_types,
+    m.concrete_inputs
+FROM members AS m
+JOIN captures ON captures.graph = m.graph
+JOIN tops ON tops.graph = m.graph AND tops.root_id = m.root_id
+LEFT JOIN nodes ON nodes.graph = m.graph AND nodes.event_id = m.event_id
+LEFT JOIN members AS parents ON parents.graph = m.graph AND parents.event_id = m.parent_id
+LEFT JOIN members AS ops ON ops.graph = m.graph AND ops.event_id = m.op_id
+LEFT JOIN members AS annotations
+    ON annotations.graph = m.graph AND annotations.event_id = m.annotation_id
+LEFT JOIN members AS modules ON modules.graph = m.graph AND modules.event_id = m.module_id
+ORDER BY m.captured_id

@@ -1,5 +1,6 @@
--- One row per graph launch with GPU activities, in order: its place among the host's operations, and
--- the size of its step's batch, if the step's annotation shows it: new tokens, or else sequences.
+-- One row per graph launch with GPU activities, in order: its place among the host's operations,
+-- and the size of its step's batch, if the step's annotation shows it: new tokens, or else
+-- sequences.
 SELECT
     h.event_id AS launch_id,
     h.pid,

@@ -85,7 +85,8 @@
 -- check: kernel_count >= 0 AND kernel_ns >= 0
 -- check: height > 0 OR (kernel_count = 1 AND kernel_ns = dur_ns)
 -- check: relation <> 'activity' OR height = 0
--- reads: events_of_number, gpu_activities, host_ops, related_in_stack, stack_roots, stack_totals
+-- reads: events_of_number, gpu_activities, host_calls, related_in_stack, stack_roots,
+--   stack_totals
 CREATE OR REPLACE MACRO call_stack_v1(
     of_event BIGINT,  -- event_id of a host operation or a GPU activity
     of_rank INTEGER := NULL,  -- rank of the event [default: every rank that has this event_id]
@@ -101,14 +102,14 @@ wanted AS MATERIALIZED (
 -- operator.
 places AS MATERIALIZED (
     SELECT w.rank_number, w.job, w.rank, o.event_id, o.root_id, o.forward_id
-    FROM host_ops AS o
+    FROM host_calls AS o
     JOIN wanted AS w ON w.job = o.job AND w.rank = o.rank AND w.op_id = o.event_id
     WHERE (of_rank IS NULL OR o.rank = of_rank)
       AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
 ),
 forward_places AS MATERIALIZED (
     SELECT p.rank_number, o.event_id, o.root_id
-    FROM host_ops AS o
+    FROM host_calls AS o
     JOIN places AS p ON p.job = o.job AND p.rank = o.rank AND p.forward_id = o.event_id
     WHERE (of_rank IS NULL OR o.rank = of_rank)
       AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
@@ -124,17 +125,23 @@ tree AS MATERIALIZED (
         o.event_id,
         coalesce(o.parent_id, roots.caller_id) AS parent_id,
         o.depth + roots.level AS level
-    FROM host_ops AS o
+    FROM host_calls AS o
     JOIN wanted AS w ON w.job = o.job AND w.rank = o.rank
     JOIN roots ON roots.rank_number = w.rank_number AND roots.root_id = o.root_id
     WHERE (of_rank IS NULL OR o.rank = of_rank)
       AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
 ),
 activities AS MATERIALIZED (
-    SELECT w.rank_number, a.launch_id, a.event_id, a.dur_ns
+    SELECT
+        w.rank_number,
+        coalesce(a.recorded_id, a.launch_id) AS launch_id,
+        a.event_id,
+        a.dur_ns
     FROM gpu_activities AS a
     JOIN wanted AS w ON w.job = a.job AND w.rank = a.rank
-    JOIN tree ON tree.rank_number = w.rank_number AND tree.event_id = a.launch_id
+    JOIN tree
+        ON tree.rank_number = w.rank_number
+        AND tree.event_id = coalesce(a.recorded_id, a.launch_id)
     WHERE (of_rank IS NULL OR a.rank = of_rank)
       AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
 ),
@@ -191,7 +198,7 @@ ops AS MATERIALIZED (
                 o.end_ns DESC,
                 o.event_id
         ) AS line
-    FROM host_ops AS o
+    FROM host_calls AS o
     JOIN wanted AS w ON w.job = o.job AND w.rank = o.rank
     JOIN related_in_stack(of_event, totals, inside) AS r
         ON r.rank_number = w.rank_number AND r.event_id = o.event_id

@@ -56,7 +56,8 @@
 --                           self times
 -- check: weight_ns >= 0
 -- check: stack <> '' AND NOT regexp_matches(stack, '(^|;)(;|$)|\p{Cc}')
--- reads: gpu_activities, host_ops, is_runtime_call, most_frames, stack_frame
+-- reads: captured_id_of, captured_ops, gpu_activities, host_ops, is_runtime_call, most_frames,
+--   stack_frame
 CREATE OR REPLACE MACRO folded_stacks_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
@@ -107,13 +108,34 @@ called AS MATERIALIZED (
       AND (only_ranks IS NULL OR list_contains(only_ranks, caller.rank))
 ),
 of_launches AS (
-    SELECT a.job, a.rank, a.launch_id, a.short_name, sum(a.dur_ns) AS weight_ns
+    SELECT
+        a.job,
+        a.rank,
+        a.launch_id,
+        captured_id_of(a.recorded_id) AS captured_id,
+        a.short_name,
+        sum(a.dur_ns) AS weight_ns
     FROM gpu_activities AS a
     WHERE weight = 'gpu'
       AND (only_jobs IS NULL OR list_contains(only_jobs, a.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
       AND (only_steps IS NULL OR list_contains(only_steps, a.step))
-    GROUP BY a.job, a.rank, a.launch_id, a.short_name
+    GROUP BY ALL
+),
+-- Launches that were recorded into graphs, and the operations around them. Their stacks begin at
+-- the capture, so their hashes differ from those of other stacks.
+recorded AS MATERIALIZED (
+    SELECT
+        c.job,
+        c.rank,
+        c.captured_id,
+        c.parent_id,
+        stack_frame(c.name) AS frame,
+        hash(c.graph, c.captured_id) AS stack_hash
+    FROM captured_ops AS c
+    WHERE weight = 'gpu'
+      AND (only_jobs IS NULL OR list_contains(only_jobs, c.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, c.rank))
 ),
 launches AS (
     SELECT o.job, o.rank, o.event_id, o.root_id, o.stack_hash
@@ -139,14 +161,26 @@ weighed AS MATERIALIZED (
     SELECT
         a.job,
         a.rank,
-        called.caller_hash,
-        called.caller_leaf,
-        coalesce(shortened.stack_hash, launches.stack_hash) AS stack_hash,
+        -- A replayed launch stands below the graph launch.
+        CASE
+            WHEN recorded.captured_id IS NULL THEN called.caller_hash
+            ELSE coalesce(shortened.stack_hash, launches.stack_hash)
+        END AS caller_hash,
+        CASE WHEN recorded.captured_id IS NULL THEN called.caller_leaf END AS caller_leaf,
+        coalesce(recorded.stack_hash, shortened.stack_hash, launches.stack_hash) AS stack_hash,
         concat_ws(
-            ';', CASE WHEN shortened.event_id IS NOT NULL THEN '…' END, stack_frame(a.short_name)
+            ';',
+            CASE
+                WHEN recorded.captured_id IS NULL AND shortened.event_id IS NOT NULL THEN '…'
+            END,
+            stack_frame(a.short_name)
         ) AS leaf,
         sum(a.weight_ns) AS weight_ns
     FROM of_launches AS a
+    LEFT JOIN recorded
+        ON recorded.job = a.job
+        AND recorded.rank = a.rank
+        AND recorded.captured_id = a.captured_id
     LEFT JOIN launches
         ON launches.job = a.job AND launches.rank = a.rank AND launches.event_id = a.launch_id
     LEFT JOIN shortened
@@ -204,6 +238,11 @@ frames AS MATERIALIZED (
         AND caller.event_id = e.parent_id
         AND (only_jobs IS NULL OR list_contains(only_jobs, caller.job))
         AND (only_ranks IS NULL OR list_contains(only_ranks, caller.rank))
+    UNION ALL
+    SELECT r.job, r.rank, r.stack_hash, caller.stack_hash AS caller_hash, r.frame
+    FROM recorded AS r
+    LEFT JOIN recorded AS caller
+        ON caller.job = r.job AND caller.rank = r.rank AND caller.captured_id = r.parent_id
 ),
 -- The stacks that have a weight, and the stacks above them.
 needed AS (

@@ -68,7 +68,7 @@
 -- check: num_kernels > 0 OR (kernel_dur_sum_ns = 0 AND kernel_span_ns = 0)
 -- check: kernel_dur_sum_ns <= num_kernels * kernel_span_ns
 -- check: gpu_utilization_frac >= 0
--- reads: deep_launches, deep_operators, deep_ranks, gpu_activities, host_ops, is_operator,
+-- reads: deep_launches, deep_operators, deep_ranks, gpu_activities, host_calls, is_operator,
 --   launched_in_deep_ops, launched_in_ops
 CREATE OR REPLACE MACRO op_calls_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to list [default: all]
@@ -83,9 +83,10 @@ deep AS MATERIALIZED (
 ),
 ops AS MATERIALIZED (
     SELECT o.job, o.rank, o.event_id, o.op_id, NULL::BIGINT AS group_number
-    FROM host_ops AS o
-    ANTI JOIN deep_ranks(only_jobs, only_ranks) AS d ON d.job = o.job AND d.rank = o.rank
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+    FROM host_calls AS o
+    LEFT JOIN deep_ranks(only_jobs, only_ranks) AS d ON d.job = o.job AND d.rank = o.rank
+    WHERE (d.job IS NULL OR o.event_id < 0)
+      AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
       AND is_operator(o.cat)
 ),
@@ -136,7 +137,7 @@ SELECT
     o.input_types,
     o.is_backward,
     o.forward_id AS forward_event_id
-FROM host_ops AS o
+FROM host_calls AS o
 LEFT JOIN kernels
     ON kernels.job = o.job AND kernels.rank = o.rank AND kernels.event_id = o.event_id
 WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))

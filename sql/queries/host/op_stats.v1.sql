@@ -74,8 +74,8 @@
 -- check: kernel_busy_ns BETWEEN 0 AND least(kernel_ns, kernel_span_ns)
 -- check: kernel_count > 0 OR (kernel_count = 0 AND kernel_ns = 0 AND kernel_span_ns = 0)
 -- check: gpu_utilization_frac >= 0
--- reads: covered_times, deep_launches, deep_operators, deep_ranks, gpu_activities, host_ops,
---   is_operator, launched_in_deep_groups, launched_in_ops
+-- reads: covered_times, deep_launches, deep_operators, deep_ranks, gpu_activities, host_calls,
+--   host_ops, is_operator, launched_in_deep_groups, launched_in_ops
 CREATE OR REPLACE MACRO op_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
@@ -103,9 +103,10 @@ groups AS MATERIALIZED (
             CASE WHEN by_shape THEN o.input_types END AS input_types,
             count(*) AS call_count,
             sum(o.dur_ns) AS host_total_ns,
-            min(o.event_id) AS example_event_id,
+            coalesce(min(o.event_id) FILTER (o.event_id >= 0), min(o.event_id))
+                AS example_event_id,
             list({'event_id': o.event_id, 'op_id': o.op_id}) AS calls
-        FROM host_ops AS o
+        FROM host_calls AS o
         WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
           AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
           AND is_operator(o.cat)
@@ -150,7 +151,8 @@ deep_launched AS MATERIALIZED (
 other_ops AS MATERIALIZED (
     SELECT ops.*
     FROM ops
-    ANTI JOIN deep_ranks(only_jobs, only_ranks) AS d ON d.job = ops.job AND d.rank = ops.rank
+    LEFT JOIN deep_ranks(only_jobs, only_ranks) AS d ON d.job = ops.job AND d.rank = ops.rank
+    WHERE d.job IS NULL OR ops.event_id < 0
 ),
 -- A launch counts once per group, for the group's outermost call around it.
 launched AS MATERIALIZED (

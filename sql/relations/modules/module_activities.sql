@@ -15,7 +15,7 @@
 --
 -- is_alone is true if the activity overlaps no other activity of the rank.
 --
--- reads: gpu_activities, host_ops
+-- reads: gpu_activities, host_calls
 CREATE OR REPLACE MACRO module_activities(
     chosen, paths, numbered_calls, only_jobs, only_ranks
 ) AS TABLE
@@ -29,7 +29,7 @@ ranks AS (
 -- The launches in a module or in a backward pass.
 launches AS (
     SELECT o.job, o.rank, o.event_id, o.module_id, o.is_backward, o.forward_id
-    FROM host_ops AS o
+    FROM host_calls AS o
     WHERE (o.module_id IS NOT NULL OR o.is_backward)
       AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
@@ -37,7 +37,7 @@ launches AS (
 -- The operations in a module. Launches in a backward pass find their forward operator here.
 forward_ops AS (
     SELECT o.job, o.rank, o.event_id, o.module_id
-    FROM host_ops AS o
+    FROM host_calls AS o
     WHERE o.module_id IS NOT NULL
       AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
@@ -56,7 +56,7 @@ activities AS (
     LEFT JOIN launches
         ON launches.job = a.job
         AND launches.rank = a.rank
-        AND launches.event_id = a.launch_id
+        AND launches.event_id = coalesce(a.recorded_id, a.launch_id)
     LEFT JOIN forward_ops
         ON forward_ops.job = launches.job
         AND forward_ops.rank = launches.rank

@@ -8,7 +8,7 @@
 -- of the module call around the call. `place` numbers the calls: a call has a higher number than
 -- the calls around it.
 --
--- reads: host_ops
+-- reads: host_calls
 CREATE OR REPLACE MACRO module_calls(chosen, only_jobs, only_ranks) AS TABLE
 SELECT
     row_number() OVER (
@@ -23,7 +23,7 @@ SELECT
     o.end_ns,
     o.dur_ns,
     c.step_numbers IS NULL OR list_contains(c.step_numbers, o.step) AS is_picked
-FROM host_ops AS o
+FROM host_calls AS o
 JOIN query_table(chosen) AS c ON c.job = o.job AND c.rank = o.rank
 WHERE o.cat = 'python_function'
   AND prefix(o.name, 'nn.Module: ')

@@ -23,7 +23,7 @@ SELECT
     count(*) AS call_count,
     sum(c.dur_ns) AS total_ns,
     sum(c.dur_ns - coalesce(inside.covered_ns, 0)) AS self_ns,
-    min(c.event_id) AS example_event_id
+    coalesce(min(c.event_id) FILTER (c.event_id >= 0), min(c.event_id)) AS example_event_id
 FROM query_table(calls) AS c
 JOIN query_table(numbered_calls) AS n ON n.place = c.place
 LEFT JOIN covered_times(inside_calls) AS inside ON inside.group_id = c.place
