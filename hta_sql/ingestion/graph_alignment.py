@@ -74,62 +74,68 @@ def whole_match(replay: Sequence_, graph: Sequence_, known: np.ndarray) -> Match
 
 
 def common_subsequence(a: list[int], b: list[int]) -> list[tuple[int, int]] | None:
-    """The pairs that every longest common subsequence has. None if too little is common.
+    """The pairs that every longest common subsequence has; None if too little is common.
 
-    If several subsequences are equally long, such as with one of two equal neighbours missing,
-    these pairs are those on which the first and the last of them agree.
+    If one of two equal neighbours is missing, there are several subsequences. They differ in these
+    neighbours, and agree in all others.
     """
-    first = edit_path(a, b)
-    if first is None:
+    most = differences(a, b)
+    if most is None:
         return None
-    backwards = edit_path(a[::-1], b[::-1])
-    last = {(len(a) - 1 - x, len(b) - 1 - y) for x, y in backwards}
-    return [pair for pair in first if pair in last]
+    # In such a subsequence, y - x of a pair is at least `low` and at most `high`.
+    low, high = -(most - len(b) + len(a)) // 2, (most + len(b) - len(a)) // 2
+    before = lengths(a, b, low, high)
+    after = lengths(a[::-1], b[::-1], low, high)
+    shift = len(b) - len(a)
+    size = (len(a) + len(b) - most) // 2
+    # Each subsequence has one pair for each length that comes before the pair.
+    by_length: dict[int, list[tuple[int, int]]] = {}
+    for x, name in enumerate(a):
+        for y in range(max(0, x + low), min(len(b), x + high + 1)):
+            if name == b[y]:
+                length = before[x][y - x - low]
+                if length + 1 + after[len(a) - 1 - x][shift - (y - x) - low] == size:
+                    by_length.setdefault(length, []).append((x, y))
+    return [pairs[0] for _, pairs in sorted(by_length.items()) if len(pairs) == 1]
 
 
-def edit_path(a: Sequence[int], b: Sequence[int]) -> list[tuple[int, int]] | None:
-    """The pairs of a longest common subsequence, by the fewest insertions and deletions (Myers, An
-    O(ND) Difference Algorithm, 1986). None if more than MOST_DIFFERENCES of both are needed."""
-    n, m = len(a), len(b)
-    limit = int(MOST_DIFFERENCES * (n + m)) + 1
+def differences(a: Sequence[int], b: Sequence[int]) -> int | None:
+    """The fewest insertions and deletions from one to the other (Myers, An O(ND) Difference
+    Algorithm, 1986). None if these are more than MOST_DIFFERENCES of both."""
     furthest = {1: 0}
-    history = []
-    for distance in range(limit + 1):
-        history.append(furthest.copy())
+    for distance in range(int(MOST_DIFFERENCES * (len(a) + len(b))) + 1):
         for k in range(-distance, distance + 1, 2):
             down = k == -distance or (
                 k != distance and furthest.get(k - 1, -1) < furthest.get(k + 1, -1)
             )
             x = furthest[k + 1] if down else furthest[k - 1] + 1
-            y = x - k
-            while x < n and y < m and a[x] == b[y]:
-                x, y = x + 1, y + 1
+            while x < len(a) and x - k < len(b) and a[x] == b[x - k]:
+                x += 1
             furthest[k] = x
-            if x >= n and y >= m:
-                return path_back(history, n, m)
+            if x >= len(a) and x - k >= len(b):
+                return distance
     return None
 
 
-def path_back(history: list[dict[int, int]], x: int, y: int) -> list[tuple[int, int]]:
-    pairs = []
-    for distance in range(len(history) - 1, -1, -1):
-        furthest = history[distance]
-        k = x - y
-        down = k == -distance or (
-            k != distance and furthest.get(k - 1, -1) < furthest.get(k + 1, -1)
-        )
-        before = k + 1 if down else k - 1
-        from_x = furthest[before] if distance else 0
-        from_y = from_x - before if distance else 0
-        if distance:
-            start_x, start_y = (from_x, from_y + 1) if down else (from_x + 1, from_y)
-        else:
-            start_x, start_y = 0, 0
-        while x > start_x and y > start_y:
-            x, y = x - 1, y - 1
-            pairs.append((x, y))
-        x, y = from_x, from_y
-    return pairs[::-1]
+def lengths(a: list[int], b: list[int], low: int, high: int) -> list[list[int]]:
+    """The length of the longest common subsequence of a[:x] and b[:y], in row x at y - x - low, for
+    low <= y - x <= high."""
+    width = high - low + 1
+    row = [0] * width
+    rows = [row]
+    for x in range(1, len(a)):
+        name, above, row = a[x - 1], row, [0] * width
+        left = 0
+        first = x + low
+        for at in range(max(0, 1 - first), min(width, len(b) - first)):
+            if name == b[first + at - 1]:
+                left = above[at] + 1
+            else:
+                over = above[at + 1] if at + 1 < width else 0
+                left = over if over > left else left
+            row[at] = left
+        rows.append(row)
+    return rows
 
 
 def pair_unique_names(
