@@ -68,7 +68,11 @@ _WHOLE = "the archive has"
 NEEDS = {
     "traces": Need(ARCHIVE, "no traces", "`hta-sql ingest TRACES ARCHIVE` adds some", _WHOLE),
     "ranks": Need(
-        ARCHIVE, "only one rank", "ingest the traces of all ranks of a job together", "each job has"
+        ARCHIVE,
+        "only one rank",
+        "ingest the traces of all ranks of a job together; rank_collectives measures the "
+        "communication of one rank",
+        "each job has",
     ),
     "earlier_runs": Need(
         ARCHIVE,

@@ -14,6 +14,7 @@ TYPED_EMPTY = (
     "process_groups",
     "straggler_blame",
     "lost_gpu_time",
+    "rank_collectives",
 )
 
 
