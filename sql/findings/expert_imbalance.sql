@@ -7,7 +7,7 @@
 --
 -- needs: collectives, ranks
 --
--- reads: gpu_activities, host_ops, humane_ns, limit_of
+-- reads: gpu_activities, host_calls, humane_ns, limit_of
 CREATE OR REPLACE MACRO find_expert_imbalance(
     only_jobs, steady, rank_kernels, slow_ranks, comm_kinds
 ) AS TABLE
@@ -86,7 +86,7 @@ of_jobs AS (
 told AS (
     SELECT j.*, coalesce(h.name, 'experts') AS subject
     FROM of_jobs AS j
-    LEFT JOIN host_ops AS h
+    LEFT JOIN host_calls AS h
         ON h.job = j.job
         AND h.rank = j.hot_rank
         AND h.event_id = j.op_id

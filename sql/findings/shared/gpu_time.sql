@@ -40,8 +40,8 @@
 --
 -- Whether computation on another stream goes on meanwhile does not count.
 --
--- reads: copies_synchronously, copy_kind, gpu_activities, host_ops, is_copying_operator,
---   is_operator, repeated_launches, shape_hash, starved_starts
+-- reads: copies_synchronously, copy_kind, gpu_activities, host_calls, host_ops,
+--   is_copying_operator, is_operator, repeated_launches, shape_hash, starved_starts
 CREATE OR REPLACE MACRO shared_gpu_time(only_jobs, steady, op_shapes) AS TABLE
 WITH
 activities AS MATERIALIZED (
@@ -91,7 +91,7 @@ known_ops AS MATERIALIZED (
             WHEN h.sequence_number >= 0 AND coalesce(h.fwd_thread_id, 0) = 0 THEN 'rerun'
             ELSE 'backward'
         END AS phase
-    FROM host_ops AS h
+    FROM host_calls AS h
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
       AND is_operator(h.cat)
 ),

@@ -24,7 +24,7 @@
 -- Activities of an operator after the same operator are no chain, since they can belong to
 -- different tensors.
 --
--- reads: copy_kind, gpu_activities, host_ops, is_float32_product, is_operator, layout_change,
+-- reads: copy_kind, gpu_activities, host_calls, is_float32_product, is_operator, layout_change,
 --   limit_of, takes_float32_as_tf32, tensor_core_use
 CREATE OR REPLACE MACRO shared_gpu_work(only_jobs, gpu_time, op_shapes) AS TABLE
 WITH
@@ -44,7 +44,7 @@ kernel_names AS MATERIALIZED (
 ),
 op_names AS MATERIALIZED (
     SELECT DISTINCT hash(h.name) AS op_hash, h.name
-    FROM host_ops AS h
+    FROM host_calls AS h
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
       AND is_operator(h.cat)
 ),

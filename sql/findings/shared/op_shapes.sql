@@ -11,7 +11,7 @@
 --                     operator other than copies and fills. NULL for other operators
 --     result_bytes    bytes of the result of a pointwise operator, at most half of all its bytes
 --
--- reads: costed_names, flop_formulas, grouped_product_operators, grouped_products, host_ops,
+-- reads: costed_names, flop_formulas, grouped_product_operators, grouped_products, host_calls,
 --   is_operator, memory_bound, numbered_shapes, shape_hash, shapes_with_costs, type_bytes,
 --   whole_product
 CREATE OR REPLACE MACRO shared_op_shapes(only_jobs) AS TABLE
@@ -23,7 +23,7 @@ known AS (
 ),
 called AS (
     SELECT DISTINCT h.name, h.input_dims, h.input_types, h.concrete_inputs
-    FROM host_ops AS h
+    FROM host_calls AS h
     SEMI JOIN known AS k ON k.name = h.name
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
       AND is_operator(h.cat)

@@ -63,7 +63,7 @@
 -- check: bytes >= 0
 -- check: costed_ns >= 0 AND (costed_ns = 0 OR flops IS NOT NULL OR bytes IS NOT NULL)
 -- check: achieved_tflops IS NULL OR (flops IS NOT NULL AND costed_ns > 0)
--- reads: costed_calls, costed_shapes, counted_operators, device_names, gpu_activities, host_ops
+-- reads: costed_calls, costed_shapes, counted_operators, device_names, gpu_activities, host_calls
 CREATE OR REPLACE MACRO job_kernels_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     top_k INTEGER := 1000,  -- rows to list for each job
@@ -104,7 +104,7 @@ owners AS MATERIALIZED (
         s.flops,
         s.bytes
     FROM counting AS c
-    JOIN host_ops AS o ON o.job = c.job AND o.rank = c.rank AND o.event_id = c.owner_id
+    JOIN host_calls AS o ON o.job = c.job AND o.rank = c.rank AND o.event_id = c.owner_id
     LEFT JOIN nests AS call
         ON call.job = c.job AND call.rank = c.rank AND call.event_id = c.counted_id
     LEFT JOIN shapes AS s ON s.shape_number = call.shape_number

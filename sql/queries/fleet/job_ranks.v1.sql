@@ -80,7 +80,7 @@
 -- check: (step_mean_ns IS NULL) = (step_count = 0)
 -- check: (launch_p50_ns IS NULL) = (launch_count = 0)
 -- check: late_count >= 0 AND (lost_gpu_ns IS NULL OR lost_gpu_ns >= 0)
--- reads: gpu_activities, host_ops, machines, rank_losses, rank_times, step_spans, whole_ns
+-- reads: gpu_activities, host_calls, machines, rank_losses, rank_times, step_spans, whole_ns
 CREATE OR REPLACE MACRO job_ranks_v1(
     only_jobs VARCHAR[] := NULL  -- jobs to measure [default: all]
 ) AS TABLE
@@ -102,7 +102,7 @@ launchers AS (
 ),
 ops AS (
     SELECT o.job, o.rank, o.event_id AS op_id, o.name AS op_name, o.input_dims
-    FROM host_ops AS o
+    FROM host_calls AS o
     SEMI JOIN launchers AS l ON l.job = o.job AND l.rank = o.rank AND l.op_id = o.event_id
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
 ),

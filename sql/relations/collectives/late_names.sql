@@ -10,7 +10,7 @@
 --                launched the activity after the gap; NULL unless the cause is host
 --     host       machine of the late rank
 --
--- reads: gpu_activities, host_at, host_ops, machines
+-- reads: gpu_activities, host_at, host_calls, host_ops, machines
 CREATE OR REPLACE MACRO late_names(late, jobs) AS TABLE
 WITH
 gap_ends AS MATERIALIZED (
@@ -37,7 +37,7 @@ launchers AS (
 ),
 op_names AS (
     SELECT o.job, o.rank, o.event_id AS op_id, o.name
-    FROM host_ops AS o
+    FROM host_calls AS o
     SEMI JOIN launchers AS l ON l.job = o.job AND l.rank = o.rank AND l.op_id = o.event_id
 )
 SELECT l.late_id, o.name AS op_name, h.name AS host_name, m.host
