@@ -60,6 +60,7 @@ def enrich(
     con.execute(f"CREATE TEMP VIEW host_ops AS FROM {host_ops}")
     FILES.run(con, "launches")
     FILES.run(con, "long_names")
+    FILES.run(con, "activity_names")
     counts = {
         "host_op_count": host_op_count,
         "gpu_activity_count": write_gpu_activities(

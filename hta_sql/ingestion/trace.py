@@ -48,7 +48,14 @@ JOINS_AS_WRITTEN = "SET GLOBAL disabled_optimizers = 'join_order,build_side_prob
 LATEST_BASE_NS = 2**62
 TABLES = ("events", "host_ops", "gpu_activities", "quarantine")
 # The macros of sql/relations that ingest needs. All of them would take 0.1 s per trace.
-MACROS = ("names/categories", "names/kernel_kind", "names/short_name", "steps/step_number")
+MACROS = (
+    "names/categories",
+    "names/demangled_name",
+    "names/kernel_kind",
+    "names/kernel_words",
+    "names/short_name",
+    "steps/step_number",
+)
 
 
 @dataclass
