@@ -12,7 +12,7 @@
 --
 -- The categories of a combination are in alphabetical order. Combinations that never ran have no
 -- row. A category comes from the name of the operator that launched the activity, or from the
--- kernel's name. The view category_rules lists the rules. `other` is what no rule matches. The
+-- kernel's name. The view category_rules lists the rules. `other` matches no rule. The
 -- categories communication and memory are the kinds of these names, as in kernel_kind_breakdown.
 --
 -- since: 0.1
