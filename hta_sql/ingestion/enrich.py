@@ -74,6 +74,7 @@ def enrich(
     FILES.run(con, "launches")
     find_graphs(con, files, read_captures)
     FILES.run(con, "long_names")
+    FILES.run(con, "activity_names")
     counts = {
         "host_op_count": host_op_count,
         "gpu_activity_count": write_gpu_activities(

@@ -58,7 +58,9 @@ TABLES = (
 # The macros of sql/relations that ingest needs. All of them would take 0.1 s per trace.
 MACROS = (
     "names/categories",
+    "names/demangled_name",
     "names/kernel_kind",
+    "names/kernel_words",
     "names/short_name",
     "steps/step_number",
     "steps/step_rules",

@@ -25,6 +25,7 @@ from hta_sql.plot.devices import (
 )
 from hta_sql.plot.diffs import diff
 from hta_sql.plot.kernels import (
+    category_breakdown,
     kernel_distribution,
     kernel_kind_breakdown,
     kernel_pies,
@@ -36,6 +37,7 @@ from hta_sql.plot.roofline import roofline
 from hta_sql.plot.work import critical_path_summary, flame_graph, memory_timeline
 
 __all__ = [
+    "category_breakdown",
     "collective_bandwidth",
     "comm_comp_overlap",
     "critical_path_summary",

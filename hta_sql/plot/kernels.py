@@ -9,8 +9,10 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from hta_sql.plot.style import (
+    BLUE,
     GREY,
     OF_KINDS,
+    ORANGE,
     SERIES,
     escaped,
     figure,
@@ -50,6 +52,42 @@ def kernel_kind_breakdown(table: pa.Table) -> go.Figure:
     colours = [OF_KINDS.get(kind) or next(mixed, GREY) for kind in kinds]
     pie = _pie([kind.replace("+", " + ") for kind in kinds], [times[k] for k in kinds], colours)
     return legend_below(figure("Busy time by kind", [pie] if kinds else [], height=420))
+
+
+def category_breakdown(table: pa.Table, top_k: int = 15) -> go.Figure:
+    """Busy time of all devices: one bar per combination of categories that ran at the same time.
+
+    Args:
+        table: The result of the query category_breakdown.
+        top_k: How many combinations are drawn.
+
+    Returns:
+        plotly.graph_objects.Figure.
+
+    Raises:
+        HtaSqlError: The table lacks columns of the query.
+
+    Examples:
+        >>> plot.category_breakdown(run.category_breakdown()).show()
+    """
+    times: Counter[str] = Counter()
+    for row in rows_of(table, "category_breakdown", "categories", "time_ns"):
+        times[row["categories"]] += row["time_ns"]
+    top = times.most_common(top_k)
+    whole = times.total()
+    size, unit = time_unit(ns for _, ns in top)
+    return names_bars(
+        "Busy time by category",
+        [name.replace("+", " + ") for name, _ in top],
+        [ns / size for _, ns in top],
+        # The colour of the kinds: of communication also where computation hides it.
+        [
+            ORANGE if "communication" in name.split("+") else OF_KINDS.get(name, BLUE)
+            for name, _ in top
+        ],
+        [f"{name}\n{time_text(ns)}, {ns / whole:.1%} of busy time" for name, ns in top],
+        f"busy time of all devices, {unit}",
+    )
 
 
 def kernel_stats(table: pa.Table, top_k: int = 15) -> go.Figure:

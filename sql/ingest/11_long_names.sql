@@ -3,6 +3,8 @@
 -- The kind and the short name come from the whole name, because most of a long name is template
 -- arguments, which the cut name lacks. If the whole name has more than 64 kB, both come from the
 -- cut name. No known kernel has a name of more than 64 kB.
+--
+-- No long name is one of kernel_words, so function_name is all of short_name that is needed.
 CREATE OR REPLACE TEMP TABLE long_names AS
 WITH
 found AS (
@@ -16,5 +18,5 @@ found AS (
 SELECT DISTINCT
     name,
     kind_of_name(coalesce(whole_name, name)) AS kind,
-    coalesce(cut(short_name(whole_name)), name) AS short_name
+    coalesce(cut(function_name(whole_name)), name) AS short_name
 FROM found;

@@ -50,27 +50,13 @@ groups AS (
     )
     GROUP BY external_id
 ),
--- Patterns are matched once per name, because they cost more than a join.
-distinct_names AS (
-    SELECT DISTINCT name
-    FROM trace_events
-    WHERE ph = 'X' AND is_gpu_activity(cat)
-),
-names AS (
-    SELECT
-        d.name,
-        coalesce(long_names.kind, kind_of_name(d.name)) AS kind,
-        coalesce(long_names.short_name, short_name(d.name)) AS short_name
-    FROM distinct_names AS d
-    LEFT JOIN long_names ON long_names.name = d.name
-),
 of_kinds AS (
     SELECT
         a.*,
         kernel_kind(is_copy_or_memset(a.cat), a.details."Collective name", names.kind) AS kind,
         names.short_name
     FROM activities AS a
-    LEFT JOIN names ON names.name IS NOT DISTINCT FROM a.name
+    LEFT JOIN activity_names AS names ON names.name IS NOT DISTINCT FROM a.name
 )
 SELECT
     a.device,

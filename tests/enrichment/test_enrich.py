@@ -14,7 +14,7 @@ from hta_sql.catalogue.root import sql_root
 @pytest.fixture(scope="module")
 def con():
     con = duckdb.connect()
-    for name in ("categories", "kernel_kind", "short_name"):
+    for name in ("categories", "kernel_kind", "demangled_name", "kernel_words", "short_name"):
         con.execute((sql_root() / "relations/names" / f"{name}.sql").read_text())
     return con
 
@@ -22,8 +22,8 @@ def con():
 @pytest.mark.parametrize(
     ("name", "short"),
     [
-        ("ampere_sgemm_128x64_tn", "ampere_sgemm_128x64_tn"),
-        ("triton_poi_fused_add_0", "triton_poi_fused_add_0"),
+        ("my_sgemm_128x64_tn", "my_sgemm_128x64_tn"),
+        ("triton_poi_fused_add_0", "Inductor pointwise: add"),
         ("a(1)", "a"),
         ("a<int>(b)", "a"),
         ("void f<int>(float*, int)", "f"),

@@ -6,7 +6,7 @@ from findings.planted import Planted, assert_found, planted_jobs
 # What the generator calls the fault's operator, kernel or function.
 NAMES = {
     "far_from_roofline": "k = 4097 is no multiple of 8",
-    "full_precision": "ampere_sgemm_128x64_tn",
+    "full_precision": "cuBLAS gemm fp32 128x64 tn",
     "layout_copies": "aten::contiguous",
     "pageable_copies": "Memcpy HtoD (Pageable -> Device)",
     "recompute": "checkpointing",

@@ -184,6 +184,25 @@ def test_kernel_kind_breakdown():
     assert pie.marker.colors[0] == BLUE and pie.marker.colors[2] == ORANGE
 
 
+def test_category_breakdown():
+    figure = plot.category_breakdown(
+        table("""
+        job rank device categories         time_ns
+        a   0    0      memory             10
+        a   0    0      gemm               50
+        a   1    0      gemm               25
+        a   1    0      communication+gemm 15
+        a   1    0      softmax            1
+    """),
+        top_k=3,
+    )
+    [bar] = figure.data
+    assert list(figure.layout.yaxis.ticktext) == ["gemm", "communication + gemm", "memory"]
+    assert list(bar.x) == [75, 15, 10]
+    assert list(bar.marker.color) == [BLUE, ORANGE, GREEN]
+    assert bar.customdata[0] == "gemm<br>75 ns, 74.3% of busy time"
+
+
 KERNELS = """
     job rank kind          name   total_ns count
     a   0    computation   gemm   5000000  2

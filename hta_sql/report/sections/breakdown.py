@@ -41,6 +41,12 @@ def parts(subject: Subject) -> Iterator[Part]:
         kinds,
         plot.kernel_kind_breakdown(kinds.table),
     )
+    categories = subject.ask("category_breakdown")
+    yield Chart(
+        "Busy time of all devices by the categories of kernels that ran. Each instant counts once.",
+        categories,
+        plot.category_breakdown(categories.table),
+    )
     yield Table(
         "GPU time per device",
         devices,

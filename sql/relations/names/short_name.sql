@@ -1,8 +1,13 @@
 -- A short name for a kernel: `void at::native::f<int>(float*)` becomes `at::native::f`.
 --
+-- A kernel whose name encodes what it does gets words, such as `Tensile gemm bf16 128x64x32 nn`
+-- (kernel_words). A mangled name is demangled.
+--
 -- Template arguments and parameter lists can be nested, so a single pattern cannot match them. The
 -- macro runs 24 rounds. Each round removes the innermost lists. If lists are nested more than 24
 -- levels deep, the outer levels remain.
+--
+-- reads: demangled_name, kernel_words
 
 -- The name without its innermost template arguments and parameter lists: one round.
 CREATE OR REPLACE MACRO without_innermost(name) AS
@@ -34,8 +39,10 @@ regexp_replace(
 CREATE OR REPLACE MACRO last_word(name) AS
 regexp_extract(regexp_replace(trim(name), '(\s+(const|volatile|&|&&))+$', ''), '(\S*)$', 1);
 
-CREATE OR REPLACE MACRO short_name(name) AS
+-- The name of a function, mangled or not, without template arguments and parameters.
+CREATE OR REPLACE MACRO function_name(name) AS
 CASE
+    WHEN starts_with(name, '_Z') THEN demangled_name(name)
     WHEN contains(name, '(') OR contains(name, '<')
     THEN coalesce(
         nullif(
@@ -50,3 +57,5 @@ CASE
     )
     ELSE name
 END;
+
+CREATE OR REPLACE MACRO short_name(name) AS coalesce(kernel_words(name), function_name(name));

@@ -1,0 +1,171 @@
+-- Rules that give a kernel's category, in their order: the first that matches decides.
+--
+-- Each rule is a category, a pattern (see category_rules) and a part of the name of a kernel that
+-- matches. Rules of the specific come first: attention contains a softmax and products, a product
+-- can contain an activation, and many kernels run elementwise. These rules are followed by
+-- general_category_rules.
+--
+-- reads: rules_in_text
+CREATE OR REPLACE VIEW kernel_category_rules AS
+FROM rules_in_text($$
+-- Attention. kv_indices: lists for attention kernels, which copy indices.
+copy_layout    kv_indices              create_flashinfer_kv_indices_triton
+attention      flex_attention          triton_tem_fused_flex_attention_0
+-- Inductor's kernels, by its kinds: pointwise, reductions, persistent reductions, templates,
+-- foreach, scans and unknown.
+compiled       ^triton_poi_            triton_poi_fused_add_mul_0
+compiled       ^triton_red_            triton_red_fused_mean_1
+compiled       ^triton_per_            triton_per_fused_native_layer_norm_2
+compiled       ^triton_tem_            triton_tem_fused_mm_3
+compiled       ^triton_for_            triton_for_fused_4
+compiled       ^triton_spl_            triton_spl_fused_cumsum_5
+compiled       ^triton_unk_            triton_unk_fused_add_6
+compiled       ^triton_fused_          triton_fused_add_7
+compiled       ^triton__               triton__0d1d2d3d
+attention      flash_fwd               pytorch_flash::flash_fwd_kernel<>
+attention      flash_bwd               flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<>
+attention      flash_attn              flash_attn_kernel
+attention      flashattn               flash::FlashAttnFwdSm90<>
+attention      flash_mla               flash_mla_combine_kernel
+attention      fmha                    fmha_cutlassF_bf16_aligned_64x64_rf_sm80
+attention      attn_fwd                attn_fwd
+attention      attn_bwd                _attn_bwd_dkdv
+attention      bwd_kernel_dk_dv        bwd_kernel_dk_dv
+attention      bwd_kernel_dq           bwd_kernel_dq
+attention      bwd_kernel_fuse         bwd_kernel_fuse
+attention      ^bwd_preprocess         bwd_preprocess
+attention      ^_fwd_kernel$           _fwd_kernel
+attention      _kernel_stage1          _fwd_grouped_kernel_stage1
+attention      _kernel_stage2          _fwd_kernel_stage2
+attention      sdpa                    cudnn_generated_fort_native_sdpa_sm90_flash_fprop_f16
+attention      attention               kernel_unified_attention_2d
+attention      ^reduce_segments        reduce_segments
+attention      batchdecode             flashinfer::BatchDecodeWithPagedKVCacheKernel<>
+attention      batchprefill            flashinfer::BatchPrefillWithPagedKVCacheKernel<>
+attention      singledecode            flashinfer::SingleDecodeWithKVCacheKernel<>
+attention      singleprefill           flashinfer::SinglePrefillWithKVCacheKernel<>
+attention      prefillwith             flashinfer::PrefillWithKVCacheKernel<>
+attention      mergestate              flashinfer::PersistentVariableLengthMergeStatesKernel<>
+attention      merge_attn_states       vllm::merge_attn_states_kernel<>
+attention      merge_state             merge_state_kernel
+attention      softmaxgemm             ck::kernel_batched_gemm_softmax_gemm_BatchedGemmSoftmaxGemm
+attention      softmax_gemm            kernel_batched_gemm_softmax_gemm_xdl_cshuffle_v1<>
+attention      mla_decode              aiter::mla_decode_stage1_asm_fwd
+attention      mla_a8w8                aiter::mla_a8w8_qh16_qseqlen1_gqaratio16
+attention      mla_reduce              kn_mla_reduce_v1
+attention      pa_fwd                  aiter::pa_fwd_bf16_pertokenFp8
+attention      pa_decode               pa_decode_gluon_kernel
+attention      _attn_kernel            qk_int_sv_f8_attn_kernel<>
+attention      sage_fwd                sage_fwd_kernel
+attention      mla_metadata            get_mla_metadata_kernel
+attention      prepare_varlen          flash::prepare_varlen_num_blocks_kernel<>
+attention      xqa                     kernel_mha_xqa_sm90
+attention      kernel_mha              kernel_mha
+attention      mqa_logits              deep_gemm::smxx_fp8_mqa_logits
+attention      delta_rule              chunk_gated_delta_rule_fwd_kernel_h_blockdim64
+attention      fused_recurrent         fused_recurrent_gla_fwd_kernel
+attention      chunk_fwd_kernel_o      chunk_fwd_kernel_o
+-- Mixture of experts: products of all experts at once, and the routing to the experts.
+grouped_gemm   moe                     fused_moe_kernel
+grouped_gemm   topkgating              vllm::topkGatingSoftmax<>
+grouped_gemm   _topk_forward           _topk_forward
+grouped_gemm   bitmatrix               _sum_bitmatrix_rows
+grouped_gemm   _combined_routing       _combined_routing_compute
+grouped_gemm   matmul_ogs              _matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1
+grouped_gemm   _matmul_scatter         _finalize_matmul_scatter_bf16
+grouped_gemm   expert                  tensorrt_llm::expandInputRowsToExperts
+grouped_gemm   grouped_topk            grouped_topk_fused_kernel
+grouped_gemm   groupproblemshape       cutlass::gemm::GroupProblemShape<>
+grouped_gemm   group_gemm              group_gemm_starts<>
+grouped_gemm   grouped_gemm            kernel_grouped_gemm_xdl_fixed_nk
+grouped_gemm   grouped_mm              triton_grouped_mm
+grouped_gemm   groupedgemm             ck_tile::GroupedGemmKernel<>
+grouped_gemm   gemmgrouped             cutlass::gemm::kernel::GemmGrouped<>
+grouped_gemm   segmentgemm             flashinfer::SegmentGEMMKernel
+grouped_gemm   deep_gemm::gemmtype)1   deep_gemm::sm90<(deep_gemm::GemmType)1>
+grouped_gemm   deep_gemm::gemmtype)2   deep_gemm::sm90<(deep_gemm::GemmType)2>
+grouped_gemm   _dynbatch_              bmm_Bfloat16_MxE2m1MxE4m3_Fp32_t128x16x256u2_dynBatch_sm100f
+grouped_gemm   scatter2scatter         _scatter2scatter
+grouped_gemm   _ep_scatter             _fwd_kernel_ep_scatter_2
+grouped_gemm   _ep_gather              _fwd_kernel_ep_gather
+-- Convolutions of cuDNN, MIOpen, Composable Kernel, oneDNN and PyTorch.
+convolution    fprop                   sm80_xmma_fprop_implicit_gemm_tf32f32_tilesize64x128x32_cudnn
+convolution    dgrad                   cudnn::detail::dgrad_engine<>
+convolution    wgrad                   wgrad_alg0_engine<>
+convolution    implicit_gemm           implicit_gemm_kernel
+convolution    implicitgemm            ImplicitGemmConvolution
+convolution    implicit_convolve       implicit_convolve_sgemm<>
+convolution    convolution             gridwise_convolution_implicit
+convolution    convolve                explicit_convolve_sgemm<>
+convolution    winograd                cudnn::winograd_nonfused::winogradForwardData4x4<>
+convolution    scudnn                  volta_scudnn_128x64_relu_medium_nn_v1
+convolution    cask_cudnn              cask_cudnn::computeOffsetsKernel<>
+convolution    cask__5x_cudnn          cask__5x_cudnn::computeOffsetsKernel<>
+convolution    cutlass_cudnn           cutlass_cudnn_train::Kernel<>
+convolution    cudnn::cnn              cudnn::cnn::conv2d_grouped_direct_kernel<>
+convolution    fft2d_                  fft2d_r2c_32x32<>
+convolution    igemm_fwd               igemm_fwd_gtcx3_nhwc_bf16_bx0_ex1_bt256x64x8
+convolution    igemm_bwd               igemm_bwd_gtcx2_nhwc_bf16_bx0_ex1_bt128x128x32
+convolution    igemm_wrw               igemm_wrw_gtcx2_nhwc_bf16_bx0_ex1_bt64x64x64
+convolution    sp3asmconv              miopenSp3AsmConv_v30_3_1_gfx9_fp32_f3x2_stride1
+convolution    miopenconv              miopenConv1x1u
+convolution    naive_conv              naive_conv_fwd_nchw_float_double_float
+convolution    gcnasmconv              miopenGcnAsmConv3x3U
+convolution    grouped_conv            kernel_grouped_conv_fwd_multiple_abd_xdl_cshuffle
+convolution    groupedconv             ck_tile::GroupedConvFwdKernel
+convolution    gen_conv                gen_conv
+convolution    conv1d                  _causal_conv1d_update_kernel
+convolution    conv2d                  at::native::conv_depthwise2d_forward_kernel_conv2d
+convolution    conv3d                  conv_depthwise3d_cuda_kernel_conv3d
+convolution    conv_                   conv_fwd_kernel
+convolution    depthwise               at::native::depthwise_kernel
+convolution    im2col                  at::native::im2col_kernel<>
+convolution    col2im                  at::native::col2im_kernel<>
+convolution    vol2col                 at::native::vol2col_kernel<>
+rope           rotary                  vllm::rotary_embedding_kernel<>
+rope           rope_                   kn_entry_1c_sbhd_cached_rope_fwd
+rope           _rope                   _triton_rope
+rope           rope<                   applyRope<>
+rope           qkapply                 flashinfer::BatchQKApply<>
+rope           rotate_half             rotate_half_kernel
+-- Of layer, batch, group and RMS normalization, forward and backward.
+normalization  layer_norm              at::native::vectorized_layer_norm_kernel<>
+normalization  layernorm               at::native::LayerNormForwardCUDAKernel<>
+normalization  rms_norm                vllm::rms_norm_kernel<>
+normalization  rmsnorm                 aiter::add_rmsnorm_quant_kernel
+normalization  rms_forward             _rms_forward_kernel
+normalization  batch_norm              at::native::batch_norm_backward_kernel<>
+normalization  batchnorm               MIOpenBatchNormFwdTrainSpatial
+normalization  group_norm              _group_norm_fwd
+normalization  groupnorm               GroupNormForward
+normalization  instance_norm           instance_norm_kernel
+normalization  instancenorm            InstanceNormKernel
+normalization  bn_fw                   cudnn::bn_fw_tr_1C11_singleread<>
+normalization  bn_bw                   cudnn::bn_bw_1C11_kernel_new<>
+normalization  cudnn::bn               cudnn::bn_addRelu_kernel
+normalization  gammabeta               at::native::GammaBetaBackwardCUDAKernel<>
+normalization  rowwisemoments          at::native::RowwiseMomentsCUDAKernel<>
+normalization  fusedparams             at::native::ComputeFusedParamsCUDAKernel<>
+normalization  internalgradients       at::native::ComputeInternalGradientsCUDAKernel<>
+normalization  cucomputegradinput      cuComputeGradInput<>
+normalization  welford_kernel          welford_kernel<>
+normalization  weight_norm             at::native::weight_norm_fwd_first_dim_kernel<>
+normalization  ln_fwd                  layer_ln_fwd_kernel<>
+normalization  ln_bwd                  layer_ln_bwd_kernel<>
+normalization  l2norm                  l2norm_fwd_kernel
+normalization  _lnorm                  ocl_lnorm_fwd
+normalization  _bnorm                  gen9_bnorm_fwd
+normalization  _norm_fwd               _mul_norm_fwd_fused
+normalization  _norm_bwd               _mul_norm_bwd_fused
+normalization  _norm_kernel            qk_norm_kernel
+loss           cross_entropy           liger_cross_entropy_kernel
+loss           crossentropy            CrossEntropyKernel
+loss           nll_loss                at::native::nll_loss_forward_reduce_cuda_kernel_2d<>
+loss           _loss                   at::native::smooth_l1_loss_kernel
+loss           ctc_                    at::native::ctc_alpha_log_likelihood
+loss           mse_                    vectorized_elementwise_kernel<mse_kernel_cuda>
+loss           kl_div                  kl_div_kernel
+loss           binary_cross            binary_cross_kernel
+loss           focalloss               SigmoidFocalLossForward
+loss           _jsd_                   _jsd_kernel
+$$);
