@@ -4,6 +4,7 @@ Each function takes rows of gpu_activities and host_ops, and gives the rows of i
 """
 
 from collections import defaultdict
+from statistics import stdev
 
 from queries.brute_annotations import covered
 from queries.brute_force import fraction, grouped, selected, span
@@ -49,6 +50,34 @@ def total(rows) -> int:
     return sum(row["dur_ns"] for row in rows)
 
 
+def is_recomputed(calls, activity) -> bool:
+    """Whether an operator around its launch repeats a part of the forward pass: it is in a backward
+    pass, and records an autograd node of its own."""
+    return any(
+        call.get("is_backward")
+        and call.get("sequence_number") is not None
+        and call["sequence_number"] >= 0
+        and not call.get("fwd_thread_id")
+        for call in with_all_around(calls, activity)
+    )
+
+
+def percentile(values: list[int], share: float) -> int | None:
+    if not values:
+        return None
+    values = sorted(values)
+    at = share * (len(values) - 1)
+    low = int(at)
+    high = min(low + 1, len(values) - 1)
+    return int(values[low] + (values[high] - values[low]) * (at - low) + 0.5)
+
+
+def deviation(values: list[int]) -> int | None:
+    if not values:
+        return None
+    return round(stdev(values)) if len(values) > 1 else 0
+
+
 def op_stats(activities, ops, by_shape=False, name_contains=None, **only):
     calls = operators(ops)
     launched = launched_in(calls, activities)
@@ -68,6 +97,7 @@ def op_stats(activities, ops, by_shape=False, name_contains=None, **only):
         kernels = list({key(row): row for one in group for row in launched[key(one)]}.values())
         kernel_ns = total(kernels)
         span_ns = sum(span(launched[key(one)]) for one in outermost if launched[key(one)])
+        times = [total(launched[key(one)]) for one in outermost if launched[key(one)]]
         result.append(
             dict(zip(GROUP, of_group, strict=True))
             | {
@@ -83,6 +113,13 @@ def op_stats(activities, ops, by_shape=False, name_contains=None, **only):
                 ),
                 "gpu_utilization_frac": fraction(kernel_ns, span_ns),
                 "example_event_id": min(row["event_id"] for row in group),
+                "launching_call_count": len(times),
+                "kernel_min_ns": min(times, default=None),
+                "kernel_p50_ns": percentile(times, 0.5),
+                "kernel_p95_ns": percentile(times, 0.95),
+                "kernel_max_ns": max(times, default=None),
+                "kernel_stddev_ns": deviation(times),
+                "recomputed_ns": total(row for row in kernels if is_recomputed(calls, row)),
             }
         )
     # Stable: of equal times in the order of names, shapes and types, none last.

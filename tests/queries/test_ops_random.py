@@ -70,6 +70,8 @@ def random_tables(rng):
                             "input_types": rng.choice([None, '["int"]']),
                             "is_backward": rng.random() < 0.5,
                             "forward_id": rng.choice([None, 7]),
+                            "sequence_number": rng.choice([None, -1, 0, 3]),
+                            "fwd_thread_id": rng.choice([None, 0, 1]),
                             "start_ns": start_ns,
                             "dur_ns": dur_ns,
                         },

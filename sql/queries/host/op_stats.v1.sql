@@ -38,6 +38,10 @@
 -- above for calls of the same name then hold for the calls of a row. input_dims and input_types are
 -- NULL if the profiler did not record them.
 --
+-- A call in a replay of a CUDA graph counts, too, if the operator is known from the capture of the
+-- graph (see host_calls). It takes no time of the host. Operators of the capture that launched
+-- nothing do not count.
+--
 -- `only_steps` selects calls by the step in which they begin. A selected call is an outer call if
 -- no other selected call of the same name is around it. Everything inside a selected call counts,
 -- even if it began in another step.
@@ -67,15 +71,28 @@
 --   self_kernel_ns        BIGINT   ns     sum of durations of the activities that the calls
 --                                         launched themselves
 --   gpu_utilization_frac  DOUBLE   0-1    kernel_ns / kernel_span_ns; can be above 1
---   example_event_id      BIGINT   -      the call with the lowest event_id
+--   example_event_id      BIGINT   -      the call with the lowest event_id; below 0 if all calls
+--                                         are of replays
+--   launching_call_count  BIGINT   count  outer calls that launched GPU activities
+--   kernel_min_ns         BIGINT   ns     least kernel_ns of one of these calls; NULL: none
+--   kernel_p50_ns         BIGINT   ns     median
+--   kernel_p95_ns         BIGINT   ns     95th percentile
+--   kernel_max_ns         BIGINT   ns     most
+--   kernel_stddev_ns      BIGINT   ns     standard deviation of the sample; 0 for one call
+--   recomputed_ns         BIGINT   ns     part of kernel_ns that repeats the forward pass during a
+--                                         backward pass, as activation checkpointing does
 -- check: count > 0
 -- check: host_self_ns BETWEEN 0 AND host_total_ns
 -- check: self_kernel_ns BETWEEN 0 AND kernel_ns
 -- check: kernel_busy_ns BETWEEN 0 AND least(kernel_ns, kernel_span_ns)
 -- check: kernel_count > 0 OR (kernel_count = 0 AND kernel_ns = 0 AND kernel_span_ns = 0)
 -- check: gpu_utilization_frac >= 0
+-- check: launching_call_count <= kernel_count AND (launching_call_count > 0) = (kernel_count > 0)
+-- check: kernel_min_ns <= kernel_p50_ns AND kernel_p95_ns <= kernel_max_ns
+-- check: kernel_max_ns <= kernel_ns
+-- check: recomputed_ns BETWEEN 0 AND kernel_ns
 -- reads: covered_times, deep_launches, deep_operators, deep_ranks, gpu_activities, host_calls,
---   host_ops, is_operator, launched_in_deep_groups, launched_in_ops
+--   host_ops, is_operator, launched_in_deep_groups, launched_in_ops, sample_stddev
 CREATE OR REPLACE MACRO op_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
@@ -105,7 +122,14 @@ groups AS MATERIALIZED (
             sum(o.dur_ns) AS host_total_ns,
             coalesce(min(o.event_id) FILTER (o.event_id >= 0), min(o.event_id))
                 AS example_event_id,
-            list({'event_id': o.event_id, 'op_id': o.op_id}) AS calls
+            list({
+                'event_id': o.event_id,
+                'op_id': o.op_id,
+                'is_rerun': coalesce(
+                    o.is_backward AND o.sequence_number >= 0 AND coalesce(o.fwd_thread_id, 0) = 0,
+                    false
+                )
+            }) AS calls
         FROM host_calls AS o
         WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
           AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
@@ -114,7 +138,7 @@ groups AS MATERIALIZED (
     )
 ),
 ops AS MATERIALIZED (
-    SELECT job, rank, group_number, call.event_id, call.op_id
+    SELECT job, rank, group_number, call.event_id, call.op_id, call.is_rerun
     FROM (
         SELECT
             job,
@@ -154,6 +178,26 @@ other_ops AS MATERIALIZED (
     LEFT JOIN deep_ranks(only_jobs, only_ranks) AS d ON d.job = ops.job AND d.rank = ops.rank
     WHERE d.job IS NULL OR ops.event_id < 0
 ),
+-- Each operator that launches activities, with itself and all operators around it.
+around AS MATERIALIZED (
+    FROM launched_in_ops(activities, other_ops)
+),
+-- The operators that launch activities again in a backward pass: they, or operators around them,
+-- repeat a part of the forward pass.
+reruns AS MATERIALIZED (
+    SELECT job, rank, event_id, dense_rank() OVER (ORDER BY job, rank) AS group_number
+    FROM ops
+    WHERE is_rerun
+),
+recomputing AS MATERIALIZED (
+    SELECT around.job, around.rank, around.launching_id
+    FROM around
+    SEMI JOIN reruns AS r
+        ON r.job = around.job AND r.rank = around.rank AND r.event_id = around.event_id
+    UNION
+    SELECT job, rank, launching_id
+    FROM launched_in_deep_groups(deep_launched, deep, reruns)
+),
 -- A launch counts once per group, for the group's outermost call around it.
 launched AS MATERIALIZED (
     SELECT
@@ -167,7 +211,7 @@ launched AS MATERIALIZED (
         any_value(first_start_ns) AS first_start_ns,
         any_value(last_end_ns) AS last_end_ns,
         sum(activity_ns) FILTER (distance = 0) AS self_ns
-    FROM launched_in_ops(activities, other_ops)
+    FROM around
     WHERE group_number IS NOT NULL
     GROUP BY group_number, job, rank, launching_id
     UNION ALL BY NAME
@@ -175,14 +219,17 @@ launched AS MATERIALIZED (
 ),
 outermost_calls AS (
     SELECT
-        group_number,
-        outermost_id,
-        sum(activity_count) AS activity_count,
-        sum(activity_ns) AS activity_ns,
-        max(last_end_ns) - min(first_start_ns) AS span_ns,
-        sum(self_ns) AS self_ns
-    FROM launched
-    GROUP BY group_number, outermost_id
+        l.group_number,
+        l.outermost_id,
+        sum(l.activity_count) AS activity_count,
+        sum(l.activity_ns) AS activity_ns,
+        max(l.last_end_ns) - min(l.first_start_ns) AS span_ns,
+        sum(l.self_ns) AS self_ns,
+        sum(l.activity_ns) FILTER (r.launching_id IS NOT NULL) AS recomputed_ns
+    FROM launched AS l
+    LEFT JOIN recomputing AS r
+        ON r.job = l.job AND r.rank = l.rank AND r.launching_id = l.launching_id
+    GROUP BY l.group_number, l.outermost_id
 ),
 kernels AS (
     SELECT
@@ -190,7 +237,16 @@ kernels AS (
         sum(activity_count)::BIGINT AS kernel_count,
         sum(activity_ns)::BIGINT AS kernel_ns,
         sum(span_ns)::BIGINT AS kernel_span_ns,
-        sum(self_ns)::BIGINT AS self_kernel_ns
+        sum(self_ns)::BIGINT AS self_kernel_ns,
+        count(*) AS launching_call_count,
+        min(activity_ns)::BIGINT AS kernel_min_ns,
+        round(quantile_cont(activity_ns::BIGINT, 0.5))::BIGINT AS kernel_p50_ns,
+        round(quantile_cont(activity_ns::BIGINT, 0.95))::BIGINT AS kernel_p95_ns,
+        max(activity_ns)::BIGINT AS kernel_max_ns,
+        round(sample_stddev(
+            count(*), sum(activity_ns), sum(activity_ns::HUGEINT * activity_ns)
+        ))::BIGINT AS kernel_stddev_ns,
+        sum(recomputed_ns)::BIGINT AS recomputed_ns
     FROM outermost_calls
     GROUP BY group_number
 ),
@@ -215,7 +271,14 @@ SELECT
     coalesce(kernels.kernel_span_ns, 0) AS kernel_span_ns,
     coalesce(kernels.self_kernel_ns, 0) AS self_kernel_ns,
     kernels.kernel_ns / nullif(kernels.kernel_span_ns, 0) AS gpu_utilization_frac,
-    groups.example_event_id
+    groups.example_event_id,
+    coalesce(kernels.launching_call_count, 0) AS launching_call_count,
+    kernels.kernel_min_ns,
+    kernels.kernel_p50_ns,
+    kernels.kernel_p95_ns,
+    kernels.kernel_max_ns,
+    kernels.kernel_stddev_ns,
+    coalesce(kernels.recomputed_ns, 0) AS recomputed_ns
 FROM groups
 LEFT JOIN called ON called.group_number = groups.group_number
 LEFT JOIN kernels ON kernels.group_number = groups.group_number
