@@ -5,8 +5,11 @@
 -- reads: category_rules
 
 -- The first rule that matches the name of a kernel or of an operator: its position and category.
--- NULL: no rule matches. `applies`: kernel or operator. The `gemm` in the name of the library fbgemm
--- is removed from names and patterns, since few of its kernels are matrix products.
+-- NULL: no rule matches. `applies`: kernel or operator.
+--
+-- The `gemm` in the name of the library fbgemm is removed from names and patterns, since few of its
+-- kernels are matrix products. Pass columns with the name of their table: DuckDB takes a bare
+-- `category` or `example` for a column of category_rules.
 CREATE OR REPLACE MACRO rule_of_name(name_of_it, applies) AS (
     SELECT min({'position': r.position, 'category': r.category})
     FROM category_rules AS r
