@@ -1,8 +1,10 @@
 """Which operators of a call chain count, and what devices can do."""
 
+from collections import defaultdict
 from functools import cache
 
 from queries.brute_flop_costs import cost
+from queries.brute_flop_servers import ATTENTIONS
 
 cached_cost = cache(cost)
 
@@ -61,11 +63,19 @@ class Nest:
             for row in ops
             if row["cat"] in ("cpu_op", "Operator") and wanted(row, only_jobs, only_ranks)
         }
+        self.rows = {(row["job"], row["rank"], row["event_id"]): row for row in ops}
+        self.inside = defaultdict(list)
+        for key, row in self.ops.items():
+            self.inside[(*key[:2], row["op_id"])].append(row)
         self.costs = {}
         for key, row in self.ops.items():
             if row["input_dims"] is not None and wanted(row, None, None, only_steps):
                 found = cached_cost(
-                    row["name"], row["input_dims"], row["input_types"], row["concrete_inputs"]
+                    row["name"],
+                    row["input_dims"],
+                    row["input_types"],
+                    row["concrete_inputs"],
+                    self.context(key),
                 )
                 if found and (with_bytes or found.flops is not None):
                     self.costs[key] = found
@@ -75,6 +85,25 @@ class Nest:
                 self.has_call_inside.add(outer)
                 if mine.flops is not None:
                     self.has_flops_inside.add(outer)
+
+    def context(self, key):
+        """The annotation around attention, or what is inside a mixture of experts."""
+        name = self.ops[key]["name"]
+        if name in ATTENTIONS:
+            around = self.ops[key].get("annotation_id")
+            while around is not None:
+                row = self.rows[(*key[:2], around)]
+                if "sqsk" in row["name"]:
+                    return row["name"]
+                around = row.get("annotation_id")
+        if name.startswith("vllm::moe_forward"):
+            lines = {
+                f"{row['input_dims']}\t{row['input_types']}"
+                for row in self.inside[key]
+                if row["input_dims"] and (row["name"] == "aten::view" or "aten" not in row["name"])
+            }
+            return "\n".join(lines) or None
+        return None
 
     @cache  # noqa: B019 - lives as long as a test
     def chain(self, key):

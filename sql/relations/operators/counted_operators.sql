@@ -26,6 +26,7 @@ calls AS MATERIALIZED (
         AND s.input_dims = c.input_dims
         AND s.input_types IS NOT DISTINCT FROM c.input_types
         AND s.concrete_inputs IS NOT DISTINCT FROM c.concrete_inputs
+        AND s.context IS NOT DISTINCT FROM c.context
 ),
 ops AS (
     SELECT o.job, o.rank, o.event_id, o.op_id
