@@ -1,5 +1,6 @@
 """Which operators of a call chain count, and what devices can do."""
 
+import json
 from collections import defaultdict
 from functools import cache
 
@@ -54,6 +55,10 @@ def wanted(row, only_jobs, only_ranks, only_steps=None):
     )
 
 
+def is_view_of_three(name, dims_text):
+    return name == "aten::view" and len(json.loads(dims_text)[0]) == 3
+
+
 class Nest:
     """The operators of some jobs: what each costs, and which count."""
 
@@ -100,7 +105,8 @@ class Nest:
             lines = {
                 f"{row['input_dims']}\t{row['input_types']}"
                 for row in self.inside[key]
-                if row["input_dims"] and (row["name"] == "aten::view" or "aten" not in row["name"])
+                if row["input_dims"]
+                and ("aten" not in row["name"] or is_view_of_three(row["name"], row["input_dims"]))
             }
             return "\n".join(lines) or None
         return None

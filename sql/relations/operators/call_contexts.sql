@@ -13,7 +13,7 @@
 --   * load: the name of the innermost annotation around the call that gives the sums of the lengths
 --     of a step's sequences (see annotated_load). Each such name contains sqsk
 --   * inside: the shapes of operators inside the call, one per line: sizes, a tab, types. Of
---     PyTorch's own operators, only views count
+--     PyTorch's own operators, only views of tensors with three dimensions are in `traced`
 CREATE OR REPLACE MACRO call_contexts(traced) AS TABLE
 WITH RECURSIVE
 contextual AS MATERIALIZED (
