@@ -47,8 +47,7 @@ traced AS MATERIALIZED (
         o.op_id,
         o.annotation_id,
         is_operator(o.cat) AS is_op,
-        o.name IN (SELECT name FROM costed_names(with_bytes))
-            OR with_bytes AND is_compiled_kernel(o.name) AS is_costed,
+        known.name IS NOT NULL OR with_bytes AND is_compiled_kernel(o.name) AS is_costed,
         o.name,
         o.input_dims,
         o.input_types,
@@ -59,6 +58,8 @@ traced AS MATERIALIZED (
             false
         ) AS is_rerun
     FROM host_ops AS o
+    LEFT JOIN (SELECT DISTINCT name FROM costed_names(with_bytes)) AS known
+        ON known.name = o.name
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
       AND (

@@ -12,30 +12,40 @@ CASE
     ELSE 10
 END + type_bytes(type);
 
--- The type that holds numbers of all these types, which are of one category or of several. NULL if
--- there is no type, or if it is not one of them: signed with unsigned numbers of 8 bits.
-CREATE OR REPLACE MACRO widest_type(some_types) AS
-list_transform(
-    [list_distinct(list_filter(
-        some_types,
-        lambda t: type_rank(t) = list_max(list_transform(some_types, lambda o: type_rank(o)))
-    ))],
-    lambda widest: CASE
-        WHEN len(widest) = 1 OR type_rank(widest[1]) IN (14, 18)
-        THEN widest[1]
-        WHEN list_contains(widest, 'c10::Half') AND list_contains(widest, 'c10::BFloat16')
-        THEN 'float'
-    END
-)[1];
-
--- The joint type of operands with dimensions (`large`) and without (`small`). Operands without
--- dimensions decide only if their category is higher.
+-- The joint type of operands: a list of {type, rank, is_large}, with type_rank of the type and
+-- whether the operand has dimensions. Operands without dimensions decide only if their category is
+-- higher. Of the operands that decide, the type of the highest rank holds all numbers. Two types of
+-- this rank have the joint type float (Half, BFloat16), are one type by two names (long, long int),
+-- or have none of the two types (signed and unsigned numbers of 8 bits): NULL.
 --
 -- Source: documentation of torch.result_type and of type promotion
-CREATE OR REPLACE MACRO joint_type(large, small) AS
-CASE
-    WHEN coalesce(list_max(list_transform(small, lambda t: type_rank(t))) // 10, -1)
-        > coalesce(list_max(list_transform(large, lambda t: type_rank(t))) // 10, -1)
-    THEN widest_type(small)
-    ELSE widest_type(large)
-END;
+CREATE OR REPLACE MACRO joint_type(operands) AS
+list_transform(
+    [{
+        'large': list_max(list_transform(
+            operands, lambda o: CASE WHEN o.is_large THEN o.rank ELSE -10 END
+        )),
+        'small': list_max(list_transform(
+            operands, lambda o: CASE WHEN o.is_large THEN -10 ELSE o.rank END
+        ))
+    }],
+    lambda highest: list_transform(
+        [list_distinct(list_transform(
+            list_filter(
+                operands,
+                lambda o: CASE
+                    WHEN highest.small // 10 > highest.large // 10
+                    THEN NOT o.is_large AND o.rank = highest.small
+                    ELSE o.is_large AND o.rank = highest.large
+                END
+            ),
+            lambda o: o.type
+        ))],
+        lambda widest: CASE
+            WHEN len(widest) = 1 OR highest.large IN (14, 18)
+            THEN widest[1]
+            WHEN list_contains(widest, 'c10::Half') AND list_contains(widest, 'c10::BFloat16')
+            THEN 'float'
+        END
+    )[1]
+)[1];

@@ -76,10 +76,10 @@ results AS (
                 lambda a: a.dims[len(a.dims) - i]
             )
         ) AS sizes_from_last,
-        joint_type(
-            list_transform(list_filter(inputs, lambda a: len(a.dims) > 0), lambda a: a.type),
-            list_transform(list_filter(inputs, lambda a: len(a.dims) = 0), lambda a: a.type)
-        ) AS joint,
+        joint_type(list_transform(
+            inputs,
+            lambda a: {'type': a.type, 'rank': type_rank(a.type), 'is_large': len(a.dims) > 0}
+        )) AS joint,
         -- The dimensions that are reduced, counted from 1. They are given as a list or as one
         -- number. A number below zero counts from the last dimension.
         CASE

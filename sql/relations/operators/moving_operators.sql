@@ -137,6 +137,12 @@ of_servers (family, namespaces, names, moved) AS (
          '*'),
         ('quantization', ['vllm'], ['triton_per_token_group_quant_fp8'], '1 1:b8')
 ),
+-- The caller of a newer version allocates the result and a workspace.
+of_versions (family, name, argument_count, moved) AS (
+    VALUES
+        ('normalization', 'aiter::_groupnorm_run', 5, '* 1'),
+        ('normalization', 'aiter::_groupnorm_run', 7, '1 3 5 6')
+),
 of_namespaces AS (
     SELECT family, unnest(namespaces) AS namespace, names, moved
     FROM of_servers
@@ -149,4 +155,7 @@ UNION ALL
 SELECT
     family, namespace || '::' || unnest(names) AS name, NULL AS argument_count, NULL AS dim_at,
     string_split(moved, ' ') AS moved
-FROM of_namespaces;
+FROM of_namespaces
+UNION ALL
+SELECT family, name, argument_count, NULL AS dim_at, string_split(moved, ' ') AS moved
+FROM of_versions;

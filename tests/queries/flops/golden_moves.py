@@ -209,6 +209,19 @@ GOLDEN_MOVES = {
         None,
         32 + 4 + 32,
     ),
+    "mul without dimensions": (call("mul", [[], []], ["bool", "bool"]), None, 3),
+    "mul of bytes with and without a sign": (
+        call("mul", [[8], [8]], ["signed char", "unsigned char"]),
+        None,
+        None,
+    ),
+    "mul of two halves": (call("mul", [[8], [8]], [BF16, HALF]), None, 8 * (2 + 2 + 4)),
+    "group norm of aiter": (
+        call("", [[2, 6, 16], [], [6], [6], []], [BF16, "Scalar", BF16, BF16, "Scalar"])
+        | {"name": "aiter::_groupnorm_run"},
+        None,
+        2 * (192 + 12 + 192),
+    ),
     "div of whole numbers": (call("div", [[8], []], ["long", "Scalar"]), None, 64 + 32),
     "mul into out": (call("mul", [[8], [8], [8]], [BF16, BF16, "float"]), None, 16 + 16 + 32),
     "mul, another argument": (call("mul", [[8], [8], [4]], BF16), None, None),
