@@ -21,6 +21,7 @@ SPEEDS = {  # 1e12 dense operations a second, and GB/s of memory, as the vendors
         3352.0,
     ),
     "B200": ({"float32": 75.0, "tf32": 1125.0, "float16": 2250.0, "bfloat16": 2250.0}, 8000.0),
+    "MI250": ({"float32": 45.3, "float16": 181.0, "bfloat16": 181.0}, 1638.0),
     "MI300X": ({"float32": 163.4, "float16": 1307.4, "bfloat16": 1307.4}, 5300.0),
 }
 
@@ -32,6 +33,7 @@ DEVICES = {
     "Tesla V100-SXM2-32GB": "V100",
     "NVIDIA H100 80GB HBM3": "H100",
     "NVIDIA B200": "B200",
+    "AMD Instinct MI250": "MI250",
     "AMD Instinct MI300X": "MI300X",
     "AMD Instinct MI300X VF": "MI300X",
 }
