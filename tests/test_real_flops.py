@@ -23,6 +23,14 @@ def compact(value) -> str | None:
     return None if value is None else json.dumps(value, separators=(",", ":"), default=str)
 
 
+# Traces that do not name their device, and what its properties are those of.
+DEVICES = {
+    "amd_mi250": "AMD Instinct MI250",
+    "vllm_decode": "AMD Instinct MI300X",
+    "vllm_decode_capture": "AMD Instinct MI300X",
+}
+
+
 def tables(trace: RawTrace) -> tuple[list[dict], list[dict], list[dict]]:
     """Activities, operators and annotations, and the trace itself, from its JSON alone."""
     key = {"job": trace.file.job, "rank": trace.file.rank}
@@ -56,7 +64,7 @@ def tables(trace: RawTrace) -> tuple[list[dict], list[dict], list[dict]]:
     return (
         [key | row for row in trace.activities],
         ops,
-        [key | {"device_name": devices[0].get("name")}],
+        [key | {"device_name": DEVICES.get(trace.file.job, devices[0].get("name"))}],
     )
 
 

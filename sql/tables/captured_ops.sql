@@ -1,4 +1,5 @@
--- One row per host operation at or around a launch that was recorded into a CUDA or HIP graph.
+-- One row per host operation at or around a launch that was recorded into a CUDA or HIP graph, and
+-- per operator directly inside such an operation that shows sizes which its arguments do not.
 --
 -- The launches of a graph come from a capture trace, or from the trace itself if it covers the
 -- capture. A replay of the graph runs the same launches again, without the host. graph_replays has
@@ -17,6 +18,7 @@ SELECT
     NULL::VARCHAR AS kernel_name,      -- of a launch: the kernel, if the trace has its name
     NULL::BIGINT[] AS grid,            -- of a launch: blocks in x, y, z, if recorded
     NULL::BIGINT AS captured_id,       -- identifies the operation among those of its rank
+    NULL::BOOLEAN AS is_around,        -- whether it is at or around a launch
     NULL::VARCHAR AS cat,
     NULL::VARCHAR AS name,
     NULL::INTEGER AS depth,            -- 0 for the outermost within the capture

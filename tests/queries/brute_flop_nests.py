@@ -1,8 +1,11 @@
 """Which operators of a call chain count, and what devices can do."""
 
+import json
+from collections import defaultdict
 from functools import cache
 
 from queries.brute_flop_costs import cost
+from queries.brute_flop_servers import ATTENTIONS
 
 cached_cost = cache(cost)
 
@@ -18,6 +21,7 @@ SPEEDS = {  # 1e12 dense operations a second, and GB/s of memory, as the vendors
         3352.0,
     ),
     "B200": ({"float32": 75.0, "tf32": 1125.0, "float16": 2250.0, "bfloat16": 2250.0}, 8000.0),
+    "MI250": ({"float32": 45.3, "float16": 181.0, "bfloat16": 181.0}, 1638.0),
     "MI300X": ({"float32": 163.4, "float16": 1307.4, "bfloat16": 1307.4}, 5300.0),
 }
 
@@ -29,6 +33,7 @@ DEVICES = {
     "Tesla V100-SXM2-32GB": "V100",
     "NVIDIA H100 80GB HBM3": "H100",
     "NVIDIA B200": "B200",
+    "AMD Instinct MI250": "MI250",
     "AMD Instinct MI300X": "MI300X",
     "AMD Instinct MI300X VF": "MI300X",
 }
@@ -52,6 +57,10 @@ def wanted(row, only_jobs, only_ranks, only_steps=None):
     )
 
 
+def is_view_of_three(name, dims_text):
+    return name == "aten::view" and len(json.loads(dims_text)[0]) == 3
+
+
 class Nest:
     """The operators of some jobs: what each costs, and which count."""
 
@@ -61,11 +70,19 @@ class Nest:
             for row in ops
             if row["cat"] in ("cpu_op", "Operator") and wanted(row, only_jobs, only_ranks)
         }
+        self.rows = {(row["job"], row["rank"], row["event_id"]): row for row in ops}
+        self.inside = defaultdict(list)
+        for key, row in self.ops.items():
+            self.inside[(*key[:2], row["op_id"])].append(row)
         self.costs = {}
         for key, row in self.ops.items():
             if row["input_dims"] is not None and wanted(row, None, None, only_steps):
                 found = cached_cost(
-                    row["name"], row["input_dims"], row["input_types"], row["concrete_inputs"]
+                    row["name"],
+                    row["input_dims"],
+                    row["input_types"],
+                    row["concrete_inputs"],
+                    self.context(key),
                 )
                 if found and (with_bytes or found.flops is not None):
                     self.costs[key] = found
@@ -75,6 +92,26 @@ class Nest:
                 self.has_call_inside.add(outer)
                 if mine.flops is not None:
                     self.has_flops_inside.add(outer)
+
+    def context(self, key):
+        """The annotation around attention, or what is inside a mixture of experts."""
+        name = self.ops[key]["name"]
+        if name in ATTENTIONS:
+            around = self.ops[key].get("annotation_id")
+            while around is not None:
+                row = self.rows[(*key[:2], around)]
+                if "sqsk" in row["name"]:
+                    return row["name"]
+                around = row.get("annotation_id")
+        if name.startswith("vllm::moe_forward"):
+            lines = {
+                f"{row['input_dims']}\t{row['input_types']}"
+                for row in self.inside[key]
+                if row["input_dims"]
+                and ("aten" not in row["name"] or is_view_of_three(row["name"], row["input_dims"]))
+            }
+            return "\n".join(lines) or None
+        return None
 
     @cache  # noqa: B019 - lives as long as a test
     def chain(self, key):

@@ -8,6 +8,9 @@ from math import prod
 SDPA = "query key value attn_mask dropout_p is_causal"
 
 
+FLASH = "query key value dropout scale is_causal window_size_left window_size_right"
+
+
 SIGNATURES = {
     "mm": "self mat2 [out]",
     "addmm": "self mat1 mat2 beta alpha [out]",
@@ -78,12 +81,28 @@ SIGNATURES = {
     "cum_seq_k max_q max_k logsumexp "
     "dropout_p philox_seed philox_offset custom_mask_type bias_requires_grad scale "
     "num_splits_key window_size shared_storage_dqdkdv",
+    "flash_attn::_flash_attn_forward": f"{FLASH} softcap alibi return_softmax",
+    "flash_attn::_flash_attn_backward": "grad_out query key value out lse dq dk dv dropout scale "
+    "is_causal window_size_left window_size_right",
+    "flash_attn::_flash_attn_varlen_forward": "query key value cum_seq_q cum_seq_k max_q max_k "
+    "dropout scale is_causal window_size_left window_size_right",
+    "aiter::mha_fwd": FLASH,
+    "aiter::fmha_v3_fwd": FLASH,
+    "aiter::mha_bwd": "grad_out query key value out lse dropout scale is_causal "
+    "window_size_left window_size_right",
 }
 
 
 ONE = (
-    "abs neg exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal square sin cos tanh "
-    "sigmoid erf floor ceil round trunc sign relu silu bitwise_not"
+    "abs neg exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal square sin cos tan tanh "
+    "sigmoid erf erfc floor ceil round trunc sign relu silu bitwise_not"
+).split()
+
+
+# Of whole numbers, these make floating-point numbers.
+FLOATING = (
+    "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan tanh sigmoid erf erfc "
+    "div"
 ).split()
 
 
@@ -97,7 +116,12 @@ ELEMENTWISE = dict.fromkeys(ONE, (1, 1, True)) | {
     "clamp": (3, 1, True),
     "nan_to_num": (4, 1, True),
     "mul": (2, 2, True),
-    "div": (2, 2, True),
+    "div": ((2, 3), 2, True),
+    "remainder": (2, 2, True),
+    "bitwise_xor": (2, 2, True),
+    "masked_fill": (3, 2, True),
+    "lerp": (3, 2, True),
+    "where": (3, 3, False),
     "pow": (2, 2, True),
     "bitwise_and": (2, 2, True),
     "bitwise_or": (2, 2, True),
@@ -125,6 +149,23 @@ TO_BOOL = {
     "isnan": (1, 1, False),
     "isinf": (1, 1, False),
 } | dict.fromkeys("eq ne lt le gt ge logical_and logical_or".split(), (2, 2, True))
+
+
+# by the number of arguments: which one names the dimensions, and the types of the results
+REDUCTIONS = dict.fromkeys(("sum", "mean", "prod"), {2: (None, ["sum"]), 4: (1, ["sum"])}) | {
+    "amax": {3: (1, ["self"])},
+    "amin": {3: (1, ["self"])},
+    "logsumexp": {3: (1, ["self"])},
+    "max": {1: (None, ["self"]), 3: (1, ["self", "long"])},
+    "min": {1: (None, ["self"]), 3: (1, ["self", "long"])},
+    "argmax": {3: (1, ["long"])},
+    "argmin": {3: (1, ["long"])},
+    "any": {1: (None, ["bool"]), 3: (1, ["bool"])},
+    "all": {1: (None, ["bool"]), 3: (1, ["bool"])},
+    "var": {4: (1, ["self"])},
+    "std": {4: (1, ["self"])},
+    "linalg_vector_norm": {5: (2, ["sum"])},
+}
 
 
 TYPE_BYTES = {

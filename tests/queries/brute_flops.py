@@ -43,25 +43,34 @@ def op_flops(
     device = {(row["job"], row["rank"]): row["device_name"] for row in traces}
     result = []
     for group, calls in groups.items():
-        mine = nest.costs[calls[0]]
+        # With one shape, calls differ only in their contexts.
+        of_calls = [nest.costs[call] for call in calls]
+        mine = of_calls[0]
+        flops, size = (
+            None if None in values else sum(values)
+            for values in ([one.flops for one in of_calls], [one.bytes for one in of_calls])
+        )
         run = [call for call in calls if launched[call]]
         kernels = [row for call in run for row in launched[call]]
         ns = sum(row["dur_ns"] for row in kernels)
-        dtype = mine.dtype
+        dtype = max((one.dtype for one in of_calls if one.dtype), default=None)
         if dtype == "float32" and any(on_cores(row["name"]) for row in kernels):
             dtype = "tf32"
         name = device.get(group[:2])
         peak = peak_tflops or PEAKS.get((name, dtype))
         memory = peak_gbps or BANDWIDTHS.get(name)
         times = {}
-        if mine.flops is not None and peak and mine.bytes is not None and memory:
-            times["compute"] = Fraction(mine.flops) / (1000 * Fraction(peak))
-        if mine.bytes is not None and memory and (mine.flops is None or times):
-            times["memory"] = Fraction(mine.bytes) / Fraction(memory)
-        bound = "memory" if mine.flops is None else None
+        if flops is not None and peak and size is not None and memory:
+            times["compute"] = Fraction(flops, len(calls)) / (1000 * Fraction(peak))
+        if size is not None and memory and (flops is None or times):
+            times["memory"] = Fraction(size, len(calls)) / Fraction(memory)
+        bound = "memory" if flops is None else None
         if times:
             bound = max(times, key=lambda way: (times[way], way == "memory"))
         per_ns = None if not ns else Fraction(len(run), ns)
+        of_run = [nest.costs[call] for call in run]
+        run_flops = None if flops is None else sum(one.flops for one in of_run)
+        run_bytes = None if size is None else sum(one.bytes for one in of_run)
         result.append(
             dict(
                 zip(
@@ -81,18 +90,16 @@ def op_flops(
             | {
                 "family": mine.family,
                 "dtype": dtype,
-                "is_estimated": mine.is_estimated,
+                "is_estimated": any(one.is_estimated for one in of_calls),
                 "count": len(calls),
-                "flops": times_of(mine.flops, len(calls)),
-                "bytes": times_of(mine.bytes, len(calls)),
+                "flops": flops,
+                "bytes": size,
                 "launching_call_count": len(run),
                 "kernel_count": len(kernels),
                 "kernel_ns": ns,
-                "achieved_tflops": times_of(mine.flops, per_ns, 1000),
-                "achieved_gbps": times_of(mine.bytes, per_ns),
-                "arithmetic_intensity": None
-                if mine.flops is None or not mine.bytes
-                else mine.flops / mine.bytes,
+                "achieved_tflops": rate(run_flops, 1000 * ns),
+                "achieved_gbps": rate(run_bytes, ns),
+                "arithmetic_intensity": None if flops is None or not size else flops / size,
                 "bound": bound,
                 "roofline_frac": float(max(times.values()) * per_ns) if times and per_ns else None,
             }
@@ -110,10 +117,8 @@ def op_flops(
     )
 
 
-def times_of(amount, by, part=1):
-    if amount is None or by is None:
-        return None
-    return amount * by if type(by) is int else float(amount * by / part)
+def rate(amount, ns):
+    return None if amount is None or not ns else amount / ns
 
 
 def step_mfu(

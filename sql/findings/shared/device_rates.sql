@@ -8,7 +8,7 @@
 --     dense_tflops   MAP from the number format to the peak in 1e12 operations per second
 --     link_gbps      host_link_gbps
 --
--- reads: device_peaks, host_link_gbps, traces
+-- reads: device_names, device_peaks, host_link_gbps
 CREATE OR REPLACE MACRO shared_device_rates(only_jobs) AS TABLE
 SELECT
     d.job,
@@ -17,11 +17,6 @@ SELECT
     map_from_entries(list({'k': p.dtype, 'v': p.dense_tflops}) FILTER (p.dtype IS NOT NULL))
         AS dense_tflops,
     host_link_gbps(any_value(d.device_name)) AS link_gbps
-FROM (
-    SELECT t.job, t.rank, min(t.device_name) AS device_name
-    FROM traces AS t
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, t.job))
-    GROUP BY t.job, t.rank
-) AS d
+FROM device_names(only_jobs, NULL) AS d
 LEFT JOIN device_peaks AS p ON p.device_name = d.device_name
 GROUP BY d.job, d.rank;

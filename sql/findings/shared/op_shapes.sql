@@ -2,7 +2,7 @@
 --
 -- `only_jobs`: jobs to look at (NULL: all).
 --
--- Returns the columns of costed_shapes, also for grouped matrix products, and
+-- Returns the columns of costed_shapes, and
 --
 --     shape_hash      shape_hash of the operator's name and arguments
 --     argument_dims   sizes of the arguments, as lists
@@ -11,20 +11,15 @@
 --                     operator other than copies and fills. NULL for other operators
 --     result_bytes    bytes of the result of a pointwise operator, at most half of all its bytes
 --
--- reads: costed_names, flop_formulas, grouped_product_operators, grouped_products, host_calls,
---   is_operator, memory_bound, numbered_shapes, shape_hash, shapes_with_costs, type_bytes,
---   whole_product
+-- reads: costed_names, flop_formulas, host_calls, is_operator, memory_bound, numbered_shapes,
+--   shape_hash, shapes_with_costs, type_bytes, whole_product
 CREATE OR REPLACE MACRO shared_op_shapes(only_jobs) AS TABLE
 WITH
-known AS (
-    FROM costed_names(true)
-    UNION ALL
-    FROM grouped_product_operators()
-),
 called AS (
-    SELECT DISTINCT h.name, h.input_dims, h.input_types, h.concrete_inputs
+    SELECT DISTINCT
+        h.name, h.input_dims, h.input_types, h.concrete_inputs, NULL::VARCHAR AS context
     FROM host_calls AS h
-    SEMI JOIN known AS k ON k.name = h.name
+    SEMI JOIN costed_names(true) AS k ON k.name = h.name
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
       AND is_operator(h.cat)
       AND h.input_dims IS NOT NULL
@@ -36,8 +31,6 @@ formulas AS (
     FROM flop_formulas(shapes)
     UNION ALL
     FROM memory_bound(shapes)
-    UNION ALL
-    FROM grouped_products(shapes)
 ),
 sized AS (
     SELECT

@@ -103,16 +103,34 @@ tops AS (
     JOIN captured_host_ops AS h ON h.event_id = around.event_id
     GROUP BY around.graph, h.root_id
 ),
+-- Operators that launch nothing, but show the sizes of an operator's weights: views of tensors with
+-- three dimensions, as in call_contexts.
+showing AS (
+    SELECT around.graph, h.event_id
+    FROM captured_host_ops AS h
+    JOIN captured_host_ops AS op ON op.event_id = h.op_id AND NOT prefix(op.name, 'aten::')
+    JOIN around ON around.event_id = op.event_id
+    WHERE is_operator(h.cat)
+      AND h.name = 'aten::view'
+      AND regexp_matches(h.input_dims, '^\[\s*\[\d+,\s*\d+,\s*\d+\]')
+      AND h.event_id NOT IN (SELECT event_id FROM around)
+),
+kept AS (
+    SELECT graph, event_id, true AS is_around FROM around
+    UNION ALL
+    SELECT graph, event_id, false AS is_around FROM showing
+),
 -- An operation has a lower number than all operations inside it.
 members AS (
     SELECT
-        around.graph,
+        kept.graph,
+        kept.is_around,
         h.*,
         getvariable('first_id')
-            + row_number() OVER (ORDER BY around.graph, h.start_ns, h.end_ns DESC, h.event_id) - 1
+            + row_number() OVER (ORDER BY kept.graph, h.start_ns, h.end_ns DESC, h.event_id) - 1
             AS captured_id
-    FROM around
-    JOIN captured_host_ops AS h ON h.event_id = around.event_id
+    FROM kept
+    JOIN captured_host_ops AS h ON h.event_id = kept.event_id
 )
 SELECT
     m.graph,
@@ -126,6 +144,7 @@ SELECT
     nodes.kernel_name,
     nodes.grid,
     m.captured_id,
+    m.is_around,
     m.cat,
     m.name,
     m.depth - tops.depth AS depth,

@@ -1,20 +1,22 @@
 -- FLOPs and bytes of operators by shape, and how close they come to the roofline.
 --
--- `flops` is known for matrix products, convolutions and attention, forward and backward. `flops`
+-- `flops` is known for matrix products, convolutions, attention and mixtures of experts. `flops`
 -- counts the multiplications and additions of the operator's formula. A multiplication with its
--- addition counts as two operations. For elementwise operators, softmax, copies and reductions,
--- only `bytes` is known.
+-- addition counts as two operations. For the other families, only `bytes` is known.
 --
 -- `bytes` is the least that has to move: every operand is read once, and every result is written
--- once. The formulas and their sources are in sql/relations/operators, in the files
--- matrix_products.sql, convolutions.sql, attentions.sql and memory_bound.sql.
+-- once. The formulas and their sources are in sql/relations/operators, one file per family. They
+-- cover operators of PyTorch, vLLM, SGLang, aiter, flash-attention and others.
+--
+-- The cost of attention over a cache depends on the lengths of the sequences, which no argument
+-- shows. It is known if an annotation around the call gives their sums, as servers can write it.
 --
 -- These operators and operations have no row:
 --
 --   * operators that these files do not list
 --   * operators without recorded shapes (the profiler's record_shapes)
 --   * operators whose shapes do not fit the formula
---   * operations that torch.compile fused, or that run in a CUDA graph
+--   * operations that run in a CUDA graph
 --
 -- Operators that have rows can be nested. Only rows with `is_counted` can be added up: they contain
 -- each computation and each activity once. These operators are counted:
@@ -60,10 +62,15 @@
 --   concrete_inputs       VARCHAR  -      JSON: values of arguments that are numbers; NULL for
 --                                         elementwise operators
 --   is_counted            BOOLEAN  -      whether the row counts in sums of rows
---   family                VARCHAR  -      matrix product, convolution, convolution backward,
---                                         attention, attention backward, elementwise or reduction
+--   family                VARCHAR  -      with flops: matrix product, convolution, convolution
+--                                         backward, attention, attention backward, mixture of
+--                                         experts. With bytes: elementwise, reduction,
+--                                         normalization, normalization backward, activation,
+--                                         rotary embedding, cache, routing, quantization, indexing,
+--                                         sorting, loss, pooling, resampling, compiled
 --   dtype                 VARCHAR  -      data type of the operations: float16, tf32, ...
---   is_estimated          BOOLEAN  -      whether flops is only an upper bound
+--   is_estimated          BOOLEAN  -      whether flops and bytes are only an estimate: an upper
+--                                         bound, or guesses where arguments do not show everything
 --   count                 BIGINT   count  calls of the operator
 --   flops                 BIGINT   -      operations of all calls; NULL: only bytes are known
 --   bytes                 BIGINT   bytes  least bytes moved by all calls
@@ -188,14 +195,19 @@ rows_of_result AS (
         CASE WHEN s.family <> 'elementwise' THEN s.concrete_inputs END AS concrete_inputs,
         b.is_counted,
         s.family,
-        s.is_estimated,
-        s.dtype AS argument_dtype,
+        -- Calls with one shape differ in these if their contexts differ.
+        bool_or(s.is_estimated) AS is_estimated,
+        max(s.dtype) AS argument_dtype,
         bool_or(b.in_tf32) AS in_tf32,
         sum(b.count) AS count,
-        sum(b.count::HUGEINT * s.flops) AS flops,
+        CASE
+            WHEN count(s.flops) = count(*) THEN sum(b.count::HUGEINT * s.flops)
+        END AS flops,
         sum(b.count::HUGEINT * s.bytes) AS bytes,
         sum(b.launching_call_count) AS launching_call_count,
-        sum(b.launching_call_count::HUGEINT * s.flops) AS launched_flops,
+        CASE
+            WHEN count(s.flops) = count(*) THEN sum(b.launching_call_count::HUGEINT * s.flops)
+        END AS launched_flops,
         sum(b.launching_call_count::HUGEINT * s.bytes) AS launched_bytes,
         coalesce(sum(b.kernel_count), 0) AS kernel_count,
         coalesce(sum(b.kernel_ns), 0) AS kernel_ns

@@ -1,4 +1,4 @@
--- Every operation of the host, and the captured operations of each replay of a graph.
+-- Operations of the host, and the captured operations of each replay of a graph.
 --
 -- A replayed operation has the columns of host_ops. It stands below the graph launch, and it takes
 -- no time of the host: the GPU runs its kernels without the host. Its ids are those of
@@ -10,9 +10,9 @@
 --     replayed                   cudaLaunchKernel      recorded_id of a kernel of the replay
 --
 -- reads: captured_ops, graph_replays, host_ops, replayed_id
-CREATE OR REPLACE VIEW host_calls AS
-FROM host_ops
-UNION ALL BY NAME
+
+-- Every captured operation of each replay, with is_around as in captured_ops.
+CREATE OR REPLACE VIEW replayed_calls AS
 SELECT
     r.job,
     r.rank,
@@ -35,6 +35,22 @@ SELECT
     c.stack_hash,
     c.input_dims,
     c.input_types,
-    c.concrete_inputs
+    c.concrete_inputs,
+    c.is_around
 FROM graph_replays AS r
 JOIN captured_ops AS c ON c.job = r.job AND c.rank = r.rank AND c.graph = r.graph;
+
+-- Every operation of the host, and the operations at or around a launch of each replay.
+CREATE OR REPLACE VIEW host_calls AS
+FROM host_ops
+UNION ALL BY NAME
+SELECT * EXCLUDE (is_around)
+FROM replayed_calls
+WHERE is_around;
+
+-- The same, and the captured operators that only show sizes.
+CREATE OR REPLACE VIEW shaped_calls AS
+FROM host_ops
+UNION ALL BY NAME
+SELECT * EXCLUDE (is_around)
+FROM replayed_calls;

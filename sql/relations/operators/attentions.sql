@@ -12,8 +12,8 @@
 --     lengths_at  starts of the sequences, if sequences of several lengths
 --                 are packed one after another. The longest lengths of
 --                 queries and keys are two and three arguments later
---     window_at   window size; in _flash operators the size to the left,
---                 followed by the size to the right
+--     window_at   window size to the left and, except in efficient
+--                 operators, to the right in the next argument
 CREATE OR REPLACE MACRO attention_operators() AS TABLE
 SELECT name, is_backward, query_at, layout, causal_at, causal, mask_at, lengths_at, window_at
 FROM (
@@ -51,7 +51,25 @@ FROM (
         ('aten::_flash_attention_backward',
          true, 2, 'blhd', 12, 'bottom right', NULL, 7, 16),
         ('aten::_efficient_attention_backward',
-         true, 2, 'blhd', 15, 'by number', 5, 7, 19)
+         true, 2, 'blhd', 15, 'by number', 5, 7, 19),
+        -- flash-attention, aiter and xFormers
+        ('FlashAttnFunc', false, 1, 'blhd', 6, 'bottom right', NULL, NULL, NULL),
+        ('flash_attn::_flash_attn_forward', false, 1, 'blhd', 6, 'bottom right', NULL, NULL, 7),
+        ('flash_attn::_flash_attn_backward',
+         true, 2, 'blhd', 12, 'bottom right', NULL, NULL, 13),
+        ('flash_attn::_flash_attn_varlen_forward',
+         false, 1, 'blhd', 10, 'bottom right', NULL, 4, 11),
+        ('flash_attn::_flash_attn_varlen_backward',
+         true, 2, 'blhd', 16, 'bottom right', NULL, 10, 17),
+        ('aiter::mha_fwd', false, 1, 'blhd', 6, 'bottom right', NULL, NULL, 7),
+        ('aiter::fmha_v3_fwd', false, 1, 'blhd', 6, 'bottom right', NULL, NULL, 7),
+        ('aiter::_flash_attn_forward', false, 1, 'blhd', 6, 'bottom right', NULL, NULL, 7),
+        ('aiter::mha_bwd', true, 2, 'blhd', 9, 'bottom right', NULL, NULL, 10),
+        ('aiter::fmha_v3_bwd', true, 2, 'blhd', 9, 'bottom right', NULL, NULL, 10),
+        ('aiter::mha_varlen_fwd', false, 1, 'blhd', 13, 'bottom right', NULL, 4, 14),
+        ('aiter::fmha_v3_varlen_fwd', false, 1, 'blhd', 13, 'bottom right', NULL, 4, 14),
+        ('xformers::efficient_attention_forward_cutlass',
+         false, 1, 'blhd', 10, 'by number', 4, 5, NULL)
 ) AS operators (
     name, is_backward, query_at, layout, causal_at, causal, mask_at, lengths_at, window_at
 );
@@ -140,11 +158,13 @@ arguments AS MATERIALIZED (
         coalesce(
             TRY_CAST(s.texts[o.window_at] AS BIGINT) >= 0
             OR TRY_CAST(s.texts[o.window_at + 1] AS BIGINT) >= 0
-                AND prefix(s.name, 'aten::_flash'),
+                AND NOT contains(s.name, 'efficient'),
             false
         ) AS has_window
     FROM query_table(shapes) AS s
     JOIN attention_operators() AS o ON o.name = s.name
+    -- With the load of a step, served_attentions knows more.
+    WHERE s.context IS NULL
 ),
 ordered AS (
     SELECT

@@ -1,10 +1,12 @@
 -- The shapes of operator calls, and the cost of a call with each shape.
 --
--- A shape is an operator's name with the sizes, types and values of its arguments. There are few
--- shapes, so the formulas are computed per shape, not per call.
+-- A shape is an operator's name with the sizes, types and values of its arguments, and the context
+-- of call_contexts, if the operator has one. There are few shapes, so the formulas are computed per
+-- shape, not per call.
 --
--- reads: argument_sizes, argument_texts, attentions, convolutions, matrix_products, memory_bound,
---   operator_costs
+-- reads: argument_sizes, argument_texts, attentions, compiled_kernels, convolutions,
+--   expert_products, grouped_products, matrix_products, memory_bound, moved_tensors,
+--   normalizations, operator_costs, served_attentions
 
 -- One row per shape: its number, and its arguments as text and as lists.
 --
@@ -12,7 +14,7 @@
 CREATE OR REPLACE MACRO numbered_shapes(called) AS TABLE
 WITH
 distinct_shapes AS (
-    SELECT DISTINCT name, input_dims, input_types, concrete_inputs
+    SELECT DISTINCT name, input_dims, input_types, concrete_inputs, context
     FROM query_table(called)
 )
 SELECT
@@ -21,6 +23,7 @@ SELECT
     input_dims,
     input_types,
     concrete_inputs,
+    context,
     argument_sizes(input_dims) AS dims,
     argument_texts(input_types) AS types,
     argument_texts(concrete_inputs) AS texts
@@ -34,7 +37,13 @@ FROM matrix_products(shapes)
 UNION ALL
 FROM convolutions(shapes)
 UNION ALL
-FROM attentions(shapes);
+FROM attentions(shapes)
+UNION ALL
+FROM served_attentions(shapes)
+UNION ALL
+FROM grouped_products(shapes)
+UNION ALL
+FROM expert_products(shapes);
 
 -- One row per shape whose cost is known: its name and arguments as text, and the columns of
 -- operator_costs.
@@ -42,7 +51,7 @@ FROM attentions(shapes);
 -- `shapes`: rows of numbered_shapes.
 -- `formulas`: rows for operator_costs.
 CREATE OR REPLACE MACRO shapes_with_costs(shapes, formulas) AS TABLE
-SELECT s.name, s.input_dims, s.input_types, s.concrete_inputs, c.*
+SELECT s.name, s.input_dims, s.input_types, s.concrete_inputs, s.context, c.*
 FROM operator_costs(formulas) AS c
 JOIN query_table(shapes) AS s ON s.shape_number = c.shape_number;
 
@@ -57,7 +66,8 @@ shapes AS MATERIALIZED (
 formulas AS (
     FROM flop_formulas(shapes)
 )
-FROM shapes_with_costs(shapes, formulas);
+FROM shapes_with_costs(shapes, formulas)
+WHERE flops IS NOT NULL;
 
 -- One row per shape whose operations or bytes are known, with the columns of shapes_with_costs.
 --
@@ -71,5 +81,11 @@ formulas AS (
     FROM flop_formulas(shapes)
     UNION ALL
     FROM memory_bound(shapes)
+    UNION ALL
+    FROM normalizations(shapes)
+    UNION ALL
+    FROM moved_tensors(shapes)
+    UNION ALL
+    FROM compiled_kernels(shapes)
 )
 FROM shapes_with_costs(shapes, formulas);

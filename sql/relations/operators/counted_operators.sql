@@ -8,7 +8,7 @@
 --
 -- Returns the columns of operator_nests, which say which one of several nested calls counts.
 --
--- reads: host_ops, is_operator, operator_nests
+-- reads: host_calls, is_operator, operator_nests
 CREATE OR REPLACE MACRO counted_operators(called, shapes, only_jobs, only_ranks) AS TABLE
 WITH
 calls AS MATERIALIZED (
@@ -26,10 +26,11 @@ calls AS MATERIALIZED (
         AND s.input_dims = c.input_dims
         AND s.input_types IS NOT DISTINCT FROM c.input_types
         AND s.concrete_inputs IS NOT DISTINCT FROM c.concrete_inputs
+        AND s.context IS NOT DISTINCT FROM c.context
 ),
 ops AS (
     SELECT o.job, o.rank, o.event_id, o.op_id
-    FROM host_ops AS o
+    FROM host_calls AS o
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
       AND is_operator(o.cat)

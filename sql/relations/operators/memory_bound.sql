@@ -1,63 +1,6 @@
--- Operators that mostly move memory: elementwise operators, copies, softmax and reductions.
-
--- One row per operator and number of arguments.
+-- The costs of operators that mostly move memory.
 --
---     argument_count  number of arguments
---     reads           arguments that the operator reads, counted from 1
---     result          promoted: has the joint size and the joint type of the read arguments
---                     bool: has the joint size of the read arguments and the type bool
---                     first: is the first argument itself
---                     reduced: lacks the dimensions that the second argument names; lacks all
---                     dimensions if the second argument is missing or empty
---
--- Each operator in `elementwise` also has an in-place form. The in-place form has an _ after its
--- name and the result `first`.
-CREATE OR REPLACE MACRO memory_bound_operators() AS TABLE
-WITH
-elementwise (names, argument_count, reads, result) AS (
-    VALUES
-        (
-            ['abs', 'neg', 'exp', 'exp2', 'expm1', 'log', 'log2', 'log10', 'log1p', 'sqrt',
-             'rsqrt', 'reciprocal', 'square', 'sin', 'cos', 'tanh', 'sigmoid', 'erf', 'floor',
-             'ceil', 'round', 'trunc', 'sign', 'relu', 'silu', 'bitwise_not'],
-            1, [1], 'promoted'
-        ),
-        (['gelu', 'leaky_relu', 'clamp_min', 'clamp_max'], 2, [1], 'promoted'),
-        (['hardtanh', 'clamp'], 3, [1], 'promoted'),
-        (['nan_to_num'], 4, [1], 'promoted'),
-        (['mul', 'div', 'pow', 'bitwise_and', 'bitwise_or'], 2, [1, 2], 'promoted'),
-        (['add', 'sub'], 3, [1, 2], 'promoted'),
-        (['addcmul', 'addcdiv'], 4, [1, 2, 3], 'promoted'),
-        (['logical_not'], 1, [1], 'bool'),
-        (['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'logical_and', 'logical_or'], 2, [1, 2], 'bool')
-),
-others (names, argument_count, reads, result) AS (
-    VALUES
-        (['rsub'], 3, [1, 2], 'promoted'),
-        (['maximum', 'minimum', 'sigmoid_backward', 'tanh_backward', 'silu_backward'],
-         2, [1, 2], 'promoted'),
-        (['threshold_backward', 'gelu_backward'], 3, [1, 2], 'promoted'),
-        (['isnan', 'isinf'], 1, [1], 'bool'),
-        (['_softmax', '_log_softmax'], 3, [1], 'promoted'),
-        (['_softmax_backward_data', '_log_softmax_backward_data'], 4, [1, 2], 'promoted'),
-        (['copy_'], 3, [2], 'first'),
-        (['fill_'], 2, []::INTEGER[], 'first'),
-        (['zero_'], 1, []::INTEGER[], 'first'),
-        -- With 2 arguments, the operator reduces all dimensions. With 4, the second argument names
-        -- the dimensions.
-        (['sum', 'mean', 'prod'], 2, [1], 'reduced'),
-        (['sum', 'mean', 'prod'], 4, [1], 'reduced'),
-        (['amax', 'amin'], 3, [1], 'reduced')
-),
-named AS (
-    SELECT unnest(names) AS name, argument_count, reads, result FROM elementwise
-    UNION ALL
-    SELECT unnest(names) || '_' AS name, argument_count, reads, 'first' AS result FROM elementwise
-    UNION ALL
-    SELECT unnest(names) AS name, argument_count, reads, result FROM others
-)
-SELECT 'aten::' || name AS name, argument_count, reads, result
-FROM named;
+-- reads: joint_type, memory_bound_operators, scalar_type, type_rank
 
 -- One row per shape of a memory-bound operator: the tensors that move. Operations are not counted.
 --
@@ -69,15 +12,15 @@ FROM named;
 -- Joint size: dimensions are counted from the last. Along each dimension, the joint size is the
 -- longest size of the arguments.
 --
--- Joint type: the type that all arguments with dimensions have. If no argument has dimensions, the
--- joint type is the type that all arguments have. If these types differ, the joint type and the
--- bytes are not known.
+-- Joint type: PyTorch's type promotion, as in joint_type. A number that is not a tensor does not
+-- change it.
 --
--- Types of sum, mean and prod: if a dtype is given, the type and the bytes are not known. The
--- result of integers has the type long.
+-- Types of sum, mean and prod: the dtype, if it is given. Otherwise the result of whole numbers has
+-- the type long.
 --
--- A call with another number of arguments has no row. Examples are calls with `out`, and calls from
--- TorchScript: it adds the arguments of the calls around a call, so the list is not reliable.
+-- A call with another number of arguments has no row, unless the last one is a tensor of the
+-- result's size (`out`). TorchScript records other calls: it adds the arguments of the calls around
+-- a call, so the list is not reliable.
 --
 -- Sources: signatures of aten/src/ATen/native/native_functions.yaml, and PyTorch's documentation of
 -- broadcasting and type promotion.
@@ -88,18 +31,38 @@ arguments AS MATERIALIZED (
         s.shape_number,
         o.argument_count,
         o.result,
+        o.results,
         s.dims[1] AS first_dims,
         s.types[1] AS first_type,
         s.types,
-        s.texts,
+        CASE WHEN o.dims_at IS NULL THEN '' ELSE s.texts[o.dims_at] END AS named_dims,
+        CASE
+            WHEN len(s.dims) > o.argument_count
+            THEN {'dims': s.dims[-1], 'type': coalesce(s.types[len(s.dims)], '')}
+        END AS out,
+        CASE
+            WHEN o.result = 'scanned' OR list_contains(o.results, 'sum')
+            THEN {'type': s.types[o.argument_count], 'text': s.texts[o.argument_count]}
+        END AS dtype,
         list_filter(
             list_transform(o.reads, lambda i: {'dims': s.dims[i], 'type': s.types[i]}),
             lambda a: a.type IS NULL OR a.type NOT IN ('', 'Scalar', 'None')
-        ) AS inputs
+        ) AS inputs,
+        -- The third argument of div is a rounding mode, or the result.
+        o.argument_count BETWEEN len(s.dims) - 1 AND len(s.dims)
+        AND NOT (
+            s.name = 'aten::div'
+            AND o.argument_count = 3
+            AND coalesce(s.types[3], '') NOT IN ('', 'Scalar', 'None')
+        ) AS fits
     FROM query_table(shapes) AS s
-    JOIN memory_bound_operators() AS o
-        ON o.name = s.name
-        AND o.argument_count = len(s.dims)
+    JOIN memory_bound_operators() AS o ON o.name = s.name
+),
+chosen AS (
+    SELECT *
+    FROM arguments
+    WHERE fits
+    QUALIFY out IS NULL OR count(*) OVER (PARTITION BY shape_number) = 1
 ),
 results AS (
     SELECT
@@ -113,31 +76,35 @@ results AS (
                 lambda a: a.dims[len(a.dims) - i]
             )
         ) AS sizes_from_last,
-        list_distinct(list_transform(
-            list_filter(inputs, lambda a: len(a.dims) > 0), lambda a: a.type
-        )) AS types_of_large,
-        list_distinct(list_transform(inputs, lambda a: a.type)) AS types_of_all,
-        -- The dimensions that are reduced, counted from 1. The second argument can be a list or one
+        joint_type(list_transform(
+            inputs,
+            lambda a: {'type': a.type, 'rank': type_rank(a.type), 'is_large': len(a.dims) > 0}
+        )) AS joint,
+        -- The dimensions that are reduced, counted from 1. They are given as a list or as one
         -- number. A number below zero counts from the last dimension.
         CASE
             WHEN result <> 'reduced'
             THEN NULL
-            WHEN argument_count = 2 OR texts[2] IN ('', '[]')
+            WHEN named_dims IN ('', '[]')
             THEN range(1, len(first_dims) + 1)
             ELSE list_transform(
-                coalesce(TRY_CAST(texts[2] AS BIGINT[]), [TRY_CAST(texts[2] AS BIGINT)]),
+                coalesce(TRY_CAST(named_dims AS BIGINT[]), [TRY_CAST(named_dims AS BIGINT)]),
                 lambda d: CASE WHEN d < 0 THEN d + len(first_dims) + 1 ELSE d + 1 END
             )
         END AS reduced,
-        -- Whether a dtype is given for sum, mean or prod. The argument's type is empty if not.
-        result = 'reduced' AND argument_count <> 3 AND types[argument_count] <> '' AS has_dtype
-    FROM arguments
+        -- The type of a sum of the first argument.
+        CASE
+            WHEN dtype.type <> '' THEN scalar_type(dtype.text)
+            WHEN type_rank(first_type) < 20 THEN 'long'
+            ELSE first_type
+        END AS type_of_sum
+    FROM chosen
 ),
 written AS (
     SELECT
         *,
         CASE
-            WHEN result = 'first'
+            WHEN result IN ('first', 'scanned')
             THEN first_dims
             WHEN result <> 'reduced'
             THEN list_transform(
@@ -151,24 +118,40 @@ written AS (
                 list_filter(range(1, len(first_dims) + 1), lambda d: NOT list_contains(reduced, d)),
                 lambda d: first_dims[d]
             )
-        END AS result_dims,
+        END AS written_dims,
         CASE
+            WHEN out IS NOT NULL
+            THEN [out.type]
             WHEN result = 'first'
-            THEN first_type
+            THEN [first_type]
+            WHEN result = 'scanned'
+            THEN [type_of_sum]
             WHEN result = 'bool'
-            THEN 'bool'
-            WHEN has_dtype
-            THEN NULL
-            WHEN result = 'reduced' AND argument_count <> 3
-                AND first_type IN ('bool', 'int', 'short', 'short int', 'signed char',
-                                   'unsigned char')
-            THEN 'long'
-            WHEN len(types_of_large) = 1
-            THEN types_of_large[1]
-            WHEN len(types_of_large) = 0 AND len(types_of_all) = 1
-            THEN types_of_all[1]
-        END AS result_type
+            THEN ['bool']
+            WHEN result = 'float' AND type_rank(joint) < 20
+            THEN ['float']
+            WHEN result = 'reduced'
+            THEN list_transform(
+                results,
+                lambda type: CASE type
+                    WHEN 'sum' THEN type_of_sum WHEN 'self' THEN first_type ELSE type
+                END
+            )
+            ELSE [joint]
+        END AS written_types
     FROM results
+    -- At least one argument has to be a tensor.
+    WHERE len(inputs) > 0 OR result = 'first'
+),
+-- The sizes from the last dimension to the first have been joined: back in order.
+ordered AS (
+    SELECT
+        *,
+        CASE
+            WHEN result IN ('promoted', 'float', 'bool') THEN list_reverse(written_dims)
+            ELSE written_dims
+        END AS result_dims
+    FROM written
 )
 SELECT
     shape_number,
@@ -176,7 +159,10 @@ SELECT
     false AS is_estimated,
     NULL::BIGINT[] AS factors,
     NULL::VARCHAR[] AS formats,
-    list_append(inputs, {'dims': result_dims, 'type': result_type}) AS tensors
-FROM written
--- At least one argument has to be a tensor.
-WHERE len(inputs) > 0 OR result = 'first';
+    list_concat(
+        inputs,
+        list_transform(written_types, lambda type: {'dims': result_dims, 'type': type})
+    ) AS tensors
+FROM ordered
+WHERE out IS NULL
+   OR out.type NOT IN ('', 'Scalar', 'ScalarList', 'None') AND out.dims = result_dims;

@@ -1,7 +1,7 @@
 -- The cost of an operator call: floating-point operations and bytes, from its shapes.
 --
--- matrix_products.sql, convolutions.sql, attentions.sql and memory_bound.sql have the formulas. For
--- each shape, a formula gives two lists: numbers whose product is the number of operations (the
+-- The formulas are in the files of the families, such as matrix_products.sql. For each shape, a
+-- formula gives two lists: numbers whose product is the number of operations (the
 -- factors), and the tensors that the call reads and writes. operator_costs multiplies the factors
 -- and adds up the bytes of the tensors.
 
@@ -74,8 +74,8 @@ END::BIGINT;
 --     tensors  list of {dims, type}: tensors that are read or written. An entry counts 0 bytes if
 --              its type is '', Scalar, ScalarList or None.
 --
--- The cost of a shape is known if its operations are known. For elementwise operators and
--- reductions, operations are not counted, and the cost is known if the bytes are known.
+-- The cost of a shape is known if its operations are known. If factors is NULL, operations are not
+-- counted, and the cost is known if the bytes are known.
 CREATE OR REPLACE MACRO operator_costs(formulas) AS TABLE
 WITH
 costs AS (
@@ -83,7 +83,7 @@ costs AS (
         shape_number,
         family,
         is_estimated,
-        family NOT IN ('elementwise', 'reduction') AS counts_flops,
+        factors IS NOT NULL AS counts_flops,
         whole_product(factors) AS flops,
         list_transform(
             tensors,

@@ -5,7 +5,7 @@
 -- Returns the columns of trace_quality; rank is NULL in rows about a job. The text of a fault ends
 -- with what to do.
 --
--- reads: attachments, device_peaks, humane_count, humane_ns, traces
+-- reads: attachments, device_names, device_peaks, humane_count, humane_ns, traces
 CREATE OR REPLACE MACRO archive_faults(jobs, ranks) AS TABLE
 WITH
 of_ranks AS (
@@ -17,7 +17,6 @@ of_ranks AS (
         count(*) AS trace_count,
         sum(t.quarantined_count)::BIGINT AS quarantined_count,
         sum(t.event_count)::BIGINT AS event_count,
-        min(nullif(t.device_name, '')) AS device_name,
         coalesce(max(t.gpu_activity_count), 1) > 0 AS may_have_activities,
         max(t.world_size) AS world_size,
         max(t.backend) AS backend,
@@ -52,11 +51,13 @@ facts AS (
     SELECT
         of_ranks.*,
         coalesce(of_ranks.quarantined_count, 0) + coalesce(x.quarantined_count, 0) AS bad_count,
-        of_ranks.device_name IN (SELECT p.device_name FROM device_peaks AS p) AS is_known_device,
+        d.device_name,
+        d.device_name IN (SELECT p.device_name FROM device_peaks AS p) AS is_known_device,
         j.rank_count
     FROM of_ranks
     JOIN of_jobs AS j ON j.job = of_ranks.job
     LEFT JOIN attached AS x ON x.job = of_ranks.job AND x.rank = of_ranks.rank
+    LEFT JOIN device_names(jobs, ranks) AS d ON d.job = of_ranks.job AND d.rank = of_ranks.rank
     WHERE (ranks IS NULL OR list_contains(ranks, of_ranks.rank))
 )
 SELECT

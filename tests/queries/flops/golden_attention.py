@@ -1,7 +1,9 @@
 """Attention and element-wise operators with what they compute and move."""
 
 from queries.flops.calls import BF16, NONE, call
+from queries.flops.golden_moves import GOLDEN_MOVES
 from queries.flops.golden_products import GOLDEN_CONVOLUTIONS, GOLDEN_PRODUCTS
+from queries.flops.golden_server import GOLDEN_SERVER
 
 GOLDEN_ATTENTION = {
     # 16 heads in all, 256 pairs, 64 + 64 products for each.
@@ -201,7 +203,6 @@ GOLDEN_ELEMENTS = {
     "add_": (call("add_", [[8, 32], [32], []], "float"), None, 4 * (256 + 32 + 256)),
     "add a number": (call("add", [[8], [], []], ["float", "Scalar", "Scalar"]), None, 4 * 16),
     "add a double without dimension": (call("mul", [[8], []], [BF16, "double"]), None, 2 * 16 + 8),
-    "add of two types": (call("mul", [[8], [8]], [BF16, "float"]), None, None),
     "add, nothing": (call("add", [[0, 4], [1, 4], []], "float"), None, 4 * 4),
     "eq": (call("eq", [[8], []], ["long int", "Scalar"]), None, 8 * 8 + 8),
     "copy_": (call("copy_", [[8], [8], []], ["c10::Half", "float", ""]), None, 4 * 8 + 2 * 8),
@@ -225,7 +226,7 @@ GOLDEN_ELEMENTS = {
     "sum of another dtype": (
         call("sum", [[8, 4], [], [], []], ["float", "", "", "Scalar"], {1: "[0]", 3: "7"}),
         None,
-        None,
+        4 * 32 + 8 * 4,
     ),
     "sum of integers": (call("sum", [[8], []], ["int", ""]), None, 4 * 8 + 8),
     "amax": (call("amax", [[8, 4], [], []], "float", {1: "[0]"}), None, 4 * (32 + 4)),
@@ -233,4 +234,11 @@ GOLDEN_ELEMENTS = {
 }
 
 
-GOLDEN = GOLDEN_PRODUCTS | GOLDEN_CONVOLUTIONS | GOLDEN_ATTENTION | GOLDEN_ELEMENTS
+GOLDEN = (
+    GOLDEN_PRODUCTS
+    | GOLDEN_CONVOLUTIONS
+    | GOLDEN_ATTENTION
+    | GOLDEN_ELEMENTS
+    | GOLDEN_MOVES
+    | GOLDEN_SERVER
+)

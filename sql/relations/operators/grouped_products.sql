@@ -1,0 +1,78 @@
+-- Grouped matrix products, as mixtures of experts use them: a product per expert, in one call.
+--
+-- reads: type_bytes
+
+-- One row per operator: the places of its arguments, counted from 1. transposed: whether the right
+-- side can have the sizes (e, n, k), not (e, k, n). result_at: result, if the caller allocates it.
+CREATE OR REPLACE MACRO grouped_product_operators() AS TABLE
+SELECT unnest(names) AS name, left_at, right_at, result_at, transposed
+FROM (
+    VALUES
+        (['aten::_grouped_mm', 'aten::_scaled_grouped_mm'], 1, 2, NULL, false),
+        (['primus_turbo::grouped_gemm', 'primus_turbo::grouped_gemm_impl',
+          'primus_turbo_cpp_extension::grouped_gemm',
+          'primus_turbo_cpp_extension::ck_grouped_gemm'],
+         1, 2, NULL, true),
+        (['_C::cutlass_moe_mm', 'sgl_kernel::cutlass_moe_mm'], 2, 3, 1, true)
+) AS operators (names, left_at, right_at, result_at, transposed);
+
+-- One row per shape of a grouped product, for operator_costs:
+--
+--     (t, k) x (e, k, n)   each of the t rows meets one of the e matrices: 2 t k n operations
+--     (m, t) x (t, n)      each of the t columns and rows is of one group: 2 m t n operations, and
+--                          the result has e matrices. e is the number of offsets
+--
+-- `shapes`: rows of numbered_shapes.
+--
+-- Bytes: both sides and the result move once, so all e matrices do. The result counts as bfloat16
+-- if the operands have less than 2 bytes per element.
+--
+-- Source: torch/_meta_registrations.py, _meta_grouped_mm_common
+CREATE OR REPLACE MACRO grouped_products(shapes) AS TABLE
+WITH
+sides AS (
+    SELECT
+        s.shape_number,
+        s.name,
+        s.dims[o.left_at] AS left_dims,
+        s.types[o.left_at] AS left_type,
+        s.dims[o.right_at] AS right_dims,
+        s.types[o.right_at] AS right_type,
+        -- Where the sizes of _scaled_grouped_mm have the offsets, after two scales.
+        s.dims[CASE WHEN s.name = 'aten::_scaled_grouped_mm' THEN 5 ELSE 3 END] AS offset_dims,
+        CASE
+            WHEN left_dims[2] = right_dims[2] THEN right_dims[3]
+            WHEN o.transposed AND left_dims[2] = right_dims[3] THEN right_dims[2]
+        END AS n,
+        CASE
+            WHEN o.result_at IS NOT NULL THEN s.types[o.result_at]
+            WHEN type_bytes(left_type) < 2 THEN 'c10::BFloat16'
+            ELSE left_type
+        END AS result_type
+    FROM query_table(shapes) AS s
+    JOIN grouped_product_operators() AS o ON o.name = s.name
+)
+SELECT
+    shape_number,
+    'matrix product' AS family,
+    false AS is_estimated,
+    [2, left_dims[1], left_dims[2], CASE len(right_dims) WHEN 3 THEN n ELSE right_dims[2] END]
+        AS factors,
+    [left_type, right_type] AS formats,
+    [
+        {'dims': left_dims, 'type': left_type},
+        {'dims': right_dims, 'type': right_type},
+        {
+            'dims': CASE len(right_dims)
+                WHEN 3 THEN [left_dims[1], n]
+                ELSE [offset_dims[1], left_dims[1], right_dims[2]]
+            END,
+            'type': result_type
+        }
+    ] AS tensors
+FROM sides
+WHERE len(left_dims) = 2
+  AND (
+      len(right_dims) = 3 AND n IS NOT NULL
+      OR len(right_dims) = 2 AND prefix(name, 'aten::') AND left_dims[2] = right_dims[1]
+  );
