@@ -26,6 +26,10 @@ N = None
             "execute_context_2(6144)_generation_3(3)",
             "mixed", 5, 6147, (2, 6144, N, N, N), (3, 3, N, N, N),
         ),
+        (
+            "execute_context_1(888_788544)_generation_0(0)",
+            "prefill", 1, 888, (1, 888, N, N, N), (0, 0, N, N, N),
+        ),
         ("execute_new_0_cached_30", "decode", 30, N, (0, N, N, N, N), (N, N, N, N, N)),
         ("execute_new_2_cached_0", "prefill", 2, N, (2, N, N, N, N), (N, N, N, N, N)),
         ("execute_new_2_cached_9", "mixed", 11, N, (2, N, N, N, N), (N, N, N, N, N)),

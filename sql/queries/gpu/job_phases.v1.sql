@@ -10,6 +10,13 @@
 -- next step of the rank, so pauses between steps count. For the last step of a rank, the longer of
 -- its durations on the host and on the GPU counts.
 --
+-- `latency_p50_ns` is from the start of a step on the host to the end of its last GPU activity. For
+-- a prefill, it is the least time to the first token: the time that a request waits for its turn
+-- comes before the step, and the trace does not have it. `output_token_p50_ns` is the time per
+-- output token: from a step with decoding to the next step, divided by the new tokens of each
+-- decoding request. With speculative decoding, `decode_tokens_per_request` is above 1: it counts
+-- the tokens that a step checks, of which the model may reject some.
+--
 -- Busy and idle time is of the rank's device. It is measured from the start of the first GPU
 -- activity of a step to the end of its last one, and added up over the steps of the phase. If the
 -- activities of a step run while an earlier step still runs, both steps count this time.
@@ -37,6 +44,10 @@
 --   idle_ns            BIGINT   ns     time without one, within the spans of the steps
 --   busy_frac          DOUBLE   0-1    busy_ns / (busy_ns + idle_ns)
 --   idle_frac          DOUBLE   0-1    idle_ns / (busy_ns + idle_ns)
+--   latency_p50_ns     BIGINT   ns     median time from a step's start to the end of its last GPU
+--                                      activity; NULL: no step has any
+--   output_token_p50_ns  BIGINT  ns    median time per output token; NULL: no decoding, or not shown
+--   decode_tokens_per_request  DOUBLE  -  mean new tokens of a decoding request in a step
 -- check: step_count > 0
 -- check: step_p50_ns >= 0
 -- check: busy_ns >= 0 AND idle_ns >= 0
@@ -67,7 +78,7 @@ loads AS (
     SELECT step_name, annotated_load(step_name) AS said
     FROM (SELECT DISTINCT step_name FROM picked)
 ),
-activities AS (
+activities AS MATERIALIZED (
     SELECT a.job, a.rank, NULL::BIGINT AS device, a.step, a.kind, a.start_ns, a.end_ns
     FROM gpu_activities AS a
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
@@ -75,11 +86,19 @@ activities AS (
       AND (only_steps IS NULL OR list_contains(only_steps, a.step))
       AND a.step IS NOT NULL
 ),
+ends AS (
+    SELECT job, rank, step, max(end_ns) AS end_ns
+    FROM activities
+    GROUP BY job, rank, step
+),
 measured AS (
     SELECT
         picked.job,
         picked.rank,
         picked.step_ns,
+        ends.end_ns - picked.start_ns AS latency_ns,
+        nullif(loads.said.decode_query_tokens, 0) AS decode_tokens,
+        nullif(loads.said.decode_sequences, 0) AS decode_sequences,
         coalesce(
             picked.until_next_ns, greatest(picked.step_ns, coalesce(gpu.span_ns, 0))
         ) AS until_next_ns,
@@ -95,6 +114,8 @@ measured AS (
     JOIN loads ON loads.step_name IS NOT DISTINCT FROM picked.step_name
     LEFT JOIN busy_times(activities) AS gpu
         ON gpu.job = picked.job AND gpu.rank = picked.rank AND gpu.step = picked.step
+    LEFT JOIN ends
+        ON ends.job = picked.job AND ends.rank = picked.rank AND ends.step = picked.step
 )
 SELECT
     job,
@@ -115,7 +136,13 @@ SELECT
     sum(measured.busy_ns)::BIGINT AS busy_ns,
     sum(span_ns - measured.busy_ns)::BIGINT AS idle_ns,
     sum(measured.busy_ns) / nullif(sum(span_ns), 0) AS busy_frac,
-    sum(span_ns - measured.busy_ns) / nullif(sum(span_ns), 0) AS idle_frac
+    sum(span_ns - measured.busy_ns) / nullif(sum(span_ns), 0) AS idle_frac,
+    round(quantile_cont(latency_ns, 0.5))::BIGINT AS latency_p50_ns,
+    round(quantile_cont(until_next_ns * decode_sequences / decode_tokens, 0.5))::BIGINT
+        AS output_token_p50_ns,
+    sum(decode_tokens)
+        / nullif(sum(decode_sequences) FILTER (decode_tokens IS NOT NULL), 0)
+        AS decode_tokens_per_request
 FROM measured
 GROUP BY job, rank, phase
 ORDER BY job, rank, phase;
