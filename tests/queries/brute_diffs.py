@@ -62,9 +62,9 @@ def op_diff(tables: dict[str, list[Row]], **chosen: Any) -> list[Row]:
         for side in SIDES:
             ids = [(one["job"], one["rank"], one["event_id"]) for one in of[side]]
             row[f"{side}_self_ns"] = row[f"{side}_total_ns"] - sum(called[id_] for id_ in ids)
-            row[f"{side}_kernel_count"] = sum(len(launched[id_]) for id_ in ids)
-            row[f"{side}_kernel_ns"] = sum(sum(launched[id_]) for id_ in ids)
-        for what in ("self_ns", "kernel_count", "kernel_ns"):
+            row[f"{side}_self_kernel_count"] = sum(len(launched[id_]) for id_ in ids)
+            row[f"{side}_self_kernel_ns"] = sum(sum(launched[id_]) for id_ in ids)
+        for what in ("self_ns", "self_kernel_count", "self_kernel_ns"):
             row[f"diff_{what}"] = row[f"test_{what}"] - row[f"base_{what}"]
     return found
 

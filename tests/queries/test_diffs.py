@@ -193,10 +193,10 @@ def test_operators(compare: SmallTables):
     compare.expect(
         "op_diff",
         """
-        name change base_self_ns test_self_ns diff_kernel_count base_kernel_ns test_kernel_ns
-        linear increased 20 32 0 0 0
-        cudaLaunchKernel added 0 2 0 0 0
-        mm unchanged 10 6 1 7 10
+        name change base_self_ns test_self_ns base_self_kernel_ns test_self_kernel_ns
+        linear increased 20 32 0 0
+        cudaLaunchKernel added 0 2 0 0
+        mm unchanged 10 6 7 10
     """,
         **given,
     )
@@ -221,6 +221,22 @@ def test_operators(compare: SmallTables):
         **given,
         only_cats=["cpu_op"],
         by_shape=True,
+    )
+
+
+def test_a_python_function_on_another_line(compare: SmallTables):
+    compare.expect(
+        "op_diff",
+        """
+        name          base_count test_count change
+        train.py:~step 1          1          unchanged
+    """,
+        traces=TWO,
+        ops="""
+        job tid cat             name              event_id start_ns dur_ns
+        a   1   python_function train.py(7):~step 1        0        30
+        b   1   python_function train.py(9):~step 1        0        30
+    """,
     )
 
 

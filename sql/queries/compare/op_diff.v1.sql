@@ -8,7 +8,12 @@
 -- `only_cats := ['cpu_op']`, only operators count. The total time of a call includes the calls
 -- inside it. Its self time leaves these calls out, so the self times of different rows can be added
 -- up. An operator's kernels are the GPU activities that it launches itself, with no operator in
--- between. Other calls have no kernels.
+-- between, as self_kernel_ns in op_stats. Other calls have no kernels. Calls in replays of CUDA
+-- graphs count, too, if they are known from the capture of the graph. They take no time of the
+-- host.
+--
+-- The name of a Python function is without the number of its line, since any change above a
+-- function moves its line.
 --
 -- Counts and totals cover everything that is selected. If the sides differ in size, compare the
 -- columns with `per_step` in their names. They are means per step and rank: the time of the calls
@@ -29,48 +34,48 @@
 -- grain: name, input_dims
 -- needs: host_ops
 -- returns:
---   name                VARCHAR  -      name of the operator or call
---   input_dims          VARCHAR  -      sizes of the inputs, as JSON; NULL without by_shape
---   cat                 VARCHAR  -      category in the trace; if there are several, the first by
---                                       name
---   base_count          BIGINT   count  calls in the base
---   test_count          BIGINT   count  calls in the test
---   diff_count          BIGINT   count  test_count - base_count
---   base_total_ns       BIGINT   ns     sum of the durations in the base
---   test_total_ns       BIGINT   ns     sum of the durations in the test
---   diff_total_ns       BIGINT   ns     test_total_ns - base_total_ns
---   base_mean_ns        BIGINT   ns     mean duration in the base; NULL if base_count is 0
---   test_mean_ns        BIGINT   ns     mean duration in the test; NULL if test_count is 0
---   diff_mean_ns        BIGINT   ns     test_mean_ns - base_mean_ns; NULL if either is NULL
---   base_self_ns        BIGINT   ns     self time: sum of the durations in the base, without the
---                                       calls inside
---   test_self_ns        BIGINT   ns     self time: sum of the durations in the test, without the
---                                       calls inside
---   diff_self_ns        BIGINT   ns     test_self_ns - base_self_ns
---   base_kernel_count   BIGINT   count  GPU activities that the operator launches itself in the
---                                       base
---   test_kernel_count   BIGINT   count  GPU activities that the operator launches itself in the
---                                       test
---   diff_kernel_count   BIGINT   count  test_kernel_count - base_kernel_count
---   base_kernel_ns      BIGINT   ns     sum of the durations of these activities in the base
---   test_kernel_ns      BIGINT   ns     sum of the durations of these activities in the test
---   diff_kernel_ns      BIGINT   ns     test_kernel_ns - base_kernel_ns
---   base_per_step_ns    BIGINT   ns     time of calls in steps of the base, per step and rank
---   test_per_step_ns    BIGINT   ns     time of calls in steps of the test, per step and rank
---   diff_per_step_ns    BIGINT   ns     test_per_step_ns - base_per_step_ns
---   diff_frac           DOUBLE   0-1    |diff_per_step_ns| / sum of |diff_per_step_ns| over all
---                                       rows; NULL if the sum is 0
---   change              VARCHAR  -      change of the count: added, deleted, increased, decreased,
---                                       unchanged
+--   name                    VARCHAR  -      name of the operator or call
+--   input_dims              VARCHAR  -      sizes of the inputs, as JSON; NULL without by_shape
+--   cat                     VARCHAR  -      category in the trace; if there are several, the first
+--                                           by name
+--   base_count              BIGINT   count  calls in the base
+--   test_count              BIGINT   count  calls in the test
+--   diff_count              BIGINT   count  test_count - base_count
+--   base_total_ns           BIGINT   ns     sum of the durations in the base
+--   test_total_ns           BIGINT   ns     sum of the durations in the test
+--   diff_total_ns           BIGINT   ns     test_total_ns - base_total_ns
+--   base_mean_ns            BIGINT   ns     mean duration in the base; NULL if base_count is 0
+--   test_mean_ns            BIGINT   ns     mean duration in the test; NULL if test_count is 0
+--   diff_mean_ns            BIGINT   ns     test_mean_ns - base_mean_ns; NULL if either is NULL
+--   base_self_ns            BIGINT   ns     self time: sum of the durations in the base, without
+--                                           the calls inside
+--   test_self_ns            BIGINT   ns     self time: sum of the durations in the test, without
+--                                           the calls inside
+--   diff_self_ns            BIGINT   ns     test_self_ns - base_self_ns
+--   base_self_kernel_count  BIGINT   count  GPU activities that the operator launches itself in the
+--                                           base
+--   test_self_kernel_count  BIGINT   count  GPU activities that the operator launches itself in the
+--                                           test
+--   diff_self_kernel_count  BIGINT   count  test_self_kernel_count - base_self_kernel_count
+--   base_self_kernel_ns     BIGINT   ns     sum of the durations of these activities in the base
+--   test_self_kernel_ns     BIGINT   ns     sum of the durations of these activities in the test
+--   diff_self_kernel_ns     BIGINT   ns     test_self_kernel_ns - base_self_kernel_ns
+--   base_per_step_ns        BIGINT   ns     time of calls in steps of the base, per step and rank
+--   test_per_step_ns        BIGINT   ns     time of calls in steps of the test, per step and rank
+--   diff_per_step_ns        BIGINT   ns     test_per_step_ns - base_per_step_ns
+--   diff_frac               DOUBLE   0-1    |diff_per_step_ns| / sum of |diff_per_step_ns| over all
+--                                           rows; NULL if the sum is 0
+--   change                  VARCHAR  -      change of the count: added, deleted, increased,
+--                                           decreased, unchanged
 -- check: base_count >= 0 AND test_count >= 0 AND base_count + test_count > 0
 -- check: diff_count = test_count - base_count AND diff_total_ns = test_total_ns - base_total_ns
 -- check: base_self_ns BETWEEN 0 AND base_total_ns AND test_self_ns BETWEEN 0 AND test_total_ns
 -- check: (base_count = 0) = (base_mean_ns IS NULL) AND (test_count = 0) = (test_mean_ns IS NULL)
--- check: base_kernel_ns >= 0 AND test_kernel_ns >= 0
+-- check: base_self_kernel_ns >= 0 AND test_self_kernel_ns >= 0
 -- check: (change = 'unchanged') = (diff_count = 0)
 -- check: diff_frac BETWEEN 0 AND 1
--- reads: compared_jobs, compared_totals, gpu_activities, host_ops, is_compared, is_of_side,
---   totals_of_sides
+-- reads: compared_jobs, compared_totals, gpu_activities, host_calls, is_compared, is_of_side,
+--   totals_of_sides, without_line
 CREATE OR REPLACE MACRO op_diff_v1(
     base_job VARCHAR := NULL,  -- job of the base [default: the first by name]
     test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
@@ -92,7 +97,7 @@ calls AS MATERIALIZED (
         o.event_id,
         o.parent_id,
         o.cat,
-        o.name,
+        CASE WHEN o.cat = 'python_function' THEN without_line(o.name) ELSE o.name END AS name,
         CASE WHEN by_shape THEN o.input_dims END AS input_dims,
         o.dur_ns,
         -- A call that another call crosses leaves the stack when the other call begins.
@@ -100,7 +105,7 @@ calls AS MATERIALIZED (
         o.step IS NOT NULL AS is_in_step,
         is_of_side(o.job, o.rank, o.step, j.base, base_ranks, base_steps) AS is_base,
         is_of_side(o.job, o.rank, o.step, j.test, test_ranks, test_steps) AS is_test
-    FROM host_ops AS o
+    FROM host_calls AS o
     CROSS JOIN jobs AS j
     WHERE is_compared(o.job, j.base, j.test, base_job, test_job)
 ),
@@ -144,10 +149,10 @@ totals AS (
         totals_of_sides(dur_ns, is_base, is_test, is_in_step) AS sides,
         coalesce(sum(self_ns) FILTER (is_base), 0)::BIGINT AS base_self_ns,
         coalesce(sum(self_ns) FILTER (is_test), 0)::BIGINT AS test_self_ns,
-        coalesce(sum(kernel_count) FILTER (is_base), 0)::BIGINT AS base_kernel_count,
-        coalesce(sum(kernel_count) FILTER (is_test), 0)::BIGINT AS test_kernel_count,
-        coalesce(sum(kernel_ns) FILTER (is_base), 0)::BIGINT AS base_kernel_ns,
-        coalesce(sum(kernel_ns) FILTER (is_test), 0)::BIGINT AS test_kernel_ns
+        coalesce(sum(kernel_count) FILTER (is_base), 0)::BIGINT AS base_self_kernel_count,
+        coalesce(sum(kernel_count) FILTER (is_test), 0)::BIGINT AS test_self_kernel_count,
+        coalesce(sum(kernel_ns) FILTER (is_base), 0)::BIGINT AS base_self_kernel_ns,
+        coalesce(sum(kernel_ns) FILTER (is_test), 0)::BIGINT AS test_self_kernel_ns
     FROM measured
     GROUP BY name, input_dims
 )
@@ -167,12 +172,12 @@ SELECT
     base_self_ns,
     test_self_ns,
     test_self_ns - base_self_ns AS diff_self_ns,
-    base_kernel_count,
-    test_kernel_count,
-    test_kernel_count - base_kernel_count AS diff_kernel_count,
-    base_kernel_ns,
-    test_kernel_ns,
-    test_kernel_ns - base_kernel_ns AS diff_kernel_ns,
+    base_self_kernel_count,
+    test_self_kernel_count,
+    test_self_kernel_count - base_self_kernel_count AS diff_self_kernel_count,
+    base_self_kernel_ns,
+    test_self_kernel_ns,
+    test_self_kernel_ns - base_self_kernel_ns AS diff_self_kernel_ns,
     base_per_step_ns,
     test_per_step_ns,
     diff_per_step_ns,

@@ -25,29 +25,30 @@
 -- grain: job, rank, phase
 -- needs: steps
 -- returns:
---   job                VARCHAR  -      run of a program
---   rank               INTEGER  -      rank of the process
---   phase              VARCHAR  -      prefill, decode, mixed or diffusion; NULL: not shown
---   step_count         BIGINT   count  steps of the phase
---   step_p50_ns        BIGINT   ns     median of their durations on the host
---   gpu_span_p50_ns    BIGINT   ns     median time from the first start to the last end of a step's
---                                      GPU activities
---   batch_size_p50     DOUBLE   -      median number of requests in a step; NULL: not shown
---   min_batch_size     BIGINT   -      smallest number of requests in a step
---   max_batch_size     BIGINT   -      largest number
---   token_count        BIGINT   count  new tokens of all steps; NULL: not shown
---   tokens_per_s       DOUBLE   -      tokens / time of the steps that show their tokens
---   context_tokens_mean  DOUBLE  -     mean tokens of context per request in a step, the new ones
---                                      included; NULL: not shown
---   kernel_count_p50   DOUBLE   -      median number of GPU activities of a step
---   busy_ns            BIGINT   ns     time with a GPU activity, added up over the steps
---   idle_ns            BIGINT   ns     time without one, within the spans of the steps
---   busy_frac          DOUBLE   0-1    busy_ns / (busy_ns + idle_ns)
---   idle_frac          DOUBLE   0-1    idle_ns / (busy_ns + idle_ns)
---   latency_p50_ns     BIGINT   ns     median time from a step's start to the end of its last GPU
---                                      activity; NULL: no step has any
---   output_token_p50_ns  BIGINT  ns    median time per output token; NULL: no decoding, or not shown
---   decode_tokens_per_request  DOUBLE  -  mean new tokens of a decoding request in a step
+--   job                        VARCHAR  -      run of a program
+--   rank                       INTEGER  -      rank of the process
+--   phase                      VARCHAR  -      prefill, decode, mixed or diffusion; NULL: not shown
+--   step_count                 BIGINT   count  steps of the phase
+--   step_p50_ns                BIGINT   ns     median of their durations on the host
+--   gpu_span_p50_ns            BIGINT   ns     median time from the first start to the last end of
+--                                              a step's GPU activities
+--   batch_size_p50             DOUBLE   -      median number of requests in a step; NULL: not shown
+--   min_batch_size             BIGINT   -      smallest number of requests in a step
+--   max_batch_size             BIGINT   -      largest number
+--   token_count                BIGINT   count  new tokens of all steps; NULL: not shown
+--   tokens_per_s               DOUBLE   -      tokens / time of the steps that show their tokens
+--   context_tokens_mean        DOUBLE   -      mean tokens of context per request in a step, the
+--                                              new ones included; NULL: not shown
+--   kernel_count_p50           DOUBLE   -      median number of GPU activities of a step
+--   busy_ns                    BIGINT   ns     time with a GPU activity, added up over the steps
+--   idle_ns                    BIGINT   ns     time without one, within the spans of the steps
+--   busy_frac                  DOUBLE   0-1    busy_ns / (busy_ns + idle_ns)
+--   idle_frac                  DOUBLE   0-1    idle_ns / (busy_ns + idle_ns)
+--   latency_p50_ns             BIGINT   ns     median time from a step's start to the end of its
+--                                              last GPU activity; NULL: no step has any
+--   output_token_p50_ns        BIGINT   ns     median time per output token; NULL: no decoding, or
+--                                              not shown
+--   decode_tokens_per_request  DOUBLE   -      mean new tokens of a decoding request in a step
 -- check: step_count > 0
 -- check: step_p50_ns >= 0
 -- check: busy_ns >= 0 AND idle_ns >= 0

@@ -28,7 +28,8 @@ CASE
     THEN regexp_replace(
         regexp_replace(
             name,
-            '^execute_(?:\d+_)?context_(\d+)\((?:sq)?(\d+)(?:sk(\d+)sqsq(\d+)sqsk(\d+))?(?:_\d+)?\)_',
+            '^execute_(?:\d+_)?context_(\d+)'
+            || '\((?:sq)?(\d+)(?:sk(\d+)sqsq(\d+)sqsk(\d+))?(?:_\d+)?\)_',
             'execute c=\1 c_sq=\2 c_sk=\3 c_sqsq=\4 c_sqsk=\5 '
         ),
         'generation_(\d+)\((?:sq)?(\d+)(?:sk(\d+)sqsq(\d+)sqsk(\d+))?(?:_\d+)?\)$',
