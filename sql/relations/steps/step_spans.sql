@@ -3,10 +3,10 @@
 -- If several threads or processes mark the same step, the step has one row, from the first start to
 -- the last end.
 --
---     jobs, ranks, steps  lists of the jobs, ranks and steps to return (NULL: all)
+--     jobs, ranks, chosen  lists of the jobs, ranks and steps to return (NULL: all)
 --
 -- reads: steps
-CREATE OR REPLACE MACRO step_spans(jobs, ranks, steps) AS TABLE
+CREATE OR REPLACE MACRO step_spans(jobs, ranks, chosen) AS TABLE
 SELECT
     s.job,
     s.rank,
@@ -18,5 +18,5 @@ SELECT
 FROM steps AS s
 WHERE (jobs IS NULL OR list_contains(jobs, s.job))
   AND (ranks IS NULL OR list_contains(ranks, s.rank))
-  AND (steps IS NULL OR list_contains(steps, s.step))
+  AND (chosen IS NULL OR list_contains(chosen, s.step))
 GROUP BY s.job, s.rank, s.step;
