@@ -30,7 +30,9 @@ def refresh(
     engine: str,
     address: str | None,
 ) -> None:
-    """Derive tables again from the archive's own events, without the traces.
+    """Derive an archive's tables again, without traces.
+
+    The command reads only the events that the archive has.
 
     Do this to choose other steps, or after an update of hta_sql, to give an old archive what ingest
     derives now. All ranks of a job change at the same moment. Then run critical-path and

@@ -21,9 +21,18 @@ from hta_sql.ingestion.temporary import make_table
 from hta_sql.store.row_groups import table_writer
 
 FILES = SqlFiles("ingest")
-PROFILER_STEPS = "steps/profiler_steps"
 CHOSEN = "steps/chosen"
-OTHERS = ("steps/of_frameworks", "steps/repeated", "steps/graph_launches")
+RULES = ("steps/profiler_steps", "steps/of_frameworks", "steps/repeated", "steps/graph_launches")
+WITH_NAMES = "steps/marks_with_names"
+NO_MARKS = pa.schema(
+    [
+        ("number", pa.int64()),
+        *((name, pa.string()) for name in ("step_name", "marked_by")),
+        ("event_id", pa.int64()),
+        *((name, pa.string()) for name in ("pid", "tid")),
+        *((name, pa.int64()) for name in ("start_ns", "dur_ns")),
+    ]
+)
 IN_ORDER = [("start_ns", "ascending"), ("event_id", "ascending")]
 OUTER_FIRST = [("start_ns", "ascending"), ("end_ns", "descending"), ("event_id", "ascending")]
 
@@ -62,17 +71,18 @@ def find_steps(con: duckdb.DuckDBPyConnection, pattern: str | None) -> pa.Table:
 
 
 def first_marks(con: duckdb.DuckDBPyConnection, pattern: str | None) -> pa.Table:
+    """The marks by the first rule that gives any. Some rules give names, and the spans with these
+    names are the marks."""
     if pattern is not None:
         con.execute("SET VARIABLE steps_pattern = ?", [pattern])
-        marks = con.sql(FILES.text(CHOSEN)).to_arrow_table()
+    for name in (*([CHOSEN] if pattern is not None else []), *RULES):
+        marks = con.sql(FILES.text(name)).to_arrow_table()
+        if len(marks) and "event_id" not in marks.column_names:
+            make_table(con, "step_names", marks)
+            marks = con.sql(FILES.text(WITH_NAMES)).to_arrow_table()
         if len(marks):
             return marks
-    marks = con.sql(FILES.text(PROFILER_STEPS)).to_arrow_table()
-    for name in OTHERS:
-        if len(marks):
-            break
-        marks = con.sql(FILES.text(name)).to_arrow_table()
-    return marks
+    return NO_MARKS.empty_table()
 
 
 def numbered(marks: pa.Table) -> pa.Table:

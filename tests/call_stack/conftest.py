@@ -16,7 +16,9 @@ def folder(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def con(folder) -> duckdb.DuckDBPyConnection:
-    return connect(folder)
+    con = connect(folder)
+    con.execute("CREATE TEMP TABLE step_marks (event_id BIGINT, marked_by VARCHAR)")
+    return con
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ def test_some_that_are_known(reads):
     assert {"job_of_file", "rank_of_file", "traces"} <= by_name["host_ops"]
     assert by_name["profiler_steps.v1"] == {
         "busy_times",
-        "gpu_activities",
+        "activities_in_steps",
         "host_ops",
         "is_operator",
         "step_spans",

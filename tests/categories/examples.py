@@ -1,5 +1,6 @@
 """An operator or kernel for each rule of category_rules: what it is, the rule, and the name."""
 
+# Over 300 lines: a line for each rule.
 EXAMPLES = """
 operator attention     flex_attention         triton_tem_fused_flex_attention_0
 operator compiled      ^triton_               triton_poi_fused__unsafe_view_mul_silu_2

@@ -133,7 +133,7 @@ def test_details_of_gpu_activities_only_pass(plans):
     held = {"ORDER_BY", "WINDOW", "CTE", "CTE_SCAN", "TOP_N"} & {node["name"] for node in nodes}
     assert not held
     joins = [node for node in nodes if "JOIN" in node["name"]]
-    assert len(joins) == 3
+    assert len(joins) == 4
     for join in joins:
         assert not has_details(join["children"][1]), join["extra_info"]
 

@@ -228,4 +228,6 @@ def profiler_steps(activities, ops, **only):
             "gpu_span_ns": span(launched) if launched else 0,
             "kernel_count": len(launched),
             "op_count": sum(row["cat"] in ("cpu_op", "Operator") for row in of_step(ops)),
+            "step_name": min(group, key=lambda row: (row["start_ns"], row["event_id"]))["name"],
+            "marked_by": "PyTorch",
         }

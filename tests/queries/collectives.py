@@ -14,7 +14,6 @@ TYPED_EMPTY = (
     "process_groups",
     "straggler_blame",
     "lost_gpu_time",
-    "rank_collectives",
 )
 
 

@@ -29,6 +29,7 @@ INSTEAD = {
 # Those that read a table twice, or another one than gpu_activities.
 FILES_READ = {
     "profiler_steps": ["2/4"] * 3,
+    "job_phases": ["2/4"] * 2,
     "category_breakdown": ["2/4"] * 4,
     "idle_gaps": ["2/4"] * 7,
     "idle_gaps_v1": ["2/4"] * 4,

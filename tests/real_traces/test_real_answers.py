@@ -45,7 +45,7 @@ def test_an_archive_answers_after_a_check(real_archive):
 
 
 # Steps are the host's; and one of these traces has hardware counters, but no kernels.
-WITHOUT_A_GPU = {"profiler_steps": 3, "hardware_counters": 693}
+WITHOUT_A_GPU = {"profiler_steps": 3, "job_phases": 3, "hardware_counters": 693}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
--- One row per host span whose name matches the user's pattern (steps_pattern).
+-- One row per name of host spans that matches the user's pattern (steps_pattern): name, is_python,
+-- number and marked_by.
 --
 -- Annotations and operators come first: Python functions count only if no annotation or operator
 -- matches. If the pattern has a group, the group's number is the number of the step.
@@ -17,17 +18,6 @@ named AS (
     )
     WHERE regexp_matches(name, getvariable('steps_pattern'))
 )
-SELECT
-    n.number,
-    e.name AS step_name,
-    '--steps' AS marked_by,
-    e.event_id,
-    e.pid,
-    e.tid,
-    e.start_ns,
-    e.dur_ns
-FROM trace_events AS e
-JOIN named AS n ON n.name = e.name AND n.is_python = (e.cat = 'python_function')
-WHERE e.ph = 'X'
-  AND is_host_op(e.cat)
-  AND n.is_python = (SELECT bool_and(is_python) FROM named)
+SELECT name, is_python, number, '--steps' AS marked_by
+FROM named
+WHERE is_python = (SELECT bool_and(is_python) FROM named)

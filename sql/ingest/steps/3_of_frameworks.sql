@@ -1,4 +1,5 @@
--- One row per annotation of the first rule in step_rules that an annotation matches.
+-- One row per name of annotations that matches the first rule in step_rules that any name matches:
+-- name, is_python, number and marked_by.
 WITH
 -- Patterns are matched once per name.
 matches AS (
@@ -19,21 +20,7 @@ matches AS (
         WHERE ph = 'X' AND cat = 'user_annotation'
     ) AS names
     JOIN step_rules() AS rules ON regexp_matches(names.name, rules.name_pattern)
-),
-first_rule AS (
-    SELECT name, framework, number
-    FROM matches
-    WHERE position = (SELECT min(position) FROM matches)
 )
-SELECT
-    f.number,
-    e.name AS step_name,
-    f.framework AS marked_by,
-    e.event_id,
-    e.pid,
-    e.tid,
-    e.start_ns,
-    e.dur_ns
-FROM trace_events AS e
-JOIN first_rule AS f ON f.name = e.name
-WHERE e.ph = 'X' AND e.cat = 'user_annotation'
+SELECT name, false AS is_python, number, framework AS marked_by
+FROM matches
+WHERE position = (SELECT min(position) FROM matches)

@@ -54,7 +54,7 @@
 -- check: busy_ns >= 0 AND idle_ns >= 0
 -- check: busy_frac IS NULL OR abs(busy_frac + idle_frac - 1) < 1e-9
 -- check: min_batch_size <= max_batch_size
--- reads: annotated_load, busy_times, gpu_activities, step_spans
+-- reads: activities_in_steps, annotated_load, busy_times, step_spans
 CREATE OR REPLACE MACRO job_phases_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to list [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to list [default: all]
@@ -80,12 +80,7 @@ loads AS (
     FROM (SELECT DISTINCT step_name FROM picked)
 ),
 activities AS MATERIALIZED (
-    SELECT a.job, a.rank, NULL::BIGINT AS device, a.step, a.kind, a.start_ns, a.end_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
-      AND a.step IS NOT NULL
+    FROM activities_in_steps(only_jobs, only_ranks, only_steps)
 ),
 ends AS (
     SELECT job, rank, step, max(end_ns) AS end_ns

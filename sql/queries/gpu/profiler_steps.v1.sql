@@ -37,7 +37,7 @@
 -- check: gpu_busy_ns BETWEEN 0 AND gpu_span_ns
 -- check: kernel_count > 0 OR gpu_span_ns = 0
 -- check: op_count >= 0
--- reads: busy_times, gpu_activities, host_ops, is_operator, step_spans
+-- reads: activities_in_steps, busy_times, host_ops, is_operator, step_spans
 CREATE OR REPLACE MACRO profiler_steps_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to list [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to list [default: all]
@@ -48,12 +48,7 @@ picked AS (
     FROM step_spans(only_jobs, only_ranks, only_steps)
 ),
 activities AS (
-    SELECT a.job, a.rank, NULL::BIGINT AS device, a.step, a.kind, a.start_ns, a.end_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
-      AND a.step IS NOT NULL
+    FROM activities_in_steps(only_jobs, only_ranks, only_steps)
 ),
 ops AS (
     SELECT o.job, o.rank, o.step, count(*) AS op_count

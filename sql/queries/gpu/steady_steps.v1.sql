@@ -41,7 +41,8 @@
 -- reads: annotated_load, step_spans
 CREATE OR REPLACE MACRO steady_steps_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to look at [default: all]
-    only_ranks INTEGER[] := NULL  -- ranks to look at [default: all]
+    only_ranks INTEGER[] := NULL,  -- ranks to look at [default: all]
+    only_steps BIGINT[] := NULL  -- steps to look at [default: all]
 ) AS TABLE
 WITH
 of_job AS (
@@ -51,7 +52,7 @@ of_job AS (
         min_by(step_name, rank) AS step_name,
         min(start_ns) AS start_ns,
         max(step_ns) AS step_ns
-    FROM step_spans(only_jobs, only_ranks, NULL)
+    FROM step_spans(only_jobs, only_ranks, only_steps)
     GROUP BY job, step
 ),
 -- A name is read once.
