@@ -64,13 +64,20 @@ class RawTrace:
 
     @cached_property
     def step_marks(self) -> list[tuple[int, Span]]:
-        """(N, span) of the host annotations ProfilerStep#N."""
-        return [
+        """(N, span) of the host annotations ProfilerStep#N; if there are none, of a server's
+        annotations around its iterations, which no trace here nests, in their order."""
+        numbered = [
             (int(match[1]), span)
             for span in self.spans
             if span.cat in {"user_annotation", "cpu_op", "Operator"}
             if (match := re.fullmatch(r"ProfilerStep#(\d+)", span.name))
         ]
+        of_servers = sorted(
+            (span.start_ns, span.event_id, span)
+            for span in self.spans
+            if span.cat == "user_annotation" and span.name.startswith("execute_")
+        )
+        return numbered or [(at, span) for at, (_, _, span) in enumerate(of_servers)]
 
     def step_at(self, at_ns: int) -> int | None:
         """N of the step in whose span this instant lies; of the one that began last."""
