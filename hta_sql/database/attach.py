@@ -10,6 +10,7 @@ import duckdb
 
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.database.layers import at_line, comment_on_views, literal
+from hta_sql.database.own_rules import put_own_rules
 from hta_sql.database.roots import archive_root
 from hta_sql.database.stored_relations import choose_stored
 from hta_sql.database.template import maker, new_database, template
@@ -173,6 +174,7 @@ def write_database_to(root: Path, target: Path) -> None:
         found = _whereabouts(catalog, [source], None)
         reading: set[str] = set()
         _put_sources(con, catalog, found, bool(mixed), None, reading, str(root))
+        put_own_rules(con, [root])
         choose_stored(con, catalog, reading, may_change=True)
         comment_on_views(con, catalog, reading)
         con.execute(f"CREATE VIEW hta_version AS SELECT {literal(maker(catalog))} AS made_by")

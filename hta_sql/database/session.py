@@ -11,6 +11,7 @@ import duckdb
 
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.database.attach import NO_LOOP_JOINS, load_sources, schemas, without_progress_bar
+from hta_sql.database.own_rules import config_folder, put_own_rules
 from hta_sql.database.roots import archive_root
 from hta_sql.database.stored_relations import choose_stored
 from hta_sql.database.template import copy_template
@@ -131,6 +132,8 @@ class Session:
         self._counts_on_jobs = choose_stored(
             self.con, self.catalog, self._reading, may_change=self._is_shared
         )
+        if not self._has_sources:
+            put_own_rules(self.con, [config_folder(), *(source.root for source in self.sources)])
         self._stamps = stamps if self._counts_on_jobs else []
         self._has_sources = True
 

@@ -121,6 +121,15 @@ def rate(amount, ns):
     return None if amount is None or not ns else amount / ns
 
 
+def grouped_by_rank(ops, only_jobs, only_ranks) -> dict[tuple, list[dict]]:
+    """The annotations of each rank."""
+    found = defaultdict(list)
+    for row in ops:
+        if row["cat"] == "user_annotation" and wanted(row, only_jobs, only_ranks):
+            found[row["job"], row["rank"]].append(row)
+    return found
+
+
 def step_mfu(
     activities,
     ops,
@@ -139,6 +148,11 @@ def step_mfu(
             and wanted(row, only_jobs, only_ranks)
         ):
             marks[row["job"], row["rank"], int(row["name"][13:])].append(row)
+    for key, rows in grouped_by_rank(ops, only_jobs, only_ranks).items():
+        of_servers = [row for row in rows if row["name"].startswith("execute_")]
+        if not any(mark[:2] == key for mark in marks):
+            of_servers.sort(key=lambda row: (row["start_ns"], row["event_id"]))
+            marks.update({(*key, at): [row] for at, row in enumerate(of_servers)})
     with_steps = {key[:2] for key in marks}
     nest = Nest(ops, only_jobs, only_ranks, only_steps, with_bytes=False)
     device = {(row["job"], row["rank"]): row["device_name"] for row in traces}

@@ -14,7 +14,8 @@ from queries.brute_force import grouped, percentile, rounded, selected
 from queries.brute_idle import deviation
 
 NOTHING = {"event_id": None, "name": None, "parent_id": None, "cat": None}
-STEP = re.compile(r"ProfilerStep#\d+")
+# Of PyTorch and of servers.
+STEP = re.compile(r"(ProfilerStep)#\d+|(execute)_(?:\d+_)?context_\d.*")
 ENTRY = re.compile(
     r"(?:.*/)?(?:runpy|threading|multiprocessing/\w+)\.py\(\d+\): "
     r"(?:_?run\w*|_bootstrap\w*|spawn_main|_main|_launch|start|Popen|__init__)|.*: <module>"
@@ -241,7 +242,11 @@ def idle_gaps(activities, ops, min_gap_ns=0, kernel_gap_ns=30000, **only):
 
 
 def shown(op):
-    return "ProfilerStep" if op["name"] and STEP.fullmatch(op["name"]) else op["name"]
+    match = op["name"] and STEP.fullmatch(op["name"])
+    if match:
+        return match[1] or match[2]
+    # SGLang's, which marks no step beside the others.
+    return re.sub(r"^step\[([A-Z_]+) .*\]$", r"step[\1]", op["name"]) if op["name"] else None
 
 
 def idle_reasons(activities, ops, top_k=None, kernel_gap_ns=30000, **only):

@@ -1,4 +1,5 @@
--- Rules of the user, which come before all others. Empty: a user's own rules replace this view.
+-- Rules from the file category_rules.csv of the user, which come before all others. Without the
+-- file: no rows.
 --
 --     pattern     as in category_rules
 --     applies_to  operator or kernel

@@ -12,8 +12,12 @@
 --   * A partition of an MI300X or MI325X (CPX) has the name of the whole GPU. So the partition
 --     wrongly gets the peaks of the whole GPU.
 --
--- To add a device or change a figure, replace this view by a view with the same columns.
-CREATE OR REPLACE VIEW device_peaks AS
+-- The file device_peaks.csv in an archive or in ~/.config/hta_sql adds devices and changes figures.
+--
+-- reads: user_device_peaks
+
+-- The devices that hta_sql knows.
+CREATE OR REPLACE VIEW known_device_peaks AS
 WITH
 models (model, memory_gbps, reference) AS (
     VALUES
@@ -173,3 +177,12 @@ SELECT
 FROM names
 JOIN models ON models.model = names.model
 JOIN peaks ON peaks.model = names.model;
+
+-- A row of the user counts in place of a known one.
+CREATE OR REPLACE VIEW device_peaks AS
+SELECT u.device_name, u.dtype, u.dense_tflops, u.memory_gbps, 'device_peaks.csv' AS reference
+FROM user_device_peaks AS u
+UNION ALL
+SELECT k.*
+FROM known_device_peaks AS k
+ANTI JOIN user_device_peaks AS u ON u.device_name = k.device_name AND u.dtype = k.dtype;

@@ -1,0 +1,128 @@
+"""Rules of the user, in CSV files: kernel categories and peaks of devices.
+
+They are in the user's configuration folder (~/.config/hta_sql), for all archives, or in an
+archive's folder. They are data: patterns are plain text, and nothing in them runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import duckdb
+
+from hta_sql.database.layers import literal
+from hta_sql.errors import ArchiveError
+from hta_sql.places.storage import is_remote
+
+if TYPE_CHECKING:
+    from hta_sql.places.storage import Place
+
+
+def positive(text: str) -> float:
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise ValueError
+    return number
+
+
+def named(text: str) -> str:
+    if not text.strip():
+        raise ValueError
+    return text
+
+
+def one_of_two(text: str) -> str:
+    if text not in ("operator", "kernel"):
+        raise ValueError
+    return text
+
+
+class Rules(NamedTuple):
+    """A file, the view that has its rows, and how each column is read, with what it should be."""
+
+    file: str
+    view: str
+    columns: dict[str, tuple[Callable[[str], object], str]]
+
+
+KINDS = (
+    Rules(
+        "category_rules.csv",
+        "user_category_rules",
+        {
+            "pattern": (named, "a part of a name"),
+            "applies_to": (one_of_two, "operator or kernel"),
+            "category": (named, "a category"),
+        },
+    ),
+    Rules(
+        "device_peaks.csv",
+        "user_device_peaks",
+        {
+            "device_name": (named, "the name of a device"),
+            "dtype": (named, "a number format, such as bfloat16"),
+            "dense_tflops": (positive, "a number above 0"),
+            "memory_gbps": (positive, "a number above 0"),
+        },
+    ),
+)
+
+
+def config_folder() -> Path | None:
+    with contextlib.suppress(RuntimeError):  # no home
+        given = os.environ.get("XDG_CONFIG_HOME", "")
+        return (Path(given) if os.path.isabs(given) else Path.home() / ".config") / "hta_sql"
+    return None
+
+
+def put_own_rules(con: duckdb.DuckDBPyConnection, folders: Iterable[Place | None]) -> None:
+    """Make the views with the rules of these folders; those of the first folder come first.
+
+    Raises ArchiveError if a file is not as it should be.
+    """
+    local = [folder for folder in folders if folder is not None and not is_remote(folder)]
+    for rules in KINDS:
+        rows = [row for folder in local for row in rows_of(folder / rules.file, rules)]
+        if not rows:
+            continue
+        values = ", ".join(f"({', '.join(map(literal, row))})" for row in rows)
+        names = ", ".join(rules.columns)
+        con.execute(
+            f"CREATE OR REPLACE VIEW {rules.view} AS "
+            f"SELECT * FROM (VALUES {values}) AS rules ({names})"
+        )
+
+
+def rows_of(path: Path, rules: Rules) -> Iterator[list[object]]:
+    try:
+        file = path.open(newline="", encoding="utf-8-sig")
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise ArchiveError(f"{path}: {error.strerror}") from error
+    with file:
+        reader = csv.DictReader(file)
+        try:
+            lacking = [name for name in rules.columns if name not in (reader.fieldnames or ())]
+            if lacking:
+                raise ArchiveError(
+                    f"{path}: no column {lacking[0]}; its columns are {', '.join(rules.columns)}"
+                )
+            for row in reader:
+                at = f"{path}, line {reader.line_num}"
+                yield [value_of(at, name, row[name], rules) for name in rules.columns]
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise ArchiveError(f"{path}: not a CSV file in UTF-8: {error}") from error
+
+
+def value_of(at: str, name: str, text: str | None, rules: Rules) -> object:
+    read, wanted = rules.columns[name]
+    try:
+        return read(text or "")
+    except ValueError:
+        raise ArchiveError(f"{at}: {name} is {text!r}; give {wanted}") from None
