@@ -62,7 +62,8 @@ def apart(
 
 
 def is_likely(candidate: Candidate) -> bool:
-    return not candidate.named and (in_folder(candidate) or bool(NAME.match(candidate.path.name)))
+    by_name = in_folder(candidate) or bool(NAME.match(candidate.path.name))
+    return by_name and not candidate.is_listed
 
 
 def in_folder(candidate: Candidate) -> bool:

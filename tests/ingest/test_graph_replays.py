@@ -286,6 +286,20 @@ def test_captures_named_by_the_user(tmp_path):
     assert operators(archive) == truth_of([MODEL], replays)
 
 
+def test_a_capture_among_named_files(tmp_path):
+    """As a pattern of the shell gives them: the trace and its capture."""
+    replays = [whole(0, MODEL)]
+    files = {
+        "rank_0.json": replay_events(replays),
+        "graph_capture_rank_0.json": capture_events([MODEL]),
+    }
+    for name, events in files.items():
+        (tmp_path / name).write_text(trace_text(events))
+    archive = tmp_path / "archive"
+    hta_sql.ingest([tmp_path / name for name in files], archive, workers=1)
+    assert operators(archive) == truth_of([MODEL], replays)
+
+
 def test_a_capture_that_cannot_be_read(tmp_path):
     graph = Graph(["a"])
     (tmp_path / "t" / "capture_traces").mkdir(parents=True)
