@@ -113,6 +113,11 @@ NEEDS = {
     "copies": Need(
         _ACTIVITIES, "no copies or memsets", "record while the program moves data to the GPU"
     ),
+    "communication": Need(
+        _ACTIVITIES,
+        "no communication kernels",
+        "record a program whose ranks communicate on the GPU",
+    ),
     "collectives": Need(
         _ACTIVITIES,
         "no communication kernels with the arguments of a collective",

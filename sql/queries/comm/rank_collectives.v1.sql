@@ -14,7 +14,7 @@
 --
 -- since: 0.1
 -- grain: job, rank, process_group, name, dtype, bytes
--- needs: gpu_activities
+-- needs: communication
 -- returns:
 --   job                     VARCHAR  -      run of a program
 --   rank                    INTEGER  -      rank of the process

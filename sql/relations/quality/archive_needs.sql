@@ -20,7 +20,8 @@ names AS (
             WHEN a.collective_name <> '' AND a.kind = 'communication' THEN a.collective_name
         END AS collective_name,
         bool_or(a.launch_id IS NOT NULL) AS has_launches,
-        bool_or(a.kind = 'memory') AS has_copies
+        bool_or(a.kind = 'memory') AS has_copies,
+        bool_or(a.kind = 'communication') AS has_communication
     FROM gpu_activities AS a
     WHERE (jobs IS NULL OR list_contains(jobs, a.job))
       AND (ranks IS NULL OR list_contains(ranks, a.rank))
@@ -33,6 +34,7 @@ found AS (
         true AS gpu_activities,
         bool_or(has_launches) AS launches,
         bool_or(has_copies) AS copies,
+        bool_or(has_communication) AS communication,
         bool_or(collective_name IS NOT NULL) AS collectives,
         bool_or(is_point_to_point(collective_operation(collective_name))) AS messages,
         bool_or(collective_operation(collective_name) = 'all_to_all') AS all_to_alls
@@ -42,7 +44,7 @@ found AS (
 SELECT job, rank, need
 FROM (
     UNPIVOT found
-    ON gpu_activities, launches, copies, collectives, messages, all_to_alls
+    ON gpu_activities, launches, copies, communication, collectives, messages, all_to_alls
     INTO NAME need VALUE is_met
 )
 WHERE is_met;
