@@ -89,6 +89,7 @@ MAY_BE_EMPTY = {
     "kernel_sequences",  # operators that launch
     "memory_bandwidth_series",  # copies with a known bandwidth
     "op_launch_delay",
+    "steady_steps",  # steps that are alike, one after the other
     "op_flops",  # operators with a known cost
     "sync_points",  # waits
     "findings",
