@@ -99,6 +99,15 @@ def trace_claims(found: Iterable[object], report: Callable[[str], None]) -> list
     return list(claims.values())
 
 
+def faults(row: dict | None) -> Iterator[str]:
+    """A warning for each capture trace of a trace that is not read, or only in part."""
+    for one in json.loads((row or {}).get("graph_captures") or "[]"):
+        status, lost = one.get("status", "complete"), one.get("quarantined_count", 0)
+        if status != "complete" or lost:
+            left = f"; {lost:,} pieces cannot be used" if lost else ""
+            yield f"{one['path']}: capture trace: {status}{left}"
+
+
 def lonely(captures: CaptureFiles, ranks: dict[str, set[int]]) -> Iterator[str]:
     """A warning for each capture trace whose job has no trace of its rank."""
     by_job: dict[str, set[int]] = defaultdict(set, ranks)

@@ -21,7 +21,7 @@ NEARBY = 8
 BY_NAME, BY_UNIQUE_NAME, BY_ORDER, RENAMED = 1.0, 0.9, 0.8, 0.7
 
 
-class Sequence_(NamedTuple):
+class Kernels(NamedTuple):
     """The kernels and copies of a graph, in order. A name is a number; NOBODY if not known."""
 
     names: np.ndarray
@@ -39,7 +39,7 @@ class Match(NamedTuple):
         return int((self.nodes != NOBODY).sum())
 
 
-def align(replay: Sequence_, graph: Sequence_) -> Match | None:
+def align(replay: Kernels, graph: Kernels) -> Match | None:
     """The match of a replay with a graph; None if they are of different graphs."""
     size = len(replay.names)
     known = graph.names != NOBODY
@@ -63,7 +63,7 @@ def align(replay: Sequence_, graph: Sequence_) -> Match | None:
     return Match(nodes, confidence)
 
 
-def whole_match(replay: Sequence_, graph: Sequence_, known: np.ndarray) -> Match | None:
+def whole_match(replay: Kernels, graph: Kernels, known: np.ndarray) -> Match | None:
     """The match one by one, if nothing contradicts it."""
     size = len(replay.names)
     if size != len(graph.names) or not np.array_equal(replay.kinds, graph.kinds):
@@ -139,7 +139,7 @@ def lengths(a: list[int], b: list[int], low: int, high: int) -> list[list[int]]:
 
 
 def pair_unique_names(
-    nodes: np.ndarray, confidence: np.ndarray, replay: Sequence_, graph: Sequence_
+    nodes: np.ndarray, confidence: np.ndarray, replay: Kernels, graph: Kernels
 ) -> None:
     """Match what is left if its name is left once nearby on each side: it has changed its place."""
     here = np.flatnonzero(nodes == NOBODY)
@@ -173,9 +173,7 @@ def alone(places: list[tuple[int, int]], node: int) -> bool:
     return sum(abs(place - node) <= NEARBY for _, place in places) == 1
 
 
-def fill_gaps(
-    nodes: np.ndarray, confidence: np.ndarray, replay: Sequence_, graph: Sequence_
-) -> None:
+def fill_gaps(nodes: np.ndarray, confidence: np.ndarray, replay: Kernels, graph: Kernels) -> None:
     """Match what is left between two neighbours that are matched in order, if as much is left on
     both sides and the kinds agree.
 

@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 
 from hta_sql.database.layers import literal
-from hta_sql.ingestion.graph_alignment import NOBODY, Sequence_
+from hta_sql.ingestion.graph_alignment import NOBODY, Kernels
 
 LAUNCHES = """
 SELECT
@@ -28,7 +28,7 @@ class Graph(NamedTuple):
 
     number: int
     batch_size: int | None
-    launches: Sequence_
+    launches: Kernels
     grids: list[str | None]
     ids: np.ndarray
     op_ids: np.ndarray  # NOBODY: none
@@ -52,7 +52,7 @@ def read_graphs(
             Graph(
                 number,
                 group[0]["batch_size"],
-                Sequence_(
+                Kernels(
                     numbered([name_of(row, names) for row in group], names),
                     np.array([row["node_kind"] for row in group], "U6"),
                 ),

@@ -11,7 +11,14 @@ from hta_sql.database.roots import new_or_old_root
 from hta_sql.engines.engine import Engine
 from hta_sql.engines.start import start
 from hta_sql.errors import IngestError
-from hta_sql.ingestion.capture_files import CaptureFiles, apart, lonely, named_files, trace_claims
+from hta_sql.ingestion.capture_files import (
+    CaptureFiles,
+    apart,
+    faults,
+    lonely,
+    named_files,
+    trace_claims,
+)
 from hta_sql.ingestion.find import Candidate, NothingThere, find_candidates, shown
 from hta_sql.ingestion.look import Known, Skipped, look_at_all
 from hta_sql.ingestion.plan import planned_attachments, planned_traces, with_told
@@ -176,6 +183,9 @@ def take(
     def done(outcome: Outcome) -> None:
         outcomes.append(outcome)
         finished(outcome)
+        if outcome.status in ("ingested", "replaced"):
+            for line in faults(outcome.row):
+                report(line)
 
     def read(items: list[Task | Outcome]) -> None:
         """Read the tasks. The items that are outcomes are only recorded."""

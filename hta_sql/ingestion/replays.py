@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from hta_sql.catalogue.root import sql_root
 from hta_sql.database.sql_files import SqlFiles
-from hta_sql.ingestion.graph_alignment import BY_ORDER, NOBODY, Match, Sequence_, align
+from hta_sql.ingestion.graph_alignment import BY_ORDER, NOBODY, Kernels, Match, align
 from hta_sql.ingestion.graph_launches import Graph, numbered, read_graphs
 from hta_sql.ingestion.temporary import make_table
 from hta_sql.store.row_groups import table_writer
@@ -51,7 +51,7 @@ class Replay(NamedTuple):
 
     row: dict
     event_ids: np.ndarray
-    activities: Sequence_
+    activities: Kernels
     grids: list[str | None]
     by_node: bool
     is_ordered: bool  # on one stream, or by node
@@ -130,7 +130,7 @@ def replay_of(row: dict, activities: pa.Table, names: dict[str, int]) -> Replay:
     return Replay(
         row,
         activities["event_id"].to_numpy(),
-        Sequence_(
+        Kernels(
             numbered(activities["name"].to_pylist(), names),
             activities["node_kind"].to_numpy(zero_copy_only=False).astype("U6"),
         ),
@@ -196,7 +196,7 @@ def best_of(replay: Replay, graphs: list[Graph], among: Iterable[int]) -> dict[i
     return {at: found[at] for at in sorted(found) if found[at].count == most}
 
 
-def likeness(counts: Counter, replay: Replay, launches: Sequence_) -> float:
+def likeness(counts: Counter, replay: Replay, launches: Kernels) -> float:
     """How many launches of a graph have the name of an activity, less those that are too many; of
     launches without a name, how close their number is."""
     known = Counter(launches.names[launches.names != NOBODY].tolist())

@@ -7,7 +7,7 @@ import pytest
 from seeds import seeds
 
 from hta_sql.ingestion import graph_alignment
-from hta_sql.ingestion.graph_alignment import NOBODY, Sequence_, align, common_subsequence
+from hta_sql.ingestion.graph_alignment import NOBODY, Kernels, align, common_subsequence
 
 
 def every_longest(a: list[int], b: list[int]) -> list[set[tuple[int, int]]]:
@@ -34,8 +34,8 @@ def test_pairs_that_all_longest_subsequences_have(seed, monkeypatch):
         assert common_subsequence(a, b) == wanted, (a, b)
 
 
-def kernels(names: list[int], kind: str = "kernel") -> Sequence_:
-    return Sequence_(np.array(names, np.int64), np.array([kind] * len(names)))
+def kernels(names: list[int], kind: str = "kernel") -> Kernels:
+    return Kernels(np.array(names, np.int64), np.array([kind] * len(names)))
 
 
 def nodes(replay: list[int], graph: list[int]) -> list[int] | None:
@@ -74,7 +74,7 @@ def test_other_graphs():
 
 
 def test_kinds_without_names():
-    graph = Sequence_(np.full(4, NOBODY), np.array(["kernel", "memcpy", "kernel", "memset"]))
+    graph = Kernels(np.full(4, NOBODY), np.array(["kernel", "memcpy", "kernel", "memset"]))
     same = kernels([1, 2, 3, 4])._replace(kinds=graph.kinds)
     assert align(same, graph).nodes.tolist() == [0, 1, 2, 3]
     assert align(kernels([1, 2, 3]), graph).count == 0

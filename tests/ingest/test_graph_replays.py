@@ -298,14 +298,3 @@ def test_a_capture_among_named_files(tmp_path):
     archive = tmp_path / "archive"
     hta_sql.ingest([tmp_path / name for name in files], archive, workers=1)
     assert operators(archive) == truth_of([MODEL], replays)
-
-
-def test_a_capture_that_cannot_be_read(tmp_path):
-    graph = Graph(["a"])
-    (tmp_path / "t" / "capture_traces").mkdir(parents=True)
-    (tmp_path / "t" / "rank_0.json").write_text(trace_text(replay_events([whole(0, graph)])))
-    (tmp_path / "t" / CAPTURES).write_text("no JSON")
-    said = []
-    [outcome] = hta_sql.ingest(tmp_path / "t", tmp_path / "archive", report=said.append).outcomes
-    assert outcome.status == "ingested"
-    assert [line for line in said if "cannot be used as a capture trace" in line]
