@@ -189,7 +189,7 @@ def planned_for(
         claim.source,
         archive,
         staging / uuid.uuid4().hex,
-        kind,
-        tuple(sorted(tags.items())),
-        size,
+        kind=kind,
+        tags=tuple(sorted(tags.items())),
+        file_bytes=size,
     )

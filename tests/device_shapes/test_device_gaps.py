@@ -154,6 +154,7 @@ def test_all_ranks_at_once(tmp_path):
         activity("gemm", 50, 10, 3),
         span("gemm", 20, 10, "cuda_profiler_range", 0, 7, counter=5),
         step(1, 0, 100),
+        step(2, 100, 100),
     ]
     files = {f"rank_{rank}.json": trace_text(events) for rank in range(3)}
     archive = ingested(tmp_path, files)

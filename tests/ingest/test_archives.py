@@ -262,3 +262,12 @@ def test_rank_behind_the_events_however_far_from_the_end(tmp_path, size, packed)
         path.write_bytes(gzip.compress(path.read_bytes()))
     hta_sql.ingest(path, tmp_path / "a")
     assert ranks(tmp_path / "a") == [("t", 5, "distributedInfo")]
+
+
+def test_progress_is_in_bytes_of_the_files(tmp_path):
+    """The bar, and how many processes read, are by what the files weigh."""
+    write_job(tmp_path / "t", ranks=2, steps=1, layers=1)
+    done = []
+    hta_sql.ingest(tmp_path / "t", tmp_path / "a", progress=lambda *both: done.append(both))
+    total = sum(path.stat().st_size for path in (tmp_path / "t").iterdir() if "rank" in path.name)
+    assert done[-1] == (total, total)

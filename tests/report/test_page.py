@@ -15,7 +15,7 @@ LOOKS = [
     ("quarantined", 390, "dark"),
     (ODD, 390, "light"),
 ]
-CHARTS = {"four": 18, "two": 18, "cpu_only": 1, "eventless": 0}
+CHARTS = {"four": 19, "two": 19, "cpu_only": 1, "eventless": 0}
 
 
 @pytest.mark.parametrize(("name", "width", "theme"), LOOKS)
