@@ -32,8 +32,9 @@ LEAST_SHARE = 0.5
 LIKELY_SHARE = 0.9
 # Graphs whose launches are compared with a replay that ran something else than any graph.
 MOST_COMPARED = 4
-# As in replayed_id.
-REPLAY_BITS, FIRST_ID = 28, -(1 << 52)
+# As in replayed_id. Replays and captured operations beyond these numbers have no ids.
+CAPTURED_BITS, REPLAY_BITS = 24, 22
+FIRST_ID = -(1 << (CAPTURED_BITS + REPLAY_BITS))
 REPLAYED = pa.schema(
     [
         ("event_id", pa.int64()),
@@ -76,7 +77,7 @@ def attribute_replays(con: duckdb.DuckDBPyConnection, captured: Path | None, tar
     names: dict[str, int] = {}
     replays = read_replays(con, names)
     graphs = read_graphs(con, captured, names)
-    chosen = choose(replays, graphs)
+    chosen = choose(replays, graphs)[: 1 << REPLAY_BITS]
     if not chosen:
         return False
     make_table(con, "replayed", pa.concat_tables([rows_of(*item) for item in enumerate(chosen)]))
@@ -233,7 +234,7 @@ def rows_of(number: int, item: tuple[Replay, Graph, Match]) -> pa.Table:
     replay, graph, match = item
     at = np.flatnonzero(match.nodes != NOBODY)
     nodes = match.nodes[at]
-    first = FIRST_ID + (number << REPLAY_BITS)
+    first = FIRST_ID + (number << CAPTURED_BITS)
     op_ids = graph.op_ids[nodes]
     return pa.table(
         [

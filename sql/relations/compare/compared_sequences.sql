@@ -1,4 +1,5 @@
--- One row per operator call on a side (base or test), numbered in program order.
+-- One row per operator call on a side (base or test), numbered in program order. The calls that a
+-- graph replays are in the order in which they were recorded.
 --
 -- By default, a side has the calls in the first step of its lowest rank. If the chosen ranks of a
 -- side have no steps, the side has the calls of the whole traces of these ranks.
@@ -13,7 +14,7 @@
 -- Calls are ordered by rank, step, thread and start. In a step, the thread of the step's annotation
 -- comes first. Other threads follow in the order of their first calls.
 --
--- reads: compared_sides, host_ops, is_operator, may_be_compared, steps, traces
+-- reads: compared_sides, host_calls, is_operator, may_be_compared, steps, traces
 CREATE OR REPLACE MACRO compared_sequences(
     base_job, test_job, base_ranks, test_ranks, base_steps, test_steps
 ) AS TABLE
@@ -65,7 +66,7 @@ ops AS MATERIALIZED (
         o.input_dims,
         o.start_ns,
         o.dur_ns
-    FROM host_ops AS o
+    FROM host_calls AS o
     JOIN picked AS p ON p.job = o.job
     WHERE is_operator(o.cat)
       AND may_be_compared(o.job, base_job, test_job)

@@ -1,6 +1,6 @@
 -- Macros that find the kernels that operators launch directly, per context and shape.
 --
--- reads: gpu_activities, may_be_compared
+-- reads: gpu_activities, may_be_compared, op_key
 
 -- One row per GPU activity in the compared steps.
 --
@@ -10,7 +10,7 @@ CREATE OR REPLACE MACRO compared_activities(numbered, base_job, test_job) AS TAB
 SELECT
     s.sample,
     s.rank_place,
-    (s.rank_number << 36) + a.op_id AS op_key,
+    op_key(s.rank_number, a.op_id) AS op_key,
     a.kind,
     a.name,
     hash(a.name) AS kernel_hash,

@@ -4,7 +4,7 @@
 -- Both macros return cause, thing, stratum, sample, times, total_ns and square_ns, as in the
 -- parameter `calls` of changed_times. square_ns is NULL: not known.
 --
--- reads: host_ops, is_runtime_call, may_be_compared
+-- reads: host_ops, is_runtime_call, may_be_compared, op_key
 
 -- One row per operator name and sample: the calls of the operator and their host time.
 --
@@ -26,7 +26,7 @@ inner_calls AS (
     FROM host_ops AS r
     JOIN query_table(numbered) AS s
         ON s.job = r.job AND s.rank = r.rank AND s.step_key = coalesce(r.step, -1)
-    JOIN query_table(ops) AS o ON o.op_key = (s.rank_number << 36) + r.op_id
+    JOIN query_table(ops) AS o ON o.op_key = op_key(s.rank_number, r.op_id)
     WHERE is_runtime_call(r.cat) AND may_be_compared(r.job, base_job, test_job)
     GROUP BY s.sample, o.name_hash
 ),
