@@ -61,6 +61,25 @@ def apart(
     return rest, [replace(c, job=job_beside(c)) if in_folder(c) else c for c in captures]
 
 
+def in_company(
+    ready: list[Candidate], settled: list[Candidate]
+) -> tuple[list[Candidate], list[Candidate]]:
+    """Of files that arrive one by one: what is to be taken now, and the capture traces that wait
+    for the first trace of their job.
+
+    `ready` are new or changed, and `settled` are all that are whole. A trace needs the capture
+    traces of its job, and a capture trace is of use only to the traces of its job.
+    """
+    captures = [c for c in settled if is_likely(c)]
+    others = [c for c in settled if not is_likely(c)]
+    waiting = [c for c in ready if is_likely(c) and job_beside(c) not in {o.job for o in others}]
+    taken = [c for c in ready if c not in waiting]
+    jobs = {job_beside(c) for c in taken}
+    changed = {job_beside(c) for c in taken if is_likely(c)}
+    beside = [c for c in captures if job_beside(c) in jobs] + [c for c in others if c.job in changed]
+    return taken + [c for c in beside if c not in taken] if taken else [], waiting
+
+
 def is_likely(candidate: Candidate) -> bool:
     by_name = in_folder(candidate) or bool(NAME.match(candidate.path.name))
     return by_name and not candidate.is_listed

@@ -11,7 +11,8 @@ from typing import Any
 from hta_sql.database.roots import new_or_old_root
 from hta_sql.engines.start import start
 from hta_sql.errors import HtaSqlError
-from hta_sql.ingestion.find import Candidate, NothingThere, find_candidates, matches
+from hta_sql.ingestion.capture_files import in_company
+from hta_sql.ingestion.find import Candidate, NothingThere, find_candidates, matches, shown
 from hta_sql.ingestion.ingest import take
 from hta_sql.ingestion.plan import with_told
 from hta_sql.ingestion.steps import check_pattern
@@ -55,6 +56,12 @@ def keep_up(
     taken: dict[Key, Look] = {}
     lists: dict[Place, tuple] = {}
     said: set[str] = set()
+
+    def report_once(line: str) -> None:
+        if line not in said:
+            said.add(line)
+            report(line)
+
     while True:
         try:
             lists_before, lists = lists, stamps_of_lists(inputs)
@@ -63,15 +70,14 @@ def keep_up(
                 (c.path, c.error): (c, at)
                 for c, at in zip(found, at_once(stamp_of, found), strict=True)
             }
-            ready = [
-                key
-                for key, look in now.items()
-                if look == before.get(key) and look != taken.get(key)
-            ]
+            settled = {key: look[0] for key, look in now.items() if look == before.get(key)}
+            ready = [key for key in settled if now[key] != taken.get(key)]
             before = now
-            if ready and lists == lists_before:
-                candidates = [now[key][0] for key in ready]
-                looks = {key: now[key] for key in ready}
+            candidates, waiting = in_company([settled[key] for key in ready], [*settled.values()])
+            for capture in waiting:
+                report_once(f"{shown(capture.path)}: waits for the trace whose graphs it has")
+            if candidates and lists == lists_before:
+                looks = {(c.path, c.error): now[c.path, c.error] for c in candidates}
                 with start(engine, address) as working:
                     try:
                         summary = take(
@@ -89,9 +95,7 @@ def keep_up(
                 taken |= looks
                 passed(summary)
         except (HtaSqlError, OSError) as error:
-            if str(error) not in said:  # a lasting error is reported once
-                said.add(str(error))
-                report(str(error))
+            report_once(str(error))
         time.sleep(seconds)
 
 
