@@ -1,4 +1,4 @@
-"""Rules of the user, in CSV files: kernel categories and peaks of devices.
+"""Rules of the user, in CSV files: kernel categories, peaks of devices, and names of steps.
 
 They are in the user's configuration folder (~/.config/hta_sql), for all archives, or in an
 archive's folder. They are data: patterns are plain text, and nothing in them runs.
@@ -42,11 +42,20 @@ def one_of_two(text: str) -> str:
     return text
 
 
+def regular_expression(text: str) -> str:
+    try:
+        duckdb.execute("SELECT regexp_matches('', ?)", [named(text)])
+    except duckdb.Error:
+        raise ValueError from None
+    return text
+
+
 class Rules(NamedTuple):
-    """A file, the view that has its rows, and how each column is read, with what it should be."""
+    """A file, the view that has its rows if queries read them, and how each column is read, with
+    what it should be."""
 
     file: str
-    view: str
+    view: str | None
     columns: dict[str, tuple[Callable[[str], object], str]]
 
 
@@ -72,6 +81,15 @@ KINDS = (
     ),
 )
 
+STEP_RULES = Rules(
+    "step_rules.csv",
+    None,  # for ingest, which stores the steps
+    {
+        "name_pattern": (regular_expression, "a regular expression (RE2)"),
+        "framework": (named, "the program that writes the annotation"),
+    },
+)
+
 
 def config_folder() -> Path | None:
     with contextlib.suppress(RuntimeError):  # no home
@@ -85,9 +103,9 @@ def put_own_rules(con: duckdb.DuckDBPyConnection, folders: Iterable[Place | None
 
     Raises ArchiveError if a file is not as it should be.
     """
-    local = [folder for folder in folders if folder is not None and not is_remote(folder)]
+    folders = list(folders)
     for rules in KINDS:
-        rows = [row for folder in local for row in rows_of(folder / rules.file, rules)]
+        rows = rows_in(folders, rules)
         if not rows:
             continue
         values = ", ".join(f"({', '.join(map(literal, row))})" for row in rows)
@@ -96,6 +114,17 @@ def put_own_rules(con: duckdb.DuckDBPyConnection, folders: Iterable[Place | None
             f"CREATE OR REPLACE VIEW {rules.view} AS "
             f"SELECT * FROM (VALUES {values}) AS rules ({names})"
         )
+
+
+def step_rules_for(archive: Place) -> tuple[tuple[str, str], ...]:
+    """The name_pattern and framework of each rule for steps; raises ArchiveError as above."""
+    rows = rows_in([config_folder(), archive], STEP_RULES)
+    return tuple((str(pattern), str(framework)) for pattern, framework in rows)
+
+
+def rows_in(folders: Iterable[Place | None], rules: Rules) -> list[list[object]]:
+    local = [folder for folder in folders if folder is not None and not is_remote(folder)]
+    return [row for folder in local for row in rows_of(folder / rules.file, rules)]
 
 
 def rows_of(path: Path, rules: Rules) -> Iterator[list[object]]:

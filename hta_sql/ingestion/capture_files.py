@@ -76,8 +76,11 @@ def in_company(
     taken = [c for c in ready if c not in waiting]
     jobs = {job_beside(c) for c in taken}
     changed = {job_beside(c) for c in taken if is_likely(c)}
-    beside = [c for c in captures if job_beside(c) in jobs] + [c for c in others if c.job in changed]
-    return taken + [c for c in beside if c not in taken] if taken else [], waiting
+    beside = [
+        *(c for c in captures if job_beside(c) in jobs),
+        *(c for c in others if c.job in changed),
+    ]
+    return [*taken, *(c for c in beside if c not in taken)], waiting
 
 
 def is_likely(candidate: Candidate) -> bool:

@@ -21,7 +21,7 @@ from hta_sql.ingestion.host_ops import Found, first_ids, write_host_ops
 from hta_sql.ingestion.nesting import NOBODY, last_around
 from hta_sql.ingestion.replays import attribute_replays
 from hta_sql.ingestion.stacks import Columns, build_stacks
-from hta_sql.ingestion.steps import find_steps, write_steps
+from hta_sql.ingestion.steps import NOT_NAMED, OwnSteps, find_steps, write_steps
 from hta_sql.ingestion.temporary import make_table
 
 GRAPH_LAUNCHES = "SELECT 1 FROM launches WHERE contains(launch_name, 'GraphLaunch') LIMIT 1"
@@ -33,14 +33,14 @@ def enrich(
     folder: Path,
     threads: int = 1,
     has_long_names: bool = False,
-    steps: str | None = None,
+    steps: OwnSteps = NOT_NAMED,
     read_captures: Callable[[], Captures] = list,
 ) -> dict:
     """Write host_ops, gpu_activities and, if needed, step_marks; returns numbers of rows, and the
     trace's span.
 
-    Temporary files go to `folder`. If events have long names, these are cut. `steps` is the user's
-    pattern for the names of steps. If the trace launches graphs, `read_captures` is called for the
+    Temporary files go to `folder`. If events have long names, these are cut. `steps` is what the
+    user says of steps. If the trace launches graphs, `read_captures` is called for the
     files of its capture traces, unless there is a file of captured_ops already. Takes tables
     without a file out of `files`.
     """

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from hta_sql.database.attach import write_database
+from hta_sql.database.own_rules import step_rules_for
 from hta_sql.database.roots import new_or_old_root
 from hta_sql.engines.engine import Engine
 from hta_sql.engines.start import start
@@ -145,6 +146,7 @@ def take(
     nothing to read or a rank is claimed twice; otherwise it is the outcome of the files."""
     manifest, attached = Manifest(archive), Manifest(archive, "attachments")
     known = Known(manifest, attached, steps)
+    known.step_rules = step_rules_for(archive)
     outcomes: list[Outcome] = []
     skipped: list[tuple[Place, str]] = []
     claims: list[Claim] = []

@@ -41,6 +41,7 @@ class Known:
 
     def __init__(self, manifest: Manifest, attached: Manifest, steps: str | None = None):
         self.steps = steps  # as the user gives it now
+        self.step_rules: tuple[tuple[str, str], ...] = ()
         self.captures = CaptureFiles()
         traces, attachments = manifest.rows(), attached.rows()
         self.rows = {

@@ -14,6 +14,7 @@ from hta_sql.ingestion.attachments import in_words, settle_attachments
 from hta_sql.ingestion.find import Candidate, shown
 from hta_sql.ingestion.look import LOOKS, Known, is_same, reason_of, tags_of, unchanged
 from hta_sql.ingestion.ranks import TRACE, Claim, settle
+from hta_sql.ingestion.steps import OwnSteps
 from hta_sql.ingestion.tasks import Outcome, Task, failure
 from hta_sql.ingestion.trace_list import NEVER
 from hta_sql.places.storage import Place, place, stamp
@@ -60,7 +61,7 @@ def planned_traces(
         is_only = len(ranks | set(known.ranks.get(candidate.job, ()))) == 1
         return replace(
             item,
-            steps=known.steps or (row or {}).get("steps_pattern"),
+            steps=OwnSteps(known.steps or (row or {}).get("steps_pattern"), known.step_rules),
             captures=known.captures.of(candidate.job, item.rank, is_only),
         )
 

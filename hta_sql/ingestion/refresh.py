@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from hta_sql.database.attach import write_database
+from hta_sql.database.own_rules import step_rules_for
 from hta_sql.database.roots import archive_root
 from hta_sql.engines.start import start
 from hta_sql.ingestion.pool import run_tasks
 from hta_sql.ingestion.publish import Publisher
 from hta_sql.ingestion.ranks import REFRESH
-from hta_sql.ingestion.steps import check_pattern
+from hta_sql.ingestion.steps import OwnSteps, check_pattern
 from hta_sql.ingestion.summary import IngestSummary
 from hta_sql.ingestion.tasks import Outcome, Task, failure
 from hta_sql.ingestion.trace import IngestedTrace
@@ -71,7 +72,8 @@ def refresh(
     rows = [row for row in Manifest(archive).rows() if jobs is None or row["job"] in jobs]
     planned(Counter(row["job"] for row in rows))
     staging = staging_of(archive)
-    tasks = [task_of(row, archive, staging, steps) for row in rows]
+    rules = step_rules_for(archive)
+    tasks = [task_of(row, archive, staging, steps, rules) for row in rows]
     outcomes: list[Outcome] = []
 
     def done(outcome: Outcome) -> None:
@@ -89,7 +91,9 @@ def refresh(
     return IngestSummary(outcomes, [])
 
 
-def task_of(row: dict, archive: Place, staging: Path, steps: str | None) -> Task:
+def task_of(
+    row: dict, archive: Place, staging: Path, steps: str | None, rules: tuple[tuple[str, str], ...]
+) -> Task:
     events = archive / place_of(row, "events")
     return Task(
         events,
@@ -101,7 +105,7 @@ def task_of(row: dict, archive: Place, staging: Path, steps: str | None) -> Task
         REFRESH,
         # Bytes are only for the progress; an event takes about 50.
         file_bytes=50 * (row["event_count"] or 1),
-        steps=row.get("steps_pattern") if steps is None else steps or None,
+        steps=OwnSteps(row.get("steps_pattern") if steps is None else steps or None, rules),
         row=row,
     )
 

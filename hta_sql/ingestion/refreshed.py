@@ -40,7 +40,7 @@ def refresh_trace(
     counts = enrich(con, files, staging, threads, has_long, task.steps)
     con.close()
     progress(task.file_bytes)
-    facts = counts | {"schema_version": SCHEMA_VERSION, "steps_pattern": task.steps}
+    facts = counts | {"schema_version": SCHEMA_VERSION, "steps_pattern": task.steps.pattern}
     return IngestedTrace(files, row | facts, {})
 
 

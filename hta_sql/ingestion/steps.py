@@ -1,13 +1,14 @@
 """Finds the steps of a trace.
 
 The first of these that the trace has marks its steps: what matches the user's pattern; the
-annotations ProfilerStep#N; the annotations of a framework (sql/relations/steps/step_rules.sql); an
-annotation that repeats; the launches of graphs.
+annotations of the user's rules; the annotations ProfilerStep#N; the annotations of a framework
+(sql/relations/steps/step_rules.sql); an annotation that repeats; the launches of graphs.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
@@ -21,8 +22,8 @@ from hta_sql.ingestion.temporary import make_table
 from hta_sql.store.row_groups import table_writer
 
 FILES = SqlFiles("ingest")
-CHOSEN = "steps/chosen"
-RULES = ("steps/profiler_steps", "steps/of_frameworks", "steps/repeated", "steps/graph_launches")
+BY_PATTERN, BY_RULES = "steps/chosen", "steps/of_frameworks"
+OTHERS = ("steps/repeated", "steps/graph_launches")
 WITH_NAMES = "steps/marks_with_names"
 NO_MARKS = pa.schema(
     [
@@ -37,6 +38,16 @@ IN_ORDER = [("start_ns", "ascending"), ("event_id", "ascending")]
 OUTER_FIRST = [("start_ns", "ascending"), ("end_ns", "descending"), ("event_id", "ascending")]
 
 
+class OwnSteps(NamedTuple):
+    """How the user's steps are named: a pattern, and rules (name_pattern, framework)."""
+
+    pattern: str | None = None
+    rules: tuple[tuple[str, str], ...] = ()
+
+
+NOT_NAMED = OwnSteps()
+
+
 def check_pattern(pattern: str | None) -> None:
     """Raise BadParameter if it is no regular expression."""
     if pattern is None:
@@ -47,13 +58,13 @@ def check_pattern(pattern: str | None) -> None:
         raise BadParameter(f"steps is {pattern!r}: {one_line(error)}") from error
 
 
-def find_steps(con: duckdb.DuckDBPyConnection, pattern: str | None) -> pa.Table:
+def find_steps(con: duckdb.DuckDBPyConnection, own: OwnSteps) -> pa.Table:
     """Make the tables `step_marks` and `step_segments`; returns the marks, in order.
 
     `step_segments` is the trace's time cut where steps begin and end, with the step from there on,
     if any. If steps overlap, the one that began last counts.
     """
-    marks = numbered(first_marks(con, pattern))
+    marks = numbered(first_marks(con, own))
     make_table(con, "step_marks", marks)
     starts, ends = marks["start_ns"].to_pylist(), marks["end_ns"].to_pylist()
     instants = sorted({*starts, *ends})
@@ -70,19 +81,37 @@ def find_steps(con: duckdb.DuckDBPyConnection, pattern: str | None) -> pa.Table:
     return marks
 
 
-def first_marks(con: duckdb.DuckDBPyConnection, pattern: str | None) -> pa.Table:
-    """The marks by the first rule that gives any. Some rules give names, and the spans with these
-    names are the marks."""
-    if pattern is not None:
-        con.execute("SET VARIABLE steps_pattern = ?", [pattern])
-    for name in (*([CHOSEN] if pattern is not None else []), *RULES):
-        marks = con.sql(FILES.text(name)).to_arrow_table()
-        if len(marks) and "event_id" not in marks.column_names:
-            make_table(con, "step_names", marks)
-            marks = con.sql(FILES.text(WITH_NAMES)).to_arrow_table()
-        if len(marks):
+def first_marks(con: duckdb.DuckDBPyConnection, own: OwnSteps) -> pa.Table:
+    """The marks by the first rule that gives any."""
+    if own.pattern is not None:
+        con.execute("SET VARIABLE steps_pattern = ?", [own.pattern])
+        if len(marks := marks_by(con, BY_PATTERN)):
+            return marks
+    if own.rules:
+        rows = [
+            {"position": at, "framework": framework, "name_pattern": pattern}
+            for at, (pattern, framework) in enumerate(own.rules)
+        ]
+        make_table(con, "step_rules_now", pa.Table.from_pylist(rows))
+        if len(marks := marks_by(con, BY_RULES)):
+            return marks
+    if len(marks := marks_by(con, "steps/profiler_steps")):
+        return marks
+    make_table(con, "step_rules_now", con.sql("FROM step_rules()").to_arrow_table())
+    for name in (BY_RULES, *OTHERS):
+        if len(marks := marks_by(con, name)):
             return marks
     return NO_MARKS.empty_table()
+
+
+def marks_by(con: duckdb.DuckDBPyConnection, name: str) -> pa.Table:
+    """The marks by one rule. Some rules give names, and the spans with these names are the
+    marks."""
+    marks = con.sql(FILES.text(name)).to_arrow_table()
+    if len(marks) and "event_id" not in marks.column_names:
+        make_table(con, "step_names", marks)
+        marks = con.sql(FILES.text(WITH_NAMES)).to_arrow_table()
+    return marks
 
 
 def numbered(marks: pa.Table) -> pa.Table:

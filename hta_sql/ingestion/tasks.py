@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hta_sql.ingestion.ranks import TRACE
+from hta_sql.ingestion.steps import NOT_NAMED, OwnSteps
 from hta_sql.places.storage import Place
 
 
@@ -39,7 +40,7 @@ class Task:
     staging: Path
     kind: str = TRACE
     tags: tuple[tuple[str, str], ...] = ()
-    steps: str | None = None  # the user's pattern for the names of steps
+    steps: OwnSteps = NOT_NAMED
     captures: tuple[Place, ...] = ()  # capture traces of its graphs
     row: dict | None = field(default=None, repr=False, hash=False)  # to refresh: its row of traces
     file_bytes: int = 0

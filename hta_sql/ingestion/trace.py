@@ -33,6 +33,7 @@ from hta_sql.ingestion.long_names import any_long
 from hta_sql.ingestion.metadata import LONGEST_KEYS_BYTES
 from hta_sql.ingestion.quarantine import Quarantine
 from hta_sql.ingestion.side_by_side import Aside
+from hta_sql.ingestion.steps import NOT_NAMED, OwnSteps
 from hta_sql.ingestion.stream import TraceStream
 from hta_sql.places.storage import Place, put, stamp
 from hta_sql.store.layout import partition
@@ -103,13 +104,13 @@ def ingest_trace(
     staging: Path,
     progress: Callable[[int], None] = lambda bytes_read: None,
     threads: int = 1,
-    steps: str | None = None,
+    steps: OwnSteps = NOT_NAMED,
     captures: Sequence[Place] = (),
 ) -> IngestedTrace:
     """Read `path` once and write its tables as `staging/<table>.parquet`.
 
     Parsing and enrichment use this many `threads`; if more than one, reading and writing have one
-    more each. `steps` is the user's pattern for the names of steps, and `captures` are the capture
+    more each. `steps` is what the user says of steps, and `captures` are the capture
     traces of its graphs. `facts` are the columns of `traces` that come from the file itself. Raises
     NotATrace or OSError.
     """
@@ -139,7 +140,7 @@ def ingest_trace(
         "time_format": parser.time_format(has_base=written.base_ns is not None),
         "base_ns": written.base_ns or 0,
         "schema_version": SCHEMA_VERSION,
-        "steps_pattern": steps,
+        "steps_pattern": steps.pattern,
         "graph_captures": recorded.as_json(),
     }
     return IngestedTrace(files, facts, metadata_of(stream))

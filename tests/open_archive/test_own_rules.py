@@ -1,4 +1,6 @@
-"""Rules of the user in CSV files: categories of kernels, peaks of devices."""
+"""Rules of the user in CSV files: categories of kernels, peaks of devices, names of steps."""
+
+import re
 
 import duckdb
 import pytest
@@ -61,6 +63,44 @@ def test_the_shell_has_them_too(archive):
     with duckdb.connect(archive / "hta.duckdb", read_only=True) as con:
         con.execute(f"SET file_search_path = '{archive}'")
         assert con.execute(CATEGORY).fetchall() == [("mine",)]
+
+
+def test_steps(archive, tmp_path):
+    """Ingest and refresh read the rules; they come before ProfilerStep, and --steps before them."""
+    steps = "SELECT step, step_name, marked_by FROM steps ORDER BY step"
+    job = tmp_path / "steps"
+    job.mkdir()
+    events = [
+        span(name, 100 * at + shift, 90, "user_annotation")
+        for at in (0, 1)
+        for shift, name in enumerate([f"ProfilerStep#{at}", f"round {at + 7} of ours", f"x{at}"])
+    ]
+    (job / "rank_0.json").write_text(trace_text(events))
+    hta_sql.ingest(job, tmp_path / "a", workers=1)
+    assert [row[2] for row in answers(tmp_path / "a", steps)] == ["PyTorch"] * 2
+    (tmp_path / "a" / "step_rules.csv").write_text(
+        "name_pattern,framework\n^none,Theirs\n^round (\\d+),Ours\n^x,Others\n"
+    )
+    hta_sql.refresh(tmp_path / "a", workers=1)
+    ours = [(7, "round 7 of ours", "Ours"), (8, "round 8 of ours", "Ours")]
+    assert answers(tmp_path / "a", steps) == ours
+    hta_sql.ingest(job, tmp_path / "a", workers=1, force=True)
+    assert answers(tmp_path / "a", steps) == ours
+    hta_sql.refresh(tmp_path / "a", workers=1, steps="^x")
+    assert [row[2] for row in answers(tmp_path / "a", steps)] == ["--steps"] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("name_pattern,framework\n[,X\n", "line 2: name_pattern is '['; give a regular expression"),
+        ("name_pattern\nx\n", "no column framework; its columns are name_pattern, framework"),
+    ],
+)
+def test_rules_for_steps_that_are_wrong(archive, text, said):
+    (archive / "step_rules.csv").write_text(text)
+    with pytest.raises(ArchiveError, match=re.escape(said)):
+        hta_sql.refresh(archive, workers=1)
 
 
 WRONG = {

@@ -1,5 +1,7 @@
--- One row per name of annotations that matches the first rule in step_rules that any name matches:
--- name, is_python, number and marked_by.
+-- One row per name of annotations that matches the first rule that any name matches: name,
+-- is_python, number and marked_by.
+--
+-- The table step_rules_now has the rules: the user's, or those of step_rules.
 WITH
 -- Patterns are matched once per name.
 matches AS (
@@ -19,7 +21,7 @@ matches AS (
         FROM trace_events
         WHERE ph = 'X' AND cat = 'user_annotation'
     ) AS names
-    JOIN step_rules() AS rules ON regexp_matches(names.name, rules.name_pattern)
+    JOIN step_rules_now AS rules ON regexp_matches(names.name, rules.name_pattern)
 )
 SELECT name, false AS is_python, number, framework AS marked_by
 FROM matches
