@@ -7,6 +7,7 @@ from collections import defaultdict
 from fractions import Fraction
 
 from queries.brute_flop_nests import BANDWIDTHS, PEAKS, Nest, on_tensor_cores, wanted
+from queries.brute_ops import deviation, percentile
 
 
 def op_flops(
@@ -18,8 +19,12 @@ def op_flops(
     only_steps=None,
     peak_tflops=None,
     peak_gbps=None,
+    by_strides=False,
+    strides=None,
     on_cores=on_tensor_cores,
 ):
+    """`strides`: of calls by job, rank and event_id."""
+    strides = strides if by_strides else {}
     nest = Nest(ops, only_jobs, only_ranks, only_steps)
     launched = defaultdict(list)
     for row in activities:
@@ -38,6 +43,7 @@ def op_flops(
                 row["input_types"],
                 concrete,
                 nest.counts(key),
+                strides.get(key),
             )
         ].append(key)
     device = {(row["job"], row["rank"]): row["device_name"] for row in traces}
@@ -53,6 +59,7 @@ def op_flops(
         run = [call for call in calls if launched[call]]
         kernels = [row for call in run for row in launched[call]]
         ns = sum(row["dur_ns"] for row in kernels)
+        call_times = [sum(row["dur_ns"] for row in launched[call]) for call in run]
         dtype = max((one.dtype for one in of_calls if one.dtype), default=None)
         if dtype == "float32" and any(on_cores(row["name"]) for row in kernels):
             dtype = "tf32"
@@ -82,6 +89,7 @@ def op_flops(
                         "input_types",
                         "concrete_inputs",
                         "is_counted",
+                        "input_strides",
                     ),
                     group,
                     strict=True,
@@ -102,6 +110,11 @@ def op_flops(
                 "arithmetic_intensity": None if flops is None or not size else flops / size,
                 "bound": bound,
                 "roofline_frac": float(max(times.values()) * per_ns) if times and per_ns else None,
+                "kernel_min_ns": min(call_times, default=None),
+                "kernel_p50_ns": percentile(call_times, 0.5),
+                "kernel_p95_ns": percentile(call_times, 0.95),
+                "kernel_max_ns": max(call_times, default=None),
+                "kernel_stddev_ns": deviation(call_times),
             }
         )
     return sorted(
@@ -113,6 +126,7 @@ def op_flops(
             row["name"],
             *((row[c] is None, row[c]) for c in ("input_dims", "input_types", "concrete_inputs")),
             row["is_counted"],
+            (row["input_strides"] is None, row["input_strides"]),
         ),
     )
 

@@ -9,7 +9,7 @@ from statistics import stdev
 from queries.brute_annotations import covered
 from queries.brute_force import fraction, grouped, selected, span
 
-GROUP = ("job", "rank", "name", "input_dims", "input_types")
+GROUP = ("job", "rank", "name", "input_dims", "input_types", "input_strides")
 
 
 def key(row) -> tuple:
@@ -78,7 +78,10 @@ def deviation(values: list[int]) -> int | None:
     return round(stdev(values)) if len(values) > 1 else 0
 
 
-def op_stats(activities, ops, by_shape=False, name_contains=None, **only):
+def op_stats(
+    activities, ops, by_shape=False, by_strides=False, strides=None, name_contains=None, **only
+):
+    """`strides`: of calls by their key."""
     calls = operators(ops)
     launched = launched_in(calls, activities)
     called_ns = defaultdict(int)
@@ -86,8 +89,12 @@ def op_stats(activities, ops, by_shape=False, name_contains=None, **only):
         until_ns = row["end_ns"] if row["cut_ns"] is None else row["cut_ns"]
         called_ns[row["job"], row["rank"], row["parent_id"]] += until_ns - row["start_ns"]
 
-    no_shape = {} if by_shape else {"input_dims": None, "input_types": None}
-    measured = [row | no_shape for row in matching(calls, name_contains, **only)]
+    strides = strides if by_strides else {}
+    no_shape = {} if by_shape or by_strides else {"input_dims": None, "input_types": None}
+    measured = [
+        row | no_shape | {"input_strides": strides.get(key(row))}
+        for row in matching(calls, name_contains, **only)
+    ]
     result = []
     for of_group, group in grouped(measured, *GROUP):
         in_group = {key(row) for row in group}

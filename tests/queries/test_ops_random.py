@@ -1,5 +1,6 @@
 """op_stats and op_calls over random rows, against plain Python."""
 
+import json
 import random
 
 import pytest
@@ -141,16 +142,32 @@ def test_random_rows(host, seed, deep_level):
 
 
 def compare_all(host, rng, activities, ops, seed):
-    tables = {"gpu_activities": activities, "host_ops": ops}
+    events, strides = with_strides(rng, ops)
+    tables = {"gpu_activities": activities, "host_ops": ops, "events": events}
     for query, own in [
         ("op_stats", {}),
         ("op_stats", {"by_shape": True}),
+        ("op_stats", {"by_strides": True}),
         ("op_calls", {}),
         ("op_calls", {"min_kernels": rng.choice([1, 2, 5])}),
     ]:
         for given in (own, own | random_parameters(rng)):
-            wanted = list(getattr(brute_ops, query)(activities, ops, **given))
+            more = {"strides": strides} if query == "op_stats" else {}
+            wanted = list(getattr(brute_ops, query)(activities, ops, **given, **more))
             host.compare(query, wanted, tables, seed, **given)
+
+
+def with_strides(rng, ops) -> tuple[list[dict], dict[tuple, str]]:
+    """The events of operators, some with strides; and the strides, by the key of the operator."""
+    events, strides = [], {}
+    for row in ops:
+        args = {"External id": 1}
+        if brute_sequences.is_op(row) and rng.random() < 0.8:
+            args["Input Strides"] = rng.choice([[[3, 1]], [[1, 3], []]])
+            strides[key(row)] = json.dumps(args["Input Strides"], separators=(",", ":"))
+        columns = ("job", "rank", "event_id", "cat", "start_ns", "dur_ns")
+        events.append({name: row[name] for name in columns} | {"args": json.dumps(args)})
+    return events, strides
 
 
 @pytest.mark.seeds

@@ -16,7 +16,7 @@
 --   * operators that these files do not list
 --   * operators without recorded shapes (the profiler's record_shapes)
 --   * operators whose shapes do not fit the formula
---   * operations that run in a CUDA graph
+--   * operations of a graph replay, unless they are known from the capture of the graph
 --
 -- Operators that have rows can be nested. Only rows with `is_counted` can be added up: they contain
 -- each computation and each activity once. These operators are counted:
@@ -51,7 +51,7 @@
 -- is then NULL, too. If only `bytes` is known, `bound` is memory even without a peak.
 --
 -- since: 0.1
--- grain: job, rank, name, input_dims, input_types, concrete_inputs, is_counted
+-- grain: job, rank, name, input_dims, input_types, concrete_inputs, is_counted, input_strides
 -- needs: shapes
 -- returns:
 --   job                   VARCHAR  -      run of a program
@@ -62,6 +62,8 @@
 --   concrete_inputs       VARCHAR  -      JSON: values of arguments that are numbers; NULL for
 --                                         elementwise operators
 --   is_counted            BOOLEAN  -      whether the row counts in sums of rows
+--   input_strides         VARCHAR  -      with by_strides: strides of each argument, as JSON;
+--                                         otherwise NULL
 --   family                VARCHAR  -      with flops: matrix product, convolution, convolution
 --                                         backward, attention, attention backward, mixture of
 --                                         experts. With bytes: elementwise, reduction,
@@ -84,6 +86,11 @@
 --   bound                 VARCHAR  -      longer time in the roofline model: compute or memory
 --   roofline_frac         DOUBLE   0-1    least time of launching calls in the roofline model /
 --                                         kernel_ns
+--   kernel_min_ns         BIGINT   ns     least kernel_ns of one launching call; NULL: none
+--   kernel_p50_ns         BIGINT   ns     median
+--   kernel_p95_ns         BIGINT   ns     95th percentile
+--   kernel_max_ns         BIGINT   ns     most
+--   kernel_stddev_ns      BIGINT   ns     standard deviation of the sample; 0 for one call
 -- check: count >= launching_call_count AND kernel_count >= launching_call_count
 -- check: launching_call_count >= 0 AND count > 0
 -- check: flops >= 0
@@ -91,9 +98,11 @@
 -- check: kernel_ns >= 0 AND (kernel_ns = 0 OR kernel_count > 0)
 -- check: (achieved_tflops IS NULL) = (flops IS NULL OR kernel_ns = 0)
 -- check: bound IN ('compute', 'memory')
+-- check: kernel_min_ns <= kernel_p50_ns AND kernel_p95_ns <= kernel_max_ns
+-- check: (kernel_min_ns IS NULL) = (launching_call_count = 0) AND kernel_max_ns <= kernel_ns
 -- check: roofline_frac IS NULL OR (roofline_frac >= 0 AND bound IS NOT NULL)
 -- reads: costed_calls, costed_shapes, counted_operators, float32_as_tf32, format_on_device,
---   gpu_activities, memories_of_ranks, speeds_of_ranks
+--   gpu_activities, input_strides_of, memories_of_ranks, sample_stddev, speeds_of_ranks
 CREATE OR REPLACE MACRO op_flops_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
@@ -101,7 +110,8 @@ CREATE OR REPLACE MACRO op_flops_v1(
                                   -- [default: the whole trace]
     peak_tflops DOUBLE := NULL,  -- peak for all data types, in 1e12 operations per second
                                  -- [default: the peak of each data type in device_peaks]
-    peak_gbps DOUBLE := NULL  -- peak bandwidth of the memory, in GB/s [default: device_peaks]
+    peak_gbps DOUBLE := NULL,  -- peak bandwidth of the memory, in GB/s [default: device_peaks]
+    by_strides BOOLEAN := false  -- also one row per strides of the arguments
 ) AS TABLE
 WITH RECURSIVE
 called AS MATERIALIZED (
@@ -174,14 +184,19 @@ by_shape AS (
         c.rank,
         c.shape_number,
         c.counted_id IS NOT DISTINCT FROM c.event_id AS is_counted,
+        strides.input_strides,
         count(*) AS count,
         count(by_call.call_id) AS launching_call_count,
         sum(by_call.kernel_count) AS kernel_count,
         sum(by_call.kernel_ns) AS kernel_ns,
+        sum(by_call.kernel_ns::HUGEINT * by_call.kernel_ns) AS square_ns,
+        list(by_call.kernel_ns::BIGINT) FILTER (by_call.call_id IS NOT NULL) AS call_times,
         bool_or(by_call.in_tf32) AS in_tf32
     FROM nests AS c
     LEFT JOIN by_call
         ON by_call.job = c.job AND by_call.rank = c.rank AND by_call.call_id = c.event_id
+    LEFT JOIN input_strides_of(by_strides, only_jobs, only_ranks) AS strides
+        ON strides.job = c.job AND strides.rank = c.rank AND strides.event_id = c.event_id
     WHERE c.shape_number IS NOT NULL
     GROUP BY ALL
 ),
@@ -194,6 +209,7 @@ rows_of_result AS (
         s.input_types,
         CASE WHEN s.family <> 'elementwise' THEN s.concrete_inputs END AS concrete_inputs,
         b.is_counted,
+        b.input_strides,
         s.family,
         -- Calls with one shape differ in these if their contexts differ.
         bool_or(s.is_estimated) AS is_estimated,
@@ -210,7 +226,9 @@ rows_of_result AS (
         END AS launched_flops,
         sum(b.launching_call_count::HUGEINT * s.bytes) AS launched_bytes,
         coalesce(sum(b.kernel_count), 0) AS kernel_count,
-        coalesce(sum(b.kernel_ns), 0) AS kernel_ns
+        coalesce(sum(b.kernel_ns), 0) AS kernel_ns,
+        sum(b.square_ns) AS square_ns,
+        flatten(list(b.call_times)) AS call_times
     FROM by_shape AS b
     JOIN shapes AS s ON s.shape_number = b.shape_number
     GROUP BY ALL
@@ -241,6 +259,7 @@ FROM (
         input_types,
         concrete_inputs,
         is_counted,
+        input_strides,
         family,
         dtype,
         is_estimated,
@@ -261,7 +280,15 @@ FROM (
             WHEN l.flops IS NULL THEN memory_ns
             WHEN memory_ns IS NOT NULL AND compute_ns IS NOT NULL
             THEN greatest(memory_ns, compute_ns)
-        END * launching_call_count / nullif(kernel_ns, 0) AS roofline_frac
+        END * launching_call_count / nullif(kernel_ns, 0) AS roofline_frac,
+        list_min(call_times) AS kernel_min_ns,
+        round(list_aggregate(call_times, 'quantile_cont', 0.5))::BIGINT AS kernel_p50_ns,
+        round(list_aggregate(call_times, 'quantile_cont', 0.95))::BIGINT AS kernel_p95_ns,
+        list_max(call_times) AS kernel_max_ns,
+        CASE
+            WHEN launching_call_count > 0
+            THEN round(sample_stddev(launching_call_count, kernel_ns, square_ns))::BIGINT
+        END AS kernel_stddev_ns
     FROM limits AS l
     UNION ALL BY NAME
     -- This adds no row. It raises an error if a peak is not above 0, whether or not there is data.
@@ -272,4 +299,12 @@ FROM (
       AND error(concat('op_flops: peak_gbps is above 0, not ', peak_gbps)) IS NULL
 )
 ORDER BY
-    job, rank, kernel_ns DESC, name, input_dims, input_types, concrete_inputs, is_counted;
+    job,
+    rank,
+    kernel_ns DESC,
+    name,
+    input_dims,
+    input_types,
+    concrete_inputs,
+    is_counted,
+    input_strides;

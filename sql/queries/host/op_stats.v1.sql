@@ -36,7 +36,9 @@
 --
 -- With `by_shape`, a row has the calls with the same name, input_dims and input_types. The rules
 -- above for calls of the same name then hold for the calls of a row. input_dims and input_types are
--- NULL if the profiler did not record them.
+-- NULL if the profiler did not record them. With `by_strides`, the calls of a row also have the
+-- same strides. A stride is the number of elements in memory from one index to the next: it shows
+-- which inputs are transposed. Operators in replays of a graph have no strides.
 --
 -- A call in a replay of a CUDA graph counts, too, if the operator is known from the capture of the
 -- graph (see host_calls). It takes no time of the host. Operators of the capture that launched
@@ -49,16 +51,18 @@
 -- op_calls says how HTA's CallGraph differs.
 --
 -- since: 0.1
--- grain: job, rank, name, input_dims, input_types
+-- grain: job, rank, name, input_dims, input_types, input_strides
 -- needs: operators
 -- returns:
 --   job                   VARCHAR  -      run of a program
 --   rank                  INTEGER  -      rank of the process
 --   name                  VARCHAR  -      name of the operator
---   input_dims            VARCHAR  -      with by_shape: sizes of its inputs, as JSON; otherwise
---                                         NULL
---   input_types           VARCHAR  -      with by_shape: types of its inputs, as JSON; otherwise
---                                         NULL
+--   input_dims            VARCHAR  -      with by_shape or by_strides: sizes of its inputs, as
+--                                         JSON; otherwise NULL
+--   input_types           VARCHAR  -      with by_shape or by_strides: types of its inputs, as
+--                                         JSON; otherwise NULL
+--   input_strides         VARCHAR  -      with by_strides: strides of its inputs, as JSON;
+--                                         otherwise NULL
 --   count                 BIGINT   count  calls of the operator
 --   host_total_ns         BIGINT   ns     sum of the calls' durations
 --   host_self_ns          BIGINT   ns     host_total_ns without the time of what the calls called
@@ -92,12 +96,14 @@
 -- check: kernel_max_ns <= kernel_ns
 -- check: recomputed_ns BETWEEN 0 AND kernel_ns
 -- reads: covered_times, deep_launches, deep_operators, deep_ranks, gpu_activities, host_calls,
---   host_ops, is_operator, launched_in_deep_groups, launched_in_ops, sample_stddev
+--   host_ops, input_strides_of, is_operator, launched_in_deep_groups, launched_in_ops,
+--   sample_stddev
 CREATE OR REPLACE MACRO op_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
     only_steps BIGINT[] := NULL,  -- steps to measure [default: the whole trace]
     by_shape BOOLEAN := false,  -- one row per name, shapes and types, instead of per name
+    by_strides BOOLEAN := false,  -- one row per name, shapes, types and strides
     name_contains VARCHAR := NULL  -- only names that contain this; case matters [default: all]
 ) AS TABLE
 WITH
@@ -116,8 +122,9 @@ groups AS MATERIALIZED (
             AND (name_contains IS NULL OR coalesce(contains(o.name, name_contains), false))
                 AS is_measured,
             o.name,
-            CASE WHEN by_shape THEN o.input_dims END AS input_dims,
-            CASE WHEN by_shape THEN o.input_types END AS input_types,
+            CASE WHEN by_shape OR by_strides THEN o.input_dims END AS input_dims,
+            CASE WHEN by_shape OR by_strides THEN o.input_types END AS input_types,
+            s.input_strides,
             count(*) AS call_count,
             sum(o.dur_ns) AS host_total_ns,
             coalesce(min(o.event_id) FILTER (o.event_id >= 0), min(o.event_id))
@@ -131,6 +138,8 @@ groups AS MATERIALIZED (
                 )
             }) AS calls
         FROM host_calls AS o
+        LEFT JOIN input_strides_of(by_strides, only_jobs, only_ranks) AS s
+            ON s.job = o.job AND s.rank = o.rank AND s.event_id = o.event_id
         WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
           AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
           AND is_operator(o.cat)
@@ -262,6 +271,7 @@ SELECT
     groups.name,
     groups.input_dims,
     groups.input_types,
+    groups.input_strides,
     groups.call_count AS count,
     groups.host_total_ns::BIGINT AS host_total_ns,
     (groups.host_total_ns - coalesce(called.called_ns, 0))::BIGINT AS host_self_ns,
@@ -291,4 +301,5 @@ ORDER BY
     groups.host_total_ns DESC,
     groups.name,
     groups.input_dims,
-    groups.input_types;
+    groups.input_types,
+    groups.input_strides;

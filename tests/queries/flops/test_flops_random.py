@@ -7,6 +7,7 @@ import duckdb
 import pytest
 from queries import brute_flops
 from queries.flops.random_calls import random_parameters, random_tables
+from queries.test_ops_random import with_strides
 from seeds import seeds
 
 SEEDS = range(3)
@@ -17,11 +18,15 @@ def test_random_jobs(host, seed):
     rng = random.Random(seed)
     tables = random_tables(rng)
     rows = tables["gpu_activities"], tables["host_ops"], tables["traces"]
+    events, strides = with_strides(rng, tables["host_ops"])
+    tables["events"] = events
     for given in ({}, random_parameters(rng)):
         host.compare("step_mfu", brute_flops.step_mfu(*rows, **given), tables, seed, **given)
         if rng.random() < 0.5:
             given = given | {"peak_gbps": 3.0}
-        host.compare("op_flops", brute_flops.op_flops(*rows, **given), tables, seed, **given)
+        for more in ({}, {"by_strides": True}):
+            wanted = brute_flops.op_flops(*rows, strides=strides, **given, **more)
+            host.compare("op_flops", wanted, tables, seed, **given, **more)
 
 
 @pytest.mark.seeds
