@@ -73,6 +73,7 @@ class Archive(Methods):
         archives: Folders, or URLs of object storage.
         only_jobs: Leaves out all other jobs, so that few files are opened.
         elsewhere: Answers the queries in place of this process.
+        models: A file with cost models of your own, in SQL.
         catalog: The queries. The default are those of hta_sql.
     """
 
@@ -82,12 +83,13 @@ class Archive(Methods):
         only_jobs: Iterable[str] | None = None,
         elsewhere: Elsewhere | None = None,
         catalog: Catalog | None = None,
+        models: str | os.PathLike[str] | None = None,
     ) -> None:
         if not archives:
             raise ArchiveError("no archive given; `hta-sql ingest TRACES ARCHIVE` makes one")
         self._elsewhere = elsewhere
         self._catalog = catalog or Catalog.load()
-        self.session = Session(archives, only_jobs, self._catalog, core_count())
+        self.session = Session(archives, only_jobs, self._catalog, core_count(), models)
         if older := self.session.older_count:
             warnings.warn(
                 f"{older} {'trace was' if older == 1 else 'traces were'} ingested by an earlier "
