@@ -56,6 +56,7 @@ def open(
     only_jobs: Iterable[str] | None = None,
     engine: str = "local",
     address: str | None = None,
+    models: str | PathLike[str] | None = None,
 ) -> Archive:
     """Open one archive, or several as one.
 
@@ -66,12 +67,15 @@ def open(
         engine: "local", or "ray" to have queries that answer for each job separately done by a Ray
             cluster.
         address: The cluster's address. The default is $RAY_ADDRESS, or a cluster started here.
+        models: A file with cost models of your own, in SQL, for operators that op_flops does not
+            know or counts in another way. It cannot be used with "ray".
 
     Returns:
         Archive, whose methods are the queries. Use it in one thread, and close it or use `with`.
 
     Raises:
         ArchiveError: One of `archives` is missing or is no archive.
+        HtaSqlError: The file of models is not as it should be.
 
     Examples:
         >>> run = hta_sql.open("archive")
@@ -82,10 +86,13 @@ def open(
 
     elsewhere = None
     if (engine, address) != ("local", None):
+        from hta_sql.errors import BadParameter
         from hta_sql.fleet.by_jobs import ByJobs
 
+        if models is not None and engine != "local":
+            raise BadParameter("models work only with the engine local")
         elsewhere = ByJobs(engine, address)
-    return Archive(*archives, only_jobs=only_jobs, elsewhere=elsewhere)
+    return Archive(*archives, only_jobs=only_jobs, elsewhere=elsewhere, models=models)
 
 
 # What is imported when asked for, and where it is; `plot` needs the extra `viz`.

@@ -74,6 +74,7 @@ class Archive(Methods):
         only_jobs: Leaves out all other jobs, so that few files are opened.
         elsewhere: Answers the queries in place of this process.
         catalog: The queries. The default are those of hta_sql.
+        models: A file with cost models, in SQL.
     """
 
     def __init__(
@@ -82,12 +83,13 @@ class Archive(Methods):
         only_jobs: Iterable[str] | None = None,
         elsewhere: Elsewhere | None = None,
         catalog: Catalog | None = None,
+        models: str | os.PathLike[str] | None = None,
     ) -> None:
         if not archives:
             raise ArchiveError("no archive given; `hta-sql ingest TRACES ARCHIVE` makes one")
         self._elsewhere = elsewhere
         self._catalog = catalog or Catalog.load()
-        self.session = Session(archives, only_jobs, self._catalog, core_count())
+        self.session = Session(archives, only_jobs, self._catalog, core_count(), models)
         if older := self.session.older_count:
             warnings.warn(
                 f"{older} {'trace was' if older == 1 else 'traces were'} ingested by an earlier "
@@ -254,10 +256,9 @@ class Archive(Methods):
         return result_html(
             self.sql(
                 "SELECT job, count(*) AS rank_count, string_agg(DISTINCT device_name, ', ' "
-                "ORDER BY "
-                "device_name) AS device_name, sum(event_count)::BIGINT AS event_count, "
-                "sum(quarantined_count)::BIGINT AS quarantined_count, max(end_ns - start_ns) AS "
-                "longest_ns FROM traces GROUP BY job ORDER BY job"
+                "ORDER BY device_name) AS device_name, sum(event_count)::BIGINT AS event_count, "
+                "sum(quarantined_count)::BIGINT AS quarantined_count, "
+                "max(end_ns - start_ns) AS longest_ns FROM traces GROUP BY job ORDER BY job"
             )
         )
 
@@ -286,11 +287,8 @@ class Archive(Methods):
     def _may_have_gone(self, error: Exception) -> bool:
         """Whether a file of the archive is missing, and not a file that the SQL names."""
         text = str(error)
-        return (
-            bool(_GONE.search(text))
-            and any(str(root) in text for root in self.session.roots)
-            or ("TProtocolException" in text)
-        )
+        is_ours = any(str(root) in text for root in self.session.roots)
+        return bool(_GONE.search(text)) and is_ours or "TProtocolException" in text
 
 
 def _table(relation: duckdb.DuckDBPyRelation) -> pa.Table:

@@ -43,6 +43,16 @@ def with_engine(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
+def with_models(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the option that names the user's own cost models."""
+    return click.option(
+        "--models",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Cost models of your own, in SQL, for the operators of op_flops and step_mfu.",
+    )(command)
+
+
 archives_argument = click.argument("archives", nargs=-1, required=True, metavar="ARCHIVE...")
 
 

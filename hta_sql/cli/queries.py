@@ -10,7 +10,13 @@ import click
 
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.catalogue.query import Parameter, Query
-from hta_sql.cli.options import archives_argument, list_option, with_engine, with_output
+from hta_sql.cli.options import (
+    archives_argument,
+    list_option,
+    with_engine,
+    with_models,
+    with_output,
+)
 from hta_sql.cli.results import open_archives, write_answer
 from hta_sql.show.prose import filled
 
@@ -77,6 +83,7 @@ def query_command(name: str, versions: list[Query]) -> click.Command:
 
     @with_output
     @with_engine
+    @with_models
     @click.option(
         "--version", type=int, metavar="N", help="Version of the query. [default: the newest]"
     )
@@ -86,6 +93,7 @@ def query_command(name: str, versions: list[Query]) -> click.Command:
         output: Path | None,
         engine: str,
         address: str | None,
+        models: Path | None,
         version: int | None,
         **options: Any,
     ) -> None:
@@ -94,7 +102,7 @@ def query_command(name: str, versions: list[Query]) -> click.Command:
             click.echo(f"Warning: {query}: {query.deprecated}", err=True)
         given = {key: value for key, value in options.items() if value is not None}
         query.call(given)  # a wrong option is an error before the archive is opened
-        with open_archives(archives, engine, address) as archive:
+        with open_archives(archives, engine, address, models) as archive:
             write_answer(archive, query, given, format, output)
 
     made = click.command(

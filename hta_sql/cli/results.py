@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 
 
 def open_archives(
-    archives: tuple[str, ...], engine: str = "local", address: str | None = None
+    archives: tuple[str, ...],
+    engine: str = "local",
+    address: str | None = None,
+    models: Path | None = None,
 ) -> "Archive":
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        archive = hta_sql.open(*archives, engine=engine, address=address)
+        archive = hta_sql.open(*archives, engine=engine, address=address, models=models)
     for warning in found:
         click.echo(f"Warning: {warning.message}", err=True)
     return archive

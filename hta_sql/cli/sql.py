@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from hta_sql.cli.options import with_output
+from hta_sql.cli.options import with_models, with_output
 from hta_sql.cli.results import open_archives, write_result
 
 
@@ -21,7 +21,14 @@ class SqlCommand(click.Command):
 @click.argument("archives", nargs=-1, metavar="ARCHIVE...")
 @click.argument("sql", metavar="SQL")
 @with_output
-def sql(archives: tuple[str, ...], sql: str, format: str | None, output: Path | None) -> None:
+@with_models
+def sql(
+    archives: tuple[str, ...],
+    sql: str,
+    format: str | None,
+    output: Path | None,
+    models: Path | None,
+) -> None:
     """Run SQL on one archive, or on several together.
 
     If SQL is `-`, it is read from stdin.
@@ -36,7 +43,7 @@ def sql(archives: tuple[str, ...], sql: str, format: str | None, output: Path | 
     from hta_sql.database.stored_results import lacking_paths, lacking_stored
 
     statement = sys.stdin.read() if sql == "-" else sql
-    with open_archives(archives) as archive:
+    with open_archives(archives, models=models) as archive:
         relation = archive.relation(statement)
         called = archive.called_in(statement)
         for lacking in lacking_stored(archive.session, called) + lacking_paths(

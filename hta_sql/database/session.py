@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
 
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.database.attach import NO_LOOP_JOINS, load_sources, schemas, without_progress_bar
+from hta_sql.database.models import load_models
 from hta_sql.database.own_rules import config_folder, put_own_rules
 from hta_sql.database.roots import archive_root
 from hta_sql.database.stored_relations import choose_stored
@@ -40,6 +42,7 @@ class Session:
         only_jobs: Iterable[str] | None,
         catalog: Catalog,
         cores: int,
+        models: str | os.PathLike[str] | None = None,
     ) -> None:
         self.sources = [
             archive if isinstance(archive, Source) else Source(archive_root(archive))
@@ -68,6 +71,8 @@ class Session:
         # The jobs with files of another schema version, and the number of ranks with an older one.
         self._mixed, self.older_count = schemas(self.con, self.sources)
         copy_template(self.con, self.catalog)
+        if models is not None:
+            load_models(self.con, Path(models))
         self._has_sources = self._aligns = self._is_shared = self._counts_on_jobs = False
         self._stamps: list[object] = []  # from when it looked which jobs have stored rows
         self._reading: set[str] = set()  # views that read files

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 def diff(table: pa.Table, counts: bool = False, top_k: int = 15) -> go.Figure:
     """The largest changes between two jobs: of time, or of the number of calls with `counts`.
 
-    It takes the table of kernel_diff, op_diff, annotation_diff, module_diff, collective_diff or
-    temporal_diff. It draws diff_per_step_ns, or diff_total_ns if no row has a time per step.
+    It takes the table of kernel_diff, category_diff, op_diff, annotation_diff, module_diff,
+    collective_diff or temporal_diff. It draws diff_per_step_ns, or diff_total_ns if no row has a
+    time per step.
 
     Args:
         table: The result of one of these queries.
@@ -31,7 +32,8 @@ def diff(table: pa.Table, counts: bool = False, top_k: int = 15) -> go.Figure:
     Examples:
         >>> plot.diff(two.kernel_diff()).show()
     """
-    name = "module" if "module" in getattr(table, "column_names", ()) else "name"
+    columns = getattr(table, "column_names", ())
+    name = next((name for name in ("module", "category") if name in columns), "name")
     rows = rows_of(
         table,
         "kernel_diff",

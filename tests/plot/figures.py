@@ -18,6 +18,7 @@ QUERIES = {name: name for name in plot.__all__} | {
 
 DIFFS = (
     "kernel_diff",
+    "category_diff",
     "op_diff",
     "annotation_diff",
     "module_diff",

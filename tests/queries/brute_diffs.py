@@ -40,6 +40,37 @@ def kernel_diff(tables: dict[str, list[Row]], **chosen: Any) -> list[Row]:
     ]
 
 
+# Of the random names: what they are by the kernel, if the operator does several things.
+CATEGORIES = {"sgemm": "gemm", "softmax": "softmax", "com": "other"}
+
+
+def category(row: Row, operators: dict[tuple, str]) -> str:
+    if row["kind"] in ("communication", "memory"):
+        return row["kind"]
+    if operators[row["job"], row["rank"], row["op_id"]] == "aten::convolution":
+        return "convolution"
+    return CATEGORIES[row["short_name"]]
+
+
+def category_diff(tables: dict[str, list[Row]], **chosen: Any) -> list[Row]:
+    sides = Sides(tables, chosen)
+    operators = {
+        (row["job"], row["rank"], row["event_id"]): row["name"] for row in tables["host_ops"]
+    }
+    name = "short_name" if chosen.get("short_names") else "name"
+    groups = grouped(
+        sides,
+        tables["gpu_activities"],
+        lambda row: (category(row, operators), row[name] if chosen.get("by_kernel") else None),
+    )
+    found = totals(sides, groups, ["category", "name"])
+    for side in SIDES:
+        whole = sum(row[f"{side}_total_ns"] for row in found)
+        for row in found:
+            row[f"{side}_frac"] = row[f"{side}_total_ns"] / whole if whole else None
+    return found
+
+
 def op_diff(tables: dict[str, list[Row]], **chosen: Any) -> list[Row]:
     sides = Sides(tables, chosen)
     ops = tables["host_ops"]

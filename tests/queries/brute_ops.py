@@ -72,6 +72,24 @@ def percentile(values: list[int], share: float) -> int | None:
     return int(values[low] + (values[high] - values[low]) * (at - low) + 0.5)
 
 
+# Of the names of random activities; other computations match no rule.
+CATEGORIES = {"sgemm": "gemm", "softmax": "softmax"}
+# Operators that do one thing.
+OPERATORS = {"aten::mm": "gemm", "aten::linear": "gemm", "aten::add": "elementwise"}
+
+
+def main_category(kernels, operator) -> str | None:
+    """The category with most time; of several the first by name."""
+    times = defaultdict(int)
+    for row in kernels:
+        if row["kind"] in ("communication", "memory"):
+            category = row["kind"]
+        else:
+            category = OPERATORS.get(operator) or CATEGORIES.get(row["name"], "other")
+        times[category] += row["dur_ns"]
+    return min(times, key=lambda category: (-times[category], category), default=None)
+
+
 def deviation(values: list[int]) -> int | None:
     if not values:
         return None
@@ -105,6 +123,7 @@ def op_stats(
         kernel_ns = total(kernels)
         span_ns = sum(span(launched[key(one)]) for one in outermost if launched[key(one)])
         times = [total(launched[key(one)]) for one in outermost if launched[key(one)]]
+        own = [row for row in kernels if (row["job"], row["rank"], row["op_id"]) in in_group]
         result.append(
             dict(zip(GROUP, of_group, strict=True))
             | {
@@ -115,9 +134,7 @@ def op_stats(
                 "kernel_ns": kernel_ns,
                 "kernel_busy_ns": covered(kernels),
                 "kernel_span_ns": span_ns,
-                "self_kernel_ns": total(
-                    row for row in kernels if (row["job"], row["rank"], row["op_id"]) in in_group
-                ),
+                "self_kernel_ns": total(own),
                 "gpu_utilization_frac": fraction(kernel_ns, span_ns),
                 "example_event_id": min(row["event_id"] for row in group),
                 "launching_call_count": len(times),
@@ -127,6 +144,7 @@ def op_stats(
                 "kernel_max_ns": max(times, default=None),
                 "kernel_stddev_ns": deviation(times),
                 "recomputed_ns": total(row for row in kernels if is_recomputed(calls, row)),
+                "category": main_category(own, group[0]["name"]),
             }
         )
     # Stable: of equal times in the order of names, shapes and types, none last.

@@ -21,7 +21,8 @@ def bad_joins(con, sql):
     """
     found = []
     for node in plan(con, sql):
-        if "contains((('^' || " in node["extra_info"].get("Condition", ""):
+        condition = node["extra_info"].get("Condition", "")
+        if condition.startswith("contains(") and condition.endswith("pattern)"):
             continue
         conditions = node["extra_info"].get("Conditions", [])
         conditions = [conditions] if isinstance(conditions, str) else conditions

@@ -13,17 +13,21 @@ from seeds import seeds
 
 def random_tables(seed: int) -> dict[str, Rows]:
     """Two or three jobs of up to two ranks, some without steps, with ties, overlaps and zeros."""
-    rng = random.Random(seed)
+    rng, words = random.Random(seed), random.Random(seed)
     tables: dict[str, Rows] = {"gpu_activities": [], "host_ops": [], "traces": []}
     for job in ["a", "b", "c"][: rng.choice([2, 2, 3])]:
         has_steps = rng.random() < 0.7
         for rank in range(rng.choice([1, 1, 2])):
             tables["traces"].append({"job": job, "rank": rank})
-            one_rank(rng, tables, job, rank, range(1, rng.randint(2, 8)) if has_steps else ())
+            steps = range(1, rng.randint(2, 8)) if has_steps else ()
+            one_rank(rng, words, tables, job, rank, steps)
     return tables
 
 
-def one_rank(rng: random.Random, tables: dict[str, Rows], job: str, rank: int, steps) -> None:
+def one_rank(
+    rng: random.Random, words: random.Random, tables: dict[str, Rows], job: str, rank: int, steps
+) -> None:
+    """`words` draws the names that a category depends on."""
     ids = iter(range(1000))
     of_rank = {"job": job, "rank": rank}
 
@@ -69,7 +73,7 @@ def one_rank(rng: random.Random, tables: dict[str, Rows], job: str, rank: int, s
                 inner = rng.random() < 0.6
                 around = stage if inner else top
                 op = host(
-                    rng.choice(["mm", "add"]),
+                    rng.choice([words.choice(["mm", "aten::convolution"]), "add"]),
                     "cpu_op",
                     start,
                     rng.randint(0, stage["dur_ns"]) if inner else rng.randint(0, 5),
@@ -94,14 +98,17 @@ def one_rank(rng: random.Random, tables: dict[str, Rows], job: str, rank: int, s
                 )
                 for _ in range(rng.randint(0, 2)):
                     kind = rng.choice(["computation", "communication", "memory"])
+                    short = kind[:3]
+                    if kind == "computation":
+                        short = words.choice(["com", "sgemm", "softmax"])
                     tables["gpu_activities"].append(
                         of_rank
                         | {
                             "event_id": next(ids),
                             "kind": kind,
                             "step": step,
-                            "name": f"{kind[:3]}<{rng.randint(1, 2)}>",
-                            "short_name": kind[:3],
+                            "name": f"{short}<{rng.randint(1, 2)}>",
+                            "short_name": short,
                             "device": rng.choice([0, 0, 1]),
                             "start_ns": begin + rng.randint(0, 90),
                             "dur_ns": rng.choice([0, 3, 3, rng.randint(1, 30)]),
@@ -125,6 +132,9 @@ CHOICES: list[dict[str, Any]] = [
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("kernel_diff", {}),
     ("kernel_diff", {"short_names": True}),
+    ("category_diff", {}),
+    ("category_diff", {"by_kernel": True}),
+    ("category_diff", {"by_kernel": True, "short_names": True}),
     ("op_diff", {}),
     ("op_diff", {"by_shape": True}),
     ("op_diff", {"only_cats": ["cpu_op"]}),
@@ -181,6 +191,7 @@ def test_the_same_on_both_sides_is_unchanged(compare: SmallTables, seed: int):
     compare.fill(**random_tables(seed))
     for query in (
         "kernel_diff",
+        "category_diff",
         "op_diff",
         "annotation_diff",
         "temporal_diff",

@@ -90,6 +90,8 @@ def random_tables(rng):
                         "gpu_activities",
                         common
                         | {
+                            "kind": rng.choice(["computation"] * 3 + ["communication", "memory"]),
+                            "name": rng.choice(["sgemm", "softmax", "k", None]),
                             "device": rng.choice([0, 1, None]),
                             "stream": rng.choice([0, 7, None]),
                             "short_name": None,

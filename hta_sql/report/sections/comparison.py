@@ -65,6 +65,14 @@ def parts(subject: Subject) -> Iterator[Part]:
             kernels,
             ["kind", "name", *_BEFORE_AND_NOW],
         )
+    categories = subject.ask("category_diff", **two)
+    if categories:
+        yield Table(
+            "Kernel categories before (base) and now (test): calls, mean time per call, time per "
+            "step and rank",
+            categories,
+            ["category", *_BEFORE_AND_NOW],
+        )
     operators = subject.ask("op_diff", **two, only_cats=["cpu_op", "Operator"])
     if operators:
         yield Table(

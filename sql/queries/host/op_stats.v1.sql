@@ -85,6 +85,8 @@
 --   kernel_stddev_ns      BIGINT   ns     standard deviation of the sample; 0 for one call
 --   recomputed_ns         BIGINT   ns     part of kernel_ns that repeats the forward pass during a
 --                                         backward pass, as activation checkpointing does
+--   category              VARCHAR  -      kernel category that takes most of self_kernel_ns; NULL:
+--                                         the calls launched no activities themselves
 -- check: count > 0
 -- check: host_self_ns BETWEEN 0 AND host_total_ns
 -- check: self_kernel_ns BETWEEN 0 AND kernel_ns
@@ -97,7 +99,7 @@
 -- check: recomputed_ns BETWEEN 0 AND kernel_ns
 -- reads: covered_times, deep_launches, deep_operators, deep_ranks, gpu_activities, host_calls,
 --   host_ops, input_strides_of, is_operator, launched_in_deep_groups, launched_in_ops,
---   sample_stddev
+--   main_categories, sample_stddev
 CREATE OR REPLACE MACRO op_stats_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
@@ -169,7 +171,7 @@ called AS (
     GROUP BY ops.group_number
 ),
 activities AS MATERIALIZED (
-    SELECT a.job, a.rank, a.op_id, a.start_ns, a.dur_ns, a.end_ns
+    SELECT a.job, a.rank, a.op_id, a.start_ns, a.dur_ns, a.end_ns, a.kind, a.name
     FROM gpu_activities AS a
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
@@ -264,6 +266,20 @@ intervals AS (
     FROM activities AS a
     JOIN launched
         ON launched.job = a.job AND launched.rank = a.rank AND launched.launching_id = a.op_id
+),
+self_times AS (
+    SELECT
+        l.group_number AS owner,
+        a.kind,
+        a.name AS kernel_name,
+        groups.name AS operator_name,
+        sum(a.dur_ns) AS time_ns
+    FROM activities AS a
+    JOIN launched AS l
+        ON l.job = a.job AND l.rank = a.rank AND l.launching_id = a.op_id
+    JOIN groups ON groups.group_number = l.group_number
+    WHERE l.self_ns IS NOT NULL
+    GROUP BY ALL
 )
 SELECT
     groups.job,
@@ -288,11 +304,13 @@ SELECT
     kernels.kernel_p95_ns,
     kernels.kernel_max_ns,
     kernels.kernel_stddev_ns,
-    coalesce(kernels.recomputed_ns, 0) AS recomputed_ns
+    coalesce(kernels.recomputed_ns, 0) AS recomputed_ns,
+    c.category
 FROM groups
 LEFT JOIN called ON called.group_number = groups.group_number
 LEFT JOIN kernels ON kernels.group_number = groups.group_number
 LEFT JOIN covered_times(intervals) AS busy ON busy.group_id = groups.group_number
+LEFT JOIN main_categories(self_times) AS c ON c.owner = groups.group_number
 WHERE groups.is_measured
 ORDER BY
     groups.job,

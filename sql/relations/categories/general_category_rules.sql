@@ -2,10 +2,7 @@
 --
 -- A product's name can say which activation or data type it has; so products come before
 -- activations, and both before quantization.
---
--- reads: rules_in_text
-CREATE OR REPLACE VIEW general_category_rules AS
-FROM rules_in_text($$
+CREATE OR REPLACE MACRO general_category_rules() AS $$
 copy_layout    subtensorop             SubTensorOpWithScalar1d
 copy_layout    upsample                at::native::upsample_bilinear2d_out_frame<>
 copy_layout    repack                  marlin::gptq_marlin_repack_kernel<>
@@ -193,4 +190,4 @@ wait           event_wait              event_wait
 wait           event_record            event_record
 wait           spin_kernel             at::cuda::spin_kernel(long)
 wait           wait_                   wait_signal_kernel
-$$);
+$$;

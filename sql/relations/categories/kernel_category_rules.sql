@@ -4,10 +4,7 @@
 -- matches. Rules of the specific come first: attention contains a softmax and products, a product
 -- can contain an activation, and many kernels run elementwise. These rules are followed by
 -- general_category_rules.
---
--- reads: rules_in_text
-CREATE OR REPLACE VIEW kernel_category_rules AS
-FROM rules_in_text($$
+CREATE OR REPLACE MACRO kernel_category_rules() AS $$
 -- Attention. kv_indices: lists for attention kernels, which copy indices.
 copy_layout    kv_indices              create_flashinfer_kv_indices_triton
 attention      flex_attention          triton_tem_fused_flex_attention_0
@@ -168,4 +165,4 @@ loss           kl_div                  kl_div_kernel
 loss           binary_cross            binary_cross_kernel
 loss           focalloss               SigmoidFocalLossForward
 loss           _jsd_                   _jsd_kernel
-$$);
+$$;

@@ -3,10 +3,7 @@
 -- Each rule is a category, a pattern (see category_rules) and the name of an operator that matches.
 -- `^aten::add` covers aten::add_, aten::addcmul and so on, so that rules for aten::addmm come
 -- first.
---
--- reads: rules_in_text
-CREATE OR REPLACE VIEW operator_category_rules AS
-FROM rules_in_text($$
+CREATE OR REPLACE MACRO operator_category_rules() AS $$
 attention      flex_attention          triton_tem_fused_flex_attention_0
 compiled       ^triton_                triton_poi_fused__unsafe_view_mul_silu_2
 loss           _loss                   aten::nll_loss_forward
@@ -214,12 +211,11 @@ elementwise    ^aten::random           aten::random_
 elementwise    ^aten::normal           aten::normal_
 elementwise    ^aten::uniform          aten::uniform_
 elementwise    ^aten::bernoulli        aten::bernoulli_
-$$);
+$$;
 
 -- Rules of operators whose kernels can be of several categories. A rule of the kernel's name comes
 -- before them.
-CREATE OR REPLACE VIEW composite_category_rules AS
-FROM rules_in_text($$
+CREATE OR REPLACE MACRO composite_category_rules() AS $$
 grouped_gemm   moe                     vllm::moe_forward
 grouped_gemm   expert                  vllm::inplace_fused_experts
 attention      attention               vllm::unified_attention_with_output
@@ -231,4 +227,4 @@ gemm           linear                  custom::fancy_linear
 sampling       sampl                   custom::sampler
 copy_layout    copy                    custom::fancy_copy
 reduction      reduc                   custom::fancy_reduction
-$$);
+$$;

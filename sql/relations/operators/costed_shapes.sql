@@ -6,7 +6,7 @@
 --
 -- reads: argument_sizes, argument_texts, attentions, compiled_kernels, convolutions,
 --   expert_products, grouped_products, matrix_products, memory_bound, moved_tensors,
---   normalizations, operator_costs, served_attentions
+--   normalizations, operator_costs, served_attentions, user_costs, user_operators
 
 -- One row per shape: its number, and its arguments as text and as lists.
 --
@@ -45,6 +45,23 @@ FROM grouped_products(shapes)
 UNION ALL
 FROM expert_products(shapes);
 
+-- The formulas of the user, and those of the other files for the operators that the user does not
+-- name.
+--
+-- `shapes`: rows of numbered_shapes.
+-- `ours`: formulas of the other files.
+CREATE OR REPLACE MACRO formulas_to_use(shapes, ours) AS TABLE
+SELECT shape_number, family, is_estimated, factors, formats, tensors
+FROM user_costs(shapes)
+UNION ALL
+SELECT f.shape_number, f.family, f.is_estimated, f.factors, f.formats, f.tensors
+FROM query_table(ours) AS f
+WHERE f.shape_number NOT IN (
+    SELECT s.shape_number
+    FROM query_table(shapes) AS s
+    SEMI JOIN user_operators() AS u ON u.name = s.name
+);
+
 -- One row per shape whose cost is known: its name and arguments as text, and the columns of
 -- operator_costs.
 --
@@ -63,8 +80,11 @@ WITH
 shapes AS MATERIALIZED (
     FROM numbered_shapes(called)
 ),
-formulas AS (
+known_formulas AS (
     FROM flop_formulas(shapes)
+),
+formulas AS (
+    FROM formulas_to_use(shapes, known_formulas)
 )
 FROM shapes_with_costs(shapes, formulas)
 WHERE flops IS NOT NULL;
@@ -77,7 +97,7 @@ WITH
 shapes AS MATERIALIZED (
     FROM numbered_shapes(called)
 ),
-formulas AS (
+known_formulas AS (
     FROM flop_formulas(shapes)
     UNION ALL
     FROM memory_bound(shapes)
@@ -87,5 +107,8 @@ formulas AS (
     FROM moved_tensors(shapes)
     UNION ALL
     FROM compiled_kernels(shapes)
+),
+formulas AS (
+    FROM formulas_to_use(shapes, known_formulas)
 )
 FROM shapes_with_costs(shapes, formulas);
