@@ -4,6 +4,7 @@ import json
 from math import prod
 
 from queries.brute_flop_elements import memory_bound
+from queries.brute_flop_lists import lists, on_lists
 from queries.brute_flop_moves import MOVES, moves
 from queries.brute_flop_norms import NORMS, compiled, normalization, served
 from queries.brute_flop_products import convolution, product
@@ -35,6 +36,8 @@ def cost(name, dims_text, types_text, concrete_text, context=None):
         dims = json.loads(dims_text)
         types = json.loads(types_text) if types_text else [None] * len(dims)
         texts = json.loads(concrete_text) if concrete_text else [None] * len(dims)
+        if on_lists(name):
+            return lists(name.removeprefix("aten::"), dims, types, context)
         arguments = [Argument(*three) for three in zip(dims, types, texts, strict=False)]
         if name.startswith(("triton_poi_", "triton_red_", "triton_per_")):
             return compiled(arguments)

@@ -180,6 +180,7 @@ TYPE_BYTES = {
     "float": 4,
     "int": 4,
     "double": 8,
+    "c10::complex<float>": 8,
     "long": 8,
     "long int": 8,
 }

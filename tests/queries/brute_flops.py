@@ -20,7 +20,7 @@ def op_flops(
     peak_gbps=None,
     on_cores=on_tensor_cores,
 ):
-    nest = Nest(ops, only_jobs, only_ranks, only_steps)
+    nest = Nest(ops, only_jobs, only_ranks, only_steps, activities=activities)
     launched = defaultdict(list)
     for row in activities:
         if wanted(row, only_jobs, only_ranks) and row["op_id"] is not None:

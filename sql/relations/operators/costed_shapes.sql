@@ -1,12 +1,12 @@
 -- The shapes of operator calls, and the cost of a call with each shape.
 --
 -- A shape is an operator's name with the sizes, types and values of its arguments, and the context
--- of call_contexts, if the operator has one. There are few shapes, so the formulas are computed per
--- shape, not per call.
+-- of call_contexts or list_contexts, if the operator has one. There are few shapes, so the formulas
+-- are computed per shape, not per call.
 --
 -- reads: argument_sizes, argument_texts, attentions, compiled_kernels, convolutions,
 --   expert_products, grouped_products, matrix_products, memory_bound, moved_tensors,
---   normalizations, operator_costs, served_attentions
+--   normalizations, operator_costs, served_attentions, tensor_lists
 
 -- One row per shape: its number, and its arguments as text and as lists.
 --
@@ -85,6 +85,8 @@ formulas AS (
     FROM normalizations(shapes)
     UNION ALL
     FROM moved_tensors(shapes)
+    UNION ALL
+    FROM tensor_lists(shapes)
     UNION ALL
     FROM compiled_kernels(shapes)
 )
