@@ -68,6 +68,7 @@ FROM (
         ('aiter::fmha_v3_bwd', true, 2, 'blhd', 9, 'bottom right', NULL, NULL, 10),
         ('aiter::mha_varlen_fwd', false, 1, 'blhd', 13, 'bottom right', NULL, 4, 14),
         ('aiter::fmha_v3_varlen_fwd', false, 1, 'blhd', 13, 'bottom right', NULL, 4, 14),
+        ('flash_attn_3::fwd', false, 1, 'blhd', 25, 'bottom right', NULL, NULL, 26),
         ('xformers::efficient_attention_forward_cutlass',
          false, 1, 'blhd', 10, 'by number', 4, 5, NULL)
 ) AS operators (
