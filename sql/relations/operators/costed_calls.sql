@@ -3,7 +3,7 @@
 -- reads: attention_operators, call_contexts, convolution_operators, expert_operators,
 --   grouped_product_operators, is_compiled_kernel, is_operator, list_contexts, list_operators,
 --   matrix_product_operators, memory_bound_operators, moving_operators, normalization_operators,
---   served_attention_operators, shaped_calls
+--   packed_product_operators, served_attention_operators, shaped_calls
 
 -- The names of operators with a formula for their operations. A name can have several rows.
 --
@@ -18,6 +18,8 @@ UNION ALL
 SELECT name FROM served_attention_operators()
 UNION ALL
 SELECT name FROM grouped_product_operators()
+UNION ALL
+SELECT name FROM packed_product_operators()
 UNION ALL
 SELECT name FROM expert_operators()
 UNION ALL

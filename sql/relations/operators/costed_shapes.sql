@@ -6,7 +6,7 @@
 --
 -- reads: argument_sizes, argument_texts, attentions, compiled_kernels, convolutions,
 --   expert_products, grouped_products, matrix_products, memory_bound, moved_tensors,
---   normalizations, operator_costs, served_attentions, tensor_lists
+--   normalizations, operator_costs, packed_products, served_attentions, tensor_lists
 
 -- One row per shape: its number, and its arguments as text and as lists.
 --
@@ -42,6 +42,8 @@ UNION ALL
 FROM served_attentions(shapes)
 UNION ALL
 FROM grouped_products(shapes)
+UNION ALL
+FROM packed_products(shapes)
 UNION ALL
 FROM expert_products(shapes);
 
