@@ -111,6 +111,9 @@ def of_packed(name, arguments):
         return True, packed(name, arguments)
     if name in GROUPED:
         return True, grouped(name, arguments)
+    if name == "vllm::gdn_attention_core":
+        total = moved([(one.dims, one.type) for one in arguments[:4]])
+        return True, Cost("linear attention", None, total, is_estimated=True)
     if name in ("TopK", "SortTokens"):
         return True, chosen(name, arguments)
     return False, None

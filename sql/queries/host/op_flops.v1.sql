@@ -71,7 +71,7 @@
 --                                         normalization, normalization backward, activation,
 --                                         rotary embedding, cache, routing, quantization, indexing,
 --                                         concatenation, sorting, loss, pooling, resampling,
---                                         optimizer, compiled
+--                                         optimizer, linear attention, compiled
 --   dtype                 VARCHAR  -      data type of the operations: float16, tf32, ...
 --   is_estimated          BOOLEAN  -      whether flops and bytes are only an estimate: an upper
 --                                         bound, or guesses where arguments do not show everything

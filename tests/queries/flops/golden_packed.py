@@ -150,6 +150,20 @@ GOLDEN_PACKED = {
         2 * 2 * 16 * 16,
         2 * 4 * 64,
     ),
+    "gated delta net": (
+        named(
+            "vllm::gdn_attention_core",
+            [[5, 64], [5, 4], [5, 4], [5, 4, 8], []],
+            [BF16, BF16, "float", BF16, ""],
+        ),
+        None,
+        2 * (5 * 64 + 20 + 160) + 4 * 20,
+    ),
+    "rmsnorm2d_fwd_ck": (
+        named("aiter::rmsnorm2d_fwd_ck", [[5, 8], [8], [], []], [BF16, BF16, *scalars(2)]),
+        None,
+        2 * (40 + 8 + 40),
+    ),
     "TopK": (
         named("TopK", [[5, 32], *[[]] * 6], [BF16, *scalars(4), "", ""], {1: "4", 3: "1"}),
         None,
