@@ -4,8 +4,10 @@ import json
 from math import prod
 
 from queries.brute_flop_elements import memory_bound
+from queries.brute_flop_lists import lists, on_lists
 from queries.brute_flop_moves import MOVES, moves
 from queries.brute_flop_norms import NORMS, compiled, normalization, served
+from queries.brute_flop_packed import arange, index_put, of_packed
 from queries.brute_flop_products import convolution, product
 from queries.brute_flop_servers import (
     ATTENTIONS,
@@ -35,6 +37,8 @@ def cost(name, dims_text, types_text, concrete_text, context=None):
         dims = json.loads(dims_text)
         types = json.loads(types_text) if types_text else [None] * len(dims)
         texts = json.loads(concrete_text) if concrete_text else [None] * len(dims)
+        if on_lists(name):
+            return lists(name.removeprefix("aten::"), dims, types, context)
         arguments = [Argument(*three) for three in zip(dims, types, texts, strict=False)]
         if name.startswith(("triton_poi_", "triton_red_", "triton_per_")):
             return compiled(arguments)
@@ -43,6 +47,10 @@ def cost(name, dims_text, types_text, concrete_text, context=None):
         short = name.removeprefix("aten::")
         if short in ("_grouped_mm", "_scaled_grouped_mm"):
             return grouped(short, arguments)
+        if short == "arange":
+            return arange(arguments)
+        if (short, len(arguments)) in (("index_put_", 4), ("_index_put_impl_", 5)):
+            return index_put(arguments)
         if short in NORMS:
             return normalization(short, arguments)
         if short in MOVES:
@@ -72,6 +80,9 @@ def of_others(name, arguments, context):
         return server_product(name, arguments)
     if name in EXPERTS:
         return experts(name, arguments)
+    known, found = of_packed(name, arguments)
+    if known:
+        return found
     if name.startswith("vllm::moe_forward"):
         return experts_inside(arguments, context)
     return served(name, arguments)
@@ -93,9 +104,14 @@ def attention(short, a):
     for dims in (q, k, v):
         size(dims)
     packed = not short.startswith("_scaled") and len(a.get("cum_seq_q", ABSENT).dims or []) == 1
+    by_size = "Sage" in short
     length_first = short.startswith(("_flash", "_efficient")) or "::" in short or packed
-    if not len(q) == len(k) == len(v) or len(q) < (4 if length_first and not packed else 3):
+    if not len(q) == len(k) == len(v) or len(q) < (
+        4 if (length_first or by_size) and not packed else 3
+    ):
         raise Unknown
+    if by_size:
+        length_first = q[-3] >= q[-2]
     if length_first:
         q, k, v = ([*d[:-3], d[-2], d[-3], d[-1]] for d in (q, k, v))
     if q[-1] != k[-1] or k[:-1] != v[:-1]:
@@ -120,7 +136,7 @@ def attention(short, a):
         elif not a["is_causal"].truth():
             causal = "none"
         else:
-            from_end = short.startswith("_flash") or "::" in short
+            from_end = short.startswith("_flash") or "::" in short or by_size
             causal = "bottom right" if from_end else "top left"
         if causal is None:
             raise Unknown
@@ -142,5 +158,5 @@ def attention(short, a):
         2 * prod(q[:-2]) * met * products,
         moved([*tensors, (mask.dims, mask.type or "")]),
         format_of(*(a[word].type for word in ("query", "key", "value"))),
-        packed or windowed,
+        packed or windowed or by_size,
     )

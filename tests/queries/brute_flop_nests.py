@@ -5,6 +5,7 @@ from collections import defaultdict
 from functools import cache
 
 from queries.brute_flop_costs import cost
+from queries.brute_flop_lists import element_types, on_lists
 from queries.brute_flop_servers import ATTENTIONS
 
 cached_cost = cache(cost)
@@ -64,13 +65,16 @@ def is_view_of_three(name, dims_text):
 class Nest:
     """The operators of some jobs: what each costs, and which count."""
 
-    def __init__(self, ops, only_jobs, only_ranks, only_steps, with_bytes=True):
+    def __init__(self, ops, only_jobs, only_ranks, only_steps, with_bytes=True, activities=()):
         self.ops = {
             (row["job"], row["rank"], row["event_id"]): row
             for row in ops
             if row["cat"] in ("cpu_op", "Operator") and wanted(row, only_jobs, only_ranks)
         }
         self.rows = {(row["job"], row["rank"], row["event_id"]): row for row in ops}
+        self.kernels = defaultdict(list)
+        for row in activities:
+            self.kernels[row["job"], row["rank"], row["op_id"]].append(row["name"])
         self.inside = defaultdict(list)
         for key, row in self.ops.items():
             self.inside[(*key[:2], row["op_id"])].append(row)
@@ -94,8 +98,11 @@ class Nest:
                     self.has_flops_inside.add(outer)
 
     def context(self, key):
-        """The annotation around attention, or what is inside a mixture of experts."""
+        """The annotation around attention, what is inside a mixture of experts, or the type of
+        a list's elements."""
         name = self.ops[key]["name"]
+        if on_lists(name):
+            return element_types(self.kernels[key])
         if name in ATTENTIONS:
             around = self.ops[key].get("annotation_id")
             while around is not None:

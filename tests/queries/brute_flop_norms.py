@@ -79,7 +79,12 @@ def of_servers(name, a):
         return "normalization", all_of(a)
     if name in ("_C::rms_norm", "sgl_kernel::rmsnorm"):
         return "normalization", all_of(a)
-    if name in ("aiter::rms_norm", "vllm::rocm_aiter_rms_norm", "aiter::_groupnorm_run"):
+    if name in (
+        "aiter::rms_norm",
+        "aiter::rmsnorm2d_fwd_ck",
+        "vllm::rocm_aiter_rms_norm",
+        "aiter::_groupnorm_run",
+    ):
         return "normalization", [*all_of(a), like(a[0])]
     if name in (
         "_C::fused_add_rms_norm",

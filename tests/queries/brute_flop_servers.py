@@ -69,17 +69,62 @@ def load(name):
 # places of query and key, from 0; the dimension of the key with the heads; causal, window
 ATTENTIONS = {
     "vllm::unified_attention_with_output": (0, 1, -2, None, True),
-    "aiter::mha_batch_prefill": (0, 1, -2, 13, 14),
+    "aiter::mha_batch_prefill": (0, 1, -2, 12, 13),
     "flash_attn::_flash_attn_varlen_forward": (0, 1, -2, 9, 10),
     "sglang_profiler::attention_paged_attention_ragged": (2, 3, -2, None, None),
     "_C::paged_attention_v2": (4, 5, 1, None, None),
 }
 
 
+# Latent attention: places of the query, the rest of the query, the cache, the size of a value (a
+# tensor or a number); from 0
+LATENT = {
+    "sgl_kernel::cutlass_mla_decode": (1, 2, 3, 0),
+    "_C::sm100_cutlass_mla_decode": (2, 3, 4, 0),
+    "sgl_kernel::fwd_kvcache_mla": (0, None, 1, 2),
+    "aiter::mla_decode_stage1_asm_fwd": (0, None, 1, None),
+}
+ATTENTIONS |= dict.fromkeys(LATENT)
+
+
+def latent(name, arguments, phases):
+    query_at, rest_at, cache_at, value_at = LATENT[name]
+    query, cache = arguments[query_at], arguments[cache_at]
+    tokens = prod(query.dims[:-2])
+    heads, width = query.dims[-2:]
+    if rest_at is not None:
+        width += arguments[rest_at].dims[-1]
+    if value_at is None:
+        value = next(one for one in arguments[2:] if len(one.dims) == 4).dims[-1]
+    elif arguments[value_at].dims:
+        value = arguments[value_at].dims[-1]
+    else:
+        value = int(arguments[value_at].text)
+    queries, keys, squares, pairs = (sum(phase[at] for phase in phases) for at in range(4))
+    met = pairs - (squares - queries) // 2
+    if queries > tokens:
+        return None
+    return Cost(
+        "attention",
+        2 * heads * met * (width + value),
+        moved(
+            [
+                ([queries, heads, width], query.type),
+                ([queries, heads, value], query.type),
+                ([keys, width], cache.type),
+            ]
+        ),
+        format_of(query.type, cache.type),
+        False,
+    )
+
+
 def attention(name, arguments, context):
     phases = load(context)
     if phases is None:
         return None
+    if name in LATENT:
+        return latent(name, arguments, phases)
     query_at, key_at, heads_at, causal_at, window_at = ATTENTIONS[name]
     query, key = arguments[query_at], arguments[key_at]
     size(query.dims), size(key.dims)

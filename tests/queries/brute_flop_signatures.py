@@ -86,6 +86,10 @@ SIGNATURES = {
     "is_causal window_size_left window_size_right",
     "flash_attn::_flash_attn_varlen_forward": "query key value cum_seq_q cum_seq_k max_q max_k "
     "dropout scale is_causal window_size_left window_size_right",
+    "flash_attn_3::fwd": "query key value k_new v_new q_v out cum_seq_q cum_seq_k cu_k_new used_q "
+    "used_k max_q max_k page_table batch_idx leftpad cos sin rotary_lengths q_descale k_descale "
+    "v_descale scale is_causal window_size_left window_size_right",
+    "_FAv3SageWrapperFunc": "query key value scale is_causal",
     "aiter::mha_fwd": FLASH,
     "aiter::fmha_v3_fwd": FLASH,
     "aiter::mha_bwd": "grad_out query key value out lse dropout scale is_causal "
@@ -178,8 +182,11 @@ TYPE_BYTES = {
     "c10::Half": 2,
     "c10::BFloat16": 2,
     "float": 4,
+    "short": 2,
+    "short int": 2,
     "int": 4,
     "double": 8,
+    "c10::complex<float>": 8,
     "long": 8,
     "long int": 8,
 }

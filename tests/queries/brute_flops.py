@@ -25,7 +25,7 @@ def op_flops(
 ):
     """`strides`: of calls by job, rank and event_id."""
     strides = strides if by_strides else {}
-    nest = Nest(ops, only_jobs, only_ranks, only_steps)
+    nest = Nest(ops, only_jobs, only_ranks, only_steps, activities=activities)
     launched = defaultdict(list)
     for row in activities:
         if wanted(row, only_jobs, only_ranks) and row["op_id"] is not None:

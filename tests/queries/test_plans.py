@@ -41,7 +41,7 @@ FILES_READ = {
     "annotated_kernels": ["2/4"] * 3,
     "op_stats": ["2/4"] * 5,
     "op_calls": ["2/4"] * 4,
-    "op_flops": ["2/4"] * 4,
+    "op_flops": ["2/4"] * 5,
     "step_mfu": ["2/4"] * 5,
     "call_stack": ["1/4"] * 10,
     "folded_stacks": ["2/4"] * 8,

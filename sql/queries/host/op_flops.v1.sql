@@ -11,6 +11,9 @@
 -- The cost of attention over a cache depends on the lengths of the sequences, which no argument
 -- shows. It is known if an annotation around the call gives their sums, as servers can write it.
 --
+-- The profiler does not record the types of tensors in a list. For operators on lists, such as
+-- aten::cat and fused optimizers, the type is known if the name of their kernel contains it.
+--
 -- These operators and operations have no row:
 --
 --   * operators that these files do not list
@@ -69,7 +72,8 @@
 --                                         experts. With bytes: elementwise, reduction,
 --                                         normalization, normalization backward, activation,
 --                                         rotary embedding, cache, routing, quantization, indexing,
---                                         sorting, loss, pooling, resampling, compiled
+--                                         concatenation, sorting, loss, pooling, resampling,
+--                                         optimizer, linear attention, compiled
 --   dtype                 VARCHAR  -      data type of the operations: float16, tf32, ...
 --   is_estimated          BOOLEAN  -      whether flops and bytes are only an estimate: an upper
 --                                         bound, or guesses where arguments do not show everything

@@ -1,78 +1,6 @@
--- Scaled-dot-product attention, forward and backward: the operators and their costs.
-
--- One row per operator: the places of its arguments, counted from 1. NULL: no such argument.
+-- Scaled-dot-product attention, forward and backward: the costs.
 --
---     query_at    query; key and value are the next two arguments
---     layout      order of the sizes. bhld: (batch, heads, length, size),
---                 blhd: (batch, length, heads, size)
---     causal_at   argument that says whether the mask is causal
---     causal      where the causal mask begins if the argument at causal_at
---                 is true. by number: that argument is a number that says where
---     mask_at     mask, given as a tensor
---     lengths_at  starts of the sequences, if sequences of several lengths
---                 are packed one after another. The longest lengths of
---                 queries and keys are two and three arguments later
---     window_at   window size to the left and, except in efficient
---                 operators, to the right in the next argument
-CREATE OR REPLACE MACRO attention_operators() AS TABLE
-SELECT name, is_backward, query_at, layout, causal_at, causal, mask_at, lengths_at, window_at
-FROM (
-    VALUES
-        ('aten::scaled_dot_product_attention',
-         false, 1, 'bhld', 6, 'top left', 4, NULL, NULL),
-        ('aten::_scaled_dot_product_attention_math',
-         false, 1, 'bhld', 6, 'top left', 4, NULL, NULL),
-        ('aten::_scaled_dot_product_flash_attention',
-         false, 1, 'bhld', 5, 'top left', NULL, NULL, NULL),
-        ('aten::_scaled_dot_product_flash_attention_for_cpu',
-         false, 1, 'bhld', 5, 'top left', NULL, NULL, NULL),
-        ('aten::_scaled_dot_product_efficient_attention',
-         false, 1, 'bhld', 7, 'top left', 4, NULL, NULL),
-        ('aten::_scaled_dot_product_cudnn_attention',
-         false, 1, 'bhld', 7, 'top left', 4, NULL, NULL),
-        ('aten::_scaled_dot_product_fused_attention_overrideable',
-         false, 1, 'bhld', 6, 'top left', 4, NULL, NULL),
-        ('aten::_flash_attention_forward',
-         false, 1, 'blhd', 9, 'bottom right', NULL, 4, 12),
-        ('aten::_efficient_attention_forward',
-         false, 1, 'blhd', 10, 'by number', 4, 5, 14),
-        ('aten::_cudnn_attention_forward',
-         false, 1, 'bhld', 11, 'top left', 4, 5, NULL),
-        ('aten::_scaled_dot_product_flash_attention_backward',
-         true, 2, 'bhld', 12, 'top left', NULL, NULL, NULL),
-        ('aten::_scaled_dot_product_flash_attention_for_cpu_backward',
-         true, 2, 'bhld', 8, 'top left', NULL, NULL, NULL),
-        ('aten::_scaled_dot_product_efficient_attention_backward',
-         true, 2, 'bhld', 12, 'top left', 5, NULL, NULL),
-        ('aten::_scaled_dot_product_cudnn_attention_backward',
-         true, 2, 'bhld', 15, 'top left', 9, NULL, NULL),
-        ('aten::_scaled_dot_product_fused_attention_overrideable_backward',
-         true, 2, 'bhld', 14, 'top left', 5, NULL, NULL),
-        ('aten::_flash_attention_backward',
-         true, 2, 'blhd', 12, 'bottom right', NULL, 7, 16),
-        ('aten::_efficient_attention_backward',
-         true, 2, 'blhd', 15, 'by number', 5, 7, 19),
-        -- flash-attention, aiter and xFormers
-        ('FlashAttnFunc', false, 1, 'blhd', 6, 'bottom right', NULL, NULL, NULL),
-        ('flash_attn::_flash_attn_forward', false, 1, 'blhd', 6, 'bottom right', NULL, NULL, 7),
-        ('flash_attn::_flash_attn_backward',
-         true, 2, 'blhd', 12, 'bottom right', NULL, NULL, 13),
-        ('flash_attn::_flash_attn_varlen_forward',
-         false, 1, 'blhd', 10, 'bottom right', NULL, 4, 11),
-        ('flash_attn::_flash_attn_varlen_backward',
-         true, 2, 'blhd', 16, 'bottom right', NULL, 10, 17),
-        ('aiter::mha_fwd', false, 1, 'blhd', 6, 'bottom right', NULL, NULL, 7),
-        ('aiter::fmha_v3_fwd', false, 1, 'blhd', 6, 'bottom right', NULL, NULL, 7),
-        ('aiter::_flash_attn_forward', false, 1, 'blhd', 6, 'bottom right', NULL, NULL, 7),
-        ('aiter::mha_bwd', true, 2, 'blhd', 9, 'bottom right', NULL, NULL, 10),
-        ('aiter::fmha_v3_bwd', true, 2, 'blhd', 9, 'bottom right', NULL, NULL, 10),
-        ('aiter::mha_varlen_fwd', false, 1, 'blhd', 13, 'bottom right', NULL, 4, 14),
-        ('aiter::fmha_v3_varlen_fwd', false, 1, 'blhd', 13, 'bottom right', NULL, 4, 14),
-        ('xformers::efficient_attention_forward_cutlass',
-         false, 1, 'blhd', 10, 'by number', 4, 5, NULL)
-) AS operators (
-    name, is_backward, query_at, layout, causal_at, causal, mask_at, lengths_at, window_at
-);
+-- reads: attention_operators
 
 -- Reorders the sizes (..., length, heads, size) to (..., heads, length, size).
 CREATE OR REPLACE MACRO heads_first(dims) AS
@@ -112,6 +40,8 @@ list_concat(dims[:-4], [dims[-2], dims[-3], dims[-1]]);
 --     the longest number of queries.
 --   * If there is a window, the number includes the pairs outside of the window.
 --
+-- It is also an estimate if the order of the sizes is a guess.
+--
 -- Bytes: query, key, value, mask and output move once. In a backward pass, the gradients of query,
 -- key, value and output also move once.
 --
@@ -131,7 +61,11 @@ arguments AS MATERIALIZED (
         o.is_backward,
         o.layout,
         coalesce(len(s.dims[o.lengths_at]) = 1, false) AS is_packed,
-        o.layout = 'blhd' OR is_packed AS lengths_first,
+        o.layout = 'by size' AS is_guessed,
+        CASE o.layout
+            WHEN 'by size' THEN coalesce(s.dims[o.query_at][-3] >= s.dims[o.query_at][-2], false)
+            ELSE o.layout = 'blhd' OR is_packed
+        END AS lengths_first,
         s.dims[o.query_at] AS query_dims,
         s.dims[o.query_at + 1] AS key_dims,
         s.dims[o.query_at + 2] AS value_dims,
@@ -173,7 +107,7 @@ ordered AS (
         CASE WHEN lengths_first THEN heads_first(key_dims) ELSE key_dims END AS k,
         CASE WHEN lengths_first THEN heads_first(value_dims) ELSE value_dims END AS v
     FROM arguments
-    WHERE len(query_dims) >= CASE WHEN layout = 'blhd' AND NOT is_packed THEN 4 ELSE 3 END
+    WHERE len(query_dims) >= CASE WHEN layout <> 'bhld' AND NOT is_packed THEN 4 ELSE 3 END
       AND len(key_dims) = len(query_dims)
       AND len(value_dims) = len(query_dims)
 ),
@@ -213,7 +147,7 @@ paired AS (
 SELECT
     shape_number,
     CASE WHEN is_backward THEN 'attention backward' ELSE 'attention' END AS family,
-    is_packed OR has_window AS is_estimated,
+    is_packed OR has_window OR is_guessed AS is_estimated,
     list_concat(
         [2],
         around,

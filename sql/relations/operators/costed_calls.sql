@@ -1,9 +1,9 @@
 -- The calls of operators for which a formula gives the cost from the shapes.
 --
 -- reads: attention_operators, call_contexts, convolution_operators, expert_operators,
---   grouped_product_operators, is_compiled_kernel, is_operator, matrix_product_operators,
---   memory_bound_operators, moving_operators, normalization_operators, served_attention_operators,
---   shaped_calls, user_operators
+--   grouped_product_operators, is_compiled_kernel, is_operator, list_contexts, list_operators,
+--   matrix_product_operators, memory_bound_operators, moving_operators, normalization_operators,
+--   packed_product_operators, served_attention_operators, shaped_calls, user_operators
 
 -- The names of operators with a formula for their operations. A name can have several rows.
 --
@@ -19,6 +19,8 @@ SELECT name FROM served_attention_operators()
 UNION ALL
 SELECT name FROM grouped_product_operators()
 UNION ALL
+SELECT name FROM packed_product_operators()
+UNION ALL
 SELECT name FROM expert_operators()
 UNION ALL
 SELECT name FROM user_operators()
@@ -27,7 +29,9 @@ SELECT name FROM memory_bound_operators() WHERE with_bytes
 UNION ALL
 SELECT name FROM normalization_operators() WHERE with_bytes
 UNION ALL
-SELECT name FROM moving_operators() WHERE with_bytes;
+SELECT name FROM moving_operators() WHERE with_bytes
+UNION ALL
+SELECT name FROM list_operators() WHERE with_bytes;
 
 -- One row per call of an operator in costed_names. If with_bytes, also one row per call of a kernel
 -- that torch.compile made.
@@ -74,6 +78,13 @@ traced AS MATERIALIZED (
           )
           OR o.cat = 'user_annotation'
       )
+),
+contexts AS (
+    SELECT job, rank, event_id, context FROM call_contexts(traced)
+    UNION ALL
+    SELECT job, rank, event_id, context
+    FROM list_contexts(traced, only_jobs, only_ranks)
+    WHERE with_bytes
 )
 SELECT
     t.job,
@@ -87,6 +98,6 @@ SELECT
     c.context,
     t.is_rerun
 FROM traced AS t
-LEFT JOIN call_contexts(traced) AS c
+LEFT JOIN contexts AS c
     ON c.job = t.job AND c.rank = t.rank AND c.event_id = t.event_id
 WHERE t.is_op AND t.is_costed AND t.is_wanted;

@@ -1,12 +1,13 @@
 -- The shapes of operator calls, and the cost of a call with each shape.
 --
 -- A shape is an operator's name with the sizes, types and values of its arguments, and the context
--- of call_contexts, if the operator has one. There are few shapes, so the formulas are computed per
--- shape, not per call.
+-- of call_contexts or list_contexts, if the operator has one. There are few shapes, so the formulas
+-- are computed per shape, not per call.
 --
 -- reads: argument_sizes, argument_texts, attentions, compiled_kernels, convolutions,
 --   expert_products, grouped_products, matrix_products, memory_bound, moved_tensors,
---   normalizations, operator_costs, served_attentions, user_costs, user_operators
+--   normalizations, operator_costs, packed_products, served_attentions, tensor_lists, user_costs,
+--   user_operators
 
 -- One row per shape: its number, and its arguments as text and as lists.
 --
@@ -42,6 +43,8 @@ UNION ALL
 FROM served_attentions(shapes)
 UNION ALL
 FROM grouped_products(shapes)
+UNION ALL
+FROM packed_products(shapes)
 UNION ALL
 FROM expert_products(shapes);
 
@@ -105,6 +108,8 @@ known_formulas AS (
     FROM normalizations(shapes)
     UNION ALL
     FROM moved_tensors(shapes)
+    UNION ALL
+    FROM tensor_lists(shapes)
     UNION ALL
     FROM compiled_kernels(shapes)
 ),

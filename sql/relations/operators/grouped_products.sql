@@ -4,23 +4,32 @@
 
 -- One row per operator: the places of its arguments, counted from 1. transposed: whether the right
 -- side can have the sizes (e, n, k), not (e, k, n). result_at: result, if the caller allocates it.
+-- is_packed: whether an element holds two numbers of 4 bits, along k.
 CREATE OR REPLACE MACRO grouped_product_operators() AS TABLE
-SELECT unnest(names) AS name, left_at, right_at, result_at, transposed
+SELECT unnest(names) AS name, left_at, right_at, result_at, transposed, is_packed
 FROM (
     VALUES
-        (['aten::_grouped_mm', 'aten::_scaled_grouped_mm'], 1, 2, NULL, false),
+        (['aten::_grouped_mm', 'aten::_scaled_grouped_mm'], 1, 2, NULL, false, false),
         (['primus_turbo::grouped_gemm', 'primus_turbo::grouped_gemm_impl',
           'primus_turbo_cpp_extension::grouped_gemm',
           'primus_turbo_cpp_extension::ck_grouped_gemm'],
-         1, 2, NULL, true),
-        (['_C::cutlass_moe_mm', 'sgl_kernel::cutlass_moe_mm'], 2, 3, 1, true)
-) AS operators (names, left_at, right_at, result_at, transposed);
+         1, 2, NULL, true, false),
+        (['primus_turbo::grouped_gemm_variable_k', 'primus_turbo::grouped_gemm_variable_k_impl',
+          'primus_turbo_cpp_extension::grouped_gemm_variable_k',
+          'primus_turbo_cpp_extension::ck_grouped_gemm_variable_k'],
+         1, 2, NULL, false, false),
+        (['_C::cutlass_moe_mm', 'sgl_kernel::cutlass_moe_mm'], 2, 3, 1, true, false),
+        (['_C::cutlass_mxfp8_grouped_mm'], 1, 2, 5, true, false),
+        (['sgl_kernel::fp8_blockwise_scaled_grouped_mm'], 7, 8, 1, true, false),
+        (['_C::cutlass_fp4_group_mm', 'sgl_kernel::cutlass_fp4_group_mm'], 2, 3, 1, true, true)
+) AS operators (names, left_at, right_at, result_at, transposed, is_packed);
 
 -- One row per shape of a grouped product, for operator_costs:
 --
 --     (t, k) x (e, k, n)   each of the t rows meets one of the e matrices: 2 t k n operations
 --     (m, t) x (t, n)      each of the t columns and rows is of one group: 2 m t n operations, and
 --                          the result has e matrices. e is the number of offsets
+--     (t, m) x (t, n)      the same with the left side transposed (variable_k)
 --
 -- `shapes`: rows of numbered_shapes.
 --
@@ -40,6 +49,8 @@ sides AS (
         s.types[o.right_at] AS right_type,
         -- Where the sizes of _scaled_grouped_mm have the offsets, after two scales.
         s.dims[CASE WHEN s.name = 'aten::_scaled_grouped_mm' THEN 5 ELSE 3 END] AS offset_dims,
+        contains(s.name, 'variable_k') AND left_dims[1] = right_dims[1] AS sums_rows,
+        o.is_packed,
         CASE
             WHEN left_dims[2] = right_dims[2] THEN right_dims[3]
             WHEN o.transposed AND left_dims[2] = right_dims[3] THEN right_dims[2]
@@ -56,16 +67,25 @@ SELECT
     shape_number,
     'matrix product' AS family,
     false AS is_estimated,
-    [2, left_dims[1], left_dims[2], CASE len(right_dims) WHEN 3 THEN n ELSE right_dims[2] END]
-        AS factors,
-    [left_type, right_type] AS formats,
+    [
+        CASE WHEN is_packed THEN 4 ELSE 2 END,
+        left_dims[1],
+        left_dims[2],
+        CASE len(right_dims) WHEN 3 THEN n ELSE right_dims[2] END
+    ] AS factors,
+    CASE WHEN is_packed THEN ['c10::Float4_e2m1fn_x2'] ELSE [left_type, right_type] END
+        AS formats,
     [
         {'dims': left_dims, 'type': left_type},
         {'dims': right_dims, 'type': right_type},
         {
             'dims': CASE len(right_dims)
                 WHEN 3 THEN [left_dims[1], n]
-                ELSE [offset_dims[1], left_dims[1], right_dims[2]]
+                ELSE [
+                    offset_dims[1],
+                    CASE WHEN sums_rows THEN left_dims[2] ELSE left_dims[1] END,
+                    right_dims[2]
+                ]
             END,
             'type': result_type
         }
@@ -75,4 +95,5 @@ WHERE len(left_dims) = 2
   AND (
       len(right_dims) = 3 AND n IS NOT NULL
       OR len(right_dims) = 2 AND prefix(name, 'aten::') AND left_dims[2] = right_dims[1]
+      OR len(right_dims) = 2 AND sums_rows
   );

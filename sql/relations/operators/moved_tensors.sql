@@ -79,7 +79,7 @@ arguments AS (
         list_transform(
             list_filter(o.moved, lambda entry: entry <> '*'),
             lambda entry: regexp_extract(
-                entry, '^(\d+)([@$%=#+~]?)(\d*):?(.*)$', ['n', 'how', 'm', 'type']
+                entry, '^(\d+)([@$%=#+~!^]?)(\d*):?(.*)$', ['n', 'how', 'm', 'type']
             )
         ) AS entries,
         list_contains(o.moved, '*') AS moves_all
@@ -124,7 +124,7 @@ placed AS (
 SELECT
     shape_number,
     family,
-    false AS is_estimated,
+    len(list_filter(entries, lambda e: e.how = '!')) > 0 AS is_estimated,
     NULL::BIGINT[] AS factors,
     NULL::VARCHAR[] AS formats,
     list_concat(
@@ -154,6 +154,16 @@ SELECT
                             WHEN i <> e.axis THEN e.sizes[i]
                         END
                     )
+                    WHEN '!'
+                    THEN CASE WHEN len(e.sizes) > 0 THEN e.sizes END
+                    WHEN '^'
+                    THEN [TRY_CAST(ceil(
+                        CASE
+                            WHEN len(texts) = 2 THEN TRY_CAST(texts[1] AS DOUBLE)
+                            ELSE (TRY_CAST(texts[2] AS DOUBLE) - TRY_CAST(texts[1] AS DOUBLE))
+                                / nullif(TRY_CAST(texts[3] AS DOUBLE), 0)
+                        END
+                    ) AS BIGINT)]
                     WHEN '%'
                     THEN list_concat(
                         e.sizes[:len(e.sizes) - len(TRY_CAST(e.text AS BIGINT[]))],

@@ -16,6 +16,9 @@
 --     N=M    the sizes in argument M, the type of argument N
 --     N#M    the number in argument M, then the last size of argument N
 --     N+M    the sizes of argument N with the padding in argument M
+--     N!     the sizes of argument N: at least these elements, since they can repeat. NULL if it
+--            has no dimensions. The bytes are an estimate
+--     N^     the numbers that arange counts, by the arguments before N, of argument N's type
 --     N~M    the result of pooling argument N. Kernel, stride and padding are arguments 2, 3 and 4.
 --            The dilation is argument 5 if M is 5. Whether sizes round up is the next argument
 --
@@ -36,6 +39,10 @@ of_pytorch (family, names, argument_count, dim_at, moved) AS (
         ('indexing', ['index_add_'], 5, NULL, '3 4 4:1 4:1'),
         ('indexing', ['index_copy_'], 4, NULL, '3 4 4:1'),
         ('indexing', ['index_fill_'], 4, 2, '3 1@3'),
+        ('indexing', ['index_put_'], 4, NULL, '3! 3!:1'),
+        ('indexing', ['_index_put_impl_'], 5, NULL, '3! 3!:1'),
+        ('elementwise', ['arange'], 2, NULL, '2^'),
+        ('elementwise', ['arange'], 4, NULL, '4^'),
         ('elementwise', ['roll'], 3, NULL, '1 1'),
         ('elementwise', ['flip', 'tril', 'triu', 'tril_', 'triu_', 'logcumsumexp'], 2, NULL,
          '1 1'),
@@ -89,14 +96,15 @@ of_servers (family, namespaces, names, moved) AS (
          ['rms_norm', 'rmsnorm', 'gemma_rmsnorm', 'rms_norm_static_fp8_quant'], '*'),
         ('normalization', ['aiter'],
          ['rmsnorm', 'add_rmsnorm', 'rmsnorm_quant', 'add_rmsnorm_quant', 'rms_norm_cu',
-          'rmsnorm2d_fwd_ck', 'rmsnorm2d_fwd_with_add', 'rmsnorm2d_fwd_with_add_ck',
+          'rmsnorm2d_fwd_with_add', 'rmsnorm2d_fwd_with_add_ck',
           'rmsnorm2d_fwd_with_smoothquant', 'rmsnorm2d_fwd_with_smoothquant_ck',
           'rmsnorm2d_fwd_with_dynamicquant', 'rmsnorm2d_fwd_with_dynamicquant_ck',
           'rmsnorm2d_fwd_with_add_smoothquant', 'rmsnorm2d_fwd_with_add_smoothquant_ck',
           'rmsnorm2d_fwd_with_add_dynamicquant', 'rmsnorm2d_fwd_with_add_dynamicquant_ck',
           'layernorm2d_fwd_with_add', 'layernorm2d_fwd_with_add_ck'],
          '*'),
-        ('normalization', ['aiter'], ['rms_norm', 'rmsnorm2d_fwd', 'layernorm2d_fwd'], '* 1'),
+        ('normalization', ['aiter'],
+         ['rms_norm', 'rmsnorm2d_fwd', 'rmsnorm2d_fwd_ck', 'layernorm2d_fwd'], '* 1'),
         ('normalization', ['vllm'], ['rocm_aiter_rms_norm'], '* 1'),
         ('normalization', ['vllm'], ['rocm_aiter_rmsnorm2d_fwd_with_add'], '* 1 2'),
         ('normalization', ['_C', 'sgl_kernel', 'aiter', 'flashinfer'],
@@ -104,12 +112,24 @@ of_servers (family, namespaces, names, moved) AS (
           'fused_add_rms_norm_cu'],
          '* 1 2'),
         ('normalization', ['_C'], ['fused_add_rms_norm_static_fp8_quant'], '* 3'),
-        ('normalization', ['_C'], ['rms_norm_dynamic_per_token_quant'], '* 7'),
+        ('normalization', ['_C'], ['rms_norm_dynamic_per_token_quant', 'rms_norm_per_block_quant'],
+         '* 7'),
+        ('normalization', ['_C'], ['fused_qk_norm_rope'], '1 1 7 8 11 9@11'),
+        ('normalization', ['vllm'], ['rocm_aiter_rmsnorm_fp8_group_quant'], '1 2 1:b8'),
+        ('normalization', ['vllm'], ['rocm_aiter_rmsnorm_with_add_fp8_group_quant'],
+         '1 2 3 1:b8 2'),
         ('activation', ['_C', 'sgl_kernel', 'aiter'],
          ['silu_and_mul', 'mul_and_silu', 'gelu_and_mul', 'gelu_tanh_and_mul', 'fatrelu_and_mul',
           'swigluoai_and_mul', 'gelu_quick', 'gelu_new', 'gelu_fast', 'silu_and_mul_quant',
-          'scaled_silu_and_mul'],
+          'scaled_silu_and_mul', 'silu_and_mul_per_block_quant',
+          'persistent_masked_m_silu_mul_quant'],
          '*'),
+        ('elementwise', ['_C', 'sgl_kernel'],
+         ['merge_attn_states', 'merge_state', 'merge_state_v2'], '*'),
+        -- Queries, keys and values in one tensor, gates and result. The states are not arguments.
+        ('linear attention', ['vllm', 'aiter'],
+         ['gdn_attention_core', 'qwen_gdn_attention_core', 'linear_attention_with_output_base'],
+         '1! 2 3 4'),
         ('rotary embedding', ['_C', 'sgl_kernel'], ['rotary_embedding'], '1 2 2 3 3 5@1'),
         ('rotary embedding', ['sgl_kernel'], ['apply_rope_pos_ids_cos_sin_cache'],
          '1 2 3 4 5@6 6'),
@@ -119,11 +139,16 @@ of_servers (family, namespaces, names, moved) AS (
          ['reshape_and_cache', 'reshape_and_cache_flash', 'store_cache'], '1 2 5 1:3 2:4'),
         ('cache', ['vllm'], ['unified_kv_cache_update'], '1 2 1 2'),
         ('cache', ['_C_cache_ops'], ['concat_and_cache_mla'], '1 2 4 1:3 2:3'),
+        ('cache', ['_C_cache_ops'], ['concat_and_cache_mla_rope_fused'],
+         '1 2 2 3 3 4 5@1 7 3:8 4:8'),
+        ('cache', ['_C_cache_ops'], ['indexer_k_quant_and_cache'], '1 3 1:2'),
         ('cache', ['_C_cache_ops'], ['concat_mla_q'], '*'),
         ('routing', ['_moe_C', 'sgl_kernel', 'aiter'],
          ['topk_softmax', 'topk_softmax_asm', 'topk_sigmoid', 'grouped_topk',
           'biased_grouped_topk', 'biased_grouped_topk_hip', 'moe_align_block_size', 'moe_sum',
-          'moe_sum_reduce'],
+          'moe_sum_reduce', 'sgl_moe_align_block_size', 'moe_permute', 'moe_unpermute',
+          'shuffle_rows', 'apply_shuffle_mul_sum', 'moe_sorting_fwd', 'moe_sorting_opus_fwd',
+          'mxfp4_moe_sort_hip', 'topk_softplus', 'mixed_sample_outer_exponential'],
          '*'),
         ('quantization', ['_C', 'sgl_kernel', 'aiter'],
          ['static_scaled_fp8_quant', 'dynamic_scaled_fp8_quant',
@@ -133,15 +158,24 @@ of_servers (family, namespaces, names, moved) AS (
           'sgl_per_token_group_quant_fp8', 'sgl_per_token_group_quant_int8',
           'sgl_per_token_group_quant_8bit', 'dynamic_per_token_scaled_quant',
           'dynamic_per_group_scaled_quant', 'dynamic_per_tensor_quant', 'static_per_tensor_quant',
-          'smoothquant_fwd'],
+          'smoothquant_fwd', 'scaled_fp4_experts_quant', 'silu_and_mul_scaled_fp4_experts_quant',
+          'mxfp8_experts_quant', 'dynamic_per_group_scaled_quant_fp4',
+          'fused_dynamic_mxfp4_quant_moe_sort_hip', 'fused_dynamic_mx_quant_moe_sort_hip'],
          '*'),
-        ('quantization', ['vllm'], ['triton_per_token_group_quant_fp8'], '1 1:b8')
+        ('quantization', ['vllm'],
+         ['triton_per_token_group_quant_fp8', 'rocm_aiter_group_fp8_quant',
+          'rocm_aiter_per_token_quant', 'rocm_aiter_per_tensor_quant'],
+         '1 1:b8')
 ),
 -- The caller of a newer version allocates the result and a workspace.
-of_versions (family, name, argument_count, moved) AS (
+of_versions (family, name, argument_count, dim_at, moved) AS (
     VALUES
-        ('normalization', 'aiter::_groupnorm_run', 5, '* 1'),
-        ('normalization', 'aiter::_groupnorm_run', 7, '1 3 5 6')
+        ('normalization', 'aiter::_groupnorm_run', 5, NULL, '* 1'),
+        ('normalization', 'aiter::_groupnorm_run', 7, NULL, '1 3 5 6'),
+        -- Functions of triton_kernels: weights and numbers of the chosen experts, and their order
+        ('routing', 'TopK', 7, 4, '1 1$2 1$2:short'),
+        ('routing', 'SortTokens', 3, NULL, '1 2 1 2:int 2:int'),
+        ('activation', 'LigerSiLUMulFunction', 2, NULL, '1 2 1')
 ),
 of_namespaces AS (
     SELECT family, unnest(namespaces) AS namespace, names, moved
@@ -157,5 +191,5 @@ SELECT
     string_split(moved, ' ') AS moved
 FROM of_namespaces
 UNION ALL
-SELECT family, name, argument_count, NULL AS dim_at, string_split(moved, ' ') AS moved
+SELECT family, name, argument_count, dim_at, string_split(moved, ' ') AS moved
 FROM of_versions;

@@ -2,6 +2,7 @@
 
 from queries.flops.calls import BF16, NONE, call
 from queries.flops.golden_moves import GOLDEN_MOVES
+from queries.flops.golden_packed import GOLDEN_PACKED
 from queries.flops.golden_products import GOLDEN_CONVOLUTIONS, GOLDEN_PRODUCTS
 from queries.flops.golden_server import GOLDEN_SERVER
 
@@ -241,4 +242,5 @@ GOLDEN = (
     | GOLDEN_ELEMENTS
     | GOLDEN_MOVES
     | GOLDEN_SERVER
+    | GOLDEN_PACKED
 )

@@ -5,6 +5,7 @@ import random
 
 import pytest
 from queries import brute_flops
+from queries.brute_flop_costs import cost
 from queries.flops.calls import BF16, call, costs
 from queries.flops.golden_server import named
 from seeds import seeds
@@ -74,12 +75,12 @@ def test_no_load_no_cost(host):
 
 
 def test_windows_and_masks(host):
-    """mha_batch_prefill: whether the mask is causal, and the window, are the 14th and 15th."""
+    """mha_batch_prefill: whether the mask is causal, and the window, are the 13th and 14th."""
     dims = [[5, 4, 8], [99, 2, 8], [99, 2, 8], [3], [3], [7], *[[]] * 10]
     for texts, pairs, windowed in (
-        ({13: "True", 14: "-1"}, 15, False),
-        ({13: "False", 14: "-1"}, 19, False),
-        ({13: "True", 14: "2"}, 15, True),
+        ({12: "True", 13: "-1"}, 15, False),
+        ({12: "False", 13: "-1"}, 19, False),
+        ({12: "True", 13: "2"}, 15, True),
     ):
         call = named(
             "aiter::mha_batch_prefill",
@@ -89,6 +90,53 @@ def test_windows_and_masks(host):
         )
         [row] = run(host, annotated([call], STEP))
         assert (row["flops"], row["is_estimated"]) == (2 * 4 * pairs * 16, windowed)
+
+
+CACHE = [9, 16, 1, 10]
+# Three queries of 4 heads with 8 + 2 numbers, of which 8 are the value; 24 keys.
+LATENT = [
+    named(
+        "sgl_kernel::cutlass_mla_decode",
+        [[3, 4, 8], [3, 4, 8], [3, 4, 2], CACHE, [3], [3, 2], [64], [], []],
+        [BF16, BF16, BF16, BF16, "int", "int", "unsigned char", "Scalar", "Scalar"],
+    ),
+    named(
+        "_C::sm100_cutlass_mla_decode",
+        [[3, 4, 8], [], [3, 4, 8], [3, 4, 2], CACHE, [3], [3, 2], [64], [], []],
+        [BF16, "", BF16, BF16, BF16, "int", "int", "unsigned char", "Scalar", "Scalar"],
+    ),
+    named(
+        "sgl_kernel::fwd_kvcache_mla",
+        [[3, 1, 4, 10], CACHE, [], [3], [3, 2], [], [], [1, 8], [4], [], []],
+        [BF16, BF16, "Scalar", "int", "int", "Scalar", "Scalar", "int", "int", "Scalar", ""],
+        {2: "8", 6: "True"},
+    ),
+    named(
+        "aiter::mla_decode_stage1_asm_fwd",
+        [[3, 4, 10], CACHE, [4], [4], [24], [3], [4], [], [], [], [], [], [], [], [3, 5, 4, 8]],
+        [BF16, BF16, *["int"] * 5, *[""] * 3, *["Scalar"] * 4, "float"],
+    ),
+]
+
+
+@pytest.mark.parametrize("row", LATENT, ids=[row["name"] for row in LATENT])
+def test_latent_attention(host, row):
+    """All heads share the keys, and the values are a part of them."""
+    step = "execute_3_context_0(sq0sk0sqsq0sqsk0)_generation_3(sq3sk24sqsq3sqsk24)"
+    rows = annotated([row], step)
+    [found] = run(host, rows)
+    assert found["flops"] == 2 * 4 * 24 * (10 + 8)
+    assert found["bytes"] == 2 * (3 * 4 * 10 + 3 * 4 * 8 + 24 * 10)
+    assert (found["family"], found["is_estimated"]) == ("attention", False)
+    brute = cost(row["name"], row["input_dims"], row["input_types"], row["concrete_inputs"], step)
+    assert (brute.flops, brute.bytes) == (found["flops"], found["bytes"])
+
+
+def test_sparse_attention_is_not_known(host):
+    row = dict(LATENT[2])
+    row["input_dims"] = row["input_dims"].removesuffix("[]]") + "[3, 1, 2]]"
+    row["input_types"] = row["input_types"].removesuffix('""]') + '"int"]'
+    assert run(host, annotated([row], STEP)) == []
 
 
 def test_packed_sequences_are_bounded_without_a_load(host):
