@@ -66,7 +66,7 @@ def test_the_trace_itself_says_the_same(real_run, trace, query, given):
     ]
     activities = [row | place for row in raw.activities]
     wanted = list(getattr(brute_ops, query)(activities, ops, **given))
-    assert rows_of(real_run, query, trace, **given) == wanted
+    assert figures(rows_of(real_run, query, trace, **given)) == figures(wanted)
 
 
 @pytest.mark.parametrize(("query", "given"), QUERIES[1:])
@@ -76,7 +76,14 @@ def test_plain_python_says_the_same_of_a_step(real_run, real_rows, trace, query,
     )
     steps = sorted({row["step"] for row in ops} - {None})[:1]
     wanted = list(getattr(brute_ops, query)(activities, ops, only_steps=steps, **given))
-    assert rows_of(real_run, query, trace, only_steps=steps, **given) == wanted
+    found = rows_of(real_run, query, trace, only_steps=steps, **given)
+    assert figures(found) == figures(wanted)
+
+
+def figures(rows: list[dict]) -> list[dict]:
+    """Rows without the category: the plain counterpart knows only the names that its tests draw.
+    test_real_categories is about those of real traces."""
+    return [{name: row[name] for name in row if name != "category"} for row in rows]
 
 
 def test_self_times_add_up(real_run, real_rows, trace):
