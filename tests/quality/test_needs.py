@@ -92,6 +92,7 @@ MAY_BE_EMPTY = {
     "steady_steps",  # steps that are alike, one after the other
     "op_flops",  # operators with a known cost
     "sync_points",  # waits
+    "expert_load",  # experts
     "findings",
     "trace_quality",
 }
