@@ -84,19 +84,22 @@ def common_subsequence(a: list[int], b: list[int]) -> list[tuple[int, int]] | No
         return None
     # In such a subsequence, y - x of a pair is at least `low` and at most `high`.
     low, high = -(most - len(b) + len(a)) // 2, (most + len(b) - len(a)) // 2
-    before = lengths(a, b, low, high)
-    after = lengths(a[::-1], b[::-1], low, high)
-    shift = len(b) - len(a)
     size = (len(a) + len(b) - most) // 2
+    if not size:
+        return []
+    before = np.array(lengths(a, b, low, high))
+    # low + high is len(b) - len(a), so the band is the same from the other end.
+    after = np.array(lengths(a[::-1], b[::-1], low, high))[::-1, ::-1]
+    x = np.arange(len(a))[:, None]
+    y = x + np.arange(low, high + 1)
+    is_equal = (y >= 0) & (y < len(b))
+    is_equal &= np.array(a)[:, None] == np.array(b)[np.clip(y, 0, len(b) - 1)]
+    rows, places = np.nonzero(is_equal & (before + 1 + after == size))
     # Each subsequence has one pair for each length that comes before the pair.
-    by_length: dict[int, list[tuple[int, int]]] = {}
-    for x, name in enumerate(a):
-        for y in range(max(0, x + low), min(len(b), x + high + 1)):
-            if name == b[y]:
-                length = before[x][y - x - low]
-                if length + 1 + after[len(a) - 1 - x][shift - (y - x) - low] == size:
-                    by_length.setdefault(length, []).append((x, y))
-    return [pairs[0] for _, pairs in sorted(by_length.items()) if len(pairs) == 1]
+    of_pairs = before[rows, places]
+    is_only = np.bincount(of_pairs, minlength=size)[of_pairs] == 1
+    pairs = zip(rows[is_only].tolist(), y[rows, places][is_only].tolist(), strict=True)
+    return sorted(pairs)
 
 
 def differences(a: Sequence[int], b: Sequence[int]) -> int | None:
@@ -121,9 +124,15 @@ def lengths(a: list[int], b: list[int], low: int, high: int) -> list[list[int]]:
     """The length of the longest common subsequence of a[:x] and b[:y], in row x at y - x - low, for
     low <= y - x <= high."""
     width = high - low + 1
-    row = [0] * width
-    rows = [row]
-    for x in range(1, len(a)):
+    # As long as both are equal, it is the shorter length.
+    common = min(len(a), len(b))
+    same = next((at for at in range(common) if a[at] != b[at]), common)
+    rows = [
+        [max(0, min(x, x + shift)) for shift in range(low, high + 1)]
+        for x in range(min(len(a), max(1, same - high + 1)))
+    ]
+    row = rows[-1]
+    for x in range(len(rows), len(a)):
         name, above, row = a[x - 1], row, [0] * width
         left = 0
         first = x + low
@@ -187,6 +196,8 @@ def fill_gaps(nodes: np.ndarray, confidence: np.ndarray, replay: Kernels, graph:
     taken = set(nodes[nodes != NOBODY].tolist())
     gaps = []
     for (a, b), (until_a, until_b) in zip(in_order, in_order[1:], strict=False):
+        if until_a - a == until_b - b == 1:
+            continue
         here = [at for at in range(a + 1, until_a) if nodes[at] == NOBODY]
         there = [node for node in range(b + 1, until_b) if node not in taken]
         if here or there:
