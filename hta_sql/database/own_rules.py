@@ -1,7 +1,8 @@
 """Rules of the user, in CSV files: kernel categories, peaks of devices, and names of steps.
 
 They are in the user's configuration folder (~/.config/hta_sql), for all archives, or in an
-archive's folder. They are data: patterns are plain text, and nothing in them runs.
+archive's folder. They are data, and nothing in them runs: patterns are plain text, or regular
+expressions that take linear time (RE2).
 """
 
 from __future__ import annotations

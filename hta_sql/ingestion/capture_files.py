@@ -70,17 +70,19 @@ def in_company(
     `ready` are new or changed, and `settled` are all that are whole. A trace needs the capture
     traces of its job, and a capture trace is of use only to the traces of its job.
     """
-    captures = [c for c in settled if is_likely(c)]
-    others = [c for c in settled if not is_likely(c)]
-    waiting = [c for c in ready if is_likely(c) and job_beside(c) not in {o.job for o in others}]
-    taken = [c for c in ready if c not in waiting]
+    with_traces = {c.job for c in settled if not is_likely(c)}
+    taken, waiting = [], []
+    for c in ready:
+        (waiting if is_likely(c) and job_beside(c) not in with_traces else taken).append(c)
     jobs = {job_beside(c) for c in taken}
-    changed = {job_beside(c) for c in taken if is_likely(c)}
+    with_new_captures = {job_beside(c) for c in taken if is_likely(c)}
+    paths = {c.path for c in ready}
     beside = [
-        *(c for c in captures if job_beside(c) in jobs),
-        *(c for c in others if c.job in changed),
+        c
+        for c in settled
+        if c.path not in paths and job_beside(c) in (jobs if is_likely(c) else with_new_captures)
     ]
-    return [*taken, *(c for c in beside if c not in taken)], waiting
+    return taken + beside, waiting
 
 
 def is_likely(candidate: Candidate) -> bool:

@@ -40,9 +40,9 @@ def enrich(
     trace's span.
 
     Temporary files go to `folder`. If events have long names, these are cut. `steps` is what the
-    user says of steps. If the trace launches graphs, `read_captures` is called for the
-    files of its capture traces, unless there is a file of captured_ops already. Takes tables
-    without a file out of `files`.
+    user says of steps. If the trace launches graphs, `read_captures` is called for the files of its
+    capture traces, unless there is a file of captured_ops already. Takes tables without a file out
+    of `files`.
     """
     # With long names, one thread needs the memory that several threads would share.
     con.execute(f"SET threads = {1 if has_long_names else threads}")
