@@ -4,11 +4,10 @@
 
 -- The sum of dur_ns over the rows with is_counted; 0 if there are none.
 --
--- Without `| 0`, which changes no value, the sum can be wrong if `dur_ns` comes from a DuckDB table.
--- DuckDB 2.0 computes from a table's statistics how large a sum can be. If the statistics say that
--- the right side of a LEFT JOIN is empty, DuckDB takes the result of the join for empty too, and
--- sums over it for 0. It then drops abs(), and keeps one byte of each sum while it sorts. Of a value
--- after `| 0`, it assumes nothing.
+-- `| 0` changes no value. It keeps DuckDB 2.0 from wrong sums over DuckDB tables. Where the
+-- statistics of a table say that the right side of a LEFT JOIN is empty, DuckDB takes the whole
+-- join for empty and every sum over it for 0. It then drops abs(), and sorts by one byte of each
+-- sum. DuckDB assumes nothing about a value after `| 0`.
 CREATE OR REPLACE MACRO total_of(dur_ns, is_counted) AS
 (coalesce(sum(dur_ns) FILTER (is_counted), 0)::BIGINT | 0);
 
