@@ -32,8 +32,9 @@ from hta_sql.plot.kernels import (
     kernel_stats,
 )
 from hta_sql.plot.launches import launch_stats, memory_bandwidth_series, queue_length_series
-from hta_sql.plot.ranks import collective_bandwidth, heatmap, kernel_timeline, stragglers
+from hta_sql.plot.ranks import collective_bandwidth, heatmap, stragglers
 from hta_sql.plot.roofline import roofline
+from hta_sql.plot.timeline import kernel_timeline
 from hta_sql.plot.work import critical_path_summary, flame_graph, memory_timeline
 
 __all__ = [

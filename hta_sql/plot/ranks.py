@@ -10,16 +10,14 @@ import plotly.graph_objects as go
 from hta_sql.plot.style import (
     BLUE,
     GREY,
-    MANY,
-    OF_KINDS,
     RED,
     SERIES,
     escaped,
     figure,
     lanes,
     legend_below,
+    name_lanes,
     rows_of,
-    short,
     stacked_bars,
     time_text,
     time_unit,
@@ -87,72 +85,7 @@ def heatmap(table: pa.Table, kind: str = "busy") -> go.Figure:
         x=f"time from the first activity, {unit}",
         height=150 + max(150, min(900, 18 * len(places))),
     )
-    _name_lanes(made, list(places))
-    return made
-
-
-def kernel_timeline(table: pa.Table) -> go.Figure:
-    """GPU activities over time on aligned clocks: one lane per rank and stream. Drag to zoom in.
-
-    Args:
-        table: The result of the query kernel_timeline.
-
-    Returns:
-        plotly.graph_objects.Figure.
-
-    Raises:
-        HtaSqlError: The table lacks columns of the query.
-
-    Examples:
-        >>> plot.kernel_timeline(run.kernel_timeline()).show()
-    """
-    rows = rows_of(
-        table,
-        "kernel_timeline",
-        "job",
-        "rank",
-        "device",
-        "stream",
-        "from_start_ns",
-        "dur_ns",
-        "kind",
-        "name",
-        "step",
-    )
-    labels = lanes(rows)
-    places = {label: place for place, label in enumerate(dict.fromkeys(labels))}
-    first = min((row["from_start_ns"] for row in rows), default=0)
-    last = max((row["from_start_ns"] + row["dur_ns"] for row in rows), default=0)
-    size, unit = time_unit([last - first])
-    traces = []
-    for kind in [kind for kind in OF_KINDS if any(row["kind"] == kind for row in rows)]:
-        mine = [
-            (places[label], row)
-            for label, row in zip(labels, rows, strict=True)
-            if row["kind"] == kind
-        ]
-        traces.append(
-            go.Bar(
-                orientation="h",
-                name=kind,
-                y=[place for place, _ in mine],
-                width=0.8,
-                base=[(row["from_start_ns"] - first) / size for _, row in mine],
-                x=[row["dur_ns"] / size for _, row in mine],
-                marker={"color": OF_KINDS[kind], "line_width": 0},
-                customdata=[_of_activity(row) for _, row in mine],
-                hovertemplate="%{customdata}<extra></extra>",
-            )
-        )
-    made = figure(
-        "Timeline of GPU activities",
-        traces,
-        x=f"time from the first activity, {unit}",
-        barmode="overlay",
-        showlegend=True,
-        height=150 + max(130, min(1400, 24 * len(places))),
-    )
-    _name_lanes(made, list(places))
+    name_lanes(made, list(places))
     return made
 
 
@@ -280,20 +213,3 @@ def collective_bandwidth(table: pa.Table) -> go.Figure:
             xaxis_exponentformat="SI",
         )
     )
-
-
-def _name_lanes(made: go.Figure, labels: list[str]) -> None:
-    """Puts the first lane on top. If there are many lanes, only some are named, to save room."""
-    every = 1 + len(labels) // MANY
-    made.update_yaxes(
-        autorange="reversed",
-        showgrid=False,
-        zeroline=False,
-        tickvals=list(range(0, len(labels), every)),
-        ticktext=[escaped(short(label)) for label in labels[::every]],
-    )
-
-
-def _of_activity(row: dict) -> str:
-    step = "" if row["step"] is None else f", step {row['step']}"
-    return f"{escaped(short(row['name'] or '-', 90))}<br>{time_text(row['dur_ns'])}{step}"

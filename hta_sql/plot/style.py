@@ -155,6 +155,18 @@ def lanes(rows: Sequence[Row]) -> list[str]:
     ]
 
 
+def name_lanes(made: go.Figure, labels: list[str]) -> None:
+    """Puts the first lane on top. If there are many lanes, only some are named, to save room."""
+    every = 1 + len(labels) // MANY
+    made.update_yaxes(
+        autorange="reversed",
+        showgrid=False,
+        zeroline=False,
+        tickvals=list(range(0, len(labels), every)),
+        ticktext=[escaped(short(label)) for label in labels[::every]],
+    )
+
+
 def short(text: str, size: int = _AXIS_NAME) -> str:
     """A name cut in the middle, to fit on an axis."""
     return cut(text, size)

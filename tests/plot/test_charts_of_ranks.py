@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from plot.figures import BLUE, ORANGE, RED, bars, rounded, table
+from plot.figures import RED, bars, rounded, table
 
 from hta_sql import plot
 
@@ -81,29 +81,6 @@ def test_heatmap_of_a_kind():
         "computation",
     )
     assert figure.data[0].z.tolist() == [[25]] and "computation" in figure.layout.title.text
-
-
-def test_kernel_timeline():
-    figure = plot.kernel_timeline(
-        table("""
-        job rank device stream from_start_ns dur_ns kind          name    step
-        a   0    0      7      1000          2000   computation   a<b>&c  1
-        a   0    0      20     2000          500    communication -       -
-        a   0    0      7      3500          1500   computation   relu    2
-    """)
-    )
-    computation, communication = figure.data
-    assert (computation.name, computation.marker.color) == ("computation", BLUE)
-    assert (communication.name, communication.marker.color) == ("communication", ORANGE)
-    assert (rounded(computation.base), rounded(computation.x)) == ([0, 2.5], [2, 1.5])
-    assert (rounded(communication.base), rounded(communication.x)) == ([1], [0.5])
-    assert (list(computation.y), list(communication.y)) == ([0, 0], [1])
-    assert list(figure.layout.yaxis.ticktext) == ["rank 0 stream 7", "rank 0 stream 20"]
-    assert list(computation.customdata) == [
-        "a&lt;b&gt;&amp;c<br>2.00 µs, step 1",
-        "relu<br>1.50 µs, step 2",
-    ]
-    assert list(communication.customdata) == ["-<br>500 ns"]
 
 
 def test_stragglers():
@@ -240,7 +217,3 @@ def test_a_single_part_is_named():
     """Plotly alone would not say what the one colour means."""
     one = table("job rank device stream cause idle_ns gap_count\n a 0 0 7 other 1000 2")
     assert plot.idle_time_breakdown(one).layout.showlegend is True
-    one = table(
-        "job rank device stream from_start_ns dur_ns kind name step\na 0 0 7 0 9 memory - -"
-    )
-    assert plot.kernel_timeline(one).layout.showlegend is True

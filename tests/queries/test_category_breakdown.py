@@ -186,3 +186,15 @@ def test_activities_with_their_category(gpu, seed):
             "operator_name",
             "kernel_category",
         ]
+
+
+@pytest.mark.parametrize("seed", seeds(range(4)))
+def test_timeline_with_categories(gpu, seed):
+    """A timeline of chosen activities has the category of each."""
+    activities, ops = random_rows(random.Random(seed))
+    gpu.fill(activities, ops)
+    for only in ({}, {"only_ranks": [3]}, {"only_jobs": ["job1", "job7"], "only_steps": [2]}):
+        wanted = {row["event_id"]: category(row) for row in selected(activities, **only)}
+        found = gpu.run("kernel_timeline", **only)
+        assert {row["event_id"]: row["category"] for row in found} == wanted
+        assert len(found) == len(wanted) > 0

@@ -26,6 +26,7 @@
 --                               activity
 --   dur_ns         BIGINT   ns  duration of the activity, on the rank's own clock
 --   kind           VARCHAR  -   computation, communication or memory
+--   category       VARCHAR  -   category of the activity, as in category_breakdown
 --   name           VARCHAR  -   short name of the kernel, copy or memset
 --   step           BIGINT   -   step in which the activity was launched; NULL outside steps
 --   process_group  VARCHAR  -   name of the process group, if the activity is a collective or
@@ -33,7 +34,8 @@
 --   is_aligned     BOOLEAN  -   whether the rank's clock is aligned
 -- check: from_start_ns >= 0 OR from_start_ns + dur_ns > 0
 -- check: dur_ns >= 0
--- reads: aligned_ns, gpu_activities, rank_clocks
+-- reads: aligned_ns, categories_by_rules, category_of_kind, gpu_activities, operator_names_of,
+--   rank_clocks
 CREATE OR REPLACE MACRO kernel_timeline_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to show [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to show [default: all]
@@ -54,7 +56,9 @@ activities AS (
         a.event_id,
         a.dur_ns,
         a.kind,
+        a.name AS kernel_name,
         a.short_name AS name,
+        a.op_id,
         a.step,
         a.process_group_name AS process_group,
         c.local_ns IS NOT NULL AS is_aligned
@@ -66,29 +70,39 @@ starts AS (
     SELECT job, min(start_ns) AS first_start_ns
     FROM activities
     GROUP BY job
+),
+shown AS (
+    SELECT a.*, a.start_ns - s.first_start_ns AS from_start_ns, o.operator_name
+    FROM activities AS a
+    JOIN starts AS s ON s.job = a.job
+    LEFT JOIN operator_names_of(only_jobs, only_ranks) AS o
+        ON o.job = a.job AND o.rank = a.rank AND o.op_id = a.op_id
+    WHERE (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
+      AND (only_steps IS NULL OR list_contains(only_steps, a.step))
+      AND a.dur_ns >= min_dur_ns
+      AND (
+        a.start_ns - s.first_start_ns + a.dur_ns > window_from_ns
+        OR a.start_ns - s.first_start_ns >= window_from_ns
+      )
+      AND (window_until_ns IS NULL OR a.start_ns - s.first_start_ns < window_until_ns)
 )
 SELECT
-    a.job,
-    a.rank,
-    a.device,
-    a.stream,
-    a.start_ns,
-    a.event_id,
-    a.start_ns - s.first_start_ns AS from_start_ns,
-    a.dur_ns,
-    a.kind,
-    a.name,
-    a.step,
-    a.process_group,
-    a.is_aligned
-FROM activities AS a
-JOIN starts AS s ON s.job = a.job
-WHERE (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-  AND (only_steps IS NULL OR list_contains(only_steps, a.step))
-  AND a.dur_ns >= min_dur_ns
-  AND (
-    a.start_ns - s.first_start_ns + a.dur_ns > window_from_ns
-    OR a.start_ns - s.first_start_ns >= window_from_ns
-  )
-  AND (window_until_ns IS NULL OR a.start_ns - s.first_start_ns < window_until_ns)
-ORDER BY a.job, a.rank, a.device, a.stream, a.start_ns, a.event_id;
+    s.job,
+    s.rank,
+    s.device,
+    s.stream,
+    s.start_ns,
+    s.event_id,
+    s.from_start_ns,
+    s.dur_ns,
+    s.kind,
+    category_of_kind(s.kind, r.category) AS category,
+    s.name,
+    s.step,
+    s.process_group,
+    s.is_aligned
+FROM shown AS s
+LEFT JOIN categories_by_rules(shown) AS r
+    ON r.kernel_name IS NOT DISTINCT FROM s.kernel_name
+    AND r.operator_name IS NOT DISTINCT FROM s.operator_name
+ORDER BY s.job, s.rank, s.device, s.stream, s.start_ns, s.event_id;

@@ -6,31 +6,11 @@
 --
 -- Returns owner and category. If categories have the same time, the first by name is returned.
 --
--- reads: category_of_kind, category_rules, text_for_rules
+-- reads: categories_by_rules, category_of_kind
 CREATE OR REPLACE MACRO main_categories(times) AS TABLE
 WITH
 timed AS MATERIALIZED (
     FROM query_table(times)
-),
-pairs AS (
-    SELECT
-        kernel_name,
-        operator_name,
-        text_for_rules(kernel_name) AS kernel_text,
-        text_for_rules(operator_name) AS operator_text
-    FROM timed
-    GROUP BY ALL
-),
--- The first rule that matches one of the two names decides.
-ruled AS (
-    SELECT p.kernel_name, p.operator_name, arg_min(r.category, r.position) AS category
-    FROM pairs AS p
-    JOIN category_rules AS r
-        ON contains(
-            CASE WHEN r.applies_to = 'kernel' THEN p.kernel_text ELSE p.operator_text END,
-            r.pattern
-        )
-    GROUP BY p.kernel_name, p.operator_name
 ),
 by_category AS (
     SELECT
@@ -38,7 +18,7 @@ by_category AS (
         category_of_kind(t.kind, r.category) AS category,
         sum(t.time_ns) AS time_ns
     FROM timed AS t
-    LEFT JOIN ruled AS r
+    LEFT JOIN categories_by_rules(timed) AS r
         ON r.kernel_name IS NOT DISTINCT FROM t.kernel_name
         AND r.operator_name IS NOT DISTINCT FROM t.operator_name
     GROUP BY ALL
