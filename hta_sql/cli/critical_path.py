@@ -15,9 +15,7 @@ from hta_sql.show.formats import format_of
 
 @click.command("critical-path")
 @archives_argument
-@click.option(
-    "--step", type=click.IntRange(min=0), metavar="N", help="Analyse the step ProfilerStep#N."
-)
+@click.option("--step", type=click.IntRange(min=0), metavar="N", help="Analyse step N.")
 @click.option(
     "--annotation", metavar="TEXT", help="Analyse a host annotation whose name contains TEXT."
 )

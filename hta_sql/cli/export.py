@@ -98,9 +98,7 @@ def _write(archives: tuple[str, ...], out: Path, export: Callable[..., int]) -> 
 @archives_argument
 @_out_argument
 @_job_option
-@click.option(
-    "--step", type=click.IntRange(min=0), metavar="N", help="Write only the step ProfilerStep#N."
-)
+@click.option("--step", type=click.IntRange(min=0), metavar="N", help="Write only step N.")
 @click.option(
     "--window",
     callback=_window,
@@ -108,6 +106,11 @@ def _write(archives: tuple[str, ...], out: Path, export: Callable[..., int]) -> 
     help="Write only what overlaps this time, such as 10ms..25ms after the first GPU activity.",
 )
 @_counters_option
+@click.option(
+    "--categories",
+    is_flag=True,
+    help="Give GPU activities the argument Category, such as gemm, to search and filter by.",
+)
 @click.option("--kernels-only", is_flag=True, help="Write only kernels, copies and memsets.")
 def export_perfetto_(
     archives: tuple[str, ...],

@@ -74,7 +74,7 @@ def compute_critical_path(
 
     Args:
         archive: An open archive.
-        step: The window is the step `ProfilerStep#<step>`.
+        step: The window is the step with this number, as in profiler_steps.
         annotation: The window is a host annotation whose name contains this text. Without `step`
             and `annotation`, it is the whole trace.
         instance: The number of the annotation on each rank, in order of time, from 0.

@@ -57,17 +57,19 @@ def export_perfetto(
     only_ranks: Iterable[int] | None = None,
     part: Part = Part(),
     counters: Collection[str] = tuple(COUNTERS),
+    categories: bool = False,
     progress: Progress = lambda done, total: None,
     warn: Callable[[str], None] = lambda line: None,
 ) -> int:
     """Write all ranks of a job, or only `only_ranks`; returns the number of events.
 
-    A single rank stays as it is; several ranks are moved onto the reference rank's clock. Raises
-    HtaSqlError if the part has no events.
+    A single rank stays as it is; several ranks are moved onto the reference rank's clock. With
+    `categories`, each GPU activity has its category as the argument `Category`. Raises HtaSqlError
+    if the part has no events.
     """
     check_name(out)
     job, ranks = chosen_ranks(run, job, only_ranks)
-    return _Export(run, job, ranks, part, counters, progress, warn).write(out)
+    return _Export(run, job, ranks, part, counters, categories, progress, warn).write(out)
 
 
 def export_counters(
@@ -91,12 +93,14 @@ class _Export:
         ranks: list[int],
         part: Part,
         counters: Collection[str],
+        categories: bool,
         progress: Progress,
         warn: Callable[[str], None],
     ):
         self._run, self._con = run, run.session.con
         self._job, self._ranks, self._part = job, ranks, part
         self._counters = [name for name in COUNTERS if name in counters]
+        self._has_categories = categories
         self._progress, self._warn = progress, warn
         self._is_merged = len(ranks) > 1
         self._has_events = False
@@ -275,6 +279,8 @@ class _Export:
             yield from lines(con, FILES.text("processes"))
         if self._is_merged or not self._part.is_all:
             yield from lines(con, FILES.text("metadata"))
+        if self._has_categories:
+            FILES.run(con, "marks_of_categories")
         with closing(lines_of_events(con, rank)) as batches:
             for batch in batches:
                 self._has_events = self._has_events or bool(batch)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
@@ -44,10 +45,25 @@ _BOUNDS = {
     "cpu_bound": ("host", RED),
     "data_loading": ("data loading", GREEN),
 }
-_STEP = re.compile(r"(?<![^;])ProfilerStep#\d+(?![^;])")
+# As the macro step_label: a step's annotation without what differs from step to step.
+_STEP = re.compile(
+    r"(ProfilerStep)\s*#\s*\d+\D*"
+    r"|(execute)_(?:\d+_)?(?:new|context|generation)_\d.*"
+    r"|(step\[[A-Z_]+)[ \]].*"
+    r"|((?:eager_)?(?:prefill|decode|mixed))\[bs=.*"
+    r"|(\[Executor\] _forward_step) \d.*"
+)
 # Frames below this share of the whole would be thinner than a pixel.
 _THINNEST = 0.001
 _DEEPEST = 24
+
+
+def step_label(name: str) -> str:
+    """A frame's name; of the annotation of a step, what all steps share."""
+    if not (found := _STEP.fullmatch(name)):
+        return name
+    shared = found[found.lastindex]
+    return f"{shared}]" if shared.startswith("step[") else shared
 
 
 def critical_path_summary(table: pa.Table) -> go.Figure:
@@ -202,10 +218,11 @@ def flame_graph(table: pa.Table) -> go.Figure:
         >>> plot.flame_graph(run.folded_stacks()).show()
     """
     root = {"ns": 0, "below": {}}
+    label = cache(step_label)
     for row in rows_of(table, "folded_stacks", "stack", "weight_ns"):
         node = root
         node["ns"] += row["weight_ns"]
-        for name in _STEP.sub("ProfilerStep", row["stack"]).split(";"):
+        for name in map(label, row["stack"].split(";")):
             node = node["below"].setdefault(name, {"ns": 0, "below": {}})
             node["ns"] += row["weight_ns"]
     frames = list(_frames(root)) if root["ns"] else []

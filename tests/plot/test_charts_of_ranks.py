@@ -207,6 +207,19 @@ def test_flame_graph():
     assert drawn.branchvalues == "total"
 
 
+def test_flame_graph_of_a_server():
+    """Steps have one frame, although each of them has a name of its own."""
+    figure = plot.flame_graph(
+        pa.table(
+            {
+                "stack": [f"execute_context_0(0)_generation_{n}({n});f" for n in range(2000)],
+                "weight_ns": [1] * 2000,
+            }
+        )
+    )
+    assert list(figure.data[0].labels) == ["all", "execute", "f"]
+
+
 def test_flame_graph_of_deep_and_thin_stacks():
     deep = ";".join(f"f{depth}" for depth in range(5000))
     figure = plot.flame_graph(pa.table({"stack": [deep, "thin"], "weight_ns": [10**6, 10]}))

@@ -18,7 +18,7 @@
 --   job                       VARCHAR  -    run of a program
 --   rank                      INTEGER  -    rank of the process
 --   device                    BIGINT   -    GPU, as the process numbers it
---   step                      BIGINT   -    N of ProfilerStep#N
+--   step                      BIGINT   -    number of the step, as in profiler_steps
 --   span_ns                   BIGINT   ns   first activity's start to last activity's end
 --   busy_ns                   BIGINT   ns   time with at least one activity
 --   idle_ns                   BIGINT   ns   time in the span without any activity

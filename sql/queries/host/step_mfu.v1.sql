@@ -55,7 +55,7 @@
 --   job               VARCHAR  -    run of a program
 --   rank              INTEGER  -    rank of the process
 --   device            BIGINT   -    GPU, as the process numbers it
---   step              BIGINT   -    N of ProfilerStep#N; NULL: the rank has no steps
+--   step              BIGINT   -    number of the step, as in profiler_steps; NULL: no steps
 --   time_ns           BIGINT   ns   time of the step on the host; without steps, the device's span
 --   computation_ns    BIGINT   ns   sum of the durations of computation kernels
 --   modelled_ns       BIGINT   ns   part of computation_ns in calls whose operations count

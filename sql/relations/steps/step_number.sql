@@ -8,7 +8,8 @@ CASE
 END;
 
 -- The name of a step's annotation without what differs from step to step: `ProfilerStep`,
--- `execute` (vLLM) or `step[DECODE]` (SGLang). Other names stay as they are.
+-- `execute` (vLLM), `step[DECODE]` (SGLang), `decode` (ATOM) or `[Executor] _forward_step`
+-- (TensorRT-LLM). Other names stay as they are.
 CREATE OR REPLACE MACRO step_label(name) AS
 CASE
     WHEN prefix(name, 'ProfilerStep') AND step_number(name) IS NOT NULL
@@ -17,5 +18,9 @@ CASE
     THEN regexp_replace(name, '^execute_(\d+_)?(new|context|generation)_\d.*$', 'execute')
     WHEN prefix(name, 'step[')
     THEN regexp_replace(name, '^step\[([A-Z_]+)[ \]].*$', 'step[\1]')
+    WHEN contains(name, '[bs=')
+    THEN regexp_replace(name, '^((eager_)?(prefill|decode|mixed))\[bs=.*$', '\1')
+    WHEN prefix(name, '[Executor] _forward_step ')
+    THEN regexp_replace(name, '^(\[Executor\] _forward_step) \d.*$', '\1')
     ELSE name
 END;

@@ -212,3 +212,24 @@ def test_several_ranks_read_again(archive, merged):
             "SELECT sum(depth) AS depth, count(parent_id) AS n, count(op_id) AS ops FROM host_ops"
         )
         assert one.sql(stacks).equals(two.sql(stacks))
+
+
+@pytest.mark.parametrize("chosen", [[], ["--only-ranks", 1], ["--step", 1, "--kernels-only"]])
+def test_categories(archive, tmp_path, chosen):
+    """GPU activities have one more argument, and nothing else changes."""
+    plain = exported("perfetto", archive, tmp_path / "plain.json", *chosen)
+    trace = exported("perfetto", archive, tmp_path / "out.json", "--categories", *chosen)
+    given = defaultdict(set)
+    for event in trace["traceEvents"]:
+        if event.get("cat") in GPU_CATS:
+            given[event["name"]].add(event["args"].pop("Category"))
+    assert trace == plain
+    wanted = {
+        "ncclDevKernel": {"communication"},
+        "Memcpy": {"memory"},
+        "gemm": {"gemm"},
+        "layer_norm": {"normalization"},
+    }
+    for part, categories in wanted.items():
+        found = [given[name] for name in given if part in name]
+        assert found and all(each == categories for each in found), part
