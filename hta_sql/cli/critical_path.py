@@ -59,6 +59,7 @@ def critical_path(
     These queries read the result:
       * critical_path: each rank's path
       * critical_path_summary: time on each rank's path, by category (bound_by)
+      * critical_path_ops: the same, by operator
       * critical_path_ranks: the path of the job through its ranks
       * what_if: how long the window would take if something were faster
 

@@ -9,6 +9,13 @@ from written_archives import write_archive
 import hta_sql
 
 US = 1000
+PATH_QUERIES = (
+    "critical_path",
+    "critical_path_ops",
+    "critical_path_ranks",
+    "critical_path_summary",
+    "what_if",
+)
 
 
 @pytest.fixture

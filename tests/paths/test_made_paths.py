@@ -5,6 +5,7 @@ again without it.
 from functools import cache
 
 import pytest
+from paths.conftest import PATH_QUERIES
 from seeds import seeds
 
 import hta_sql
@@ -123,7 +124,7 @@ def test_what_if_it_were_not_there(made, plant, scenario, step, seed):
 @pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_promises(made, seed):
     run = made(seed)
-    for name in ("critical_path", "critical_path_summary", "critical_path_ranks", "what_if"):
+    for name in PATH_QUERIES:
         assert run.check(name) == []
 
 

@@ -3,7 +3,7 @@
 from math import isclose
 
 import pytest
-from paths.conftest import call, kernel, op, path_of
+from paths.conftest import PATH_QUERIES, call, kernel, op, path_of
 
 import hta_sql
 
@@ -81,7 +81,7 @@ def test_nothing_to_see(paths_of):
 
 def test_queries_without_paths(tiny_archive):
     with hta_sql.open(tiny_archive) as run:
-        for name in ("critical_path", "critical_path_summary", "critical_path_ranks", "what_if"):
+        for name in PATH_QUERIES:
             with pytest.warns(UserWarning, match="the archive has no critical path"):
                 assert run.query(name).num_rows == 0
 

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 
 import pytest
 from hta_cases import needs_hta_outputs
+from paths.conftest import PATH_QUERIES
 from real_files import HTA_OUTPUTS
 
 from hta_sql.export.critical_path import export_critical_path
@@ -136,7 +137,7 @@ def test_a_summary_adds_up_to_1_everywhere(real_paths_run):
     for row in real_paths_run.critical_path_ranks(only_windows=["trace"]).to_pylist():
         sums[row["job"]] += row["time_frac"]
     assert len(sums) > 20 and all(abs(total - 1) < 1e-9 for total in sums.values())
-    for name in ("critical_path", "critical_path_summary", "critical_path_ranks", "what_if"):
+    for name in PATH_QUERIES:
         assert real_paths_run.check(name) == []
     # The job's path leaves out no instant of what the window lasts.
     lasts = {

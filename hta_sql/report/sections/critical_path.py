@@ -26,6 +26,9 @@ def parts(subject: Subject) -> Iterator[Part]:
         shares,
         plot.critical_path_summary(shares.table),
     )
+    operators = subject.ask("critical_path_ops")
+    if operators:
+        yield Table("Operators with the most time on the critical path", operators, most=30)
     answers = subject.ask("what_if")
     if answers:
         yield Table("Time that a step would save if something were faster", answers, most=30)
