@@ -79,17 +79,19 @@ def common_subsequence(a: list[int], b: list[int]) -> list[tuple[int, int]] | No
     If one of two equal neighbours is missing, there are several subsequences. They differ in these
     neighbours, and agree in all others.
     """
-    most = differences(a, b)
-    if most is None:
+    forward = frontiers(a, b)
+    backward = frontiers(a[::-1], b[::-1])
+    if forward is None or backward is None:
         return None
-    # In such a subsequence, y - x of a pair is at least `low` and at most `high`.
-    low, high = -(most - len(b) + len(a)) // 2, (most + len(b) - len(a)) // 2
+    most = len(forward) - 1
     size = (len(a) + len(b) - most) // 2
     if not size:
         return []
-    before = np.array(lengths(a, b, low, high))
+    # In such a subsequence, y - x of a pair is at least `low` and at most `high`.
+    low, high = -(most - len(b) + len(a)) // 2, (most + len(b) - len(a)) // 2
+    before = lengths(forward, len(a), low, high)
     # low + high is len(b) - len(a), so the band is the same from the other end.
-    after = np.array(lengths(a[::-1], b[::-1], low, high))[::-1, ::-1]
+    after = lengths(backward, len(a), low, high)[::-1, ::-1]
     x = np.arange(len(a))[:, None]
     y = x + np.arange(low, high + 1)
     is_equal = (y >= 0) & (y < len(b))
@@ -102,48 +104,41 @@ def common_subsequence(a: list[int], b: list[int]) -> list[tuple[int, int]] | No
     return sorted(pairs)
 
 
-def differences(a: Sequence[int], b: Sequence[int]) -> int | None:
-    """The fewest insertions and deletions from one to the other (Myers, An O(ND) Difference
-    Algorithm, 1986). None if these are more than MOST_DIFFERENCES of both."""
-    furthest = {1: 0}
+def frontiers(a: Sequence[int], b: Sequence[int]) -> list[dict[int, int]] | None:
+    """For each number of insertions and deletions, and each k: the largest x such that so many turn
+    a[:x] into b[:x - k] (Myers, An O(ND) Difference Algorithm, 1986).
+
+    The last is the number that turns a into b. None if this is more than MOST_DIFFERENCES of both.
+    """
+    found: list[dict[int, int]] = []
+    before = {1: 0}
     for distance in range(int(MOST_DIFFERENCES * (len(a) + len(b))) + 1):
+        furthest = {}
         for k in range(-distance, distance + 1, 2):
             down = k == -distance or (
-                k != distance and furthest.get(k - 1, -1) < furthest.get(k + 1, -1)
+                k != distance and before.get(k - 1, -1) < before.get(k + 1, -1)
             )
-            x = furthest[k + 1] if down else furthest[k - 1] + 1
+            x = before[k + 1] if down else before[k - 1] + 1
             while x < len(a) and x - k < len(b) and a[x] == b[x - k]:
                 x += 1
             furthest[k] = x
-            if x >= len(a) and x - k >= len(b):
-                return distance
+        found.append(furthest)
+        if furthest.get(len(a) - len(b), -1) >= len(a):
+            return found
+        before = furthest
     return None
 
 
-def lengths(a: list[int], b: list[int], low: int, high: int) -> list[list[int]]:
+def lengths(found: list[dict[int, int]], size: int, low: int, high: int) -> np.ndarray:
     """The length of the longest common subsequence of a[:x] and b[:y], in row x at y - x - low, for
-    low <= y - x <= high."""
-    width = high - low + 1
-    # As long as both are equal, it is the shorter length.
-    common = min(len(a), len(b))
-    same = next((at for at in range(common) if a[at] != b[at]), common)
-    rows = [
-        [max(0, min(x, x + shift)) for shift in range(low, high + 1)]
-        for x in range(min(len(a), max(1, same - high + 1)))
-    ]
-    row = rows[-1]
-    for x in range(len(rows), len(a)):
-        name, above, row = a[x - 1], row, [0] * width
-        left = 0
-        first = x + low
-        for at in range(max(0, 1 - first), min(width, len(b) - first)):
-            if name == b[first + at - 1]:
-                left = above[at] + 1
-            else:
-                over = above[at + 1] if at + 1 < width else 0
-                left = over if over > left else left
-            row[at] = left
-        rows.append(row)
+    low <= y - x <= high. Below 0 if x and y are on no longest subsequence of a and b."""
+    x = np.arange(size)
+    rows = np.empty((size, high - low + 1), np.int64)
+    for shift in range(low, high + 1):
+        reached = [(at[-shift], distance) for distance, at in enumerate(found) if -shift in at]
+        # Beyond the last one, so many differences that no length remains.
+        furthest, distances = np.array([*reached, (size, 3 * size + high)]).T
+        rows[:, shift - low] = (2 * x + shift - distances[np.searchsorted(furthest, x)]) // 2
     return rows
 
 
