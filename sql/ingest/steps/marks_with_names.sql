@@ -1,7 +1,7 @@
 -- One row per host span with a name in the table step_names.
 --
--- If a name comes again on its thread after a step with another number, the numbers start again, such
--- as those of batches in each epoch. Then they are not the numbers of steps.
+-- If a name comes again on its thread after a step with another number, the numbers start again,
+-- such as those of batches in each epoch. Then they are not the numbers of steps.
 WITH
 marks AS (
     SELECT
