@@ -156,7 +156,7 @@ def choose(replays: list[Replay], graphs: list[Graph]) -> list[tuple[Replay, Gra
         if len(fits) == 1:
             [(at, match)] = fits.items()
             chosen[replay.row["launch_id"]] = replay, graphs[at], match
-        elif fits:
+        elif fits and replay.row["step"] is not None:
             open_choices[replay.row["step"], tuple(fits)].append((replay, fits))
     for (_, among), waiting in open_choices.items():
         # As many launches as graphs, perhaps several times: they come in the order of the capture.

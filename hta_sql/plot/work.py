@@ -49,7 +49,7 @@ _BOUNDS = {
 _STEP = re.compile(
     r"(ProfilerStep)\s*#\s*\d+\D*"
     r"|(execute)_(?:\d+_)?(?:new|context|generation)_\d.*"
-    r"|(step\[[A-Z_]+)[ \]].*"
+    r"|(step\[[A-Z_0-9]+)[ \]].*"
     r"|((?:eager_)?(?:prefill|decode|mixed))\[bs=.*"
     r"|(\[Executor\] _forward_step) \d.*"
 )

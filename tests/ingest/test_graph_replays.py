@@ -166,6 +166,21 @@ def test_pieces_of_a_step_that_the_trace_has_only_in_part(tmp_path):
     assert set(found[1:-2]) == {None}
 
 
+def test_pieces_outside_of_steps(tmp_path):
+    """Two launches outside of the steps, as many as graphs, but nothing says that they follow each
+    other."""
+    graphs = [Graph(layers(1)), Graph(layers(1))]
+    replays = [
+        whole(0, graphs[0]),
+        *(whole(at, graphs[at], step=STEP.format(8)) for at in (0, 1)),
+        whole(0, graphs[0]),
+    ]
+    found = operators(ingested_replays(tmp_path, graphs, replays))
+    size = len(graphs[0].kernels)
+    assert found[size:-size] == truth_of(graphs, replays)[size:-size]
+    assert set(found[:size] + found[-size:]) == {None}
+
+
 def test_streams_without_names(tmp_path):
     """Kernels on two streams may run in any order, unless their nodes are recorded."""
     replays = [whole(0, MODEL, streams=[7 + at % 2 for at in range(len(MODEL.kernels))])]

@@ -134,6 +134,15 @@ def test_an_annotation_that_repeats(tmp_path):
     assert found == [(7 + at, f"iteration {7 + at}", at * 100, 98, "annotation") for at in range(3)]
 
 
+def test_a_size_in_the_name_is_no_number(tmp_path):
+    #   [ forward bs=8 )[ forward bs=8 )[ forward bs=4 )[ forward bs=8 )
+    sizes = [8, 8, 4, 8]
+    events = [note(f"forward bs={size}", at * 100, 98) for at, size in enumerate(sizes)]
+    assert steps_of(tmp_path, events) == [
+        (at, f"forward bs={size}", at * 100, 98, "annotation") for at, size in enumerate(sizes)
+    ]
+
+
 NO_LOOPS = {
     "two are too few": [note("iteration", at * 100, 98) for at in range(2)],
     "with pauses": [note("iteration", at * 100, 50) for at in range(5)],
@@ -197,6 +206,29 @@ def test_steps_by_a_pattern(tmp_path):
     assert found == [
         (3, "micro_batch 3", 10, 20, "--steps"),
         (4, "micro_batch 4", 40, 20, "--steps"),
+    ]
+
+
+def test_numbers_that_start_again(tmp_path):
+    #   [ batch 0 )[ batch 1 )[ batch 0 )[ batch 1 )
+    events = [note(f"batch {at % 2}", at * 100, 50) for at in range(4)]
+    found = steps_of(tmp_path, events, steps=r"^batch (\d+)")
+    assert [row[:3] for row in found] == [(at, f"batch {at % 2}", at * 100) for at in range(4)]
+
+
+def test_a_step_of_several_marks(tmp_path):
+    #   [ step 5 )[ step 5 )[ step 6 )[ step 6 )     micro-batches
+    #   [ step 5           )[ step 6           )     another thread
+    events = [note(f"step {5 + at // 2}", at * 100, 50) for at in range(4)]
+    events += [note(f"step {5 + at}", at * 200, 150, tid=2) for at in range(2)]
+    found = steps_of(tmp_path, events, steps=r"^step (\d+)")
+    assert [(row[0], row[2]) for row in found] == [
+        (5, 0),
+        (5, 0),
+        (5, 100),
+        (6, 200),
+        (6, 200),
+        (6, 300),
     ]
 
 

@@ -79,7 +79,7 @@ def test_steps(archive, tmp_path):
     hta_sql.ingest(job, tmp_path / "a", workers=1)
     assert [row[2] for row in answers(tmp_path / "a", steps)] == ["PyTorch"] * 2
     (tmp_path / "a" / "step_rules.csv").write_text(
-        "name_pattern,framework\n^none,Theirs\n^round (\\d+),Ours\n^x,Others\n"
+        "name_pattern,framework\n^none,Theirs\n^round ([0-9]+),Ours\n^x,Others\n"
     )
     hta_sql.refresh(tmp_path / "a", workers=1)
     ours = [(7, "round 7 of ours", "Ours"), (8, "round 8 of ours", "Ours")]

@@ -15,6 +15,7 @@ STEP_LABELS = {
     "execute_model": "execute_model",
     "step[EXTEND bs=15 toks=15360]": "step[EXTEND]",
     "step[DECODE]": "step[DECODE]",
+    "step[DRAFT_EXTEND_V2 bs=2 c_sq=5]": "step[DRAFT_EXTEND_V2]",
     "step[decode bs=1]": "step[decode bs=1]",
     "decode[bs=117/128 tok=117 d=117]": "decode",
     "eager_decode[bs=2 tok=2]": "eager_decode",

@@ -9,13 +9,8 @@ matches AS (
         names.name,
         rules.position,
         rules.framework,
-        TRY_CAST(nullif(
-            CASE
-                WHEN contains(rules.name_pattern, '(\d+)')
-                THEN regexp_extract(names.name, rules.name_pattern, 1)
-            END,
-            ''
-        ) AS BIGINT) AS number
+        TRY_CAST(nullif(regexp_extract(names.name, rules.name_pattern, 1), '') AS BIGINT)
+            AS number
     FROM (
         SELECT DISTINCT name
         FROM trace_events

@@ -10,7 +10,8 @@
 --   * PyTorch does not write them.
 --
 -- If several names qualify, the one that covers most counts, then the one with fewer annotations.
--- A single number in the name is the number of the step.
+-- A single number in the name is the number of the step, if no name comes twice: the number in
+-- `forward bs=8` is not one.
 WITH
 calls AS (
     SELECT min(start_ns) AS start_ns, max(start_ns + dur_ns) AS end_ns
@@ -47,7 +48,7 @@ lengths AS (
     FROM annotations
 ),
 qualified AS (
-    SELECT alike, pid, tid
+    SELECT alike, pid, tid, count(DISTINCT name) = count(*) AS all_differ
     FROM lengths
     GROUP BY alike, pid, tid
     HAVING count(*) >= 3
@@ -58,7 +59,7 @@ qualified AS (
 )
 SELECT
     CASE
-        WHEN regexp_matches(a.name, '^\D*\d+\D*$')
+        WHEN q.all_differ AND regexp_matches(a.name, '^\D*\d+\D*$')
         THEN TRY_CAST(regexp_extract(a.name, '\d+') AS BIGINT)
     END AS number,
     a.name AS step_name,

@@ -17,7 +17,7 @@ CASE
     WHEN prefix(name, 'execute_')
     THEN regexp_replace(name, '^execute_(\d+_)?(new|context|generation)_\d.*$', 'execute')
     WHEN prefix(name, 'step[')
-    THEN regexp_replace(name, '^step\[([A-Z_]+)[ \]].*$', 'step[\1]')
+    THEN regexp_replace(name, '^step\[([A-Z_0-9]+)[ \]].*$', 'step[\1]')
     WHEN contains(name, '[bs=')
     THEN regexp_replace(name, '^((eager_)?(prefill|decode|mixed))\[bs=.*$', '\1')
     WHEN prefix(name, '[Executor] _forward_step ')
