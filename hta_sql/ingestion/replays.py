@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from hta_sql.catalogue.root import sql_root
 from hta_sql.database.sql_files import SqlFiles
-from hta_sql.ingestion.graph_alignment import BY_ORDER, NOBODY, Kernels, Match, align
+from hta_sql.ingestion.graph_alignment import BY_ORDER, NEARBY, NOBODY, Kernels, Match, align
 from hta_sql.ingestion.graph_launches import Graph, numbered, read_graphs
 from hta_sql.ingestion.temporary import make_table
 from hta_sql.store.row_groups import table_writer
@@ -56,11 +56,12 @@ class Replay(NamedTuple):
     grids: list[str | None]
     by_node: bool
     is_ordered: bool  # on one stream, or by node
+    may_swap: np.ndarray  # whether one of the same name runs nearby on another stream
 
     @property
     def signature(self) -> tuple:
         names, kinds = self.activities
-        return names.tobytes(), kinds.tobytes(), self.is_ordered
+        return names.tobytes(), kinds.tobytes(), self.is_ordered, self.may_swap.tobytes()
 
 
 def attribute_replays(con: duckdb.DuckDBPyConnection, captured: Path | None, target: Path) -> bool:
@@ -128,17 +129,30 @@ def replay_of(row: dict, activities: pa.Table, names: dict[str, int]) -> Replay:
     by_node = bool((nodes > 0).all()) and len(set(nodes.tolist())) == len(nodes)
     if by_node:
         activities = activities.take(pa.array(np.argsort(nodes, kind="stable")))
+    of_names = numbered(activities["name"].to_pylist(), names)
+    streams = activities["stream"].to_numpy()
+    is_ordered = by_node or len(np.unique(streams)) == 1
     return Replay(
         row,
         activities["event_id"].to_numpy(),
-        Kernels(
-            numbered(activities["name"].to_pylist(), names),
-            activities["node_kind"].to_numpy(zero_copy_only=False).astype("U6"),
-        ),
+        Kernels(of_names, activities["node_kind"].to_numpy(zero_copy_only=False).astype("U6")),
         activities["grid"].to_pylist(),
         by_node,
-        by_node or len(activities["stream"].unique()) == 1,
+        is_ordered,
+        np.zeros(len(of_names), bool) if is_ordered else may_swap(of_names, streams),
     )
+
+
+def may_swap(names: np.ndarray, streams: np.ndarray) -> np.ndarray:
+    """Whether one of the same name runs nearby on another stream: their order may differ from that
+    of the capture, and their names do not show it."""
+    found = np.zeros(len(names), bool)
+    for distance in range(1, NEARBY + 1):
+        same = names[distance:] == names[:-distance]
+        same &= streams[distance:] != streams[:-distance]
+        found[distance:] |= same
+        found[:-distance] |= same
+    return found
 
 
 def choose(replays: list[Replay], graphs: list[Graph]) -> list[tuple[Replay, Graph, Match]]:
@@ -206,11 +220,11 @@ def likeness(counts: Counter, replay: Replay, launches: Kernels) -> float:
 
 
 def checked(match: Match | None, replay: Replay) -> Match | None:
-    """The match, if it is of this graph: with enough of its activities. Matches by order do not
-    count if the activities ran on several streams, so that their order is not known."""
+    """The match, if it is of this graph: with enough of its activities. If the activities ran on
+    several streams, their order is not known. Matches by order do not count then."""
     if match and not replay.is_ordered:
-        nodes = np.where(match.confidence == BY_ORDER, NOBODY, match.nodes)
-        match = match._replace(nodes=nodes)
+        is_by_order = (match.confidence == BY_ORDER) | replay.may_swap
+        match = match._replace(nodes=np.where(is_by_order, NOBODY, match.nodes))
     return match if match and match.count >= LEAST_SHARE * len(replay.event_ids) else None
 
 

@@ -188,6 +188,19 @@ def test_streams_without_names(tmp_path):
     assert set(operators(archive)) == {None}
 
 
+def test_streams_with_the_same_kernels(tmp_path):
+    """Which of two equal kernels of two streams was recorded first, no name shows. Of other kernels
+    it does, also far from each other and on one stream."""
+    kernels = ["a", "b", "gemm", "gemm", "c", "c", *[f"k{n}" for n in range(12)], "a", "d"]
+    streams = [7, 7, 7, 20, 20, 20, *[7] * 12, 20, 7]
+    graph = Graph(kernels)
+    replays = [whole(0, graph, streams=streams), whole(0, graph, streams=[7] * len(kernels))]
+    found = operators(ingested_replays(tmp_path, [graph], replays))
+    wanted = truth_of([graph], replays)
+    wanted[2:4] = [None, None]
+    assert found == wanted
+
+
 def test_node_ids_give_the_order(tmp_path):
     order = list(range(len(MODEL.kernels)))
     random.Random(3).shuffle(order)

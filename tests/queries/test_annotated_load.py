@@ -53,6 +53,8 @@ N = None
             "mixed", 2, 6, (1, 5, 8, 25, 40), (1, 1, 12, 1, 12),
         ),
         ("step[MIXED bs=2]", "mixed", 2, N, (N, N, N, N, N), (N, N, N, N, N)),
+        ("mixed[bs=2 tok=9]", "mixed", 2, N, (N, N, N, N, N), (N, N, N, N, N)),
+        ("eager_prefill[bs=2 tok=9]", "prefill", 2, 9, (2, 9, N, N, N), (0, 0, 0, 0, 0)),
         ("step[IDLE bs=0]", N, 0, N, (N, N, N, N, N), (N, N, N, N, N)),
         (
             "prefill[bs=2 tok=12 ctx=[10, 10] sqsq=80 sqsk=120 sk=20]",

@@ -35,7 +35,9 @@ CASE
         'generation_(\d+)\((?:sq)?(\d+)(?:sk(\d+)sqsq(\d+)sqsk(\d+))?(?:_\d+)?\)$',
         'g=\1 g_sq=\2 g_sk=\3 g_sqsq=\4 g_sqsk=\5'
     )
-    WHEN prefix(name, 'prefill[bs=')
+    WHEN prefix(name, 'mixed[bs=')
+    THEN 'MIXED ' || substring(name, 7)
+    WHEN prefix(name, 'prefill[bs=') OR prefix(name, 'eager_prefill[bs=')
     THEN regexp_replace(replace(name, ' tok=', ' sq='), '\b(sq|sk|sqsq|sqsk)=', 'c_\1=', 'g')
     WHEN prefix(name, 'decode[bs=') OR prefix(name, 'eager_decode[bs=')
     THEN regexp_replace(replace(name, ' tok=', ' sq='), '\b(sq|sk|sqsq|sqsk)=', 'g_\1=', 'g')
@@ -75,7 +77,7 @@ list_transform(
     [load_notation(name)],
     lambda said: list_transform(
         [{
-            'is_prefill': regexp_matches(said, '^(EXTEND|SPLIT_PREFILL|prefill)\b'),
+            'is_prefill': regexp_matches(said, '^(EXTEND|SPLIT_PREFILL|prefill|eager_prefill)\b'),
             'is_decode': regexp_matches(said, '^(DECODE|TARGET_VERIFY|decode|eager_decode)\b'),
             'is_single': regexp_matches(said, '^DECODE\b'),
             'is_diffusion': prefix(said, 'diffusion bs='),

@@ -20,7 +20,7 @@ FROM (
             'execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk55086sqsq32sqsk55086)'
         ),
         (
-            3, 'SGLang', '^step\[[A-Z_]+[ \]]',
+            3, 'SGLang', '^step\[[A-Z][A-Z0-9_]*[ \]]',
             'step[DECODE bs=32]'
         ),
         (
