@@ -1,0 +1,105 @@
+"""Products whose arguments say how the sides lie, and experts with weights in Marlin's tiles."""
+
+from queries.flops.calls import BF16, FP8
+from queries.flops.golden_packed import BYTE, scalars
+from queries.flops.golden_server import named
+
+FP4 = "c10::Float4_e2m1fn_x2"
+PRIMUS = "primus_turbo_cpp_extension"
+
+# Y of (5, 4) from X of (5, 8) and W of (4, 8): A is W, transposed, and B is X.
+TE_TYPES = [
+    *[BYTE, "float", "", ""], "Scalar", BYTE, "float", *scalars(3), BF16, "float", "Scalar",
+    "float", BF16, *scalars(1), BF16, *scalars(1), BYTE, *scalars(3),
+]  # fmt: skip
+
+
+def te_gemm(a, transposed_a, b, transposed_b, d):
+    dims = [a, [1], [], [], [], b, [1], [], [], [], d, [0], [], [0], [d[1]], [], [0], [], [9]]
+    return named(
+        "tex_ts::te_gemm_ts", dims + [[]] * 3, TE_TYPES, {4: transposed_a, 9: transposed_b}
+    )
+
+
+GOLDEN_LAYOUTS = {
+    "te_gemm_ts": (
+        te_gemm([4, 8], "1", [5, 8], "0", [5, 4]),
+        2 * 5 * 8 * 4,
+        32 + 40 + 2 * 20 + 2 * 4,
+    ),
+    # The gradient of W, (4, 8), from X of (5, 8) and the gradient of Y, (5, 4).
+    "te_gemm_ts of a weight's gradient": (
+        te_gemm([5, 8], "0", [5, 4], "1", [4, 8]),
+        2 * 5 * 8 * 4,
+        40 + 20 + 2 * 32 + 2 * 8,
+    ),
+    "te_gemm_ts that does not fit": (te_gemm([5, 8], "1", [5, 4], "1", [4, 8]), None, None),
+    "hipblaslt_gemm": (
+        named(
+            f"{PRIMUS}::hipblaslt_gemm",
+            [[8, 5], [4, 8], [], [], [], []],
+            [BF16, BF16, *scalars(4)],
+            {2: "6", 3: "True", 4: "True", 5: "False"},
+        ),
+        2 * 5 * 8 * 4,
+        2 * (40 + 32) + 4 * 20,
+    ),
+    "hipblaslt_gemm_fp8": (
+        named(
+            f"{PRIMUS}::hipblaslt_gemm_fp8",
+            [[5, 8], [], [8, 4], *[[]] * 6],
+            [FP8, "float", FP8, "float", *scalars(4), ""],
+            {4: "15", 5: "False", 6: "False", 7: "True"},
+        ),
+        2 * 5 * 8 * 4,
+        40 + 32 + 2 * 20,
+    ),
+    "hipblaslt_gemm_fp4": (
+        named(
+            f"{PRIMUS}::hipblaslt_gemm_fp4",
+            [[5, 8], [5, 1], [4, 8], [4, 1], *[[]] * 5],
+            [FP4, BYTE, FP4, BYTE, *scalars(4), ""],
+            {4: "15", 5: "False", 6: "True", 7: "False"},
+        ),
+        2 * 5 * 16 * 4,
+        40 + 32 + 2 * 20,
+    ),
+    "ck_gemm_fp8": (
+        named(
+            f"{PRIMUS}::ck_gemm_fp8",
+            [[5, 8], [4, 8], [], [], *[[]] * 4],
+            [FP8, FP8, "float", "float", *scalars(3), ""],
+            {4: "False", 5: "True", 6: "5"},
+        ),
+        2 * 5 * 8 * 4,
+        40 + 32 + 2 * 20,
+    ),
+    "wvSplitKQ": (
+        named(
+            "_rocm_C::wvSplitKQ",
+            [[4, 8], [5, 8], [5, 4], [], [], []],
+            [FP8, FP8, BF16, "float", "float", "Scalar"],
+        ),
+        2 * 5 * 8 * 4,
+        32 + 40 + 2 * 20,
+    ),
+    "wvSplitKQ with a place for a bias": (
+        named(
+            "_rocm_C::wvSplitKQ",
+            [[4, 8], [5, 8], [], [5, 4], [], [], []],
+            [FP8, FP8, "", BF16, "float", "float", "Scalar"],
+        ),
+        2 * 5 * 8 * 4,
+        32 + 40 + 2 * 20,
+    ),
+    "preshuffled product": (
+        named(
+            "vllm::_rocm_aiter_preshuffled_per_token_w8a8_gemm",
+            [[5, 8], [4, 8], [5, 1], [4, 1], [4], []],
+            [FP8, FP8, "float", "float", BF16, "Scalar"],
+            {5: "15"},
+        ),
+        2 * 5 * 8 * 4,
+        40 + 32 + 2 * (20 + 4),
+    ),
+}
