@@ -1,5 +1,7 @@
 """Products whose arguments say how the sides lie, and experts with weights in Marlin's tiles."""
 
+from math import prod
+
 from queries.brute_flop_signatures import SCALAR_TYPES, Cost, Unknown, format_of, moved, size
 
 TE = (
@@ -59,6 +61,30 @@ def preshuffled(arguments):
     return Cost("matrix product", 2 * m * n * k, moved(tensors), format_of(x.type, weights.type))
 
 
+def marlin_experts(arguments):
+    x, first, second = arguments[:3]
+    choices = next(one for one in arguments[7:10:2] if one.type in ("int", "long int"))
+    met = x.dims[0] * choices.dims[1]
+    each, size_of_token = 16 * x.dims[1] // second.dims[2], 16 * first.dims[1]
+    if each not in (4, 8) or size_of_token != x.dims[1]:
+        raise Unknown
+    ints = prod(first.dims[1:]) + prod(second.dims[1:])
+    tensors = [(x.dims, x.type)] * 2 + [([min(first.dims[0], met), ints], "int")]
+    return Cost("mixture of experts", 2 * met * ints * each, moved(tensors), format_of(x.type))
+
+
+def marlin_product(arguments):
+    """The numbers m, n and k are followed by four truths, and in newer versions three numbers."""
+    newer = len(arguments) == 29
+    x, out, weights = arguments[:3]
+    m, n, k = (int(one.text) for one in (arguments[-10:-7] if newer else arguments[-7:-4]))
+    met = m * int(arguments[-13 if newer else -11].text)
+    assert [m, k] == x.dims and out.dims in ([], [met, n])
+    tensors = [(x.dims, x.type), ([met, n], x.type)]
+    tensors.append(([min(weights.dims[0], met), *weights.dims[1:]], "int"))
+    return Cost("mixture of experts", 2 * met * n * k, moved(tensors), format_of(x.type))
+
+
 def of_layouts(name, arguments):
     """(known, cost) of these operators."""
     if name in FLAGGED:
@@ -67,4 +93,8 @@ def of_layouts(name, arguments):
         return True, skinny(arguments)
     if name == "vllm::_rocm_aiter_preshuffled_per_token_w8a8_gemm":
         return True, preshuffled(arguments)
+    if name == "vllm::fused_marlin_moe":
+        return True, marlin_experts(arguments)
+    if name == "_moe_C::moe_wna16_marlin_gemm":
+        return True, marlin_product(arguments)
     return False, None

@@ -21,6 +21,30 @@ def te_gemm(a, transposed_a, b, transposed_b, d):
     )
 
 
+# Four experts, tokens of 32, inner size 16, gated, weights of 4 bits. An int holds eight numbers,
+# so the tiles are (4, 32 / 16, 16 * 32 / 8) and (4, 16 / 16, 16 * 32 / 8).
+FIRST, SECOND = [4, 2, 64], [4, 1, 64]
+EXPERT = 2 * 16 * 32 + 16 * 32
+
+
+def marlin_product(x, weights, rows, chosen, size, newer=False, out=None):
+    """_moe_C::moe_wna16_marlin_gemm: of 29 arguments in a newer version, or of 24."""
+    middle = 11 if newer else 8
+    dims = [x, out or [], weights, *[[]] * middle, [x[0], chosen]]
+    types = [BF16 if at == 0 else BF16 if at == 1 and out else "" for at in range(len(dims))]
+    types[2] = "int"
+    end = ["True", "False", "True", "False"] + (["-1"] * 3 if newer else [])
+    kind = ["True", "77"] if newer else ["True", "False", "77"]
+    values = ["8", str(chosen), *kind, str(x[0]), str(rows), str(size), *end]
+    texts = {len(dims) + at: value for at, value in enumerate(values)}
+    return named(
+        "_moe_C::moe_wna16_marlin_gemm",
+        dims + [[]] * len(values),
+        types + scalars(len(values)),
+        texts,
+    )
+
+
 GOLDEN_LAYOUTS = {
     "te_gemm_ts": (
         te_gemm([4, 8], "1", [5, 8], "0", [5, 4]),
@@ -101,5 +125,51 @@ GOLDEN_LAYOUTS = {
         ),
         2 * 5 * 8 * 4,
         40 + 32 + 2 * (20 + 4),
+    ),
+    "fused_marlin_moe": (
+        named(
+            "vllm::fused_marlin_moe",
+            [[5, 32], FIRST, SECOND, [4, 2, 32], [4, 1, 32], [5, 4], [5, 2], [5, 2], [], []],
+            [BF16, "int", "int", BF16, BF16, BF16, "float", "int", "Scalar", ""],
+        ),
+        2 * 10 * EXPERT,
+        2 * (160 + 160) + 4 * 4 * EXPERT // 8,
+    ),
+    "fused_marlin_moe with biases": (
+        named(
+            "vllm::fused_marlin_moe",
+            [[1, 32], FIRST, SECOND, [], [], [4, 2, 32], [4, 1, 32], [], [1, 2], [1, 2], []],
+            [BF16, "int", "int", "", "", BF16, BF16, "", "float", "int", "Scalar"],
+        ),
+        2 * 2 * EXPERT,
+        2 * (32 + 32) + 2 * 4 * EXPERT // 8,
+    ),
+    "fused_marlin_moe of 8 bits": (
+        named(
+            "vllm::fused_marlin_moe",
+            [[5, 32], [4, 2, 128], [4, 1, 128], [], [], [], [5, 2], [5, 2]],
+            [BF16, "int", "int", "", "", "", "float", "int"],
+        ),
+        2 * 10 * EXPERT,
+        2 * (160 + 160) + 4 * 4 * EXPERT // 4,
+    ),
+    "fused_marlin_moe that does not fit": (
+        named(
+            "vllm::fused_marlin_moe",
+            [[5, 48], FIRST, SECOND, [], [], [], [5, 2], [5, 2]],
+            [BF16, "int", "int", "", "", "", "float", "int"],
+        ),
+        None,
+        None,
+    ),
+    "first product of Marlin's experts": (
+        marlin_product([5, 32], FIRST, 32, 2, 32),
+        2 * 5 * 2 * 32 * 32,
+        2 * (160 + 10 * 32) + 4 * 4 * 32 * 32 // 8,
+    ),
+    "second product of Marlin's experts": (
+        marlin_product([10, 16], SECOND, 32, 1, 16, newer=True, out=[10, 32]),
+        2 * 10 * 16 * 32,
+        2 * (160 + 10 * 32) + 4 * 4 * 16 * 32 // 8,
     ),
 }
