@@ -85,6 +85,32 @@ def marlin_product(arguments):
     return Cost("mixture of experts", 2 * met * n * k, moved(tensors), format_of(x.type))
 
 
+# Places, from 0, of the queries, the keys, the size of a value, and the chosen keys.
+SPARSE = {
+    "_flashmla_C::sparse_prefill_fwd": (0, 1, 4, 2),
+    "_flashmla_C::fwd_kvcache_mla": (0, 1, 2, 10),
+}
+
+
+def sparse(name, arguments):
+    queries, keys, width, chosen = (arguments[at] for at in SPARSE[name])
+    *tokens, heads, one = queries.dims
+    value, met = int(width.text), prod(chosen.dims)
+    tensors = [(queries.dims, queries.type), ([*tokens, heads, value], queries.type)]
+    tensors += [([min(prod(keys.dims[:-1]), met), keys.dims[-1]], keys.type)]
+    tensors += [(chosen.dims, chosen.type)]
+    flops = sum(2 * heads * (one + value) for _ in range(met))
+    return Cost("attention", flops, moved(tensors), format_of(queries.type), True)
+
+
+def rotated(arguments):
+    q, q_rest, k, k_rest, cache, out, slots, _, _, places, cos, sin = arguments[:12]
+    tensors = [(one.dims, one.type) for one in (q, q_rest, k, k_rest, out, slots, places)]
+    tensors += [(one.dims, cache.type) for one in (k, k_rest)]
+    tensors += [([*places.dims, *one.dims[1:]], one.type) for one in (cos, sin)]
+    return Cost("cache", None, moved(tensors))
+
+
 def of_layouts(name, arguments):
     """(known, cost) of these operators."""
     if name in FLAGGED:
@@ -97,4 +123,12 @@ def of_layouts(name, arguments):
         return True, marlin_experts(arguments)
     if name == "_moe_C::moe_wna16_marlin_gemm":
         return True, marlin_product(arguments)
+    if name in SPARSE:
+        return True, sparse(name, arguments)
+    if name == "aiter::fused_qk_rope_concat_and_cache_mla":
+        return True, rotated(arguments)
+    if name == PRIMUS + "quantize_fp8_tensorwise":
+        x = arguments[0]
+        total = moved([(x.dims, x.type), (x.dims, "c10::Float8_e4m3fn")])
+        return True, Cost("quantization", None, total)
     return False, None

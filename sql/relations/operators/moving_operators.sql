@@ -141,6 +141,8 @@ of_servers (family, namespaces, names, moved) AS (
         ('cache', ['_C_cache_ops'], ['concat_and_cache_mla'], '1 2 4 1:3 2:3'),
         ('cache', ['_C_cache_ops'], ['concat_and_cache_mla_rope_fused'],
          '1 2 2 3 3 4 5@1 7 3:8 4:8'),
+        ('cache', ['aiter'], ['fused_qk_rope_concat_and_cache_mla'],
+         '1 2 3 4 3:5 4:5 6 7 10 11@10 12@10'),
         ('cache', ['_C_cache_ops'], ['indexer_k_quant_and_cache'], '1 3 1:2'),
         ('cache', ['_C_cache_ops'], ['concat_mla_q'], '*'),
         ('routing', ['_moe_C', 'sgl_kernel', 'aiter'],
@@ -165,7 +167,8 @@ of_servers (family, namespaces, names, moved) AS (
         ('quantization', ['vllm'],
          ['triton_per_token_group_quant_fp8', 'rocm_aiter_group_fp8_quant',
           'rocm_aiter_per_token_quant', 'rocm_aiter_per_tensor_quant'],
-         '1 1:b8')
+         '1 1:b8'),
+        ('quantization', ['primus_turbo_cpp_extension'], ['quantize_fp8_tensorwise'], '1 1:b8')
 ),
 -- The caller of a newer version allocates the result and a workspace.
 of_versions (family, name, argument_count, dim_at, moved) AS (

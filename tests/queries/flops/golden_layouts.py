@@ -172,4 +172,67 @@ GOLDEN_LAYOUTS = {
         2 * 10 * 16 * 32,
         2 * (160 + 10 * 32) + 4 * 4 * 16 * 32 // 8,
     ),
+    # Five queries of two heads, each with four keys; there are nine.
+    "sparse attention over latent keys": (
+        named(
+            "_flashmla_C::sparse_prefill_fwd",
+            [[5, 2, 24], [9, 1, 24], [5, 1, 4], [], []],
+            [BF16, BF16, "int", *scalars(2)],
+            {3: "0.1", 4: "16"},
+        ),
+        2 * 2 * (24 + 16) * 20,
+        2 * 10 * (24 + 16) + 2 * 9 * 24 + 4 * 20,
+    ),
+    # A latent key takes 40 bytes of the cache.
+    "sparse attention over a cache of bytes": (
+        named(
+            "_flashmla_C::fwd_kvcache_mla",
+            [[3, 1, 2, 24], [4, 8, 1, 40], [], [3], [3, 4], *[[]] * 5, [3, 1, 4]],
+            [BF16, BYTE, "Scalar", "int", "int", *scalars(2), "", "", "Scalar", "int"],
+            {2: "16", 6: "False", 9: "True"},
+        ),
+        2 * 2 * (24 + 16) * 12,
+        2 * 6 * (24 + 16) + 12 * 40 + 4 * 12,
+    ),
+    # Queries (5, 2, 8) and (5, 2, 4), keys (5, 8) and (5, 4), into a cache of FP8.
+    "rotation of queries and keys into a cache": (
+        named(
+            "aiter::fused_qk_rope_concat_and_cache_mla",
+            [
+                [5, 2, 8],
+                [5, 2, 4],
+                [5, 8],
+                [5, 4],
+                [9, 1, 12],
+                [5, 2, 12],
+                [5],
+                [1],
+                [1],
+                [5],
+                [99, 2],
+                [99, 2],
+                [],
+                [],
+            ],
+            [
+                *[BF16] * 4,
+                FP8,
+                BF16,
+                "long int",
+                "float",
+                "float",
+                "long int",
+                "float",
+                "float",
+                *scalars(2),
+            ],
+        ),
+        None,
+        2 * (80 + 40 + 40 + 20) + 60 + 2 * 120 + 8 * 5 + 8 * 5 + 2 * 4 * 10,
+    ),
+    "quantize_fp8_tensorwise": (
+        named(f"{PRIMUS}::quantize_fp8_tensorwise", [[5, 8], [], []], [BF16, "Scalar", ""]),
+        None,
+        3 * 40,
+    ),
 }
