@@ -14,6 +14,8 @@ FLAGGED = {
     PRIMUS + "hipblaslt_gemm": "left right dtype left_flag right_flag c",
     PRIMUS + "hipblaslt_gemm_fp8": "left ls right rs dtype left_flag right_flag c granularity",
     PRIMUS + "hipblaslt_gemm_fp4": "left ls right rs dtype left_flag right_flag c granularity",
+    "primus_turbo::gemm_impl": "left left_flag right right_flag dtype c backend bias",
+    "primus_turbo::gemm_fp8_impl": "left ls left_flag right rs right_flag dtype c kind backend",
     PRIMUS + "ck_gemm_fp8": "left right ls rs left_flag right_flag dtype granularity",
 }
 
@@ -39,6 +41,19 @@ def flagged(name, arguments):
     halves = 2 if name.endswith("fp4") else 1
     kind = "float4" if halves == 2 else format_of(*kinds)
     return Cost("matrix product", 2 * halves * m * n * k, moved(tensors), kind)
+
+
+def grouped(arguments):
+    """Groups of rows with a matrix each, or a result for each group of rows."""
+    left, right, lengths = arguments[0], arguments[1], arguments[4]
+    (rows, k), (*_, n) = left.dims, right.dims
+    out = [lengths.dims[0], k, n]
+    if len(right.dims) == 3:
+        n = right.dims[1]
+        out = [rows, n]
+    tensors = [(left.dims, left.type), (right.dims, right.type), (out, "c10::BFloat16")]
+    kind = format_of(left.type, right.type)
+    return Cost("matrix product", 2 * rows * k * n, moved(tensors), kind)
 
 
 def skinny(arguments):
@@ -123,6 +138,15 @@ def of_layouts(name, arguments):
         return True, marlin_experts(arguments)
     if name == "_moe_C::moe_wna16_marlin_gemm":
         return True, marlin_product(arguments)
+    if name.startswith(PRIMUS) and "grouped" in name:
+        return True, grouped(arguments)
+    if name == "DaoAILab::_causal_conv1d_fwd_cpp":
+        total = moved([(one.dims, one.type) for one in arguments])
+        return True, Cost("convolution", None, total)
+    if name == "vllm::rocm_aiter_triton_add_rmsnorm_pad":
+        x, weight, _, residual, _ = arguments
+        tensors = [(one.dims, one.type) for one in (x, weight, residual, residual, x)]
+        return True, Cost("normalization", None, moved(tensors), is_estimated=True)
     if name in SPARSE:
         return True, sparse(name, arguments)
     if name == "aiter::fused_qk_rope_concat_and_cache_mla":

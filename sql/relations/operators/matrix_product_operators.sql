@@ -119,7 +119,9 @@ FROM (
           'primus_turbo_cpp_extension::turbo_gemm_fp8'],
          1, 3, NULL, [6, 7], 5, NULL, false),
         (['primus_turbo_cpp_extension::hipblaslt_gemm_fp4'], 1, 3, NULL, [6, 7], 5, NULL, true),
-        (['primus_turbo_cpp_extension::ck_gemm_fp8'], 1, 2, NULL, [5, 6], 7, NULL, false)
+        (['primus_turbo_cpp_extension::ck_gemm_fp8'], 1, 2, NULL, [5, 6], 7, NULL, false),
+        (['primus_turbo::gemm_impl'], 1, 3, 8, [2, 4], 5, NULL, false),
+        (['primus_turbo::gemm_fp8_impl'], 1, 4, NULL, [3, 6], 7, NULL, false)
 ) AS operators (
     names, left_at, right_at, summand_at, flags_at, dtype_at, result_at, is_packed
 );

@@ -118,6 +118,9 @@ of_servers (family, namespaces, names, moved) AS (
         ('normalization', ['vllm'], ['rocm_aiter_rmsnorm_fp8_group_quant'], '1 2 1:b8'),
         ('normalization', ['vllm'], ['rocm_aiter_rmsnorm_with_add_fp8_group_quant'],
          '1 2 3 1:b8 2'),
+        -- The result is padded: at least the tokens' sizes.
+        ('normalization', ['vllm'], ['rocm_aiter_triton_add_rmsnorm_pad'], '1 2 4 4 1!'),
+        ('convolution', ['DaoAILab'], ['_causal_conv1d_fwd_cpp', '_causal_conv1d_bwd_cpp'], '*'),
         ('activation', ['_C', 'sgl_kernel', 'aiter'],
          ['silu_and_mul', 'mul_and_silu', 'gelu_and_mul', 'gelu_tanh_and_mul', 'fatrelu_and_mul',
           'swigluoai_and_mul', 'gelu_quick', 'gelu_new', 'gelu_fast', 'silu_and_mul_quant',

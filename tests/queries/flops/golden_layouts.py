@@ -98,6 +98,47 @@ GOLDEN_LAYOUTS = {
         2 * 5 * 8 * 4,
         40 + 32 + 2 * 20,
     ),
+    "gemm_impl of Primus-Turbo, with bias": (
+        named(
+            "primus_turbo::gemm_impl",
+            [[8, 5], [], [8, 4], [], [], [], [], [4]],
+            [BF16, "Scalar", BF16, *scalars(4), BF16],
+            {1: "True", 3: "False", 4: "15", 5: "False"},
+        ),
+        2 * 5 * 8 * 4,
+        2 * (40 + 32 + 20 + 4),
+    ),
+    "gemm_fp8_impl of Primus-Turbo": (
+        named(
+            "primus_turbo::gemm_fp8_impl",
+            [[5, 8], [], [], [4, 8], [], [], [], [], [], []],
+            [FP8, "float", "Scalar", FP8, "float", *scalars(5)],
+            {2: "False", 5: "True", 6: "15", 7: "False"},
+        ),
+        2 * 5 * 8 * 4,
+        40 + 32 + 2 * 20,
+    ),
+    # Ten rows of three groups.
+    "grouped product of FP8": (
+        named(
+            f"{PRIMUS}::hipblaslt_grouped_gemm_fp8",
+            [[10, 8], [3, 4, 8], [], [], [3], [4], *[[]] * 5],
+            [FP8, FP8, "float", "float", "long int", "long int", *scalars(3), "", "Scalar"],
+            {6: "False", 7: "True", 8: "15"},
+        ),
+        2 * 10 * 8 * 4,
+        80 + 96 + 2 * 40,
+    ),
+    "grouped product of FP8 over rows": (
+        named(
+            f"{PRIMUS}::ck_grouped_gemm_fp8_variable_k",
+            [[10, 8], [10, 4], [], [], [3], [4], *[[]] * 5],
+            [FP8, FP8, "float", "float", "long int", "long int", *scalars(3), "", "Scalar"],
+            {6: "True", 7: "False", 8: "15"},
+        ),
+        2 * 10 * 8 * 4,
+        80 + 40 + 2 * 3 * 32,
+    ),
     "wvSplitKQ": (
         named(
             "_rocm_C::wvSplitKQ",
@@ -229,6 +270,26 @@ GOLDEN_LAYOUTS = {
         ),
         None,
         2 * (80 + 40 + 40 + 20) + 60 + 2 * 120 + 8 * 5 + 8 * 5 + 2 * 4 * 10,
+    ),
+    "causal convolution": (
+        named(
+            "DaoAILab::_causal_conv1d_fwd_cpp",
+            [[2, 8, 10], [8, 4], [8], [], [], [2, 8, 10], [], []],
+            [BF16, BF16, BF16, "", "", BF16, "", "Scalar"],
+        ),
+        None,
+        2 * (160 + 32 + 8 + 160),
+    ),
+    # Rows of 12 are padded to 16, which is not counted.
+    "rmsnorm with padding": (
+        named(
+            "vllm::rocm_aiter_triton_add_rmsnorm_pad",
+            [[5, 12], [12], [], [5, 12], []],
+            [BF16, BF16, "Scalar", BF16, "Scalar"],
+            {2: "1e-05", 4: "16"},
+        ),
+        None,
+        2 * (60 + 12 + 60 + 60 + 60),
     ),
     "quantize_fp8_tensorwise": (
         named(f"{PRIMUS}::quantize_fp8_tensorwise", [[5, 8], [], []], [BF16, "Scalar", ""]),
