@@ -56,6 +56,32 @@ def grouped(arguments):
     return Cost("matrix product", 2 * rows * k * n, moved(tensors), kind)
 
 
+def flashinfer(name, arguments):
+    if name == "vllm::flashinfer_fused_moe_blockscale_fp8":
+        x, first, second, chosen = (arguments[at] for at in (2, 3, 5, 8))
+        met = x.dims[0] * int(chosen.text)
+        weights = prod(first.dims[1:]) + prod(second.dims[1:])
+        tensors = [(x.dims, x.type)] * 2 + [([min(first.dims[0], met), weights], first.type)]
+        kind = format_of(x.type, first.type)
+        return Cost("mixture of experts", 2 * met * weights, moved(tensors), kind)
+    left, right = arguments[:2]
+    packed = name.endswith("fp4")
+    *batch, k, n = right.dims
+    out = [*left.dims[:-1], n], SCALAR_TYPES[arguments[5 if packed else 4].text]
+    flops = sum(2 * (2 if packed else 1) for _ in range(prod(left.dims) * n))
+    kind = "float4" if packed else format_of(left.type, right.type)
+    assert left.dims[-1] == k and left.dims[: len(batch)] == batch
+    tensors = [(left.dims, left.type), (right.dims, right.type), out]
+    return Cost("matrix product", flops, moved(tensors), kind)
+
+
+FLASHINFER = (
+    "vllm::flashinfer_mm_fp4",
+    "vllm::bmm_fp8",
+    "vllm::flashinfer_fused_moe_blockscale_fp8",
+)
+
+
 def skinny(arguments):
     """wvSplitKQ: the weights come first; the result is the fourth argument from the end."""
     weights, x, out = arguments[0], arguments[1], arguments[-4]
@@ -147,6 +173,8 @@ def of_layouts(name, arguments):
         x, weight, _, residual, _ = arguments
         tensors = [(one.dims, one.type) for one in (x, weight, residual, residual, x)]
         return True, Cost("normalization", None, moved(tensors), is_estimated=True)
+    if name in FLASHINFER:
+        return True, flashinfer(name, arguments)
     if name in SPARSE:
         return True, sparse(name, arguments)
     if name == "aiter::fused_qk_rope_concat_and_cache_mla":

@@ -24,6 +24,7 @@ FROM (
           'sglang::outplace_fused_experts', 'sglang::inplace_fused_experts',
           'vllm::rocm_aiter_fused_moe', 'vllm::rocm_aiter_asm_moe_tkw1', 'aiter::fused_moe_'],
          1, 2, 3, 5, NULL, 1),
+        (['vllm::flashinfer_fused_moe_blockscale_fp8'], 3, 4, 6, NULL, 9, 3),
         (['aiter::ck_moe_stage1'], 1, 2, NULL, 7, NULL, 7),
         (['aiter::ck_moe_stage2'], 1, NULL, 3, 1, NULL, 7),
         (['aiter::moe_cktile2stages_gemm1_ck'], 1, 2, NULL, 3, NULL, 3),
