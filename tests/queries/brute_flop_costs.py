@@ -4,6 +4,7 @@ import json
 from math import prod
 
 from queries.brute_flop_elements import memory_bound
+from queries.brute_flop_layouts import of_layouts
 from queries.brute_flop_lists import lists, on_lists
 from queries.brute_flop_moves import MOVES, moves
 from queries.brute_flop_norms import NORMS, compiled, normalization, served
@@ -80,9 +81,10 @@ def of_others(name, arguments, context):
         return server_product(name, arguments)
     if name in EXPERTS:
         return experts(name, arguments)
-    known, found = of_packed(name, arguments)
-    if known:
-        return found
+    for family in (of_packed, of_layouts):
+        known, found = family(name, arguments)
+        if known:
+            return found
     if name.startswith("vllm::moe_forward"):
         return experts_inside(arguments, context)
     return served(name, arguments)

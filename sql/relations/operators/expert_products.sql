@@ -2,7 +2,8 @@
 --
 -- reads: argument_sizes, argument_texts, type_bytes
 
--- One row per operator: the places of its arguments, counted from 1. NULL: no such argument.
+-- One row per operator and number of arguments (argument_counts, NULL: any): the places of its
+-- arguments, counted from 1, or from the last if below 0. NULL: no such argument.
 --
 --     tokens_at   tokens: (tokens, size); of a second stage (tokens, chosen experts, size)
 --     first_at    weights of the first layer: (experts, rows, size), if the call computes it
@@ -10,14 +11,20 @@
 --     chosen_at   tensor whose second size is the number of chosen experts per token
 --     chosen_text number of chosen experts
 --     result      what is written: tokens (the sizes of tokens_at), or the place of an argument
+--     in_tiles    whether the weights lie in tiles of 16 x 16, as Marlin reads them: (experts,
+--                 size / 16, 16 times the rows, packed)
+--     rows_text   number of rows of the first layer, of weights in tiles
 CREATE OR REPLACE MACRO expert_operators() AS TABLE
-SELECT unnest(names) AS name, tokens_at, first_at, second_at, chosen_at, chosen_text, result
+SELECT
+    unnest(names) AS name, NULL::INTEGER[] AS argument_counts, tokens_at, first_at, second_at,
+    chosen_at, chosen_text, result, false AS in_tiles, NULL::INTEGER AS rows_text
 FROM (
     VALUES
         (['vllm::outplace_fused_experts', 'vllm::inplace_fused_experts',
           'sglang::outplace_fused_experts', 'sglang::inplace_fused_experts',
           'vllm::rocm_aiter_fused_moe', 'vllm::rocm_aiter_asm_moe_tkw1', 'aiter::fused_moe_'],
          1, 2, 3, 5, NULL, 1),
+        (['vllm::flashinfer_fused_moe_blockscale_fp8'], 3, 4, 6, NULL, 9, 3),
         (['aiter::ck_moe_stage1'], 1, 2, NULL, 7, NULL, 7),
         (['aiter::ck_moe_stage2'], 1, NULL, 3, 1, NULL, 7),
         (['aiter::moe_cktile2stages_gemm1_ck'], 1, 2, NULL, 3, NULL, 3),
@@ -27,7 +34,23 @@ FROM (
          2, 3, 4, NULL, 9, 1),
         -- The weights are not arguments. Operators inside show them.
         (['vllm::moe_forward', 'vllm::moe_forward_shared'], 1, NULL, NULL, NULL, NULL, 1)
-) AS operators (names, tokens_at, first_at, second_at, chosen_at, chosen_text, result);
+) AS operators (names, tokens_at, first_at, second_at, chosen_at, chosen_text, result)
+UNION ALL
+SELECT
+    unnest(names) AS name, argument_counts, tokens_at, first_at, second_at, chosen_at, chosen_text,
+    result, true AS in_tiles, rows_text
+FROM (
+    VALUES
+        (['vllm::fused_marlin_moe'], NULL, 1, 2, 3, 8, NULL, 1, NULL),
+        (['_moe_C::moe_wna16_marlin_gemm', 'sgl_kernel::moe_wna16_marlin_gemm'],
+         [24, 25, 26], 1, 3, NULL, NULL, -11, 2, -6),
+        (['_moe_C::moe_wna16_marlin_gemm', 'sgl_kernel::moe_wna16_marlin_gemm',
+          'gptqmodel_marlin_moe::moe_wna16_marlin_gemm'],
+         [29], 1, 3, NULL, NULL, -13, 2, -9)
+) AS operators (
+    names, argument_counts, tokens_at, first_at, second_at, chosen_at, chosen_text, result,
+    rows_text
+);
 
 -- One row per shape of a mixture of experts: the factors whose product is the number of operations,
 -- and the tensors that move.
@@ -50,7 +73,8 @@ FROM (
 -- the smallest second size of a tensor with a row per token. All of it is an estimate. If nothing
 -- shows the weights, only the bytes of tokens, result and router count.
 --
--- Sources: signatures of the operators that vLLM, SGLang and aiter register.
+-- Sources: signatures of the operators that vLLM, SGLang and aiter register; csrc/moe/torch_bindings
+-- and fused_marlin_moe.py of vLLM.
 CREATE OR REPLACE MACRO expert_products(shapes) AS TABLE
 WITH
 arguments AS (
@@ -64,13 +88,29 @@ arguments AS (
         s.dims[o.first_at] AS first_dims,
         s.dims[o.second_at] AS second_dims,
         coalesce(s.types[o.first_at], s.types[o.second_at]) AS weight_type,
-        coalesce(s.dims[o.chosen_at][2], TRY_CAST(s.texts[o.chosen_text] AS BIGINT)) AS chosen,
-        s.dims[o.result] AS result_dims,
-        s.types[o.result] AS result_type,
+        -- Newer versions of fused_marlin_moe have two more arguments before the chosen experts.
+        CASE
+            WHEN s.name = 'vllm::fused_marlin_moe'
+                AND coalesce(s.types[8], '') NOT IN ('int', 'long int', 'long')
+            THEN s.dims[10][2]
+            ELSE coalesce(s.dims[o.chosen_at][2], TRY_CAST(s.texts[o.chosen_text] AS BIGINT))
+        END AS chosen,
+        o.in_tiles,
+        TRY_CAST(s.texts[o.rows_text] AS BIGINT) AS tile_rows,
+        -- The caller of a product with weights in tiles need not allocate the result.
+        CASE
+            WHEN o.rows_text IS NULL THEN s.dims[o.result] ELSE [token_dims[1] * chosen, tile_rows]
+        END AS result_dims,
+        CASE
+            WHEN o.rows_text IS NULL OR s.types[o.result] NOT IN ('', 'None') THEN s.types[o.result]
+            WHEN type_bytes(token_type) > 1 THEN token_type
+        END AS result_type,
         o.first_at IS NOT NULL AS has_first,
         o.second_at IS NOT NULL AS has_second
     FROM query_table(shapes) AS s
-    JOIN expert_operators() AS o ON o.name = s.name
+    JOIN expert_operators() AS o
+        ON o.name = s.name
+        AND coalesce(list_contains(o.argument_counts, len(s.dims)), true)
 ),
 known AS (
     SELECT
@@ -78,6 +118,8 @@ known AS (
         false AS is_estimated,
         -- Numbers per element of the weights.
         CASE
+            WHEN in_tiles AND has_second THEN 16 * token_dims[-1] // nullif(second_dims[3], 0)
+            WHEN in_tiles THEN 16 * tile_rows // nullif(first_dims[3], 0)
             WHEN has_first AND len(first_dims) = 3 THEN token_dims[-1] // nullif(first_dims[3], 0)
             WHEN len(second_dims) = 3 THEN token_dims[-1] // nullif(second_dims[3], 0)
         END AS packed
@@ -91,9 +133,15 @@ fitting AS (
         CASE WHEN has_first THEN first_dims[2] * first_dims[3] ELSE 0 END
             + CASE WHEN has_second THEN second_dims[2] * second_dims[3] ELSE 0 END AS elements
     FROM known
-    WHERE packed IN (1, 2, 8)
-      AND token_dims[-1] = packed * CASE WHEN has_first THEN first_dims[3] ELSE second_dims[3] END
-      AND (NOT has_first OR NOT has_second OR second_dims[2] = token_dims[-1])
+    WHERE CASE
+        WHEN in_tiles
+        THEN packed IN (4, 8) AND token_dims[-1] = 16 * first_dims[2]
+        ELSE packed IN (1, 2, 8)
+            AND token_dims[-1] = packed * CASE
+                WHEN has_first THEN first_dims[3] ELSE second_dims[3]
+            END
+            AND (NOT has_first OR NOT has_second OR second_dims[2] = token_dims[-1])
+    END
 ),
 -- vllm::moe_forward: the tensors inside.
 seen_inside AS (
@@ -144,7 +192,7 @@ SELECT
     is_estimated,
     [2, token_dims[1], chosen, packed, elements] AS factors,
     CASE
-        WHEN packed = 2 THEN [token_type]
+        WHEN packed = 2 OR in_tiles THEN [token_type]
         ELSE [token_type, weight_type]
     END AS formats,
     [

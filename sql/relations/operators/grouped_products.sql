@@ -12,11 +12,15 @@ FROM (
         (['aten::_grouped_mm', 'aten::_scaled_grouped_mm'], 1, 2, NULL, false, false),
         (['primus_turbo::grouped_gemm', 'primus_turbo::grouped_gemm_impl',
           'primus_turbo_cpp_extension::grouped_gemm',
-          'primus_turbo_cpp_extension::ck_grouped_gemm'],
+          'primus_turbo_cpp_extension::ck_grouped_gemm',
+          'primus_turbo_cpp_extension::ck_grouped_gemm_fp8',
+          'primus_turbo_cpp_extension::hipblaslt_grouped_gemm',
+          'primus_turbo_cpp_extension::hipblaslt_grouped_gemm_fp8'],
          1, 2, NULL, true, false),
         (['primus_turbo::grouped_gemm_variable_k', 'primus_turbo::grouped_gemm_variable_k_impl',
           'primus_turbo_cpp_extension::grouped_gemm_variable_k',
-          'primus_turbo_cpp_extension::ck_grouped_gemm_variable_k'],
+          'primus_turbo_cpp_extension::ck_grouped_gemm_variable_k',
+          'primus_turbo_cpp_extension::ck_grouped_gemm_fp8_variable_k'],
          1, 2, NULL, false, false),
         (['_C::cutlass_moe_mm', 'sgl_kernel::cutlass_moe_mm'], 2, 3, 1, true, false),
         (['_C::cutlass_mxfp8_grouped_mm'], 1, 2, 5, true, false),
@@ -29,14 +33,15 @@ FROM (
 --     (t, k) x (e, k, n)   each of the t rows meets one of the e matrices: 2 t k n operations
 --     (m, t) x (t, n)      each of the t columns and rows is of one group: 2 m t n operations, and
 --                          the result has e matrices. e is the number of offsets
---     (t, m) x (t, n)      the same with the left side transposed (variable_k)
+--     (t, m) x (t, n)      the same with the left side transposed (operators of Primus-Turbo)
 --
 -- `shapes`: rows of numbered_shapes.
 --
 -- Bytes: both sides and the result move once, so all e matrices do. The result counts as bfloat16
 -- if the operands have less than 2 bytes per element.
 --
--- Source: torch/_meta_registrations.py, _meta_grouped_mm_common
+-- Sources: torch/_meta_registrations.py, _meta_grouped_mm_common; schemas that Primus-Turbo
+-- registers
 CREATE OR REPLACE MACRO grouped_products(shapes) AS TABLE
 WITH
 sides AS (
@@ -47,9 +52,12 @@ sides AS (
         s.types[o.left_at] AS left_type,
         s.dims[o.right_at] AS right_dims,
         s.types[o.right_at] AS right_type,
-        -- Where the sizes of _scaled_grouped_mm have the offsets, after two scales.
-        s.dims[CASE WHEN s.name = 'aten::_scaled_grouped_mm' THEN 5 ELSE 3 END] AS offset_dims,
-        contains(s.name, 'variable_k') AND left_dims[1] = right_dims[1] AS sums_rows,
+        -- The offsets or lengths of the groups come after two scales, if there are scales.
+        s.dims[CASE
+            WHEN s.name = 'aten::_scaled_grouped_mm' OR contains(s.name, '_gemm_fp8') THEN 5
+            ELSE 3
+        END] AS offset_dims,
+        NOT prefix(s.name, 'aten::') AND left_dims[1] = right_dims[1] AS sums_rows,
         o.is_packed,
         CASE
             WHEN left_dims[2] = right_dims[2] THEN right_dims[3]

@@ -1,96 +1,6 @@
--- Matrix products: the operators and their costs.
+-- Matrix products and their costs.
 --
--- reads: type_bytes
-
--- One row per operator: the places of its arguments, counted from 1. NULL: no such argument.
---
---     most_arguments  the highest number of arguments that the operator has; NULL: any
---     rank_count      number of dimensions of each side; NULL: any of the left side
---     left_at         left side of the product
---     right_at        right side of the product
---     summand_at      tensor that is added to the product
---     transposed      whether the right side has the sizes (n, k), not (k, n)
---     dtype_at        number of the result's type
---     result_at       result, if the caller allocates it
---     is_packed       whether an element holds two numbers of 4 bits, whatever its type
-CREATE OR REPLACE MACRO matrix_product_operators() AS TABLE
-SELECT
-    unnest(names) AS name,
-    most_arguments,
-    rank_count,
-    left_at,
-    right_at,
-    summand_at,
-    transposed,
-    dtype_at,
-    result_at,
-    is_packed
-FROM (
-    VALUES
-        (['aten::mm'], 3, 2, 1, 2, NULL, false, 3, NULL, false),
-        (['aten::addmm'], 6, 2, 2, 3, 1, false, NULL, 1, false),
-        (['aten::addmm_'], 5, 2, 2, 3, 1, false, NULL, 1, false),
-        (['aten::_addmm_activation'], 7, 2, 2, 3, 1, false, NULL, 1, false),
-        (['aten::bmm'], 3, 3, 1, 2, NULL, false, 3, NULL, false),
-        (['aten::baddbmm'], 6, 3, 2, 3, 1, false, NULL, 1, false),
-        (['aten::baddbmm_'], 5, 3, 2, 3, 1, false, NULL, 1, false),
-        (['aten::_int_mm'], 3, 2, 1, 2, NULL, false, NULL, NULL, false),
-        (['aten::_scaled_mm'], 9, 2, 1, 2, 5, false, 7, NULL, false),
-        (['aten::linear'], 3, NULL, 1, 2, 3, true, NULL, NULL, false),
-        -- vLLM, SGLang, aiter and others
-        (['vllm::rocm_unquantized_gemm', 'vllm::rocm_unquantized_gemm_impl'],
-         NULL, NULL, 1, 2, 3, true, NULL, NULL, false),
-        (['aiter::gemm_a16w16'], NULL, NULL, 1, 2, 3, true, 4, NULL, false),
-        (['aiter::gemm_a16w16_atomic', 'aiter::gemm_a16w16_atomic_'],
-         NULL, NULL, 1, 2, NULL, true, 3, NULL, false),
-        (['aiter::_gemm_a16w16_asm'], NULL, NULL, 1, 2, NULL, true, NULL, 3, false),
-        (['_rocm_C::wvSplitK', '_rocm_C::wvSplitKrc'],
-         NULL, NULL, 2, 1, 3, true, NULL, NULL, false),
-        (['_rocm_C::LLMM1'], NULL, NULL, 2, 1, NULL, true, NULL, NULL, false),
-        (['aiter::gemm_a8w8', 'aiter::gemm_a8w8_CK', 'aiter::gemm_a8w8_bpreshuffle',
-          'vllm::rocm_aiter_gemm_a8w8', 'vllm::rocm_aiter_gemm_w8a8'],
-         NULL, NULL, 1, 2, 5, true, 6, NULL, false),
-        (['aiter::gemm_a8w8_blockscale', 'aiter::gemm_a8w8_blockscale_bpreshuffle',
-          'vllm::rocm_aiter_gemm_a8w8_blockscale',
-          'vllm::rocm_aiter_gemm_w8a8_blockscale',
-          'vllm::rocm_aiter_triton_gemm_a8w8_blockscale',
-          'sglang_profiler::fp8_utils_gemm_a8w8_blockscale',
-          'sglang_profiler::gemm_a8w8_blockscale_gemm_a8w8_blockscale'],
-         NULL, NULL, 1, 2, NULL, true, 5, NULL, false),
-        (['vllm::w8a8_triton_block_scaled_mm_func', 'vllm::w8a8_block_fp8_matmul_func'],
-         NULL, NULL, 1, 2, NULL, true, 6, NULL, false),
-        (['aiter::gemm_a8w8_ck'], NULL, NULL, 1, 2, 6, true, NULL, 5, false),
-        (['aiter::gemm_a8w8_bpreshuffle_ck', 'aiter::gemm_a8w8_asm',
-          'aiter::gemm_a8w8_blockscale_ck', 'aiter::gemm_a8w8_blockscale_cktile',
-          'aiter::gemm_a8w8_blockscale_bpreshuffle_ck',
-          'aiter::gemm_a8w8_blockscale_bpreshuffle_cktile',
-          'aiter::flatmm_a8w8_blockscale_asm', 'aiter::gfx950_a8w8_blockscale_asm'],
-         NULL, NULL, 1, 2, NULL, true, NULL, 5, false),
-        (['aiter::gemm_a4w4'], NULL, NULL, 1, 2, 5, true, 6, NULL, true),
-        (['aiter::gemm_afp4wfp4', 'aiter::gemm_afp4wfp4_'],
-         NULL, NULL, 1, 2, NULL, true, 5, NULL, true),
-        (['aiter::_gemm_a4w4_asm', 'aiter::gemm_a4w4_asm', 'aiter::gemm_a4w4_blockscale'],
-         NULL, NULL, 1, 2, NULL, true, NULL, 5, true),
-        (['_C::cutlass_scaled_fp4_mm', 'sgl_kernel::cutlass_scaled_fp4_mm'],
-         NULL, NULL, 2, 3, NULL, true, NULL, 1, true),
-        (['_C::cutlass_scaled_mm'], NULL, 2, 2, 3, 6, false, NULL, 1, false),
-        (['_C::cutlass_scaled_mm_azp'], NULL, 2, 2, 3, 8, false, NULL, 1, false),
-        (['sgl_kernel::fp8_scaled_mm', 'sgl_kernel::int8_scaled_mm'],
-         NULL, 2, 1, 2, 6, false, 5, NULL, false),
-        (['sgl_kernel::fp8_blockwise_scaled_mm'], NULL, 2, 1, 2, NULL, false, 5, NULL, false),
-        (['sgl_kernel::bmm_fp8'], NULL, 3, 1, 2, NULL, false, NULL, 3, false),
-        (['sgl_kernel::dsv3_fused_a_gemm', '_C::dsv3_fused_a_gemm'],
-         NULL, 2, 2, 3, NULL, false, NULL, 1, false),
-        (['sgl_kernel::dsv3_router_gemm'], NULL, NULL, 2, 3, NULL, true, NULL, 1, false),
-        (['trtllm::cublas_scaled_mm'], NULL, 2, 1, 2, 5, false, 6, NULL, false),
-        (['bitsandbytes::int8_linear_matmul'], 2, NULL, 1, 2, NULL, true, NULL, NULL, false),
-        -- Transformer Engine
-        (['_Linear'], NULL, NULL, 2, 1, 3, true, NULL, NULL, false),
-        (['_LayerNormLinear'], NULL, NULL, 1, 4, 5, true, NULL, NULL, false)
-) AS operators (
-    names, most_arguments, rank_count, left_at, right_at, summand_at, transposed, dtype_at,
-    result_at, is_packed
-);
+-- reads: matrix_product_operators, type_bytes
 
 -- The name of the type that has this number in a `dtype` argument. NULL if a matrix product cannot
 -- have the type.
@@ -118,6 +28,7 @@ END;
 --     mm, addmm, _scaled_mm, _int_mm   (m, k) x (k, n)
 --     bmm, baddbmm                     (b, m, k) x (b, k, n)
 --     linear                           (..., k) x (n, k), or (..., k) x (k)
+--     te_gemm_ts, hipblaslt_gemm       (m, k) or (k, m), and (k, n) or (n, k): arguments say which
 --
 -- For all of these operators, the number of operations is 2 n times the number of elements of the
 -- left side. An element of 8 bits can hold two numbers of 4 bits, along k. Then it is 4 n times.
@@ -141,21 +52,28 @@ END;
 --   * signatures of aten/src/ATen/native/native_functions.yaml. Until PyTorch 2.4, the third
 --     argument of _scaled_mm was the bias, and the fourth was the result's dtype (is_old_scaled).
 --     Since then, these two arguments are the scales.
---   * signatures of the operators that vLLM, SGLang, aiter and Transformer Engine register
+--   * signatures of the operators that vLLM, SGLang, aiter, Primus-Turbo and Transformer Engine
+--     register; the caller fp8_gemm for the sides of te_gemm_ts
 CREATE OR REPLACE MACRO matrix_products(shapes) AS TABLE
 WITH
 sides AS MATERIALIZED (
     SELECT
         s.shape_number,
         s.name,
-        s.dims[o.left_at] AS left_dims,
+        CASE
+            WHEN TRY_CAST(s.texts[o.flags_at[1]] AS BOOLEAN) THEN list_reverse(s.dims[o.left_at])
+            ELSE s.dims[o.left_at]
+        END AS left_dims,
         s.dims[o.right_at] AS right_dims,
         s.types[o.left_at] AS left_type,
         s.types[o.right_at] AS right_type,
         len(s.dims) AS argument_count,
         o.most_arguments,
         o.rank_count,
-        o.transposed,
+        CASE
+            WHEN o.flags_at IS NULL THEN o.transposed
+            ELSE TRY_CAST(s.texts[o.flags_at[2]] AS BOOLEAN)
+        END AS transposed,
         o.is_packed OR coalesce(left_type = 'c10::Float4_e2m1fn_x2', false) AS is_packed,
         s.name = 'aten::_scaled_mm' AND scalar_type(s.texts[4]) IS NOT NULL AS is_old_scaled,
         CASE WHEN is_old_scaled THEN 3 ELSE o.summand_at END AS added_at,
@@ -213,8 +131,17 @@ SELECT
         left_dims,
         [n]
     ) AS factors,
-    CASE WHEN is_packed THEN ['c10::Float4_e2m1fn_x2'] ELSE [left_type, right_type] END
-        AS formats,
+    CASE
+        WHEN is_packed
+        THEN ['c10::Float4_e2m1fn_x2']
+        -- Transformer Engine holds numbers of 8 bits as bytes.
+        WHEN name = 'tex_ts::te_gemm_ts' AND left_type = 'unsigned char'
+        THEN list_transform(
+            [left_type, right_type],
+            lambda type: CASE WHEN type = left_type THEN 'c10::Float8_e4m3fn' ELSE type END
+        )
+        ELSE [left_type, right_type]
+    END AS formats,
     [
         {'dims': left_dims, 'type': left_type},
         {'dims': right_dims, 'type': right_type},

@@ -118,6 +118,9 @@ of_servers (family, namespaces, names, moved) AS (
         ('normalization', ['vllm'], ['rocm_aiter_rmsnorm_fp8_group_quant'], '1 2 1:b8'),
         ('normalization', ['vllm'], ['rocm_aiter_rmsnorm_with_add_fp8_group_quant'],
          '1 2 3 1:b8 2'),
+        -- The result is padded: at least the tokens' sizes.
+        ('normalization', ['vllm'], ['rocm_aiter_triton_add_rmsnorm_pad'], '1 2 4 4 1!'),
+        ('convolution', ['DaoAILab'], ['_causal_conv1d_fwd_cpp', '_causal_conv1d_bwd_cpp'], '*'),
         ('activation', ['_C', 'sgl_kernel', 'aiter'],
          ['silu_and_mul', 'mul_and_silu', 'gelu_and_mul', 'gelu_tanh_and_mul', 'fatrelu_and_mul',
           'swigluoai_and_mul', 'gelu_quick', 'gelu_new', 'gelu_fast', 'silu_and_mul_quant',
@@ -141,6 +144,8 @@ of_servers (family, namespaces, names, moved) AS (
         ('cache', ['_C_cache_ops'], ['concat_and_cache_mla'], '1 2 4 1:3 2:3'),
         ('cache', ['_C_cache_ops'], ['concat_and_cache_mla_rope_fused'],
          '1 2 2 3 3 4 5@1 7 3:8 4:8'),
+        ('cache', ['aiter'], ['fused_qk_rope_concat_and_cache_mla'],
+         '1 2 3 4 3:5 4:5 6 7 10 11@10 12@10'),
         ('cache', ['_C_cache_ops'], ['indexer_k_quant_and_cache'], '1 3 1:2'),
         ('cache', ['_C_cache_ops'], ['concat_mla_q'], '*'),
         ('routing', ['_moe_C', 'sgl_kernel', 'aiter'],
@@ -165,7 +170,8 @@ of_servers (family, namespaces, names, moved) AS (
         ('quantization', ['vllm'],
          ['triton_per_token_group_quant_fp8', 'rocm_aiter_group_fp8_quant',
           'rocm_aiter_per_token_quant', 'rocm_aiter_per_tensor_quant'],
-         '1 1:b8')
+         '1 1:b8'),
+        ('quantization', ['primus_turbo_cpp_extension'], ['quantize_fp8_tensorwise'], '1 1:b8')
 ),
 -- The caller of a newer version allocates the result and a workspace.
 of_versions (family, name, argument_count, dim_at, moved) AS (

@@ -1,7 +1,7 @@
 -- Attention over caches of keys and values, as inference servers call it: the operators and their
 -- costs.
 --
--- reads: annotated_load
+-- reads: annotated_load, whole_product
 
 -- One row per operator: the places of its arguments, counted from 1. NULL: no such argument.
 --
@@ -15,7 +15,7 @@
 --     rotated_at    rest of the queries of latent attention, if it is an argument of its own
 --     value_at      number that is the size of a latent value, or tensor whose last size it is.
 --                   NULL: the last size of the first other argument with four dimensions
---     chosen_at     keys that sparse attention chose. If they are given, the pairs are not known
+--     chosen_at     keys that sparse attention chose for each query, if they are given
 CREATE OR REPLACE MACRO served_attention_operators() AS TABLE
 SELECT
     unnest(names) AS name, query_at, key_at, heads_at, causal_at, window_at, has_window,
@@ -43,6 +43,8 @@ FROM (
         (['_C::sm100_cutlass_mla_decode'], 3, 5, NULL, NULL, NULL, false, 4, 1, NULL),
         (['sgl_kernel::fwd_kvcache_mla', '_flashmla_C::fwd_kvcache_mla'],
          1, 2, NULL, 7, NULL, false, NULL, 3, 11),
+        (['sgl_kernel::sparse_prefill_fwd', '_flashmla_C::sparse_prefill_fwd'],
+         1, 2, NULL, NULL, NULL, false, NULL, 5, 3),
         (['aiter::mla_decode_stage1_asm_fwd'],
          1, 2, NULL, NULL, NULL, false, NULL, NULL, NULL)
 ) AS operators (
@@ -68,6 +70,10 @@ FROM (
 --
 -- Bytes: queries and output of the sequences move once, and the keys and values of their contexts.
 -- Latent keys are as large as a query, and the values are a part of them.
+--
+-- Sparse attention over latent keys needs no load: each query meets the keys that were chosen for
+-- it, and each of them moves once, but no more than there are. Places of keys that a short context
+-- does not have also count, so it is an upper bound. The products are of the type of the queries.
 --
 -- Sources: schemas that vLLM, SGLang, FlashMLA and flash-attention register, and aiter's functions
 CREATE OR REPLACE MACRO served_attentions(shapes) AS TABLE
@@ -97,11 +103,14 @@ arguments AS (
         coalesce(TRY_CAST(s.texts[o.causal_at] AS BOOLEAN), true) AS is_causal,
         o.has_window
             OR coalesce(TRY_CAST(s.texts[o.window_at] AS BIGINT) >= 0, false) AS has_window,
-        annotated_load(s.context) AS load
+        annotated_load(s.context) AS load,
+        s.dims[o.key_at] AS key_dims,
+        s.dims[o.chosen_at] AS chosen_dims,
+        s.types[o.chosen_at] AS chosen_type,
+        coalesce(chosen_type IN ('int', 'long int', 'long'), false) AS is_sparse
     FROM query_table(shapes) AS s
     JOIN served_attention_operators() AS o ON o.name = s.name
-    WHERE s.context IS NOT NULL
-      AND coalesce(s.types[o.chosen_at], '') IN ('', 'None')
+    WHERE s.context IS NOT NULL OR o.chosen_at IS NOT NULL
 ),
 phases AS (
     SELECT
@@ -109,7 +118,7 @@ phases AS (
         query_dims[1] <> load.decode_query_tokens OR load.decode_query_tokens = 0 AS has_prefill,
         query_dims[1] <> load.prefill_query_tokens OR load.prefill_query_tokens = 0 AS has_decode
     FROM arguments
-    WHERE len(query_dims) = 3
+    WHERE len(query_dims) = 3 AND NOT is_sparse AND load IS NOT NULL
 ),
 counted AS (
     SELECT
@@ -143,4 +152,24 @@ SELECT
          'type': CASE WHEN is_latent THEN '' ELSE key_type END}
     ] AS tensors
 FROM counted
-WHERE query_count <= query_dims[1];
+WHERE query_count <= query_dims[1]
+UNION ALL
+SELECT
+    shape_number,
+    'attention' AS family,
+    true AS is_estimated,
+    list_concat([2, query_dims[2], size + value_size], chosen_dims) AS factors,
+    [query_type] AS formats,
+    [
+        {'dims': query_dims, 'type': query_type},
+        {'dims': [query_dims[1], query_dims[2], value_size], 'type': query_type},
+        {'dims': [least(whole_product(key_dims[:-2]), whole_product(chosen_dims)), key_dims[-1]],
+         'type': key_type},
+        {'dims': chosen_dims, 'type': chosen_type}
+    ] AS tensors
+FROM arguments
+WHERE is_sparse
+  AND len(query_dims) = 3
+  AND len(key_dims) > 2
+  AND key_dims[-2] = 1
+  AND len(chosen_dims) = 3;

@@ -1,6 +1,8 @@
 """Attention and element-wise operators with what they compute and move."""
 
 from queries.flops.calls import BF16, NONE, call
+from queries.flops.golden_flashinfer import GOLDEN_FLASHINFER
+from queries.flops.golden_layouts import GOLDEN_LAYOUTS
 from queries.flops.golden_moves import GOLDEN_MOVES
 from queries.flops.golden_packed import GOLDEN_PACKED
 from queries.flops.golden_products import GOLDEN_CONVOLUTIONS, GOLDEN_PRODUCTS
@@ -243,4 +245,6 @@ GOLDEN = (
     | GOLDEN_MOVES
     | GOLDEN_SERVER
     | GOLDEN_PACKED
+    | GOLDEN_LAYOUTS
+    | GOLDEN_FLASHINFER
 )

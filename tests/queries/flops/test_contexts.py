@@ -132,11 +132,14 @@ def test_latent_attention(host, row):
     assert (brute.flops, brute.bytes) == (found["flops"], found["bytes"])
 
 
-def test_sparse_attention_is_not_known(host):
+def test_sparse_attention_counts_the_chosen_keys(host):
+    """Two for each of the three queries, whatever the load says."""
     row = dict(LATENT[2])
     row["input_dims"] = row["input_dims"].removesuffix("[]]") + "[3, 1, 2]]"
     row["input_types"] = row["input_types"].removesuffix('""]') + '"int"]'
-    assert run(host, annotated([row], STEP)) == []
+    [found] = run(host, annotated([row], STEP))
+    assert (found["flops"], found["is_estimated"]) == (2 * 4 * 6 * (10 + 8), True)
+    assert found["bytes"] == 2 * (3 * 4 * 10 + 3 * 4 * 8 + 6 * 10) + 4 * 6
 
 
 def test_packed_sequences_are_bounded_without_a_load(host):
