@@ -61,6 +61,8 @@ limited AS (
     WHERE w.busy_ns > 0
       AND s.bytes > 0
       AND r.memory_gbps > 0
+      -- As in op_flops, the bytes of experts with unknown weights are by far too few.
+      AND NOT (s.family = 'mixture of experts' AND s.is_estimated AND s.flops IS NULL)
 ),
 described AS (
     SELECT

@@ -74,10 +74,16 @@ def op_flops(
         bound = "memory" if flops is None else None
         if times:
             bound = max(times, key=lambda way: (times[way], way == "memory"))
+        is_estimated = any(one.is_estimated for one in of_calls)
+        # The weights are not known.
+        if mine.family == "mixture of experts" and flops is None and is_estimated:
+            bound, times = None, {}
         per_ns = None if not ns else Fraction(len(run), ns)
         of_run = [nest.costs[call] for call in run]
         run_flops = None if flops is None else sum(one.flops for one in of_run)
         run_bytes = None if size is None else sum(one.bytes for one in of_run)
+        if bound is None and not times and flops is None:
+            run_bytes = None
         result.append(
             dict(
                 zip(
@@ -98,7 +104,7 @@ def op_flops(
             | {
                 "family": mine.family,
                 "dtype": dtype,
-                "is_estimated": any(one.is_estimated for one in of_calls),
+                "is_estimated": is_estimated,
                 "count": len(calls),
                 "flops": flops,
                 "bytes": size,

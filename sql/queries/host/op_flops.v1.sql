@@ -53,6 +53,9 @@
 -- If a needed peak is not known, `roofline_frac` is NULL. If `flops` of the row is known, `bound`
 -- is then NULL, too. If only `bytes` is known, `bound` is memory even without a peak.
 --
+-- If nothing shows the weights of a mixture of experts, its `flops` are not known, and `bytes` are
+-- those of its tokens, by far too few. Such a row has no rate, no `bound` and no `roofline_frac`.
+--
 -- since: 0.1
 -- grain: job, rank, name, input_dims, input_types, concrete_inputs, is_counted, input_strides
 -- needs: shapes
@@ -244,7 +247,8 @@ limits AS (
         format_on_device(r.argument_dtype, r.in_tf32) AS dtype,
         r.flops / nullif(r.count, 0) / (1e3 * coalesce(peak_tflops, speeds.dense_tflops))
             AS compute_ns,
-        r.bytes / nullif(r.count, 0) / coalesce(peak_gbps, memories.memory_gbps) AS memory_ns
+        r.bytes / nullif(r.count, 0) / coalesce(peak_gbps, memories.memory_gbps) AS memory_ns,
+        r.family = 'mixture of experts' AND r.is_estimated AND r.flops IS NULL AS lacks_weights
     FROM rows_of_result AS r
     LEFT JOIN speeds_of_ranks(only_jobs, only_ranks) AS speeds
         ON speeds.job = r.job
@@ -274,13 +278,17 @@ FROM (
         kernel_count::BIGINT AS kernel_count,
         kernel_ns::BIGINT AS kernel_ns,
         launched_flops / nullif(1e3 * kernel_ns, 0) AS achieved_tflops,
-        launched_bytes / nullif(kernel_ns, 0) AS achieved_gbps,
+        CASE
+            WHEN NOT lacks_weights THEN launched_bytes / nullif(kernel_ns, 0)
+        END AS achieved_gbps,
         l.flops / nullif(l.bytes, 0) AS arithmetic_intensity,
         CASE
+            WHEN lacks_weights THEN NULL
             WHEN l.flops IS NULL OR memory_ns >= compute_ns THEN 'memory'
             WHEN memory_ns < compute_ns THEN 'compute'
         END AS bound,
         CASE
+            WHEN lacks_weights THEN NULL
             WHEN l.flops IS NULL THEN memory_ns
             WHEN memory_ns IS NOT NULL AND compute_ns IS NOT NULL
             THEN greatest(memory_ns, compute_ns)

@@ -179,6 +179,18 @@ def test_weights_that_are_seen_inside(host):
     assert (row["family"], row["is_estimated"]) == ("mixture of experts", True)
 
 
+def test_without_weights_there_is_no_rate(host):
+    """The weights take most of the time, so the bytes of the tokens say nothing about it."""
+    host.fill(
+        host_ops=[MOE | {"event_id": 0}],
+        gpu_activities=[{"op_id": 0, "start_ns": 0, "dur_ns": 100}],
+    )
+    [row] = host.run("op_flops", peak_gbps=1.0, peak_tflops=1.0)
+    assert (row["flops"], row["bytes"], row["is_estimated"]) == (None, 2 * (40 + 40 + 20), True)
+    assert (row["kernel_ns"], row["achieved_gbps"]) == (100, None)
+    assert (row["bound"], row["roofline_frac"]) == (None, None)
+
+
 def test_an_operator_of_experts_around_its_products_counts_once(host):
     # moe_forward  [==============)   not counted: the products inside count
     # mm              [==)  [==)      counted
