@@ -32,7 +32,7 @@
 -- Limits are in finding_thresholds.
 --
 -- reads: copies_synchronously, copy_kind, device_idle, gpu_activities, host_ops, idle_segments,
---   limit_of, step_label, waits_for_device
+--   limit_of, mark_label, step_label, step_marks, waits_for_device
 CREATE OR REPLACE MACRO shared_idle(only_jobs, steady, lost_launches) AS TABLE
 WITH
 parts AS MATERIALIZED (
@@ -99,8 +99,12 @@ span_names AS MATERIALIZED (
         h.event_id,
         h.dur_ns,
         h.op_id,
-        step_label(h.name) AS name
+        CASE
+            WHEN m.event_id IS NULL THEN step_label(h.name) ELSE mark_label(h.name)
+        END AS name
     FROM host_ops AS h
+    LEFT JOIN step_marks AS m
+        ON m.job = h.job AND m.rank = h.rank AND m.event_id = h.event_id
     SEMI JOIN span_ids AS i ON i.job = h.job AND i.rank = h.rank AND i.event_id = h.event_id
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
 ),

@@ -6,7 +6,7 @@
 --
 -- A stage is all annotations of one name on the host, made by the program or its libraries: for
 -- example forward, backward, an optimizer's step or loading of data. All steps are one stage,
--- ProfilerStep, whatever their numbers. The time of an annotation is its duration on its own
+-- such as ProfilerStep, whatever their numbers. The time of an annotation is its duration on its own
 -- thread, including the annotations inside it.
 --
 -- A stage's kernels are all GPU activities launched in the stage, at any depth. These include the
@@ -70,7 +70,7 @@
 -- check: (change = 'unchanged') = (diff_count = 0)
 -- check: diff_frac BETWEEN 0 AND 1
 -- reads: compared_jobs, compared_totals, gpu_activities, host_ops, is_compared, is_of_side,
---   may_be_compared, step_label, totals_of_sides
+--   mark_label, may_be_compared, step_label, step_marks, totals_of_sides
 CREATE OR REPLACE MACRO annotation_diff_v1(
     base_job VARCHAR := NULL,  -- job of the base [default: the first by name]
     test_job VARCHAR := NULL,  -- job of the test [default: the last by name]
@@ -97,7 +97,9 @@ annotations AS MATERIALIZED (
         a.job,
         a.rank,
         a.event_id,
-        step_label(a.name) AS name,
+        CASE
+            WHEN m.event_id IS NULL THEN step_label(a.name) ELSE mark_label(a.name)
+        END AS name,
         a.dur_ns,
         coalesce(a.annotation_id, w.caller_id) AS outer_id,
         a.step IS NOT NULL AS is_in_step,
@@ -105,6 +107,8 @@ annotations AS MATERIALIZED (
         is_of_side(a.job, a.rank, a.step, j.test, test_ranks, test_steps) AS is_test
     FROM host_ops AS a
     CROSS JOIN jobs AS j
+    LEFT JOIN step_marks AS m
+        ON m.job = a.job AND m.rank = a.rank AND m.event_id = a.event_id
     LEFT JOIN waited_for AS w
         ON w.job = a.job AND w.rank = a.rank AND w.event_id = a.root_id
     WHERE a.cat = 'user_annotation' AND is_compared(a.job, j.base, j.test, base_job, test_job)

@@ -15,8 +15,8 @@
 -- driver call. `outer_name` is the outermost open span. It leaves out spans that are open all the
 -- time: the annotations of steps, the Python functions that call them, functions that are open
 -- during all activities of the rank, and Python's entry frames. Both are NULL if no such span was
--- open, or if the launch is not known. A step's annotation has the name `ProfilerStep`, without its
--- number.
+-- open, or if the launch is not known. A step's annotation has one name for all steps, such as
+-- `ProfilerStep`, or `train_step N` for `train_step 7`.
 --
 -- A device's rows add up to its idle time in temporal_breakdown, if top_k is not given.
 --
@@ -39,7 +39,7 @@
 -- check: idle_frac > 0 AND idle_frac <= 1
 -- check: cause IN ('host_wait', 'launching', 'queued', 'kernel_wait', 'unknown')
 -- check: cause <> 'unknown' OR name IS NULL
--- reads: device_idle, host_ops, idle_segments, step_label
+-- reads: device_idle, host_ops, idle_segments, mark_label, step_label, step_marks
 CREATE OR REPLACE MACRO idle_reasons_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
@@ -56,8 +56,12 @@ host_names AS NOT MATERIALIZED (
         h.job,
         h.rank,
         h.event_id,
-        step_label(h.name) AS name
+        CASE
+            WHEN m.event_id IS NULL THEN step_label(h.name) ELSE mark_label(h.name)
+        END AS name
     FROM host_ops AS h
+    LEFT JOIN step_marks AS m
+        ON m.job = h.job AND m.rank = h.rank AND m.event_id = h.event_id
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, h.rank))
 ),

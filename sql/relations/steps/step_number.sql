@@ -24,3 +24,7 @@ CASE
     THEN regexp_replace(name, '^(\[Executor\] _forward_step) \d.*$', '\1')
     ELSE name
 END;
+
+-- The same for the mark of a step whatever its name: `train_step N` for `train_step 7`.
+CREATE OR REPLACE MACRO mark_label(name) AS
+regexp_replace(step_label(name), '\d+', 'N', 'g');
