@@ -48,7 +48,8 @@ def load_models(con: duckdb.DuckDBPyConnection, file: Path) -> None:
             defined.add(made[1].lower())
             con.execute(statement)
         if lacking := [name for name in _MACROS if name not in defined]:
-            raise HtaSqlError(f"{file}: no macro {lacking[0]}; it defines {' and '.join(_MACROS)}")
+            needed = " and ".join(_MACROS)
+            raise HtaSqlError(f"{file}: no macro {lacking[0]}; the file has to define {needed}")
         con.execute("SELECT name::VARCHAR FROM user_operators() LIMIT 0")
         con.execute(
             f"WITH no_calls AS ({_NO_CALLS} WHERE false), "

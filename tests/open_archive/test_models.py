@@ -83,7 +83,7 @@ WRONG = {
     "SELEC": "syntax error",
     "SELECT 1": "a statement that is not CREATE OR REPLACE MACRO",
     "COPY (SELECT 1) TO 'x.csv'": "a statement that is not CREATE OR REPLACE MACRO",
-    OPERATORS: "no macro user_costs; it defines user_operators and user_costs",
+    OPERATORS: "no macro user_costs; the file has to define user_operators and user_costs",
     OPERATORS + "CREATE OR REPLACE MACRO user_costs(shapes) AS TABLE SELECT 1 AS shape_number": (
         '"family" not found'
     ),

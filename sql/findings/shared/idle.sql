@@ -53,7 +53,7 @@ pieces AS MATERIALIZED (
     SELECT
         s.*,
         p.cause,
-        p.name AS next_name,
+        p.short_name AS next_name,
         p.is_long,
         p.is_short,
         p.idle_since_ns = s.first_ns AS is_first
