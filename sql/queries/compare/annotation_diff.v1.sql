@@ -6,8 +6,8 @@
 --
 -- A stage is all annotations of one name on the host, made by the program or its libraries: for
 -- example forward, backward, an optimizer's step or loading of data. All steps are one stage,
--- such as ProfilerStep, whatever their numbers. The time of an annotation is its duration on its own
--- thread, including the annotations inside it.
+-- whatever their numbers, such as ProfilerStep. The time of an annotation is its duration on its
+-- own thread, including the annotations inside it.
 --
 -- A stage's kernels are all GPU activities launched in the stage, at any depth. These include the
 -- activities that autograd threads launch while the main thread is in the stage:

@@ -73,8 +73,8 @@ FROM (
 -- the smallest second size of a tensor with a row per token. All of it is an estimate. If nothing
 -- shows the weights, only the bytes of tokens, result and router count.
 --
--- Sources: signatures of the operators that vLLM, SGLang and aiter register; csrc/moe/torch_bindings
--- and fused_marlin_moe.py of vLLM.
+-- Sources: signatures of the operators that vLLM, SGLang and aiter register, such as those in
+-- csrc/moe/torch_bindings and fused_marlin_moe.py of vLLM.
 CREATE OR REPLACE MACRO expert_products(shapes) AS TABLE
 WITH
 arguments AS (
