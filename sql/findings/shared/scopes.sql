@@ -8,7 +8,7 @@
 --     step_count    steps that are measured; NULL without steps
 --     unit_count    the number by which times are divided: step_count, or 1 without steps
 --     typical_count the same for idle time, which is of typical steps
---     unit_ns       median duration of these steps; without steps, the time from the first to the
+--     unit_ns       median whole_ns of these steps; without steps, the time from the first to the
 --                   last activity of the rank
 --     unit          `step` or `trace`
 --     per_unit      `per step` or `in the trace`, for sentences
@@ -27,7 +27,7 @@ step_times AS (
         rank,
         nullif(count(step), 0) AS step_count,
         greatest(1, count(step) FILTER (is_typical)) AS typical_count,
-        round(median(step_ns))::BIGINT AS step_ns
+        round(median(whole_ns))::BIGINT AS whole_ns
     FROM query_table(steady)
     GROUP BY job, rank
 ),
@@ -54,7 +54,7 @@ measured AS (
         s.step_count,
         coalesce(s.step_count, 1) AS unit_count,
         s.typical_count,
-        coalesce(s.step_ns, t.span_ns) AS unit_ns,
+        coalesce(s.whole_ns, t.span_ns) AS unit_ns,
         CASE WHEN s.step_count IS NULL THEN 'trace' ELSE 'step' END AS unit,
         CASE WHEN s.step_count IS NULL THEN 'in the trace' ELSE 'per step' END AS per_unit,
         count(*) OVER (PARTITION BY t.job) AS rank_count,

@@ -2,29 +2,59 @@
 --
 -- `only_jobs`: jobs to look at (NULL: all).
 --
--- Returns job, rank, step, step_ns and is_typical. A rank without steps has one row with NULL for
--- both. Steps without GPU activity are left out. These steps are left out, as long as a later step
--- is left:
+-- Returns job, rank and
+--
+--     step        NULL: the rank has no steps. Then it has one row, without step_ns and whole_ns
+--     step_ns     duration of the step on the host
+--     whole_ns    the same, if ProfilerStep annotations mark the steps. The annotations of servers
+--                 do not touch, and the GPU may go on after them. Such a step is done when both its
+--                 annotation and its last activity have ended. whole_ns is the time from when the
+--                 steps before it are done until it is done; of the first one, from its start
+--     is_typical  false for the long steps of a job that step_variance reports: a few steps take
+--                 much longer than the others. Their idle time is not of the other rules of idle
+--                 time
+--
+-- Steps without GPU activity are left out. These steps are left out, as long as a later step is
+-- left:
 --
 --   * The first step of a rank. The trace does not show how long its GPU was idle before it.
 --   * First steps that are all longer than `warm_up_times` the median of the job's steps: they
 --     compile, load and allocate once.
 --
--- is_typical is false for the long steps of a job that step_variance reports: a few steps take much
--- longer than the others. Their idle time is not of the other rules of idle time.
---
 -- reads: gpu_activities, limit_of, step_spans, traces
 CREATE OR REPLACE MACRO shared_steady(only_jobs) AS TABLE
 WITH
-spans AS MATERIALIZED (
-    SELECT s.*
+last_ends AS (
+    SELECT a.job, a.rank, a.step, max(a.end_ns) AS last_end_ns
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND a.step IS NOT NULL
+    GROUP BY a.job, a.rank, a.step
+),
+done AS (
+    SELECT s.*, greatest(s.start_ns + s.step_ns, e.last_end_ns) AS done_ns
     FROM step_spans(only_jobs, NULL, NULL) AS s
-    SEMI JOIN (
-        SELECT DISTINCT a.job, a.rank, a.step
-        FROM gpu_activities AS a
-        WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-          AND a.step IS NOT NULL
-    ) AS g ON g.job = s.job AND g.rank = s.rank AND g.step = s.step
+    JOIN last_ends AS e ON e.job = s.job AND e.rank = s.rank AND e.step = s.step
+),
+spans AS MATERIALIZED (
+    SELECT
+        *,
+        CASE
+            WHEN marked_by = 'PyTorch'
+            THEN step_ns
+            ELSE greatest(
+                0,
+                done_ns - coalesce(
+                    max(done_ns) OVER (
+                        PARTITION BY job, rank
+                        ORDER BY start_ns, step
+                        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                    ),
+                    start_ns
+                )
+            )
+        END AS whole_ns
+    FROM done
 ),
 usual AS (
     SELECT job, median(step_ns) AS usual_ns
@@ -37,6 +67,7 @@ marked AS (
         s.rank,
         s.step,
         s.step_ns,
+        s.whole_ns,
         row_number() OVER in_order = 1
         OR bool_and(s.step_ns > limit_of('all', 'warm_up_times') * u.usual_ns) OVER in_order
             AS is_first
@@ -55,7 +86,8 @@ measured AS (
         t.job,
         t.rank,
         c.step,
-        c.step_ns
+        c.step_ns,
+        c.whole_ns
     FROM (
         SELECT DISTINCT t.job, t.rank
         FROM traces AS t
@@ -77,6 +109,7 @@ SELECT
     m.rank,
     m.step,
     m.step_ns,
+    m.whole_ns,
     coalesce(m.step_ns <= limit_of('step_variance', 'long_times') * v.median_ns, true)
         AS is_typical
 FROM measured AS m

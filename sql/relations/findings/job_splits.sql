@@ -13,10 +13,10 @@
 --     exposed_memory_ns         part with copies or memsets and nothing else
 --     idle_ns                   the rest, without any activity
 --
--- Times of several devices are means over them. A step begins when the step before ends, or later:
--- when it begins on the host. It ends at its end on the host, or when the last activity that was
--- launched in it ends, whichever is later. So it contains the idle time between the activities of
--- successive steps:
+-- Times of several devices are means over them. A step begins when the step before ends. A
+-- ProfilerStep can begin later: when it begins on the host. A step ends at its end on the host, or
+-- when the last activity that was launched in it ends, whichever is later. So it contains the idle
+-- time between the activities of successive steps:
 --
 --     host    [ProfilerStep#1)[ProfilerStep#2)
 --     device     [==1===)  [1=)     [==2===) [2===)
@@ -53,6 +53,7 @@ their_steps AS (
         s.rank,
         s.step,
         s.start_ns,
+        s.marked_by = 'PyTorch' AS is_whole,
         greatest(s.start_ns + s.step_ns, l.last_end_ns) AS end_ns
     FROM step_spans(only_jobs, NULL, NULL) AS s
     SEMI JOIN bounding_ranks AS b ON b.job = s.job AND b.rank = s.rank
@@ -63,15 +64,18 @@ step_windows AS (
     FROM (
         SELECT
             *,
-            greatest(
-                start_ns,
+            greatest(CASE WHEN is_whole OR before_ns IS NULL THEN start_ns END, before_ns)
+                AS from_ns
+        FROM (
+            SELECT
+                *,
                 max(end_ns) OVER (
                     PARTITION BY job, rank
                     ORDER BY start_ns, step
                     ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-                )
-            ) AS from_ns
-        FROM their_steps
+                ) AS before_ns
+            FROM their_steps
+        )
     ) AS w
     SEMI JOIN measured_steps AS m ON m.job = w.job AND m.rank = w.rank AND m.step = w.step
 ),
