@@ -26,37 +26,24 @@
 --     name, name_ns        the kernel, or the innermost span on the host, that takes most of it,
 --                          and by how much more per slow step. NULL: none takes half of it
 --
--- reads: gpu_activities, host_ops, limit_of, step_marks, step_number, step_spans
+-- reads: done_steps, gpu_activities, host_ops, limit_of, step_marks, step_number
 CREATE OR REPLACE MACRO shared_slow_steps(only_jobs) AS TABLE
 WITH
-device_ends AS (
-    SELECT a.job, a.rank, a.step, max(a.end_ns) AS end_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND a.step IS NOT NULL
-    GROUP BY a.job, a.rank, a.step
-),
 done AS (
     SELECT
-        s.job,
-        s.rank,
-        s.step,
-        s.step_ns AS host_ns,
-        greatest(s.start_ns + s.step_ns, d.end_ns) AS done_ns,
-        median(s.step_ns) OVER (PARTITION BY s.job) AS usual_ns
-    FROM step_spans(only_jobs, NULL, NULL) AS s
-    JOIN device_ends AS d ON d.job = s.job AND d.rank = s.rank AND d.step = s.step
+        job,
+        rank,
+        step,
+        step_ns AS host_ns,
+        done_ns,
+        before_ns,
+        median(step_ns) OVER (PARTITION BY job) AS usual_ns
+    FROM done_steps(only_jobs)
 ),
 timed AS (
     SELECT
         *,
-        coalesce(
-            done_ns - max(done_ns) OVER (
-                PARTITION BY job, rank ORDER BY step
-                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-            ),
-            host_ns
-        ) AS step_ns,
+        coalesce(done_ns - before_ns, host_ns) AS step_ns,
         row_number() OVER in_order = 1 AS is_begin,
         bool_and(host_ns > limit_of('all', 'warm_up_times') * usual_ns) OVER in_order AS is_first
     FROM done

@@ -4,12 +4,13 @@
 --
 -- Returns job, rank and
 --
---     step        NULL: the rank has no steps. Then it has one row, without step_ns and whole_ns
+--     step        NULL: the rank has no steps. Then it has one row, and all times are NULL
 --     step_ns     duration of the step on the host
---     whole_ns    the same, if ProfilerStep annotations mark the steps. The annotations of servers
---                 do not touch, and the GPU may go on after them. Such a step is done when both its
---                 annotation and its last activity have ended. whole_ns is the time from when the
---                 steps before it are done until it is done; of the first one, from its start
+--     from_ns     begin of the step: when the steps before it are done. A ProfilerStep can begin
+--                 later: when it begins on the host
+--     until_ns    end of the step: when it is done, as in done_steps
+--     whole_ns    step_ns of a ProfilerStep. The annotations of servers do not touch, and the GPU
+--                 may go on after them: of other steps, until_ns - from_ns
 --     is_typical  false for the long steps of a job that step_variance reports: a few steps take
 --                 much longer than the others. Their idle time is not of the other rules of idle
 --                 time
@@ -21,40 +22,19 @@
 --   * First steps that are all longer than `warm_up_times` the median of the job's steps: they
 --     compile, load and allocate once.
 --
--- reads: gpu_activities, limit_of, step_spans, traces
+-- reads: done_steps, limit_of, traces
 CREATE OR REPLACE MACRO shared_steady(only_jobs) AS TABLE
 WITH
-last_ends AS (
-    SELECT a.job, a.rank, a.step, max(a.end_ns) AS last_end_ns
-    FROM gpu_activities AS a
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND a.step IS NOT NULL
-    GROUP BY a.job, a.rank, a.step
-),
-done AS (
-    SELECT s.*, greatest(s.start_ns + s.step_ns, e.last_end_ns) AS done_ns
-    FROM step_spans(only_jobs, NULL, NULL) AS s
-    JOIN last_ends AS e ON e.job = s.job AND e.rank = s.rank AND e.step = s.step
-),
 spans AS MATERIALIZED (
     SELECT
         *,
         CASE
-            WHEN marked_by = 'PyTorch'
-            THEN step_ns
-            ELSE greatest(
-                0,
-                done_ns - coalesce(
-                    max(done_ns) OVER (
-                        PARTITION BY job, rank
-                        ORDER BY start_ns, step
-                        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-                    ),
-                    start_ns
-                )
-            )
-        END AS whole_ns
-    FROM done
+            WHEN marked_by = 'PyTorch' THEN greatest(start_ns, before_ns)
+            ELSE coalesce(before_ns, start_ns)
+        END AS from_ns,
+        greatest(from_ns, done_ns) AS until_ns,
+        CASE WHEN marked_by = 'PyTorch' THEN step_ns ELSE until_ns - from_ns END AS whole_ns
+    FROM done_steps(only_jobs)
 ),
 usual AS (
     SELECT job, median(step_ns) AS usual_ns
@@ -68,6 +48,8 @@ marked AS (
         s.step,
         s.step_ns,
         s.whole_ns,
+        s.from_ns,
+        s.until_ns,
         row_number() OVER in_order = 1
         OR bool_and(s.step_ns > limit_of('all', 'warm_up_times') * u.usual_ns) OVER in_order
             AS is_first
@@ -87,7 +69,9 @@ measured AS (
         t.rank,
         c.step,
         c.step_ns,
-        c.whole_ns
+        c.whole_ns,
+        c.from_ns,
+        c.until_ns
     FROM (
         SELECT DISTINCT t.job, t.rank
         FROM traces AS t
@@ -110,6 +94,8 @@ SELECT
     m.step,
     m.step_ns,
     m.whole_ns,
+    m.from_ns,
+    m.until_ns,
     coalesce(m.step_ns <= limit_of('step_variance', 'long_times') * v.median_ns, true)
         AS is_typical
 FROM measured AS m

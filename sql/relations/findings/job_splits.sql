@@ -25,7 +25,7 @@
 -- For busy_times, the time outside of the measured steps counts as computation, and is subtracted
 -- afterwards. So activities that the trace does not link to a step count, too.
 --
--- reads: busy_times, gpu_activities, shared_scopes, shared_steady, step_spans, traces
+-- reads: busy_times, gpu_activities, shared_scopes, shared_steady, traces
 CREATE OR REPLACE MACRO job_splits(only_jobs) AS TABLE
 WITH
 measured_steps AS MATERIALIZED (
@@ -42,42 +42,11 @@ their_activities AS MATERIALIZED (
     SEMI JOIN bounding_ranks AS b ON b.job = a.job AND b.rank = a.rank
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
 ),
-last_ends AS (
-    SELECT job, rank, step, max(end_ns) AS last_end_ns
-    FROM their_activities
-    GROUP BY job, rank, step
-),
-their_steps AS (
-    SELECT
-        s.job,
-        s.rank,
-        s.step,
-        s.start_ns,
-        s.marked_by = 'PyTorch' AS is_whole,
-        greatest(s.start_ns + s.step_ns, l.last_end_ns) AS end_ns
-    FROM step_spans(only_jobs, NULL, NULL) AS s
-    SEMI JOIN bounding_ranks AS b ON b.job = s.job AND b.rank = s.rank
-    LEFT JOIN last_ends AS l ON l.job = s.job AND l.rank = s.rank AND l.step = s.step
-),
 step_windows AS (
-    SELECT w.job, w.rank, w.from_ns, greatest(w.from_ns, w.end_ns) AS until_ns
-    FROM (
-        SELECT
-            *,
-            greatest(CASE WHEN is_whole OR before_ns IS NULL THEN start_ns END, before_ns)
-                AS from_ns
-        FROM (
-            SELECT
-                *,
-                max(end_ns) OVER (
-                    PARTITION BY job, rank
-                    ORDER BY start_ns, step
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-                ) AS before_ns
-            FROM their_steps
-        )
-    ) AS w
-    SEMI JOIN measured_steps AS m ON m.job = w.job AND m.rank = w.rank AND m.step = w.step
+    SELECT m.job, m.rank, m.from_ns, m.until_ns
+    FROM measured_steps AS m
+    SEMI JOIN bounding_ranks AS b ON b.job = m.job AND b.rank = m.rank
+    WHERE m.step IS NOT NULL
 ),
 device_ends AS (
     SELECT job, rank, device, min(start_ns) AS first_ns, max(end_ns) AS last_ns
