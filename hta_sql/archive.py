@@ -18,7 +18,6 @@ import duckdb
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.catalogue.query import Query
 from hta_sql.catalogue.signatures import method_of
-from hta_sql.database.attach import ATTEMPTS
 from hta_sql.database.findings import with_findings
 from hta_sql.database.hints import hint_of
 from hta_sql.database.no_data import why_no_rows
@@ -44,6 +43,8 @@ if TYPE_CHECKING:
     from hta_sql.places.storage import Place
     from hta_sql.store.sources import Source
 
+# The number of attempts to read if files change while they are read.
+ATTEMPTS = 5
 # The messages of remote.py and DuckDB for a missing file. For a file that was replaced between the
 # reads of its footer and its rows, the message has TProtocolException.
 _GONE = re.compile(r"\.parquet is gone|No such file or directory|No files found that match")
@@ -90,7 +91,13 @@ class Archive(Methods):
         self._elsewhere = elsewhere
         self._catalog = catalog or Catalog.load()
         self.session = Session(archives, only_jobs, self._catalog, core_count(), models)
-        if older := self.session.older_count:
+        if newer := self.session.schemas.newer:
+            warnings.warn(
+                f"{newer} {'trace was' if newer == 1 else 'traces were'} ingested by a newer "
+                "hta_sql: columns that this version does not know are left out; update hta_sql",
+                stacklevel=3,
+            )
+        if older := self.session.schemas.older:
             warnings.warn(
                 f"{older} {'trace was' if older == 1 else 'traces were'} ingested by an earlier "
                 "hta_sql: columns that it did not write are NULL, and some queries read that as no "
@@ -201,7 +208,7 @@ class Archive(Methods):
             hint = hint_of(self.session, str(error))
             raise HtaSqlError(hint or one_line(error)) from error
         except (duckdb.Error, ValueError) as error:
-            raise HtaSqlError(one_line(error)) from error
+            raise from_duckdb(error) from error
         if relation is None:
             raise HtaSqlError("the SQL has no statement that returns rows; give a SELECT")
         return relation

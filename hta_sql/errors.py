@@ -5,6 +5,9 @@ import re
 # Messages that queries themselves raise with SQL's error().
 _REFUSED = re.compile(r"Invalid Input Error: (\w+: \w+ is .+|no job '.+)")
 
+# How the message begins if a query reads a table with damaged files.
+DAMAGED = "damaged archive: "
+
 _TRACEBACK = "Traceback (most recent call last):"
 _TYPE = re.compile(r"^[\w.]+: ")
 
@@ -56,5 +59,7 @@ def one_line(error: Exception, at_most: int = 400) -> str:
 def from_duckdb(error: Exception, before: str = "") -> HtaSqlError:
     """A DuckDB error as an HtaSqlError; if a query refuses a value, with the query's message."""
     text = one_line(error)
+    if DAMAGED in text:
+        return ArchiveError(text[text.index(DAMAGED) :])
     refused = _REFUSED.search(text)
     return BadParameter(refused[1]) if refused else HtaSqlError(before + text)
