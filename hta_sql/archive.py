@@ -23,10 +23,12 @@ from hta_sql.database.findings import with_findings
 from hta_sql.database.hints import hint_of
 from hta_sql.database.no_data import why_no_rows
 from hta_sql.database.promises import broken_promises
+from hta_sql.database.sandbox import UnknownTable
 from hta_sql.database.selection import check_selection
 from hta_sql.database.session import Session
 from hta_sql.database.stored_results import lacking_paths, lacking_stored
-from hta_sql.engines.machine import core_count
+from hta_sql.engines import machine
+from hta_sql.engines.machine import bytes_of, core_count
 from hta_sql.errors import (
     ArchiveError,
     BadParameter,
@@ -75,6 +77,9 @@ class Archive(Methods):
         elsewhere: Answers the queries in place of this process.
         catalog: The queries. The default are those of hta_sql.
         models: A file with cost models, in SQL.
+        safe: Lets `sql` run only a SELECT on tables and queries of the archives.
+        timeout: The seconds that each query or statement may take.
+        memory_limit: The memory that DuckDB may use, such as "4GB".
     """
 
     def __init__(
@@ -84,12 +89,24 @@ class Archive(Methods):
         elsewhere: Elsewhere | None = None,
         catalog: Catalog | None = None,
         models: str | os.PathLike[str] | None = None,
+        safe: bool = False,
+        timeout: float | None = None,
+        memory_limit: str | None = None,
     ) -> None:
         if not archives:
             raise ArchiveError("no archive given; `hta-sql ingest TRACES ARCHIVE` makes one")
         self._elsewhere = elsewhere
         self._catalog = catalog or Catalog.load()
-        self.session = Session(archives, only_jobs, self._catalog, core_count(), models)
+        self.session = Session(
+            archives,
+            only_jobs,
+            self._catalog,
+            core_count(),
+            models,
+            safe=safe,
+            memory_bytes=bytes_of(memory_limit) if memory_limit else machine.memory_limit(),
+            seconds=timeout,
+        )
         if older := self.session.older_count:
             warnings.warn(
                 f"{older} {'trace was' if older == 1 else 'traces were'} ingested by an earlier "
@@ -193,10 +210,14 @@ class Archive(Methods):
 
     def relation(self, sql: str, params: Any = None) -> duckdb.DuckDBPyRelation:
         """The result of a statement, not yet fetched."""
-        self.session.see(None)
-        self.session.load(self.called_in(sql))
         try:
-            relation = self.session.con.sql(sql, params=params)
+            statement = self.session.statement(sql)
+            self.session.see(None)
+            self.session.load(self.called_in(sql))
+            relation = self.session.con.sql(statement, params=params)
+        except UnknownTable as error:
+            missing = f"Table with name {error.name} does not exist"
+            raise HtaSqlError(hint_of(self.session, missing) or str(error)) from error
         except duckdb.CatalogException as error:
             hint = hint_of(self.session, str(error))
             raise HtaSqlError(hint or one_line(error)) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from hta_sql.database.attach import NO_LOOP_JOINS, load_sources, schemas, withou
 from hta_sql.database.models import load_models
 from hta_sql.database.own_rules import config_folder, put_own_rules
 from hta_sql.database.roots import archive_root
+from hta_sql.database.sandbox import Sandbox, lock, one_statement, without_surprises
 from hta_sql.database.stored_relations import choose_stored
 from hta_sql.database.template import copy_template
 from hta_sql.errors import ArchiveError, FilesMoved, HtaSqlError
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from hta_sql.places.remote import ArchiveFiles
     from hta_sql.places.storage import Place
 
+# For SQL of strangers, if the caller sets no limits.
+SAFE_SECONDS = 60
+SAFE_BYTES = 4 * 1000**3
 # Threads per core if they wait for object storage.
 WAITING_THREADS = 4
 
@@ -43,6 +48,10 @@ class Session:
         catalog: Catalog,
         cores: int,
         models: str | os.PathLike[str] | None = None,
+        *,
+        safe: bool = False,
+        memory_bytes: int | None = None,
+        seconds: float | None = None,
     ) -> None:
         self.sources = [
             archive if isinstance(archive, Source) else Source(archive_root(archive))
@@ -54,7 +63,12 @@ class Session:
                 raise ArchiveError(f"{root} is given twice")
         self.catalog = catalog
         self.con = without_progress_bar(duckdb.connect())
+        without_surprises(self.con)
         self.con.execute(NO_LOOP_JOINS)
+        if safe:
+            seconds, memory_bytes = seconds or SAFE_SECONDS, memory_bytes or SAFE_BYTES
+        if memory_bytes:
+            self.con.execute(f"SET memory_limit = '{memory_bytes}B'")
         # DuckDB starts a thread for each core of the machine. If this process may use fewer cores,
         # two threads on one core took up to a third longer than one. Threads that read from object
         # storage mostly wait, so there are more of them.
@@ -76,6 +90,29 @@ class Session:
         self._has_sources = self._aligns = self._is_shared = self._counts_on_jobs = False
         self._stamps: list[object] = []  # from when it looked which jobs have stored rows
         self._reading: set[str] = set()  # views that read files
+        self._sandbox: Sandbox | None = None
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        if seconds:
+            self.con.execute(f"SET max_execution_time = {max(1, round(seconds * 1000))}")
+        if safe:
+            self._enclose()
+
+    def _enclose(self) -> None:
+        """Let the connection read only the archives, and keep its settings from now on."""
+        self._scratch = tempfile.TemporaryDirectory(prefix="hta-sql-")
+        for source in self.sources:
+            source.reread()
+            source.scratch = Path(self._scratch.name)
+        self.load()
+        folders = [*map(str, self.roots), self._scratch.name]
+        lock(self.con, folders, Path(self._scratch.name, "spill"))
+        self._sandbox = Sandbox(self.con, [*self.catalog.macros, *self.catalog.newest])
+
+    def statement(self, sql: str) -> duckdb.Statement:
+        """The one statement of a text; raises HtaSqlError if it may not run here."""
+        if self._sandbox:
+            return self._sandbox.admit(self.con, sql)
+        return one_statement(self.con, sql)
 
     def share(self) -> duckdb.DuckDBPyConnection:
         """The connection, for callers that create objects in it, with all that queries need.
@@ -195,6 +232,8 @@ class Session:
 
     def close(self) -> None:
         self.con.close()
+        if self._scratch:
+            self._scratch.cleanup()
         for source in self.sources:
             source.close()
 

@@ -52,6 +52,7 @@ class Source:
     root: Place
     reader: ArchiveFiles | None = field(default=None, repr=False)
     names: Mapping[str, str] = field(default_factory=dict)
+    scratch: Path | None = None  # where copies of manifests go; the default is the system's folder
     _scratch: weakref.finalize | None = field(default=None, repr=False)
     _last_move: bytes = field(default=b"", repr=False)
 
@@ -61,7 +62,7 @@ class Source:
         self._last_move = last_move(self.root)  # before it looks for any file
         if not is_remote(self.root) and not has_changes(self.root):
             return self.root
-        folder = Path(tempfile.mkdtemp(prefix="hta-sql-"))
+        folder = Path(tempfile.mkdtemp(prefix="hta-sql-", dir=self.scratch))
         self._scratch = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         from hta_sql.store.manifest import Manifest  # not at the top: it needs Arrow
 
