@@ -20,15 +20,14 @@ from hta_sql.catalogue.query import Query
 from hta_sql.catalogue.signatures import method_of
 from hta_sql.database.attach import ATTEMPTS
 from hta_sql.database.findings import with_findings
-from hta_sql.database.hints import hint_of
 from hta_sql.database.no_data import why_no_rows
 from hta_sql.database.promises import broken_promises
-from hta_sql.database.sandbox import UnknownTable
 from hta_sql.database.selection import check_selection
 from hta_sql.database.session import Session
+from hta_sql.database.statement import relation_of_sql
 from hta_sql.database.stored_results import lacking_paths, lacking_stored
 from hta_sql.engines import machine
-from hta_sql.engines.machine import bytes_of, core_count
+from hta_sql.engines.machine import SAFE_BYTES, SAFE_SECONDS, bytes_of, core_count
 from hta_sql.errors import (
     ArchiveError,
     BadParameter,
@@ -97,6 +96,9 @@ class Archive(Methods):
             raise ArchiveError("no archive given; `hta-sql ingest TRACES ARCHIVE` makes one")
         self._elsewhere = elsewhere
         self._catalog = catalog or Catalog.load()
+        memory_bytes = bytes_of(memory_limit) if memory_limit else machine.memory_limit()
+        if safe:
+            timeout, memory_bytes = timeout or SAFE_SECONDS, memory_bytes or SAFE_BYTES
         self.session = Session(
             archives,
             only_jobs,
@@ -104,7 +106,7 @@ class Archive(Methods):
             core_count(),
             models,
             safe=safe,
-            memory_bytes=bytes_of(memory_limit) if memory_limit else machine.memory_limit(),
+            memory_bytes=memory_bytes,
             seconds=timeout,
         )
         if older := self.session.older_count:
@@ -210,22 +212,7 @@ class Archive(Methods):
 
     def relation(self, sql: str, params: Any = None) -> duckdb.DuckDBPyRelation:
         """The result of a statement, not yet fetched."""
-        try:
-            statement = self.session.statement(sql)
-            self.session.see(None)
-            self.session.load(self.called_in(sql))
-            relation = self.session.con.sql(statement, params=params)
-        except UnknownTable as error:
-            missing = f"Table with name {error.name} does not exist"
-            raise HtaSqlError(hint_of(self.session, missing) or str(error)) from error
-        except duckdb.CatalogException as error:
-            hint = hint_of(self.session, str(error))
-            raise HtaSqlError(hint or one_line(error)) from error
-        except (duckdb.Error, ValueError) as error:
-            raise HtaSqlError(one_line(error)) from error
-        if relation is None:
-            raise HtaSqlError("the SQL has no statement that returns rows; give a SELECT")
-        return relation
+        return relation_of_sql(self.session, sql, params, self.called_in(sql))
 
     def called_in(self, sql: str) -> set[str]:
         """The queries that a statement may call."""

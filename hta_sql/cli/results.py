@@ -21,10 +21,11 @@ def open_archives(
     engine: str = "local",
     address: str | None = None,
     models: Path | None = None,
+    **rest: Any,
 ) -> "Archive":
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        archive = hta_sql.open(*archives, engine=engine, address=address, models=models)
+        archive = hta_sql.open(*archives, engine=engine, address=address, models=models, **rest)
     for warning in found:
         click.echo(f"Warning: {warning.message}", err=True)
     return archive
@@ -36,15 +37,23 @@ def write_result(
     format: str | None,
     output: Path | None,
     why_empty: Callable[[], list[str]] = list,
+    most_rows: int | None = None,
 ) -> None:
     """Write a result from another thread, since Arrow waits for DuckDB deaf to Ctrl-C.
 
-    If the result has no rows, the lines of `why_empty` follow on stderr.
+    If the result has no rows, the lines of `why_empty` follow on stderr. A line says so if it has
+    more than `most_rows`, which are written.
     """
     reasons: list[str] = []
+
+    def cut() -> None:
+        reasons.append(f"only the first {most_rows:,} rows (--max-rows)")
+
     with archive.session.unmoved(), ThreadPoolExecutor(1) as pool:
         writing = pool.submit(
-            lambda: write(relation, format, output, lambda: reasons.extend(why_empty()))
+            lambda: write(
+                relation, format, output, lambda: reasons.extend(why_empty()), most_rows, cut
+            )
         )
         try:
             writing.result()

@@ -9,12 +9,11 @@ list. Queries run as they are, since only the caller's own text is checked.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import duckdb
-import orjson
 
 from hta_sql.database.layers import literal
 from hta_sql.errors import HtaSqlError, one_line
@@ -22,9 +21,10 @@ from hta_sql.errors import HtaSqlError, one_line
 # A longer text is no question. DuckDB's parser takes memory for each bracket.
 MOST_BYTES = 100_000
 SPILL = "4GB"
+NO_ROWS = "the SQL has no statement that returns rows; give a SELECT"
 
-# No SQL sees variables of the caller's Python, or makes DuckDB download code.
-_WITHOUT_SURPRISES = {
+# For all SQL of users: none sees variables of their Python, or makes DuckDB download code.
+WITHOUT_SURPRISES = {
     "python_enable_replacements": False,
     "python_scan_all_frames": False,
     "autoinstall_known_extensions": False,
@@ -68,11 +68,6 @@ _NODES = {
 }  # fmt: skip
 
 
-def without_surprises(con: duckdb.DuckDBPyConnection) -> None:
-    """Settings for all SQL of users."""
-    _set(con, _WITHOUT_SURPRISES)
-
-
 def lock(con: duckdb.DuckDBPyConnection, folders: Iterable[str], spill: Path) -> None:
     """Let a connection read only files in these folders, and keep its settings from now on.
 
@@ -81,19 +76,15 @@ def lock(con: duckdb.DuckDBPyConnection, folders: Iterable[str], spill: Path) ->
     found = [folder.rstrip("/") + "/" for folder in folders]
     con.execute(f"SET allowed_directories = {literal(found)}")
     con.execute(f"SET temp_directory = {literal(str(spill))}")
-    _set(con, _LOCKED)
-
-
-def _set(con: duckdb.DuckDBPyConnection, settings: Mapping[str, object]) -> None:
-    con.execute(";".join(f"SET {name} = {literal(value)}" for name, value in settings.items()))
+    con.execute(";".join(f"SET {name} = {literal(value)}" for name, value in _LOCKED.items()))
 
 
 def one_statement(con: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement:
     """The only statement of a text; raises HtaSqlError if there are more, or if it downloads."""
     found = con.extract_statements(sql)
     if len(found) != 1:
-        what = "several statements; give one" if found else "no statement; give a SELECT"
-        raise HtaSqlError(f"the SQL has {what}")
+        several = "the SQL has several statements; give one"
+        raise HtaSqlError(several if found else NO_ROWS)
     [statement] = found
     if statement.type.name == "LOAD" and not _LOAD.match(statement.query):
         raise HtaSqlError("hta_sql does not install extensions; install them in DuckDB's own shell")
@@ -138,6 +129,8 @@ class Sandbox:
                 "safe SQL runs one SELECT, FROM, WITH, VALUES, DESCRIBE, SUMMARIZE or SHOW TABLES, "
                 f"no {statement.type.name.replace('_', ' ')}"
             )
+        import orjson  # not at the top: opening an archive does not need it
+
         [(text,)] = con.execute("SELECT json_serialize_sql($1::VARCHAR)", [sql]).fetchall()
         try:
             parsed = orjson.loads(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from hta_sql.database.attach import NO_LOOP_JOINS, load_sources, schemas, withou
 from hta_sql.database.models import load_models
 from hta_sql.database.own_rules import config_folder, put_own_rules
 from hta_sql.database.roots import archive_root
-from hta_sql.database.sandbox import Sandbox, lock, one_statement, without_surprises
+from hta_sql.database.sandbox import WITHOUT_SURPRISES, Sandbox, lock, one_statement
 from hta_sql.database.stored_relations import choose_stored
 from hta_sql.database.template import copy_template
 from hta_sql.errors import ArchiveError, FilesMoved, HtaSqlError
@@ -27,11 +28,17 @@ if TYPE_CHECKING:
     from hta_sql.places.remote import ArchiveFiles
     from hta_sql.places.storage import Place
 
-# For SQL of strangers, if the caller sets no limits.
-SAFE_SECONDS = 60
-SAFE_BYTES = 4 * 1000**3
 # Threads per core if they wait for object storage.
 WAITING_THREADS = 4
+
+
+_sessions: weakref.WeakSet[Session] = weakref.WeakSet()
+
+
+def interrupt_all() -> None:
+    """End what DuckDB does in all sessions of this process. It may be called by any thread."""
+    for session in list(_sessions):
+        session.con.interrupt()
 
 
 class Session:
@@ -62,11 +69,8 @@ class Session:
             if self.roots.count(root) > 1:
                 raise ArchiveError(f"{root} is given twice")
         self.catalog = catalog
-        self.con = without_progress_bar(duckdb.connect())
-        without_surprises(self.con)
+        self.con = without_progress_bar(duckdb.connect(config=WITHOUT_SURPRISES))
         self.con.execute(NO_LOOP_JOINS)
-        if safe:
-            seconds, memory_bytes = seconds or SAFE_SECONDS, memory_bytes or SAFE_BYTES
         if memory_bytes:
             self.con.execute(f"SET memory_limit = '{memory_bytes}B'")
         # DuckDB starts a thread for each core of the machine. If this process may use fewer cores,
@@ -77,6 +81,7 @@ class Session:
             "SET threads = least(current_setting('threads'), $1::BIGINT) * $2::BIGINT",
             [cores, waiting],
         )
+        _sessions.add(self)
         self._readers: dict[str, ArchiveFiles] = {}
         for source in self.sources:
             source.reader = self._reader(source.root)
@@ -232,6 +237,11 @@ class Session:
 
     def close(self) -> None:
         self.con.close()
+        if self._scratch:
+            self._scratch.cleanup()
+
+    def clean_up(self) -> None:
+        """Remove what a process that is about to be killed would leave behind."""
         if self._scratch:
             self._scratch.cleanup()
         for source in self.sources:

@@ -19,6 +19,7 @@ from typing import Any
 
 from hta_sql.engines.engine import WORKER_BYTES, Share, WorkerDied, threads_each
 from hta_sql.engines.machine import core_count, free_bytes
+from hta_sql.errors import is_interrupt
 
 
 class LocalEngine:
@@ -43,6 +44,8 @@ class LocalEngine:
             try:
                 result = function(item, share)
             except Exception as error:  # an error of one item does not stop the others
+                if is_interrupt(error):
+                    raise KeyboardInterrupt from error
                 result = error
             yield item, result
 
@@ -149,9 +152,12 @@ def callers_script_hidden() -> Iterator[None]:
     """
     script = sys.modules["__main__"]
     sys.modules["__main__"] = types.ModuleType("__main__")
+    # A new process keeps this mask until it can ignore Ctrl-C, and else would print a traceback.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
     finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         sys.modules["__main__"] = script
 
 
@@ -159,6 +165,7 @@ def begun(ended: Connection, begin: Callable[..., None] | None, arguments: tuple
     """The first thing that a new process does."""
     # A terminal sends Ctrl-C to all processes, but only the parent handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     threading.Thread(target=end_with_pool, args=(ended,), daemon=True).start()
     if begin:
         begin(*arguments)

@@ -12,6 +12,10 @@ from hta_sql.errors import BadParameter
 
 THREADS = "HTA_SQL_THREADS"
 MEMORY_LIMIT = "HTA_SQL_MEMORY_LIMIT"
+# For SQL of strangers, if the caller sets no limits.
+SAFE_SECONDS = 60
+SAFE_BYTES = 4 * 1000**3
+
 _UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
 _BINARY = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
