@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from hta_sql.database.session import Session
 
 TIME_IS_UP = 124  # as of timeout(1)
+# Their start is C++ that calls Python, and ends the process if that raises.
+_LIBRARIES = ("duckdb", "pyarrow", "numpy")
 # A single call of an SQL function cannot be interrupted. SQL of strangers ends with its process.
 _HARD_SECONDS = 1.0
 _BESIDE_BYTES = 1 << 30
@@ -44,8 +46,9 @@ class End(NamedTuple):
     line: str
 
 
-_ENDS = {
-    signal.SIGINT: End(130, "Interrupted"),
+INTERRUPTED = End(130, "Interrupted")
+_ENDS: dict[int, End] = {
+    signal.SIGINT: INTERRUPTED,
     signal.SIGTERM: End(128 + signal.SIGTERM, "Terminated"),
     signal.SIGHUP: End(128 + signal.SIGHUP, "Hung up"),
 }
@@ -104,14 +107,21 @@ def limit_own_memory(size: int) -> None:
 
 def _stop(number: int, _: object) -> None:
     global _end
-    _end = _end or _ENDS[signal.Signals(number)]
+    _end = _end or _ENDS[number]
+    if any(map(_is_loading, _LIBRARIES)):
+        threading.Timer(0.02, os.kill, (os.getpid(), number)).start()
+        return
     _has_heard.set()
     raise KeyboardInterrupt
 
 
+def _is_loading(name: str) -> bool:
+    return getattr(getattr(sys.modules.get(name), "__spec__", None), "_initializing", False)
+
+
 def _interrupt_duckdb(ear: int) -> None:
     while number := os.read(ear, 1):
-        end = _ENDS.get(signal.Signals(number[0]))
+        end = _ENDS.get(number[0])
         began = time.monotonic()
         while end and not _has_heard.is_set():
             if session := sys.modules.get("hta_sql.database.session"):

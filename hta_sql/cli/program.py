@@ -22,7 +22,7 @@ from hta_sql.cli.doctor import doctor
 from hta_sql.cli.export import export
 from hta_sql.cli.ingest import ingest
 from hta_sql.cli.keeping import compact, drop, import_, usage
-from hta_sql.cli.limits import TIME_IS_UP, add_limits, listening, why_ended
+from hta_sql.cli.limits import INTERRUPTED, TIME_IS_UP, add_limits, listening, why_ended
 from hta_sql.cli.materialize import materialize
 from hta_sql.cli.queries import run
 from hta_sql.cli.refresh import refresh
@@ -53,7 +53,7 @@ class MainGroup(click.Group):
         except (Exception, KeyboardInterrupt) as error:
             end = why_ended()
             if end or isinstance(error, KeyboardInterrupt) or is_interrupt(error):
-                status, line = end or (130, "Interrupted")
+                status, line = end or INTERRUPTED
                 click.echo(line, err=True)
                 raise click.exceptions.Exit(status) from None
             if ctx.params["debug"]:
@@ -140,7 +140,12 @@ for _command in chain.from_iterable(_COMMANDS.values()):
 def main() -> None:
     try:
         with listening():
-            cli(prog_name="hta-sql")
+            try:
+                cli(prog_name="hta-sql")
+            except KeyboardInterrupt:  # before or after the command itself
+                status, line = why_ended() or INTERRUPTED
+                click.echo(line, err=True)
+                sys.exit(status)
     except SystemExit as end:
         _leave(end)
 

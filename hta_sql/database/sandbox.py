@@ -46,7 +46,7 @@ _TABLE_FUNCTIONS = {
 }  # fmt: skip
 # Functions that change or tell about the process, wait, run SQL, or read raw memory.
 _REFUSED = re.compile(
-    r"(current_(catalog|query|role|setting|transaction|connection)|in_search_path|get_block_size"
+    r"(getvariable|current_(catalog|query|role|setting|transaction|connection)|in_search_path|get_block_size"
     r"|pg_|inet_|has_.*_privilege|has_foreign_|txid_|user$|session_user|__internal|index_key"
     r"|json_(serialize|deserialize|execute)|to_aggregate_state|finalize|combine|invoke"
     r"|variant_bytes|parse_duckdb_log|archive_manifest|rank_files|job_files|result_files|.*description$|stats$|remap_struct)"

@@ -109,16 +109,17 @@ def run_pool(
     ended, end = context.Pipe(duplex=False)
     futures: dict[Future, Any] = {}
     again: list[Any] = []
-    pool = ProcessPoolExecutor(
-        workers, mp_context=context, initializer=begun, initargs=(ended, *beginning)
-    )
+    with signals_held():
+        pool = ProcessPoolExecutor(
+            workers, mp_context=context, initializer=begun, initargs=(ended, *beginning)
+        )
     try:
         while futures or (waiting and not again):
             # Only enough items to keep all workers busy, since wait() looks at each of them.
             while waiting and not again and len(futures) < 2 * workers:
                 item = waiting.popleft()
                 try:
-                    with callers_script_hidden():
+                    with callers_script_hidden(), signals_held():
                         futures[pool.submit(function, item, share)] = item
                 except BrokenProcessPool:
                     again.append(item)
@@ -152,20 +153,31 @@ def callers_script_hidden() -> Iterator[None]:
     """
     script = sys.modules["__main__"]
     sys.modules["__main__"] = types.ModuleType("__main__")
-    # A new process keeps this mask until it can ignore Ctrl-C, and else would print a traceback.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = script
+
+
+@contextlib.contextmanager
+def signals_held() -> Iterator[None]:
+    """Hold back what a terminal sends to all processes, for those that begin here, too.
+
+    Workers take it when they can ignore it. Python's own helper process ignores Ctrl-C, and should
+    outlive a closed terminal: it removes what the others leave.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, signal.SIGHUP])
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        sys.modules["__main__"] = script
 
 
 def begun(ended: Connection, begin: Callable[..., None] | None, arguments: tuple) -> None:
     """The first thing that a new process does."""
     # A terminal sends Ctrl-C to all processes, but only the parent handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT, signal.SIGHUP])
     threading.Thread(target=end_with_pool, args=(ended,), daemon=True).start()
     if begin:
         begin(*arguments)
