@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import signal
 import sys
 import threading
@@ -24,6 +23,7 @@ from hta_sql.engines.machine import (
     SAFE_SECONDS,
     THREADS,
     bytes_of,
+    limit_own_memory,
     memory_limit,
 )
 from hta_sql.errors import BadParameter
@@ -36,7 +36,6 @@ TIME_IS_UP = 124  # as of timeout(1)
 _LIBRARIES = ("duckdb", "pyarrow", "numpy")
 # A single call of an SQL function cannot be interrupted. SQL of strangers ends with its process.
 _HARD_SECONDS = 1.0
-_BESIDE_BYTES = 1 << 30
 
 
 class End(NamedTuple):
@@ -92,17 +91,6 @@ def end_with_process(session: Session) -> None:
     if not seconds_left():
         start_timer(SAFE_SECONDS)
     limit_own_memory(memory_limit() or SAFE_BYTES)
-
-
-def limit_own_memory(size: int) -> None:
-    """Let the system refuse memory beyond this, and what Python and Arrow need, to this process."""
-    try:
-        with open("/proc/self/status") as lines:
-            fields = (line.split() for line in lines)
-            now = next(int(f[1]) * 1024 for f in fields if f[0] == "VmData:")
-    except (OSError, StopIteration):  # not Linux
-        return
-    resource.setrlimit(resource.RLIMIT_DATA, (now + size + _BESIDE_BYTES,) * 2)
 
 
 def _stop(number: int, _: object) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 
 from hta_sql.errors import BadParameter
 
@@ -46,6 +47,17 @@ def memory_limit() -> int | None:
     return bytes_of(given) if given else None
 
 
+def limit_own_memory(size: int) -> None:
+    """Let the system refuse memory beyond this, and what Python and Arrow need, to this process."""
+    try:
+        with open("/proc/self/status") as lines:
+            fields = (line.split() for line in lines)
+            now = next(int(f[1]) * 1024 for f in fields if f[0] == "VmData:")
+    except (OSError, StopIteration):  # not Linux
+        return
+    resource.setrlimit(resource.RLIMIT_DATA, (now + size + _BESIDE_BYTES,) * 2)
+
+
 def bytes_of(text: str) -> int:
     """The bytes of a size such as 4GB or 512MiB; raises BadParameter."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", text.strip().lower())
@@ -57,5 +69,7 @@ def bytes_of(text: str) -> int:
     raise BadParameter(f"{text!r} is not a size of at least 64MB, such as 512MB, 4GB or 4GiB")
 
 
+# For Python, Arrow and threads.
+_BESIDE_BYTES = 1 << 30
 # With less, DuckDB cannot read one row group.
 _LEAST = 64 * 1000**2
