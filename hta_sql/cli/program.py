@@ -24,6 +24,7 @@ from hta_sql.cli.ingest import ingest
 from hta_sql.cli.keeping import compact, drop, import_, usage
 from hta_sql.cli.limits import INTERRUPTED, TIME_IS_UP, add_limits, listening, why_ended
 from hta_sql.cli.materialize import materialize
+from hta_sql.cli.mcp import mcp
 from hta_sql.cli.queries import run
 from hta_sql.cli.refresh import refresh
 from hta_sql.cli.report import report
@@ -77,7 +78,7 @@ _COMMANDS = {
     "Ask": (list_, show, run, sql, shell),
     "Find causes": (diff, critical_path, export),
     "Keep archives": (check, usage, materialize, refresh, compact, drop, import_),
-    "For programs": (catalog,),
+    "For programs": (catalog, mcp),
 }
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import orjson
+from typing_extensions import TypedDict  # pydantic, which the protocol's package uses, needs it
 
 if TYPE_CHECKING:
     import pyarrow as pa

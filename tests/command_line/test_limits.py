@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from shared import group_ends
 
 from hta_sql.cli import cli
 from hta_sql.engines.machine import bytes_of, core_count, free_bytes
@@ -143,17 +144,6 @@ def wait_for(seen, process: subprocess.Popen, seconds: float = 30) -> None:
         time.sleep(0.01)
 
 
-def all_gone(group: int) -> bool:
-    """Whether no process of a group is left within two seconds."""
-    for _ in range(100):
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.02)
-    return False
-
-
 def files_in(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
@@ -178,7 +168,7 @@ def test_signals_end_an_ingest(traces, tmp_path, number):
     code, text = ended(process)
     assert code == {signal.SIGINT: 130}.get(number, 128 + number)
     assert not list(archive.glob(".staging/*"))
-    assert all_gone(process.pid)
+    assert group_ends(process.pid)
 
 
 @pytest.mark.processes
