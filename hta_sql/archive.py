@@ -45,10 +45,6 @@ if TYPE_CHECKING:
     from hta_sql.places.storage import Place
     from hta_sql.store.sources import Source
 
-# The messages of remote.py and DuckDB for a missing file. For a file that was replaced between the
-# reads of its footer and its rows, the message has TProtocolException.
-_GONE = re.compile(r"\.parquet is gone|No such file or directory|No files found that match")
-
 
 class Elsewhere(Protocol):
     """Answers the queries of an archive with other means than its own connection."""
@@ -288,15 +284,11 @@ class Archive(Methods):
             except (HtaSqlError, duckdb.Error, OSError) as error:
                 # A move is announced before files are deleted. A reader that looks in between has
                 # seen the announcement, and may still find files that are deleted a moment later.
-                if not left or not (isinstance(error, FilesMoved) or self._may_have_gone(error)):
+                if not left or not (
+                    isinstance(error, FilesMoved) or self.session.lacks_file(error)
+                ):
                     raise
                 self.session.forget_files()
-
-    def _may_have_gone(self, error: Exception) -> bool:
-        """Whether a file of the archive is missing, and not a file that the SQL names."""
-        text = str(error)
-        is_ours = any(str(root) in text for root in self.session.roots)
-        return bool(_GONE.search(text)) and is_ours or "TProtocolException" in text
 
 
 def _table(relation: duckdb.DuckDBPyRelation) -> pa.Table:

@@ -112,7 +112,8 @@ def _interrupt_duckdb(ear: int) -> None:
         end = _ENDS.get(number[0])
         began = time.monotonic()
         while end and not _has_heard.is_set():
-            if session := sys.modules.get("hta_sql.database.session"):
+            session = sys.modules.get("hta_sql.database.session")
+            if session and not _is_loading(session.__name__):
                 session.interrupt_all()
             if _clean_up and time.monotonic() - began > _HARD_SECONDS:
                 _clean_up()

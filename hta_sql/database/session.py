@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from hta_sql.places.remote import ArchiveFiles
     from hta_sql.places.storage import Place
 
+# The messages of remote.py and DuckDB for a missing file. For a file that was replaced between the
+# reads of its footer and its rows, the message has TProtocolException.
+_GONE = re.compile(r"\.parquet is gone|No such file or directory|No files found that match")
 # Threads per core if they wait for object storage.
 WAITING_THREADS = 4
 
@@ -205,6 +209,12 @@ class Session:
             ) from failure
         if failure:
             raise failure
+
+    def lacks_file(self, error: Exception) -> bool:
+        """Whether an error says that a file of the archives is gone, and not one that SQL names."""
+        text = str(error)
+        is_ours = any(str(root) in text for root in self.roots)
+        return bool(_GONE.search(text)) and is_ours or "TProtocolException" in text
 
     def look_anew(self, *, on_disk: bool = False) -> None:
         """Look for the files again if some have moved.

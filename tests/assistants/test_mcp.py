@@ -142,7 +142,7 @@ def test_pages(over_stdio):
             many = await answer(client, "sql", sql="FROM events", limit=200)
             assert many["has_more_rows"] and many["row_count"] == 100
             assert "aggregate in SQL" in many["notes"][0] and len(str(many)) < 40_000
-            none = await answer(client, "run_query", name="memory_timeline")
+            none = await answer(client, "run_query", name="expert_load")
             assert none["rows"] == [] and none["notes"]
 
     anyio.run(ask)

@@ -222,3 +222,18 @@ def test_files_that_come_later_are_read(tmp_path, tiny_archive, demo_archive):
         assert run.sql("FROM traces").num_rows == before + 2
         assert run.kernel_stats().num_rows
         assert isinstance(run.session._sandbox, Sandbox)
+
+
+@pytest.mark.s3
+def test_in_object_storage(bucket, fs, tiny_archive):
+    fs.put(f"{tiny_archive}/", f"{bucket}/archive/", recursive=True)
+    fs.pipe(f"{bucket}/s.csv", f"secret\n{SENTINEL}\n".encode())
+    with hta_sql.open(f"{bucket}/archive", safe=True) as run:
+        assert run.kernel_stats().num_rows
+        assert run.sql("FROM gpu_activities").num_rows == 8
+        for sql in (f"FROM '{bucket}/s.csv'", f"COPY traces TO '{bucket}/a.csv'"):
+            with pytest.raises(HtaSqlError):
+                run.sql(sql)
+            with pytest.raises(duckdb.Error):
+                run.session.con.execute(sql)
+        assert not fs.exists(f"{bucket}/a.csv")
