@@ -57,6 +57,9 @@ def open(
     engine: str = "local",
     address: str | None = None,
     models: str | PathLike[str] | None = None,
+    safe: bool = False,
+    timeout: float | None = None,
+    memory_limit: str | None = None,
 ) -> Archive:
     """Open one archive, or several as one.
 
@@ -69,6 +72,12 @@ def open(
         address: The cluster's address. The default is $RAY_ADDRESS, or a cluster started here.
         models: A file with cost models of your own, in SQL, for operators that op_flops does not
             know or counts in another way. It cannot be used with "ray".
+        safe: For SQL of strangers: `sql` runs only a SELECT on the tables and queries of the
+            archives, which reads no other file and changes nothing.
+        timeout: The seconds that each query or statement may take. The default is no limit, or 60
+            if `safe`.
+        memory_limit: The memory that DuckDB may use, such as "4GB". The default is 80 % of the
+            machine's memory, or 4 GB if `safe`.
 
     Returns:
         Archive, whose methods are the queries. Use it in one thread, and close it or use `with`.
@@ -91,8 +100,18 @@ def open(
 
         if models is not None and engine != "local":
             raise BadParameter("models work only with the engine local")
+        if safe and engine != "local":
+            raise BadParameter("safe works only with the engine local")
         elsewhere = ByJobs(engine, address)
-    return Archive(*archives, only_jobs=only_jobs, elsewhere=elsewhere, models=models)
+    return Archive(
+        *archives,
+        only_jobs=only_jobs,
+        elsewhere=elsewhere,
+        models=models,
+        safe=safe,
+        timeout=timeout,
+        memory_limit=memory_limit,
+    )
 
 
 # What is imported when asked for, and where it is; `plot` needs the extra `viz`.

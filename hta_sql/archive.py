@@ -19,13 +19,14 @@ from hta_sql.catalogue.catalog import Catalog
 from hta_sql.catalogue.query import Query
 from hta_sql.catalogue.signatures import method_of
 from hta_sql.database.findings import with_findings
-from hta_sql.database.hints import hint_of
 from hta_sql.database.no_data import why_no_rows
 from hta_sql.database.promises import broken_promises
 from hta_sql.database.selection import check_selection
 from hta_sql.database.session import Session
+from hta_sql.database.statement import relation_of_sql
 from hta_sql.database.stored_results import lacking_paths, lacking_stored
-from hta_sql.engines.machine import core_count
+from hta_sql.engines import machine
+from hta_sql.engines.machine import SAFE_BYTES, SAFE_SECONDS, bytes_of, core_count
 from hta_sql.errors import (
     ArchiveError,
     BadParameter,
@@ -45,9 +46,6 @@ if TYPE_CHECKING:
 
 # The number of attempts to read if files change while they are read.
 ATTEMPTS = 5
-# The messages of remote.py and DuckDB for a missing file. For a file that was replaced between the
-# reads of its footer and its rows, the message has TProtocolException.
-_GONE = re.compile(r"\.parquet is gone|No such file or directory|No files found that match")
 
 
 class Elsewhere(Protocol):
@@ -76,6 +74,9 @@ class Archive(Methods):
         elsewhere: Answers the queries in place of this process.
         catalog: The queries. The default are those of hta_sql.
         models: A file with cost models, in SQL.
+        safe: Lets `sql` run only a SELECT on tables and queries of the archives.
+        timeout: The seconds that each query or statement may take.
+        memory_limit: The memory that DuckDB may use, such as "4GB".
     """
 
     def __init__(
@@ -85,12 +86,27 @@ class Archive(Methods):
         elsewhere: Elsewhere | None = None,
         catalog: Catalog | None = None,
         models: str | os.PathLike[str] | None = None,
+        safe: bool = False,
+        timeout: float | None = None,
+        memory_limit: str | None = None,
     ) -> None:
         if not archives:
             raise ArchiveError("no archive given; `hta-sql ingest TRACES ARCHIVE` makes one")
         self._elsewhere = elsewhere
         self._catalog = catalog or Catalog.load()
-        self.session = Session(archives, only_jobs, self._catalog, core_count(), models)
+        memory_bytes = bytes_of(memory_limit) if memory_limit else machine.memory_limit()
+        if safe:
+            timeout, memory_bytes = timeout or SAFE_SECONDS, memory_bytes or SAFE_BYTES
+        self.session = Session(
+            archives,
+            only_jobs,
+            self._catalog,
+            core_count(),
+            models,
+            safe=safe,
+            memory_bytes=memory_bytes,
+            seconds=timeout,
+        )
         if newer := self.session.schemas.newer:
             warnings.warn(
                 f"{newer} {'trace was' if newer == 1 else 'traces were'} ingested by a newer "
@@ -200,18 +216,7 @@ class Archive(Methods):
 
     def relation(self, sql: str, params: Any = None) -> duckdb.DuckDBPyRelation:
         """The result of a statement, not yet fetched."""
-        self.session.see(None)
-        self.session.load(self.called_in(sql))
-        try:
-            relation = self.session.con.sql(sql, params=params)
-        except duckdb.CatalogException as error:
-            hint = hint_of(self.session, str(error))
-            raise HtaSqlError(hint or one_line(error)) from error
-        except (duckdb.Error, ValueError) as error:
-            raise from_duckdb(error) from error
-        if relation is None:
-            raise HtaSqlError("the SQL has no statement that returns rows; give a SELECT")
-        return relation
+        return relation_of_sql(self.session, sql, params, self.called_in(sql))
 
     def called_in(self, sql: str) -> set[str]:
         """The queries that a statement may call."""
@@ -287,15 +292,11 @@ class Archive(Methods):
             except (HtaSqlError, duckdb.Error, OSError) as error:
                 # A move is announced before files are deleted. A reader that looks in between has
                 # seen the announcement, and may still find files that are deleted a moment later.
-                if not left or not (isinstance(error, FilesMoved) or self._may_have_gone(error)):
+                if not left or not (
+                    isinstance(error, FilesMoved) or self.session.lacks_file(error)
+                ):
                     raise
                 self.session.forget_files()
-
-    def _may_have_gone(self, error: Exception) -> bool:
-        """Whether a file of the archive is missing, and not a file that the SQL names."""
-        text = str(error)
-        is_ours = any(str(root) in text for root in self.session.roots)
-        return bool(_GONE.search(text)) and is_ours or "TProtocolException" in text
 
 
 def _table(relation: duckdb.DuckDBPyRelation) -> pa.Table:

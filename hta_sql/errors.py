@@ -39,6 +39,18 @@ class FilesMoved(ArchiveError):
     """Files were moved or deleted while they were read, so the result may lack rows."""
 
 
+class TimeLimit(HtaSqlError):
+    """A query or statement took longer than it may."""
+
+
+class MemoryLimit(HtaSqlError):
+    """A query or statement needs more memory than it may use."""
+
+
+class Interrupted(HtaSqlError):
+    """DuckDB was interrupted from another thread."""
+
+
 class IngestError(HtaSqlError):
     """Traces were not found, could not be read, or have no clear job and rank."""
 
@@ -59,7 +71,35 @@ def one_line(error: Exception, at_most: int = 400) -> str:
 def from_duckdb(error: Exception, before: str = "") -> HtaSqlError:
     """A DuckDB error as an HtaSqlError; if a query refuses a value, with the query's message."""
     text = one_line(error)
+    if limit := limit_in(text):
+        return limit
     if DAMAGED in text:
         return ArchiveError(text[text.index(DAMAGED) :])
     refused = _REFUSED.search(text)
     return BadParameter(refused[1]) if refused else HtaSqlError(before + text)
+
+
+def limit_in(text: str) -> HtaSqlError | None:
+    """The error for DuckDB's message that a limit is reached, or that it was interrupted."""
+    if "Query exceeded maximum execution time" in text:
+        return TimeLimit(
+            "the time limit is reached; give more time, or ask for fewer jobs or ranks"
+        )
+    if text.startswith("INTERRUPT Error"):
+        return Interrupted("interrupted")
+    if text.startswith("Out of Memory Error"):
+        used = re.search(r"/([\d.]+ \w+) used", text)
+        of = f"the {used[1]} that DuckDB may use are" if used else "memory is"
+        return MemoryLimit(
+            f"{of} not enough; give more (--memory-limit, memory_limit), or ask for fewer jobs, "
+            "ranks or steps"
+        )
+    return None
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Whether an error only says that the user ends the work."""
+    return isinstance(error, Interrupted) or str(error) in (
+        "Query interrupted",  # DuckDB's text for a signal
+        "INTERRUPT Error: Interrupted!",
+    )

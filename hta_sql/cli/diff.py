@@ -1,6 +1,5 @@
 """The command that compares two jobs, and can make a pipeline fail."""
 
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from hta_sql.cli.options import list_option, with_output
 from hta_sql.cli.progress import say
 from hta_sql.cli.results import write_answer
 from hta_sql.errors import BadParameter, HtaSqlError
+from hta_sql.show.files import write_text
 from hta_sql.show.formats import format_of
 
 if TYPE_CHECKING:
@@ -107,8 +107,6 @@ def diff(
     except BadParameter as error:
         raise click.BadParameter(str(error), param_hint="--fail-if") from None
     form = format_of(output, format)
-    # If a pipeline cancels the command, no temporary folders stay behind.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with compare(base, test, report=say, **selection) as found:
         verdicts = [found.judge(condition) for condition in asked]
         if table is None and form == "table":
@@ -122,7 +120,7 @@ def diff(
 
 def _write(text: str, output: Path | None) -> None:
     if output:
-        output.write_text(text, encoding="utf-8")
+        write_text(output, text)
     else:
         sys.stdout.write(text)
 

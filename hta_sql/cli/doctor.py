@@ -1,7 +1,6 @@
 """The command that says what holds a job back."""
 
 import shutil
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from hta_sql.cli.ingest import Talk
 from hta_sql.cli.options import list_option
 from hta_sql.cli.progress import Progress
 from hta_sql.errors import HtaSqlError
+from hta_sql.show.files import write_text
 from hta_sql.show.units import counted
 
 if TYPE_CHECKING:
@@ -90,7 +90,6 @@ def doctor(
         raise click.BadParameter(f"{output.parent}: no such folder", param_hint="-o")
     from hta_sql.diagnosis.doctor import diagnosed
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     talk, bar = Talk(is_quiet=True), Progress()
 
     def say(line: str) -> None:
@@ -152,7 +151,7 @@ def _text(found: "Diagnoses", form: str, output: Path | None) -> str:
 
 def _write(text: str, output: Path | None) -> None:
     if output:
-        output.write_text(text, encoding="utf-8")
+        write_text(output, text)
         return
     if "utf" not in (sys.stdout.encoding or "").lower():
         from hta_sql.diagnosis.text import as_ascii

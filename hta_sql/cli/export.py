@@ -1,8 +1,6 @@
 """The commands that write traces for Perfetto."""
 
 import re
-import signal
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -84,7 +82,6 @@ _counters_option = click.option(
 
 def _write(archives: tuple[str, ...], out: Path, export: Callable[..., int]) -> None:
     # If a pipeline cancels the command, no partial file stays behind.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     from hta_sql.export.file import refuse_inside
 
     with open_archives(archives) as archive:

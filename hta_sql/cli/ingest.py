@@ -1,6 +1,5 @@
 """The command that reads traces into an archive."""
 
-import signal
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 import hta_sql
+from hta_sql.cli.limits import why_ended
 from hta_sql.cli.options import with_engine
 from hta_sql.cli.progress import Progress
 from hta_sql.show.formats import format_of, write_table
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 # With more files than this, files without an error get one line per job.
 MOST_LINES = 50
 WATCH_SECONDS = 10.0
+# The ends of --watch that are no error: Ctrl-C and SIGTERM.
+_STOPPED = (130, 143)
 
 
 @click.command("ingest")
@@ -172,10 +174,6 @@ def ingest(
         if any(outcome.status != "unchanged" for outcome in summary.outcomes):
             talk.summarize(summary)
 
-    def end(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGTERM, end)
     try:
         keep_up(
             traces,
@@ -189,6 +187,8 @@ def ingest(
             **common,
         )
     except KeyboardInterrupt:
+        if (end := why_ended()) and end.status not in _STOPPED:
+            raise
         talk.say("stopped")
 
 

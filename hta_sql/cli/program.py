@@ -22,12 +22,23 @@ from hta_sql.cli.doctor import doctor
 from hta_sql.cli.export import export
 from hta_sql.cli.ingest import ingest
 from hta_sql.cli.keeping import compact, drop, import_, usage
+from hta_sql.cli.limits import INTERRUPTED, TIME_IS_UP, add_limits, listening, why_ended
 from hta_sql.cli.materialize import materialize
+from hta_sql.cli.mcp import mcp
 from hta_sql.cli.queries import run
 from hta_sql.cli.refresh import refresh
 from hta_sql.cli.report import report
 from hta_sql.cli.sql import shell, sql
-from hta_sql.errors import BadParameter, HtaSqlError, UnknownQuery, from_duckdb, one_line
+from hta_sql.errors import (
+    BadParameter,
+    HtaSqlError,
+    TimeLimit,
+    UnknownQuery,
+    from_duckdb,
+    is_interrupt,
+    one_line,
+)
+from hta_sql.show.visible import visible
 from hta_sql.version import __version__
 
 
@@ -37,13 +48,16 @@ class MainGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except (BrokenPipeError, click.ClickException, click.exceptions.Exit):
+        except (click.ClickException, click.exceptions.Exit):
             raise
+        except BrokenPipeError:  # nobody reads the rest, as in `hta-sql … | head`
+            raise click.exceptions.Exit(0) from None
         except (Exception, KeyboardInterrupt) as error:
-            # DuckDB says it so when Ctrl-C ends a query.
-            if isinstance(error, KeyboardInterrupt) or str(error) == "Query interrupted":
-                click.echo("Interrupted", err=True)
-                raise click.exceptions.Exit(130) from None
+            end = why_ended()
+            if end or isinstance(error, KeyboardInterrupt) or is_interrupt(error):
+                status, line = end or INTERRUPTED
+                click.echo(line, err=True)
+                raise click.exceptions.Exit(status) from None
             if ctx.params["debug"]:
                 raise
             raise _for_people(error) from error
@@ -65,7 +79,7 @@ _COMMANDS = {
     "Ask": (list_, show, run, sql, shell),
     "Find causes": (diff, critical_path, export),
     "Keep archives": (check, usage, materialize, refresh, compact, drop, import_),
-    "For programs": (catalog,),
+    "For programs": (catalog, mcp),
 }
 
 
@@ -93,7 +107,8 @@ def cli(ctx: click.Context, debug: bool) -> None:
       1    an error, or a trace, job or check that failed
       2    wrong usage
       3    a condition of diff --fail-if or doctor --fail-on holds
-      130  interrupted
+      124  the time limit of --timeout is reached
+      130  interrupted; 143 and 129 after SIGTERM and SIGHUP
     """
     if ctx.invoked_subcommand is None:
         click.echo(_FIRST_STEPS)
@@ -114,13 +129,25 @@ Without traces:
 All commands: hta-sql --help. All queries: hta-sql list."""
 
 
+# Those that work on traces or tables, for as long as that takes.
+for _command in (
+    ingest, doctor, report, sql, diff, critical_path, export, check, materialize, refresh, compact,
+    drop, import_,
+):  # fmt: skip
+    add_limits(_command)
 for _command in chain.from_iterable(_COMMANDS.values()):
     cli.add_command(_command)
 
 
 def main() -> None:
     try:
-        cli(prog_name="hta-sql")
+        with listening():
+            try:
+                cli(prog_name="hta-sql")
+            except KeyboardInterrupt:  # before or after the command itself
+                status, line = why_ended() or INTERRUPTED
+                click.echo(line, err=True)
+                sys.exit(status)
     except SystemExit as end:
         _leave(end)
 
@@ -140,15 +167,19 @@ def _leave(end: SystemExit) -> NoReturn:
 
 def _for_people(error: Exception) -> Exception:
     """The error as click shows it: usage errors exit 2, others 1; our own bugs stay as they are."""
+    if isinstance(error, TimeLimit):
+        failure = click.ClickException(visible(str(error)))
+        failure.exit_code = TIME_IS_UP
+        return failure
     if isinstance(error, UnknownQuery | BadParameter):
-        return click.UsageError(str(error))
+        return click.UsageError(visible(str(error)))
     if isinstance(error, HtaSqlError):
-        return click.ClickException(str(error))
+        return click.ClickException(visible(str(error)))
     if type(error).__module__.startswith(("botocore", "aiobotocore", "aiohttp")):
         return click.ClickException(one_line(error))
     if isinstance(error, OSError):  # Arrow says so of a query that fails on its way, too
         text = f"{error.filename}: {error.strerror}" if error.filename else one_line(error)
-        return click.ClickException(text)
+        return click.ClickException(visible(text))
     duckdb = sys.modules.get("duckdb")
     if duckdb and isinstance(error, duckdb.Error):
         return _for_people(from_duckdb(error))

@@ -10,6 +10,7 @@ import click
 
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.catalogue.query import Parameter, Query
+from hta_sql.cli.limits import add_limits
 from hta_sql.cli.options import (
     archives_argument,
     list_option,
@@ -109,7 +110,7 @@ def query_command(name: str, versions: list[Query]) -> click.Command:
         name, cls=partial(QueryCommand, newest), context_settings={"max_content_width": _WIDEST}
     )(archives_argument(command))
     made.params[1:1] = [_option(parameter) for parameter in parameters.values()]
-    return made
+    return add_limits(made)
 
 
 def _option(parameter: Parameter) -> click.Option:

@@ -1,7 +1,5 @@
 """The command that writes a report."""
 
-import signal
-import sys
 import time
 from pathlib import Path
 
@@ -73,7 +71,6 @@ def report(
     def progress(title: str, done: int, total: int) -> None:
         bar.show(f"{done} of {total}: {title}")
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with open_archives(archives) as archive:
         problems = write_report(
             archive,

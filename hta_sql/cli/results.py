@@ -6,9 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 import hta_sql
+from hta_sql.cli.progress import say
 from hta_sql.show.formats import write
 
 if TYPE_CHECKING:
@@ -21,12 +20,13 @@ def open_archives(
     engine: str = "local",
     address: str | None = None,
     models: Path | None = None,
+    **rest: Any,
 ) -> "Archive":
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        archive = hta_sql.open(*archives, engine=engine, address=address, models=models)
+        archive = hta_sql.open(*archives, engine=engine, address=address, models=models, **rest)
     for warning in found:
-        click.echo(f"Warning: {warning.message}", err=True)
+        say(f"Warning: {warning.message}")
     return archive
 
 
@@ -36,15 +36,23 @@ def write_result(
     format: str | None,
     output: Path | None,
     why_empty: Callable[[], list[str]] = list,
+    most_rows: int | None = None,
 ) -> None:
     """Write a result from another thread, since Arrow waits for DuckDB deaf to Ctrl-C.
 
-    If the result has no rows, the lines of `why_empty` follow on stderr.
+    If the result has no rows, the lines of `why_empty` follow on stderr. A line says so if it has
+    more than `most_rows`, which are written.
     """
     reasons: list[str] = []
+
+    def cut() -> None:
+        reasons.append(f"only the first {most_rows:,} rows (--max-rows)")
+
     with archive.session.unmoved(), ThreadPoolExecutor(1) as pool:
         writing = pool.submit(
-            lambda: write(relation, format, output, lambda: reasons.extend(why_empty()))
+            lambda: write(
+                relation, format, output, lambda: reasons.extend(why_empty()), most_rows, cut
+            )
         )
         try:
             writing.result()
@@ -52,7 +60,7 @@ def write_result(
             archive.session.con.interrupt()
             raise
     for reason in reasons:
-        click.echo(reason, err=True)
+        say(reason)
 
 
 def write_answer(
@@ -71,7 +79,7 @@ def write_answer(
     check_selection(archive.session, values)
     relation = archive.relation_of(query, given)
     for warning in lacking_stored(archive.session, [query.macro]):
-        click.echo(warning, err=True)
+        say(warning)
     write_result(
         archive, relation, format, output, lambda: why_no_rows(archive.session, query, values)
     )

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
+from hta_sql.cli.limits import end_with_process, seconds_left
 from hta_sql.cli.options import with_models, with_output
+from hta_sql.cli.progress import say
 from hta_sql.cli.results import open_archives, write_result
 
 
@@ -20,6 +22,15 @@ class SqlCommand(click.Command):
 @click.command(cls=SqlCommand)
 @click.argument("archives", nargs=-1, metavar="ARCHIVE...")
 @click.argument("sql", metavar="SQL")
+@click.option(
+    "--safe",
+    is_flag=True,
+    help="For SQL of others: only a SELECT on the archive's tables and queries, for at most 60 s "
+    "and with 4 GB, if no other limits are given.",
+)
+@click.option(
+    "--max-rows", type=click.IntRange(min=0), metavar="N", help="Print only the first N rows."
+)
 @with_output
 @with_models
 def sql(
@@ -28,29 +39,37 @@ def sql(
     format: str | None,
     output: Path | None,
     models: Path | None,
+    safe: bool,
+    max_rows: int | None,
 ) -> None:
     """Run SQL on one archive, or on several together.
 
-    If SQL is `-`, it is read from stdin.
+    SQL is one statement. If it is `-`, it is read from stdin.
+
+    With --safe, the statement can read only the archive. It cannot read or write other files,
+    use the network, load extensions or change settings.
 
     \b
     Example:
       hta-sql sql archive "SELECT rank, count(*) AS event_count FROM events GROUP BY rank"
       hta-sql sql archive - --format csv < question.sql
+      hta-sql sql archive --safe --timeout 10 --max-rows 1000 - < question_of_others.sql
     """
     if not archives:
         raise click.UsageError("Missing ARCHIVE or SQL: hta-sql sql ARCHIVE... SQL")
     from hta_sql.database.stored_results import lacking_paths, lacking_stored
 
     statement = sys.stdin.read() if sql == "-" else sql
-    with open_archives(archives, models=models) as archive:
+    with open_archives(archives, models=models, safe=safe, timeout=seconds_left()) as archive:
+        if safe:
+            end_with_process(archive.session)
         relation = archive.relation(statement)
         called = archive.called_in(statement)
         for lacking in lacking_stored(archive.session, called) + lacking_paths(
             archive.session, called
         ):
-            click.echo(lacking, err=True)
-        write_result(archive, relation, format, output)
+            say(lacking)
+        write_result(archive, relation, format, output, most_rows=max_rows)
 
 
 @click.command()

@@ -98,19 +98,21 @@ def load_sources(
     reading: set[str],
     *,
     is_live: bool,
+    no_links: bool = False,
 ) -> None:
     """Make the views read the archives' Parquet files. A table without files is an empty stub.
 
     `mixed` says that some files lack columns of the stubs. `only_jobs` leaves out all other jobs.
     `reading` has the views of this connection that read files; it is updated. With `is_live`, the
     views see files that are added later; otherwise they read the files that the manifests list now,
-    and a view whose files are not as listed is an error.
+    and a view whose files are not as listed is an error. With `no_links`, so is a view with a file
+    that a link leads to outside its archive.
     """
     tables = [path.stem for path in catalog.tables]
     if is_live:
         found = Lists(whereabouts(sources, tables, only_jobs))
     else:
-        found = lists(con, sources, tables, only_jobs)
+        found = lists(con, sources, tables, only_jobs, no_links=no_links)
     otherwise = dict.fromkeys(PATTERNS, "NULL")
     _put_sources(con, catalog, found, _texts(found), otherwise, mixed, only_jobs, reading)
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
+import tempfile
+import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +19,7 @@ from hta_sql.database.models import load_models
 from hta_sql.database.own_rules import config_folder, put_own_rules
 from hta_sql.database.reading import fault_behind
 from hta_sql.database.roots import archive_root
+from hta_sql.database.sandbox import WITHOUT_SURPRISES, Sandbox, lock, one_statement
 from hta_sql.database.stored_relations import choose_stored
 from hta_sql.database.template import copy_template
 from hta_sql.errors import DAMAGED, ArchiveError, FilesMoved, HtaSqlError
@@ -26,8 +30,20 @@ if TYPE_CHECKING:
     from hta_sql.places.remote import ArchiveFiles
     from hta_sql.places.storage import Place
 
+# The messages of remote.py and DuckDB for a missing file. For a file that was replaced between the
+# reads of its footer and its rows, the message has TProtocolException.
+_GONE = re.compile(r"\.parquet is gone|No such file or directory|No files found that match")
 # Threads per core if they wait for object storage.
 WAITING_THREADS = 4
+
+
+_sessions: weakref.WeakSet[Session] = weakref.WeakSet()
+
+
+def interrupt_all() -> None:
+    """End what DuckDB does in all sessions of this process. It may be called by any thread."""
+    for session in list(_sessions):
+        session.con.interrupt()
 
 
 class Session:
@@ -44,6 +60,10 @@ class Session:
         catalog: Catalog,
         cores: int,
         models: str | os.PathLike[str] | None = None,
+        *,
+        safe: bool = False,
+        memory_bytes: int | None = None,
+        seconds: float | None = None,
     ) -> None:
         self.sources = [
             archive if isinstance(archive, Source) else Source(archive_root(archive))
@@ -54,8 +74,10 @@ class Session:
             if self.roots.count(root) > 1:
                 raise ArchiveError(f"{root} is given twice")
         self.catalog = catalog
-        self.con = without_progress_bar(duckdb.connect())
+        self.con = without_progress_bar(duckdb.connect(config=WITHOUT_SURPRISES))
         self.con.execute(NO_LOOP_JOINS)
+        if memory_bytes:
+            self.con.execute(f"SET memory_limit = '{memory_bytes}B'")
         # DuckDB starts a thread for each core of the machine. If this process may use fewer cores,
         # two threads on one core took up to a third longer than one. Threads that read from object
         # storage mostly wait, so there are more of them.
@@ -64,6 +86,7 @@ class Session:
             "SET threads = least(current_setting('threads'), $1::BIGINT) * $2::BIGINT",
             [cores, waiting],
         )
+        _sessions.add(self)
         self._readers: dict[str, ArchiveFiles] = {}
         for source in self.sources:
             source.reader = self._reader(source.root)
@@ -75,6 +98,30 @@ class Session:
             load_models(self.con, Path(models))
         self._has_sources = self._aligns = self._is_shared = False
         self._reading: set[str] = set()  # views that read files
+        self._is_safe = safe
+        self._sandbox: Sandbox | None = None
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        if seconds:
+            self.con.execute(f"SET max_execution_time = {max(1, round(seconds * 1000))}")
+        if safe:
+            self._enclose()
+
+    def _enclose(self) -> None:
+        """Let the connection read only the archives, and keep its settings from now on."""
+        self._scratch = tempfile.TemporaryDirectory(prefix="hta-sql-")
+        for source in self.sources:
+            source.reread()
+            source.scratch = Path(self._scratch.name)
+        self.load()
+        folders = [*map(str, self.roots), self._scratch.name]
+        lock(self.con, folders, Path(self._scratch.name, "spill"))
+        self._sandbox = Sandbox(self.con, [*self.catalog.macros, *self.catalog.newest])
+
+    def statement(self, sql: str) -> duckdb.Statement:
+        """The one statement of a text; raises HtaSqlError if it may not run here."""
+        if self._sandbox:
+            return self._sandbox.admit(self.con, sql)
+        return one_statement(self.con, sql)
 
     def share(self) -> duckdb.DuckDBPyConnection:
         """The connection, for callers that create objects in it, with all that queries need.
@@ -141,6 +188,7 @@ class Session:
             self.seen_jobs,
             self._reading,
             is_live=self._is_shared,
+            no_links=self._is_safe,
         )
         choose_stored(self.con, self.catalog, self._reading, may_change=self._is_shared)
         if not self._has_sources:
@@ -165,6 +213,12 @@ class Session:
             raise ArchiveError(DAMAGED + fault) from failure
         if failure:
             raise failure
+
+    def lacks_file(self, error: Exception) -> bool:
+        """Whether an error says that a file of the archives is gone, and not one that SQL names."""
+        text = str(error)
+        is_ours = any(str(root) in text for root in self.roots)
+        return bool(_GONE.search(text)) and is_ours or "TProtocolException" in text
 
     def look_anew(self, *, on_disk: bool = False) -> None:
         """Look for the files again if some have moved.
@@ -197,6 +251,13 @@ class Session:
 
     def close(self) -> None:
         self.con.close()
+        if self._scratch:
+            self._scratch.cleanup()
+
+    def clean_up(self) -> None:
+        """Remove what a process that is about to be killed would leave behind."""
+        if self._scratch:
+            self._scratch.cleanup()
         for source in self.sources:
             source.close()
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from hta_sql.engines.engine import WORKER_BYTES, Share, WorkerDied, threads_each
 from hta_sql.engines.machine import core_count, free_bytes
+from hta_sql.errors import is_interrupt
 
 
 class LocalEngine:
@@ -43,6 +44,8 @@ class LocalEngine:
             try:
                 result = function(item, share)
             except Exception as error:  # an error of one item does not stop the others
+                if is_interrupt(error):
+                    raise KeyboardInterrupt from error
                 result = error
             yield item, result
 
@@ -106,16 +109,17 @@ def run_pool(
     ended, end = context.Pipe(duplex=False)
     futures: dict[Future, Any] = {}
     again: list[Any] = []
-    pool = ProcessPoolExecutor(
-        workers, mp_context=context, initializer=begun, initargs=(ended, *beginning)
-    )
+    with signals_held():
+        pool = ProcessPoolExecutor(
+            workers, mp_context=context, initializer=begun, initargs=(ended, *beginning)
+        )
     try:
         while futures or (waiting and not again):
             # Only enough items to keep all workers busy, since wait() looks at each of them.
             while waiting and not again and len(futures) < 2 * workers:
                 item = waiting.popleft()
                 try:
-                    with callers_script_hidden():
+                    with callers_script_hidden(), signals_held():
                         futures[pool.submit(function, item, share)] = item
                 except BrokenProcessPool:
                     again.append(item)
@@ -155,10 +159,25 @@ def callers_script_hidden() -> Iterator[None]:
         sys.modules["__main__"] = script
 
 
+@contextlib.contextmanager
+def signals_held() -> Iterator[None]:
+    """Hold back what a terminal sends to all processes, for those that begin here, too.
+
+    Workers take it when they can ignore it. Python's own helper process ignores Ctrl-C, and should
+    outlive a closed terminal: it removes what the others leave.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, signal.SIGHUP])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def begun(ended: Connection, begin: Callable[..., None] | None, arguments: tuple) -> None:
     """The first thing that a new process does."""
     # A terminal sends Ctrl-C to all processes, but only the parent handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT, signal.SIGHUP])
     threading.Thread(target=end_with_pool, args=(ended,), daemon=True).start()
     if begin:
         begin(*arguments)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -13,6 +12,7 @@ from zlib_ng import gzip_ng
 
 from hta_sql.errors import HtaSqlError
 from hta_sql.places.storage import is_remote
+from hta_sql.show.files import whole_file
 
 if TYPE_CHECKING:
     from hta_sql.archive import Archive
@@ -78,26 +78,14 @@ def second_before(at_ns: int) -> int:
 @contextlib.contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
     """A file that gets its name once it is complete. A pipe or device is written directly."""
-    is_file = path.is_file() or not path.exists()
-    target = path.resolve() if is_file else path
-    written = target.with_name(f".{target.name}.{os.getpid()}") if is_file else target
     try:
-        raw = written.open("wb")
-    except OSError as error:
-        raise HtaSqlError(f"{path}: {error.strerror}") from error
-    try:
-        with contextlib.ExitStack() as opened:
-            file: BinaryIO = opened.enter_context(raw)
+        with whole_file(path) as raw, contextlib.ExitStack() as opened:
+            file = raw
             if path.suffix == ".gz":
                 packed = gzip_ng.GzipNGFile("", "wb", COMPRESSION, raw, mtime=0)
                 file = opened.enter_context(packed)
             yield file
-        if is_file:
-            written.replace(target)
     except BrokenPipeError:
         raise
     except OSError as error:
         raise HtaSqlError(f"{path}: {error.strerror or error}") from error
-    finally:
-        if is_file:
-            written.unlink(missing_ok=True)

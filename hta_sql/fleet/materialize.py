@@ -24,12 +24,13 @@ from hta_sql.catalogue.catalog import Catalog
 from hta_sql.database.roots import archive_root
 from hta_sql.database.stored_results import jobs_without_results
 from hta_sql.engines.engine import Engine, Share
+from hta_sql.engines.machine import memory_limit
 from hta_sql.engines.start import start
-from hta_sql.errors import ArchiveError, HtaSqlError, one_line
+from hta_sql.errors import ArchiveError, HtaSqlError, is_interrupt, one_line
 from hta_sql.fleet.result_files import merge_small_files, publish, put_result, remove_unnamed
 from hta_sql.places.storage import absolute
 from hta_sql.store.jobs import check_jobs
-from hta_sql.store.staging import in_use, is_left, staging_of, writing
+from hta_sql.store.staging import clean_up, in_use, is_left, staging_of, writing
 from hta_sql.version import __version__
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 MOST_EVENTS = 2_000_000
 MOST_JOBS = 64
 # The memory that DuckDB may use before it writes to disk, and that of a whole worker.
-MEMORY_LIMIT = "1GB"
+MEMORY_BYTES = 10**9
 WORKER_BYTES = 3 << 29
 
 
@@ -153,6 +154,9 @@ def store_results(
                 stored += sorted({row["job"] for row in computed.rows})
                 progress(len(stored) + len(failed), total)
             merge_small_files(root)
+    except KeyboardInterrupt:
+        clean_up(root)  # what workers have left
+        raise
     except OSError as error:
         raise ArchiveError(
             f"{root}: results are stored in the archive, which cannot be written: "
@@ -204,6 +208,8 @@ def compute(batch: Batch, threads: int) -> Computed:
     try:
         return Computed(results_of(batch, threads))
     except (HtaSqlError, duckdb.Error, pa.ArrowException) as error:
+        if is_interrupt(error):
+            raise KeyboardInterrupt from error
         if len(batch.jobs) == 1:
             return Computed(failed=[(batch.jobs[0], one_line(error))])
     middle = len(batch.jobs) // 2
@@ -218,7 +224,8 @@ def results_of(batch: Batch, threads: int) -> list[dict]:
     file_id = uuid.uuid4().hex[:16]
     with in_use(staging := staging_of(root)), opened(root, batch.jobs) as archive:
         archive.session.con.execute(f"SET threads = {threads}")
-        archive.session.con.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
+        memory_bytes = min(MEMORY_BYTES, memory_limit() or MEMORY_BYTES)
+        archive.session.con.execute(f"SET memory_limit = '{memory_bytes}B'")
         archive.session.con.execute("SET temp_directory = $1", [str(staging / "spill")])
         # Each query reads the files of the batch several times, and the files never change.
         archive.session.con.execute("SET parquet_metadata_cache = true")

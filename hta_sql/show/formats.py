@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import orjson
 
 from hta_sql.errors import HtaSqlError
+from hta_sql.show.files import whole_file
 from hta_sql.show.tables import print_table, rows_of, table_lines
 from hta_sql.show.units import number
 
@@ -56,30 +56,30 @@ def write(
     format: str | None,
     path: Path | None,
     if_empty: Callable[[], None] = lambda: None,
+    most_rows: int | None = None,
+    if_cut: Callable[[], None] = lambda: None,
 ) -> None:
     """Write all rows to `path` or stdout, by default in the format of the file's extension.
 
-    Calls `if_empty` before it writes a result without rows. HtaSqlError if the extension has no
-    format, or if binary output would go to a terminal.
+    Calls `if_empty` before it writes a result without rows, and `if_cut` after the first
+    `most_rows` if there are more. HtaSqlError if the extension has no format, or if binary output
+    would go to a terminal.
     """
     format = format_of(path, format)
+    if most_rows is not None:
+        relation = relation.limit(most_rows + 1)
     if format not in _BINARY:
         relation = _printable(relation)
     if format == "json" and (twice := _first_twice(relation.columns)):
         raise HtaSqlError(f"two columns are named {twice!r}; rename one of them with AS")
     if format == "table" and not path:
-        rows = _seen(_rows(relation), if_empty)
+        rows = _seen(_first(_rows(relation), most_rows, if_cut), if_empty)
         print_table(relation.columns, rows, sys.stdout.isatty())
         return
-    reader = _reader(relation.to_arrow_reader(), if_empty)
+    reader = _reader(relation.to_arrow_reader(), if_empty, most_rows, if_cut)
     if path:
-        try:
-            with path.open("wb") as out:
-                _WRITERS[format](reader, out, True)
-        except BaseException:
-            if path.is_file():  # not a device or a pipe
-                path.unlink()
-            raise
+        with whole_file(path) as out:
+            _WRITERS[format](reader, out, True)
     elif format in _BINARY and sys.stdout.isatty():
         raise HtaSqlError(f"{format} is not for terminals; add -o FILE, or pipe it to a program")
     else:
@@ -96,23 +96,49 @@ def _seen(rows: Iterable[Any], if_empty: Callable[[], None]) -> Iterator[Any]:
     return chain(first, rows)
 
 
-def _reader(reader: pa.RecordBatchReader, if_empty: Callable[[], None]) -> pa.RecordBatchReader:
+def _first(
+    rows: Iterable[Any], most: int | None, if_cut: Callable[[], None]
+) -> Iterator[tuple[Any, ...]]:
+    """The first `most` rows; calls `if_cut` if there are more."""
+    for count, row in enumerate(rows):
+        if count == most:
+            if_cut()
+            return
+        yield row
+
+
+def _first_batches(
+    batches: Iterable[pa.RecordBatch], most: int | None, if_cut: Callable[[], None]
+) -> Iterator[pa.RecordBatch]:
+    """The same with batches of rows."""
+    left = most
+    for batch in batches:
+        if left is not None and batch.num_rows > left:
+            if_cut()
+            batch = batch.slice(0, left)
+        if batch.num_rows:
+            yield batch
+        if left is not None:
+            left -= batch.num_rows
+
+
+def _reader(
+    reader: pa.RecordBatchReader,
+    if_empty: Callable[[], None],
+    most_rows: int | None,
+    if_cut: Callable[[], None],
+) -> pa.RecordBatchReader:
     """The same batches, without those that have no rows; calls `if_empty` if none has any."""
     import pyarrow as pa
 
-    batches = _seen((batch for batch in reader if batch.num_rows), if_empty)
+    batches = _seen(_first_batches(reader, most_rows, if_cut), if_empty)
     return pa.RecordBatchReader.from_batches(reader.schema, batches)
 
 
 def write_table(table: pa.Table, path: Path) -> None:
     """Write a table to a file, in the format of its extension. The file is complete or missing."""
-    new = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with new.open("wb") as out:
-            _WRITERS[format_of(path, None)](table.to_reader(), out, True)
-        new.replace(path)
-    finally:
-        new.unlink(missing_ok=True)
+    with whole_file(path) as out:
+        _WRITERS[format_of(path, None)](table.to_reader(), out, True)
 
 
 def _printable(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:

@@ -46,12 +46,17 @@ def lists(
     sources: Iterable[Source],
     tables: Iterable[str],
     jobs: Collection[str] | None,
+    *,
+    no_links: bool = False,
 ) -> Lists:
-    """The files of these jobs, or of all. `con` has the macros `<table>_schema`."""
+    """The files of these jobs, or of all. `con` has the macros `<table>_schema`.
+
+    With `no_links`, a file that a link leads to outside its archive is a fault.
+    """
     found = Lists(defaultdict(lambda: defaultdict(list)))
     for source in sources:
         chosen = source.chosen(jobs)
-        _add_listed(con, source, chosen, found)
+        _add_listed(con, source, chosen, found, no_links)
         _add_unlisted(con, source, list(tables), chosen, found.files)
         for table in MANIFESTS:
             found.files["archive_manifest"][table] += source.manifest(table)
@@ -59,7 +64,11 @@ def lists(
 
 
 def _add_listed(
-    con: duckdb.DuckDBPyConnection, source: Source, jobs: Collection[str] | None, found: Lists
+    con: duckdb.DuckDBPyConnection,
+    source: Source,
+    jobs: Collection[str] | None,
+    found: Lists,
+    no_links: bool,
 ) -> None:
     manifests = _manifests(source)
     if not manifests:
@@ -81,7 +90,11 @@ def _add_listed(
         found.files[macro][table].append(source.located(path, size))
         if is_remote(source.root) or (macro, table) in found.faults:
             continue
-        if problem := problem_of(Path(source.root, path), {"bytes": size}, is_deep=False):
+        file = Path(source.root, path)
+        problem = problem_of(file, {"bytes": size}, is_deep=False)
+        if no_links and not file.resolve().is_relative_to(source.root.resolve()):
+            problem = "is behind a link to another folder"
+        if problem:
             found.faults[macro, table] = f"{source.root}: {path} {problem}; {remedy(path)}"
 
 

@@ -52,6 +52,7 @@ class Source:
     root: Place
     reader: ArchiveFiles | None = field(default=None, repr=False)
     names: Mapping[str, str] = field(default_factory=dict)
+    scratch: Path | None = None  # where copies of manifests go; the default is the system's folder
     _scratch: weakref.finalize | None = field(default=None, repr=False)
     _last_move: bytes = field(default=b"", repr=False)
     _stamps: list[tuple[int, int, int] | None] = field(default_factory=list, repr=False)
@@ -62,7 +63,7 @@ class Source:
         archive as it was when these were made, also if an ingest adds traces in the meantime."""
         # Before it looks for any file.
         self._last_move, self._stamps = last_move(self.root), self._stamps_of_now()
-        folder = Path(tempfile.mkdtemp(prefix="hta-sql-"))
+        folder = Path(tempfile.mkdtemp(prefix="hta-sql-", dir=self.scratch))
         self._scratch = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         for table in MANIFESTS:
             name = on_disk(table)

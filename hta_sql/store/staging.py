@@ -48,12 +48,19 @@ def writing(archive: Place, staging: Path | None = None) -> Iterator[Path]:
     an archive of a newer version.
     """
     Manifest(archive).check_known()
-    began = time.time()
     staging = staging or staging_of(archive)
-    if clear_abandoned(archive) and not is_remote(archive) and not others_write(staging):
-        delete_unnamed(archive, before=began)
+    if is_left(archive):
+        clean_up(archive)
     with in_use(staging):
         yield staging
+
+
+def clean_up(archive: Place) -> None:
+    """Delete what killed commands have left, if no other command writes to the archive now."""
+    began = time.time()
+    clear_abandoned(archive)
+    if not is_remote(archive) and not is_left(archive):
+        delete_unnamed(archive, before=began)
 
 
 @contextlib.contextmanager
@@ -83,27 +90,18 @@ def make_folder(parent: Path) -> None:
         raise ArchiveError(f"{parent}: this folder is another user's; set TMPDIR to one of yours")
 
 
-def clear_abandoned(archive: Place) -> bool:
-    """Remove what killed commands and late workers left in staging: their locks are free. Returns
-    whether there was anything."""
+def clear_abandoned(archive: Place) -> None:
+    """Remove what killed commands and late workers left in staging: their locks are free."""
     parent = staging_of(archive).parent
     if not parent.is_dir():
-        return False
+        return
     make_folder(parent)
-    found = False
     for lock_file in {path.with_suffix(".lock") for path in parent.glob("*")}:
         with contextlib.suppress(OSError), locked(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB):
-            found = True
             shutil.rmtree(lock_file.with_suffix(""), ignore_errors=True)
             lock_file.unlink(missing_ok=True)
-    return found
 
 
 def is_left(archive: Place) -> bool:
     """Whether commands are writing to the archive, or were killed."""
     return any(staging_of(archive).parent.glob("*"))
-
-
-def others_write(staging: Path) -> bool:
-    """Whether other commands write to the archive: their locks are not free."""
-    return any(staging.parent.glob("*.lock"))
