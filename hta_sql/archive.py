@@ -107,19 +107,8 @@ class Archive(Methods):
             memory_bytes=memory_bytes,
             seconds=timeout,
         )
-        if newer := self.session.schemas.newer:
-            warnings.warn(
-                f"{newer} {'trace was' if newer == 1 else 'traces were'} ingested by a newer "
-                "hta_sql: columns that this version does not know are left out; update hta_sql",
-                stacklevel=3,
-            )
-        if older := self.session.schemas.older:
-            warnings.warn(
-                f"{older} {'trace was' if older == 1 else 'traces were'} ingested by an earlier "
-                "hta_sql: columns that it did not write are NULL, and some queries read that as no "
-                "data; derive them with `hta-sql refresh ARCHIVE`",
-                stacklevel=3,
-            )
+        for line in self.session.schemas.warnings():
+            warnings.warn(line, stacklevel=3)
         if "IPython" in sys.modules:
             from hta_sql.show.notebook import show_tables
 

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,6 +35,10 @@ def without_progress_bar(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConne
     return con
 
 
+def _were(count: int) -> str:
+    return f"{count} {'trace was' if count == 1 else 'traces were'}"
+
+
 class Schemas(NamedTuple):
     """The jobs with a file of another schema version, the numbers of ranks with an older and with
     a newer one."""
@@ -42,6 +46,20 @@ class Schemas(NamedTuple):
     mixed: set[str]
     older: int
     newer: int
+
+    def warnings(self) -> Iterator[str]:
+        """What a user of the archives should know."""
+        if self.newer:
+            yield (
+                f"{_were(self.newer)} ingested by a newer hta_sql: columns that this "
+                "version does not know are left out; update hta_sql"
+            )
+        if self.older:
+            yield (
+                f"{_were(self.older)} ingested by an earlier hta_sql: columns that it did not "
+                "write are NULL, and some queries read that as no data; derive them with `hta-sql "
+                "refresh ARCHIVE`"
+            )
 
 
 def schemas(con: duckdb.DuckDBPyConnection, sources: Sequence[Source]) -> Schemas:

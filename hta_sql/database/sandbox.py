@@ -45,7 +45,7 @@ _TABLE_FUNCTIONS = {
     "generate_series", "generate_subscripts", "json_each", "json_tree", "range", "repeat",
     "repeat_row", "unnest",
 }  # fmt: skip
-# Functions that change or tell about the process, wait, run SQL, or read raw memory.
+# Functions that change or describe the process, wait, run SQL, or read raw memory.
 _REFUSED = re.compile(
     r"(getvariable|current_(catalog|query|role|setting|transaction|connection)|in_search_path|get_block_size"
     r"|pg_|inet_|has_.*_privilege|has_foreign_|txid_|user$|session_user|__internal|index_key"

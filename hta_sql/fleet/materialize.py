@@ -154,6 +154,8 @@ def store_results(
                 stored += sorted({row["job"] for row in computed.rows})
                 progress(len(stored) + len(failed), total)
             merge_small_files(root)
+        if stored:
+            clean_up(root)  # the files of results that were replaced
     except KeyboardInterrupt:
         clean_up(root)  # what workers have left
         raise

@@ -20,6 +20,7 @@ from hta_sql.database.attach import write_database
 from hta_sql.database.roots import archive_root
 from hta_sql.errors import BadParameter
 from hta_sql.places.storage import is_remote
+from hta_sql.store.checksums import seal_of
 from hta_sql.store.files import delete, files_of, ids_of
 from hta_sql.store.jobs import check_jobs
 from hta_sql.store.layout import FILE_NAMES, KEYS, folder_for
@@ -155,7 +156,8 @@ def _remove(
                 Manifest(archive, table).change(lambda row: row["job"] not in jobs)
 
     def make_space() -> None:
-        (archive / "hta.duckdb").unlink(missing_ok=True)
+        for file in (archive / "hta.duckdb", seal_of(archive / "hta.duckdb")):
+            file.unlink(missing_ok=True)
 
     for free in (make_space, partial(delete, archive, files)):
         try:

@@ -1,4 +1,4 @@
-"""Results as an assistant reads them: a summary, and few rows at a time, in units that are told."""
+"""Results as an assistant reads them: a summary, and few rows at a time, with units."""
 
 from __future__ import annotations
 

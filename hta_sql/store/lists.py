@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,7 +58,7 @@ def lists(
     for source in sources:
         chosen = source.chosen(jobs)
         _add_listed(con, source, chosen, found, no_links)
-        _add_unlisted(con, source, list(tables), chosen, found.files)
+        _add_unlisted(con, source, list(tables), chosen, found, no_links)
         for table in MANIFESTS:
             found.files["archive_manifest"][table] += source.manifest(table)
     return found
@@ -92,7 +93,7 @@ def _add_listed(
             continue
         file = Path(source.root, path)
         problem = problem_of(file, {"bytes": size}, is_deep=False)
-        if no_links and not file.resolve().is_relative_to(source.root.resolve()):
+        if no_links and not _is_inside(source, file):
             problem = "is behind a link to another folder"
         if problem:
             found.faults[macro, table] = f"{source.root}: {path} {problem}; {remedy(path)}"
@@ -103,7 +104,8 @@ def _add_unlisted(
     source: Source,
     tables: list[str],
     jobs: Collection[str] | None,
-    files: Files,
+    found: Lists,
+    no_links: bool,
 ) -> None:
     """Add the files of jobs with rows that list none. They are all found in their folders, so
     those that other rows of these jobs list are not added twice."""
@@ -119,18 +121,26 @@ def _add_unlisted(
         for table, file in _manifests(source).items()
     }
     has_results = bool(unlisted.pop("stored_results", None))
-    of_jobs = sorted({job for found in unlisted.values() for job in found})
+    of_jobs = sorted({job for of_table in unlisted.values() for job in of_table})
     if not (of_jobs or has_results):
         return
     there = whereabouts([source], tables, of_jobs)
     for macro in ("rank_files", "job_files", *(["result_files"] if has_results else [])):
         for table, paths in there[macro].items():
             folders = {f"/{folder_for(job)}/" for job in of_jobs}
-            files[macro][table] = [
+            found.files[macro][table] = [
                 file
-                for file in files[macro][table]
+                for file in found.files[macro][table]
                 if macro != "result_files" and not any(folder in file for folder in folders)
             ] + paths
+            if no_links and not is_remote(source.root):
+                for path in (Path(file) for pattern in paths for file in glob(pattern)):
+                    if not _is_inside(source, path):
+                        found.faults[macro, table] = f"{path} is behind a link to another folder"
+
+
+def _is_inside(source: Source, file: Path) -> bool:
+    return file.resolve().is_relative_to(source.root.resolve())
 
 
 def _manifests(source: Source) -> dict[str, str]:

@@ -131,7 +131,7 @@ class Source:
         return [f"{self.root}/{pattern}"] if any(self.root.glob(pattern)) else []
 
     def located(self, path: str, size: int) -> str:
-        """Where DuckDB reads a data file. In object storage, the reader is told its size."""
+        """Where DuckDB reads a data file. In object storage, the reader learns its size."""
         if not is_remote(self.root):
             return f"{self.root}/{path}"
         table, folder, *rest = path.split("/")

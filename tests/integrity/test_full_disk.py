@@ -48,6 +48,7 @@ def test_drop_frees_space_on_a_full_disk(archive, tmp_path, has_database):
         full = Path(shutil.copytree(archive, mounted / "archive"))
         if not has_database:
             (full / "hta.duckdb").unlink()
+            (full / ".hta.duckdb.sha256").unlink()
         fill(mounted)
         before = used(mounted)
         assert hta_sql.drop(full, jobs=["llama"])["job"].to_pylist() == ["llama"]

@@ -47,7 +47,7 @@ def kept(folder: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("command", ["ingest", "compact", "materialize", "drop", "import"])
 def test_staging_that_is_a_link(archive, traces, mine, command):
-    before = kept(mine)
+    before, other = kept(mine), shutil.copytree(archive, f"{archive}-other")
     shutil.rmtree(archive / ".staging")
     (archive / ".staging").symlink_to(mine)
     with pytest.raises(ArchiveError, match="this is a link, .* remove the link"):
@@ -56,7 +56,7 @@ def test_staging_that_is_a_link(archive, traces, mine, command):
             "compact": lambda: hta_sql.compact(archive),
             "materialize": lambda: hta_sql.materialize(archive, force=True),
             "drop": lambda: hta_sql.drop(archive, jobs=["bert"]),
-            "import": lambda: hta_sql.import_job(shutil.copytree(archive, f"{archive}2"), archive),
+            "import": lambda: hta_sql.import_job(other, archive, force=True),
         }[command]()
     assert kept(mine) == before
 
