@@ -21,6 +21,9 @@ from hta_sql.store.row_groups import RowGroups
 from hta_sql.store.shared_files import tables_of
 from hta_sql.version import SCHEMA_VERSION
 
+# Events of schemas before 4 lack it, and others that ingest reads from events.
+FIRST_COLUMN = "sequence_number"
+
 
 def refresh_trace(
     task: Task, progress: Callable[[int], None] = lambda bytes_read: None, threads: int = 1
@@ -32,6 +35,11 @@ def refresh_trace(
     files = {table: staging / f"{table}.parquet" for table in TABLES}
     if not take_events(task, files["events"]):
         raise IngestError("the archive has no events of this rank; ingest its trace again")
+    if FIRST_COLUMN not in pq.read_schema(files["events"]).names:
+        raise IngestError(
+            f"its events are of schema {row['schema_version']}, and have less than what the other "
+            "tables need; ingest its trace again"
+        )
     take_alone(task, "captured_ops", files["captured_ops"])
     if not take_alone(task, "quarantine", files["quarantine"]):
         del files["quarantine"]

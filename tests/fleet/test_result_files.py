@@ -14,6 +14,7 @@ from hta_sql.errors import FilesMoved
 from hta_sql.fleet import result_files as stored
 from hta_sql.places.storage import age_seconds, is_remote
 from hta_sql.store import moves
+from hta_sql.store.layout import result_path
 from hta_sql.store.manifest import Manifest
 
 
@@ -41,7 +42,7 @@ def root(request, tmp_path):
 def write_result(root, file_id: str, job: str) -> None:
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table({"job": [job]}), sink)
-    file = stored.file_of(root, "job_summary", file_id)
+    file = root / result_path("job_summary", file_id)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(sink.getvalue().to_pybytes())
 
@@ -81,7 +82,7 @@ def test_readers_are_told_of_merged_files(root, told, monkeypatch):
     stored.remove_unnamed(root)
     assert told == [(files, {merged})]  # before the files go
     assert state(root) == ({merged}, {merged})
-    table = stored.rows_of_jobs(stored.file_of(root, "job_summary", merged), list("abc"))
+    table = stored.rows_of_jobs(root / result_path("job_summary", merged), list("abc"))
     assert sorted(table["job"].to_pylist()) == ["a", "b", "c"]
 
 
@@ -103,12 +104,12 @@ def test_a_file_of_which_the_age_is_not_known_stays(root, monkeypatch):
 
 def test_a_file_that_another_run_deleted_first_is_ignored(root, monkeypatch):
     listed = stored.result_files(root)
-    gone = stored.file_of(root, "job_summary", "gone")
+    gone = root / result_path("job_summary", "gone")
     monkeypatch.setattr(stored, "result_files", lambda root: [gone, *listed])
     monkeypatch.setattr(stored, "MOST_FILES", 1)
     stored.remove_unnamed(root)
     assert age_seconds(gone) == 0
-    stored.file_of(root, "job_summary", "of_b").unlink()
+    root / result_path("job_summary", "of_b").unlink()
     stored.merge_small_files(root)
     assert state(root)[1] == {"of_a", "of_b", "of_c"}
 
