@@ -13,6 +13,7 @@ from hta_sql.database.selection import check_selection, ranks_by_job, some, unkn
 from hta_sql.database.stored_results import lacking_paths, lacking_stored
 from hta_sql.errors import BadParameter, HtaSqlError, from_duckdb
 from hta_sql.mcp.pages import MOST_BYTES, Page, page_of, plain
+from hta_sql.show.formats import printable
 
 if TYPE_CHECKING:
     import duckdb
@@ -221,7 +222,7 @@ class Tools:
         with self._archive.session.unmoved():
             relation, notes = ask()
             try:
-                table = relation.limit(self._most_rows + 1).to_arrow_table()
+                table = printable(relation.limit(self._most_rows + 1)).to_arrow_table()
             except duckdb.Error as error:
                 raise from_duckdb(error) from error
         said = [] if len(table) else notes()

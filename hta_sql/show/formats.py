@@ -69,7 +69,7 @@ def write(
     if most_rows is not None:
         relation = relation.limit(most_rows + 1)
     if format not in _BINARY:
-        relation = _printable(relation)
+        relation = printable(relation)
     if format == "json" and (twice := _first_twice(relation.columns)):
         raise HtaSqlError(f"two columns are named {twice!r}; rename one of them with AS")
     if format == "table" and not path:
@@ -141,7 +141,7 @@ def write_table(table: pa.Table, path: Path) -> None:
         _WRITERS[format_of(path, None)](table.to_reader(), out, True)
 
 
-def _printable(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+def printable(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
     """The same rows. Values that only DuckDB can print become text, as DuckDB prints it."""
     odd = [bool(_ODD_TYPE.search(str(kind))) for kind in relation.types]
     if not any(odd):
