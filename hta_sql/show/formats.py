@@ -70,7 +70,7 @@ def write(
         relation = relation.limit(most_rows + 1)
     if format not in _BINARY:
         relation = printable(relation)
-    if format == "json" and (twice := _first_twice(relation.columns)):
+    if format == "json" and (twice := first_twice(relation.columns)):
         raise HtaSqlError(f"two columns are named {twice!r}; rename one of them with AS")
     if format == "table" and not path:
         rows = _seen(_first(_rows(relation), most_rows, if_cut), if_empty)
@@ -158,7 +158,7 @@ def _quoted(name: str) -> str:
     return f'"{doubled}"'
 
 
-def _first_twice(names: list[str]) -> str | None:
+def first_twice(names: list[str]) -> str | None:
     return next((name for at, name in enumerate(names) if name in names[:at]), None)
 
 

@@ -146,6 +146,8 @@ def test_pages(over_stdio):
             assert (await answer(client, "sql", sql=names))["rows"] == [{"n": count}]
             [row] = (await answer(client, "sql", sql=ODD_VALUES))["rows"]
             assert list(row.values())[2:6] == ["1 day", None, 2, "6162"]
+            text = await refusal(client, "sql", sql="SELECT 1 AS a, 2 AS a")
+            assert "two columns are named 'a'" in text
             many = await answer(client, "sql", sql="FROM events", limit=200)
             assert many["has_more_rows"] and many["row_count"] == 100
             assert "aggregate in SQL" in many["notes"][0] and len(str(many)) < 40_000
