@@ -109,7 +109,8 @@ def _is_loading(name: str) -> bool:
 
 def _interrupt_duckdb(ear: int) -> None:
     while number := os.read(ear, 1):
-        end = _ENDS.get(number[0])
+        # The shell and the server have handlers of their own.
+        end = _ENDS.get(number[0]) if signal.getsignal(number[0]) is _stop else None
         began = time.monotonic()
         while end and not _has_heard.is_set():
             session = sys.modules.get("hta_sql.database.session")

@@ -46,7 +46,7 @@ TOKEN = "HTA_SQL_MCP_TOKEN"
 def mcp(
     archives: tuple[str, ...], port: int | None, timeout: float, memory: str, max_rows: int
 ) -> None:
-    """Serve archives to AI assistants, over the Model Context Protocol (MCP).
+    """Serve archives to AI assistants (Model Context Protocol).
 
     An assistant can list, describe and run queries, run SQL (as with `sql --safe`), ask the doctor
     and compare jobs. It reads these archives and nothing else.

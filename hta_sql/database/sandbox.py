@@ -139,8 +139,11 @@ class Sandbox:
             raise HtaSqlError("the SQL is nested too deeply") from None
         if parsed["error"]:
             raise HtaSqlError(one_line(parsed["error_message"]))
-        for node, ctes in _walk(parsed["statements"]):
-            self._check(node, ctes)
+        try:
+            for node, ctes in _walk(parsed["statements"]):
+                self._check(node, ctes)
+        except (AttributeError, LookupError, TypeError) as error:  # a tree of another shape
+            raise HtaSqlError("safe SQL has no statement like this") from error
         return statement
 
     def _check(self, node: dict[str, Any], ctes: frozenset[str]) -> None:
@@ -157,7 +160,7 @@ class Sandbox:
         elif kind == "TABLE_FUNCTION":
             self._check_function(node["function"], _TABLE_FUNCTIONS | self._queries)
         elif kind == "SHOW_REF":
-            if node["show_type"] == "SHOW":
+            if node["show_type"] == "SHOW" and not node["query"]:
                 self._check_table(node, ctes)
             elif node["show_type"] == "SHOW_SPECIAL" and node["table_name"] not in _SHOWN:
                 raise HtaSqlError("safe SQL shows only tables: SHOW TABLES")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -123,10 +122,6 @@ def plain(value: Any) -> Any:
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, bytes):
         value = value.hex()
-    elif isinstance(value, datetime | date | time):
-        return value.isoformat()
-    elif isinstance(value, timedelta):
-        return str(value)
     if isinstance(value, str):
         return value if len(value) <= MOST_CHARACTERS else value[: MOST_CHARACTERS - 1] + "…"
     if isinstance(value, dict):

@@ -26,7 +26,7 @@ _INSTRUCTIONS = """\
 This server answers questions on PyTorch-profiler traces, which are in an archive. It only reads.
 
 Start with `doctor`: it ranks what holds a job back, by gain, with evidence. Then ask queries:
-`list_queries` finds them, `describe_query` shows parameters and columns, `run_query` runs one.
+`list_queries` finds them, `describe_query` has parameters and columns, `run_query` runs one.
 `sql` runs your own SELECT on the tables (resource hta-sql://schema) and queries, which are called
 like FROM kernel_stats(top_k := 5). `compare` shows what changed between two jobs.
 
@@ -37,7 +37,7 @@ time: read `summary` and `row_count`, choose columns, ORDER BY and LIMIT in SQL,
 Jobs: {jobs}
 """
 _READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
-_MOST_JOBS_TOLD = 5
+_MOST_JOBS_NAMED = 5
 
 
 def make_server(worker: Worker) -> MCPServer:
@@ -52,7 +52,7 @@ def make_server(worker: Worker) -> MCPServer:
     server = MCPServer(
         "hta_sql",
         version=__version__,
-        instructions=_INSTRUCTIONS.format(jobs=_told(worker.ask("jobs"))),
+        instructions=_INSTRUCTIONS.format(jobs=_in_words(worker.ask("jobs"))),
         log_level="WARNING",
     )
     tool = partial(server.tool, annotations=_READS)
@@ -179,11 +179,11 @@ def make_server(worker: Worker) -> MCPServer:
     return server
 
 
-def _told(found: dict[str, Any]) -> str:
-    shown = found["jobs"][:_MOST_JOBS_TOLD]
-    said = ", ".join(f"{job['job']!r} (ranks {job['ranks']})" for job in shown)
+def _in_words(found: dict[str, Any]) -> str:
+    shown = found["jobs"][:_MOST_JOBS_NAMED]
+    named = ", ".join(f"{job['job']!r} (ranks {job['ranks']})" for job in shown)
     more = found["job_count"] - len(shown)
-    return f"{said} and {more:,} more" if more else said
+    return f"{named} and {more:,} more" if more else named
 
 
 class Guard:

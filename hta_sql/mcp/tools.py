@@ -13,6 +13,7 @@ from hta_sql.database.selection import check_selection, ranks_by_job, some, unkn
 from hta_sql.database.stored_results import lacking_paths, lacking_stored
 from hta_sql.errors import BadParameter, HtaSqlError, from_duckdb
 from hta_sql.mcp.pages import MOST_BYTES, Page, page_of, plain
+from hta_sql.show.formats import first_twice, printable
 
 if TYPE_CHECKING:
     import duckdb
@@ -94,25 +95,24 @@ class Tools:
         session = self._archive.session
         check_selection(session, values)
 
-        def ask() -> tuple[duckdb.DuckDBPyRelation, Callable[[], list[str]]]:
+        def ask() -> tuple[duckdb.DuckDBPyRelation, list[str]]:
             lacking = lacking_stored(session, [query.macro])
-            relation = self._archive.relation_of(query, given)
-            return relation, lambda: [*lacking, *why_no_rows(session, query, values)]
+            return self._archive.relation_of(query, given), lacking
 
-        return self._page(f"{name} {values}", ask, columns, offset, limit)
+        def why_empty() -> list[str]:
+            return why_no_rows(session, query, values)
+
+        return self._page(f"{name} {values}", ask, why_empty, columns, offset, limit)
 
     def sql(self, sql: str, offset: int, limit: int) -> Page:
         session = self._archive.session
 
-        def ask() -> tuple[duckdb.DuckDBPyRelation, Callable[[], list[str]]]:
+        def ask() -> tuple[duckdb.DuckDBPyRelation, list[str]]:
             relation = self._archive.relation(sql)
             called = self._archive.called_in(sql)
-            return (
-                relation,
-                lambda: lacking_stored(session, called) + lacking_paths(session, called),
-            )
+            return relation, lacking_stored(session, called) + lacking_paths(session, called)
 
-        return self._page(sql, ask, None, offset, limit)
+        return self._page(sql, ask, list, None, offset, limit)
 
     def doctor(self, job: str | None, severity: str) -> dict[str, Any]:
         from hta_sql.diagnosis.read import diagnoses_of
@@ -195,7 +195,8 @@ class Tools:
     def _page(
         self,
         key: str,
-        ask: Callable[[], tuple[duckdb.DuckDBPyRelation, Callable[[], list[str]]]],
+        ask: Callable[[], tuple[duckdb.DuckDBPyRelation, list[str]]],
+        why_empty: Callable[[], list[str]],
         columns: list[str] | None,
         offset: int,
         limit: int,
@@ -205,7 +206,7 @@ class Tools:
             raise BadParameter("offset and limit are not negative")
         if not offset or key not in self._kept:
             self._kept.pop(key, None)
-            self._kept[key] = self._read(ask)
+            self._kept[key] = self._read(ask, why_empty)
             while len(self._kept) > _KEPT_RESULTS:
                 self._kept.popitem(last=False)
         table, has_more, notes = self._kept[key]
@@ -215,21 +216,29 @@ class Tools:
             table = table.select(columns)
         return page_of(table, has_more, offset, limit, notes)
 
-    def _read(self, ask: Any) -> tuple[pa.Table, bool, list[str]]:
+    def _read(
+        self,
+        ask: Callable[[], tuple[duckdb.DuckDBPyRelation, list[str]]],
+        why_empty: Callable[[], list[str]],
+    ) -> tuple[pa.Table, bool, list[str]]:
+        """The rows that are read of a result, whether it has more, and notes."""
         import duckdb
 
         with self._archive.session.unmoved():
             relation, notes = ask()
+            if twice := first_twice(relation.columns):
+                raise HtaSqlError(f"two columns are named {twice!r}; rename one of them with AS")
             try:
-                table = relation.limit(self._most_rows + 1).to_arrow_table()
+                table = printable(relation.limit(self._most_rows + 1)).to_arrow_table()
             except duckdb.Error as error:
                 raise from_duckdb(error) from error
-        said = [] if len(table) else notes()
-        if len(table) > self._most_rows:
+        if not len(table):
+            notes += why_empty()
+        has_more = len(table) > self._most_rows
+        if has_more:
             table = table.slice(0, self._most_rows)
-            said.append(f"only the first {self._most_rows:,} rows are read; aggregate in SQL")
-            return table, True, said
-        return table, False, said
+            notes.append(f"only the first {self._most_rows:,} rows are read; aggregate in SQL")
+        return table, has_more, notes
 
     def _diagnosis(self, one: Any, severity: str) -> dict[str, Any]:
         shown = one.of_severity(severity)

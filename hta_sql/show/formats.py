@@ -73,8 +73,8 @@ def write(
     if most_rows is not None:
         relation = relation.limit(most_rows + 1)
     if format not in _BINARY:
-        relation = _printable(relation)
-    if format == "json" and (twice := _first_twice(relation.columns)):
+        relation = printable(relation)
+    if format == "json" and (twice := first_twice(relation.columns)):
         raise HtaSqlError(f"two columns are named {twice!r}; rename one of them with AS")
     if format == "table" and not path:
         rows = _seen(_first(_rows(relation), most_rows, if_cut), if_empty)
@@ -145,7 +145,7 @@ def write_table(table: pa.Table, path: Path) -> None:
         _WRITERS[format_of(path, None)](table.to_reader(), out, True)
 
 
-def _printable(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+def printable(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
     """The same rows. Values that only DuckDB can print become text, as DuckDB prints it."""
     odd = [bool(_ODD_TYPE.search(str(kind))) for kind in relation.types]
     if not any(odd):
@@ -162,7 +162,7 @@ def _quoted(name: str) -> str:
     return f'"{doubled}"'
 
 
-def _first_twice(names: list[str]) -> str | None:
+def first_twice(names: list[str]) -> str | None:
     return next((name for at, name in enumerate(names) if name in names[:at]), None)
 
 

@@ -12,6 +12,11 @@ from shared import group_ends
 pytestmark = pytest.mark.processes
 
 TOOLS = {"list_queries", "describe_query", "run_query", "sql", "doctor", "compare"}
+# Values that JSON does not have.
+ODD_VALUES = """
+    SELECT make_timestamp_ns(1), [make_timestamp_ns(2)], INTERVAL 1 DAY, 'NaN'::FLOAT, 2::HUGEINT,
+        'ab'::BLOB, {'a': DATE '2026-01-01'}, MAP {1: 2}, repeat('x', 1000)
+"""
 
 
 async def answer(client, tool: str, **arguments):
@@ -139,10 +144,14 @@ def test_pages(over_stdio):
             assert len(set(seen)) == len(seen) == count
             names = "SELECT count(DISTINCT (rank, kind, name)) AS n FROM gpu_activities"
             assert (await answer(client, "sql", sql=names))["rows"] == [{"n": count}]
+            [row] = (await answer(client, "sql", sql=ODD_VALUES))["rows"]
+            assert list(row.values())[2:6] == ["1 day", None, 2, "6162"]
+            text = await refusal(client, "sql", sql="SELECT 1 AS a, 2 AS a")
+            assert "two columns are named 'a'" in text
             many = await answer(client, "sql", sql="FROM events", limit=200)
             assert many["has_more_rows"] and many["row_count"] == 100
             assert "aggregate in SQL" in many["notes"][0] and len(str(many)) < 40_000
-            none = await answer(client, "run_query", name="expert_load")
+            none = await answer(client, "run_query", name="critical_path")
             assert none["rows"] == [] and none["notes"]
 
     anyio.run(ask)

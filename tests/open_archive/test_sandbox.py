@@ -7,6 +7,7 @@ import socket
 import time
 from contextlib import closing
 from pathlib import Path
+from random import Random
 
 import duckdb
 import pyarrow as pa
@@ -100,6 +101,42 @@ def test_attack(world, untouched, attack):
     assert SENTINEL not in str(error.value).replace(world.fill(attack), "")
     assert world.state() == untouched
     assert sentinel_table and sentinel_list
+
+
+TOKEN = re.compile(r"'[^']*'|\"[^\"]*\"|\w+|\s+|[^\w\s]")
+ODD_TEXTS = ["\0", "\u200b", "\ufeff", "/*", "--\n", ";", "\x85", "\u2028", '"', "$$", "("]
+
+
+def spliced(random: Random, texts: list[str]) -> str:
+    """A text of parts of two others: what nobody writes, and some of it parses."""
+    one, other = (TOKEN.findall(random.choice(texts)) for _ in range(2))
+    at, other_at = random.randrange(len(one)), random.randrange(len(other))
+    return "".join(
+        random.choice(
+            [
+                one[:at] + other,
+                one[:at] + other[other_at:],
+                [*one[:at], "(", *other, ")", *one[at + 1 :]],
+                [*one[:at], other[other_at], *one[at + 1 :]],
+                [*one[:at], random.choice(ODD_TEXTS), *one[at:]],
+            ]
+        )
+    )
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.seeds)])
+def test_spliced_attacks(world, untouched, seed):
+    random = Random(seed)
+    texts = [*ALLOWED * 6, *map(world.fill, ATTACKS)]
+    for _ in range(500):
+        sql = spliced(random, texts)
+        try:
+            found = world.run.sql(sql)
+        except HtaSqlError as error:
+            assert "Permission" not in str(error), sql  # the first wall was not enough
+        else:
+            assert SENTINEL in sql or SENTINEL not in found.to_string(preview_cols=1000), sql
+    assert world.state() == untouched
 
 
 @pytest.mark.parametrize("sql", ENDLESS, ids=lambda sql: sql[:60])
