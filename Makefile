@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 # Of the tour; `make clean` removes it.
 DEMO := hta-demo
 
-.PHONY: help demo test test-all check lint docs bench same clean
+.PHONY: help demo test test-all soak check lint docs bench same clean
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 10
@@ -39,6 +39,12 @@ test: $(DEV)  ## Run the quick tests: of each sweep one seed, a few real traces,
 
 test-all: $(DEV)  ## Run every test
 	$(PYTEST)
+
+# From which seed on, and how many; all queries are asked after each hundred.
+SOAK_SEED ?= 0
+SOAK_MUTANTS ?= 10000
+soak: $(DEV)  ## Ingest very many damaged traces: SOAK_SEED=0 SOAK_MUTANTS=10000
+	PYTHONPATH=tests $(BIN)/python tests/ingest/test_mutations.py $(SOAK_SEED) $(SOAK_MUTANTS)
 
 lint: $(DEV)
 	$(BIN)/ruff check .

@@ -18,6 +18,8 @@ import pyarrow.compute as pc
 EXACT_IN_A_DOUBLE_NS = 2**43 * 1000
 # September 2001. Stamps relative to a base or to a machine's start never reach it.
 SINCE_1970_NS = 10**18
+# 2041, as in is_believable of sql/ingest/macros/parsed_events.sql.
+LATEST_NS = 2_250_000_000_000_000_000
 
 EXPONENT = rb"(?:[eE][+-]?\d+)?"
 LARGE_DECIMAL = re.compile(rb'"ts"\s*:\s*"?\d{12,}\.\d')

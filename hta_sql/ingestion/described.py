@@ -8,8 +8,8 @@ import orjson
 
 from hta_sql.ingestion.problems import paired
 
-# With any stamp added, a time still fits 64 bits.
-LATEST_BASE_NS = 2**62
+# No parser of JSON reads a number of more digits than a double can hold.
+MOST_DIGITS = 300
 
 
 def describe(metadata: dict) -> dict:
@@ -28,7 +28,7 @@ def describe(metadata: dict) -> dict:
     }
 
 
-def as_int(value: object, below: int = LATEST_BASE_NS) -> int | None:
+def as_int(value: object, below: int = 2**62) -> int | None:
     """A number of that size at most; it may be quoted, as some writers do."""
     try:
         number = None if isinstance(value, bool) else int(value)
@@ -51,7 +51,11 @@ def as_json(value: object) -> str:
     except TypeError:
         # orjson writes no halves of surrogate pairs, no long numbers and nothing deep; but only
         # orjson writes NaN as null.
-        plain = json.loads(json.dumps(value), parse_constant=lambda name: None)
+        plain = json.loads(
+            json.dumps(value),
+            parse_int=lambda digits: int(digits) if len(digits) < MOST_DIGITS else None,
+            parse_constant=lambda name: None,
+        )
         return paired(json.dumps(plain).encode()).decode()
 
 

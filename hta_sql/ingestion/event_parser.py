@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hta_sql.ingestion import clock
 from hta_sql.ingestion.attempts import Parsed
 from hta_sql.ingestion.parse import PieceParser
+
+# How far apart events of one trace may be. The profiler has the same limit for a span.
+LONGEST_NS = 7 * 86_400 * 10**9
+# What all spans of a trace may last together: ten years. Sums over traces then fit 64 bits. A trace
+# of ten minutes with 100 threads, each 50 calls deep, has a tenth of a year.
+LONGEST_TOTAL_NS = 3650 * 86_400 * 10**9
+TOO_LONG = '"dur" is too much: all spans together last over ten years'
 
 
 class EventParser(PieceParser):
@@ -21,6 +29,9 @@ class EventParser(PieceParser):
     _since_1970: bool | None = None
     # Whether fractions of a microsecond lack their padding; None before the first large stamps.
     _unpadded: bool | None = None
+    # The median stamp of the first piece; None before it.
+    _median_ns: int | None = None
+    _total_ns = 0  # duration of all spans so far
 
     @property
     def is_absolute(self) -> bool:
@@ -70,16 +81,52 @@ class EventParser(PieceParser):
             self._since_1970 = most_count_from_1970(table)
         if self._since_1970 and span["min"] < clock.SINCE_1970_NS:
             stray = pc.less(table["start_ns"], clock.SINCE_1970_NS)
-            return rejected(table, stray, '"ts" is no date, unlike the others')
-        if not self._since_1970 and span["max"] >= clock.SINCE_1970_NS:
+            table = rejected(table, stray, '"ts" is no date, unlike the others')
+        elif not self._since_1970 and span["max"] >= clock.SINCE_1970_NS:
             stray = pc.greater_equal(table["start_ns"], clock.SINCE_1970_NS)
-            return rejected(table, stray, '"ts" is a date, unlike the others')
+            table = rejected(table, stray, '"ts" is a date, unlike the others')
+        return self._without_long_ones(self._without_far_ones(table))
+
+    def _without_far_ones(self, table: pa.Table) -> pa.Table:
+        """The same events; those far from the others have a problem."""
+        good = usable(table, "start_ns").drop_null()
+        if not len(good):
+            return table
+        if self._median_ns is None:
+            self._median_ns = pc.quantile(good, 0.5, interpolation="lower")[0].as_py()
+        first, last = self._median_ns - LONGEST_NS, self._median_ns + LONGEST_NS
+        span = pc.min_max(good).as_py()
+        if first <= span["min"] and span["max"] <= last:
+            return table
+        starts = table["start_ns"]
+        far = pc.or_(pc.less(starts, first), pc.greater(starts, last))
+        return rejected(table, far, '"ts" is over 7 days from the others')
+
+    def _without_long_ones(self, table: pa.Table) -> pa.Table:
+        """The same events; if all spans together last too long, the longest have a problem."""
+        durations = usable(table, "dur_ns").fill_null(0).to_numpy().astype(float)
+        if self._total_ns + durations.sum() > LONGEST_TOTAL_NS:
+            order = np.argsort(durations, kind="stable")
+            is_over = np.empty(len(order), bool)
+            is_over[order] = self._total_ns + np.cumsum(durations[order]) > LONGEST_TOTAL_NS
+            table = rejected(table, pa.chunked_array([is_over]), TOO_LONG)
         return table
+
+    def _taken(self, table: pa.Table) -> None:
+        super()._taken(table)
+        self._total_ns += pc.sum(table["dur_ns"]).as_py() or 0
 
 
 def most_count_from_1970(table: pa.Table) -> bool:
     since_1970 = pc.greater_equal(table["start_ns"], clock.SINCE_1970_NS)
     return pc.mean(since_1970).as_py() > 0.5
+
+
+def usable(table: pa.Table, column: str) -> pa.ChunkedArray:
+    """A column, with NULL for events that have a problem."""
+    if table["problem"].null_count == len(table):
+        return table[column]
+    return pc.if_else(pc.is_null(table["problem"]), table[column], None)
 
 
 def rejected(table: pa.Table, which: pa.ChunkedArray, why: str) -> pa.Table:

@@ -93,6 +93,10 @@ class PieceParser(ABC):
         """The parsed table, with problems that only a comparison with earlier pieces shows."""
         return parsed.table
 
+    def _taken(self, table: pa.Table) -> None:
+        """Note a table of good elements, which is about to be returned."""
+        self._tries = 0
+
     def close(self) -> None:
         self._readers.close()
 
@@ -107,7 +111,8 @@ class PieceParser(ABC):
                     continue  # reads on only for the file's hash
                 for table in self._take(piece, parsed):
                     if len(table):
-                        self._good_until, self._tries = piece.offset + len(piece.data), 0
+                        self._good_until = piece.offset + len(piece.data)
+                        self._taken(table)
                         yield table
                 self._was_apart = piece.is_apart
                 self._is_barren = self._is_coarse and self._good_until <= piece.offset

@@ -25,6 +25,7 @@ from hta_sql.catalogue.root import sql_root
 from hta_sql.database.attach import NO_LOOP_JOINS, without_progress_bar
 from hta_sql.errors import HtaSqlError, one_line
 from hta_sql.ingestion.captures import Captures, stamped
+from hta_sql.ingestion.clock import LATEST_NS
 from hta_sql.ingestion.described import as_int
 from hta_sql.ingestion.enrich import enrich
 from hta_sql.ingestion.event_parser import EventParser
@@ -251,7 +252,7 @@ def metadata_of(stream: TraceStream) -> dict:
 def base_of(metadata: dict) -> int | None:
     """What relative stamps count from, in Unix nanoseconds; None if the trace does not say."""
     base = as_int(metadata.get("baseTimeNanoseconds"))
-    return base if base is not None and base >= 0 else None
+    return base if base is not None and 0 <= base <= LATEST_NS else None
 
 
 def status_of(stream: TraceStream) -> str:

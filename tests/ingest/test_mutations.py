@@ -1,126 +1,32 @@
-"""Real traces, damaged at random: no traceback, no event lost that the damage did not touch, and
-every element is an event or in quarantine, once.
+"""Traces damaged at random: no traceback, no query that fails, no event lost that the damage did
+not touch, and every element is an event or in quarantine, once.
 
-    python tests/ingest/test_mutations.py 0 5000
+`make soak` runs very many, with all queries after each hundred.
 """
 
-import gzip
-import json
-import random
-import re
 import shutil
 import sys
+import tempfile
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
+import every_query
 import pyarrow.parquet as pq
 import pytest
+from ingest.mutants import cases
+from raw_events import parse
+from real_files import TRACES
 from seeds import seeds
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from raw_events import parse
-from real_files import TRACE_FILES, TRACES
-
+import hta_sql
 from hta_sql.ingestion.stream import NotATrace
 from hta_sql.ingestion.trace import IngestedTrace, ingest_trace
 
-SEEDS = 10
+SEEDS = 20
 MUTATIONS_EACH = 20
-SEPARATORS = re.compile(r"[ \t\r\n,]*")
-# What means something to a reader of JSON, or of traces.
-TELLING = (
-    b"{",
-    b"}",
-    b"[",
-    b"]",
-    b'"',
-    b",",
-    b":",
-    b"\\",
-    b"\0",
-    b"\xff",
-    b"nul",
-    b"NaN",
-    b"1e999",
-    b"-",
-    b"\n",
-    b"}}",
-    b"],",
-    b'{"ph":"X"}',
-    b'"traceEvents":[',
-    b'],"a":',
-)
+IN_ONE_ARCHIVE = 100
 
 pytestmark = pytest.mark.skipif(not TRACES.is_dir(), reason="no shared/traces here")
-
-
-class Case(NamedTuple):
-    """A trace, whole or damaged; of which events damage did not come near."""
-
-    data: bytes
-    untouched: list[bytes]
-
-
-def part_of_a_trace(rng: random.Random) -> tuple[bytes, list[bytes], bytes]:
-    """The head of a real trace, some of its events one after the other, and its tail."""
-    path = TRACES / rng.choice(TRACE_FILES).path
-    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    text = data.decode()
-    begin = text.index("[", text.index('"traceEvents"')) + 1
-    events, at = [], begin
-    decoder = json.JSONDecoder()
-    while len(events) < rng.randrange(5, 150):
-        at = SEPARATORS.match(text, at).end()
-        if text[at] != "{":
-            break
-        _, end = decoder.raw_decode(text, at)
-        events.append(text[at:end].encode())
-        at = end
-    tail = text[text.rindex("]") :]
-    return text[:begin].encode(), events, tail.encode() if len(tail) < 20_000 else b"]}"
-
-
-def damaged(rng: random.Random, data: bytes) -> bytes:
-    """Bytes flipped, lost, doubled, exchanged, cut off, and others put in."""
-    text = bytearray(data)
-    for _ in range(rng.choice((1, 1, 1, 2, 5, 20))):
-        if not text:
-            break
-        at, other = rng.randrange(len(text)), rng.randrange(len(text))
-        size = rng.choice((1, 2, 5, 50, 500))
-        kind = rng.randrange(7)
-        if kind == 0:
-            text[at] ^= 1 << rng.randrange(8)
-        elif kind == 1:
-            text[at] = rng.randrange(256)
-        elif kind == 2:
-            text[at:at] = rng.choice(TELLING)
-        elif kind == 3:
-            text[at : at + 1] = rng.choice(TELLING)
-        elif kind == 4:
-            del text[at : at + size]
-        elif kind == 5:
-            text[at:at] = text[other : other + size]
-        elif rng.random() < 0.3:
-            del text[at:]
-    return bytes(text)
-
-
-def cases(seed: int, count: int) -> Iterator[Case]:
-    rng = random.Random(seed)
-    for _ in range(count):
-        head, events, tail = part_of_a_trace(rng)
-        if rng.random() < 0.7:
-            begin = rng.randrange(len(events))
-            end = min(len(events), begin + rng.randrange(1, 8))
-            middle = damaged(rng, b",\n".join(events[begin:end]))
-            untouched = [*events[:begin], *events[end:]]
-            body = b",\n".join([*events[:begin], middle, *events[end:]])
-            yield Case(head + body + tail, untouched)
-        else:
-            yield Case(damaged(rng, head + b",\n".join(events) + tail), [])
 
 
 def check(found: IngestedTrace, untouched: list[bytes]) -> None:
@@ -159,11 +65,54 @@ def test_mutations(tmp_path, seed):
     assert run(tmp_path, seed, MUTATIONS_EACH) > MUTATIONS_EACH / 2
 
 
-if __name__ == "__main__":
-    import tempfile
+def ask_all(folder: Path, seed: int) -> list[str]:
+    """Each query on an archive of many mutants; a line for each that fails."""
+    for number, case in enumerate(cases(seed, IN_ONE_ARCHIVE)):
+        job = folder / "traces" / str(number)
+        job.mkdir(parents=True)
+        zipped = case.data.startswith(b"\x1f\x8b")
+        (job / ("rank_0.json.gz" if zipped else "rank_0.json")).write_bytes(case.data)
+    summary = hta_sql.ingest(folder / "traces", folder / "archive", workers=1)
+    assert all("\n" not in str(trace.error) for trace in summary.traces if trace.error)
+    with hta_sql.open(folder / "archive") as run:
+        wrong = run.sql("""
+            SELECT t.job
+            FROM traces AS t
+            JOIN (
+                SELECT
+                    job,
+                    count(*) AS n,
+                    max(event_id) + 1 AS next,
+                    count(DISTINCT event_id) AS ids
+                FROM (
+                    SELECT job, event_id FROM events
+                    UNION ALL
+                    SELECT job, event_id FROM quarantine
+                )
+                GROUP BY job
+            ) AS e ON e.job = t.job
+            WHERE e.n <> t.event_count + t.quarantined_count OR e.n <> e.next OR e.n <> e.ids
+        """)["job"].to_pylist()
+    return [f"mutant {job}: events and quarantine do not add up" for job in wrong] + [
+        *every_query.failures(folder / "archive")
+    ]
 
-    first, total = int(sys.argv[1]), int(sys.argv[2])
-    with tempfile.TemporaryDirectory() as scratch:
-        for at in range(first, first + total // MUTATIONS_EACH):
-            run(Path(scratch), at, MUTATIONS_EACH)
-            print(at, end=" ", flush=True)
+
+@pytest.mark.queries
+def test_queries_of_mutants(tmp_path):
+    assert ask_all(tmp_path, seed=1000) == []
+
+
+def soak(first: int, total: int) -> int:
+    """Run very many; returns how many archives had failures."""
+    failed = 0
+    for seed in range(first, first + total // IN_ONE_ARCHIVE):
+        with tempfile.TemporaryDirectory() as scratch:
+            found = ask_all(Path(scratch), seed)
+        print(f"seed {seed}:", *(found or ["good"]), sep="\n    ", flush=True)
+        failed += bool(found)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(soak(int(sys.argv[1]), int(sys.argv[2])) > 0)

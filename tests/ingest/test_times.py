@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from hand_written import ingested, rows, trace_text
+from hand_written import ingested, rows, span, trace_text
 from seeds import seeds
 
 from hta_sql.ingestion.clock import as_written
@@ -39,7 +39,10 @@ def format_of(archive) -> tuple:
 @pytest.mark.parametrize("late", [False, True], ids=["base first", "base last"])
 def test_relative_to_a_base(tmp_path, late):
     rng = random.Random(3)
-    stamps = [f"{rng.randrange(8 * 10**12)}.{rng.randrange(1000):03}" for _ in range(3000)]
+    week_us = 7 * 86_400 * 10**6
+    stamps = [
+        f"{8 * 10**12 - rng.randrange(week_us)}.{rng.randrange(1000):03}" for _ in range(3000)
+    ]
     text = instants(stamps)
     key = f'"baseTimeNanoseconds": {BASE}'
     text = (
@@ -228,3 +231,28 @@ def test_a_base_that_is_none(tmp_path, base):
 def test_metadata_events_have_no_time(tmp_path):
     text = trace_text(['{"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "ts": 5}'])
     assert times(ingested(tmp_path, text)) == [(None, None)]
+
+
+def test_stamps_far_from_the_others(tmp_path):
+    """One would make idle times of years, and sums over traces that no number holds."""
+    week_us = 7 * 86_400 * 10**6
+    stamps = [100, 200, 300, 200 + week_us, 201 + week_us, 200 - week_us, 199 - week_us]
+    archive = ingested(tmp_path, trace_text([span(ts=at) for at in stamps]))
+    assert rows(archive, "SELECT event_id, reason FROM quarantine ORDER BY event_id") == [
+        (4, '"ts" is over 7 days from the others'),
+        (6, '"ts" is over 7 days from the others'),
+    ]
+
+
+def test_spans_that_last_too_long_together(tmp_path):
+    """The longest are left out: ten years are 521 times a week, and the rest for the others."""
+    week_us = 7 * 86_400 * 10**6
+    spans = [span("long", ts=0, dur=week_us)] * 600 + [span("short", ts=1, dur=5)] * 10
+    archive = ingested(tmp_path, trace_text(spans))
+    assert rows(archive, "SELECT name, count(*) FROM events GROUP BY name ORDER BY name") == [
+        ("long", 521),
+        ("short", 10),
+    ]
+    assert rows(archive, "SELECT DISTINCT reason FROM quarantine") == [
+        ('"dur" is too much: all spans together last over ten years',)
+    ]

@@ -1,5 +1,6 @@
 """What trace_quality finds in GPU activities and launches, on drawn recordings."""
 
+import pytest
 from quality.recordings import found, healthy, launched, span, spoiled
 
 
@@ -166,6 +167,36 @@ def test_impossible_times(small):
     row = rows["impossible_times"]
     assert (row["severity"], row["count"], row["share_frac"]) == ("warning", 2, 2 / 3)
     assert "1 begin before their launch, 0 end before they begin, 1 are an hour" in row["text"]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"bytes": -1},
+        {"bytes": 2**48 + 1},
+        {"in_nelems": 2**62},
+        {"out_nelems": -(2**63)},
+        {"group_size": 0},
+        {"group_size": 1_000_001},
+    ],
+    ids=str,
+)
+def test_impossible_numbers(small, odd):
+    def change(tables):
+        tables["gpu_activities"][0] |= odd
+
+    rows = found(small, spoiled(change))
+    assert list(rows) == ["impossible_numbers"]
+    row = rows["impossible_numbers"]
+    assert (row["severity"], row["count"], row["share_frac"]) == ("warning", 1, 1 / 3)
+
+
+def test_large_numbers_are_possible(small):
+    def change(tables):
+        large = {"bytes": 2**48, "in_nelems": 2**48, "out_nelems": 0, "group_size": 1_000_000}
+        tables["gpu_activities"][0] |= large
+
+    assert found(small, spoiled(change)) == {}
 
 
 def test_cut_window(small):

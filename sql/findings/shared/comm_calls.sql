@@ -35,7 +35,7 @@
 --                                ----------- moved_ns; waited_ns is 0
 --
 -- reads: collective_operation, dtype_sizes, gpu_activities, is_point_to_point, limit_of,
---   paired_members
+--   paired_members, possible_group_size, possible_size
 CREATE OR REPLACE MACRO shared_comm_calls(only_jobs, steady, scopes) AS TABLE
 WITH
 with_peers AS (
@@ -59,8 +59,9 @@ picked AS (
         coalesce(
             nullif(nullif(a.process_group_desc, ''), 'undefined'), a.process_group_name
         ) AS group_label,
-        a.group_size,
-        greatest(a.in_nelems, a.out_nelems) * d.element_bytes::BIGINT AS bytes,
+        possible_group_size(a.group_size) AS group_size,
+        greatest(possible_size(a.in_nelems), possible_size(a.out_nelems))
+            * d.element_bytes::BIGINT AS bytes,
         CASE
             WHEN u.unit_count >= limit_of('exposed_communication', 'least_calls')
             THEN row_number() OVER (

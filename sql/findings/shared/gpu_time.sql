@@ -41,7 +41,7 @@
 -- Whether computation on another stream goes on meanwhile does not count.
 --
 -- reads: copies_synchronously, copy_kind, gpu_activities, host_calls, host_ops,
---   is_copying_operator, is_operator, repeated_launches, shape_hash, starved_starts
+--   is_copying_operator, is_operator, possible_size, repeated_launches, shape_hash, starved_starts
 CREATE OR REPLACE MACRO shared_gpu_time(only_jobs, steady, op_shapes) AS TABLE
 WITH
 activities AS MATERIALIZED (
@@ -69,7 +69,7 @@ activities AS MATERIALIZED (
         END AS is_waited_for,
         a.op_id,
         a.annotation_id,
-        a.bytes,
+        possible_size(a.bytes) AS bytes,
         a.blocks_per_sm
     FROM gpu_activities AS a
     SEMI JOIN query_table(steady) AS s

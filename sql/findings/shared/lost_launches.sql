@@ -11,7 +11,7 @@
 --                   `most_call_gap` numbers per recorded call mean that somebody thinned the trace
 --                   out
 --
--- reads: gpu_activities, host_ops, is_runtime_call, limit_of
+-- reads: gpu_activities, host_ops, is_call_number, is_runtime_call, limit_of
 CREATE OR REPLACE MACRO shared_lost_launches(only_jobs) AS TABLE
 WITH
 calls AS (
@@ -37,7 +37,8 @@ SELECT
     count_if(c.is_launch) AS launch_count,
     count_if(c.is_launch AND l.launch_id IS NULL) / nullif(count_if(c.is_launch), 0) AS lost_frac,
     count_if(c.is_launch) > 0
-    AND max(c.correlation) - min(c.correlation)
+    AND max(c.correlation) FILTER (is_call_number(c.correlation))
+        - min(c.correlation) FILTER (is_call_number(c.correlation))
         > count(c.correlation) * limit_of('all', 'most_call_gap') AS is_sampled
 FROM calls AS c
 LEFT JOIN launches AS l ON l.job = c.job AND l.rank = c.rank AND l.launch_id = c.event_id

@@ -32,7 +32,7 @@
 --   collective_count  BIGINT   count  all-to-alls in which src_rank sends to dst_rank
 -- check: bytes >= 0 AND collective_count > 0
 -- reads: collective_calls, collective_operation, dtype_sizes, groups_of_jobs, paired_members,
---   share_of
+--   possible_splits, share_of
 CREATE OR REPLACE MACRO all_to_all_matrix_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks that send or receive [default: all]
@@ -51,8 +51,8 @@ split_calls AS (
         job,
         rank,
         event_id,
-        TRY_CAST(in_split_sizes AS BIGINT[]) AS in_splits,
-        TRY_CAST(out_split_sizes AS BIGINT[]) AS out_splits
+        possible_splits(in_split_sizes) AS in_splits,
+        possible_splits(out_split_sizes) AS out_splits
     FROM collective_calls(only_jobs)
     WHERE collective_operation(name) = 'all_to_all'
       AND NOT coalesce(contains(in_split_sizes || out_split_sizes, '...'), false)

@@ -35,7 +35,7 @@
 -- check: expert_kernel_count + all_to_all_count > 0
 -- check: expert_frac BETWEEN 0 AND 1
 -- check: load_ratio >= 0 AND received_ratio >= 0
--- reads: activities_of, categorised_activities_of, collective_operation
+-- reads: activities_of, categorised_activities_of, collective_operation, possible_splits
 CREATE OR REPLACE MACRO expert_load_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
@@ -60,11 +60,11 @@ exchanges AS (
         a.dur_ns,
         CASE
             WHEN NOT contains(a.in_split_sizes, '...')
-            THEN list_sum(TRY_CAST(a.in_split_sizes AS BIGINT[]))
+            THEN list_sum(possible_splits(a.in_split_sizes))
         END AS sent_row_count,
         CASE
             WHEN NOT contains(a.out_split_sizes, '...')
-            THEN list_sum(TRY_CAST(a.out_split_sizes AS BIGINT[]))
+            THEN list_sum(possible_splits(a.out_split_sizes))
         END AS received_row_count
     FROM activities_of(only_jobs, only_ranks, only_steps) AS a
     WHERE collective_operation(a.collective_name) = 'all_to_all'

@@ -136,9 +136,9 @@ measured AS (
             WHEN len(g.ranks) > 1
                 AND g.ranks = list_transform(
                     range(len(g.ranks)),
-                    lambda i: (g.ranks[1] + i * (g.ranks[2] - g.ranks[1]))::INTEGER
+                    lambda i: g.ranks[1] + i * (g.ranks[2]::BIGINT - g.ranks[1])
                 )
-            THEN (g.ranks[2] - g.ranks[1])::BIGINT
+            THEN g.ranks[2]::BIGINT - g.ranks[1]
         END AS stride,
         regexp_extract_all(lower(g.process_group_desc), '[a-z]+') AS words
     FROM groups AS g
@@ -192,11 +192,12 @@ SELECT
         WHEN d.role_by_calls IS NOT NULL THEN 'most of its calls: ' || d.operations
         WHEN d.role_by_ranks = 'data' AND d.group_count = 1
         THEN 'all ' || d.group_size || ' ranks, and the only group'
-        WHEN d.role_by_ranks = 'world' THEN 'all ' || d.group_size || ' ranks'
+        WHEN d.role_by_ranks = 'world'
+        THEN coalesce('all ' || d.group_size || ' ranks', 'its description says default_pg')
         WHEN d.role_by_ranks = 'tensor'
-        THEN d.group_size || ' ranks next to each other on one machine'
+        THEN len(d.ranks) || ' ranks next to each other on one machine'
         WHEN d.role_by_ranks = 'data'
-        THEN d.group_size || ' ranks, each ' || d.stride || ' from the next'
+        THEN len(d.ranks) || ' ranks, each ' || d.stride || ' from the next'
     END AS evidence,
     d.call_count::BIGINT AS call_count,
     d.operations

@@ -42,7 +42,8 @@
 -- check: total_ns BETWEEN max_ns AND count * max_ns
 -- check: hidden_frac BETWEEN 0 AND 1
 -- check: busbw_lower_bound_gbps >= 0
--- reads: bus_factors, collective_operation, dtype_sizes, gpu_activities
+-- reads: bus_factors, collective_operation, dtype_sizes, gpu_activities, possible_group_size,
+--   possible_size
 CREATE OR REPLACE MACRO rank_collectives_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to measure [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to measure [default: all]
@@ -57,12 +58,14 @@ kernels AS (
         coalesce(nullif(a.collective_name, ''), a.short_name) AS name,
         nullif(a.collective_name, '') AS collective_name,
         nullif(a.dtype, '') AS dtype,
-        nullif(greatest(a.in_nelems, a.out_nelems), 0) AS elements,
+        nullif(greatest(possible_size(a.in_nelems), possible_size(a.out_nelems)), 0)
+            * d.element_bytes AS bytes,
         coalesce(a.in_split_sizes || a.out_split_sizes, '[][]') <> '[][]' AS has_splits,
-        a.group_size,
+        possible_group_size(a.group_size) AS group_size,
         a.dur_ns,
         a.hidden_ns
     FROM gpu_activities AS a
+    LEFT JOIN dtype_sizes AS d ON d.dtype = a.dtype
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
       AND (only_steps IS NULL OR list_contains(only_steps, a.step))
@@ -74,9 +77,9 @@ totals AS (
         rank,
         process_group,
         name,
-        collective_name,
         dtype,
-        elements,
+        bytes,
+        max(collective_name) AS collective_name,
         max(group_size) AS group_size,
         bool_or(has_splits) AS has_splits,
         count(*) AS count,
@@ -96,7 +99,7 @@ SELECT
     t.process_group,
     t.name,
     t.dtype,
-    (t.elements * s.element_bytes)::BIGINT AS bytes,
+    t.bytes,
     t.group_size,
     t.count,
     t.total_ns,
@@ -105,16 +108,15 @@ SELECT
     t.p50_ns,
     t.p95_ns,
     t.max_ns,
-    (t.count * t.elements * s.element_bytes)::BIGINT AS bytes_total,
+    TRY_CAST(t.count::HUGEINT * t.bytes AS BIGINT) AS bytes_total,
     t.hidden_total_ns / nullif(t.total_ns, 0) AS hidden_frac,
     CASE
         WHEN NOT t.has_splits
-        THEN t.elements * s.element_bytes
+        THEN t.bytes
             * f.passes
             * CASE WHEN f.keeps_own_share THEN (t.group_size - 1) / t.group_size ELSE 1 END
             / nullif(t.min_ns, 0)
     END AS busbw_lower_bound_gbps
 FROM totals AS t
-LEFT JOIN dtype_sizes AS s ON s.dtype = t.dtype
 LEFT JOIN bus_factors AS f ON f.operation = collective_operation(t.collective_name)
 ORDER BY t.job, t.rank, t.total_ns DESC, t.process_group, t.name, t.dtype, bytes;

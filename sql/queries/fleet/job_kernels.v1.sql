@@ -109,6 +109,7 @@ owners AS MATERIALIZED (
         ON call.job = c.job AND call.rank = c.rank AND call.event_id = c.counted_id
     LEFT JOIN shapes AS s ON s.shape_number = call.shape_number
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND o.name IS NOT NULL
 ),
 activities AS MATERIALIZED (
     SELECT

@@ -80,7 +80,7 @@ picked AS MATERIALIZED (
         m.*,
         CASE
             WHEN m.reserved_bytes > 0 AND m.reserved_bytes >= m.allocated_bytes
-            THEN m.reserved_bytes - m.allocated_bytes
+            THEN TRY_CAST(m.reserved_bytes::HUGEINT - m.allocated_bytes AS BIGINT)
         END AS unallocated_bytes
     FROM memory_changes(marks, only_jobs, only_ranks, only_steps) AS m
 ),

@@ -28,6 +28,8 @@
 --     impossible_times              GPU activities that begin before their
 --                                   launch, end before they begin, or are an
 --                                   hour from everything on the host, of all
+--     impossible_numbers            GPU activities with sizes or numbers of ranks that
+--                                   cannot be, of all
 --     cut_window                    the first or last step without GPU
 --                                   activity, of all steps
 --     work_outside_steps            GPU activities launched outside of steps;

@@ -3,7 +3,9 @@
 --
 -- `jobs`: the jobs to look at (NULL: all)
 --
--- reads: gpu_activities
+-- Numbers that cannot be are NULL.
+--
+-- reads: gpu_activities, possible_group_size, possible_rank, possible_size
 CREATE OR REPLACE MACRO collective_calls(jobs) AS TABLE
 SELECT
     a.job,
@@ -17,18 +19,18 @@ SELECT
     a.hidden_ns,
     a.collective_name AS name,
     a.dtype,
-    a.in_nelems,
-    a.out_nelems,
+    possible_size(a.in_nelems) AS in_nelems,
+    possible_size(a.out_nelems) AS out_nelems,
     a.in_split_sizes,
     a.out_split_sizes,
     a.process_group_name AS process_group,
     a.process_group_desc,
-    a.group_size,
+    possible_group_size(a.group_size) AS group_size,
     a.process_group_ranks AS ranks_text,
-    a.group_start_rank,
-    a.group_stride,
-    a.src_rank,
-    a.dst_rank,
+    possible_rank(a.group_start_rank) AS group_start_rank,
+    possible_rank(a.group_stride) AS group_stride,
+    possible_rank(a.src_rank) AS src_rank,
+    possible_rank(a.dst_rank) AS dst_rank,
     a.seq,
     a.comms_id
 FROM gpu_activities AS a

@@ -94,7 +94,9 @@ candidates AS (
         read.*,
         3 AS preference,
         'start and stride' AS source,
-        list_transform(range(group_size), lambda i: (start_rank + i * stride)::INTEGER) AS ranks
+        list_transform(
+            range(group_size), lambda i: TRY_CAST(start_rank + i * stride AS INTEGER)
+        ) AS ranks
     FROM read
     WHERE stride > 0 AND start_rank >= 0 AND group_size BETWEEN 1 AND 1000000
     UNION ALL BY NAME
@@ -104,7 +106,9 @@ candidates AS (
         'first and last ranks' AS source,
         list_transform(
             range(group_size),
-            lambda i: (first_ranks[1] + i * (first_ranks[2] - first_ranks[1]))::INTEGER
+            lambda i: TRY_CAST(
+                first_ranks[1] + i * (first_ranks[2]::BIGINT - first_ranks[1]) AS INTEGER
+            )
         ) AS ranks
     FROM read
     WHERE is_cut AND last_rank IS NOT NULL AND len(first_ranks) > 1
@@ -114,6 +118,7 @@ candidates AS (
     FROM read
     JOIN sizes USING (job)
     WHERE NOT is_cut IS TRUE AND coalesce(len(first_ranks), 0) = 0 AND group_size = world_size
+      AND group_size BETWEEN 1 AND 1000000
 ),
 settled AS (
     SELECT

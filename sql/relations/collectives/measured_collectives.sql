@@ -31,7 +31,7 @@
 --   * is_cut_short is true.
 --   * The factor depends on member_total, and member_total is not known.
 --
--- reads: bus_factors, collective_calls, collective_operation, dtype_sizes
+-- reads: bus_factors, collective_calls, collective_operation, dtype_sizes, possible_splits
 CREATE OR REPLACE MACRO measured_collectives(members, groups, jobs, ranks, steps) AS TABLE
 WITH
 placed AS (
@@ -40,8 +40,8 @@ placed AS (
         m.collective_id,
         m.in_nelems,
         m.out_nelems,
-        TRY_CAST(c.in_split_sizes AS BIGINT[]) AS in_splits,
-        TRY_CAST(c.out_split_sizes AS BIGINT[]) AS out_splits,
+        possible_splits(c.in_split_sizes) AS in_splits,
+        possible_splits(c.out_split_sizes) AS out_splits,
         contains(c.in_split_sizes || c.out_split_sizes, '...') AS is_cut_short,
         g.ranks,
         list_position(g.ranks, m.rank) AS place

@@ -51,7 +51,8 @@ lanes AS MATERIALIZED (
             launch_pid,
             launch_tid,
             min(part_start_ns) AS first_ns,
-            max(part_start_ns + part_ns) AS last_ns
+            max(part_start_ns + part_ns) AS last_ns,
+            sum(part_ns) > 600_000_000_000 AS is_long
         FROM asked
         GROUP BY ALL
     )
@@ -60,7 +61,7 @@ lanes AS MATERIALIZED (
     )
 ),
 parts_on_axis AS MATERIALIZED (
-    SELECT asked.*, lanes.shift_ns, asked.part_start_ns + lanes.shift_ns AS from_ns
+    SELECT asked.*, lanes.shift_ns, lanes.is_long, asked.part_start_ns + lanes.shift_ns AS from_ns
     FROM asked
     JOIN lanes
         ON lanes.job = asked.job
@@ -78,6 +79,7 @@ spans_on_axis AS (
         h.parent_id,
         greatest(h.start_ns, lanes.first_ns) + lanes.shift_ns AS from_ns,
         least(coalesce(h.cut_ns, h.end_ns), lanes.last_ns) + lanes.shift_ns AS until_ns,
+        lanes.is_long,
         h.cat,
         h.name
     FROM host_ops AS h
@@ -92,7 +94,8 @@ spans_on_axis AS (
 ),
 -- Most spans are short and far from any part. A span is left out if it lies within one stretch of
 -- 2^16 ns, and no part is in this stretch. Long parts have stretches of 2^20 ns, so that they have
--- few. If a span stays, all its callers stay.
+-- few. If a span stays, all its callers stay. All spans of a lane stay if its parts are over ten
+-- minutes, since they would have too many stretches.
 stretches AS MATERIALIZED (
     SELECT DISTINCT
         length_ns,
@@ -100,6 +103,7 @@ stretches AS MATERIALIZED (
     FROM (
         SELECT *, CASE WHEN part_ns < 1_048_576 THEN 65_536 ELSE 1_048_576 END AS length_ns
         FROM parts_on_axis
+        WHERE NOT is_long
     )
 ),
 near_parts AS (
@@ -112,7 +116,8 @@ near_parts AS (
     -- A CASE, because DuckDB would move a plain comparison into the join with lanes.
     WHERE CASE
         WHEN s.from_ns < s.until_ns
-        THEN short.stretch IS NOT NULL
+        THEN s.is_long
+            OR short.stretch IS NOT NULL
             OR long.stretch IS NOT NULL
             OR s.from_ns // 65_536 < (s.until_ns - 1) // 65_536
     END

@@ -5,14 +5,30 @@
 -- factors), and the tensors that the call reads and writes. operator_costs multiplies the factors
 -- and adds up the bytes of the tensors.
 
--- The sizes of each argument, from the JSON of `Input Dims`. NULL if an argument is a list of
--- tensors. The cast would round a fraction, so a text with a fraction gives NULL.
-CREATE OR REPLACE MACRO argument_sizes(text) AS
-CASE WHEN NOT contains(text, '.') THEN TRY_CAST(text AS BIGINT[][]) END;
+-- Whether a text has a whole number of 13 digits or more. No tensor is that large.
+CREATE OR REPLACE MACRO has_absurd_number(text) AS
+regexp_matches(text, '(^|[^.0-9])[0-9]{13}|[eE]\+?1[2-8]');
 
--- The text of each argument, from the JSON of `Input type` or `Concrete Inputs`.
+-- The sizes of each argument, from the JSON of `Input Dims`. NULL if an argument is a list of
+-- tensors, or if a size cannot be. The cast would round a fraction, so a text with a fraction gives
+-- NULL.
+CREATE OR REPLACE MACRO argument_sizes(text) AS
+CASE
+    WHEN NOT contains(text, '.') AND NOT has_absurd_number(text)
+    THEN TRY_CAST(text AS BIGINT[][])
+END;
+
+-- The text of each argument, from the JSON of `Input type` or `Concrete Inputs`. NULL for an
+-- argument with a number that cannot be.
 CREATE OR REPLACE MACRO argument_texts(text) AS
-TRY_CAST(text AS VARCHAR[]);
+CASE
+    WHEN has_absurd_number(text)
+    THEN list_transform(
+        TRY_CAST(text AS VARCHAR[]),
+        lambda argument: CASE WHEN NOT has_absurd_number(argument) THEN argument END
+    )
+    ELSE TRY_CAST(text AS VARCHAR[])
+END;
 
 -- Bytes per element, by the C++ names of types in `Input type`. NULL for other names. Types that
 -- end in _x2 hold two numbers per element.

@@ -3,7 +3,7 @@
 -- The profiler records the sizes of the tensors of a list, but not their types. The name of the
 -- kernel that a call launched contains the type.
 --
--- reads: argument_texts, gpu_activities
+-- reads: argument_sizes, argument_texts, gpu_activities
 
 -- One row per operator: the places of its lists, counted from 1.
 --
@@ -126,7 +126,7 @@ arguments AS (
         ) AS reads,
         list_transform(
             argument_texts(s.input_dims),
-            lambda dims: CASE WHEN NOT contains(dims, '.') THEN TRY_CAST(dims AS BIGINT[][]) END
+            lambda dims: argument_sizes(dims)
         ) AS lists,
         s.types,
         coalesce(s.context, CASE WHEN s.name = 'aten::cat' THEN nullif(s.types[3], '') END)

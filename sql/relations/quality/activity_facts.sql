@@ -23,11 +23,12 @@
 --     negative_count                  last less than nothing
 --     far_count                       an hour or more before or after everything on the host
 --     impossible_count                any of these three
+--     absurd_count                    have a number that cannot be, see possible_numbers.sql
 --     communication_count, _ns        kind communication
 --     bare_count, bare_ns             of these: without the arguments of a collective
 --     numberless_count                of the others: with neither Seq nor Comms Id
 --
--- reads: gpu_activities
+-- reads: gpu_activities, possible_group_size, possible_size
 CREATE OR REPLACE MACRO activity_facts(hosts, jobs, ranks) AS TABLE
 WITH
 placed AS (
@@ -45,6 +46,10 @@ placed AS (
         a.kind = 'communication' AS is_communication,
         coalesce(a.collective_name, '') = '' AS is_bare,
         a.seq IS NULL AND a.comms_id IS NULL AS is_numberless,
+        a.bytes IS DISTINCT FROM possible_size(a.bytes)
+            OR a.in_nelems IS DISTINCT FROM possible_size(a.in_nelems)
+            OR a.out_nelems IS DISTINCT FROM possible_size(a.out_nelems)
+            OR a.group_size IS DISTINCT FROM possible_group_size(a.group_size) AS is_absurd,
         contains(a.launch_name, 'GraphLaunch') IS TRUE AS is_of_graph,
         is_of_graph OR contains(a.launch_name, 'LaunchKernelEx') IS TRUE AS may_overlap,
         max(a.end_ns) OVER earlier AS covered_until_ns,
@@ -105,6 +110,7 @@ SELECT
     count(*) FILTER (is_negative) AS negative_count,
     count(*) FILTER (is_far) AS far_count,
     count(*) FILTER (start_ns < launch_start_ns OR is_negative OR is_far) AS impossible_count,
+    count(*) FILTER (is_absurd) AS absurd_count,
     count(*) FILTER (is_communication) AS communication_count,
     coalesce(sum(dur_ns) FILTER (is_communication), 0)::BIGINT AS communication_ns,
     count(*) FILTER (is_communication AND is_bare) AS bare_count,

@@ -169,6 +169,23 @@ UNION ALL
 SELECT
     job,
     rank,
+    'impossible_numbers' AS fault,
+    'warning' AS severity,
+    absurd_count AS count,
+    absurd_count / activity_count AS share_frac,
+    humane_count(absurd_count, 'GPU activity has', 'GPU activities have') || ' a size or a number '
+        || 'of ranks that cannot be: below zero, or above all memory there is. Results leave these '
+        || 'numbers out. The file may be damaged: record again.' AS text,
+    [
+        'all_to_all_matrix', 'collective_bandwidth', 'collectives', 'findings', 'job_kernels',
+        'memory_bandwidth_summary', 'process_groups', 'rank_collectives'
+    ] AS weakens
+FROM facts
+WHERE absurd_count > 0
+UNION ALL
+SELECT
+    job,
+    rank,
     'cut_window' AS fault,
     'warning' AS severity,
     len(empty_steps) AS count,

@@ -17,7 +17,8 @@
 --                         ran functions of a backward pass
 --     steps               list of the steps, in order of their start
 --
--- reads: host_ops, is_launch_call, is_operator, is_runtime_call, step_marks, step_number, traces
+-- reads: host_ops, is_call_number, is_launch_call, is_operator, is_runtime_call, step_marks,
+--   step_number, traces
 CREATE OR REPLACE MACRO host_facts(jobs, ranks) AS TABLE
 WITH
 traced AS (
@@ -34,8 +35,9 @@ found AS (
         count(*) FILTER (is_operator(h.cat)) AS operator_count,
         count(*) FILTER (is_runtime_call(h.cat) AND is_launch_call(h.name)) AS launch_count,
         count(h.correlation) FILTER (is_gpu_call) AS call_count,
-        max(h.correlation) FILTER (is_gpu_call)
-            - min(h.correlation) FILTER (is_gpu_call) AS call_span,
+        max(h.correlation) FILTER (is_gpu_call AND is_call_number(h.correlation))
+            - min(h.correlation) FILTER (is_gpu_call AND is_call_number(h.correlation))
+            AS call_span,
         count(h.cut_ns) AS cut_count,
         min(h.start_ns) AS first_ns,
         max(h.end_ns) AS last_ns,

@@ -15,10 +15,12 @@ WITH
 sizes AS MATERIALIZED (
     SELECT
         job,
+        min(from_ns) AS first_ns,
+        max(until_ns) AS last_ns,
         greatest(
             1,
             avg(until_ns - from_ns),
-            (max(until_ns) - min(from_ns)) * count(DISTINCT rank) / count(*)
+            (max(until_ns) - min(from_ns))::DOUBLE * count(DISTINCT rank) / count(*)
         )::BIGINT AS bucket_ns
     FROM query_table(windows)
     WHERE until_ns > from_ns
@@ -40,10 +42,13 @@ window_buckets AS MATERIALIZED (
 in_buckets AS (
     SELECT
         a.job, a.rank, a.event_id, a.kind, a.name, a.op_id, a.start_ns, a.end_ns,
-        a.start_ns // s.bucket_ns AS begun_bucket,
-        a.end_ns // s.bucket_ns AS ended_bucket
+        -- The time of an activity outside of all windows could be very many buckets.
+        greatest(a.start_ns, s.first_ns) // s.bucket_ns AS begun_bucket,
+        least(a.end_ns, s.last_ns) // s.bucket_ns AS ended_bucket
     FROM query_table(activities) AS a
     JOIN sizes AS s ON s.job = a.job
+    WHERE a.start_ns < s.last_ns
+      AND a.end_ns > s.first_ns
 ),
 -- Few activities are in more than two buckets. Only these need a list of buckets, which takes time.
 activity_buckets AS (

@@ -1,0 +1,33 @@
+"""No number in a trace makes a query fail: every argument gets every extreme, many at once."""
+
+import every_query
+import pytest
+from hostile_numbers.extremes import EXTREMES, with_extremes
+from seeds import seeds
+
+import hta_sql
+
+
+def archive_of(folder, traces, numbers, at_once=0.0):
+    for number in numbers:
+        job = folder / "traces" / f"extremes {number}"
+        job.mkdir(parents=True)
+        for rank, text in enumerate(with_extremes(traces, number, at_once)):
+            (job / f"rank_{rank}.json").write_text(text)
+    summary = hta_sql.ingest(folder / "traces", folder / "archive", workers=1)
+    assert not summary.failed, summary
+    for outcome in summary.traces:
+        row = outcome.row
+        assert row["event_count"] > 0.8 * (row["event_count"] + row["quarantined_count"])
+    return folder / "archive"
+
+
+@pytest.mark.parametrize("number", seeds([EXTREMES.index(str(2**62)), *range(0, 50, 10)]))
+def test_extremes_of_one_job(tmp_path, plain_traces, number):
+    every_query.check(archive_of(tmp_path, plain_traces, [number]), uses_in=tmp_path)
+
+
+@pytest.mark.queries
+@pytest.mark.parametrize("at_once", [0.0, 0.9], ids=["few", "nearly all"])
+def test_all_extremes(tmp_path, plain_traces, at_once):
+    every_query.check(archive_of(tmp_path, plain_traces, range(len(EXTREMES)), at_once))
