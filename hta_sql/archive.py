@@ -18,7 +18,6 @@ import duckdb
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.catalogue.query import Query
 from hta_sql.catalogue.signatures import method_of
-from hta_sql.database.attach import ATTEMPTS
 from hta_sql.database.findings import with_findings
 from hta_sql.database.no_data import why_no_rows
 from hta_sql.database.promises import broken_promises
@@ -44,6 +43,9 @@ if TYPE_CHECKING:
 
     from hta_sql.places.storage import Place
     from hta_sql.store.sources import Source
+
+# The number of attempts to read if files change while they are read.
+ATTEMPTS = 5
 
 
 class Elsewhere(Protocol):
@@ -105,13 +107,8 @@ class Archive(Methods):
             memory_bytes=memory_bytes,
             seconds=timeout,
         )
-        if older := self.session.older_count:
-            warnings.warn(
-                f"{older} {'trace was' if older == 1 else 'traces were'} ingested by an earlier "
-                "hta_sql: columns that it did not write are NULL, and some queries read that as no "
-                "data; derive them with `hta-sql refresh ARCHIVE`",
-                stacklevel=3,
-            )
+        for line in self.session.schemas.warnings():
+            warnings.warn(line, stacklevel=3)
         if "IPython" in sys.modules:
             from hta_sql.show.notebook import show_tables
 

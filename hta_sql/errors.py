@@ -5,6 +5,9 @@ import re
 # Messages that queries themselves raise with SQL's error().
 _REFUSED = re.compile(r"Invalid Input Error: (\w+: \w+ is .+|no job '.+)")
 
+# How the message begins if a query reads a table with damaged files.
+DAMAGED = "damaged archive: "
+
 _TRACEBACK = "Traceback (most recent call last):"
 _TYPE = re.compile(r"^[\w.]+: ")
 
@@ -70,6 +73,8 @@ def from_duckdb(error: Exception, before: str = "") -> HtaSqlError:
     text = one_line(error)
     if limit := limit_in(text):
         return limit
+    if DAMAGED in text:
+        return ArchiveError(text[text.index(DAMAGED) :])
     refused = _REFUSED.search(text)
     return BadParameter(refused[1]) if refused else HtaSqlError(before + text)
 

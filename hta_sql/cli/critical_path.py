@@ -8,7 +8,7 @@ import click
 
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli.options import archives_argument, list_option, with_output
-from hta_sql.cli.progress import Progress
+from hta_sql.cli.progress import Progress, say
 from hta_sql.cli.results import open_archives, write_result
 from hta_sql.show.formats import format_of
 
@@ -89,12 +89,11 @@ def critical_path(
         bar.clear()
         for path in found:
             left_out = f", {path.left_out_count:,} edges left out" if path.left_out_count else ""
-            click.echo(
+            say(
                 f"{path.job}, {path.path_window}: {_ranks(len(path.ranks))}, "
-                f"{path.node_count:,} nodes, {path.edge_count:,} edges{left_out}",
-                err=True,
+                f"{path.node_count:,} nodes, {path.edge_count:,} edges{left_out}"
             )
-        click.echo(f"computed in {time.monotonic() - began:.1f} s", err=True)
+        say(f"computed in {time.monotonic() - began:.1f} s")
         window = found[0].path_window
         for name in archive.sql(
             "SELECT subject FROM what_if_times WHERE scenario = 'faster' AND path_window = $window "
@@ -102,10 +101,7 @@ def critical_path(
             "ORDER BY subject",
             {"window": window, "names": list(times)},
         )["subject"].to_pylist():
-            click.echo(
-                f"Warning: --faster: nothing in {window!r} is named {name!r}; give the exact name",
-                err=True,
-            )
+            say(f"Warning: --faster: nothing in {window!r} is named {name!r}; give the exact name")
         relation = archive.relation_of(
             Catalog.load().find("critical_path_summary"),
             {"only_jobs": [path.job for path in found], "only_windows": [window]},

@@ -8,6 +8,7 @@ import click
 import orjson
 
 from hta_sql.cli.options import list_option, with_output
+from hta_sql.cli.progress import say
 from hta_sql.cli.results import write_answer
 from hta_sql.errors import BadParameter, HtaSqlError
 from hta_sql.show.files import write_text
@@ -106,7 +107,7 @@ def diff(
     except BadParameter as error:
         raise click.BadParameter(str(error), param_hint="--fail-if") from None
     form = format_of(output, format)
-    with compare(base, test, report=lambda line: click.echo(line, err=True), **selection) as found:
+    with compare(base, test, report=say, **selection) as found:
         verdicts = [found.judge(condition) for condition in asked]
         if table is None and form == "table":
             _write("\n".join(report_lines(found)) + "\n", output)
@@ -146,7 +147,7 @@ def _exit(found: "Comparison", verdicts: "list[Verdict]") -> None:
     """Print which conditions hold, and end with the exit status that a pipeline checks."""
     for verdict in verdicts:
         said = {True: "holds", False: "does not hold", None: "cannot be decided"}[verdict.holds]
-        click.echo(f"--fail-if '{verdict.condition}' {said}: {verdict.text}", err=True)
+        say(f"--fail-if '{verdict.condition}' {said}: {verdict.text}")
     if verdicts and found.reasons["prevents"]:
         raise HtaSqlError(
             f"the jobs cannot be compared, so no condition counts: {found.reasons['prevents'][0]}"

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from hta_sql.cli.options import archives_argument, list_option
-from hta_sql.cli.progress import Progress
+from hta_sql.cli.progress import Progress, say
 from hta_sql.cli.results import open_archives
 
 # As in export/perfetto.py, which is not imported to print help.
@@ -88,7 +88,7 @@ def _write(archives: tuple[str, ...], out: Path, export: Callable[..., int]) -> 
         refuse_inside(archive, out)
         with archive.session.unmoved():
             count = export(archive, out)
-    click.echo(f"{count:,} events in {out}", err=True)
+    say(f"{count:,} events in {out}")
 
 
 @export.command("perfetto")
@@ -141,7 +141,7 @@ def export_perfetto_(
         bar.show(f"{done} of {total} ranks")
 
     def warn(line: str) -> None:
-        click.echo(f"Warning: {line}", err=True)
+        say(f"Warning: {line}")
 
     from hta_sql.export.perfetto import Part, export_perfetto
 

@@ -8,7 +8,7 @@ import click
 import hta_sql
 from hta_sql.cli.export import export
 from hta_sql.cli.options import list_option, with_output
-from hta_sql.cli.progress import Progress
+from hta_sql.cli.progress import Progress, say
 from hta_sql.show.formats import format_of, write
 from hta_sql.show.units import counted, humane
 
@@ -44,7 +44,7 @@ def compact(archive: str, **chosen: Any) -> None:
     done = hta_sql.compact(archive, progress=progress, **chosen)
     bar.clear()
     for line in done.left:
-        click.echo(f"not compacted: {line}", err=True)
+        say(f"not compacted: {line}")
     ranks, files = counted(done.rank_count, "rank"), counted(done.written_count, "file")
     said = (
         f"{ranks} of {counted(done.job_count, 'job')} merged into {files}, "
@@ -57,7 +57,7 @@ def compact(archive: str, **chosen: Any) -> None:
             f"; {done.unnamed_count:,} abandoned files deleted, "
             f"{humane('bytes', done.unnamed_bytes)}"
         )
-    click.echo(said, err=True)
+    say(said)
     if done.left:
         raise click.exceptions.Exit(1)
 
@@ -110,10 +110,7 @@ def drop(
     _write(gone, format, output)
     files, size = (sum(gone[name].to_pylist()) for name in ("file_count", "total_bytes"))
     what = "would be dropped" if dry_run else "dropped"
-    click.echo(
-        f"{counted(len(gone), 'job')} {what}: {counted(files, 'file')}, {humane('bytes', size)}",
-        err=True,
-    )
+    say(f"{counted(len(gone), 'job')} {what}: {counted(files, 'file')}, {humane('bytes', size)}")
 
 
 @click.command()
@@ -188,11 +185,10 @@ def export_job_(archive: str, job: str, out: str) -> None:
 
 
 def _tell(copied: Any, archive: str) -> None:
-    click.echo(
+    say(
         f"{copied.job}: {counted(copied.rank_count, 'rank')}, "
         f"{counted(copied.file_count, 'file')}, {humane('bytes', copied.bytes)} in "
-        f"{archive}",
-        err=True,
+        f"{archive}"
     )
 
 

@@ -6,7 +6,7 @@ import click
 
 import hta_sql
 from hta_sql.cli.options import list_option, with_engine
-from hta_sql.cli.progress import Progress
+from hta_sql.cli.progress import Progress, say
 
 
 @click.command()
@@ -42,7 +42,7 @@ def materialize(
     )
     bar.clear()
     for job, reason in done.failed:
-        click.echo(f"{job}: failed: {reason}", err=True)
+        say(f"{job}: failed: {reason}")
     failed = f", {len(done.failed):,} failed" if done.failed else ""
     click.echo(
         f"{len(done.jobs):,} job{'s' * (len(done.jobs) != 1)} computed{failed}; "

@@ -1,6 +1,7 @@
 """Options and arguments that several commands have."""
 
 import csv
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,23 +9,37 @@ from typing import Any
 import click
 
 from hta_sql.engines.start import ENGINES
-from hta_sql.show.formats import FORMATS
+from hta_sql.show.formats import CSV_SAFE, FORMATS, format_of
 
 
 def with_output(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of a command that prints a result."""
-    command = click.option(
+
+    @functools.wraps(command)
+    def with_safe_csv(*given: Any, csv_safe: bool, **options: Any) -> Any:
+        if csv_safe:
+            if format_of(options["output"], options["format"]) != "csv":
+                raise click.UsageError("--csv-safe is for CSV: add --format csv, or -o FILE.csv")
+            options["format"] = CSV_SAFE
+        return command(*given, **options)
+
+    made = click.option(
+        "--csv-safe",
+        is_flag=True,
+        help="In CSV, put ' before texts that a spreadsheet would compute, such as =1+1.",
+    )(with_safe_csv)
+    made = click.option(
         "-o",
         "--output",
         type=click.Path(dir_okay=False, path_type=Path),
         metavar="FILE",
         help="Write to FILE; its extension sets the format.",
-    )(command)
+    )(made)
     return click.option(
         "--format",
         type=click.Choice(FORMATS),
         help="Format of the result. [default: from FILE's extension, else table]",
-    )(command)
+    )(made)
 
 
 def with_engine(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -38,6 +38,7 @@ from hta_sql.errors import (
     is_interrupt,
     one_line,
 )
+from hta_sql.show.visible import visible
 from hta_sql.version import __version__
 
 
@@ -167,18 +168,18 @@ def _leave(end: SystemExit) -> NoReturn:
 def _for_people(error: Exception) -> Exception:
     """The error as click shows it: usage errors exit 2, others 1; our own bugs stay as they are."""
     if isinstance(error, TimeLimit):
-        failure = click.ClickException(str(error))
+        failure = click.ClickException(visible(str(error)))
         failure.exit_code = TIME_IS_UP
         return failure
     if isinstance(error, UnknownQuery | BadParameter):
-        return click.UsageError(str(error))
+        return click.UsageError(visible(str(error)))
     if isinstance(error, HtaSqlError):
-        return click.ClickException(str(error))
+        return click.ClickException(visible(str(error)))
     if type(error).__module__.startswith(("botocore", "aiobotocore", "aiohttp")):
         return click.ClickException(one_line(error))
     if isinstance(error, OSError):  # Arrow says so of a query that fails on its way, too
         text = f"{error.filename}: {error.strerror}" if error.filename else one_line(error)
-        return click.ClickException(text)
+        return click.ClickException(visible(text))
     duckdb = sys.modules.get("duckdb")
     if duckdb and isinstance(error, duckdb.Error):
         return _for_people(from_duckdb(error))

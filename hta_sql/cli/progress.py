@@ -4,7 +4,14 @@ import sys
 
 import click
 
+from hta_sql.show.visible import visible
+
 _CLEAR_LINE = "\r\x1b[K"
+
+
+def say(line: object, *, before: str = "", err: bool = True) -> None:
+    """Print a line that may contain texts from traces, such as names of jobs."""
+    click.echo(before + visible(str(line)), err=err)
 
 
 class Progress:
@@ -16,11 +23,11 @@ class Progress:
     def show(self, line: str) -> None:
         """Replace the progress line."""
         if self._is_terminal:
-            click.echo(f"{_CLEAR_LINE}{line}", err=True, nl=False)
+            click.echo(f"{_CLEAR_LINE}{visible(line)}", err=True, nl=False)
 
     def say(self, line: str) -> None:
         """Print a line that stays, whether stderr is a terminal or not."""
-        click.echo(f"{_CLEAR_LINE}{line}" if self._is_terminal else line, err=True)
+        say(line, before=_CLEAR_LINE if self._is_terminal else "")
 
     def clear(self) -> None:
         self.show("")

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from hta_sql.cli.options import archives_argument
-from hta_sql.cli.progress import Progress
+from hta_sql.cli.progress import Progress, say
 from hta_sql.cli.results import open_archives
 from hta_sql.show.units import humane
 
@@ -82,6 +82,6 @@ def report(
         )
     bar.clear()
     for problem in problems:
-        click.echo(f"Warning: {problem}", err=True)
+        say(f"Warning: {problem}")
     size = humane("bytes", output.stat().st_size)
-    click.echo(f"{output}: {size}; {time.monotonic() - began:.1f} s", err=True)
+    say(f"{output}: {size}; {time.monotonic() - began:.1f} s")

@@ -6,9 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 import hta_sql
+from hta_sql.cli.progress import say
 from hta_sql.show.formats import write
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def open_archives(
         warnings.simplefilter("always")
         archive = hta_sql.open(*archives, engine=engine, address=address, models=models, **rest)
     for warning in found:
-        click.echo(f"Warning: {warning.message}", err=True)
+        say(f"Warning: {warning.message}")
     return archive
 
 
@@ -61,7 +60,7 @@ def write_result(
             archive.session.con.interrupt()
             raise
     for reason in reasons:
-        click.echo(reason, err=True)
+        say(reason)
 
 
 def write_answer(
@@ -80,7 +79,7 @@ def write_answer(
     check_selection(archive.session, values)
     relation = archive.relation_of(query, given)
     for warning in lacking_stored(archive.session, [query.macro]):
-        click.echo(warning, err=True)
+        say(warning)
     write_result(
         archive, relation, format, output, lambda: why_no_rows(archive.session, query, values)
     )

@@ -8,6 +8,7 @@ import click
 
 from hta_sql.cli.limits import end_with_process, seconds_left
 from hta_sql.cli.options import with_models, with_output
+from hta_sql.cli.progress import say
 from hta_sql.cli.results import open_archives, write_result
 
 
@@ -67,7 +68,7 @@ def sql(
         for lacking in lacking_stored(archive.session, called) + lacking_paths(
             archive.session, called
         ):
-            click.echo(lacking, err=True)
+            say(lacking)
         write_result(archive, relation, format, output, most_rows=max_rows)
 
 

@@ -11,7 +11,7 @@ from hta_sql.archive import Archive
 from hta_sql.database.selection import unknown
 from hta_sql.errors import ArchiveError, BadParameter, IngestError
 from hta_sql.places.storage import holds_archive, is_remote, is_url, place
-from hta_sql.store.layout import folder_for
+from hta_sql.store.layout import folder_for, in_job
 from hta_sql.store.manifest import Manifest
 from hta_sql.store.sources import Source
 
@@ -84,7 +84,7 @@ def _link(root: Path, *jobs: tuple[Path, str, str]) -> None:
     Manifest(root).change(
         lambda row: True,
         (
-            row | {"job": new}
+            in_job(row, new)
             for source, old, new in jobs
             for row in Manifest(source).rows()
             if row["job"] == old

@@ -11,9 +11,10 @@ from pathlib import Path
 from hta_sql.database.attach import write_database
 from hta_sql.errors import ArchiveError, FilesMoved
 from hta_sql.places.storage import Place, is_remote, put, remove
+from hta_sql.store.checksums import described
 from hta_sql.store.layout import PATH_TABLES, partition
 from hta_sql.store.manifest import Manifest
-from hta_sql.store.staging import clear_abandoned, in_use, staging_of
+from hta_sql.store.staging import writing
 
 MANIFEST = "critical_paths"
 
@@ -26,13 +27,13 @@ class Draft:
     job: str
     folder: Path
     path_id: str = field(default_factory=lambda: uuid.uuid4().hex[:16])
-    _files: list[tuple[Path, Place]] = field(default_factory=list)
+    _files: list[tuple[Path, str]] = field(default_factory=list)
 
     def file(self, table: str, rank: int) -> Path:
         """Where to write a table's rows of a rank. Rows of the whole job use the lowest rank."""
         written = self.folder / f"{table}-{rank}.parquet"
-        target = self.archive / table / partition(self.job, rank) / f"{self.path_id}.parquet"
-        self._files.append((written, target))
+        name = f"{table}/{partition(self.job, rank)}/{self.path_id}.parquet"
+        self._files.append((written, name))
         return written
 
     def publish(self, row: dict) -> None:
@@ -46,9 +47,10 @@ class Draft:
                     f"{self.archive}: job {self.job!r} was ingested again or dropped while its "
                     "critical path was computed; try again"
                 )
-            for written, target in self._files:
-                put(written, target)
-            row = row | {"job": self.job, "path_id": self.path_id}
+            files = [described(written, name) for written, name in self._files]
+            for written, name in self._files:
+                put(written, self.archive / name)
+            row = row | {"job": self.job, "path_id": self.path_id, "files": files}
             gone = manifest.change(
                 lambda other: (
                     manifest.key(other) != manifest.key(row)
@@ -74,11 +76,9 @@ class Draft:
 @contextlib.contextmanager
 def draft(archive: Place, job: str) -> Iterator[Draft]:
     """A place to write the files of a job's window; they are deleted unless published."""
-    folder = staging_of(archive)
     with contextlib.ExitStack() as stack:
         try:
-            clear_abandoned(archive)
-            stack.enter_context(in_use(folder))
+            folder = stack.enter_context(writing(archive))
         except OSError as error:
             raise ArchiveError(
                 f"{archive}: critical paths are stored in the archive, which cannot be written: "

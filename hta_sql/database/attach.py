@@ -1,10 +1,10 @@
 """Lets a DuckDB connection read the files of archives, and writes hta.duckdb."""
 
+import contextlib
 import os
-import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import duckdb
 
@@ -14,16 +14,12 @@ from hta_sql.database.own_rules import put_own_rules
 from hta_sql.database.roots import archive_root
 from hta_sql.database.stored_relations import choose_stored
 from hta_sql.database.template import maker, new_database, template
-from hta_sql.errors import ArchiveError, one_line
+from hta_sql.errors import DAMAGED, ArchiveError, one_line
+from hta_sql.store.checksums import replace_sealed
+from hta_sql.store.lists import Lists, lists
+from hta_sql.store.locks import locked_folder
 from hta_sql.store.sources import PATTERNS, Source, whereabouts
 from hta_sql.version import SCHEMA_VERSION
-
-if TYPE_CHECKING:
-    pass
-
-# The number of attempts to read if files change while they are read.
-ATTEMPTS = 5
-
 
 # If DuckDB expects few rows, it plans a quadratic ASOF join, and its estimate is often wrong.
 NO_LOOP_JOINS = "SET GLOBAL asof_loop_join_threshold = 0"
@@ -39,13 +35,40 @@ def without_progress_bar(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConne
     return con
 
 
-def schemas(con: duckdb.DuckDBPyConnection, sources: Sequence[Source]) -> tuple[set[str], int]:
-    """The jobs with a file of another schema version, and the number of ranks with an older one.
+def _were(count: int) -> str:
+    return f"{count} {'trace was' if count == 1 else 'traces were'}"
+
+
+class Schemas(NamedTuple):
+    """The jobs with a file of another schema version, the numbers of ranks with an older and with
+    a newer one."""
+
+    mixed: set[str]
+    older: int
+    newer: int
+
+    def warnings(self) -> Iterator[str]:
+        """What a user of the archives should know."""
+        if self.newer:
+            yield (
+                f"{_were(self.newer)} ingested by a newer hta_sql: columns that this "
+                "version does not know are left out; update hta_sql"
+            )
+        if self.older:
+            yield (
+                f"{_were(self.older)} ingested by an earlier hta_sql: columns that it did not "
+                "write are NULL, and some queries read that as no data; derive them with `hta-sql "
+                "refresh ARCHIVE`"
+            )
+
+
+def schemas(con: duckdb.DuckDBPyConnection, sources: Sequence[Source]) -> Schemas:
+    """The schema versions of archives.
 
     Raises ArchiveError if a rank is in two archives.
     """
     mixed: set[str] = set()
-    older = []
+    older, newer = set(), set()
     for table, what in (("traces", "''"), ("attachments", "kind")):
         roots = {file: source.root for source in sources for file in source.manifest(table)}
         files = list(roots)
@@ -55,36 +78,33 @@ def schemas(con: duckdb.DuckDBPyConnection, sources: Sequence[Source]) -> tuple[
             f"read_parquet({literal(files)}, hive_partitioning = false, "
             "union_by_name = true, filename = true)"
         )
-        for left in reversed(range(ATTEMPTS)):
-            try:
-                twice = con.execute(
-                    f"SELECT job, rank, {what} AS what, min(filename), max(filename) FROM {rows} "
-                    "GROUP BY ALL HAVING min(filename) < max(filename) ORDER BY ALL LIMIT 1"
-                ).fetchall()
-                found = con.execute(
-                    f"SELECT DISTINCT job, rank, coalesce(schema_version, 0) FROM {rows} "
-                    f"WHERE schema_version IS DISTINCT FROM {SCHEMA_VERSION}"
-                ).fetchall()
-                break
-            except duckdb.Error as error:
-                if left:  # the file was replaced between the reads of its footer and its rows
-                    time.sleep(0.01)
-                    continue
-                where = ", ".join(str(source.root) for source in sources)
-                raise ArchiveError(
-                    f"{where}: {table}.parquet cannot be read: {one_line(error)}"
-                ) from error
+        try:
+            twice = con.execute(
+                f"SELECT job, rank, {what} AS what, min(nth), max(nth) FROM (SELECT *, "
+                f"list_position({literal(files)}, filename) AS nth FROM {rows}) "
+                "GROUP BY ALL HAVING min(nth) < max(nth) ORDER BY ALL LIMIT 1"
+            ).fetchall()
+            found = con.execute(
+                f"SELECT DISTINCT job, rank, coalesce(schema_version, 0) FROM {rows} "
+                f"WHERE schema_version IS DISTINCT FROM {SCHEMA_VERSION}"
+            ).fetchall()
+        except duckdb.Error as error:
+            where = ", ".join(str(source.root) for source in sources)
+            raise ArchiveError(
+                f"{where}: {table}.parquet cannot be read: {one_line(error)}"
+            ) from error
         if twice:
-            job, rank, what, one, other = twice[0]
+            job, rank, what, *nth = twice[0]
+            one, other = (roots[files[n - 1]] for n in nth)
             of = f"the {what.replace('_', ' ')} of " if what else ""
             raise ArchiveError(
-                f"{of}job {job!r} rank {rank} is in {roots[one]} and in "
-                f"{roots[other]}; open only one of them, or ingest one again under another name "
-                "with --job"
+                f"{of}job {job!r} rank {rank} is in {one} and in {other}; open only one of them, "
+                "or ingest one again under another name with --job"
             )
         mixed.update(job for job, _, _ in found)
-        older += [(job, rank) for job, rank, version in found if version < SCHEMA_VERSION]
-    return mixed, len(set(older))
+        for job, rank, version in found:
+            (older if version < SCHEMA_VERSION else newer).add((job, rank))
+    return Schemas(mixed, len(older), len(newer))
 
 
 def load_sources(
@@ -94,87 +114,167 @@ def load_sources(
     mixed: bool,
     only_jobs: Collection[str] | None,
     reading: set[str],
+    *,
+    is_live: bool,
+    no_links: bool = False,
 ) -> None:
     """Make the views read the archives' Parquet files. A table without files is an empty stub.
 
     `mixed` says that some files lack columns of the stubs. `only_jobs` leaves out all other jobs.
-    `reading` has the views of this connection that read files; it is updated.
+    `reading` has the views of this connection that read files; it is updated. With `is_live`, the
+    views see files that are added later; otherwise they read the files that the manifests list now,
+    and a view whose files are not as listed is an error. With `no_links`, so is a view with a file
+    that a link leads to outside its archive.
     """
-    found = _whereabouts(catalog, sources, only_jobs)
-    macros = []
-    for macro, files in found.items():
-        cases = " ".join(
-            f"WHEN {literal(table)} THEN {literal(files)}"
-            for table, files in files.items()
-            if files
+    tables = [path.stem for path in catalog.tables]
+    if is_live:
+        found = Lists(whereabouts(sources, tables, only_jobs))
+    else:
+        found = lists(con, sources, tables, only_jobs, no_links=no_links)
+    otherwise = dict.fromkeys(PATTERNS, "NULL")
+    _put_sources(con, catalog, found, _texts(found), otherwise, mixed, only_jobs, reading)
+
+
+# Separates the names in a list of files: no path has it. DuckDB plans one long text much faster
+# than a list of thousands of texts.
+_BETWEEN = chr(31)
+
+
+def _split(files: Sequence[str]) -> str:
+    """A list of files in SQL."""
+    return f"string_split({literal(_BETWEEN.join(files))}, {literal(_BETWEEN)})"
+
+
+def _texts(found: Lists) -> dict[tuple[str, str], str]:
+    """The files of each macro and table, in SQL."""
+    return {
+        (macro, table): _split(files)
+        for macro, of_tables in found.files.items()
+        for table, files in of_tables.items()
+        if files
+    }
+
+
+def _put_macros(
+    con: duckdb.DuckDBPyConnection,
+    texts: Mapping[tuple[str, str], str],
+    otherwise: Mapping[str, str],
+) -> None:
+    """Make the macros that return the files of a table: `texts` has what each returns, in SQL."""
+    for macro, other in otherwise.items():
+        cases = "".join(
+            f"WHEN {literal(table)} THEN {text} "
+            for (of, table), text in texts.items()
+            if of == macro
         )
         # A CASE needs at least one branch; no table has this name.
-        macros.append(
-            f"CREATE OR REPLACE MACRO {macro}(of_table) AS CASE of_table {cases} "
-            "WHEN '' THEN [''] END;"
+        cases = cases or "WHEN '' THEN [''] "
+        con.execute(
+            f"CREATE OR REPLACE MACRO {macro}(of_table) AS CASE of_table {cases}ELSE {other} END"
         )
-    con.execute("".join(macros))
-    where = ", ".join(str(source.root) for source in sources)
-    _put_sources(con, catalog, found, mixed, only_jobs, reading, where)
-
-
-def _whereabouts(
-    catalog: Catalog, sources: Sequence[Source], only_jobs: Collection[str] | None
-) -> dict[str, dict[str, list[str]]]:
-    return whereabouts(sources, [path.stem for path in catalog.tables], only_jobs)
 
 
 def _put_sources(
     con: duckdb.DuckDBPyConnection,
     catalog: Catalog,
-    found: Mapping[str, Mapping[str, Sequence[str]]],
+    found: Lists,
+    texts: dict[tuple[str, str], str],
+    otherwise: Mapping[str, str],
     mixed: bool,
     only_jobs: Collection[str] | None,
     reading: set[str],
-    where: str,
 ) -> None:
-    """Make the views of sql/tables whose tables have files, and stubs for the others."""
+    """Make the views of sql/tables whose tables have files, and stubs for the others.
+
+    A file that DuckDB cannot open is one more fault of `found`. A view with a fault is an error if
+    it is read: its macro fails before anything is planned. To make the view, its macro gives any
+    Parquet file.
+    """
+    any_file = _split(found.files["archive_manifest"]["traces"])
     chosen = None if only_jobs is None else list(only_jobs)
     con.execute(
         f"CREATE OR REPLACE MACRO archive_is_mixed() AS {literal(mixed)};"
         f"CREATE OR REPLACE MACRO archive_jobs() AS {literal(chosen)}::VARCHAR[]"
     )
+    _put_macros(con, texts, otherwise)
+    failing = {}
     for view, source in catalog.sources.items():
-        if found[source.macro][source.table]:
-            try:
+        place = source.macro, source.table
+        if not found.files.get(source.macro, {}).get(source.table):
+            if view in reading:
+                con.execute(source.stub)
+                reading.remove(view)
+            continue
+        reading.add(view)
+        fault = found.faults.get(place)
+        try:
+            if not fault:
                 con.execute(source.sql)
-                reading.add(view)
                 continue
-            except (duckdb.ParserException, duckdb.CatalogException) as error:
-                raise at_line(catalog, source.path, error) from error
-            except duckdb.Error as error:
-                # Files may be deleted in the meantime; the query that reads them gets an error.
-                if "No files found" not in str(error):
-                    raise ArchiveError(f"{where}: {one_line(error)}") from error
-        if view in reading:
-            con.execute(source.stub)
-            reading.remove(view)
+        except (duckdb.ParserException, duckdb.CatalogException) as error:
+            raise at_line(catalog, source.path, error) from error
+        except duckdb.Error as error:
+            file = _unreadable(con, found.files[source.macro][source.table])
+            fault = f"{file or source.table}: {one_line(error)}"
+        _put_macros(con, texts | {place: any_file}, otherwise)
+        con.execute(
+            f"{source.stub.rstrip(';')} UNION ALL BY NAME SELECT NULL::VARCHAR AS job "
+            f"FROM read_parquet({source.macro}({literal(source.table)}))"
+        )
+        failing[place] = f"error({literal(DAMAGED + fault)})::VARCHAR[]"
+    if failing:
+        _put_macros(con, texts | failing, otherwise)
+
+
+def _unreadable(con: duckdb.DuckDBPyConnection, files: Sequence[str]) -> str | None:
+    """The first file that DuckDB cannot open, if there is one."""
+    for file in files:
+        try:
+            con.execute("SELECT count(*) FROM parquet_file_metadata($1)", [file]).fetchall()
+        except duckdb.Error:
+            return file
+    return None
 
 
 def write_database(archive: str | os.PathLike[str]) -> Path:
     """Write hta.duckdb into the archive, atomically. It has views and macros, but no data."""
     root = archive_root(archive)
-    write_database_to(root, root / "hta.duckdb")
+    catalog, source = Catalog.load(), Source(root)
+
+    def put(new: Path, target: Path) -> None:
+        with locked_folder(root):
+            replace_sealed(new, target)
+
+    with (
+        contextlib.closing(source),
+        new_database(root / "hta.duckdb", template(catalog), put) as con,
+    ):
+        con.execute(f"SET file_search_path = {literal(str(root))}")
+        found = Lists(whereabouts([source], [path.stem for path in catalog.tables], None))
+        _fill(con, catalog, source, found, {}, PATTERNS)
     return root / "hta.duckdb"
 
 
-def write_database_to(root: Path, target: Path) -> None:
-    """Write such a database to any file: the template, with views for tables that have files."""
-    catalog, source = Catalog.load(), Source(root)
+def write_shell_database(source: Source, target: Path) -> None:
+    """Write such a database for one shell: its views read the files that the archive lists now."""
+    catalog = Catalog.load()
     with new_database(target, template(catalog)) as con:
-        mixed, _ = schemas(con, [source])
-        for macro, pattern in PATTERNS.items():
-            con.execute(f"CREATE OR REPLACE MACRO {macro}(of_table) AS {pattern}")
-        con.execute(f"SET file_search_path = {literal(str(root))}")
-        found = _whereabouts(catalog, [source], None)
-        reading: set[str] = set()
-        _put_sources(con, catalog, found, bool(mixed), None, reading, str(root))
-        put_own_rules(con, [root])
-        choose_stored(con, catalog, reading, may_change=True)
-        comment_on_views(con, catalog, reading)
-        con.execute(f"CREATE VIEW hta_version AS SELECT {literal(maker(catalog))} AS made_by")
+        found = lists(con, [source], [path.stem for path in catalog.tables], None)
+        _fill(con, catalog, source, found, _texts(found), dict.fromkeys(PATTERNS, "NULL"))
+
+
+def _fill(
+    con: duckdb.DuckDBPyConnection,
+    catalog: Catalog,
+    source: Source,
+    found: Lists,
+    texts: dict[tuple[str, str], str],
+    otherwise: Mapping[str, str],
+) -> None:
+    """Fill a copy of the template with the views of an archive's files."""
+    mixed, reading = schemas(con, [source]).mixed, set()
+    _put_sources(con, catalog, found, texts, otherwise, bool(mixed), None, reading)
+    put_own_rules(con, [source.root])
+    choose_stored(con, catalog, reading, may_change=True)
+    comment_on_views(con, catalog, reading)
+    con.execute(f"CREATE VIEW hta_version AS SELECT {literal(maker(catalog))} AS made_by")

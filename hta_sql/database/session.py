@@ -17,11 +17,12 @@ from hta_sql.catalogue.catalog import Catalog
 from hta_sql.database.attach import NO_LOOP_JOINS, load_sources, schemas, without_progress_bar
 from hta_sql.database.models import load_models
 from hta_sql.database.own_rules import config_folder, put_own_rules
+from hta_sql.database.reading import fault_behind
 from hta_sql.database.roots import archive_root
 from hta_sql.database.sandbox import WITHOUT_SURPRISES, Sandbox, lock, one_statement
 from hta_sql.database.stored_relations import choose_stored
 from hta_sql.database.template import copy_template
-from hta_sql.errors import ArchiveError, FilesMoved, HtaSqlError
+from hta_sql.errors import DAMAGED, ArchiveError, FilesMoved, HtaSqlError
 from hta_sql.places.storage import is_remote
 from hta_sql.store.sources import Source
 
@@ -91,14 +92,13 @@ class Session:
             source.reader = self._reader(source.root)
         self.only_jobs = None if only_jobs is None else named(only_jobs)
         self.seen_jobs = self.only_jobs
-        # The jobs with files of another schema version, and the number of ranks with an older one.
-        self._mixed, self.older_count = schemas(self.con, self.sources)
+        self.schemas = schemas(self.con, self.sources)
         copy_template(self.con, self.catalog)
         if models is not None:
             load_models(self.con, Path(models))
-        self._has_sources = self._aligns = self._is_shared = self._counts_on_jobs = False
-        self._stamps: list[object] = []  # from when it looked which jobs have stored rows
+        self._has_sources = self._aligns = self._is_shared = False
         self._reading: set[str] = set()  # views that read files
+        self._is_safe = safe
         self._sandbox: Sandbox | None = None
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         if seconds:
@@ -142,7 +142,9 @@ class Session:
 
             register(self.con)
             self._aligns = True
-        if not self._has_sources or self._stamps != self._stamps_of_now():
+        if any(source.has_changed() for source in self.sources):
+            self.forget_files()
+        if not self._has_sources:
             self.find_files()
 
     def see(self, jobs: Iterable[str] | None) -> None:
@@ -175,22 +177,23 @@ class Session:
 
     def find_files(self) -> None:
         """Let the views read the current files of the jobs in `seen_jobs`."""
-        stamps = [source.stamps for source in self.sources]
-        mixed = self._mixed if self.seen_jobs is None else self._mixed & self.seen_jobs
+        mixed = self.schemas.mixed
+        if self.seen_jobs is not None:
+            mixed = mixed & self.seen_jobs
         load_sources(
-            self.con, self.catalog, self.sources, bool(mixed), self.seen_jobs, self._reading
+            self.con,
+            self.catalog,
+            self.sources,
+            bool(mixed),
+            self.seen_jobs,
+            self._reading,
+            is_live=self._is_shared,
+            no_links=self._is_safe,
         )
-        self._counts_on_jobs = choose_stored(
-            self.con, self.catalog, self._reading, may_change=self._is_shared
-        )
+        choose_stored(self.con, self.catalog, self._reading, may_change=self._is_shared)
         if not self._has_sources:
             put_own_rules(self.con, [config_folder(), *(source.root for source in self.sources)])
-        self._stamps = stamps if self._counts_on_jobs else []
         self._has_sources = True
-
-    def _stamps_of_now(self) -> list[object]:
-        """Stamps that change if other jobs get stored rows; empty if that does not matter."""
-        return [source.stamps for source in self.sources] if self._counts_on_jobs else []
 
     @contextmanager
     def unmoved(self) -> Iterator[None]:
@@ -201,12 +204,13 @@ class Session:
             failure = error
         else:
             failure = None
-        has_changed = self._has_sources and self._stamps != self._stamps_of_now()
-        if has_changed or any(source.has_moved() for source in self.sources):
+        if any(source.has_moved() for source in self.sources):
             where = ", ".join(str(root) for root in self.roots)
             raise FilesMoved(
                 f"{where}: files were compacted, dropped or replaced during the read; try again"
             ) from failure
+        if failure and (fault := fault_behind(failure, self.roots, self.seen_jobs)):
+            raise ArchiveError(DAMAGED + fault) from failure
         if failure:
             raise failure
 
@@ -236,14 +240,14 @@ class Session:
         self._has_sources = False
 
     def root_of(self, job: str) -> Place:
-        """The archive that has a job; if several have it, the one whose file name comes first."""
+        """The archive that has a job; if several have it, the one that was given first."""
         roots = {file: s.root for s in self.sources for file in s.manifest("traces")}
-        [(path,)] = self.con.execute(
-            "SELECT min(filename) FROM read_parquet($files, hive_partitioning = false, "
-            "union_by_name = true, filename = true) WHERE job = $job",
+        [(at,)] = self.con.execute(
+            "SELECT min(list_position($files, filename)) FROM read_parquet($files, "
+            "hive_partitioning = false, union_by_name = true, filename = true) WHERE job = $job",
             {"job": job, "files": list(roots)},
         ).fetchall()
-        return roots[path]
+        return list(roots.values())[at - 1]
 
     def close(self) -> None:
         self.con.close()

@@ -7,22 +7,23 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterable
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-import duckdb
-
-from hta_sql.catalogue.catalog import Catalog
-from hta_sql.database.attach import NO_LOOP_JOINS, write_database, write_database_to
+from hta_sql.database.attach import NO_LOOP_JOINS, write_shell_database
 from hta_sql.database.layers import literal
 from hta_sql.database.roots import archive_root
-from hta_sql.database.template import maker
 from hta_sql.errors import HtaSqlError
 from hta_sql.places.storage import is_remote
+from hta_sql.store.sources import Source
 
 
 def run_shell(archive: str | os.PathLike[str], commands: Iterable[str] = ()) -> int:
-    """Run DuckDB's command line on an archive, or only `commands`; returns its exit status."""
+    """Run DuckDB's command line on an archive, or only `commands`; returns its exit status.
+
+    The macros and views are those of this package, in a file of this call. The archive's hta.duckdb
+    may be somebody else's: it is not opened. The shell sees the archive as it is now.
+    """
     root = archive_root(archive)
     if is_remote(root):
         raise HtaSqlError(
@@ -30,14 +31,11 @@ def run_shell(archive: str | os.PathLike[str], commands: Iterable[str] = ()) -> 
             "URL FOLDER), or use `hta-sql sql`"
         )
     shell = shell_program()
-    with tempfile.TemporaryDirectory(prefix="hta-sql-") as scratch:
-        database = root / "hta.duckdb"
-        if _made_by(database) != maker(Catalog.load()):
-            try:
-                write_database(root)
-            except OSError:  # the archive is read-only
-                database = Path(scratch) / "hta.duckdb"
-                write_database_to(root, database)
+    with ExitStack() as stack:
+        scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="hta-sql-"))
+        database = Path(scratch) / "hta.duckdb"
+        source = stack.enter_context(closing(Source(root)))
+        write_shell_database(source, database)
         line = [
             shell,
             "-readonly",
@@ -52,17 +50,6 @@ def run_shell(archive: str | os.PathLike[str], commands: Iterable[str] = ()) -> 
         with _leaving_interrupts_to_child():
             status = subprocess.run(line).returncode
     return status if status >= 0 else 128 - status
-
-
-def _made_by(database: Path) -> str | None:
-    """The version of hta_sql that wrote an hta.duckdb; None if it is missing or does not open."""
-    if not database.exists():
-        return None
-    try:
-        with closing(duckdb.connect(str(database), read_only=True)) as con:
-            return con.execute("SELECT made_by FROM hta_version").fetchone()[0]
-    except duckdb.Error:
-        return None
 
 
 def shell_program() -> str:

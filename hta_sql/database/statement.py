@@ -9,7 +9,7 @@ import duckdb
 
 from hta_sql.database.hints import hint_of
 from hta_sql.database.sandbox import NO_ROWS, UnknownTable
-from hta_sql.errors import HtaSqlError, limit_in, one_line
+from hta_sql.errors import HtaSqlError, from_duckdb, one_line
 
 if TYPE_CHECKING:
     from hta_sql.database.session import Session
@@ -33,7 +33,7 @@ def relation_of_sql(
     except duckdb.CatalogException as error:
         raise HtaSqlError(hint_of(session, str(error)) or one_line(error)) from error
     except (duckdb.Error, ValueError) as error:
-        raise limit_in(str(error)) or HtaSqlError(one_line(error)) from error
+        raise from_duckdb(error) from error
     if relation is None:
         raise HtaSqlError(NO_ROWS)
     return relation

@@ -25,11 +25,12 @@ def compute_stored(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
 
 def choose_stored(
     con: duckdb.DuckDBPyConnection, catalog: Catalog, reading: set[str], may_change: bool = False
-) -> bool:
-    """Read stored rows if there are any. True if the macros depend on which jobs have them now.
+) -> None:
+    """Read stored rows if there are any.
 
-    The macros do not depend on it if the stored rows `may_change` unnoticed. `reading` has the
-    views that read files, and those of these relations that do; the relations in it are updated.
+    The macros depend on which jobs have them now, except if the stored rows `may_change` unnoticed.
+    `reading` has the views that read files, and those of these relations that do; the relations in
+    it are updated.
     """
     lacking: dict[str, list[str]] | None = None
     for relation, macro in _relations(catalog).items():
@@ -49,7 +50,6 @@ def choose_stored(
             is_asked = "lambda j: jobs IS NULL OR list_contains(jobs, j)"
             body += f" UNION ALL BY NAME FROM {macro}(list_filter({literal(jobs)}, {is_asked}))"
         _put(con, relation, body)
-    return lacking is not None
 
 
 def _relations(catalog: Catalog) -> dict[str, str]:

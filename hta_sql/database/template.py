@@ -14,7 +14,7 @@ import hashlib
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import duckdb
@@ -96,10 +96,12 @@ def load_all(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
 
 
 @contextlib.contextmanager
-def new_database(file: Path, base: Path | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+def new_database(
+    file: Path, base: Path | None = None, put: Callable[[Path, Path], None] = os.replace
+) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection to a new database `hta`, empty or a copy of `base`.
 
-    At the end of the `with` block, the complete file appears.
+    At the end of the `with` block, the complete file appears: `put` moves it to its place.
     """
     new = file.with_name(f".{file.name}.{uuid.uuid4().hex}")
     try:
@@ -110,7 +112,7 @@ def new_database(file: Path, base: Path | None = None) -> Iterator[duckdb.DuckDB
             con.execute("USE hta")
             yield con
             con.execute("USE memory; DETACH hta")
-        os.replace(new, file)
+        put(new, file)
     except duckdb.IOException as error:
         raise OSError(one_line(error)) from error
     finally:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from hta_sql.diagnosis import words
 from hta_sql.diagnosis.job import Diagnosis, Finding
 from hta_sql.show.units import heads, humane
+from hta_sql.show.visible import all_visible
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~])")
 
@@ -16,6 +17,7 @@ def markdown(diagnoses: Sequence[Diagnosis]) -> str:
     """One job in full, or a table of several."""
     if not diagnoses:
         return "The archive has no traces.\n"
+    diagnoses = all_visible(list(diagnoses))
     lines = _job(diagnoses[0]) if len(diagnoses) == 1 else _jobs(diagnoses)
     return "\n".join(lines) + "\n"
 

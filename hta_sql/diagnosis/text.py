@@ -10,6 +10,7 @@ from hta_sql.diagnosis import words
 from hta_sql.diagnosis.job import Diagnosis, Finding, Part
 from hta_sql.show.cut import cut_apart
 from hta_sql.show.tables import fitted_table, table_lines
+from hta_sql.show.visible import all_visible
 
 # Findings that are shown with their evidence, and those below 1 %; the others are counted.
 _MOST, _MOST_MINOR = 5, 3
@@ -52,6 +53,7 @@ def screen(diagnoses: Sequence[Diagnosis], width: int, paint: Paint = plain) -> 
     """The screen of one job, or a table of several."""
     if not diagnoses:
         return "The archive has no traces.\n"
+    diagnoses = all_visible(list(diagnoses))
     width = min(width, _WIDEST)
     if len(diagnoses) == 1:
         return "\n".join(_job(diagnoses[0], width, paint)) + "\n"

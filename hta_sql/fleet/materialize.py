@@ -11,6 +11,7 @@ import uuid
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -29,7 +30,7 @@ from hta_sql.errors import ArchiveError, HtaSqlError, is_interrupt, one_line
 from hta_sql.fleet.result_files import merge_small_files, publish, put_result, remove_unnamed
 from hta_sql.places.storage import absolute
 from hta_sql.store.jobs import check_jobs
-from hta_sql.store.staging import clear_abandoned, in_use, staging_of
+from hta_sql.store.staging import clean_up, in_use, is_left, staging_of, writing
 from hta_sql.version import __version__
 
 if TYPE_CHECKING:
@@ -139,15 +140,12 @@ def store_results(
     stored: list[str] = []
     failed: list[tuple[str, str]] = []
     try:
-        clear_abandoned(root)
         remove_unnamed(root)
         batches = list(batches_of(root, only_jobs, force))
         total = sum(len(batch.jobs) for batch in batches)
         progress(0, total)
-        if batches:  # an archive that cannot be written is one error, not one per job
-            with in_use(staging_of(root)):
-                pass
-        with working:
+        # An archive that cannot be written is one error, not one per job.
+        with working, writing(root) if batches or is_left(root) else nullcontext():
             for batch, computed in working.map(compute_share, batches, memory_bytes=WORKER_BYTES):
                 if isinstance(computed, Exception):
                     computed = Computed(failed=[(job, one_line(computed)) for job in batch.jobs])
@@ -155,9 +153,11 @@ def store_results(
                 failed += computed.failed
                 stored += sorted({row["job"] for row in computed.rows})
                 progress(len(stored) + len(failed), total)
-        merge_small_files(root)
+            merge_small_files(root)
+        if stored:
+            clean_up(root)  # the files of results that were replaced
     except KeyboardInterrupt:
-        clear_abandoned(root)  # of the workers
+        clean_up(root)  # what workers have left
         raise
     except OSError as error:
         raise ArchiveError(
@@ -238,7 +238,7 @@ def results_of(batch: Batch, threads: int) -> list[dict]:
         steady = [job for job, traces in hashes(archive).items() if before.get(job) == traces]
         rows = []
         for name, table in results.items():
-            put_result(staging, root, name, file_id, table)
+            files = put_result(staging, root, name, file_id, table)
             counts = {
                 count["values"]: count["counts"]
                 for count in table["job"].value_counts().to_pylist()
@@ -248,6 +248,7 @@ def results_of(batch: Batch, threads: int) -> list[dict]:
                     "job": job,
                     "query": macros[name],
                     "file_id": file_id,
+                    "files": files,
                     "traces_hash": before[job],
                     "row_count": counts.get(job, 0),
                     "hta_sql_version": __version__,

@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 
 from hta_sql.database.attach import write_database
 from hta_sql.places.storage import age_seconds, is_remote, place, put, reader_of, sizes_below, stamp
-from hta_sql.store.layout import on_disk
+from hta_sql.store.checksums import described
+from hta_sql.store.layout import result_path, unversioned
 from hta_sql.store.manifest import Manifest
 from hta_sql.store.moves import say_moved
 from hta_sql.store.staging import in_use, staging_of
@@ -32,14 +33,13 @@ LARGE_BYTES = 32 << 20
 UNNAMED_SECONDS = 3600
 
 
-def put_result(staging: Path, root: Place, name: str, file_id: str, table: pa.Table) -> None:
-    written = staging / f"{name}.parquet"
+def put_result(staging: Path, root: Place, name: str, file_id: str, table: pa.Table) -> list[dict]:
+    """Write a file of results; returns the column `files` of its rows."""
+    written, target = staging / f"{name}.parquet", result_path(name, file_id)
     pq.write_table(table, written, compression="zstd")
-    put(written, file_of(root, name, file_id))
-
-
-def file_of(root: Place, name: str, file_id: str) -> Place:
-    return root / "results" / on_disk(f"stored_{name}") / f"{file_id}.parquet"
+    files = [described(written, target)]
+    put(written, root / target)
+    return files
 
 
 def publish(root: Place, rows: list[dict]) -> None:
@@ -73,18 +73,18 @@ def merge_files_of(
     root: Place, manifest: Manifest, query: str, by_file: dict[str, list[dict]]
 ) -> None:
     """Merge the files of a query; `by_file` has the rows that name each file. Needs the lock."""
-    name = name_of(query)
-    small = small_files({file_id: file_of(root, name, file_id) for file_id in by_file})
+    name = unversioned(query)
+    small = small_files({file_id: root / result_path(name, file_id) for file_id in by_file})
     if len(small) <= MOST_FILES:
         return
     table = pa.concat_tables(
-        rows_of_jobs(file_of(root, name, file_id), [row["job"] for row in by_file[file_id]])
+        rows_of_jobs(root / result_path(name, file_id), [row["job"] for row in by_file[file_id]])
         for file_id in small
     )
     merged = uuid.uuid4().hex[:16]
     with in_use(staging := staging_of(root)):
-        put_result(staging, root, name, merged, table)
-    manifest.move((row, merged) for file_id in small for row in by_file[file_id])
+        named = {"file_id": merged, "files": put_result(staging, root, name, merged, table)}
+    manifest.move((row, named) for file_id in small for row in by_file[file_id])
 
 
 def small_files(files: dict[str, Place]) -> list[str]:
@@ -110,14 +110,14 @@ def remove_unnamed(root: Place) -> None:
         if gone:
             manifest.change(lambda row: row["job"] not in gone)
         named = {
-            (on_disk(f"stored_{name_of(row['query'])}"), row["file_id"])
+            result_path(unversioned(row["query"]), row["file_id"])
             for row in rows
             if row["job"] not in gone
         }
         old = [
             file
             for file in result_files(root)
-            if (file.parent.name, file.stem) not in named and age_seconds(file) > UNNAMED_SECONDS
+            if "/".join(file.parts[-3:]) not in named and age_seconds(file) > UNNAMED_SECONDS
         ]
         if old:
             say_moved(root)  # rows may have named them a moment ago
@@ -132,8 +132,3 @@ def result_files(root: Place) -> list[Place]:
         files = sizes_below(root / "results")
         return [place(file) for file in files if file.endswith(".parquet")]
     return list(root.glob("results/*/*.parquet"))
-
-
-def name_of(query: str) -> str:
-    """The name of a query without its version."""
-    return query.rpartition("_v")[0]

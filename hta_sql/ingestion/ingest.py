@@ -31,7 +31,7 @@ from hta_sql.ingestion.summary import IngestSummary
 from hta_sql.ingestion.tasks import Outcome, Task
 from hta_sql.places.storage import Place, is_remote
 from hta_sql.store.manifest import Manifest
-from hta_sql.store.staging import clear_abandoned, in_use, staging_of
+from hta_sql.store.staging import staging_of, writing
 
 # An ingest into object storage that finds more parts of a manifest merges them.
 MOST_PARTS = 50
@@ -206,18 +206,17 @@ def take(
     for outcome in outcomes:
         finished(outcome)
     manifest.make()
-    clear_abandoned(archive)
-    try:
-        with in_use(staging):
+    with writing(archive, staging):
+        try:
             read([*as_before, *traces])
             if others:
                 read(planned_attachments(others, manifest, attached, force, staging, report))
-    finally:
-        if is_remote(archive):
-            if len(manifest.parts()) > MOST_PARTS:
-                manifest.merge()
-        else:
-            write_database(archive)
+        finally:
+            if is_remote(archive):
+                if len(manifest.parts()) > MOST_PARTS:
+                    manifest.merge()
+            else:
+                write_database(archive)
     jobs = {outcome.job for outcome in outcomes if outcome.row}
     report_lonely(manifest.rows(), attached.rows(), jobs, report)
     ranks: dict[str, set[int]] = defaultdict(set)

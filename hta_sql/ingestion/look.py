@@ -16,6 +16,7 @@ from hta_sql.ingestion.ranks import TRACE, Claim, claim_of
 from hta_sql.ingestion.stream import ByteStream, NotATrace, TraceStream
 from hta_sql.ingestion.tasks import Outcome, failure
 from hta_sql.places.storage import Place, stamp
+from hta_sql.store.checksums import problems_of
 from hta_sql.store.manifest import Manifest
 from hta_sql.version import SCHEMA_VERSION
 
@@ -40,6 +41,7 @@ class Known:
     """The rows of the archive, by file and by rank."""
 
     def __init__(self, manifest: Manifest, attached: Manifest, steps: str | None = None):
+        self.archive = manifest.archive
         self.steps = steps  # as the user gives it now
         self.step_rules: tuple[tuple[str, str], ...] = ()
         self.captures = CaptureFiles()
@@ -58,7 +60,10 @@ class Known:
         return self.by_file.get((candidate.job, shown(candidate.path)))
 
     def is_outdated(self, row: dict) -> bool:
-        """Whether a trace was read with another pattern for its steps, or other capture traces."""
+        """Whether its files in the archive are gone or have another size; or whether a trace was
+        read with another pattern for its steps, or other capture traces."""
+        if problems_of(self.archive, row):
+            return True
         if row.get("kind", TRACE) != TRACE:
             return False
         is_only = len(self.ranks[row["job"]]) == 1

@@ -18,6 +18,7 @@ from hta_sql.ingestion.steps import OwnSteps
 from hta_sql.ingestion.tasks import Outcome, Task, failure
 from hta_sql.ingestion.trace_list import NEVER
 from hta_sql.places.storage import Place, place, stamp
+from hta_sql.store.checksums import problems_of
 from hta_sql.store.manifest import Manifest
 
 
@@ -135,17 +136,14 @@ def planned_attachments(
     rows = attached.rows()
     before = {attached.key(row): row for row in rows}
     archive = manifest.archive
+
+    def planned(claim: Claim, rank: int | None, error: str | None) -> Task | Outcome:
+        row = before.get((claim.candidate.job, rank, claim.kind))
+        again = force or bool(row and problems_of(archive, row))
+        return planned_for(claim, rank, error, row, {}, again, archive, staging)
+
     return [
-        planned_for(
-            claim,
-            rank,
-            error,
-            before.get((claim.candidate.job, rank, claim.kind)),
-            {},
-            force,
-            archive,
-            staging,
-        )
+        planned(claim, rank, error)
         for claim, rank, error in settle_attachments(claims, archive, manifest.rows(), rows, report)
     ]
 

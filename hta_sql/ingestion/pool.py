@@ -20,6 +20,8 @@ from hta_sql.errors import HtaSqlError, IngestError
 from hta_sql.ingestion.stream import NotATrace
 from hta_sql.ingestion.tasks import Task
 from hta_sql.places.storage import Place, is_remote
+from hta_sql.store.checksums import described
+from hta_sql.store.layout import partition
 
 # Starting a process takes as long as reading this many bytes of gzipped traces.
 BYTES_FOR_A_WORKER = 2 << 20
@@ -173,6 +175,11 @@ def do_task(task: Task, progress: Callable[[int], None], threads: int):
     begin = time.perf_counter()
     try:
         result = ingester_of(task, threads)(task.path, task.staging, progress)
+        where = partition(task.job, task.rank)
+        result.facts["files"] = [
+            described(file, f"{table}/{where}/{task.file_id}.parquet")
+            for table, file in result.files.items()
+        ]
         if is_remote(task.archive):
             put_in_place(result, task.archive, task.job, task.rank, task.file_id)
     except Exception as error:  # an error in one trace does not stop the others

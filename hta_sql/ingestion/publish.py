@@ -14,6 +14,7 @@ from hta_sql.ingestion.ranks import REFRESH, TRACE
 from hta_sql.ingestion.tasks import Outcome, Task, failure
 from hta_sql.ingestion.trace import IngestedTrace, put_in_place
 from hta_sql.places.storage import Place, is_remote, remove
+from hta_sql.store.files import delete_file
 from hta_sql.store.layout import ALONE, FILE_NAMES, TRACE_TABLES, folder_for, partition
 from hta_sql.store.manifest import CHANGES_SHARE, Manifest
 from hta_sql.version import __version__
@@ -127,7 +128,7 @@ def remove_unnamed(archive: Place, rows: Iterable[dict], gone: Iterable[dict]) -
     for folder in folders:
         for file in archive.glob(f"*/{folder}/*.parquet"):
             if file.stem not in named:
-                file.unlink()
+                delete_file(archive, file)
 
 
 def remote_files(archive: Place, row: dict) -> Iterator[Place]:

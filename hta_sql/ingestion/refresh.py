@@ -22,7 +22,7 @@ from hta_sql.places.storage import Place, is_remote
 from hta_sql.store.jobs import check_jobs
 from hta_sql.store.layout import file_of, place_of
 from hta_sql.store.manifest import Manifest
-from hta_sql.store.staging import clear_abandoned, in_use, staging_of
+from hta_sql.store.staging import writing
 
 
 def refresh(
@@ -71,22 +71,20 @@ def refresh(
     jobs = None if only_jobs is None else set(check_jobs(archive, only_jobs))
     rows = [row for row in Manifest(archive).rows() if jobs is None or row["job"] in jobs]
     planned(Counter(row["job"] for row in rows))
-    staging = staging_of(archive)
     rules = step_rules_for(archive)
-    tasks = [task_of(row, archive, staging, steps, rules) for row in rows]
     outcomes: list[Outcome] = []
 
     def done(outcome: Outcome) -> None:
         outcomes.append(outcome)
         finished(outcome)
 
-    clear_abandoned(archive)
-    with start(engine, address) as working, in_use(staging):
+    with start(engine, address) as working, writing(archive) as staging:
+        tasks = [task_of(row, archive, staging, steps, rules) for row in rows]
         publisher = JobPublisher(archive, tasks, done)
         for task, result, seconds in run_tasks(tasks, workers, progress, working):
             publisher.take(task, result, seconds)
-    if not is_remote(archive):
-        write_database(archive)
+        if not is_remote(archive):
+            write_database(archive)
     outcomes.sort(key=lambda outcome: (outcome.job, outcome.rank))
     return IngestSummary(outcomes, [])
 

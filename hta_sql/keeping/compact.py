@@ -20,13 +20,13 @@ from hta_sql.database.attach import write_database
 from hta_sql.database.roots import archive_root
 from hta_sql.engines.machine import core_count
 from hta_sql.errors import one_line
-from hta_sql.keeping.files import delete, delete_unnamed
-from hta_sql.keeping.merge import COUNTS, Incomplete, Merged, merge, target
+from hta_sql.keeping.merge import Incomplete, Merged, merge, target
 from hta_sql.places.storage import is_remote, put
+from hta_sql.store.files import delete, delete_unnamed
 from hta_sql.store.jobs import check_jobs
-from hta_sql.store.layout import KEYS, file_of, place_of
+from hta_sql.store.layout import COUNTS, KEYS, file_of, place_of
 from hta_sql.store.manifest import CHANGES_SHARE, Manifest
-from hta_sql.store.staging import clear_abandoned, in_use, staging_of
+from hta_sql.store.staging import writing
 
 if TYPE_CHECKING:
     import os
@@ -97,9 +97,7 @@ def compact(
     rows = [row for row in Manifest(archive).rows() if jobs is None or row["job"] in jobs]
     groups = [group for group in planned(rows) if len({file_of(row) for row in group}) > 1]
     done = Compaction()
-    clear_abandoned(archive)
-    staging = staging_of(archive)
-    with in_use(staging), ThreadPoolExecutor(workers or core_count()) as pool:
+    with writing(archive) as staging, ThreadPoolExecutor(workers or core_count()) as pool:
         mover = Mover(archive, done)
         futures = {pool.submit(merge, archive, group, staging): group for group in groups}
         try:
@@ -116,13 +114,13 @@ def compact(
             pool.shutdown(cancel_futures=True)
             raise
         mover.flush()
-    if jobs is None:
-        unnamed = delete_unnamed(archive)
-        done.unnamed_count, done.unnamed_bytes = len(unnamed), sum(f.bytes for f in unnamed)
-    for table in KEYS:
-        done.change_count += Manifest(archive, table).merge()
-    if mover.has_moved and not is_remote(archive):
-        write_database(archive)
+        if jobs is None:
+            unnamed = delete_unnamed(archive)
+            done.unnamed_count, done.unnamed_bytes = len(unnamed), sum(f.bytes for f in unnamed)
+        for table in KEYS:
+            done.change_count += Manifest(archive, table).merge()
+        if mover.has_moved and not is_remote(archive):
+            write_database(archive)
     return done
 
 
@@ -161,6 +159,16 @@ def is_as_read(group: list[dict], rows: dict[tuple, dict]) -> bool:
 
 def by_key(manifest: Manifest) -> dict[tuple, dict]:
     return {manifest.key(row): row for row in manifest.rows()}
+
+
+def named_by(row: dict, merged: Merged) -> dict:
+    """The file_id and files of a row after its rank was merged. A row of an earlier version, which
+    has no checksums, gets none, since they would not be of all its files."""
+    files = row.get("files")
+    if files is not None:
+        files = [file for file in files if file["path"].split("/")[0] not in COUNTS]
+        files += merged.entries
+    return {"file_id": merged.file_id, "files": files}
 
 
 class Mover:
@@ -203,8 +211,8 @@ class Mover:
             if not self.has_moved:
                 write_database(self.archive)  # from now on, the DuckDB shell finds such files
         self.has_moved = True
-        moved = {manifest.key(row): merged.file_id for merged in ready for row in merged.rows}
-        manifest.move((now[key], file_id) for key, file_id in moved.items())
+        moved = {manifest.key(row): merged for merged in ready for row in merged.rows}
+        manifest.move((now[key], named_by(now[key], merged)) for key, merged in moved.items())
         still = {place_of(row, table) for row in manifest.rows() for table in COUNTS}
         before = {place_of(now[key], table) for key in moved for table in COUNTS}
         delete(self.archive, before - still)

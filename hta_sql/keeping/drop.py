@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable
-from contextlib import nullcontext
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -18,11 +19,13 @@ from hta_sql.catalogue.root import sql_root
 from hta_sql.database.attach import write_database
 from hta_sql.database.roots import archive_root
 from hta_sql.errors import BadParameter
-from hta_sql.keeping.files import delete, files_of, ids_of
 from hta_sql.places.storage import is_remote
+from hta_sql.store.checksums import seal_of
+from hta_sql.store.files import delete, files_of, ids_of
 from hta_sql.store.jobs import check_jobs
 from hta_sql.store.layout import FILE_NAMES, KEYS, folder_for
 from hta_sql.store.manifest import Manifest
+from hta_sql.store.staging import writing
 
 if TYPE_CHECKING:
     import os
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 
 _AGE = re.compile(r"(\d+)\s*([hdw])")
 _UNIT_NS = {"h": 3_600_000_000_000, "d": 86_400_000_000_000, "w": 604_800_000_000_000}
+# The errors of a full disk, and of a user's full share of it.
+FULL = (errno.ENOSPC, errno.EDQUOT)
 # As in the view jobs: an earlier time, before 2000, counts from an unknown instant.
 EARLIEST_NS = 946_684_800_000_000_000
 
@@ -82,7 +87,7 @@ def drop(
     if jobs is not None:
         named = check_jobs(archive, [jobs] if isinstance(jobs, str) else jobs)
     # A dry run needs no lock, since it writes nothing.
-    with nullcontext() if dry_run else Manifest(archive).locked():
+    with nullcontext() if dry_run else _locked(archive):
         rows = {table: Manifest(archive, table).rows() for table in KEYS}
         times = job_times(rows["traces"])
         if jobs is None:
@@ -97,12 +102,11 @@ def drop(
             file for file in files_of(archive, named) if file.file_id in ids.get(file.folder, ())
         ]
         if named and not dry_run:
-            for table in KEYS:
-                if rows[table]:
-                    Manifest(archive, table).change(lambda row: row["job"] not in going)
-            delete(archive, (file.name for file in files))
-    if not (dry_run or is_remote(archive)):
-        write_database(archive)
+            _remove(archive, going, rows, [file.name for file in files])
+        if not (dry_run or is_remote(archive)):
+            # If the disk is full, the next command that adds files writes it.
+            with suppress(OSError):
+                write_database(archive)
     ranks = Counter(row["job"] for row in rows["traces"])
     counts = Counter(file.folder for file in files)
     sizes: Counter[str] = Counter()
@@ -121,6 +125,51 @@ def drop(
         ],
         schema=SCHEMA,
     )
+
+
+@contextmanager
+def _locked(archive: Place) -> Iterator[None]:
+    """Lock the archive. It also deletes what killed commands left, as far as the disk has space for
+    its staging folder."""
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(writing(archive))
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+        stack.enter_context(Manifest(archive).locked())
+        yield
+
+
+def _remove(
+    archive: Place, jobs: Collection[str], rows: Mapping[str, list[dict]], files: list[str]
+) -> None:
+    """Take the rows of jobs out of the manifests, then delete their files. Only while locked.
+
+    New manifests take space before the old ones go. If the disk has none left, hta.duckdb goes
+    first, which is written again later; if that is not enough, the data files go first.
+    """
+
+    def change() -> None:
+        for table in KEYS:
+            if rows[table]:
+                Manifest(archive, table).change(lambda row: row["job"] not in jobs)
+
+    def make_space() -> None:
+        for file in (archive / "hta.duckdb", seal_of(archive / "hta.duckdb")):
+            file.unlink(missing_ok=True)
+
+    for free in (make_space, partial(delete, archive, files)):
+        try:
+            change()
+            break
+        except OSError as error:
+            if is_remote(archive) or error.errno not in FULL:
+                raise
+            free()
+    else:
+        change()
+    delete(archive, files)
 
 
 def age_ns(text: str) -> int:

@@ -14,19 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hta_sql.places.storage import is_remote, put
-from hta_sql.store.layout import folder_for
+from hta_sql.store.checksums import described, entries_of, problem_of, remedy
+from hta_sql.store.layout import COUNTS, folder_for
 from hta_sql.store.row_groups import ROW_GROUP_ROWS, table_writer
 from hta_sql.store.shared_files import tables_of
 
 if TYPE_CHECKING:
     from hta_sql.places.storage import Place
-
-# The tables whose ranks may share a file, and the column of `traces` with their numbers of rows.
-COUNTS = {
-    "events": "event_count",
-    "host_ops": "host_op_count",
-    "gpu_activities": "gpu_activity_count",
-}
 
 
 @dataclass
@@ -36,6 +30,7 @@ class Merged:
     rows: list[dict]
     file_id: str
     files: dict[str, Path]
+    entries: list[dict]  # of the column `files`
     bytes: int
 
 
@@ -45,9 +40,10 @@ class Incomplete(Exception):
 
 def merge(archive: Place, group: list[dict], staging: Path) -> Merged:
     """Write the files of a group; in object storage, also put them in place."""
-    merged = Merged(group, uuid.uuid4().hex[:16], {}, 0)
+    merged = Merged(group, uuid.uuid4().hex[:16], {}, [], 0)
     folder = staging / merged.file_id
     folder.mkdir()
+    check_whole(archive, group)
     for table in COUNTS:
         sources = [row for row in group if row[COUNTS[table]] != 0]
         file = folder / f"{table}.parquet"
@@ -62,12 +58,22 @@ def merge(archive: Place, group: list[dict], staging: Path) -> Merged:
         if not held:
             continue
         merged.files[table] = file
-        merged.bytes += file.stat().st_size
+        merged.entries.append(described(file, target(merged, table)))
+        merged.bytes += merged.entries[-1]["bytes"]
     if is_remote(archive):
         for table, file in merged.files.items():
             put(file, archive / target(merged, table))
         shutil.rmtree(folder)
     return merged
+
+
+def check_whole(archive: Place, group: list[dict]) -> None:
+    """Raise Incomplete if a file to be merged is damaged: the merged file would hide it."""
+    if is_remote(archive):  # there, reading everything twice costs more than it finds
+        return
+    for entry in entries_of(group, COUNTS):
+        if problem := problem_of(archive / entry["path"], entry, is_deep=True):
+            raise Incomplete(f"{entry['path']} {problem}; {remedy(entry['path'])}")
 
 
 def target(merged: Merged, table: str) -> str:

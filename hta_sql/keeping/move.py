@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,13 +15,21 @@ from typing import TYPE_CHECKING
 from hta_sql.database.attach import write_database
 from hta_sql.database.roots import archive_root, new_or_old_root
 from hta_sql.errors import ArchiveError, BadParameter, FilesMoved
-from hta_sql.keeping.compact import COUNTS
-from hta_sql.keeping.files import File, delete, files_of, ids_of
 from hta_sql.places.storage import is_remote, put
+from hta_sql.store.checksums import entries_of, problem_of
+from hta_sql.store.files import File, delete, files_of, ids_of
 from hta_sql.store.jobs import check_jobs
-from hta_sql.store.layout import FILE_NAMES, KEYS, LONGEST_FOLDER_BYTES, folder_for, place_of
+from hta_sql.store.layout import (
+    COUNTS,
+    FILE_NAMES,
+    KEYS,
+    LONGEST_FOLDER_BYTES,
+    folder_for,
+    in_job,
+    place_of,
+)
 from hta_sql.store.manifest import Manifest
-from hta_sql.store.staging import clear_abandoned, in_use, staging_of
+from hta_sql.store.staging import writing
 
 if TYPE_CHECKING:
     import os
@@ -136,13 +144,11 @@ def _copy(
             raise BadParameter(f"job {name[:40]!r}: a job's name has 1 to about 250 characters")
     _refuse_twice(target, names.values(), force)
     Manifest(target).make()
-    clear_abandoned(target)
-    staging = staging_of(target)
-    with in_use(staging):
+    with writing(target) as staging:
         copies = [_fetch(source, job, name, target, staging) for job, name in names.items()]
         _publish(target, copies, force)
-    if not is_remote(target):
-        write_database(target)
+        if not is_remote(target):
+            write_database(target)
     return [
         Copied(
             copy.job,
@@ -175,21 +181,20 @@ def _fetch(source: Place, job: str, name: str, target: Place, staging: Path) -> 
             for old in ids_of(table, row)
         }
         copy = Copy(name, _renamed(rows, name, ids), [])
+        entries = {entry["path"]: entry for table in MANIFESTS for entry in entries_of(rows[table])}
         try:
             files = [file for file in files_of(source, [job]) if file.file_id in ids]
-            missing = _missing(rows["traces"], files)
+            faults = [f"{name} is gone" for name in _missing(rows["traces"], entries, files)]
             for file in files:
-                _fetch_file(source, file, ids[file.file_id], copy, target, staging)
+                entry = entries.get(file.name)
+                faults += _fetch_file(source, file, entry, ids[file.file_id], copy, target, staging)
         except FileNotFoundError as error:
-            missing = [str(error)]
+            faults = [f"{error} is gone"]
         # Files are deleted only after the rows that name them.
         if _rows(source, job) == rows:
-            if not missing:
+            if not faults:
                 return copy
-            raise ArchiveError(
-                f"{source}: job {job!r} is incomplete, {missing[0]} is missing; "
-                "ingest it again with --force"
-            )
+            raise ArchiveError(f"{source}: {faults[0]}; ingest the traces of job {job!r} again")
         if is_remote(target):
             delete(target, (file for _, file, _ in copy.files))
         if not left:
@@ -213,8 +218,7 @@ def _rows(archive: Place, job: str) -> dict[str, list[dict]]:
 def _renamed(rows: dict[str, list[dict]], job: str, ids: dict[str, str]) -> dict[str, list[dict]]:
     renamed = {
         table: [
-            row
-            | {"job": job}
+            in_job(row, job, ids)
             | {column: ids[row[column]] for column in FILE_NAMES[table] if row.get(column)}
             for row in rows[table]
         ]
@@ -225,19 +229,25 @@ def _renamed(rows: dict[str, list[dict]], job: str, ids: dict[str, str]) -> dict
     return renamed
 
 
-def _missing(traces: list[dict], files: list[File]) -> list[str]:
-    there = {file.name for file in files}
-    return [
-        place_of(row, table)
-        for row in traces
-        for table, count in COUNTS.items()
-        if row[count] and place_of(row, table) not in there
-    ]
+def _missing(traces: list[dict], entries: Collection[str], files: list[File]) -> Iterable[str]:
+    """The files that rows name and that are not there. Earlier versions did not write their names,
+    but the numbers of their rows."""
+    named = {
+        place_of(row, table) for row in traces for table, count in COUNTS.items() if row[count]
+    }
+    return sorted({*entries, *named} - {file.name for file in files})
 
 
 def _fetch_file(
-    source: Place, file: File, new_id: str, copy: Copy, target: Place, staging: Path
-) -> None:
+    source: Place,
+    file: File,
+    entry: dict | None,
+    new_id: str,
+    copy: Copy,
+    target: Place,
+    staging: Path,
+) -> Iterable[str]:
+    """Copy a file, and give what is wrong with it."""
     table, _, below, _ = file.name.split("/")
     name = f"{table}/{folder_for(copy.job)}/{below}/{new_id}.parquet"
     staged = staging / uuid.uuid4().hex
@@ -246,10 +256,12 @@ def _fetch_file(
         path.fs.get_file(path.path, str(staged))
     else:
         shutil.copyfile(path, staged)
+    problem = problem_of(staged, entry, is_deep=True) if entry else None
     if is_remote(target):
         put(staged, target / name)
         staged = None
     copy.files.append((staged, name, file.bytes))
+    return [f"{file.name} {problem}"] if problem else []
 
 
 def _publish(target: Place, copies: list[Copy], force: bool) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from hta_sql.database.roots import archive_root
-from hta_sql.keeping.files import NamedFiles, files_of
+from hta_sql.store.files import NamedFiles, files_of
 from hta_sql.store.layout import folder_for
 from hta_sql.store.manifest import Manifest
 

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMATS = ("table", "json", "csv", "parquet", "arrow")
+# CSV for spreadsheets, which compute cells that begin like this.
+CSV_SAFE = "csv for spreadsheets"
+_FORMULA = r"^\s*[=+\-@＝＋－＠]|^[\t\r]"
 _BINARY = ("parquet", "arrow")
 _BY_SUFFIX = {
     ".txt": "table",
@@ -177,7 +181,7 @@ def _json(reader: pa.RecordBatchReader, out: BinaryIO, _: bool) -> None:
     out.write(b"[]\n" if before == b"[\n" else b"\n]\n")
 
 
-def _csv(reader: pa.RecordBatchReader, out: BinaryIO, _: bool) -> None:
+def _csv(reader: pa.RecordBatchReader, out: BinaryIO, _: bool, is_safe: bool = False) -> None:
     import pyarrow as pa
     from pyarrow import csv
 
@@ -194,7 +198,21 @@ def _csv(reader: pa.RecordBatchReader, out: BinaryIO, _: bool) -> None:
             for i in odd:
                 cells = [_cell(value) for value in batch.column(i).to_pylist()]
                 batch = batch.set_column(i, schema.field(i), pa.array(cells, pa.string()))
-            writer.write_batch(batch)
+            writer.write_batch(_without_formulas(batch) if is_safe else batch)
+
+
+def _without_formulas(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same with an apostrophe before each text that a spreadsheet would compute."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for i, field in enumerate(batch.schema):
+        if pa.types.is_string(field.type):
+            texts = batch.column(i)
+            quoted = pc.binary_join_element_wise("'", texts, "")
+            safe = pc.if_else(pc.match_substring_regex(texts, _FORMULA), quoted, texts)
+            batch = batch.set_column(i, field, safe)
+    return batch
 
 
 def _parquet(reader: pa.RecordBatchReader, out: BinaryIO, _: bool) -> None:
@@ -219,6 +237,7 @@ _WRITERS: dict[str, Callable[..., None]] = {
     "table": _table,
     "json": _json,
     "csv": _csv,
+    CSV_SAFE: partial(_csv, is_safe=True),
     "parquet": _parquet,
     "arrow": _arrow,
 }

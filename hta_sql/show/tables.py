@@ -15,6 +15,7 @@ import click
 
 from hta_sql.show.cut import cut, cut_apart
 from hta_sql.show.units import counted, heads, humane, is_quantity
+from hta_sql.show.visible import visible_cell
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,6 +36,7 @@ _LINES_AT_ONCE = 1000
 
 def print_table(names: list[str], rows: Iterator[tuple[Any, ...]], terminal: bool) -> None:
     """Print rows for people, as wide as the terminal. stderr names what was left out."""
+    names = list(map(visible_cell, names))
     shown = list(islice(rows, _ROWS_ON_TERMINAL if terminal else None))
     count = len(shown) + sum(1 for _ in rows)
     width = shutil.get_terminal_size((_WIDTH, 0)).columns
@@ -137,7 +139,10 @@ def with_sentences(names: list[str], rows: list[tuple[Any, ...]], width: int) ->
     for line, row in zip(table.lines, rows, strict=True):
         indent = " " * 4
         said = textwrap.wrap(
-            row[place] or "", max(width, 40), initial_indent=indent, subsequent_indent=indent
+            visible_cell(row[place] or ""),
+            max(width, 40),
+            initial_indent=indent,
+            subsequent_indent=indent,
         )
         lines += [line, *said]
     return FittedTable(table.head, lines, table.left_out)

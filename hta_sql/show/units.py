@@ -10,6 +10,8 @@ from functools import cache, partial
 from math import isfinite
 from typing import Any
 
+from hta_sql.show.visible import visible_cell
+
 
 def humane(name: str, value: Any) -> str:
     """The text of a cell, with the unit in which the column's name ends. NULL is `-`.
@@ -19,7 +21,7 @@ def humane(name: str, value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, str):
-        return value if value.isprintable() else re.sub(r"[\x00-\x1f\x7f]", " ", value)
+        return visible_cell(value)
     if isinstance(value, Decimal):
         value = number(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 # all changes that its writer had seen; the latest row of a key counts. is_gone means that the row
 # was taken away. If a row is of the same source file, but has moved files (moved_ns) or new tags
 # (amended_ns), it keeps the changed_ns of the row that it replaces. So it is void if that row was
-# replaced in the meantime. If there are several such rows, file_id is from the one that moved last,
-# and all other columns are from the one that was amended last. So neither undoes the other, even if
-# its writer had not seen it.
+# replaced in the meantime. If there are several such rows, file_id and files are from the one that
+# moved last, and all other columns are from the one that was amended last. So neither undoes the
+# other, even if its writer had not seen it.
 CHANGE = pa.schema(
     [
         ("changed_ns", pa.int64()),
@@ -42,7 +42,7 @@ def counting(rows: list[dict]) -> dict:
     same = [row for row in reversed(rows) if row["changed_ns"] == last_ns]
     row = max(same, key=lambda row: (row["amended_ns"], row["moved_ns"]))
     placed = max(same, key=lambda row: (row["moved_ns"], row["amended_ns"]))
-    return row | {name: placed[name] for name in ("file_id", "moved_ns") if name in placed}
+    return row | {name: placed[name] for name in ("file_id", "files", "moved_ns") if name in placed}
 
 
 def now_after(parts: list[Place]) -> int:

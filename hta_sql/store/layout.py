@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 if TYPE_CHECKING:
     from hta_sql.places.storage import Place
 
 LONGEST_FOLDER_BYTES = 255
+# A data file of a job, and a file with stored results.
+DATA_FILE = re.compile(r"(\w+)/(job=[^/]+)/(rank=\d+|ranks)/([^/]+)\.parquet")
+RESULT_FILE = re.compile(r"results/(kept_\w+)/[^/]+\.parquet")
 # The manifests, and the columns that identify a row of each, besides its source file.
 KEYS = {
     "traces": ("job", "rank"),
@@ -28,6 +33,12 @@ TRACE_TABLES = (
     "execution_nodes",
     "memory_events",
 )
+# The tables whose ranks may share a file, and the column of `traces` with their numbers of rows.
+COUNTS = {
+    "events": "event_count",
+    "host_ops": "host_op_count",
+    "gpu_activities": "gpu_activity_count",
+}
 # Tables of traces whose files keep the trace's id as their name if `compact` merges ranks.
 ALONE = frozenset({"quarantine", "step_marks", "captured_ops", "graph_replays"})
 PATH_TABLES = ("path_edges", "job_path_edges", "what_if_times")
@@ -42,6 +53,11 @@ FILE_NAMES = {
 def on_disk(table: str) -> str:
     """The name of a table's files. In the first archives, stored results were called kept."""
     return f"kept_{table.removeprefix('stored_')}" if table.startswith("stored_") else table
+
+
+def in_sql(name: str) -> str:
+    """The table whose files have this name; the opposite of on_disk."""
+    return f"stored_{name.removeprefix('kept_')}" if name.startswith("kept_") else name
 
 
 # All names that may be in an archive's folder.
@@ -60,6 +76,35 @@ def folder_for(job: str) -> str:
 def partition(job: str, rank: int) -> str:
     """The folder of a rank below each table's."""
     return f"{folder_for(job)}/rank={rank}"
+
+
+def unversioned(query: str) -> str:
+    """The name of a query without its version."""
+    return query.rpartition("_v")[0]
+
+
+def result_path(name: str, file_id: str) -> str:
+    """A file with stored results of a query, relative to the archive's root."""
+    return f"results/{on_disk(f'stored_{name}')}/{file_id}.parquet"
+
+
+def job_of(name: str) -> str | None:
+    """The job of a data file, from its path in the archive; None for stored results."""
+    of_job = DATA_FILE.fullmatch(name)
+    return unquote(of_job[2].removeprefix("job=")) if of_job else None
+
+
+def in_job(row: dict, job: str, ids: Mapping[str, str] | None = None) -> dict:
+    """A row of a manifest for the same files in the folder of another job; with `ids`, the names
+    of the files change too."""
+
+    def path(before: str) -> str:
+        table, _, below, file = before.split("/")
+        file_id = file.removesuffix(".parquet")
+        return f"{table}/{folder_for(job)}/{below}/{(ids or {}).get(file_id, file_id)}.parquet"
+
+    files = row.get("files") and [file | {"path": path(file["path"])} for file in row["files"]]
+    return row | {"job": job, "files": files}
 
 
 def file_of(row: dict) -> str:

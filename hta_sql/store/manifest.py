@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import os
 import time
 import uuid
 from collections import defaultdict
@@ -25,6 +24,7 @@ import pyarrow.parquet as pq
 
 from hta_sql.catalogue.root import sql_root
 from hta_sql.catalogue.statements import statements
+from hta_sql.errors import ArchiveError
 from hta_sql.places.storage import (
     contents,
     holds_archive,
@@ -35,8 +35,11 @@ from hta_sql.places.storage import (
     remove,
 )
 from hta_sql.store.changes import CHANGE, UNCHANGED, counting, now_after, time_of, without_change
-from hta_sql.store.layout import KEYS, on_disk
+from hta_sql.store.checksums import damaged, is_named_after, name_of_change, replace_sealed, sealed
+from hta_sql.store.layout import KEYS, in_job, on_disk
+from hta_sql.store.locks import open_lock
 from hta_sql.store.moves import moving
+from hta_sql.version import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from hta_sql.places.storage import Place
@@ -70,6 +73,15 @@ class Manifest:
     def rows(self) -> list[dict]:
         _, current = self._current()
         return [without_change(row) for row in current.values() if not row["is_gone"]]
+
+    def check_known(self) -> None:
+        """Raise ArchiveError if a newer hta_sql has written rows: this one would lose columns."""
+        newest = max((row.get("schema_version") or 0 for row in self.rows()), default=0)
+        if newest > SCHEMA_VERSION:
+            raise ArchiveError(
+                f"{self.archive}: a newer hta_sql has written to it (schema {newest}, and this "
+                f"version knows {SCHEMA_VERSION}); update hta_sql to change the archive"
+            )
 
     def make(self) -> None:
         """Make an archive without traces if there is none, so that it can be opened at once."""
@@ -125,15 +137,16 @@ class Manifest:
                 self._write([*(row for row in rows if stays(row)), *new.values()])
         return list(map(without_change, gone))
 
-    def move(self, moves: Iterable[tuple[dict, str]]) -> None:
-        """Let rows, each as it was read, name files of another id that hold the same.
+    def move(self, moves: Iterable[tuple[dict, dict]]) -> None:
+        """Let rows, each as it was read, name other files that hold the same: the second dict of a
+        pair has the new file_id and files.
 
         A row that was replaced or moved since stays as it is. Only while locked.
         """
         parts, current = self._current()
         moved = [
-            now | {"file_id": file_id}
-            for row, file_id in moves
+            now | named
+            for row, named in moves
             if (now := current.get(self.key(row)))
             and not now["is_gone"]
             and _files_of(now) == _files_of(row)
@@ -181,7 +194,7 @@ class Manifest:
         """Write the rows to one file on disk; with `names`, only of these jobs, under new names."""
         rows = self.rows()
         if names:
-            rows = [row | {"job": names[row["job"]]} for row in rows if row["job"] in names]
+            rows = [in_job(row, names[row["job"]]) for row in rows if row["job"] in names]
         self._write_file(rows, file)
 
     @contextlib.contextmanager
@@ -190,7 +203,7 @@ class Manifest:
         if is_remote(self.archive):  # where changes do not build on each other
             yield
             return
-        with (self.archive / ".lock").open("w") as lock:
+        with open_lock(self.archive / ".lock") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
@@ -208,16 +221,29 @@ class Manifest:
         """The changes, and for each key all its rows, in the order of the objects."""
         while True:
             # In this order: if a merge has deleted the file, the object that it made is listed.
-            [whole] = contents([self.path])
+            whole = self._whole()
             parts = self.parts()
             found = contents(parts)
             if None not in found:  # otherwise they were merged meanwhile
                 break
+        for content, part in zip(found, parts, strict=True):
+            if not is_named_after(content, part.name):
+                raise damaged(part)
         changes: defaultdict[tuple, list[dict]] = defaultdict(list)
-        for content in [whole, *found]:
-            for row in _read(content) if content is not None else []:
+        for content, file in zip([whole, *found], [self.path, *parts], strict=True):
+            for row in _read(content, file) if content is not None else []:
                 changes[self.key(row)].append(UNCHANGED | row)
         return parts, changes
+
+    def _whole(self) -> bytes | None:
+        """The content of the manifest's file, if there is one."""
+        if is_remote(self.archive):
+            [content] = contents([self.path])
+            return content
+        try:
+            return sealed(self.path)
+        except FileNotFoundError:
+            return None
 
     def _renew(
         self, parts: list[Place], current: dict[tuple, dict], rows: list[dict], when: str
@@ -235,27 +261,36 @@ class Manifest:
         table = pa.Table.from_pylist(
             [UNCHANGED | row for row in rows], schema=pa.schema([*schema(self._table), *CHANGE])
         )
-        sink = pa.BufferOutputStream()
-        pq.write_table(table, sink, compression="zstd")
-        name = f"{now:020d}-{uuid.uuid4().hex[:8]}.parquet"
-        put_bytes(sink.getvalue().to_pybytes(), self.changes / name)
+        content = _as_bytes(table)
+        put_bytes(content, self.changes / name_of_change(content, now))
 
     def _write(self, rows: list[dict]) -> None:
-        written = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        self._write_file(sorted(rows, key=self.key), written)
-        written.replace(self.path)
+        written = self.path.with_name(f".{self.path.name}.{uuid.uuid4().hex}")
+        try:
+            self._write_file(sorted(rows, key=self.key), written)
+            replace_sealed(written, self.path)
+        finally:
+            written.unlink(missing_ok=True)
         # Parts that a copy from object storage has brought are in the file now.
         for file in self.parts():
             file.unlink()
 
     def _write_file(self, rows: list[dict], file: Path) -> None:
-        pq.write_table(
-            pa.Table.from_pylist(rows, schema=schema(self._table)), file, compression="zstd"
-        )
+        file.write_bytes(_as_bytes(pa.Table.from_pylist(rows, schema=schema(self._table))))
 
 
-def _read(content: bytes) -> list[dict]:
-    return pq.read_table(reader_of(content)).to_pylist()
+def _as_bytes(table: pa.Table) -> bytes:
+    """The table as the content of a Parquet file."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd")
+    return sink.getvalue().to_pybytes()
+
+
+def _read(content: bytes, file: Place) -> list[dict]:
+    try:
+        return pq.read_table(reader_of(content)).to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise damaged(file) from error
 
 
 def _files_of(row: dict) -> tuple:

@@ -9,7 +9,6 @@ was before a change, after it, or during it, when both the old and the new files
 from __future__ import annotations
 
 import contextlib
-import os
 import uuid
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -42,6 +41,6 @@ def say_moved(archive: Place) -> None:
     if is_remote(archive):
         put_bytes(text, archive / NAME)
         return
-    written = archive / f"{NAME}.{os.getpid()}"
+    written = archive / f"{NAME}.{uuid.uuid4().hex}"
     written.write_bytes(text)
     written.replace(archive / NAME)

@@ -7,6 +7,7 @@ time. hta.duckdb has patterns instead, relative to the folder of the shell.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tempfile
 import weakref
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hta_sql.places.storage import at_once, is_remote, names_in, sizes_below
+from hta_sql.store.checksums import sealed
 from hta_sql.store.layout import KEYS, folder_for, has_changes, on_disk
 from hta_sql.store.moves import last_move
 
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
 # For more jobs than this, patterns for all jobs are shorter than one pattern per job.
 MOST_JOBS = 256
 MANIFESTS = tuple(KEYS)
-# The manifests that show which results are stored, and of which traces.
-STORED_BY = ("traces", "stored_results")
 
 # The same as layout.on_disk.
 _NAMED = "replace(of_table, 'stored_', 'kept_')"
@@ -55,22 +55,31 @@ class Source:
     scratch: Path | None = None  # where copies of manifests go; the default is the system's folder
     _scratch: weakref.finalize | None = field(default=None, repr=False)
     _last_move: bytes = field(default=b"", repr=False)
+    _stamps: list[tuple[int, int, int] | None] = field(default_factory=list, repr=False)
 
     @cached_property
     def manifests(self) -> Path:
-        """A folder on disk with the archive's manifests, each in one file."""
-        self._last_move = last_move(self.root)  # before it looks for any file
-        if not is_remote(self.root) and not has_changes(self.root):
-            return self.root
+        """A folder with copies of the archive's manifests, each in one file. Queries see the
+        archive as it was when these were made, also if an ingest adds traces in the meantime."""
+        # Before it looks for any file.
+        self._last_move, self._stamps = last_move(self.root), self._stamps_of_now()
         folder = Path(tempfile.mkdtemp(prefix="hta-sql-", dir=self.scratch))
         self._scratch = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        from hta_sql.store.manifest import Manifest  # not at the top: it needs Arrow
-
         for table in MANIFESTS:
             name = on_disk(table)
-            if {name, f"{name}.parquet"} & self._names:
-                Manifest(self.root, table).copy_to(folder / f"{name}.parquet", self.names)
+            if self._is_in_parts:
+                from hta_sql.store.manifest import Manifest  # not at the top: it needs Arrow
+
+                if {name, f"{name}.parquet"} & self._names:
+                    Manifest(self.root, table).copy_to(folder / f"{name}.parquet", self.names)
+                continue
+            with contextlib.suppress(FileNotFoundError):
+                (folder / f"{name}.parquet").write_bytes(sealed(self.root / f"{name}.parquet"))
         return folder
+
+    @property
+    def _is_in_parts(self) -> bool:
+        return is_remote(self.root) or has_changes(self.root)
 
     def has_moved(self) -> bool:
         """Whether files were moved or taken away since the manifests were read."""
@@ -86,13 +95,20 @@ class Source:
     def close(self) -> None:
         self.reread()
 
-    @property
-    def stamps(self) -> list[tuple[int, int, int] | None]:
-        """These change if jobs come or go, or if results of them are stored."""
-        return [_stamp(self.manifests / f"{on_disk(table)}.parquet") for table in STORED_BY]
+    def has_changed(self) -> bool:
+        """Whether the manifests of an archive on disk have changed since they were read."""
+        return "manifests" in self.__dict__ and self._stamps_of_now() != self._stamps
 
-    def manifest(self, table: str) -> list[str]:
-        file = self.manifests / f"{on_disk(table)}.parquet"
+    def _stamps_of_now(self) -> list[tuple[int, int, int] | None]:
+        if self._is_in_parts:
+            return []
+        return [_stamp(self.root / f"{on_disk(table)}.parquet") for table in MANIFESTS]
+
+    def manifest(self, table: str, *, is_live: bool = False) -> list[str]:
+        """The file of a manifest, if there is one; with `is_live`, the archive's own if possible,
+        and not the copy."""
+        folder = self.root if is_live and not self._is_in_parts else self.manifests
+        file = folder / f"{on_disk(table)}.parquet"
         return [str(file)] if file.exists() else []
 
     def files(self, table: str, below: str, jobs: Collection[str] | None) -> list[str]:
@@ -114,17 +130,32 @@ class Source:
         pattern = f"results/{on_disk(name)}/*.parquet"
         return [f"{self.root}/{pattern}"] if any(self.root.glob(pattern)) else []
 
+    def located(self, path: str, size: int) -> str:
+        """Where DuckDB reads a data file. In object storage, the reader learns its size."""
+        if not is_remote(self.root):
+            return f"{self.root}/{path}"
+        table, folder, *rest = path.split("/")
+        before = self.root / "/".join([table, self._folder_before(folder), *rest])
+        url = str(self.root / path)
+        self.reader.know({url: (str(before), size)})
+        return url
+
     def list_at_once(self, tables: Iterable[str], jobs: Collection[str] | None) -> None:
         """List what `files` and `results` will need, at the same time, since each takes long."""
         wanted = [(table, folder) for table in tables for folder in self._folders(jobs)]
         wanted = [item for item in [*wanted, ("results", "*")] if item[0] in self._names]
         at_once(lambda item: self._list(*item), wanted)
 
+    def chosen(self, jobs: Collection[str] | None) -> Collection[str] | None:
+        """Those of the jobs that are not left out; None stands for all jobs."""
+        if not self.names:
+            return jobs
+        new = self.names.values()
+        return list(new) if jobs is None else [job for job in jobs if job in new]
+
     def _folders(self, jobs: Collection[str] | None) -> list[str]:
         """The folders of jobs below a table's; for all jobs, a pattern."""
-        if self.names:
-            new = self.names.values()
-            jobs = new if jobs is None else [job for job in jobs if job in new]
+        jobs = self.chosen(jobs)
         return ["*"] if jobs is None else [folder_for(job) for job in jobs]
 
     @cached_property
@@ -162,7 +193,7 @@ class Source:
 def whereabouts(
     sources: Iterable[Source], tables: Iterable[str], jobs: Collection[str] | None
 ) -> dict[str, dict[str, list[str]]]:
-    """The files of each table, for each macro of PATTERNS."""
+    """The files of each table that are there, or patterns for them, for each macro of PATTERNS."""
     sources, tables = list(sources), list(tables)
     if jobs is not None and len(jobs) > MOST_JOBS:
         jobs = None
@@ -172,11 +203,11 @@ def whereabouts(
 
     data = [table for table in tables if table not in MANIFESTS]
     for source in sources:
+        source.manifests  # noqa: B018 - notes the last move before files are listed
         if is_remote(source.root):
-            source.manifests  # noqa: B018 - notes the last move before files are listed
             source.list_at_once(data, jobs)
     return {
-        "archive_manifest": of_all(Source.manifest, MANIFESTS),
+        "archive_manifest": of_all(lambda s, t: s.manifest(t, is_live=True), MANIFESTS),
         "rank_files": of_all(lambda s, t: s.files(t, "rank=*", jobs), data),
         "job_files": of_all(lambda s, t: s.files(t, "ranks", jobs), data),
         "result_files": of_all(Source.results, tables),

@@ -17,6 +17,7 @@ SELECT
     NULL::VARCHAR AS format,                 -- schema version of an execution trace, such as 1.1.0
     NULL::VARCHAR AS pid,                    -- id of the process that wrote an execution trace
     NULL::VARCHAR AS metadata,               -- JSON: every other top-level key of the file
+    NULL::STRUCT(path VARCHAR, bytes BIGINT, sha256 VARCHAR)[] AS files,  -- its Parquet files
     NULL::VARCHAR AS hta_sql_version,
     NULL::INTEGER AS schema_version,
     NULL::TIMESTAMP AS ingested_at

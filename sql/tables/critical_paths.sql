@@ -13,6 +13,7 @@ SELECT
     NULL::BIGINT AS node_count,
     NULL::BIGINT AS edge_count,
     NULL::BIGINT AS left_out_count,      -- edges removed to break cycles; they go back in time
+    NULL::STRUCT(path VARCHAR, bytes BIGINT, sha256 VARCHAR)[] AS files,  -- its Parquet files
     NULL::VARCHAR AS hta_sql_version,
     NULL::TIMESTAMP AS computed_at
 WHERE false;

@@ -8,6 +8,7 @@ SELECT
     NULL::VARCHAR AS file_id,                -- name of the Parquet file, which may hold more jobs
     NULL::VARCHAR AS traces_hash,            -- hash of the traces that the result was computed from
     NULL::BIGINT AS row_count,
+    NULL::STRUCT(path VARCHAR, bytes BIGINT, sha256 VARCHAR)[] AS files,  -- its Parquet files
     NULL::VARCHAR AS hta_sql_version,
     NULL::TIMESTAMP AS computed_at
 WHERE false;

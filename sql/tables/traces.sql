@@ -29,6 +29,7 @@ SELECT
     NULL::VARCHAR AS steps_pattern,          -- as given with --steps; NULL: the rules of steps
     NULL::VARCHAR AS graph_captures,         -- JSON: the capture traces of its graphs, with status
     NULL::VARCHAR AS metadata,               -- JSON: every other top-level key of the file
+    NULL::STRUCT(path VARCHAR, bytes BIGINT, sha256 VARCHAR)[] AS files,  -- its Parquet files
     NULL::VARCHAR AS hta_sql_version,
     NULL::INTEGER AS schema_version,
     NULL::TIMESTAMP AS ingested_at

@@ -8,7 +8,7 @@ from written_archives import activity
 
 import hta_sql
 from hta_sql.cli import cli
-from hta_sql.keeping import files as keeping_files
+from hta_sql.store import files as keeping_files
 from hta_sql.store.manifest import Manifest
 
 

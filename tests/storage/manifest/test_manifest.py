@@ -52,7 +52,7 @@ def test_a_row_that_went_stays_away(archive, monkeypatch):
     rows.merge()
     assert held(archive) == {("j", 1): ("b", "b"), ("j", 2): ("c", "c")}
     [part] = rows.parts()
-    assert len(module._read(part.read_bytes())) == 2
+    assert len(module._read(part.read_bytes(), part)) == 2
 
 
 def test_rows_of_an_uploaded_archive_that_went_stay_away(archive, tmp_path, monkeypatch):
@@ -93,7 +93,7 @@ def test_files_with_another_place_stand_for_their_trace_alone(archive):
     # Meanwhile: one is ingested anew, one goes.
     rows.add([trace(0, "new")])
     rows.change(lambda row: row["rank"] != 1)
-    rows.move((row, "packed") for row in read)
+    rows.move((row, {"file_id": "packed"}) for row in read)
     assert held(archive) == {("j", 0): ("new", "new"), ("j", 2): ("c", "packed")}
 
 
@@ -104,7 +104,7 @@ def test_a_new_trace_wins_over_a_move_that_had_not_seen_it(archive):
     late = Manifest(archive)
     late._current = lambda: seen
     rows.add([trace(0, "new")])
-    late.move([(trace(0, "a"), "packed")])
+    late.move([(trace(0, "a"), {"file_id": "packed"})])
     assert held(archive) == {("j", 0): ("new", "new")}
     rows.merge()
     assert held(archive) == {("j", 0): ("new", "new")}

@@ -23,7 +23,7 @@ def amend(archive, files: set[str]) -> None:
 def compact(archive, files: set[str]) -> None:
     read = Manifest(archive).rows()
     files.add(packed := uuid.uuid4().hex)
-    Manifest(archive).move((row, packed) for row in read)
+    Manifest(archive).move((row, {"file_id": packed}) for row in read)
     named = {row["file_id"] for row in Manifest(archive).rows()}
     files -= {row["file_id"] for row in read} - named
 
@@ -88,9 +88,9 @@ def test_what_is_of_files_that_were_replaced_is_void(archive, table):
     rows.add([row | {"file_id": "old", "row_count": 1}])
     late, read, seen = Manifest(archive, table), rows.rows(), rows._changes()
     rows.add([row | {"file_id": "new", "row_count": 2}])
-    rows.move((old, "packed") for old in read)
+    rows.move((old, {"file_id": "packed"}) for old in read)
     late._changes = lambda: seen
-    late.move((old, "packed") for old in read)
+    late.move((old, {"file_id": "packed"}) for old in read)
     if table == "attachments":
         late.amend([row | {"modified_ns": 7}], ["modified_ns"])
     for _ in range(2):
@@ -155,7 +155,7 @@ def test_readers_are_told_before_rows_go_or_move_and_afterwards(tmp_path, monkey
     rows.add([a])
     rows.amend([a | {"modified_ns": 1}], ["modified_ns"])
     assert (told, moves.last_move(archive)) == ([], b"")
-    rows.move([(a, "packed")])
+    rows.move([(a, {"file_id": "packed"})])
     rows.add([b])
     rows.change(lambda row: False)
     packed, new = [("a", "packed")], [("b", "b")]
@@ -190,7 +190,7 @@ def test_any_order_of_changes_merges_and_clocks(archive, seed, monkeypatch):
                 for rank in ranks
                 if ("j", rank) in model
             ]
-            rows.move(moves)
+            rows.move((row, {"file_id": file_id}) for row, file_id in moves)
             model |= {("j", row["rank"]): (row["trace_id"], file_id) for row, file_id in moves}
         else:
             rows.merge()

@@ -5,21 +5,32 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from hta_sql.places.storage import Place, age_seconds, at_once, is_remote, remove
-from hta_sql.store.layout import ALONE, FILE_NAMES, PATH_TABLES, TRACE_TABLES, file_of, folder_for
+from hta_sql.store.layout import (
+    ALONE,
+    DATA_FILE,
+    FILE_NAMES,
+    PATH_TABLES,
+    RESULT_FILE,
+    TRACE_TABLES,
+    file_of,
+    folder_for,
+    result_path,
+    unversioned,
+)
 from hta_sql.store.manifest import Manifest
 from hta_sql.store.moves import say_moved
 
 TABLES = (*TRACE_TABLES, *PATH_TABLES)
 # A younger file may belong to an ingest that is about to name it.
 ABANDONED_SECONDS = 86_400
-_DATA_FILE = re.compile(r"(\w+)/(job=[^/]+)/(rank=\d+|ranks)/([^/]+)\.parquet")
 # The name of a manifest or of hta.duckdb while it is written.
-_NEW_FILE = re.compile(r"\.(\w+\.parquet\.\d+|hta\.duckdb\.[0-9a-f]{32}(\.wal)?)")
+_NEW_FILE = re.compile(r"\.(\w+\.parquet(\.sha256)?|hta\.duckdb|moved)\.(\d+|[0-9a-f]{32})(\.wal)?")
 
 
 @dataclass(frozen=True)
@@ -64,8 +75,14 @@ class NamedFiles:
                 of_tables = {file_of(row)} if is_trace else ids
                 self._ids |= {(folder, True, file_id) for file_id in alone}
                 self._ids |= {(folder, False, file_id) for file_id in of_tables}
+        self._results = {
+            result_path(unversioned(row["query"]), row["file_id"])
+            for row in Manifest(archive, "stored_results").rows()
+        }
 
     def __contains__(self, file: File) -> bool:
+        if RESULT_FILE.fullmatch(file.name):
+            return file.name in self._results
         return (file.folder, file.table in ALONE, file.file_id) in self._ids
 
 
@@ -81,29 +98,44 @@ def delete(archive: Place, names: Iterable[str]) -> None:
         remove(archive / name for name in names)
     else:
         for name in names:
-            (archive / name).unlink(missing_ok=True)
+            delete_file(archive, archive / name)
         folders = {folder for name in names for folder in list(Path(name).parents)[:-2]}
         for folder in sorted(folders, key=lambda f: -len(f.parts)):
             with contextlib.suppress(OSError):  # it is not empty
                 (archive / folder).rmdir()
 
 
-def delete_unnamed(archive: Place) -> list[File]:
-    """Delete files older than a day that were never finished or that no row names, and return
-    them."""
+def delete_file(archive: Path, file: Path) -> None:
+    """Delete a file of an archive on disk, if there is one. Files behind a link to another folder
+    stay: they are somebody's own."""
+    if file.parent.resolve().is_relative_to(archive.resolve()):
+        file.unlink(missing_ok=True)
+
+
+def delete_unnamed(archive: Place, before: float | None = None) -> list[File]:
+    """Delete files that were never finished or that no row names, and return them.
+
+    They were written `before` this Unix time. The default is a day ago: a younger file may belong
+    to a command that is about to name it.
+    """
+    before = time.time() - ABANDONED_SECONDS if before is None else before
     with Manifest(archive).locked():
         found = list(files_of(archive))
         named = NamedFiles(archive)
         abandoned = [
             file
             for file in found
-            if (_NEW_FILE.fullmatch(file.name) or file.file_id and file not in named)
-            and age_seconds(archive / file.name) > ABANDONED_SECONDS
+            if (_NEW_FILE.fullmatch(file.name) or is_data(file) and file not in named)
+            and age_seconds(archive / file.name) > time.time() - before
         ]
         if abandoned:
             say_moved(archive)  # rows may have named them until a moment ago
         delete(archive, (file.name for file in abandoned))
     return abandoned
+
+
+def is_data(file: File) -> bool:
+    return bool(file.file_id or RESULT_FILE.fullmatch(file.name))
 
 
 def _files_below(archive: Place, folder: str) -> Iterator[File]:
@@ -125,7 +157,7 @@ def _files_below(archive: Place, folder: str) -> Iterator[File]:
 
 
 def _file(name: str, size: int) -> File:
-    data = _DATA_FILE.fullmatch(name)
+    data = DATA_FILE.fullmatch(name)
     if not data or data[1] not in TABLES:
         return File(name, size)
     return File(name, size, data[1], data[2], data[4])

@@ -1,0 +1,171 @@
+"""The data files that the manifests of archives list, and which of them are not as listed.
+
+A missing file is a fault, and a file that no manifest lists is not read. Rows of earlier versions
+list no files; the folders of their jobs are searched.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from glob import glob
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hta_sql.errors import ArchiveError
+from hta_sql.places.storage import is_remote
+from hta_sql.store.checksums import problem_of, remedy
+from hta_sql.store.layout import (
+    DATA_FILE,
+    PATH_TABLES,
+    RESULT_FILE,
+    TRACE_TABLES,
+    folder_for,
+    in_sql,
+)
+from hta_sql.store.sources import MANIFESTS, Source, whereabouts
+
+if TYPE_CHECKING:
+    import duckdb
+
+OF_JOBS = {*TRACE_TABLES, *PATH_TABLES}
+Files = dict[str, dict[str, list[str]]]
+
+
+@dataclass
+class Lists:
+    """The files of each table, for each macro of sources.PATTERNS; and for each macro and table
+    with files that are gone or of another size, a line on the first of them."""
+
+    files: Files
+    faults: dict[tuple[str, str], str] = field(default_factory=dict)
+
+
+def lists(
+    con: duckdb.DuckDBPyConnection,
+    sources: Iterable[Source],
+    tables: Iterable[str],
+    jobs: Collection[str] | None,
+    *,
+    no_links: bool = False,
+) -> Lists:
+    """The files of these jobs, or of all. `con` has the macros `<table>_schema`.
+
+    With `no_links`, a file that a link leads to outside its archive is a fault.
+    """
+    found = Lists(defaultdict(lambda: defaultdict(list)))
+    for source in sources:
+        chosen = source.chosen(jobs)
+        _add_listed(con, source, chosen, found, no_links)
+        _add_unlisted(con, source, list(tables), chosen, found, no_links)
+        for table in MANIFESTS:
+            found.files["archive_manifest"][table] += source.manifest(table)
+    return found
+
+
+def _add_listed(
+    con: duckdb.DuckDBPyConnection,
+    source: Source,
+    jobs: Collection[str] | None,
+    found: Lists,
+    no_links: bool,
+) -> None:
+    manifests = _manifests(source)
+    if not manifests:
+        return
+    asked = " UNION ALL ".join(
+        f"SELECT job, unnest(files) AS file FROM ({rows(table)})" for table in manifests
+    )
+    paths = con.execute(
+        f"SELECT DISTINCT job, file.path, file.bytes FROM ({asked}) "
+        "WHERE $jobs IS NULL OR list_contains($jobs, job) ORDER BY file.path, job",
+        manifests | {"jobs": None if jobs is None else list(jobs)},
+    ).fetchall()
+    before = None
+    for job, path, size in paths:
+        macro, table = _place_of(source, job, path)
+        if path == before:  # several jobs share a file of results
+            continue
+        before = path
+        found.files[macro][table].append(source.located(path, size))
+        if is_remote(source.root) or (macro, table) in found.faults:
+            continue
+        file = Path(source.root, path)
+        problem = problem_of(file, {"bytes": size}, is_deep=False)
+        if no_links and not _is_inside(source, file):
+            problem = "is behind a link to another folder"
+        if problem:
+            found.faults[macro, table] = f"{source.root}: {path} {problem}; {remedy(path)}"
+
+
+def _add_unlisted(
+    con: duckdb.DuckDBPyConnection,
+    source: Source,
+    tables: list[str],
+    jobs: Collection[str] | None,
+    found: Lists,
+    no_links: bool,
+) -> None:
+    """Add the files of jobs with rows that list none. They are all found in their folders, so
+    those that other rows of these jobs list are not added twice."""
+    unlisted = {
+        table: [
+            job
+            for (job,) in con.execute(
+                f"SELECT DISTINCT job FROM ({rows(table)}) WHERE files IS NULL "
+                "AND ($jobs IS NULL OR list_contains($jobs, job))",
+                {table: file, "jobs": None if jobs is None else list(jobs)},
+            ).fetchall()
+        ]
+        for table, file in _manifests(source).items()
+    }
+    has_results = bool(unlisted.pop("stored_results", None))
+    of_jobs = sorted({job for of_table in unlisted.values() for job in of_table})
+    if not (of_jobs or has_results):
+        return
+    there = whereabouts([source], tables, of_jobs)
+    for macro in ("rank_files", "job_files", *(["result_files"] if has_results else [])):
+        for table, paths in there[macro].items():
+            folders = {f"/{folder_for(job)}/" for job in of_jobs}
+            found.files[macro][table] = [
+                file
+                for file in found.files[macro][table]
+                if macro != "result_files" and not any(folder in file for folder in folders)
+            ] + paths
+            if no_links and not is_remote(source.root):
+                for path in (Path(file) for pattern in paths for file in glob(pattern)):
+                    if not _is_inside(source, path):
+                        found.faults[macro, table] = f"{path} is behind a link to another folder"
+
+
+def _is_inside(source: Source, file: Path) -> bool:
+    return file.resolve().is_relative_to(source.root.resolve())
+
+
+def _manifests(source: Source) -> dict[str, str]:
+    """The manifests that the archive has, by their table."""
+    return {table: file for table in MANIFESTS for file in source.manifest(table)}
+
+
+def rows(table: str) -> str:
+    """A query for the rows of a manifest, whose file is the parameter $table. It has the columns of
+    today."""
+    return (
+        f"FROM {table}_schema() UNION ALL BY NAME "
+        f"FROM read_parquet(${table}, hive_partitioning = false)"
+    )
+
+
+def _place_of(source: Source, job: str, path: str) -> tuple[str, str]:
+    """The macro and the table of a data file. Raises ArchiveError for any other path."""
+    if any(character in path for character in "*?["):  # DuckDB would read it as a pattern
+        pass
+    elif of_job := DATA_FILE.fullmatch(path):
+        if of_job[1] in OF_JOBS and of_job[2] == folder_for(job):
+            return "job_files" if of_job[3] == "ranks" else "rank_files", of_job[1]
+    elif result := RESULT_FILE.fullmatch(path):
+        return "result_files", in_sql(result[1])
+    raise ArchiveError(
+        f"{source.root}: its manifest names {path!r} for job {job!r}, which is no data file of it"
+    )
