@@ -156,9 +156,6 @@ def store_results(
             merge_small_files(root)
         if stored:
             clean_up(root)  # the files of results that were replaced
-    except KeyboardInterrupt:
-        clean_up(root)  # what workers have left
-        raise
     except OSError as error:
         raise ArchiveError(
             f"{root}: results are stored in the archive, which cannot be written: "

@@ -119,7 +119,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
+        value = int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, bytes):
         value = value.hex()
     if isinstance(value, str):
@@ -128,4 +128,5 @@ def plain(value: Any) -> Any:
         return {str(key): plain(item) for key, item in list(value.items())[:MOST_ROWS]}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value[:MOST_ROWS]]
-    return value
+    is_json = value is None or isinstance(value, bool | float)
+    return value if is_json or isinstance(value, int) and abs(value) < 1 << 63 else str(value)

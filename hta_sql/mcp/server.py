@@ -26,7 +26,7 @@ _INSTRUCTIONS = """\
 This server answers questions on PyTorch-profiler traces, which are in an archive. It only reads.
 
 Start with `doctor`: it ranks what holds a job back, by gain, with evidence. Then ask queries:
-`list_queries` finds them, `describe_query` has parameters and columns, `run_query` runs one.
+`list_queries` finds them, `describe_query` shows parameters and columns, `run_query` runs one.
 `sql` runs your own SELECT on the tables (resource hta-sql://schema) and queries, which are called
 like FROM kernel_stats(top_k := 5). `compare` shows what changed between two jobs.
 

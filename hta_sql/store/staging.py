@@ -51,8 +51,12 @@ def writing(archive: Place, staging: Path | None = None) -> Iterator[Path]:
     staging = staging or staging_of(archive)
     if is_left(archive):
         clean_up(archive)
-    with in_use(staging):
-        yield staging
+    try:
+        with in_use(staging):
+            yield staging
+    except BaseException:  # an error, or Ctrl-C between two steps
+        clean_up(archive)
+        raise
 
 
 def clean_up(archive: Place) -> None:

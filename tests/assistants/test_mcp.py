@@ -15,7 +15,8 @@ TOOLS = {"list_queries", "describe_query", "run_query", "sql", "doctor", "compar
 # Values that JSON does not have.
 ODD_VALUES = """
     SELECT make_timestamp_ns(1), [make_timestamp_ns(2)], INTERVAL 1 DAY, 'NaN'::FLOAT, 2::HUGEINT,
-        'ab'::BLOB, {'a': DATE '2026-01-01'}, MAP {1: 2}, repeat('x', 1000)
+        'ab'::BLOB, {'a': DATE '2026-01-01'}, MAP {1: 2}, repeat('x', 1000), uuid(),
+        'a'::ENUM('a'), '101'::BIT, union_value(k := 1), '1.5'::DECIMAL(4, 1)
 """
 
 

@@ -1,6 +1,8 @@
 """What fits on a page, without a server."""
 
 import sys
+from decimal import Decimal
+from uuid import UUID
 
 import orjson
 import pyarrow as pa
@@ -43,6 +45,13 @@ def test_sums_that_do_not_fit():
 
 def test_values():
     assert plain([float("nan"), {"a": b"\x01"}, (1, None)]) == [None, {"a": "01"}, [1, None]]
+    assert plain([Decimal(3), Decimal("0.5"), True, 1 << 80, UUID(int=1)]) == [
+        3,
+        0.5,
+        True,
+        str(1 << 80),
+        str(UUID(int=1)),
+    ]
 
 
 def test_without_the_extra(tiny_archive, monkeypatch):
