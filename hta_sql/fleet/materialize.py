@@ -145,7 +145,7 @@ def store_results(
         total = sum(len(batch.jobs) for batch in batches)
         progress(0, total)
         # An archive that cannot be written is one error, not one per job.
-        with working, writing(root) if batches or is_left(root) else nullcontext():
+        with writing(root) if batches or is_left(root) else nullcontext(), working:
             for batch, computed in working.map(compute_share, batches, memory_bytes=WORKER_BYTES):
                 if isinstance(computed, Exception):
                     computed = Computed(failed=[(job, one_line(computed)) for job in batch.jobs])
