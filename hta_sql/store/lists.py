@@ -24,7 +24,7 @@ from hta_sql.store.layout import (
     folder_for,
     in_sql,
 )
-from hta_sql.store.sources import MANIFESTS, Source, whereabouts
+from hta_sql.store.sources import MANIFESTS, MOST_JOBS, Source, whereabouts
 
 if TYPE_CHECKING:
     import duckdb
@@ -125,14 +125,19 @@ def _add_unlisted(
     if not (of_jobs or has_results):
         return
     there = whereabouts([source], tables, of_jobs)
+    is_of_all = len(of_jobs) > MOST_JOBS
+    folders = [f"/{folder_for(job)}/" for job in of_jobs]
+
+    def is_found(file: str) -> bool:
+        """Whether a file that a manifest lists is found in these folders, too."""
+        if not file.startswith(f"{source.root}/"):
+            return False
+        return is_of_all or "/results/" in file or any(folder in file for folder in folders)
+
     for macro in ("rank_files", "job_files", *(["result_files"] if has_results else [])):
         for table, paths in there[macro].items():
-            folders = {f"/{folder_for(job)}/" for job in of_jobs}
-            found.files[macro][table] = [
-                file
-                for file in found.files[macro][table]
-                if macro != "result_files" and not any(folder in file for folder in folders)
-            ] + paths
+            listed = [file for file in found.files[macro][table] if not is_found(file)]
+            found.files[macro][table] = listed + paths
             if no_links and not is_remote(source.root):
                 for path in (Path(file) for pattern in paths for file in glob(pattern)):
                     if not _is_inside(source, path):

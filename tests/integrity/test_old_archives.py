@@ -12,6 +12,7 @@ from seeds import seeds
 
 import hta_sql
 from hta_sql import SCHEMA_VERSION
+from hta_sql.store import lists, sources
 from hta_sql.store.verify import verify
 
 OLD = Path(__file__).parent / "old"
@@ -36,6 +37,34 @@ def busy(archive: Path) -> list[tuple]:
         assert run.sql("SELECT count(*) AS n FROM events").to_pylist() == [{"n": 40}]
         assert run.kernel_stats()["count"].to_pylist() == [6, 6]
     return [(row["job"], row["rank"], row["busy_ns"]) for row in found]
+
+
+@pytest.mark.filterwarnings("ignore:.*ingested by an earlier hta_sql")
+@pytest.mark.parametrize("version", [7])
+@pytest.mark.parametrize("most_jobs", [0, 256])
+def test_old_and_new_jobs_in_one_archive(
+    archive, version, traces, tmp_path, most_jobs, monkeypatch
+):
+    """Old rows list no files, new ones do; no file is read twice. Nor beside another archive."""
+    monkeypatch.setattr(sources, "MOST_JOBS", most_jobs)
+    monkeypatch.setattr(lists, "MOST_JOBS", most_jobs)
+    hta_sql.ingest(traces / "llama", archive, workers=1)
+    hta_sql.materialize(archive)
+    behind = {8: traces / "bert/rank_0.json", 9: traces / "bert/rank_1.json"}
+    hta_sql.ingest([], tmp_path / "other", job="job", workers=1, ranks=behind)
+    expected = {("job", 0): 20, ("job", 1): 20} | {("llama", n): 122 + 6 * n for n in range(3)}
+    with hta_sql.open(archive) as run:
+        assert events(run) == expected
+    for order in ((archive, tmp_path / "other"), (tmp_path / "other", archive)):
+        with hta_sql.open(*order) as run:
+            assert events(run) == expected | {("job", 8): 122, ("job", 9): 128}
+            # Of `job`, results are stored for two of its four ranks: they do not count.
+            assert run.sql("SELECT DISTINCT job FROM stored_job_summary").num_rows == 1
+
+
+def events(run) -> dict[tuple[str, int], int]:
+    found = run.sql("SELECT job, rank, count(*) AS n FROM events GROUP BY ALL").to_pylist()
+    return {(row["job"], row["rank"]): row["n"] for row in found}
 
 
 # Before, events lacked the sequence numbers of autograd.
