@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 # Of the tour; `make clean` removes it.
 DEMO := hta-demo
 
-.PHONY: help demo test test-all soak check lint docs bench same clean
+.PHONY: help demo test test-all soak fuzz check lint docs bench same clean
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 10
@@ -43,8 +43,16 @@ test-all: $(DEV)  ## Run every test
 # From which seed on, and how many; all queries are asked after each hundred.
 SOAK_SEED ?= 0
 SOAK_MUTANTS ?= 10000
-soak: $(DEV)  ## Ingest very many damaged traces: SOAK_SEED=0 SOAK_MUTANTS=10000
+soak: $(DEV)  ## Ingest very many damaged traces, damage many files, kill many commands
 	PYTHONPATH=tests $(BIN)/python tests/ingest/test_mutations.py $(SOAK_SEED) $(SOAK_MUTANTS)
+	SOAK_KILLS=100 SOAK_DAMAGES=100 $(PYTEST) tests/integrity
+
+FUZZ_SECONDS ?= 60
+FUZZ_FOLDER ?= bench-data/fuzz
+fuzz: $(DEV)  ## Fuzz the splitters, guided by coverage, for FUZZ_SECONDS=60
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --editable '.[fuzz]' \
+	    || (echo "atheris has no wheel for this Python or system; it has some for Linux" && exit 1)
+	PYTHONPATH=tests $(BIN)/python tests/fuzz/run.py $(FUZZ_FOLDER) $(FUZZ_SECONDS)
 
 lint: $(DEV)
 	$(BIN)/ruff check .

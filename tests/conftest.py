@@ -28,6 +28,7 @@ pytest.register_assert_rewrite(
     "device_shapes",
     "export",
     "fleet",
+    "fuzz",
     "every_query",
     "hand_written",
     "hostile_numbers",

@@ -1,7 +1,10 @@
 """No number in a trace makes a query fail: every argument gets every extreme, many at once."""
 
+import json
+
 import every_query
 import pytest
+from hand_written import ingested
 from hostile_numbers.extremes import EXTREMES, with_extremes
 from seeds import seeds
 
@@ -31,3 +34,14 @@ def test_extremes_of_one_job(tmp_path, plain_traces, number):
 @pytest.mark.parametrize("at_once", [0.0, 0.9], ids=["few", "nearly all"])
 def test_all_extremes(tmp_path, plain_traces, at_once):
     every_query.check(archive_of(tmp_path, plain_traces, range(len(EXTREMES)), at_once))
+
+
+def test_operators_without_a_name(tmp_path, plain_traces):
+    """A kernel that one of them launched has no operator, and no shapes."""
+    trace = json.loads(json.dumps(plain_traces[0]))
+    for event in trace["traceEvents"]:
+        if event.get("cat") == "cpu_op":
+            event["name"] = None
+    with ingested(tmp_path, json.dumps(trace)) as run:
+        assert run.check("job_kernels") == []
+        assert set(run.job_kernels()["op_name"].to_pylist()) == {None}
