@@ -121,16 +121,15 @@ def load_sources(
     """Make the views read the archives' Parquet files. A table without files is an empty stub.
 
     `mixed` says that some files lack columns of the stubs. `only_jobs` leaves out all other jobs.
-    `reading` has the views of this connection that read files; it is updated. With `is_live`, the
-    views see files that are added later; otherwise they read the files that the manifests list now,
-    and a view whose files are not as listed is an error. With `no_links`, so is a view with a file
-    that a link leads to outside its archive.
+    `reading` has the views of this connection that read files; it is updated. A view whose files
+    are not as the manifests list them now is an error; with `no_links`, so is a view with a file
+    that a link leads to outside its archive. With `is_live`, the views also see files that are
+    added later.
     """
     tables = [path.stem for path in catalog.tables]
+    found = lists(con, sources, tables, only_jobs, no_links=no_links)
     if is_live:
-        found = Lists(whereabouts(sources, tables, only_jobs))
-    else:
-        found = lists(con, sources, tables, only_jobs, no_links=no_links)
+        found = Lists(whereabouts(sources, tables, only_jobs), found.faults)
     otherwise = dict.fromkeys(PATTERNS, "NULL")
     _put_sources(con, catalog, found, _texts(found), otherwise, mixed, only_jobs, reading)
 
@@ -200,7 +199,7 @@ def _put_sources(
     failing = {}
     for view, source in catalog.sources.items():
         place = source.macro, source.table
-        if not found.files.get(source.macro, {}).get(source.table):
+        if place not in found.faults and not found.files.get(source.macro, {}).get(source.table):
             if view in reading:
                 con.execute(source.stub)
                 reading.remove(view)

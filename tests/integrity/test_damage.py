@@ -5,6 +5,7 @@ import random
 import shutil
 from pathlib import Path
 
+import duckdb
 import pytest
 from click.testing import CliRunner
 from integrity.damage import MANIFESTS, VISIBLE, WAYS, delete, flip, listed, overwrite, swap
@@ -137,6 +138,18 @@ def test_one_damaged_table_leaves_the_others(archive):
         with pytest.raises(ArchiveError, match="events/job=") as error:
             run.sql("SELECT count(*) FROM events WHERE job = 'x'")
     assert "\n" not in str(error.value)
+
+
+def test_the_connection_for_users_is_no_way_around(archive):
+    for file in archive.glob("events/job=llama/*/*.parquet"):
+        file.unlink()
+    with hta_sql.open(archive) as run:
+        con = run.con
+        assert con.execute("SELECT count(*) FROM gpu_activities").fetchall() == [
+            (208,)
+        ]  # 2 steps of 20 to 22, and of 20 and 21
+        with pytest.raises(duckdb.Error, match=r"damaged archive: .* events/job=llama/rank=0/"):
+            con.execute("SELECT count(*) FROM events")
 
 
 def test_an_error_in_the_middle_of_a_file_names_it(archive):
