@@ -97,6 +97,10 @@ def run_blocks(page: Path, folder: Path, environ: dict[str, str]) -> int:
         if language == "python":
             run([sys.executable, "-W", "error", "-c", text], folder, environ)
             count += 1
+        elif language == "sql" and (file := re.match(r"-- (models\.sql)\n", text)):
+            (folder / file[1]).write_text(text)
+            run(["hta-sql", "run", "op_flops", "archive", "--models", file[1]], folder, environ)
+            count += 1
         elif language == "sql":
             run(["hta-sql", "sql", "archive", text.strip().removesuffix(";")], folder, environ)
             count += 1

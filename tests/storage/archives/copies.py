@@ -7,7 +7,7 @@ TABLES = ("traces", "events", "host_ops", "gpu_activities")
 
 def tables_of(*archives) -> dict[str, list]:
     """All rows but of what differs from one ingest to the next."""
-    varying = "EXCLUDE (trace_id, file_id, path, modified_ns, ingested_at)"
+    varying = "EXCLUDE (trace_id, file_id, files, path, modified_ns, ingested_at)"
     with hta_sql.open(*archives) as run:
         return {
             table: run.sql(

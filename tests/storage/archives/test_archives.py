@@ -10,8 +10,8 @@ import hta_sql
 from hta_sql.demo import write_job
 from hta_sql.errors import HtaSqlError
 from hta_sql.places.storage import place
+from hta_sql.store.layout import in_job
 from hta_sql.store.manifest import Manifest
-from hta_sql.store.sources import Source
 
 
 def upload(fs, folder: Path, url: str) -> None:
@@ -103,7 +103,7 @@ def many_jobs(on_disk: Path, fs, url: str, count: int) -> None:
             content = file.read_bytes()
             for name in names:
                 fs.pipe_file(f"{url}/{inside.replace('job=job/', f'job={name}/')}", content)
-    new = [row | {"job": name} for name in names for row in rows]
+    new = [in_job(row, name) for name in names for row in rows]
     Manifest(place(url)).add(new)
 
 
@@ -130,27 +130,20 @@ def test_what_was_read_is_not_asked_for_again(on_disk, bucket, fs, s3):
         assert counted == {"GET": 2}  # whether files have moved: once a question
 
 
-def test_a_file_that_no_row_names_may_go_at_any_time(on_disk, bucket, fs, monkeypatch):
-    """Listed, it is opened with the others: of what was replaced, and is being deleted."""
+def test_a_file_that_no_row_names_is_not_opened(on_disk, bucket, fs, s3):
+    """Of what was replaced, and is being deleted."""
     upload(fs, on_disk, f"{bucket}/archive")
     named = next(file for file in fs.find(f"{bucket}/archive/events") if "/rank=0/" in file)
-    unnamed = named.rpartition("/")[0] + "/0000.parquet"
+    question = "SELECT count(*) FROM events WHERE args <> ''"
     with hta_sql.open(f"{bucket}/archive") as run:
-        expected = run.sql("SELECT count(*) FROM events WHERE args <> ''")
-    fs.cp_file(named, unnamed)
-    listed_by, seen = Source._list, []
-
-    def list_and_delete(self, table, folder):
-        listed = listed_by(self, table, folder)
-        if any(file.endswith("/0000.parquet") for file in listed) and not seen:
-            seen.append(table)
-            fs.rm_file(unnamed)
-        return listed
-
-    monkeypatch.setattr(Source, "_list", list_and_delete)
+        expected = run.sql(question)
+    fs.cp_file(named, named.rpartition("/")[0] + "/0000.parquet")
+    before = len(s3.asked())
     with hta_sql.open(f"{bucket}/archive") as run:
-        assert run.sql("SELECT count(*) FROM events WHERE args <> ''") == expected
-    assert seen == ["events"]
+        assert run.sql(question) == expected
+    asked = s3.asked()[before:]
+    assert any(Path(named).name in line for line in asked)
+    assert not any("0000.parquet" in line for line in asked)
 
 
 def test_a_reader_finds_what_was_replaced_and_by_reload_what_was_added(traces, bucket):
