@@ -45,7 +45,7 @@ SOAK_SEED ?= 0
 SOAK_MUTANTS ?= 10000
 soak: $(DEV)  ## Ingest very many damaged traces, damage many files, kill many commands
 	PYTHONPATH=tests $(BIN)/python tests/ingest/test_mutations.py $(SOAK_SEED) $(SOAK_MUTANTS)
-	SOAK_KILLS=100 SOAK_DAMAGES=100 $(PYTEST) tests/integrity
+	SOAK_KILLS=100 SOAK_DAMAGES=100 SOAK_STEP=1 $(PYTEST) tests/integrity tests/hostile_numbers
 
 FUZZ_SECONDS ?= 60
 FUZZ_FOLDER ?= bench-data/fuzz
