@@ -5,6 +5,7 @@ Times would tell of the machine; each of these counts is what a command would pa
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -161,7 +162,8 @@ def test_ingest_imports_no_more_than_it_needs(trace, tmp_path):
 def test_opening_binds_nothing(demo_archive, made_template):
     """It reads which traces there are, and copies the template: whatever the catalogue has."""
     cost = cost_of(f"import hta_sql; hta_sql.open({str(demo_archive)!r})")
-    assert {Path(file) for file in cost.files} == {made_template, demo_archive / "traces.parquet"}
+    # Of the manifest, it reads a copy.
+    assert {Path(file).name for file in cost.files} == {made_template.name, "traces.parquet"}
     assert len(cost.files) <= 8
     assert not cost.starting("CREATE")
     assert len(cost.statements) <= 9
@@ -178,7 +180,12 @@ def test_the_first_question_binds_tables_that_have_files(demo_archive):
         for file in cost.files
         if file.startswith(str(demo_archive))
     }
-    assert read == {"traces.parquet", "events", "host_ops", "gpu_activities"}
+    assert read == {"events", "host_ops", "gpu_activities"}
+
+
+def without_folder(statements: list[str]) -> list[str]:
+    """The statements without the folder with the copy of the manifest, new for each process."""
+    return [re.sub(r"hta-sql-\w+/", "", sql) for sql in statements]
 
 
 def test_later_questions_make_nothing(demo_archive):
@@ -188,7 +195,8 @@ def test_later_questions_make_nothing(demo_archive):
         first + "; run.comm_comp_overlap(); run.kernel_stats(); run.launch_stats(); "
         "run.profiler_steps(); run.idle_time_breakdown()"
     )
-    assert six.starting("CREATE", "DROP") == one.starting("CREATE", "DROP")
+    made = [without_folder(cost.starting("CREATE", "DROP")) for cost in (one, six)]
+    assert made[0] == made[1]
     assert len(six.statements) - len(one.statements) <= 5
 
 

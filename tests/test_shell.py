@@ -242,7 +242,9 @@ def test_database_is_written_whole_or_not_at_all(archive, use_library):
     finally:
         archive.chmod(stat.S_IRWXU)
     names = {path.name for path in archive.iterdir()}
-    assert names == {"gpu_activities", "traces.parquet", "hta.duckdb"}, write_database_again
+    assert names == {"gpu_activities", "traces.parquet", "hta.duckdb", ".hta.duckdb.sha256"}, (
+        write_database_again
+    )
     with closing(duckdb.connect(str(archive / "hta.duckdb"), read_only=True)) as con:
         assert con.execute("SELECT count(*) FROM hta_queries").fetchone() == (3,)
 

@@ -56,9 +56,9 @@ def lists(
     """
     found = Lists(defaultdict(lambda: defaultdict(list)))
     for source in sources:
-        chosen = source.chosen(jobs)
-        _add_listed(con, source, chosen, found, no_links)
-        _add_unlisted(con, source, list(tables), chosen, found, no_links)
+        unlisted = _add_listed(con, source, source.chosen(jobs), found, no_links)
+        if unlisted:
+            _add_unlisted(source, list(tables), unlisted, found, no_links)
         for table in MANIFESTS:
             found.files["archive_manifest"][table] += source.manifest(table)
     return found
@@ -70,20 +70,29 @@ def _add_listed(
     jobs: Collection[str] | None,
     found: Lists,
     no_links: bool,
-) -> None:
-    manifests = _manifests(source)
+) -> dict[str, list[str]]:
+    """Add the files that manifests list; returns the jobs of each manifest with rows that list
+    none."""
+    manifests = {table: file for table in MANIFESTS for file in source.manifest(table)}
+    unlisted: dict[str, list[str]] = defaultdict(list)
     if not manifests:
-        return
+        return unlisted
     asked = " UNION ALL ".join(
-        f"SELECT job, unnest(files) AS file FROM ({rows(table)})" for table in manifests
+        f"SELECT '{table}' AS manifest, job, unnest(coalesce(files, [NULL])) AS file FROM ("
+        f"FROM {table}_schema() UNION ALL BY NAME "
+        f"FROM read_parquet(${table}, hive_partitioning = false))"
+        for table in manifests
     )
-    paths = con.execute(
-        f"SELECT DISTINCT job, file.path, file.bytes FROM ({asked}) "
+    rows = con.execute(
+        f"SELECT DISTINCT manifest, job, file.path, file.bytes FROM ({asked}) "
         "WHERE $jobs IS NULL OR list_contains($jobs, job) ORDER BY file.path, job",
         manifests | {"jobs": None if jobs is None else list(jobs)},
     ).fetchall()
     before = None
-    for job, path, size in paths:
+    for manifest, job, path, size in rows:
+        if path is None:
+            unlisted[manifest].append(job)
+            continue
         macro, table = _place_of(source, job, path)
         if path == before:  # several jobs share a file of results
             continue
@@ -97,33 +106,16 @@ def _add_listed(
             problem = "is behind a link to another folder"
         if problem:
             found.faults[macro, table] = f"{source.root}: {path} {problem}; {remedy(path)}"
+    return unlisted
 
 
 def _add_unlisted(
-    con: duckdb.DuckDBPyConnection,
-    source: Source,
-    tables: list[str],
-    jobs: Collection[str] | None,
-    found: Lists,
-    no_links: bool,
+    source: Source, tables: list[str], unlisted: dict[str, list[str]], found: Lists, no_links: bool
 ) -> None:
     """Add the files of jobs with rows that list none. They are all found in their folders, so
     those that other rows of these jobs list are not added twice."""
-    unlisted = {
-        table: [
-            job
-            for (job,) in con.execute(
-                f"SELECT DISTINCT job FROM ({rows(table)}) WHERE files IS NULL "
-                "AND ($jobs IS NULL OR list_contains($jobs, job))",
-                {table: file, "jobs": None if jobs is None else list(jobs)},
-            ).fetchall()
-        ]
-        for table, file in _manifests(source).items()
-    }
     has_results = bool(unlisted.pop("stored_results", None))
-    of_jobs = sorted({job for of_table in unlisted.values() for job in of_table})
-    if not (of_jobs or has_results):
-        return
+    of_jobs = sorted({job for of_manifest in unlisted.values() for job in of_manifest})
     there = whereabouts([source], tables, of_jobs)
     is_of_all = len(of_jobs) > MOST_JOBS
     folders = [f"/{folder_for(job)}/" for job in of_jobs]
@@ -146,20 +138,6 @@ def _add_unlisted(
 
 def _is_inside(source: Source, file: Path) -> bool:
     return file.resolve().is_relative_to(source.root.resolve())
-
-
-def _manifests(source: Source) -> dict[str, str]:
-    """The manifests that the archive has, by their table."""
-    return {table: file for table in MANIFESTS for file in source.manifest(table)}
-
-
-def rows(table: str) -> str:
-    """A query for the rows of a manifest, whose file is the parameter $table. It has the columns of
-    today."""
-    return (
-        f"FROM {table}_schema() UNION ALL BY NAME "
-        f"FROM read_parquet(${table}, hive_partitioning = false)"
-    )
 
 
 def _place_of(source: Source, job: str, path: str) -> tuple[str, str]:
