@@ -80,6 +80,8 @@ def _damaged(archives: tuple[str, ...]) -> int:
         for damage in done.damages:
             say(f"{damage.path} {damage.problem}: {damage.cure}", err=False)
         found += len(done.damages)
+        for name in done.unsealed:
+            say(f"{given}: {name} has no checksum beside it, so it was not compared")
         if done.unknown_count:
             say(
                 f"{given}: files of {counted(done.unknown_count, 'row')} of its manifests have no "

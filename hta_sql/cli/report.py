@@ -8,6 +8,7 @@ import click
 from hta_sql.cli.options import archives_argument
 from hta_sql.cli.progress import Progress, say
 from hta_sql.cli.results import open_archives
+from hta_sql.errors import DAMAGED
 from hta_sql.show.units import humane
 
 
@@ -85,3 +86,5 @@ def report(
         say(f"Warning: {problem}")
     size = humane("bytes", output.stat().st_size)
     say(f"{output}: {size}; {time.monotonic() - began:.1f} s")
+    if any(DAMAGED in problem for problem in problems):
+        raise click.exceptions.Exit(1)

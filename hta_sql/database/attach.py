@@ -15,7 +15,7 @@ from hta_sql.database.roots import archive_root
 from hta_sql.database.stored_relations import choose_stored
 from hta_sql.database.template import maker, new_database, template
 from hta_sql.errors import DAMAGED, ArchiveError, one_line
-from hta_sql.store.checksums import replace_sealed
+from hta_sql.store.checksums import remedy, replace_sealed
 from hta_sql.store.lists import Lists, lists
 from hta_sql.store.locks import locked_folder
 from hta_sql.store.sources import PATTERNS, Source, whereabouts
@@ -214,7 +214,8 @@ def _put_sources(
             raise at_line(catalog, source.path, error) from error
         except duckdb.Error as error:
             file = _unreadable(con, found.files[source.macro][source.table])
-            fault = f"{file or source.table}: {one_line(error)}"
+            name = "/".join((file or source.table).split("/")[-4:])
+            fault = f"{file or source.table} cannot be read ({one_line(error)}); {remedy(name)}"
         _put_macros(con, texts | {place: any_file}, otherwise)
         con.execute(
             f"{source.stub.rstrip(';')} UNION ALL BY NAME SELECT NULL::VARCHAR AS job "

@@ -1,6 +1,7 @@
 """Finds the folder or URL of an archive, or checks that a new archive can be there."""
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hta_sql.errors import ArchiveError
@@ -26,6 +27,7 @@ def archive_root(archive: "str | os.PathLike[str] | Place") -> "Place":
         return root
     if not root.exists():
         raise ArchiveError(f"{archive}: no such folder; `hta-sql ingest TRACES ARCHIVE` makes one")
+    check_not_lost(root)
     if not (root / "traces.parquet").is_file() and not (root / "traces").is_dir():
         what = "holds no traces.parquet" if root.is_dir() else "is a file"
         raise ArchiveError(
@@ -33,6 +35,18 @@ def archive_root(archive: "str | os.PathLike[str] | Place") -> "Place":
         )
     check_searchable(root)
     return root
+
+
+def check_not_lost(root: Path) -> None:
+    """Raise ArchiveError for an archive on disk whose list of traces is gone: a new list would make
+    its data files useless, and have them deleted."""
+    if holds_archive(root):
+        return
+    if (root / ".traces.parquet.sha256").exists() or any(root.glob("events/job=*")):
+        raise ArchiveError(
+            f"{root}: traces.parquet is gone, and the files that it lists are unknown; restore it "
+            "from a copy, or ingest the traces into a new archive"
+        )
 
 
 def check_searchable(root: "Place") -> None:
@@ -53,6 +67,8 @@ def new_or_old_root(archive: "str | os.PathLike[str] | Place") -> "Place":
     check_searchable(root)
     if not is_remote(root) and root.exists() and not root.is_dir():
         raise ArchiveError(f"{root}: this is a file, but an archive is a folder; name a folder")
+    if not is_remote(root):
+        check_not_lost(root)
     if not holds_archive(root):
         strange = {name for name in names_in(root) if not name.startswith(".")}
         if strange - NAMES and "traces" not in strange:

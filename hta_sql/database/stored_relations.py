@@ -47,8 +47,9 @@ def choose_stored(
         lacking = lacking or _lacking(con, catalog)
         body = f"FROM {stored} AS s WHERE (jobs IS NULL OR list_contains(jobs, s.job))"
         if jobs := lacking[macro]:
-            is_asked = "lambda j: jobs IS NULL OR list_contains(jobs, j)"
-            body += f" UNION ALL BY NAME FROM {macro}(list_filter({literal(jobs)}, {is_asked}))"
+            # Without a lambda: callers give `jobs` as a subquery, too.
+            asked = f"list_intersect(coalesce(jobs, {literal(jobs)}), {literal(jobs)})"
+            body += f" UNION ALL BY NAME FROM {macro}({asked})"
         _put(con, relation, body)
 
 

@@ -194,7 +194,10 @@ def _fetch(source: Place, job: str, name: str, target: Place, staging: Path) -> 
         if _rows(source, job) == rows:
             if not faults:
                 return copy
-            raise ArchiveError(f"{source}: {faults[0]}; ingest the traces of job {job!r} again")
+            raise ArchiveError(
+                f"{source}: {faults[0]}; it is of job {job!r}; `hta-sql check --deep` has the "
+                "command that makes it again"
+            )
         if is_remote(target):
             delete(target, (file for _, file, _ in copy.files))
         if not left:

@@ -9,14 +9,14 @@ T = TypeVar("T")
 
 
 def visible(text: str) -> str:
-    r"""The text with each character that does not print as an escape, such as \x1b; not line feeds.
+    r"""The text with each character that does not print as an escape, such as \x1b.
 
     These are the control characters of ASCII and of Latin-1, marks of writing direction, separators
     of lines, and characters of no width.
     """
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() or c == "\n" else _escape(c) for c in text)
+    return "".join(c if c.isprintable() else _escape(c) for c in text)
 
 
 def visible_cell(text: str) -> str:

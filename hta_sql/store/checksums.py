@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from hta_sql.errors import ArchiveError
 from hta_sql.places.storage import is_remote, open_bytes, stamp
-from hta_sql.store.layout import COUNTS, PATH_TABLES, job_of, place_of
+from hta_sql.store.layout import COUNTS, job_of, place_of
 
 if TYPE_CHECKING:
     from hta_sql.places.storage import Place
@@ -63,12 +63,10 @@ def problem_of(file: Place, entry: dict, is_deep: bool) -> str | None:
 
 def remedy(name: str) -> str:
     """What to do about a damaged data file, by its path in the archive."""
-    table, job = name.split("/")[0], job_of(name)
-    if job is None:
-        return "compute the results again: hta-sql materialize --force"
-    if table in PATH_TABLES:
-        return f"compute the critical paths of job {job!r} again: hta-sql critical-path"
-    return f"ingest the traces of job {job!r} again"
+    job = job_of(name)
+    return (
+        f"it is of job {job!r}; " if job is not None else ""
+    ) + "`hta-sql check --deep` has the command that makes it again"
 
 
 def problems_of(archive: Place, row: dict) -> list[str]:
@@ -102,10 +100,14 @@ def replace_sealed(written: Path, file: Path) -> None:
     """Move a new manifest, or hta.duckdb, to its place, and note its checksum.
 
     The checksum of the file before stays beside it: if this process is killed between the two
-    moves, the old file is still valid. The last line is the checksum of the lines above it. Only
+    moves, the old file is still valid. The first file comes before its checksum: a checksum without
+    a file means that the file was lost. The last line is the checksum of the lines above it. Only
     while locked.
     """
-    before = [sha256_of(file)] if file.exists() else []
+    if not file.exists():
+        os.replace(written, file)
+        written = file
+    before = [sha256_of(file)] if file != written else []
     text = "".join(f"{known}\n" for known in [sha256_of(written), *before])
     seal = file.with_name(f"{seal_of(file).name}.{uuid.uuid4().hex}")
     try:
@@ -113,7 +115,8 @@ def replace_sealed(written: Path, file: Path) -> None:
         os.replace(seal, seal_of(file))
     finally:
         seal.unlink(missing_ok=True)
-    os.replace(written, file)
+    if written != file:
+        os.replace(written, file)
 
 
 def sealed(file: Path) -> bytes:

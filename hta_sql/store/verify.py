@@ -5,13 +5,13 @@ from __future__ import annotations
 import shlex
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hta_sql.errors import ArchiveError
 from hta_sql.places.storage import is_remote
-from hta_sql.store.checksums import entries_of, problem_of, sealed, seals_of
+from hta_sql.store.checksums import entries_of, problem_of, seal_of, sealed, seals_of
 from hta_sql.store.layout import KEYS, on_disk
 from hta_sql.store.manifest import Manifest
 
@@ -33,10 +33,11 @@ class Damage:
 
 @dataclass
 class Verified:
-    """What `verify` found: damaged files, the number of files and bytes that it compared, and the
-    number of rows of manifests whose files have no checksums."""
+    """What `verify` found: damaged files, the manifests without a checksum, the number of files and
+    bytes that it compared, and the number of rows of manifests whose files have no checksums."""
 
     damages: list[Damage]
+    unsealed: list[str] = field(default_factory=list)
     file_count: int = 0
     bytes: int = 0
     unknown_count: int = 0
@@ -52,6 +53,8 @@ def verify(archive: Place) -> Verified:
             if is_remote(archive):
                 raise
             continue
+        if not is_remote(archive) and rows and not seal_of(Manifest(archive, table).path).exists():
+            done.unsealed.append(Manifest(archive, table).path.name)
         done.unknown_count += sum(row.get("files") is None for row in rows)
         of_files: dict[str, list[dict]] = defaultdict(list)
         for row in rows:
@@ -75,7 +78,7 @@ def _of_sealed(archive: Place) -> Iterator[Damage]:
         try:
             sealed(file)
         except FileNotFoundError:
-            yield Damage(file.name, "is gone", _cure_of_sealed(file))
+            yield Damage(file.name, "is gone", _cure_of_sealed(file).removeprefix("delete it; "))
         except ArchiveError:
             what = "is damaged, so the files that it lists are unknown"
             yield Damage(file.name, what if is_manifest else "is damaged", _cure_of_sealed(file))

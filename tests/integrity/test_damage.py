@@ -182,6 +182,34 @@ def test_a_damaged_manifest(archive, manifest, way):
             assert result.exit_code == 1 and f"{manifest} is damaged" in result.output
 
 
+@pytest.mark.parametrize("with_seal", [True, False])
+def test_an_archive_whose_list_of_traces_is_gone(archive, traces, with_seal):
+    """A new list would have the files of all jobs deleted, as files that no row names."""
+    before = set(listed(archive))
+    (archive / "traces.parquet").unlink()
+    if not with_seal:
+        (archive / ".traces.parquet.sha256").unlink()
+    for use in (
+        lambda: hta_sql.open(archive),
+        lambda: hta_sql.ingest(traces, archive, job="new", workers=1),
+        lambda: hta_sql.compact(archive),
+    ):
+        with pytest.raises(ArchiveError, match="traces.parquet is gone, .* restore it from a copy"):
+            use()
+    assert all((archive / name).exists() for name in before)
+
+
+def test_a_manifest_without_a_checksum_is_named(archive):
+    (archive / ".traces.parquet.sha256").unlink()
+    result = CliRunner().invoke(cli, ["check", "--deep", str(archive)])
+    assert f"{archive}: traces.parquet has no checksum beside it, so it was not" in result.stderr
+
+
+def test_two_jobs_of_which_one_has_stored_results(archive):
+    with hta_sql.open(archive) as run:
+        assert run.check("collective_diff") == []
+
+
 def test_a_damaged_checksum_does_not_lock_anybody_out(archive):
     before = counts(archive)
     seal = archive / ".traces.parquet.sha256"
@@ -234,7 +262,9 @@ def test_compact_and_export_keep_checksums(archive, tmp_path):
         )
     [file] = archive.glob("events/job=other/ranks/*.parquet")
     flip(file, random.Random(2))
-    with pytest.raises(ArchiveError, match=r"checksum differs.*ingest the traces of job 'other'"):
+    with pytest.raises(
+        ArchiveError, match=r"checksum differs.*it is of job 'other'; `hta-sql check"
+    ):
         hta_sql.export_job(archive, tmp_path / "again", job="other")
 
 

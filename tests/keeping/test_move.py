@@ -145,7 +145,7 @@ def test_critical_paths_and_attachments_go_along(tmp_path):
 def test_a_job_that_is_not_whole_stays(fleet, tmp_path):
     [lost] = fleet.glob("events/job=bert/rank=1/*.parquet")
     lost.unlink()
-    with pytest.raises(ArchiveError, match=f"{lost.name} is gone; ingest the traces of job 'bert'"):
+    with pytest.raises(ArchiveError, match=f"{lost.name} is gone; it is of job 'bert'"):
         hta_sql.export_job(fleet, tmp_path / "out", job="bert")
     assert not data_files(tmp_path / "out")
 
