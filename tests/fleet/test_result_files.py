@@ -109,7 +109,7 @@ def test_a_file_that_another_run_deleted_first_is_ignored(root, monkeypatch):
     monkeypatch.setattr(stored, "MOST_FILES", 1)
     stored.remove_unnamed(root)
     assert age_seconds(gone) == 0
-    root / result_path("job_summary", "of_b").unlink()
+    (root / result_path("job_summary", "of_b")).unlink()
     stored.merge_small_files(root)
     assert state(root)[1] == {"of_a", "of_b", "of_c"}
 
