@@ -5,6 +5,7 @@ import os
 import click
 
 from hta_sql.cli.options import archives_argument
+from hta_sql.engines.machine import SAFE_BYTES, SAFE_SECONDS, bytes_of
 from hta_sql.errors import HtaSqlError
 
 TOKEN = "HTA_SQL_MCP_TOKEN"
@@ -22,7 +23,7 @@ TOKEN = "HTA_SQL_MCP_TOKEN"
 @click.option(
     "--timeout",
     type=click.FloatRange(0.1),
-    default=60.0,
+    default=float(SAFE_SECONDS),
     show_default=True,
     metavar="SECONDS",
     help="Time for each answer.",
@@ -30,7 +31,7 @@ TOKEN = "HTA_SQL_MCP_TOKEN"
 @click.option(
     "--memory-limit",
     "memory",
-    default="4GB",
+    default=f"{SAFE_BYTES // 1000**3}GB",
     show_default=True,
     metavar="SIZE",
     help="Memory for each answer.",
@@ -66,12 +67,11 @@ def mcp(
         raise HtaSqlError(
             "serving assistants needs more packages: pip install 'hta-sql[mcp]'"
         ) from None
-    from hta_sql.engines.machine import bytes_of
-    from hta_sql.mcp.worker import Limits, Worker
-
-    bytes_of(memory)
     import secrets
 
+    from hta_sql.mcp.worker import Limits, Worker
+
+    bytes_of(memory)  # a wrong size is an error before the archives are opened
     token = os.environ.pop(TOKEN, "") or secrets.token_urlsafe(32)  # for no other process
     worker = Worker(archives, Limits(timeout, memory, max_rows))
     try:

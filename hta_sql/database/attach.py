@@ -185,9 +185,9 @@ def _put_sources(
 ) -> None:
     """Make the views of sql/tables whose tables have files, and stubs for the others.
 
-    A file that DuckDB cannot open is one more fault of `found`. A view with a fault is an error if
-    it is read: its macro fails before anything is planned. To make the view, its macro gives any
-    Parquet file.
+    A view with a fault of `found`, or with a file that DuckDB cannot open, is an error if it is
+    read: its macro fails before anything is planned. To make the view, its macro gives any Parquet
+    file.
     """
     any_file = _split(found.files["archive_manifest"]["traces"])
     chosen = None if only_jobs is None else list(only_jobs)

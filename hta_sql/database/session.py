@@ -251,15 +251,14 @@ class Session:
 
     def close(self) -> None:
         self.con.close()
-        if self._scratch:
-            self._scratch.cleanup()
+        self.clean_up()
 
     def clean_up(self) -> None:
-        """Remove what a process that is about to be killed would leave behind."""
-        if self._scratch:
-            self._scratch.cleanup()
+        """Remove the session's temporary files. Any thread may call it, and nothing reads after."""
         for source in self.sources:
             source.close()
+        if self._scratch:
+            self._scratch.cleanup()
 
     def _reader(self, root: Place) -> ArchiveFiles | None:
         """The file system through which DuckDB reads object storage: one per kind of storage."""

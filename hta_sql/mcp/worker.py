@@ -31,9 +31,9 @@ OPEN_SECONDS = 300.0
 class Limits:
     """The limits of one answer: its time, DuckDB's memory, and the rows that are read."""
 
-    seconds: float = 60.0
-    memory: str = "4GB"
-    rows: int = 10_000
+    seconds: float
+    memory: str
+    rows: int
 
 
 class Worker:

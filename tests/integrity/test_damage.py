@@ -24,14 +24,16 @@ def names(archive: Path) -> list[str]:
     return sorted(damage.path for damage in verify(archive).damages)
 
 
+# Rows per rank of the tables of traces, and a question on each kind of stored data.
+QUESTIONS = {
+    table: f"SELECT job, rank, count(*) AS n FROM {table} GROUP BY ALL ORDER BY ALL"
+    for table in ("events", "host_ops", "gpu_activities", "quarantine", "path_edges")
+} | {"kept_job_summary": "FROM stored_job_summary ORDER BY ALL"}
+
+
 def counts(archive: Path) -> dict[str, list[dict]]:
-    """Rows per rank of the tables of traces, and a query on each kind of stored data."""
-    questions = {
-        table: f"SELECT job, rank, count(*) AS n FROM {table} GROUP BY ALL ORDER BY ALL"
-        for table in ("events", "host_ops", "gpu_activities", "quarantine", "path_edges")
-    } | {"summary": "FROM stored_job_summary ORDER BY ALL"}
     with hta_sql.open(archive) as run:
-        return {name: run.sql(sql).to_pylist() for name, sql in questions.items()}
+        return {table: run.sql(sql).to_pylist() for table, sql in QUESTIONS.items()}
 
 
 def test_an_archive_without_damage(archive):
@@ -94,19 +96,13 @@ def test_a_query_is_an_error_or_as_before(archive, way):
     for name in drawn.sample(sorted(files), min(len(files), DAMAGES)):
         way(archive / name, drawn)
         with hta_sql.open(archive) as run:
-            for table, expected in before.items():
-                sql = (
-                    "FROM stored_job_summary ORDER BY ALL"
-                    if table == "summary"
-                    else f"SELECT job, rank, count(*) AS n FROM {table} GROUP BY ALL ORDER BY ALL"
-                )
+            for table, sql in QUESTIONS.items():
                 try:
-                    assert run.sql(sql).to_pylist() == expected
+                    assert run.sql(sql).to_pylist() == before[table]
                     said = ""
                 except ArchiveError as error:
                     said = str(error)
-                of_table = name.split("/")[-2 if name.startswith("results") else 0]
-                if of_table in (table, "kept_job_summary" if table == "summary" else table):
+                if table == name.split("/")[-2 if name.startswith("results") else 0]:
                     assert said.startswith(f"damaged archive: {archive}: {name} "), said
         shutil.copy(kept / name, archive / name)
     assert counts(archive) == before

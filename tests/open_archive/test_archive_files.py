@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
 import duckdb
@@ -211,3 +212,15 @@ def test_library_errors_keep_their_cause(run):
     with pytest.raises(HtaSqlError) as error:
         run.sql("SELEC")
     assert isinstance(error.value.__cause__, duckdb.Error)
+
+
+@pytest.mark.parametrize("safe", [False, True])
+def test_a_closed_archive_leaves_no_temporary_files(tiny_archive, tmp_path, monkeypatch, safe):
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    run = hta_sql.open(tiny_archive, safe=safe)
+    run.sql("FROM traces")
+    assert list(folder.iterdir())
+    run.close()
+    assert list(folder.iterdir()) == []
