@@ -47,13 +47,12 @@ in_buckets AS (
         least(a.end_ns, s.last_ns) // s.bucket_ns AS ended_bucket
     FROM query_table(activities) AS a
     JOIN sizes AS s ON s.job = a.job
-    WHERE a.start_ns < s.last_ns
-      AND a.end_ns > s.first_ns
 ),
 -- Few activities are in more than two buckets. Only these need a list of buckets, which takes time.
 activity_buckets AS (
     SELECT *, begun_bucket AS bucket
     FROM in_buckets
+    WHERE ended_bucket >= begun_bucket
     UNION ALL
     SELECT *, ended_bucket AS bucket
     FROM in_buckets
