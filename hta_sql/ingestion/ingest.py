@@ -30,6 +30,7 @@ from hta_sql.ingestion.steps import check_pattern
 from hta_sql.ingestion.summary import IngestSummary
 from hta_sql.ingestion.tasks import Outcome, Task
 from hta_sql.places.storage import Place, is_remote
+from hta_sql.store.jobs import check_name
 from hta_sql.store.manifest import Manifest
 from hta_sql.store.staging import staging_of, writing
 
@@ -92,7 +93,7 @@ def ingest(
         IngestSummary, with one Outcome per file.
 
     Raises:
-        BadParameter: `steps` is no regular expression.
+        BadParameter: `steps` is no regular expression, or `job` cannot be a name.
         IngestError: Nothing can be read; or two traces claim the same rank of the only job, in
             which case nothing is written. If there are several jobs or a list, such traces fail
             instead.
@@ -104,6 +105,8 @@ def ingest(
         0
     """
     check_pattern(steps)
+    if job is not None:
+        check_name(job)
     working = start(engine, address)
     archive = new_or_old_root(archive)
     inputs = [traces] if isinstance(traces, str | Path) else list(traces)

@@ -18,16 +18,8 @@ from hta_sql.errors import ArchiveError, BadParameter, FilesMoved
 from hta_sql.places.storage import is_remote, put
 from hta_sql.store.checksums import entries_of, problem_of
 from hta_sql.store.files import File, delete, files_of, ids_of
-from hta_sql.store.jobs import check_jobs
-from hta_sql.store.layout import (
-    COUNTS,
-    FILE_NAMES,
-    KEYS,
-    LONGEST_FOLDER_BYTES,
-    folder_for,
-    in_job,
-    place_of,
-)
+from hta_sql.store.jobs import check_jobs, check_name
+from hta_sql.store.layout import COUNTS, FILE_NAMES, KEYS, folder_for, in_job, place_of
 from hta_sql.store.manifest import Manifest
 from hta_sql.store.staging import writing
 
@@ -140,8 +132,7 @@ def _copy(
     target = new_or_old_root(target)
     check_jobs(source, names)
     for name in names.values():
-        if not name or len(folder_for(name)) > LONGEST_FOLDER_BYTES:
-            raise BadParameter(f"job {name[:40]!r}: a job's name has 1 to about 250 characters")
+        check_name(name)
     _refuse_twice(target, names.values(), force)
     Manifest(target).make()
     with writing(target) as staging:

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from hta_sql.errors import ArchiveError
-from hta_sql.store.layout import KEYS
+from hta_sql.errors import ArchiveError, BadParameter
+from hta_sql.store.layout import KEYS, LONGEST_FOLDER_BYTES, folder_for
 from hta_sql.store.manifest import Manifest
 
 if TYPE_CHECKING:
     from hta_sql.places.storage import Place
+
+
+def check_name(job: str) -> None:
+    """Raise BadParameter for a name that no job can have."""
+    if not job or len(folder_for(job)) > LONGEST_FOLDER_BYTES:
+        raise BadParameter(f"job {job[:40]!r}: a job's name has 1 to about 250 characters")
 
 
 def check_jobs(archive: Place, jobs: Iterable[str]) -> list[str]:
