@@ -30,7 +30,9 @@ TABLES = (*TRACE_TABLES, *PATH_TABLES)
 # A younger file may belong to an ingest that is about to name it.
 ABANDONED_SECONDS = 86_400
 # The name of a manifest or of hta.duckdb while it is written.
-_NEW_FILE = re.compile(r"\.(\w+\.parquet(\.sha256)?|hta\.duckdb|moved)\.(\d+|[0-9a-f]{32})(\.wal)?")
+_NEW_FILE = re.compile(
+    r"\.((\w+\.parquet|hta\.duckdb)(\.sha256)?|moved)\.(\d+|[0-9a-f]{32})(\.wal)?"
+)
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 def check_name(job: str) -> None:
     """Raise BadParameter for a name that no job can have."""
-    if not job or len(folder_for(job)) > LONGEST_FOLDER_BYTES:
-        raise BadParameter(f"job {job[:40]!r}: a job's name has 1 to about 250 characters")
+    if not job:
+        raise BadParameter("a job's name must not be empty")
+    if len(folder_for(job)) > LONGEST_FOLDER_BYTES:
+        raise BadParameter(f"job '{job[:40]}…': the name is too long for a folder; shorten it")
 
 
 def check_jobs(archive: Place, jobs: Iterable[str]) -> list[str]:

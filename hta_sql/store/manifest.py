@@ -173,21 +173,21 @@ class Manifest:
         """Merge all changes into one object; returns the number of changes that it replaces."""
         if not is_remote(self.archive):
             return 0
-        parts, changes = self._changes()
+        (parts, changes), oldest = self._changes(), time.time_ns() - GONE_KEPT_NS
         if len(parts) <= 1:
             return 0
-        oldest = time.time_ns() - GONE_KEPT_NS
 
         def is_over(rows: list[dict]) -> bool:
             """Whether no row could come back. A killed merge may leave any of the changes that it
             should delete. So only a later merge drops a change that took a row away."""
             return all(row["is_gone"] and row["changed_ns"] < oldest for row in rows)
 
-        self._put_change(
+        merged = self._put_change(
             [counting(rows) for rows in changes.values() if not is_over(rows)],
             max(time.time_ns(), *map(time_of, parts)),
         )
-        remove([*parts, self.path])
+        # If one of the changes holds what all of them do, it may have the name of the new one.
+        remove([*(part for part in parts if part.name != merged), self.path])
         return len(parts)
 
     def copy_to(self, file: Path, names: Mapping[str, str] | None = None) -> None:
@@ -256,13 +256,14 @@ class Manifest:
             renewed = current | {self.key(row): row for row in rows}
             self._write([row for row in renewed.values() if not row["is_gone"]])
 
-    def _put_change(self, rows: Iterable[dict], now: int) -> None:
-        """Add an object with these rows."""
+    def _put_change(self, rows: Iterable[dict], now: int) -> str:
+        """Add an object with these rows; returns its name."""
         table = pa.Table.from_pylist(
             [UNCHANGED | row for row in rows], schema=pa.schema([*schema(self._table), *CHANGE])
         )
-        content = _as_bytes(table)
-        put_bytes(content, self.changes / name_of_change(content, now))
+        name = name_of_change(content := _as_bytes(table), now)
+        put_bytes(content, self.changes / name)
+        return name
 
     def _write(self, rows: list[dict]) -> None:
         written = self.path.with_name(f".{self.path.name}.{uuid.uuid4().hex}")

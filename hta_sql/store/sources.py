@@ -63,7 +63,13 @@ class Source:
         archive as it was when these were made, also if an ingest adds traces in the meantime."""
         # Before it looks for any file.
         self._last_move, self._stamps = last_move(self.root), self._stamps_of_now()
-        folder = Path(tempfile.mkdtemp(prefix="hta-sql-", dir=self.scratch))
+        try:
+            folder = Path(tempfile.mkdtemp(prefix="hta-sql-", dir=self.scratch))
+        except OSError:
+            if self._is_in_parts:
+                raise
+            # Without a place for copies, queries see what an ingest adds in the meantime.
+            return self.root
         self._scratch = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         for table in MANIFESTS:
             name = on_disk(table)

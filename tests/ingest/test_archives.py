@@ -11,7 +11,7 @@ from ingest.small_traces import distributed, ranks, write
 
 import hta_sql
 from hta_sql.demo import write_job
-from hta_sql.errors import IngestError
+from hta_sql.errors import BadParameter, IngestError
 
 
 def test_rank_from_the_file_beats_its_name(tmp_path):
@@ -223,8 +223,9 @@ def test_endings_of_names(tmp_path):
 
 def test_a_name_too_long_for_a_folder(tmp_path):
     path = write(tmp_path / "rank_0.json")
-    with pytest.raises(IngestError, match="--job"):
-        hta_sql.ingest(path, tmp_path / "a", job="ü" * 100)
+    for name in ("ü" * 100, ""):
+        with pytest.raises(BadParameter, match="too long|empty"):
+            hta_sql.ingest(path, tmp_path / "a", job=name)
     assert not (tmp_path / "a").exists()
 
 

@@ -60,16 +60,17 @@ def all_tables(archive: Path) -> dict[str, list[str]]:
         tables = [path.stem for path in Catalog.load().tables]
         found = {table: run.sql(f"FROM {table}") for table in tables}
         return {
-            table: sorted(
-                map(
-                    repr,
-                    rows.drop_columns(
-                        [name for name in OWN_COLUMNS if name in rows.column_names]
-                    ).to_pylist(),
-                )
-            )
+            table: sorted(repr(_without_own(row)) for row in rows.to_pylist())
             for table, rows in found.items()
         }
+
+
+def _without_own(row: dict) -> dict:
+    """A row without what each archive has of its own, such as the names of files."""
+    row = {name: value for name, value in row.items() if name not in OWN_COLUMNS}
+    if "files" in row:
+        row["files"] = [(f["path"].split("/")[0], f["bytes"], f["sha256"]) for f in row["files"]]
+    return row
 
 
 def different(one: dict[str, list[str]], other: dict[str, list[str]]) -> dict[str, tuple]:

@@ -12,6 +12,7 @@ from storage.manifest.rows import held, trace
 
 from hta_sql.store import manifest as module
 from hta_sql.store import moves
+from hta_sql.store.changes import time_of
 from hta_sql.store.manifest import GONE_KEPT_NS, Manifest
 
 
@@ -160,6 +161,18 @@ def test_readers_are_told_before_rows_go_or_move_and_afterwards(tmp_path, monkey
     rows.change(lambda row: False)
     packed, new = [("a", "packed")], [("b", "b")]
     assert told == [[("a", "a")], packed, packed, new, new, []]
+
+
+def test_a_change_that_holds_all_survives_a_merge(archive, monkeypatch):
+    """The merged change has the same rows and, by a slow clock, the same time: the same name."""
+    rows = Manifest(archive)
+    rows.add([trace(0, "a")])
+    now = time_of(rows.parts()[-1])
+    monkeypatch.setattr(time, "time_ns", lambda: 0)
+    rows.add([trace(0, "b")])
+    assert time_of(rows.parts()[-1]) > now
+    assert rows.merge() == 2
+    assert held(archive) == {("j", 0): ("b", "b")}
 
 
 @pytest.mark.parametrize("seed", seeds(6))
