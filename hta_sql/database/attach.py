@@ -18,7 +18,7 @@ from hta_sql.errors import DAMAGED, ArchiveError, one_line
 from hta_sql.store.checksums import remedy, replace_sealed
 from hta_sql.store.lists import Lists, lists
 from hta_sql.store.locks import locked_folder
-from hta_sql.store.sources import PATTERNS, Source, whereabouts
+from hta_sql.store.sources import FILES_ARE_THERE, PATTERNS, Source, whereabouts
 from hta_sql.version import SCHEMA_VERSION
 
 # If DuckDB expects few rows, it plans a quadratic ASOF join, and its estimate is often wrong.
@@ -190,9 +190,11 @@ def _put_sources(
     file.
     """
     any_file = _split(found.files["archive_manifest"]["traces"])
+    are_there = FILES_ARE_THERE if otherwise is PATTERNS else "true"
     chosen = None if only_jobs is None else list(only_jobs)
     con.execute(
         f"CREATE OR REPLACE MACRO archive_is_mixed() AS {literal(mixed)};"
+        f"CREATE OR REPLACE MACRO files_are_there(of_table) AS {are_there};"
         f"CREATE OR REPLACE MACRO archive_jobs() AS {literal(chosen)}::VARCHAR[]"
     )
     _put_macros(con, texts, otherwise)

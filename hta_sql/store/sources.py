@@ -40,6 +40,39 @@ PATTERNS = {
     "job_files": "[of_table || '/*/ranks/*.parquet']",
     "result_files": f"['results/' || {_NAMED} || '/*.parquet']",
 }
+_FOLDER = f"CASE WHEN of_table LIKE 'stored%' THEN 'results/' || {_NAMED} ELSE of_table END"
+# In hta.duckdb, whether all files of a table are there that the manifests list; it fails if one is
+# not. A connection of hta_sql has seen to that before.
+FILES_ARE_THERE = f"""(
+    WITH listed AS (
+        SELECT unnest(files).path AS path FROM traces
+        UNION ALL
+        SELECT unnest(files).path AS path FROM attachments
+        UNION ALL
+        SELECT unnest(files).path AS path FROM critical_paths
+        UNION ALL
+        SELECT unnest(files).path AS path FROM stored_results
+    ),
+    there AS (
+        SELECT string_split(file, '/')[-3:] AS parts
+        FROM glob(({_FOLDER}) || '/**/*.parquet')
+    ),
+    gone AS (
+        SELECT path
+        FROM listed
+        WHERE starts_with(path, ({_FOLDER}) || '/')
+            AND string_split(path, '/')[-3:] NOT IN (SELECT parts FROM there)
+    )
+    SELECT
+        CASE
+            WHEN count(*) = 0 THEN true
+            ELSE error(
+                'damaged archive: ' || min(path) || ' is gone; `hta-sql check --deep` has the '
+                || 'command that makes it again'
+            )::BOOLEAN
+        END
+    FROM gone
+)"""
 
 
 @dataclass

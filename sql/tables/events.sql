@@ -42,10 +42,11 @@ FROM read_parquet(
     rank_files('events'), filename = true,
     hive_partitioning = false, union_by_name = archive_is_mixed()
 )
-WHERE list_contains(
-    (SELECT list(hash(coalesce(file_id, trace_id))) FROM traces),
-    hash(parse_filename(filename, true))
-);
+WHERE files_are_there('events')
+    AND list_contains(
+        (SELECT list(hash(coalesce(file_id, trace_id))) FROM traces),
+        hash(parse_filename(filename, true))
+    );
 
 -- Events from the files of `hta-sql compact`, which hold several ranks of a job.
 --
@@ -61,7 +62,8 @@ FROM read_parquet(
     job_files('events'), filename = true,
     hive_partitioning = false, union_by_name = archive_is_mixed()
 )
-WHERE hash(parse_filename(filename, true), rank) IN (SELECT hash(file_id, rank) FROM traces);
+WHERE files_are_there('events')
+    AND hash(parse_filename(filename, true), rank) IN (SELECT hash(file_id, rank) FROM traces);
 
 CREATE OR REPLACE VIEW events AS
 FROM events_by_rank

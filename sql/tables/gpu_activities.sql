@@ -76,10 +76,11 @@ FROM read_parquet(
     rank_files('gpu_activities'), filename = true,
     hive_partitioning = false, union_by_name = archive_is_mixed()
 )
-WHERE list_contains(
-    (SELECT list(hash(coalesce(file_id, trace_id))) FROM traces),
-    hash(parse_filename(filename, true))
-);
+WHERE files_are_there('gpu_activities')
+    AND list_contains(
+        (SELECT list(hash(coalesce(file_id, trace_id))) FROM traces),
+        hash(parse_filename(filename, true))
+    );
 
 -- GPU activities from the files of `hta-sql compact`, which hold several ranks of a job.
 --
@@ -95,7 +96,8 @@ FROM read_parquet(
     job_files('gpu_activities'), filename = true,
     hive_partitioning = false, union_by_name = archive_is_mixed()
 )
-WHERE hash(parse_filename(filename, true), rank) IN (SELECT hash(file_id, rank) FROM traces);
+WHERE files_are_there('gpu_activities')
+    AND hash(parse_filename(filename, true), rank) IN (SELECT hash(file_id, rank) FROM traces);
 
 CREATE OR REPLACE VIEW gpu_activities AS
 FROM gpu_activities_by_rank

@@ -49,10 +49,11 @@ FROM read_parquet(
     rank_files('host_ops'), filename = true,
     hive_partitioning = false, union_by_name = archive_is_mixed()
 )
-WHERE list_contains(
-    (SELECT list(hash(coalesce(file_id, trace_id))) FROM traces),
-    hash(parse_filename(filename, true))
-);
+WHERE files_are_there('host_ops')
+    AND list_contains(
+        (SELECT list(hash(coalesce(file_id, trace_id))) FROM traces),
+        hash(parse_filename(filename, true))
+    );
 
 -- Host operations from the files of `hta-sql compact`, which hold several ranks of a job.
 --
@@ -68,7 +69,8 @@ FROM read_parquet(
     job_files('host_ops'), filename = true,
     hive_partitioning = false, union_by_name = archive_is_mixed()
 )
-WHERE hash(parse_filename(filename, true), rank) IN (SELECT hash(file_id, rank) FROM traces);
+WHERE files_are_there('host_ops')
+    AND hash(parse_filename(filename, true), rank) IN (SELECT hash(file_id, rank) FROM traces);
 
 CREATE OR REPLACE VIEW host_ops AS
 FROM host_ops_by_rank

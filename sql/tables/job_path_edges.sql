@@ -29,7 +29,8 @@ FROM read_parquet(
     rank_files('job_path_edges'), filename = true,
     hive_partitioning = false, union_by_name = archive_is_mixed()
 )
-WHERE list_contains(
-    (SELECT list(hash(path_id)) FROM critical_paths),
-    hash(parse_filename(filename, true))
-);
+WHERE files_are_there('job_path_edges')
+    AND list_contains(
+        (SELECT list(hash(path_id)) FROM critical_paths),
+        hash(parse_filename(filename, true))
+    );

@@ -26,7 +26,8 @@ FROM read_parquet(
     rank_files('memory_events'), filename = true,
     hive_partitioning = false, union_by_name = archive_is_mixed()
 )
-WHERE list_contains(
-    (SELECT list(hash(file_id)) FROM attachments),
-    hash(parse_filename(filename, true))
-);
+WHERE files_are_there('memory_events')
+    AND list_contains(
+        (SELECT list(hash(file_id)) FROM attachments),
+        hash(parse_filename(filename, true))
+    );

@@ -35,4 +35,5 @@ FROM read_parquet(
 SEMI JOIN stored_results AS k
     ON k.job = r.job
     AND k.query = 'findings_v1'
-    AND k.file_id = parse_filename(r.filename, true);
+    AND k.file_id = parse_filename(r.filename, true)
+WHERE files_are_there('stored_findings');

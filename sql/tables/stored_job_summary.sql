@@ -59,4 +59,5 @@ FROM read_parquet(
 SEMI JOIN stored_results AS k
     ON k.job = r.job
     AND k.query = 'job_summary_v2'
-    AND k.file_id = parse_filename(r.filename, true);
+    AND k.file_id = parse_filename(r.filename, true)
+WHERE files_are_there('stored_job_summary');

@@ -27,7 +27,8 @@ FROM read_parquet(
     rank_files('what_if_times'), filename = true,
     hive_partitioning = false, union_by_name = archive_is_mixed()
 )
-WHERE list_contains(
-    (SELECT list(hash(path_id)) FROM critical_paths),
-    hash(parse_filename(filename, true))
-);
+WHERE files_are_there('what_if_times')
+    AND list_contains(
+        (SELECT list(hash(path_id)) FROM critical_paths),
+        hash(parse_filename(filename, true))
+    );
