@@ -60,14 +60,12 @@ class PieceParser(ABC):
         self._readers = Readers(con, folder, memory_limit, self._threads)
         self._quarantine = quarantine
         self._stream: TraceStream | None = None
-        self._next_id = 0
-        self._good_count = 0
+        self._next_id = self._good_count = 0
         self._is_coarse = False
         # Whether the piece before had no good element, where the last good one was, and how many
         # were tried since.
         self._is_barren = False
-        self._good_until = 0
-        self._tries = 0
+        self._good_until = self._tries = 0
         self._first_key: str | None = None
         # What the piece before left over; only one of these three.
         self._carry = b""
@@ -149,9 +147,12 @@ class PieceParser(ABC):
                 self._behind, self._behind_until = self._behind + piece.data, until
             yield from self._look_behind(piece.is_last)
             return
-        if piece.is_last and self._carry.startswith(b"]"):
-            piece = piece.behind(self._carry, self._stream.is_array, self._stream.kind)
-            self._carry, parsed = b"", None
+        if self._carry.startswith(b"]"):
+            if piece.is_last:
+                piece = piece.behind(self._carry, self._stream.is_array, self._stream.kind)
+                self._carry, parsed = b"", None
+            elif bytes(piece.data).isspace():
+                return
         table = parsed and self._sure(parsed, memoryview(piece.data)[piece.begin : piece.end])
         is_sound = table is not None and table["problem"].null_count == len(table)
         begin = 0
@@ -212,8 +213,9 @@ class PieceParser(ABC):
         rest = text[walk.end :]
         if walk.list_ends:
             self._set_behind(rest[1:] + behind, offset + len(text) + len(behind))
-        # More blanks may wait after a bracket that may be the list's than bytes of an element.
-        elif len(rest) >= (LONGEST_TAIL_BYTES if walk.may_end_list() else LONGEST_ELEMENT_BYTES):
+        elif walk.may_end_list():
+            self._carry = b"".join(rest.split())  # blanks behind a bracket say nothing
+        elif len(rest) >= LONGEST_ELEMENT_BYTES:
             self._giant = Giant(offset + walk.end)
             self._giant.closes_in(rest)
             self._giant.add(rest)
@@ -270,9 +272,8 @@ class PieceParser(ABC):
 
     def _quarantine_giant(self, reason: str = "longer than 16 MB") -> None:
         giant, self._giant = self._giant, None
-        self._quarantine.add(
-            BadElement(self._next_id, giant.offset, giant.length, reason, giant.begin)
-        )
+        bad = BadElement(self._next_id, giant.offset, giant.length, reason, giant.begin)
+        self._quarantine.add(bad)
         self._next_id += 1
 
     def _batch(self, data: bytes, offset: int, elements: list[Element]) -> Iterator[pa.Table]:

@@ -20,7 +20,7 @@ BLANK_TAILS = {
 
 
 @pytest.mark.big
-@pytest.mark.parametrize("blanks", [15 * MB, 18 * MB, 40 * MB])
+@pytest.mark.parametrize("blanks", [15 * MB, 40 * MB, 80 * MB])
 @pytest.mark.parametrize("tail", BLANK_TAILS)
 def test_a_tail_of_blanks(tmp_path, blanks, tail):
     file = tmp_path / "rank_0.json.gz"
