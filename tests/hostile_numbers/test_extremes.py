@@ -42,6 +42,13 @@ def test_all_extremes(tmp_path, plain_traces, at_once):
     every_query.check(archive_of(tmp_path, plain_traces, numbers, at_once))
 
 
+@pytest.mark.queries
+def test_lists_of_ranks_that_cannot_be(tmp_path, plain_traces):
+    """Nearly all groups say that their only member is rank 2^63 - 1, and two ranks are in them."""
+    number = EXTREMES.index(str(-(2**63) + 1))
+    every_query.check(archive_of(tmp_path, plain_traces, [number], 0.9))
+
+
 def test_operators_without_a_name(tmp_path, plain_traces):
     """A kernel that one of them launched has no operator, and no shapes."""
     trace = json.loads(json.dumps(plain_traces[0]))

@@ -132,6 +132,8 @@ settled AS (
         min({'preference': preference, 'source': source, 'ranks': ranks}) AS best
     FROM candidates
     WHERE (group_size IS NULL OR len(ranks) = group_size)
+      -- A list with a rank that is no INTEGER, which is NULL, or with one rank twice does not count.
+      AND len(ranks) = len(list_distinct(ranks))
       AND (is_cut IS NOT TRUE OR first_ranks IS NULL OR ranks[1:len(first_ranks)] = first_ranks)
       AND (last_rank IS NULL OR ranks[len(ranks)] = last_rank)
     GROUP BY job, process_group, process_group_desc, group_size, ranks_text
