@@ -43,9 +43,10 @@ test-all: $(DEV)  ## Run every test
 # From which seed on, and how many; all queries are asked after each hundred.
 SOAK_SEED ?= 0
 SOAK_MUTANTS ?= 10000
-soak: $(DEV)  ## Ingest very many damaged traces, damage many files, kill many commands
+soak: $(DEV)  ## Ingest very many damaged traces, damage many files, kill many commands, all seeds
 	PYTHONPATH=tests $(BIN)/python tests/ingest/test_mutations.py $(SOAK_SEED) $(SOAK_MUTANTS)
 	SOAK_KILLS=100 SOAK_DAMAGES=100 SOAK_STEP=1 $(PYTEST) tests/integrity tests/hostile_numbers
+	SOAK_SEEDS=1 $(PYTEST) -m seeds
 
 FUZZ_SECONDS ?= 60
 FUZZ_FOLDER ?= bench-data/fuzz

@@ -23,7 +23,7 @@ from hta_sql.ingestion.stream import NotATrace
 from hta_sql.ingestion.trace import IngestedTrace, ingest_trace
 
 SEEDS = 20
-MUTATIONS_EACH = 20
+MUTATIONS_EACH = 40
 IN_ONE_ARCHIVE = 100
 
 pytestmark = pytest.mark.skipif(not TRACES.is_dir(), reason="no shared/traces here")
