@@ -96,7 +96,7 @@ def test_another_name(fleet, tmp_path):
     assert contents(fleet) == both(after, of_job(before, "bert", name))
     with pytest.raises(BadParameter, match="has 3 jobs; only a single job can be renamed"):
         hta_sql.import_job(fleet, tmp_path / "new", job="x")
-    with pytest.raises(BadParameter, match="a job's name has"):
+    with pytest.raises(BadParameter, match="the name is too long for a folder"):
         hta_sql.import_job(tmp_path / "out", fleet, job="x" * 300)
     with pytest.raises(ArchiveError, match="no job 'nope'"):
         hta_sql.export_job(fleet, tmp_path / "new", job="nope")
