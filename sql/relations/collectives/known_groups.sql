@@ -132,7 +132,7 @@ settled AS (
         min({'preference': preference, 'source': source, 'ranks': ranks}) AS best
     FROM candidates
     WHERE (group_size IS NULL OR len(ranks) = group_size)
-      -- A list with a rank that is no INTEGER, which is NULL, or with one rank twice does not count.
+      -- A rank that is no INTEGER is NULL. A list with such a rank, or one rank twice, is out.
       AND len(ranks) = len(list_distinct(ranks))
       AND (is_cut IS NOT TRUE OR first_ranks IS NULL OR ranks[1:len(first_ranks)] = first_ranks)
       AND (last_rank IS NULL OR ranks[len(ranks)] = last_rank)
