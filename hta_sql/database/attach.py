@@ -190,6 +190,7 @@ def _put_sources(
     file.
     """
     any_file = _split(found.files["archive_manifest"]["traces"])
+    # Only hta.duckdb has patterns: it is read long after its views were made.
     are_there = FILES_ARE_THERE if otherwise is PATTERNS else "true"
     chosen = None if only_jobs is None else list(only_jobs)
     con.execute(

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hta_sql.errors import IngestError
+from hta_sql.errors import BadParameter, IngestError
 from hta_sql.ingestion.trace_list import is_list, read_list
 from hta_sql.places.client_errors import plain_errors
 from hta_sql.places.storage import Place, is_remote, listed_below, names_in, place
-from hta_sql.store.layout import LONGEST_FOLDER_BYTES, folder_for
+from hta_sql.store.jobs import check_name
 
 if TYPE_CHECKING:
     from upath import UPath
@@ -65,10 +65,10 @@ def find_candidates(inputs: Iterable[str | Path], job: str | None) -> list[Candi
                     candidate = replace(candidate, error=why)
                 found[(file, candidate.error) if candidate.error else file] = candidate
     for key, candidate in found.items():
-        if len(folder_for(candidate.job)) > LONGEST_FOLDER_BYTES:
-            name = candidate.job if len(candidate.job) <= 40 else f"{candidate.job[:40]}…"
-            why = f"job '{name}': the name is too long for a folder; shorten it with --job NAME"
-            found[key] = replace(candidate, error=why)
+        try:
+            check_name(candidate.job)
+        except BadParameter as error:
+            found[key] = replace(candidate, error=f"{error} with --job NAME")
     if not found:
         places = ", ".join(str(text) for text in inputs)
         raise NothingThere(f"no traces in {places}: looked for *.json and *.json.gz")

@@ -213,14 +213,14 @@ class PieceParser(ABC):
         rest = text[walk.end :]
         if walk.list_ends:
             self._set_behind(rest[1:] + behind, offset + len(text) + len(behind))
-        elif walk.may_end_list():
-            self._carry = b"".join(rest.split())  # blanks behind a bracket say nothing
-        elif len(rest) >= LONGEST_ELEMENT_BYTES:
+        elif len(rest) < LONGEST_ELEMENT_BYTES:
+            self._carry = rest
+        elif walk.may_end_list():  # all but a bracket, and maybe a comma, are blanks
+            self._carry = b"".join(rest.split())
+        else:
             self._giant = Giant(offset + walk.end)
             self._giant.closes_in(rest)
             self._giant.add(rest)
-        else:
-            self._carry = rest
 
     def _give_up(self, offset: int, why: str) -> None:
         if self._carry:

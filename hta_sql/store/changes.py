@@ -26,6 +26,8 @@ CHANGE = pa.schema(
         ("is_gone", pa.bool_()),
     ]
 )
+# How long a change that takes a row away is kept: an older change may still be listed somewhere.
+GONE_KEPT_NS = 7 * 86_400 * 1_000_000_000
 UNCHANGED = {"changed_ns": 0, "moved_ns": 0, "amended_ns": 0, "is_gone": False}
 
 
@@ -43,6 +45,13 @@ def counting(rows: list[dict]) -> dict:
     row = max(same, key=lambda row: (row["amended_ns"], row["moved_ns"]))
     placed = max(same, key=lambda row: (row["moved_ns"], row["amended_ns"]))
     return row | {name: placed[name] for name in ("file_id", "files", "moved_ns") if name in placed}
+
+
+def is_over(rows: list[dict]) -> bool:
+    """Whether no row of a key could come back. A killed merge may leave any of the changes that it
+    should delete. So only a later merge drops a change that took a row away."""
+    oldest = time.time_ns() - GONE_KEPT_NS
+    return all(row["is_gone"] and row["changed_ns"] < oldest for row in rows)
 
 
 def now_after(parts: list[Place]) -> int:

@@ -61,12 +61,13 @@ def problem_of(file: Place, entry: dict, is_deep: bool) -> str | None:
     return None
 
 
+SEE_DEEP = "`hta-sql check --deep` has the command that makes it again"
+
+
 def remedy(name: str) -> str:
     """What to do about a damaged data file, by its path in the archive."""
     job = job_of(name)
-    return (
-        f"it is of job {job!r}; " if job is not None else ""
-    ) + "`hta-sql check --deep` has the command that makes it again"
+    return (f"it is of job {job!r}; " if job is not None else "") + SEE_DEEP
 
 
 def problems_of(archive: Place, row: dict) -> list[str]:

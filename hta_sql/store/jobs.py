@@ -18,7 +18,8 @@ def check_name(job: str) -> None:
     if not job:
         raise BadParameter("a job's name must not be empty")
     if len(folder_for(job)) > LONGEST_FOLDER_BYTES:
-        raise BadParameter(f"job '{job[:40]}…': the name is too long for a folder; shorten it")
+        name = job if len(job) <= 40 else f"{job[:40]}…"
+        raise BadParameter(f"job '{name}': the name is too long for a folder; shorten it")
 
 
 def check_jobs(archive: Place, jobs: Iterable[str]) -> list[str]:

@@ -34,7 +34,15 @@ from hta_sql.places.storage import (
     reader_of,
     remove,
 )
-from hta_sql.store.changes import CHANGE, UNCHANGED, counting, now_after, time_of, without_change
+from hta_sql.store.changes import (
+    CHANGE,
+    UNCHANGED,
+    counting,
+    is_over,
+    now_after,
+    time_of,
+    without_change,
+)
 from hta_sql.store.checksums import damaged, is_named_after, name_of_change, replace_sealed, sealed
 from hta_sql.store.layout import KEYS, in_job, on_disk
 from hta_sql.store.locks import open_lock
@@ -46,8 +54,6 @@ if TYPE_CHECKING:
 
 # At most one part in this many of the time is spent on changes of manifests.
 CHANGES_SHARE = 20
-# How long a change that takes a row away is kept: an older change may still be listed somewhere.
-GONE_KEPT_NS = 7 * 86_400 * 1_000_000_000
 
 
 @cache
@@ -173,15 +179,9 @@ class Manifest:
         """Merge all changes into one object; returns the number of changes that it replaces."""
         if not is_remote(self.archive):
             return 0
-        (parts, changes), oldest = self._changes(), time.time_ns() - GONE_KEPT_NS
+        parts, changes = self._changes()
         if len(parts) <= 1:
             return 0
-
-        def is_over(rows: list[dict]) -> bool:
-            """Whether no row could come back. A killed merge may leave any of the changes that it
-            should delete. So only a later merge drops a change that took a row away."""
-            return all(row["is_gone"] and row["changed_ns"] < oldest for row in rows)
-
         merged = self._put_change(
             [counting(rows) for rows in changes.values() if not is_over(rows)],
             max(time.time_ns(), *map(time_of, parts)),
@@ -261,7 +261,8 @@ class Manifest:
         table = pa.Table.from_pylist(
             [UNCHANGED | row for row in rows], schema=pa.schema([*schema(self._table), *CHANGE])
         )
-        name = name_of_change(content := _as_bytes(table), now)
+        content = _as_bytes(table)
+        name = name_of_change(content, now)
         put_bytes(content, self.changes / name)
         return name
 

@@ -18,8 +18,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hta_sql.errors import DAMAGED
 from hta_sql.places.storage import at_once, is_remote, names_in, sizes_below
-from hta_sql.store.checksums import sealed
+from hta_sql.store.checksums import SEE_DEEP, sealed
 from hta_sql.store.layout import KEYS, folder_for, has_changes, on_disk
 from hta_sql.store.moves import last_move
 
@@ -66,10 +67,7 @@ FILES_ARE_THERE = f"""(
     SELECT
         CASE
             WHEN count(*) = 0 THEN true
-            ELSE error(
-                'damaged archive: ' || min(path) || ' is gone; `hta-sql check --deep` has the '
-                || 'command that makes it again'
-            )::BOOLEAN
+            ELSE error('{DAMAGED}' || min(path) || ' is gone; {SEE_DEEP}')::BOOLEAN
         END
     FROM gone
 )"""

@@ -5,7 +5,8 @@ import time
 from storage.manifest.rows import held, trace
 
 from hta_sql.store import manifest as module
-from hta_sql.store.manifest import GONE_KEPT_NS, Manifest
+from hta_sql.store.changes import GONE_KEPT_NS
+from hta_sql.store.manifest import Manifest
 
 
 def test_an_archive_is_there_from_the_first_moment(archive):

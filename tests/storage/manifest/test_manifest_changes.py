@@ -12,8 +12,8 @@ from storage.manifest.rows import held, trace
 
 from hta_sql.store import manifest as module
 from hta_sql.store import moves
-from hta_sql.store.changes import time_of
-from hta_sql.store.manifest import GONE_KEPT_NS, Manifest
+from hta_sql.store.changes import GONE_KEPT_NS, time_of
+from hta_sql.store.manifest import Manifest
 
 
 def amend(archive, files: set[str]) -> None:
