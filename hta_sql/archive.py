@@ -18,24 +18,16 @@ import duckdb
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.catalogue.query import Query
 from hta_sql.catalogue.signatures import method_of
-from hta_sql.database.findings import with_findings
+from hta_sql.database.excerpt import ALL, Excerpt
 from hta_sql.database.no_data import why_no_rows
 from hta_sql.database.promises import broken_promises
 from hta_sql.database.selection import check_selection
 from hta_sql.database.session import Session
-from hta_sql.database.statement import relation_of_sql
+from hta_sql.database.statement import relation_of_call, relation_of_sql
 from hta_sql.database.stored_results import lacking_paths, lacking_stored
 from hta_sql.engines import machine
 from hta_sql.engines.machine import SAFE_BYTES, SAFE_SECONDS, bytes_of, core_count
-from hta_sql.errors import (
-    ArchiveError,
-    BadParameter,
-    FilesMoved,
-    HtaSqlError,
-    NoData,
-    from_duckdb,
-    one_line,
-)
+from hta_sql.errors import ArchiveError, FilesMoved, HtaSqlError, NoData, from_duckdb
 from hta_sql.methods import Methods
 
 if TYPE_CHECKING:
@@ -186,22 +178,14 @@ class Archive(Methods):
     def rows_of(self, query: Query, given: Mapping[str, Any]) -> pa.Table:  # without warnings
         return self._steadily(lambda: _table(self.relation_of(query, given)))
 
-    def relation_of(self, query: Query, given: Mapping[str, Any]) -> duckdb.DuckDBPyRelation:
-        """The result of a query, not yet fetched."""
+    def relation_of(
+        self, query: Query, given: Mapping[str, Any], excerpt: Excerpt = ALL
+    ) -> duckdb.DuckDBPyRelation:
+        """The result of a query, or an excerpt of it, not yet fetched."""
         sql, values = query.call(given)
-        if self._elsewhere:
-            return self.session.con.from_arrow(self._elsewhere.answer(self, query, values))
-        self.session.see(values.get("only_jobs"))
-        self.session.load([query.macro])
-        sql, values = with_findings(self.session, query, sql, values)
-        try:
-            return self.session.con.sql(sql, params=values or None)
-        except duckdb.BinderException as error:
-            if "supplied arguments" in str(error):
-                raise BadParameter(f"{query.name}: {one_line(error)}") from error
-            raise HtaSqlError(f"{query.name}: {one_line(error)}") from error
-        except duckdb.Error as error:
-            raise from_duckdb(error, f"{query.name}: ") from error
+        called = [query.macro, *self.called_in(excerpt.where or "")]
+        answer = self._elsewhere.answer(self, query, values) if self._elsewhere else None
+        return relation_of_call(self.session, query, sql, values, excerpt, called, answer)
 
     def relation(self, sql: str, params: Any = None) -> duckdb.DuckDBPyRelation:
         """The result of a statement, not yet fetched."""

@@ -20,6 +20,13 @@ _KEY = re.compile(r"-- (since|grain|returns|check|needs|deprecated|reads):(?: +(
 _COLUMN = re.compile(r"(\w+) +(\S+) +(\S+) +(\S.*)")
 _MACRO = re.compile(r"CREATE OR REPLACE MACRO (\w+)\((\) AS TABLE)?")
 _PARAMETER = re.compile(r"    (\w+) ([A-Z]+(?:\[\])?)(?: := ('[^']*'|[\w.-]+))?,?(?: +-- (.*\S))?")
+# The options that `hta-sql run` has for every query.
+OPTIONS = frozenset(
+    {
+        *("columns", "sort", "where", "limit", "format", "output", "csv_safe", "engine"),
+        *("address", "models", "version", "timeout", "memory_limit", "threads", "archives", "help"),
+    }
+)
 _SHOWN_DEFAULT = re.compile(r"(.*\S) +\[default: ([^]]+)\]")
 _COLUMN_COMMENT = re.compile(r"^    (?:\S.* AS |\w+\.)?(\w+),? +-- (\S.*)$", re.MULTILINE)
 
@@ -138,6 +145,8 @@ def _parameters(macro: str, body: list[str], at: int, wrong: Any) -> list[Parame
         if signature and line.strip().startswith("-- "):
             signature[-1][3] += f" {line.strip()[3:]}"
         elif (match := _PARAMETER.fullmatch(line)) and match[4]:
+            if match[1] in OPTIONS:
+                wrong(number, f"{match[1]!r} is an option of every query; name it otherwise")
             signature.append(list(match.groups()))
         else:
             wrong(number, f"not a parameter (    name TYPE := default,  -- text): {line.strip()!r}")

@@ -10,6 +10,7 @@ import click
 
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.catalogue.query import Parameter, Query
+from hta_sql.cli.excerpts import excerpt_of, excerpt_options
 from hta_sql.cli.limits import add_limits
 from hta_sql.cli.options import (
     archives_argument,
@@ -101,15 +102,18 @@ def query_command(name: str, versions: list[Query]) -> click.Command:
         query = Catalog.load().find(name, version)
         if query.deprecated:
             click.echo(f"Warning: {query}: {query.deprecated}", err=True)
+        excerpt = excerpt_of(options)
         given = {key: value for key, value in options.items() if value is not None}
         query.call(given)  # a wrong option is an error before the archive is opened
+        excerpt.check(query)
         with open_archives(archives, engine, address, models) as archive:
-            write_answer(archive, query, given, format, output)
+            write_answer(archive, query, given, format, output, excerpt)
 
     made = click.command(
         name, cls=partial(QueryCommand, newest), context_settings={"max_content_width": _WIDEST}
     )(archives_argument(command))
-    made.params[1:1] = [_option(parameter) for parameter in parameters.values()]
+    own = [_option(parameter) for parameter in parameters.values()]
+    made.params[1:1] = own + excerpt_options(newest)
     return add_limits(made)
 
 

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import hta_sql
 from hta_sql.cli.progress import say
 from hta_sql.show.formats import write
+from hta_sql.show.units import counted
 
 if TYPE_CHECKING:
     from hta_sql.archive import Archive
     from hta_sql.catalogue.query import Query
+    from hta_sql.database.excerpt import Excerpt
 
 
 def open_archives(
@@ -69,17 +71,28 @@ def write_answer(
     given: Mapping[str, Any],
     format: str | None,
     output: Path | None,
+    excerpt: "Excerpt | None" = None,
 ) -> None:
-    """Write a query's result. If it has no rows, say what the archive lacks."""
+    """Write a query's result, or an excerpt. If it has no rows, say what the archive lacks, or that
+    the condition keeps none."""
+    from hta_sql.database.excerpt import Excerpt
     from hta_sql.database.no_data import why_no_rows
     from hta_sql.database.selection import check_selection
     from hta_sql.database.stored_results import lacking_stored
 
     _, values = query.call(given)
     check_selection(archive.session, values)
-    relation = archive.relation_of(query, given)
+    excerpt = excerpt or Excerpt()
+    relation = archive.relation_of(query, given, excerpt)
     for warning in lacking_stored(archive.session, [query.macro]):
         say(warning)
-    write_result(
-        archive, relation, format, output, lambda: why_no_rows(archive.session, query, values)
-    )
+
+    def why_empty() -> list[str]:
+        if excerpt.where is not None:
+            [(count,)] = archive.relation_of(query, given).aggregate("count(*)").fetchall()
+            if count:
+                rows = counted(count, "row")
+                return [f"--where {excerpt.where!r} keeps none of the {rows} of {query.name}"]
+        return why_no_rows(archive.session, query, values)
+
+    write_result(archive, relation, format, output, why_empty)

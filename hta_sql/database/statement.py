@@ -1,18 +1,28 @@
-"""Runs a user's statement in a session."""
+"""Runs a user's statement, or a call of a query, in a session."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from hta_sql.database.excerpt import Excerpt, no_column
+from hta_sql.database.findings import with_findings
 from hta_sql.database.hints import hint_of
 from hta_sql.database.sandbox import NO_ROWS, UnknownTable
-from hta_sql.errors import HtaSqlError, from_duckdb, one_line
+from hta_sql.errors import BadParameter, HtaSqlError, from_duckdb, one_line
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from hta_sql.catalogue.query import Query
     from hta_sql.database.session import Session
+
+# The name of an answer that was computed elsewhere.
+_ANSWER = "answer_from_elsewhere"
+_NO_COLUMN = re.compile(r'Referenced column "([^"]+)" not found')
 
 
 def relation_of_sql(
@@ -37,3 +47,36 @@ def relation_of_sql(
     if relation is None:
         raise HtaSqlError(NO_ROWS)
     return relation
+
+
+def relation_of_call(
+    session: Session,
+    query: Query,
+    sql: str,
+    values: dict[str, Any],
+    excerpt: Excerpt,
+    called: Iterable[str],
+    answer: pa.Table | None,
+) -> duckdb.DuckDBPyRelation:
+    """An excerpt of what a call of a query returns, not yet fetched.
+
+    `called` are the query and those that the excerpt may call. `answer` has the rows of the call
+    if they were computed elsewhere.
+    """
+    if answer is None or excerpt.where is not None:
+        session.see(values.get("only_jobs"))
+        session.load(called)
+    try:
+        if answer is not None:
+            whole = session.con.from_arrow(answer)
+            return whole.query(_ANSWER, excerpt.sql(session, query, f"FROM {_ANSWER}"))
+        sql, values = with_findings(session, query, sql, values)
+        return session.con.sql(excerpt.sql(session, query, sql), params=values or None)
+    except duckdb.BinderException as error:
+        if "supplied arguments" in str(error):
+            raise BadParameter(f"{query.name}: {one_line(error)}") from error
+        if excerpt.where and (missing := _NO_COLUMN.search(str(error))):
+            raise BadParameter(f"--where: {no_column(query, missing[1])}") from error
+        raise HtaSqlError(f"{query.name}: {one_line(error)}") from error
+    except duckdb.Error as error:
+        raise from_duckdb(error, f"{query.name}: ") from error

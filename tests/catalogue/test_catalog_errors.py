@@ -52,6 +52,10 @@ def with_replaced(old: str, new: str) -> str:
             ":15: expected 'CREATE OR REPLACE MACRO total_time_v1(' right below the header",
         ),
         (with_replaced("  -- ns; shorter", "  -"), ":17: not a parameter"),
+        (
+            with_replaced("    min_dur_ns BIGINT", "    limit BIGINT"),
+            ":17: 'limit' is an option of every query; name it otherwise",
+        ),
         (GOOD_QUERY + "CREATE TABLE t (a INTEGER);\n", ":23: a query file has to be one statement"),
         (
             GOOD_QUERY.rstrip(";\n") + "\n",

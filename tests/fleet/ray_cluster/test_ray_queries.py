@@ -14,6 +14,7 @@ from fleet.ray_cluster.clusters import HTA, hta
 
 import hta_sql
 from hta_sql.catalogue.catalog import Catalog
+from hta_sql.database.excerpt import Excerpt
 from hta_sql.errors import BadParameter
 from hta_sql.fleet.by_jobs import batches_of, is_by_job
 
@@ -38,6 +39,10 @@ def test_an_archive_that_is_asked_by_way_of_ray(engine, archive, query):
     with hta_sql.open(archive) as here, hta_sql.open(archive, engine="ray") as there:
         one = here.query(query)
         assert there.query(query).equals(one) and len(set(one["job"].to_pylist())) == 3
+        found, two_ranks = Catalog.load().find(query), "rank IN (SELECT DISTINCT rank FROM traces)"
+        for excerpt in (Excerpt(["job", "rank"], ["-job"], two_ranks, 5), Excerpt(limit=2)):
+            rows = [run.relation_of(found, {}, excerpt).fetchall() for run in (here, there)]
+            assert rows[0] == rows[1] and len(rows[0]) == excerpt.limit
 
 
 def test_only_some_jobs(engine, archive):

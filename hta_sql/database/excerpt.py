@@ -1,0 +1,99 @@
+"""An excerpt of a query's result: some of its columns and rows, in another order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from hta_sql.catalogue.query import Query, did_you_mean
+from hta_sql.errors import BadParameter, one_line
+
+if TYPE_CHECKING:
+    from hta_sql.database.session import Session
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """What to keep of a result.
+
+    `columns` are all if none is named. `sort` names columns, and those with a minus come in
+    descending order. `where` is an SQL condition on the columns of the result.
+    """
+
+    columns: Sequence[str] = ()
+    sort: Sequence[str] = ()
+    where: str | None = None
+    limit: int | None = None
+
+    def check(self, query: Query) -> None:
+        """Raise BadParameter if the result has no such column."""
+        for option, names in (
+            ("--columns", self.columns),
+            ("--sort", [name.removeprefix("-") for name in self.sort]),
+        ):
+            for at, name in enumerate(names):
+                if name not in (column.name for column in query.columns):
+                    raise BadParameter(f"{option}: {no_column(query, name)}")
+                if name in names[:at]:
+                    raise BadParameter(f"{option}: {name} is given twice")
+
+    def sql(self, session: Session, query: Query, call: str) -> str:
+        """The SELECT of the excerpt, around a call of the query.
+
+        DuckDB then computes only what the excerpt needs. Rows that are equal in the columns of
+        `sort` keep one order, that of the columns which identify a row.
+        """
+        self.check(query)
+        if self == ALL:
+            return call
+        parts = [f"SELECT {_listed(self.columns) or '*'} FROM ({call}) AS {query.name}"]
+        if self.where is not None:
+            parts.append(f"WHERE ({_one_condition(session, self.where)}\n)")
+        if self.sort:
+            given = [name.removeprefix("-") for name in self.sort]
+            keys = [
+                f'"{name}" {"DESC" if key.startswith("-") else "ASC"} NULLS LAST'
+                for key, name in zip(self.sort, given, strict=True)
+            ]
+            rest = [f'"{name}"' for name in query.grain if name not in given]
+            parts.append(f"ORDER BY {', '.join(keys + rest)}")
+        if self.limit is not None:
+            parts.append(f"LIMIT {self.limit:d}")
+        return " ".join(parts)
+
+
+ALL = Excerpt()
+
+
+def no_column(query: Query, name: str) -> str:
+    """That the result of a query has no such column, and which columns it has."""
+    names = [column.name for column in query.columns]
+    return (
+        f"{query.name} has no column {name!r}; {did_you_mean(name, names)}"
+        f"its columns are {', '.join(names)}"
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def _one_condition(session: Session, text: str) -> str:
+    """The text if it is one expression, else BadParameter.
+
+    It has to be one with brackets around it and without them. The first refuses all that can follow
+    a condition in a SELECT, and the second a text that closes the bracket itself.
+    """
+    try:
+        found = [
+            session.con.extract_statements(f"SELECT 1 WHERE {form}")
+            for form in (text, f"({text}\n)")
+        ]
+    except duckdb.Error as error:
+        raise BadParameter(f"--where takes one SQL condition: {one_line(error)}") from error
+    if any(len(statements) != 1 for statements in found):
+        raise BadParameter("--where takes one SQL condition, without ';'")
+    return text
