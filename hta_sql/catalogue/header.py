@@ -24,7 +24,17 @@ _PARAMETER = re.compile(r"    (\w+) ([A-Z]+(?:\[\])?)(?: := ('[^']*'|[\w.-]+))?,
 OPTIONS = frozenset(
     {
         *("columns", "sort", "where", "limit", "format", "output", "csv_safe", "engine"),
-        *("address", "models", "version", "timeout", "memory_limit", "threads", "archives", "help"),
+        *(
+            "address",
+            "models",
+            "wide",
+            "version",
+            "timeout",
+            "memory_limit",
+            "threads",
+            "archives",
+            "help",
+        ),
     }
 )
 _SHOWN_DEFAULT = re.compile(r"(.*\S) +\[default: ([^]]+)\]")

@@ -12,7 +12,7 @@ from hta_sql.cli.progress import say
 from hta_sql.cli.results import write_answer
 from hta_sql.errors import BadParameter, HtaSqlError
 from hta_sql.show.files import write_text
-from hta_sql.show.formats import format_of
+from hta_sql.show.formats import WIDE_TABLE, format_of
 
 if TYPE_CHECKING:
     from hta_sql.comparison.comparison import Comparison
@@ -89,8 +89,8 @@ def diff(
       3  a condition holds
 
     Without --table, the format json has the results of all queries that compare two jobs, except
-    op_alignment. The formats csv, parquet and arrow have the result of diff_causes. With --table,
-    each format has the result of that query.
+    op_alignment. The other formats have the result of diff_causes. With --table, each format has
+    the result of that query.
 
     \b
     Example:
@@ -109,7 +109,7 @@ def diff(
     form = format_of(output, format)
     with compare(base, test, report=say, **selection) as found:
         verdicts = [found.judge(condition) for condition in asked]
-        if table is None and form == "table":
+        if table is None and form in ("table", WIDE_TABLE):
             _write("\n".join(report_lines(found)) + "\n", output)
         elif table is None and form == "json":
             _write(_as_json(found, verdicts), output)

@@ -9,14 +9,18 @@ from typing import Any
 import click
 
 from hta_sql.engines.start import ENGINES
-from hta_sql.show.formats import CSV_SAFE, FORMATS, format_of
+from hta_sql.show.formats import CSV_SAFE, FORMATS, WIDE_TABLE, format_of
 
 
 def with_output(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of a command that prints a result."""
 
     @functools.wraps(command)
-    def with_safe_csv(*given: Any, csv_safe: bool, **options: Any) -> Any:
+    def with_variants(*given: Any, csv_safe: bool, wide: bool, **options: Any) -> Any:
+        if wide:
+            if format_of(options["output"], options["format"]) != "table":
+                raise click.UsageError("--wide is for tables; other formats have all columns")
+            options["format"] = WIDE_TABLE
         if csv_safe:
             if format_of(options["output"], options["format"]) != "csv":
                 raise click.UsageError("--csv-safe is for CSV: add --format csv, or -o FILE.csv")
@@ -27,7 +31,10 @@ def with_output(command: Callable[..., Any]) -> Callable[..., Any]:
         "--csv-safe",
         is_flag=True,
         help="In CSV, put ' before texts that a spreadsheet would compute, such as =1+1.",
-    )(with_safe_csv)
+    )(with_variants)
+    made = click.option(
+        "--wide", is_flag=True, help="Print all columns of a table, with whole texts."
+    )(made)
     made = click.option(
         "-o",
         "--output",

@@ -39,11 +39,12 @@ def write_result(
     output: Path | None,
     why_empty: Callable[[], list[str]] = list,
     most_rows: int | None = None,
+    how: str = "--wide",
 ) -> None:
     """Write a result from another thread, since Arrow waits for DuckDB deaf to Ctrl-C.
 
     If the result has no rows, the lines of `why_empty` follow on stderr. A line says so if it has
-    more than `most_rows`, which are written.
+    more than `most_rows`, which are written. `how` says how to see columns that do not fit.
     """
     reasons: list[str] = []
 
@@ -53,7 +54,7 @@ def write_result(
     with archive.session.unmoved(), ThreadPoolExecutor(1) as pool:
         writing = pool.submit(
             lambda: write(
-                relation, format, output, lambda: reasons.extend(why_empty()), most_rows, cut
+                relation, format, output, lambda: reasons.extend(why_empty()), most_rows, cut, how
             )
         )
         try:
@@ -75,14 +76,15 @@ def write_answer(
 ) -> None:
     """Write a query's result, or an excerpt. If it has no rows, say what the archive lacks, or that
     the condition keeps none."""
-    from hta_sql.database.excerpt import Excerpt
+    from hta_sql.database.excerpt import ALL
     from hta_sql.database.no_data import why_no_rows
     from hta_sql.database.selection import check_selection
     from hta_sql.database.stored_results import lacking_stored
 
     _, values = query.call(given)
     check_selection(archive.session, values)
-    excerpt = excerpt or Excerpt()
+    how = "--columns, --wide" if excerpt else "--wide"
+    excerpt = excerpt or ALL
     relation = archive.relation_of(query, given, excerpt)
     for warning in lacking_stored(archive.session, [query.macro]):
         say(warning)
@@ -95,4 +97,4 @@ def write_answer(
                 return [f"--where {excerpt.where!r} keeps none of the {rows} of {query.name}"]
         return why_no_rows(archive.session, query, values)
 
-    write_result(archive, relation, format, output, why_empty)
+    write_result(archive, relation, format, output, why_empty, how=how)

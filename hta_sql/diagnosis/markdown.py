@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from hta_sql.diagnosis import words
 from hta_sql.diagnosis.job import Diagnosis, Finding
+from hta_sql.show.markdown import plain as _plain
 from hta_sql.show.units import heads, humane
 from hta_sql.show.visible import all_visible
-
-_SPECIAL = re.compile(r"([\\`*_\[\]<>|#~])")
 
 
 def markdown(diagnoses: Sequence[Diagnosis]) -> str:
@@ -71,8 +69,3 @@ def _finding(diagnosis: Diagnosis, finding: Finding, number: int) -> Iterator[st
 def _code(text: str) -> str:
     fence = "``" if "`" in text else "`"
     return f"{fence}{text}{fence}"
-
-
-def _plain(text: str) -> str:
-    """The text with nothing that Markdown would format."""
-    return _SPECIAL.sub(r"\\\1", text)

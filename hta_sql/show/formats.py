@@ -1,4 +1,7 @@
-"""Writes results: as a table for people, or as JSON, CSV, Parquet or Arrow for machines."""
+"""Writes results: as a table for people, or as JSON, CSV, Parquet or Arrow for machines.
+
+markdown.py and xlsx.py write the other formats.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +18,23 @@ import orjson
 
 from hta_sql.errors import HtaSqlError
 from hta_sql.show.files import whole_file
-from hta_sql.show.tables import print_table, rows_of, table_lines
+from hta_sql.show.screen import print_table
+from hta_sql.show.tables import rows_of, table_lines
 from hta_sql.show.units import number
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-FORMATS = ("table", "json", "csv", "parquet", "arrow")
+FORMATS = ("table", "json", "csv", "parquet", "arrow", "markdown", "xlsx")
+# A table with all columns and whole texts, however wide.
+WIDE_TABLE = "wide table"
 # CSV for spreadsheets, which compute cells that begin like this.
 CSV_SAFE = "csv for spreadsheets"
 _FORMULA = r"^\s*[=+\-@＝＋－＠]|^[\t\r]"
-_BINARY = ("parquet", "arrow")
+_BINARY = ("parquet", "arrow", "xlsx")
+# These keep all types of DuckDB.
+_TYPED = ("parquet", "arrow")
 _BY_SUFFIX = {
     ".txt": "table",
     ".json": "json",
@@ -34,6 +42,8 @@ _BY_SUFFIX = {
     ".parquet": "parquet",
     ".arrow": "arrow",
     ".feather": "arrow",
+    ".md": "markdown",
+    ".xlsx": "xlsx",
 }
 # Neither Python nor Arrow's CSV can represent all values of these types.
 _ODD_TYPE = re.compile(r"TIME|DATE|INTERVAL|BIT|BIGNUM|UHUGEINT|VARIANT|UNION")
@@ -62,23 +72,24 @@ def write(
     if_empty: Callable[[], None] = lambda: None,
     most_rows: int | None = None,
     if_cut: Callable[[], None] = lambda: None,
+    how: str = "--wide",
 ) -> None:
     """Write all rows to `path` or stdout, by default in the format of the file's extension.
 
     Calls `if_empty` before it writes a result without rows, and `if_cut` after the first
     `most_rows` if there are more. HtaSqlError if the extension has no format, or if binary output
-    would go to a terminal.
+    would go to a terminal. `how` says how to see columns that a table leaves out.
     """
     format = format_of(path, format)
     if most_rows is not None:
         relation = relation.limit(most_rows + 1)
-    if format not in _BINARY:
+    if format not in _TYPED:
         relation = printable(relation)
     if format == "json" and (twice := first_twice(relation.columns)):
         raise HtaSqlError(f"two columns are named {twice!r}; rename one of them with AS")
-    if format == "table" and not path:
+    if format in ("table", WIDE_TABLE) and not path:
         rows = _seen(_first(_rows(relation), most_rows, if_cut), if_empty)
-        print_table(relation.columns, rows, sys.stdout.isatty())
+        print_table(relation.columns, rows, sys.stdout.isatty(), format == WIDE_TABLE, how)
         return
     reader = _reader(relation.to_arrow_reader(), if_empty, most_rows, if_cut)
     if path:
@@ -233,21 +244,41 @@ def _arrow(reader: pa.RecordBatchReader, out: BinaryIO, is_file: bool) -> None:
             writer.write_batch(batch)
 
 
+def _markdown(reader: pa.RecordBatchReader, out: BinaryIO, _: bool) -> None:
+    from hta_sql.show.markdown import write_markdown
+
+    write_markdown(reader, out)
+
+
+def _xlsx(reader: pa.RecordBatchReader, out: BinaryIO, _: bool) -> None:
+    from hta_sql.show.xlsx import write_xlsx
+
+    write_xlsx(reader, out, _text)
+
+
 _WRITERS: dict[str, Callable[..., None]] = {
     "table": _table,
+    WIDE_TABLE: _table,
     "json": _json,
     "csv": _csv,
     CSV_SAFE: partial(_csv, is_safe=True),
     "parquet": _parquet,
     "arrow": _arrow,
+    "markdown": _markdown,
+    "xlsx": _xlsx,
 }
 
 
 def _cell(value: Any) -> str | None:
-    if value is None:
-        return None
+    return None if value is None else _text(value)
+
+
+def _text(value: Any) -> str:
+    """A value without a form of its own, such as a list, as text."""
     if isinstance(value, bytes):
         return value.hex()
+    if isinstance(value, int | float):
+        return str(value)
     return orjson.dumps(value, default=_as_json).decode()
 
 

@@ -3,57 +3,24 @@
 from __future__ import annotations
 
 import re
-import shutil
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from hta_sql.show.cut import cut, cut_apart
-from hta_sql.show.units import counted, heads, humane, is_quantity
-from hta_sql.show.visible import visible_cell
+from hta_sql.show.units import heads, humane, is_quantity
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_ROWS_ON_TERMINAL = 50
-# The width for pipes and files, unless the variable COLUMNS sets another.
-_WIDTH = 120
 # Texts are first cut to this length. Kernels can look the same if their names are cut further.
 _TEXT = 40
 _SHORT_TEXT = 30
+_READABLE_TEXT = 20
 _SHORTEST_TEXT = 12
-# The columns at the left that stay longest: texts such as job, kind and name, and numbers.
+# The texts that stay longest: name, and such as job and kind at the left.
 _NAMING_TEXTS = 3
-_FIRST_NUMBERS = 4
-# A write to a terminal or pipe costs as much time as formatting many lines.
-_LINES_AT_ONCE = 1000
-
-
-def print_table(names: list[str], rows: Iterator[tuple[Any, ...]], terminal: bool) -> None:
-    """Print rows for people, as wide as the terminal. stderr names what was left out."""
-    names = list(map(visible_cell, names))
-    shown = list(islice(rows, _ROWS_ON_TERMINAL if terminal else None))
-    count = len(shown) + sum(1 for _ in rows)
-    width = shutil.get_terminal_size((_WIDTH, 0)).columns
-    table = with_sentences(names, shown, width) or fitted_table(names, shown, width)
-    for line in table.head:
-        click.echo(click.style(line, dim=True))
-    for at in range(0, len(table.lines), _LINES_AT_ONCE):
-        click.echo("\n".join(table.lines[at : at + _LINES_AT_ONCE]))
-    if not count:
-        click.echo("no rows", err=True)
-    missing = []
-    if len(shown) < count:
-        missing += [f"{count - len(shown):,} of {count:,} rows"]
-    if table.left_out:
-        missing += [f"{counted(len(table.left_out), 'column')} ({', '.join(table.left_out)})"]
-    if missing:
-        click.echo(f"not shown: {', '.join(missing)}; --format csv shows all", err=True)
 
 
 def rows_of(table: pa.Table | pa.RecordBatch) -> list[tuple[Any, ...]]:
@@ -82,9 +49,10 @@ def fitted_table(names: list[str], rows: list[tuple[Any, ...]], width: int) -> F
     It takes these measures in this order until it fits: it cuts long texts in the middle, breaks
     heads into several lines, moves columns with the same value in all rows above the table, turns a
     table of few rows so that each column is a line, cuts texts further, and leaves out columns from
-    the right. It leaves out ids first, which only joins need; then texts except the first three,
-    which name the rows; then places, such as streams, steps and instants, except the first, which
-    is mostly the rank; then numbers except the first four; then any column.
+    the right. It leaves out ids first, which only joins need; then texts except `name` and the
+    first others, which name the rows; then places, such as streams, steps and instants, except the
+    first, which is mostly the rank; then numbers except the first four, and the first three; then
+    any column.
     """
     columns = _columns(names, rows)
     above = ""
@@ -103,11 +71,11 @@ def fitted_table(names: list[str], rows: list[tuple[Any, ...]], width: int) -> F
         return FittedTable([], turned, [])
     _cut_texts(columns, width, _SHORT_TEXT)
     left_out = []
-    for pick in (_id, _minor_text, _place, _minor_number, _last):
+    for pick, least in _LEAVE_OUT:
         while len(columns) > 1 and _width(columns) > width and (column := pick(columns)):
             left_out.append(column)
             columns.remove(column)
-        _cut_texts(columns, width, _SHORTEST_TEXT if pick is _minor_number else _SHORT_TEXT)
+        _cut_texts(columns, width, least)
     _cut_texts(columns, width, 1)
     height = max(len(column.heads) for column in columns)
     heads = [[""] * (height - len(column.heads)) + column.heads for column in columns]
@@ -119,53 +87,37 @@ def fitted_table(names: list[str], rows: list[tuple[Any, ...]], width: int) -> F
     )
 
 
-def with_sentences(names: list[str], rows: list[tuple[Any, ...]], width: int) -> FittedTable | None:
-    """The table with the column `text` on lines of its own, and without lists, which are long.
-
-    None without such a column.
-    """
-    if "text" not in names or not rows:
-        return None
-    place = names.index("text")
-    lists = [at for at in range(len(names)) if any(isinstance(row[at], list) for row in rows)]
-    kept = [at for at in range(len(names)) if at != place and at not in lists]
-    table = fitted_table(
-        [names[at] for at in kept], [tuple(row[at] for at in kept) for row in rows], width
-    )
-    if len(table.lines) != len(rows):  # turned: a line is a column
-        return None
-    table.left_out += [names[at] for at in lists]
-    lines = []
-    for line, row in zip(table.lines, rows, strict=True):
-        indent = " " * 4
-        said = textwrap.wrap(
-            visible_cell(row[place] or ""),
-            max(width, 40),
-            initial_indent=indent,
-            subsequent_indent=indent,
-        )
-        lines += [line, *said]
-    return FittedTable(table.head, lines, table.left_out)
-
-
 def _id(columns: list[_Column]) -> _Column | None:
     return _last([c for c in columns if c.name.endswith("_id") or c.name == "correlation"])
 
 
 def _minor_text(columns: list[_Column]) -> _Column | None:
-    return _last([c for c in columns if c.is_text][_NAMING_TEXTS:])
+    texts = [c for c in columns if c.is_text]
+    others = [c for c in texts if c.name != "name"]
+    return _last(others[_NAMING_TEXTS - (len(texts) - len(others)) :])
 
 
 def _place(columns: list[_Column]) -> _Column | None:
     return _last([c for c in columns if c.is_place][1:])
 
 
-def _minor_number(columns: list[_Column]) -> _Column | None:
-    return _last([c for c in columns if c.is_number][_FIRST_NUMBERS:])
+def _minor_number(columns: list[_Column], kept: int) -> _Column | None:
+    return _last([c for c in columns if c.is_number][kept:])
 
 
 def _last(columns: list[_Column]) -> _Column | None:
     return columns[-1] if columns else None
+
+
+# What is left out, in this order, and the length that texts keep after each.
+_LEAVE_OUT = (
+    (_id, _SHORT_TEXT),
+    (_minor_text, _SHORT_TEXT),
+    (_place, _SHORT_TEXT),
+    (partial(_minor_number, kept=4), _READABLE_TEXT),
+    (partial(_minor_number, kept=3), _SHORTEST_TEXT),
+    (_last, _SHORT_TEXT),
+)
 
 
 @dataclass(eq=False)

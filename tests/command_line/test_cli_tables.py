@@ -9,7 +9,8 @@ from click.testing import CliRunner
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli import cli
 from hta_sql.demo import write_job
-from hta_sql.show.tables import fitted_table, table_lines, with_sentences
+from hta_sql.show.screen import print_table, with_sentences
+from hta_sql.show.tables import fitted_table, table_lines
 from hta_sql.show.units import heads, humane
 
 
@@ -63,10 +64,19 @@ def test_a_table_too_wide_for_the_terminal_is_turned(invoke, tiny_archive, termi
     lines = many.stdout.splitlines()
     assert len(lines) == 33 and max(map(len, lines)) <= 60
     assert lines[2].split() == ["rank", "job", "10", "11", "12", "13", "14"]
-    assert many.stderr == (
-        "not shown: 3 columns (some_figure_15_ns, some_figure_16_ns, some_figure_17_ns); "
-        "--format csv shows all\n"
-    )
+    assert many.stderr == ("3 columns do not fit (--wide): some_figure_15_ns and 2 more\n")
+
+
+def test_a_line_below_names_the_columns_that_do_not_fit(terminal, capsys):
+    names = ["name", *(f"some_figure_{number}_ns" for number in range(12))]
+    rows = [(f"{at}{'abc' * 40}", *range(12)) for at in range(40)]
+    print_table(names, iter(rows), True, how="--wide")
+    out, err = capsys.readouterr()
+    assert max(map(len, out.splitlines())) <= 60 and len(err.splitlines()) == 1
+    assert err == "8 columns do not fit (--wide): some_figure_4_ns and 7 more\n"
+    print_table(names, iter(rows), True, is_wide=True)
+    out, err = capsys.readouterr()
+    assert err == "" and rows[39][0] in out and len(out.splitlines()[1].split()) == 25
 
 
 def test_table_in_a_pipe_has_all_rows_in_120_columns(invoke, tiny_archive, monkeypatch):
@@ -126,11 +136,11 @@ def test_names_that_begin_and_end_alike_are_cut_where_they_differ():
     kernels = [f"sm90_xmma_gemm_tilesize{size}x64_execute_segment_kernel" for size in (64, 128)]
     names = [*kernels, "sm90_other_gemm_kernel_of_some_length", "relu", kernels[0]]
     assert fitted_table(["name"], [(name,) for name in names], 30).lines == [
-        "…lesize64x64_ex…segment_kernel",
-        "…lesize128x64_e…segment_kernel",
+        "sm90_…tilesize64x64_execute_s…",
+        "sm90_…tilesize128x64_execute_…",
         "sm90_other_gemm…of_some_length",
         "relu",
-        "…lesize64x64_ex…segment_kernel",
+        "sm90_…tilesize64x64_execute_s…",
     ]
 
 
@@ -271,3 +281,10 @@ def test_sentences_have_lines_of_their_own(monkeypatch):
         "    Few.",
     ]
     assert with_sentences(["rank", "name"], [(0, "mm")], 60) is None
+
+
+def test_the_name_stays_when_columns_are_left_out():
+    names = ["job", "kind", "category", "name", "a_ns", "b_ns", "c_ns", "d_ns", "e_ns"]
+    texts = [[letter * 10 + f"{at:02}" for letter in "jkc"] for at in range(60)]
+    rows = [(*text, text[0] * 5, *[at * 10**8] * 5) for at, text in enumerate(texts)]
+    assert fitted_table(names, rows, 80).left_out == ["category", "e_ns"]
