@@ -64,6 +64,7 @@ check: lint test-all  ## Lint and run every test
 
 docs: $(DEV)  ## Write docs/queries.md from the queries, docs/api.md from the docstrings
 	$(BIN)/python -m hta_sql.catalogue.reads
+	$(BIN)/python -m hta_sql.catalogue.stubs
 	$(BIN)/python -m hta_sql.database.docs > docs/queries.md
 	$(BIN)/python docs/api_page.py > docs/api.md
 

@@ -19,6 +19,7 @@ from hta_sql.methods import add_methods
 from hta_sql.version import SCHEMA_VERSION, __version__
 
 if TYPE_CHECKING:
+    from hta_sql import plot as plot
     from hta_sql.archive import Archive
     from hta_sql.comparison.compare import compare
     from hta_sql.critical_path.compute import compute_critical_path
@@ -132,9 +133,11 @@ _LATER = {
 add_methods({name: _LATER[name] for name in ("compute_critical_path", "materialize")})
 
 
-def __getattr__(name: str) -> Any:
-    if name == "plot":
-        return importlib.import_module("hta_sql.plot")
-    if name not in _LATER:
-        raise AttributeError(f"module 'hta_sql' has no attribute {name!r}")
-    return getattr(importlib.import_module(_LATER[name]), name)
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name == "plot":
+            return importlib.import_module("hta_sql.plot")
+        if name not in _LATER:
+            raise AttributeError(f"module 'hta_sql' has no attribute {name!r}")
+        return getattr(importlib.import_module(_LATER[name]), name)

@@ -250,10 +250,12 @@ class Archive(Methods):
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._catalog.newest]
 
-    def __getattr__(self, name: str) -> Callable[..., pa.Table]:
-        if name.startswith("_"):  # IPython and copy look for these, even before __init__ ran
-            raise AttributeError(name)
-        return method_of(self._catalog.find(name), self.query)
+    if not TYPE_CHECKING:  # type checkers read methods.pyi
+
+        def __getattr__(self, name: str) -> Callable[..., pa.Table]:
+            if name.startswith("_"):  # IPython and copy look for these, even before __init__ ran
+                raise AttributeError(name)
+            return method_of(self._catalog.find(name), self.query)
 
     def _steadily(self, ask: Callable[[], pa.Table]) -> pa.Table:
         """What `ask` returns. It is called again if `compact` or `drop` moved files meanwhile."""

@@ -58,6 +58,12 @@ def test_every_sql_file_is_in_the_wheel(installed):
     assert there == {path.relative_to(PROJECT / "sql") for path in PROJECT.glob("sql/**/*.sql")}
 
 
+def test_the_types_are_in_the_wheel(installed):
+    assert (installed / "hta_sql/py.typed").exists()
+    methods = (installed / "hta_sql/methods.pyi").read_text(encoding="utf-8")
+    assert "    def temporal_breakdown(\n" in methods
+
+
 def test_the_template_is_in_the_wheel(installed):
     """One, and of the catalogue that the wheel has."""
     [template] = (installed / "hta_sql/_template").iterdir()

@@ -94,6 +94,11 @@ class Query:
         )
 
     @property
+    def compares(self) -> bool:
+        """Whether it compares two jobs, a base and a test."""
+        return {"base_job", "test_job"} <= {p.name for p in self.parameters}
+
+    @property
     def required(self) -> tuple[Parameter, ...]:
         return tuple(p for p in self.parameters if p.default is None)
 

@@ -31,7 +31,7 @@ def method_of(query: Query, ask: Callable[..., pa.Table]) -> Callable[..., pa.Ta
         )
     signature = inspect.Signature(parameters, return_annotation=_SqlText("pyarrow.Table"))
     call.__name__ = call.__qualname__ = query.name
-    call.__doc__ = _docstring(query)
+    call.__doc__ = docstring(query)
     call.__signature__ = signature
     return call
 
@@ -43,7 +43,8 @@ class _SqlText(str):
         return str(self)
 
 
-def _docstring(query: Query) -> str:
+def docstring(query: Query) -> str:
+    """A query's header as the docstring of a function."""
     width = max(len(column.name) for column in query.columns)
     parts = [query.summary, query.text]
     if query.parameters:

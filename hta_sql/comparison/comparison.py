@@ -11,6 +11,7 @@ from hta_sql.catalogue.catalog import Catalog
 from hta_sql.catalogue.query import Query
 from hta_sql.comparison.condition import TIMES_OF_CALLS, Condition, Verdict
 from hta_sql.comparison.words import longer, percent, sentence
+from hta_sql.methods import MethodsOfTwo
 from hta_sql.show.tables import table_lines
 from hta_sql.show.units import humane
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _SHOWN_CAUSES = 10
 
 
-class Comparison:
+class Comparison(MethodsOfTwo):
     """Two jobs, or ranks or steps of jobs, as :func:`hta_sql.compare` opens them.
 
     The queries that compare, such as `kernel_diff`, are its methods, with the two sides selected.
@@ -50,12 +51,14 @@ class Comparison:
         """A query, and the parameters that select the two jobs, ranks and steps."""
         return Catalog.load().find(query), self.sides
 
-    def __getattr__(self, name: str) -> Callable[..., pa.Table]:
-        if name.startswith("_") or name not in queries_of_two():
-            raise AttributeError(
-                f"no query {name!r} compares two jobs; there are {', '.join(queries_of_two())}"
-            )
-        return lambda **parameters: self.table(name, **parameters)
+    if not TYPE_CHECKING:  # type checkers read methods.pyi
+
+        def __getattr__(self, name: str) -> Callable[..., pa.Table]:
+            if name.startswith("_") or name not in queries_of_two():
+                raise AttributeError(
+                    f"no query {name!r} compares two jobs; there are {', '.join(queries_of_two())}"
+                )
+            return lambda **parameters: self.table(name, **parameters)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the headline, the causes and the times per step."""
@@ -197,11 +200,7 @@ class Comparison:
 
 def queries_of_two() -> list[str]:
     """The names of the queries that compare two jobs, a base and a test."""
-    return [
-        name
-        for name, query in Catalog.load().newest.items()
-        if {"base_job", "test_job"} <= {parameter.name for parameter in query.parameters}
-    ]
+    return [name for name, query in Catalog.load().newest.items() if query.compares]
 
 
 def report_lines(comparison: Comparison) -> Iterable[str]:
