@@ -4375,6 +4375,163 @@ class Methods:
             >>> run.temporal_breakdown()
         """
 
+    def after_event(
+        self,
+        *,
+        of_name: str,
+        only_jobs: Iterable[str] | None = None,
+        only_ranks: int | Iterable[int] | None = None,
+    ) -> pa.Table:
+        """The events after a host event with a name, on the same rank, and which one they come after.
+
+        `of_name` is the name of a host operation: an operator, annotation, Python function, or runtime
+        or driver call. In it, % stands for any text, such as '%attention%'. All other characters stand
+        for themselves, and case matters.
+
+        A host operation is after the named event if it begins at or after the end of the named event, on
+        any thread of the rank. A GPU activity is after the named event if its launch is: the GPU works
+        later than the host, so its own start does not tell. Activities without a launch have no row.
+
+        If the rank has several such events, `after_id` is the last that ended. With `of_name` 'forward':
+
+            host  1 [= forward =)
+                  2               [launch)                          after_id 1
+                  3                        [= forward =)            after_id 1
+                  4                                      [launch)   after_id 3
+            GPU   5                                [= gemm =)       after_id 1: 2 launched it
+
+        An event of no duration ends 1 ns after its start, so that it is not after itself. If several of
+        the named events end at the same time, after_id is the highest event_id.
+
+        Args:
+            of_name (VARCHAR): name of the host event; % stands for any text [required]
+            only_jobs (VARCHAR[]): jobs to search [default: all]
+            only_ranks (INTEGER[]): ranks to search [default: all]
+
+        Returns:
+            pyarrow.Table, one row per job, rank, event_id:
+            job       VARCHAR, run of a program
+            rank      INTEGER, rank of the process
+            event_id  BIGINT, the event, in host_ops or gpu_activities
+            after_id  BIGINT, event_id of the last event with the name that ended before
+            cat       VARCHAR, category of the event
+            name      VARCHAR, name of the event
+            step      BIGINT, step of the event; NULL outside steps
+            start_ns  BIGINT, start
+            dur_ns    BIGINT, duration
+
+        Raises:
+            BadParameter: A parameter is unknown, missing or of another type.
+
+        Examples:
+            >>> run.after_event(of_name=…)
+        """
+
+    def before_event(
+        self,
+        *,
+        of_name: str,
+        only_jobs: Iterable[str] | None = None,
+        only_ranks: int | Iterable[int] | None = None,
+    ) -> pa.Table:
+        """The events before a host event with a name, on the same rank, and which one they come before.
+
+        `of_name` is the name of a host operation, as in after_event: % stands for any text.
+
+        A host operation is before the named event if it ends at or before the start of the named event,
+        on any thread of the rank. A GPU activity is before the named event if its launch is. Activities
+        without a launch have no row.
+
+        If the rank has several such events, `before_id` is the first that begins after. With `of_name`
+        'backward':
+
+            host  1 [launch)                               before_id 2
+                  2           [= backward =)               before_id 3
+                  3                         [= backward =)
+            GPU   4              [= gemm =)                before_id 2: 1 launched it
+
+        An event of no duration ends 1 ns after its start, so that it is not before itself. If several of
+        the named events begin at the same time, before_id is the highest event_id.
+
+        Args:
+            of_name (VARCHAR): name of the host event; % stands for any text [required]
+            only_jobs (VARCHAR[]): jobs to search [default: all]
+            only_ranks (INTEGER[]): ranks to search [default: all]
+
+        Returns:
+            pyarrow.Table, one row per job, rank, event_id:
+            job        VARCHAR, run of a program
+            rank       INTEGER, rank of the process
+            event_id   BIGINT, the event, in host_ops or gpu_activities
+            before_id  BIGINT, event_id of the first event with the name that begins after
+            cat        VARCHAR, category of the event
+            name       VARCHAR, name of the event
+            step       BIGINT, step of the event; NULL outside steps
+            start_ns   BIGINT, start
+            dur_ns     BIGINT, duration
+
+        Raises:
+            BadParameter: A parameter is unknown, missing or of another type.
+
+        Examples:
+            >>> run.before_event(of_name=…)
+        """
+
+    def between_events(
+        self,
+        *,
+        first_name: str,
+        second_name: str,
+        only_jobs: Iterable[str] | None = None,
+        only_ranks: int | Iterable[int] | None = None,
+    ) -> pa.Table:
+        """The events between a host event with a name and the next one with another name, on the same rank.
+
+        Both names are names of host operations, as in after_event: % stands for any text.
+
+        A host operation is between two such events if it begins at or after the end of the first one,
+        and ends at or before the start of the second one. The second one is the next with `second_name`
+        that begins at or after the end of the first one. Both events and the operation can be on any
+        thread of the rank. A GPU activity is between the events if its launch is. Activities without a
+        launch have no row.
+
+        So each step has its own pair. With 'forward' and 'backward':
+
+            step   [= 3 =========================)[= 4 =============================)
+            host    [forward)   [backward)         [forward)         [backward)
+                             [a)           [b)                [c)[d)
+
+            a is between the events of step 3, c and d are between those of step 4, and b has no row.
+
+        An event can be after several firsts with the same second. Then after_id is the last that ended.
+        An event of no duration ends 1 ns after its start.
+
+        Args:
+            first_name (VARCHAR): name of the host event before; % stands for any text [required]
+            second_name (VARCHAR): name of the host event after; % stands for any text [required]
+            only_jobs (VARCHAR[]): jobs to search [default: all]
+            only_ranks (INTEGER[]): ranks to search [default: all]
+
+        Returns:
+            pyarrow.Table, one row per job, rank, event_id:
+            job        VARCHAR, run of a program
+            rank       INTEGER, rank of the process
+            event_id   BIGINT, the event, in host_ops or gpu_activities
+            after_id   BIGINT, event_id of the first event, with first_name
+            before_id  BIGINT, event_id of the second event, with second_name
+            cat        VARCHAR, category of the event
+            name       VARCHAR, name of the event
+            step       BIGINT, step of the event; NULL outside steps
+            start_ns   BIGINT, start
+            dur_ns     BIGINT, duration
+
+        Raises:
+            BadParameter: A parameter is unknown, missing or of another type.
+
+        Examples:
+            >>> run.between_events(first_name=…, second_name=…)
+        """
+
     def call_stack(
         self,
         *,
@@ -5467,6 +5624,65 @@ class Methods:
 
         Examples:
             >>> run.thread_stats()
+        """
+
+    def under_operator(
+        self,
+        *,
+        of_name: str,
+        only_jobs: Iterable[str] | None = None,
+        only_ranks: int | Iterable[int] | None = None,
+    ) -> pa.Table:
+        """The events under operators with a name: calls inside them, and the GPU activities launched there.
+
+        `of_name` is the name of a host operation: an operator, annotation, Python function, or runtime
+        or driver call. In it, % stands for any text, such as '%attention%'. All other characters stand
+        for themselves, and case matters. Here, all these host operations are called operators.
+
+        An event is under an operator if one of these holds:
+
+          * It is the operator itself.
+          * It is on the operator's thread, begins in the operator, and ends no later.
+          * It is on an autograd thread, and an annotation that is the operator or is inside it called
+            that work (caller_id in host_ops). So the backward pass is under `## backward ##`.
+          * It is a GPU activity, and its launch is under the operator. In the replay of a CUDA graph,
+            the launch is that of the graph, or the one that was recorded into the graph.
+
+        In this drawing, `of_name` is 'attn':
+
+            main  1 [= step ===================================)
+                  2   [= attn ===========)
+                  3     [= attn =)                   under_id 2
+                  4       [launch)                   under_id 2
+                  5                        [launch)  no row
+            GPU   6                   [= gemm ==)    under_id 2: 4 launched it
+
+        A span contains its start, and not its end. A span of no duration is inside a span that begins at
+        its instant, and not inside one that ends there. Of spans with the same start and end, the one
+        with the lower event_id is around the other.
+
+        Args:
+            of_name (VARCHAR): name of the operators; % stands for any text [required]
+            only_jobs (VARCHAR[]): jobs to search [default: all]
+            only_ranks (INTEGER[]): ranks to search [default: all]
+
+        Returns:
+            pyarrow.Table, one row per job, rank, event_id:
+            job       VARCHAR, run of a program
+            rank      INTEGER, rank of the process
+            event_id  BIGINT, the event, in host_ops or gpu_activities
+            under_id  BIGINT, event_id of the outermost operator with the name that the event is under; below 0: replayed, in host_calls
+            cat       VARCHAR, category of the event
+            name      VARCHAR, name of the event
+            step      BIGINT, step of the event; NULL outside steps
+            start_ns  BIGINT, start
+            dur_ns    BIGINT, duration
+
+        Raises:
+            BadParameter: A parameter is unknown, missing or of another type.
+
+        Examples:
+            >>> run.under_operator(of_name=…)
         """
 
     def critical_path(

@@ -16,6 +16,10 @@ from hta_sql.fleet.by_jobs import is_by_job, limit
 REQUIRED: dict[str, dict[str, Any]] = {
     "kernel_sequences": {"operator": "aten::linear"},
     "call_stack": {"of_event": 100},
+    "under_operator": {"of_name": "aten::%"},
+    "after_event": {"of_name": "aten::%"},
+    "before_event": {"of_name": "aten::%"},
+    "between_events": {"first_name": "aten::%", "second_name": "aten::%"},
 }
 
 

@@ -16,6 +16,10 @@ from hta_sql.export.perfetto import export_perfetto
 REQUIRED: dict[str, dict[str, Any]] = {
     "kernel_sequences": {"operator": "aten::linear", "min_length": 1},
     "call_stack": {"of_event": 100},
+    "under_operator": {"of_name": "aten::%"},
+    "after_event": {"of_name": "aten::%"},
+    "before_event": {"of_name": "aten::%"},
+    "between_events": {"first_name": "aten::%", "second_name": "aten::%"},
 }
 # No query may take all of a machine's memory, whatever the numbers in a trace are.
 MEMORY_LIMIT = "3GB"

@@ -12,6 +12,10 @@ pytestmark = pytest.mark.queries
 REQUIRED = {
     "kernel_sequences": {"operator": "aten::linear", "min_length": 1},
     "call_stack": {"of_event": 0},
+    "under_operator": {"of_name": "aten::%"},
+    "after_event": {"of_name": "aten::%"},
+    "before_event": {"of_name": "aten::%"},
+    "between_events": {"first_name": "aten::%", "second_name": "aten::%"},
 }
 QUERIES = [
     query

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from every_query import REQUIRED
 from fleets import TABLES, contents, data_files, write_fleet
 from hand_written import span, trace_text
 from keeping.compaction import traces
@@ -127,7 +128,7 @@ def demo(tmp_path_factory) -> Path:
 
 def answers(*archives) -> dict[str, list[dict]]:
     """What every query says; those that ask for something get it."""
-    asked = {"kernel_sequences": {"operator": "aten::"}, "call_stack": {"of_event": 40}}
+    asked = REQUIRED | {"call_stack": {"of_event": 40}}
     with hta_sql.open(*archives) as run:
         found = {
             str(query): run.query(query.name, query.version, **asked.get(query.name, {}))

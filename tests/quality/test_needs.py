@@ -14,6 +14,10 @@ CATALOG = Catalog.load()
 REQUIRED = {
     "kernel_sequences": {"operator": "aten::", "min_length": 1},
     "call_stack": {"of_event": 0},
+    "under_operator": {"of_name": "aten::%"},
+    "after_event": {"of_name": "aten::%"},
+    "before_event": {"of_name": "aten::%"},
+    "between_events": {"first_name": "aten::%", "second_name": "aten::%"},
 }
 
 
@@ -92,6 +96,10 @@ MAY_BE_EMPTY = {
     "steady_steps",  # steps that are alike, one after the other
     "op_flops",  # operators with a known cost
     "sync_points",  # waits
+    "under_operator",  # names that fit, and below, events in this order
+    "after_event",
+    "before_event",
+    "between_events",
     "expert_load",  # experts
     "findings",
     "trace_quality",

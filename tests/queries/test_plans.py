@@ -20,11 +20,19 @@ QUERIES = (
 REQUIRED = {
     "kernel_sequences": "operator := 'aten::linear', min_length := 1",
     "call_stack": "of_event := 1000004",
+    "under_operator": "of_name := 'aten::%'",
+    "after_event": "of_name := 'aten::%'",
+    "before_event": "of_name := 'aten::%'",
+    "between_events": "first_name := 'op', second_name := 'aten::%'",
 }
 # What is given instead to the one that takes one rank, and no steps.
 INSTEAD = {
     ("call_stack", "only_ranks := [1], only_steps := [3]"): "of_rank := 1",
     ("call_stack", "only_ranks := [1, 2]"): "of_rank := 1",
+    ("under_operator", "only_ranks := [1], only_steps := [3]"): "only_ranks := [1]",
+    ("after_event", "only_ranks := [1], only_steps := [3]"): "only_ranks := [1]",
+    ("before_event", "only_ranks := [1], only_steps := [3]"): "only_ranks := [1]",
+    ("between_events", "only_ranks := [1], only_steps := [3]"): "only_ranks := [1]",
 }
 # Those that read a table twice, or another one than gpu_activities.
 FILES_READ = {
@@ -49,6 +57,10 @@ FILES_READ = {
     "thread_stats": ["2/4"] * 3,
     "sync_points": ["2/4"] * 4,
     "memory_peak": ["2/4"] * 2,
+    "under_operator": ["2/4"] * 2,
+    "after_event": ["2/4"] * 2,
+    "before_event": ["2/4"] * 2,
+    "between_events": ["2/4"] * 2,
 }
 
 
