@@ -28,6 +28,7 @@ pytest.register_assert_rewrite(
     "device_shapes",
     "export",
     "fleet",
+    "fleet_page",
     "fuzz",
     "every_query",
     "hand_written",

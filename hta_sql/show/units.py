@@ -74,12 +74,12 @@ def _in_unit_of(name: str) -> Callable[[int | float], str]:
     return lambda value: f"{value:.4g}" if isinstance(value, float) else whole.format(value)
 
 
-_TIME_UNITS = ((3600e9, "h"), (60e9, "min"), (1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
+TIME_UNITS = ((3600e9, "h"), (60e9, "min"), (1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
 _END_OF_CALENDAR_S = 253_402_300_800  # the year 10000
 _OPERATION_UNITS = ((1e15, "PFLOP"), (1e12, "TFLOP"), (1e9, "GFLOP"), (1e6, "MFLOP"), (1, "FLOP"))
 _SIZE_UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "B"))
 
-_UNITS = {"ns": _TIME_UNITS, "bytes": _SIZE_UNITS, "flops": _OPERATION_UNITS}
+_UNITS = {"ns": TIME_UNITS, "bytes": _SIZE_UNITS, "flops": _OPERATION_UNITS}
 
 
 def _scaled(value: float, units: tuple[tuple[float, str], ...]) -> str:

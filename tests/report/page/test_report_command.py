@@ -125,7 +125,7 @@ def test_the_second_job_is_compared_with_the_first(in_folder, tmp_path):
             "Invalid value for --job: give one job, or two different jobs to compare",
         ),
         (["four", "--step", "-1"], 2, "Invalid value for '--step': -1 is not in the range x>=0."),
-        (["four", "-o", "."], 2, "Invalid value for '-o' / '--output': File '.' is a directory."),
+        (["four", "-o", "."], 1, ".: is a folder; give a file name"),
         ([], 2, "Missing argument 'ARCHIVE...'."),
     ],
 )

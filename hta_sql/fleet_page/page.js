@@ -1,0 +1,198 @@
+"use strict";
+// Filters, sorts and shows the jobs, a hundred at a time, and draws the weeks of those shown.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const { columns, heads, filters, reasons } = data;
+const PAGE = 100;
+const COLOURS = {
+  computation: "#3b82c4", straggler: "#d55e00", communication: "#e69f00", memory: "#009e73",
+  host_wait: "#cc79a7", launching: "#56b4e9", queued: "#c9b458", kernel_wait: "#a3a8b3",
+  unknown_wait: "#6b7280",
+};
+const place = (id) => document.getElementById(id);
+let sorted = { name: "without_compute_ns", down: true };
+let chosen = [];  // the rows that the filters let through, in order
+let start = 0;  // the first of them on the page
+
+function make(tag, given, ...inside) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(given)) made.setAttribute(name, value);
+  made.append(...inside);
+  return made;
+}
+
+// Three digits and a unit, as in tables of the command line.
+function time(ns) {
+  for (const [size, unit] of data.units.slice(0, -1)) {
+    const scaled = ns / size;
+    if (Math.abs(scaled) >= 0.9995) {
+      const short = Math.abs(scaled) >= 99.95
+        ? Math.round(scaled).toLocaleString("en") : scaled.toPrecision(3);
+      return `${short} ${unit}`;
+    }
+  }
+  return `${ns} ns`;
+}
+
+const isText = (kind) => kind === "text" || kind === "date";
+const share = (part) => `${(100 * part).toFixed(1)} %`;
+const FORMATS = {
+  count: (value) => value.toLocaleString("en"),
+  time,
+  share,
+  trend: (value) => `${value > 0 ? "+" : ""}${(100 * value).toFixed(1)} %`,
+};
+
+function cell(row, { name, kind }) {
+  const value = columns[name][row];
+  if (value === null) return make("td", { class: isText(kind) ? "text" : "number" }, "-");
+  if (name === "job") return nameOf(row, value);
+  if (kind === "text") return make("td", { class: "text" }, name === "reason" ? reasons[value] : value);
+  if (kind === "date") return make("td", { class: "text date" }, value);
+  const text = FORMATS[kind](value);
+  if (name !== "diff_ratio" || !columns.is_change[row]) {
+    return make("td", { class: "number", title: value }, text);
+  }
+  return make("td", { class: "number change", title: "Step times changed at this run" },
+    `${value > 0 ? "▲" : "▼"} ${text}`);
+}
+
+function nameOf(row, value) {
+  const opener = make("button", { type: "button", "aria-expanded": "false" }, value);
+  opener.addEventListener("click", () => toggle(opener, row));
+  const link = data.reports[row];
+  return make("td", { class: "text name" },
+    opener, ...(link ? [" ", make("a", { href: link }, "report")] : []));
+}
+
+function toggle(opener, row) {
+  const line = opener.closest("tr");
+  const open = opener.getAttribute("aria-expanded") === "true";
+  opener.setAttribute("aria-expanded", String(!open));
+  if (open) line.nextSibling.remove();
+  else line.after(make("tr", { class: "more" }, make("td", { colspan: heads.length }, ...more(row))));
+}
+
+// Safe in a shell, whatever the name.
+const quoted = (name) => (/^[\w.\/@%+:-]+$/.test(name) && !name.startsWith("-")
+  ? name : `'${name.replaceAll("'", `'"'"'`)}'`);
+
+function more(row) {
+  const of = (name) => columns[name][row];
+  const job = data.exact[row] ?? of("job");
+  // A list of jobs is a line of CSV.
+  const inList = /[",\n\r]/.test(job) ? `"${job.replaceAll('"', '""')}"` : job;
+  const lost = Object.keys(reasons)
+    .filter((reason) => of(`${reason}_ns`) > 0)
+    .sort((a, b) => of(`${b}_ns`) - of(`${a}_ns`))
+    .map((reason) => `${reasons[reason]} ${time(of(`${reason}_ns`))}`);
+  const host = of("worst_rank_host") ? ` on ${of("worst_rank_host")}` : "";
+  const lines = [
+    of("device_name") && `GPU: ${of("device_name")}`,
+    of("tags") && `Tags: ${of("tags")}`,
+    lost.length && `GPU time without computation: ${lost.join(", ")}`,
+    of("worst_rank") !== null && `Rank that the others waited for the longest: ${of("worst_rank")}${host}`,
+    of("top_kernel") && `Kernel with the most time: ${of("top_kernel")}`,
+  ];
+  return [
+    ...lines.filter(Boolean).map((line) => make("p", {}, line)),
+    make("p", {}, "Findings with advice:"),
+    make("pre", {}, `${data.doctor_command} ${quoted(inList)}`),
+    make("p", {}, "Write its report, and link it here:"),
+    make("pre", {}, `${data.report_command} ${quoted(job)}`),
+  ];
+}
+
+// What the text filter searches, in small letters.
+const haystacks = columns.job.map((job, row) => [
+  job, columns.tags[row], columns.device_name[row], columns.top_finding[row],
+  reasons[columns.reason[row]], ...filters.flatMap(({ values }) => values[row]),
+].filter(Boolean).join("\n").toLowerCase());
+
+// Of numbers and of texts. Collators take too long for thousands of names.
+const compared = (a, b) => (a > b) - (a < b);
+
+function choose() {
+  const words = place("text").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const wanted = filters.filter(({ list }) => list.value !== "");
+  chosen = [];
+  for (let row = 0; row < columns.job.length; row++) {
+    if (words.every((word) => haystacks[row].includes(word))
+      && wanted.every(({ values, list }) => list.value === "none"
+        ? values[row].length === 0 : values[row].includes(list.value.slice(1)))) chosen.push(row);
+  }
+  const values = columns[sorted.name];
+  const sign = sorted.down ? -1 : 1;
+  // Unknown values come last. Rows of equal values stay in the order of the file.
+  chosen.sort((a, b) => (values[a] === null || values[b] === null
+    ? (values[a] === null) - (values[b] === null)
+    : sign * compared(values[a], values[b])));
+  start = 0;
+  show();
+  sum();
+  draw();
+}
+
+function show() {
+  const rows = chosen.slice(start, start + PAGE);
+  place("table").tBodies[0].replaceChildren(
+    ...rows.map((row) => make("tr", {}, ...heads.map((head) => cell(row, head)))));
+  place("place").textContent = chosen.length
+    ? `Jobs ${(start + 1).toLocaleString("en")} to ${(start + rows.length).toLocaleString("en")} `
+      + `of ${chosen.length.toLocaleString("en")}` : "No job matches.";
+  place("back").disabled = start === 0;
+  place("on").disabled = start + PAGE >= chosen.length;
+  for (const head of place("table").tHead.rows[0].cells) {
+    if (head.dataset.name !== sorted.name) head.removeAttribute("aria-sort");
+    else head.setAttribute("aria-sort", sorted.down ? "descending" : "ascending");
+  }
+}
+
+const total = (name, rows = chosen) => rows.reduce((all, row) => all + columns[name][row], 0);
+
+function sum() {
+  const span = total("gpu_span_ns");
+  const lost = total("without_compute_ns");
+  const jobs = `${chosen.length.toLocaleString("en")} job${chosen.length === 1 ? "" : "s"}`;
+  place("sums").textContent = span
+    ? `${jobs}: ${time(span)} of GPU time, ${time(lost)} (${share(lost / span)}) without computation`
+    : `${jobs} without GPU time`;
+}
+
+for (const head of heads) {
+  const button = make("button", { type: "button", title: head.says }, head.head);
+  const inside = make("th", { class: isText(head.kind) ? "text" : "number", scope: "col" }, button);
+  inside.dataset.name = head.name;
+  button.addEventListener("click", () => {
+    // Large numbers and late dates first, names from A.
+    const down = sorted.name === head.name ? !sorted.down : head.kind !== "text";
+    sorted = { name: head.name, down };
+    choose();
+  });
+  place("table").tHead.rows[0].append(inside);
+}
+for (const filter of filters) {
+  const known = [...new Set(filter.values.flat())].sort(compared);
+  filter.list = make("select", { "aria-label": filter.name }, make("option", { value: "" }, "all"),
+    ...known.map((value) => make("option", { value: `=${value}` }, value)));
+  if (filter.values.some((values) => !values.length)) {
+    filter.list.append(make("option", { value: "none" }, "(none)"));
+  }
+  filter.list.addEventListener("change", choose);
+  place("filters").append(make("label", {}, `${filter.name} `, filter.list));
+}
+place("filters").addEventListener("submit", (event) => event.preventDefault());
+place("text").addEventListener("input", choose);
+for (const [id, by] of [["back", -PAGE], ["on", PAGE]]) {
+  place(id).addEventListener("click", () => {
+    start += by;
+    show();
+    place("jobs-head").scrollIntoView();
+  });
+}
+place("theme").addEventListener("click", () => {
+  const root = document.documentElement;
+  const isDark = root.dataset.theme ? root.dataset.theme === "dark"
+    : window.matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = isDark ? "light" : "dark";
+});
