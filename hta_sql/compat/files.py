@@ -1,0 +1,64 @@
+"""Finds trace files as HTA does, and reads them into an archive."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from pathlib import Path
+
+from hta_sql.errors import IngestError
+from hta_sql.ingestion.ingest import ingest
+
+# What HTA and this package write beside the traces. It is not read as a trace of its own.
+WRITTEN = ("overlaid_", "_with_counters")
+
+Files = Mapping[int, str | PathLike[str]] | Iterable[str | PathLike[str]]
+
+
+def named_files(
+    trace_files: Files | None, trace_dir: str | PathLike[str]
+) -> tuple[list[Path], dict[int, Path]]:
+    """The files without and with a given rank. Without `trace_files`, all traces of the folder."""
+    folder = Path(trace_dir).expanduser()
+    if trace_files is None:
+        if not folder.is_dir():
+            raise IngestError(f"{folder}: no such folder of traces")
+        files = sorted(file for file in folder.iterdir() if file.name.endswith((".json", ".gz")))
+        files = [file for file in files if not any(part in file.name for part in WRITTEN)]
+        if not files:
+            raise IngestError(f"{folder}: no file here ends in .json or .gz")
+        return files, {}
+    if isinstance(trace_files, Mapping):
+        return [], {rank: _inside(folder, file) for rank, file in trace_files.items()}
+    return [_inside(folder, file) for file in trace_files], {}
+
+
+def _inside(folder: Path, file: str | PathLike[str]) -> Path:
+    path = Path(file).expanduser()
+    return path if path.is_absolute() or path.exists() else folder / path
+
+
+def read_traces(
+    trace_files: Files | None, trace_dir: str | PathLike[str], archive: Path, job: str
+) -> dict[int, Path]:
+    """Read the files into a job of the archive; returns the file of each rank.
+
+    Warns of files that are no traces. Raises IngestError if none is a trace, or if two have the
+    same rank.
+    """
+    files, ranks = named_files(trace_files, trace_dir)
+    done = ingest(files, archive, job=job, ranks=ranks, report=_warn)
+    for outcome in done.traces:
+        if outcome.status == "failed":
+            _warn(f"{outcome.path}: {outcome.error}")
+    found = {
+        outcome.rank: Path(outcome.path) for outcome in done.traces if outcome.status != "failed"
+    }
+    if not found:
+        raise IngestError(f"{', '.join(map(str, files or ranks.values()))}: no trace can be read")
+    return dict(sorted(found.items()))
+
+
+def _warn(line: str) -> None:
+    warnings.warn(line, stacklevel=5)

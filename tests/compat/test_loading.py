@@ -1,0 +1,66 @@
+"""Trace data frames, files and errors of the classes of HTA, for the trace in conftest.py."""
+
+import subprocess
+import sys
+
+import pytest
+
+from hta_sql.compat import TimeSeriesTypes, TraceAnalysis
+from hta_sql.errors import BadParameter, IngestError
+
+
+def test_trace_frames(loaded):
+    t = loaded().t
+    found = t.get_trace(0)
+    assert found.index.tolist() == [0, 2, 3, 4, 5, 7, 8, 9]
+    gemm = found.loc[7]
+    assert t.symbol_table.sym_table[gemm["name"]] == "gemm<float>(int)"
+    assert gemm[["ts", "dur", "end", "stream", "index_correlation", "iteration"]].tolist() == [
+        30.25,
+        20.5,
+        50.75,
+        7,
+        3,
+        1,
+    ]
+    assert found.loc[3, "index_correlation"] == 7
+    t.decode_symbol_ids()
+    assert t.traces[0].loc[7, ["s_name", "s_cat"]].tolist() == ["gemm", "kernel"]
+
+
+def test_counters_are_written_beside_the_trace(loaded, traces):
+    loaded().generate_trace_with_counters(TimeSeriesTypes.QUEUE_LENGTH)
+    file = traces / "rank_0_with_counters.json"
+    assert '"ph":"C"' in file.read_text().replace(" ", "")
+    # The next analysis of the folder does not take it for a trace.
+    assert TraceAnalysis(trace_dir=traces).t.get_ranks() == [0]
+    file.unlink()
+
+
+def test_errors(loaded, tmp_path):
+    with pytest.raises(BadParameter, match="no trace of rank 3; there are traces of ranks 0"):
+        loaded().get_queue_length_summary(ranks=[3])
+    with pytest.raises(BadParameter, match=r"no profiler step of \[9\]; there are \[1\]"):
+        loaded().get_potential_stragglers(profiler_steps=[9])
+    with pytest.raises(IngestError, match="no such folder of traces"):
+        TraceAnalysis(trace_dir=tmp_path / "none")
+    with pytest.raises(IngestError, match="no file here ends in .json or .gz"):
+        TraceAnalysis(trace_dir=tmp_path)
+
+
+def test_the_archive_is_deleted_unless_it_is_kept(traces, tmp_path):
+    analyzer = TraceAnalysis({4: "rank_0.json"}, traces)
+    made = analyzer.t.archive
+    assert made.is_dir() and analyzer.t.get_ranks() == [4]
+    del analyzer
+    assert not made.exists()
+    TraceAnalysis([traces / "rank_0.json"], archive=tmp_path / "kept")
+    again = TraceAnalysis([traces / "rank_0.json"], archive=tmp_path / "kept")
+    assert again.t.archive == tmp_path / "kept"
+    assert len(again.get_temporal_breakdown(visualize=False)) == 1
+
+
+def test_without_pandas_the_message_says_what_to_install():
+    code = "import sys; sys.modules['pandas'] = None; import hta_sql.compat"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "pip install 'hta-sql[pandas]'" in done.stderr
