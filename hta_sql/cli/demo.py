@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from hta_sql.cli.options import OneOf
 from hta_sql.show.units import counted
 
 # Where the tour puts its traces and its archive.
@@ -47,14 +48,14 @@ def _size(flag: str, default: int, text: str) -> Callable[..., Any]:
     "--time-format",
     default="based",
     show_default=True,
-    type=click.Choice(["based", "based_late", "absolute", "integer", "unpadded"]),
+    type=OneOf(["based", "based_late", "absolute", "integer", "unpadded"]),
     help="How the traces write times, as above.",
 )
 @click.option(
     "--collective-ids",
     default="comms_id",
     show_default=True,
-    type=click.Choice(["comms_id", "seq", "none"]),
+    type=OneOf(["comms_id", "seq", "none"]),
     help="How the traces identify a collective across ranks.",
 )
 @click.option(
@@ -69,7 +70,7 @@ def _size(flag: str, default: int, text: str) -> Callable[..., Any]:
 )
 @click.option(
     "--change",
-    type=click.Choice(["slow_kernel", "inserted_op", "other_shapes", "other_kernel"]),
+    type=OneOf(["slow_kernel", "inserted_op", "other_shapes", "other_kernel"]),
     help="Change one thing, to compare the job with one without the change. [default: no change]",
 )
 @click.option("--plain", is_flag=True, help="Do not compress the traces.")

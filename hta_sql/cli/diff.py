@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
+from hta_sql.catalogue.query import did_you_mean
 from hta_sql.cli.options import list_option, with_output
 from hta_sql.cli.progress import say
 from hta_sql.cli.results import write_answer
@@ -27,7 +28,8 @@ def _choose_table(ctx: click.Context, option: click.Parameter, name: str | None)
 
     if name is not None and name not in queries_of_two():
         raise click.BadParameter(
-            f"{name!r} does not compare two jobs; give one of {', '.join(queries_of_two())}"
+            f"{name!r} does not compare two jobs; {did_you_mean(name, queries_of_two())}"
+            f"give one of {', '.join(queries_of_two())}"
         )
     return name
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hta_sql.cli.ingest import Talk
-from hta_sql.cli.options import list_option
+from hta_sql.cli.options import OneOf, list_option
 from hta_sql.cli.progress import Progress
 from hta_sql.errors import HtaSqlError
 from hta_sql.show.files import write_text
@@ -30,13 +30,13 @@ _HAS_FINDINGS = 3
 @click.argument("paths", nargs=-1, required=True, metavar="TRACES...|ARCHIVE...")
 @click.option(
     "--fail-on",
-    type=click.Choice(["high", "medium", "low"]),
+    type=OneOf(["high", "medium", "low"]),
     help="Exit with status 3 if a finding is of this severity or above.",
 )
 @click.option(
     "--format",
     "form",
-    type=click.Choice(_FORMATS),
+    type=OneOf(_FORMATS),
     help="Format of the result. [default: from FILE's extension, else text]",
 )
 @click.option(

@@ -3,8 +3,10 @@
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from hta_sql.catalogue.query import Query
+from hta_sql.cli.completion import begin_with
 from hta_sql.cli.options import list_option
 
 _NAMES = ("columns", "sort", "where", "limit")
@@ -18,23 +20,28 @@ class ColumnName(click.ParamType):
     def __init__(self, query: Query):
         self.query = query
 
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        return begin_with(incomplete, (column.name for column in self.query.columns))
+
 
 def excerpt_options(query: Query) -> list[click.Option]:
     """The options of a query, whose values `excerpt_of` takes."""
     column = ColumnName(query)
+    measured = next((c.name for c in query.columns if c.unit != "-"), query.columns[-1].name)
+    columns = list_option("--columns", column, "Columns to show, in this order. [default: all]")
+    sort = list_option(
+        "--sort",
+        column,
+        f"Columns to sort by, the largest value first after a minus: -{measured}. NULLs come last. "
+        "[default: the query's order]",
+    )
+    columns.type = sort.type = column  # for completion
     return [
-        list_option("--columns", column, "Columns to show, in this order. [default: all]"),
-        list_option(
-            "--sort",
-            column,
-            "Columns to sort by; a minus before a name is for descending order, such as "
-            f"-{query.columns[-1].name}. NULLs come last. [default: the query's own order]",
-        ),
-        click.Option(
-            ["--where"],
-            metavar="SQL",
-            help="SQL condition on the columns; other rows are left out.",
-        ),
+        columns,
+        sort,
+        click.Option(["--where"], metavar="SQL", help="SQL condition that each row has to meet."),
         click.Option(
             ["--limit"], type=click.IntRange(min=1), metavar="N", help="Show only the first N rows."
         ),

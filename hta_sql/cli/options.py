@@ -8,8 +8,17 @@ from typing import Any
 
 import click
 
+from hta_sql.catalogue.query import did_you_mean
 from hta_sql.engines.start import ENGINES
 from hta_sql.show.formats import CSV_SAFE, FORMATS, WIDE_TABLE, format_of
+
+
+class OneOf(click.Choice):
+    """A choice whose error suggests the nearest value."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        hint = did_you_mean(str(value), list(map(str, self.choices)), " ", "?")
+        return super().get_invalid_choice_message(value, ctx) + hint.replace("did", "Did")
 
 
 def with_output(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,7 +53,7 @@ def with_output(command: Callable[..., Any]) -> Callable[..., Any]:
     )(made)
     return click.option(
         "--format",
-        type=click.Choice(FORMATS),
+        type=OneOf(FORMATS),
         help="Format of the result. [default: from FILE's extension, else table]",
     )(made)
 
@@ -58,7 +67,7 @@ def with_engine(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
     return click.option(
         "--engine",
-        type=click.Choice(ENGINES),
+        type=OneOf(ENGINES),
         default="local",
         show_default=True,
         help="Run the work on this machine (local) or on a Ray cluster (ray).",

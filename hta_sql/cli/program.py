@@ -15,6 +15,7 @@ import click
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli.catalogue import catalog, list_, show
 from hta_sql.cli.check import check
+from hta_sql.cli.completion import add_completion, completion, is_completing
 from hta_sql.cli.critical_path import critical_path
 from hta_sql.cli.demo import demo
 from hta_sql.cli.diff import diff
@@ -63,7 +64,8 @@ class MainGroup(click.Group):
             raise _for_people(error) from error
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        if args[0] not in self.commands and args[0] in Catalog.load().newest:
+        is_known = args[0] in self.commands or ctx.resilient_parsing
+        if not is_known and args[0] in Catalog.load().newest:
             ctx.fail(f"{args[0]} is a query: hta-sql run {args[0]} ARCHIVE")
         return super().resolve_command(ctx, args)
 
@@ -79,7 +81,7 @@ _COMMANDS = {
     "Ask": (list_, show, run, sql, shell),
     "Find causes": (diff, critical_path, export),
     "Keep archives": (check, usage, materialize, refresh, compact, drop, import_),
-    "For programs": (catalog, mcp),
+    "For programs and shells": (catalog, completion, mcp),
 }
 
 
@@ -136,10 +138,13 @@ for _command in (
 ):  # fmt: skip
     add_limits(_command)
 for _command in chain.from_iterable(_COMMANDS.values()):
+    add_completion(_command)
     cli.add_command(_command)
 
 
 def main() -> None:
+    if is_completing():  # a word is being typed, and no message may come into it
+        sys.stderr = open(os.devnull, "w")
     try:
         with listening():
             try:

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.catalogue.query import Parameter, Query
+from hta_sql.cli.completion import add_completion, begin_with, queries_with
 from hta_sql.cli.excerpts import excerpt_of, excerpt_options
 from hta_sql.cli.limits import add_limits
 from hta_sql.cli.options import (
@@ -34,8 +36,15 @@ class QueryGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(Catalog.load().newest)
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command:
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if ctx.resilient_parsing and name not in Catalog.load().newest:
+            return None  # the shell asks for words
         return query_command(name, Catalog.load().versions(name))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        if incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        return queries_with(incomplete, Catalog.load().newest.values())
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         queries = Catalog.load().newest.values()
@@ -64,6 +73,13 @@ class QueryCommand(click.Command):
         self.query = query
         self.example = f"Example:\n  hta-sql run {query.name} archive{required}"
         super().__init__(**rest | {"help": f"{query.summary}\n\n{self.example}"})
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The options; after one minus also the columns, for --sort in descending order."""
+        found = super().shell_complete(ctx, incomplete)
+        if incomplete.startswith("-") and not incomplete.startswith("--"):
+            found += begin_with(incomplete, (column.name for column in self.query.columns))
+        return found
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         parts = [self.query.summary, self.query.text, self.example]
@@ -114,6 +130,7 @@ def query_command(name: str, versions: list[Query]) -> click.Command:
     )(archives_argument(command))
     own = [_option(parameter) for parameter in parameters.values()]
     made.params[1:1] = own + excerpt_options(newest)
+    add_completion(made)
     return add_limits(made)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from hta_sql.catalogue.query import did_you_mean
 from hta_sql.errors import BadParameter
 
 _CONDITION = re.compile(r"\s*(\w+)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*(%|ns|us|µs|ms|s)\s*")
@@ -48,7 +49,8 @@ class Condition:
         name, sign, number, unit = found.groups()
         if name not in (*METRICS, *TIMES_OF_CALLS):
             raise BadParameter(
-                f"{text!r}: {name} is not a metric; give one of "
+                f"{text!r}: {name} is not a metric; "
+                f"{did_you_mean(name, (*METRICS, *TIMES_OF_CALLS))}give one of "
                 f"{', '.join((*METRICS, *TIMES_OF_CALLS))}"
             )
         if name in TIMES_OF_CALLS and unit != "%":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from hta_sql.catalogue.query import did_you_mean
 from hta_sql.errors import ArchiveError, BadParameter
 from hta_sql.store.layout import KEYS, LONGEST_FOLDER_BYTES, folder_for
 from hta_sql.store.manifest import Manifest
@@ -31,7 +32,7 @@ def check_jobs(archive: Place, jobs: Iterable[str]) -> list[str]:
             names = ", ".join(repr(name) for name in sorted(there)[:3])
             more = ", …" if len(there) > 3 else ""
             raise ArchiveError(
-                f"{archive}: no job {job!r}; "
+                f"{archive}: no job {job!r}; {did_you_mean(job, there)}"
                 + (f"there are {names}{more}" if names else "it has no jobs")
             )
     return chosen

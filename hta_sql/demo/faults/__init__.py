@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hta_sql.catalogue.query import did_you_mean
 from hta_sql.demo.faults import (
     communication,
     compute,
@@ -82,7 +83,8 @@ def named_faults(names: Sequence[str], rank_count: int, layer_count: int) -> lis
     for number, word in enumerate(names):
         rule, at, rank = word.partition("@")
         if rule not in FAULTS:
-            raise ValueError(f"bottleneck {word!r} is none of {', '.join(FAULTS)}")
+            guess = did_you_mean(rule, FAULTS, "; ", "?")
+            raise ValueError(f"bottleneck {word!r} is none of {', '.join(FAULTS)}{guess}")
         if rule in (fault.rule for fault in faults):
             raise ValueError(f"bottleneck {rule} is named twice")
         if rule in OF_SEVERAL_RANKS and rank_count == 1:
