@@ -66,7 +66,7 @@ def critical_path(
     \b
     Example:
       hta-sql critical-path archive --step 3
-      hta-sql critical-path archive --annotation "## forward ##" --instance 1 --only-ranks 0
+      hta-sql critical-path archive --annotation forward --instance 1
       hta-sql critical-path archive --step 3 --faster aten::mm=1.5
       hta-sql run what_if archive
     """

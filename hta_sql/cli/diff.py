@@ -98,7 +98,7 @@ def diff(
     Example:
       hta-sql diff nightly::monday nightly::tuesday
       hta-sql diff traces/before traces/after --fail-if "step_time > 3%"
-      hta-sql diff archive archive --base-ranks 0 --test-ranks 3 --table kernel_diff
+      hta-sql diff archive archive --base-ranks 0 --test-ranks 3
     """
     from hta_sql.comparison.compare import compare
     from hta_sql.comparison.comparison import report_lines

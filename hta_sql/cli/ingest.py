@@ -116,7 +116,7 @@ def ingest(
     \b
     Example:
       hta-sql ingest traces/ archive
-      hta-sql ingest --job llama-7b --rank 3=odd.json.gz traces/*.json.gz odd.json.gz archive
+      hta-sql ingest traces/*.gz odd.gz archive --job llama-7b --rank 3=odd.gz
       hta-sql ingest jobs.csv archive --tag team=vision --outcomes outcomes.csv
       hta-sql ingest /profiles archive --watch
       hta-sql ingest s3://traces/nightly s3://archives/nightly

@@ -36,10 +36,13 @@ class QueryGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(Catalog.load().newest)
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if ctx.resilient_parsing and name not in Catalog.load().newest:
-            return None  # the shell asks for words
+    def get_command(self, ctx: click.Context, name: str) -> click.Command:
         return query_command(name, Catalog.load().versions(name))
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if ctx.resilient_parsing and args[0] not in Catalog.load().newest:
+            return None, None, args  # the shell asks for words, and no error
+        return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         if incomplete.startswith("-"):
@@ -60,7 +63,8 @@ def run() -> None:
     \b
     Example:
       hta-sql run temporal_breakdown archive --only-ranks 0,1
-      hta-sql run kernel_stats archive --top-k 5 --format json
+      hta-sql run kernel_stats archive --sort -total_ns --limit 5
+      hta-sql run kernel_stats archive --columns name,total_ns -o kernels.xlsx
       hta-sql run kernel_stats --help
     """
 

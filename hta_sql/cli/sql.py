@@ -51,9 +51,9 @@ def sql(
 
     \b
     Example:
-      hta-sql sql archive "SELECT rank, count(*) AS event_count FROM events GROUP BY rank"
+      hta-sql sql archive "SELECT rank, count(*) AS n FROM events GROUP BY rank"
       hta-sql sql archive - --format csv < question.sql
-      hta-sql sql archive --safe --timeout 10 --max-rows 1000 - < question_of_others.sql
+      hta-sql sql archive --safe --max-rows 1000 - < question.sql
     """
     if not archives:
         raise click.UsageError("Missing ARCHIVE or SQL: hta-sql sql ARCHIVE... SQL")
