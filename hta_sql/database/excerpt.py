@@ -49,6 +49,9 @@ class Excerpt:
         self.check(query)
         if self == ALL:
             return call
+        if self.sort and call.startswith(f"FROM {query.macro}("):
+            session.con.execute(query.unordered)
+            call = call.replace(query.macro, f"{query.macro}_unordered", 1)
         parts = [f"SELECT {_listed(self.columns) or '*'} FROM ({call}) AS {query.name}"]
         if self.where is not None:
             parts.append(f"WHERE ({_one_condition(session, self.where)}\n)")

@@ -199,3 +199,19 @@ def test_columns_reach_the_files(four_ranks):
 def test_a_limit_needs_no_full_order(four_ranks):
     names = [node["name"] for node in nodes(four_ranks, "kernel_stats", limit=3)]
     assert "TOP_N" in names and "ORDER_BY" not in names
+
+
+@pytest.mark.parametrize("name", ["op_calls", "kernel_timeline", "idle_gaps"])
+def test_rows_are_sorted_once(four_ranks, name):
+    """The order of the query gives way to the order that is asked for."""
+    query = Catalog.load().find(name)
+    four_ranks.session.load([query.macro])
+    for excerpt in ({}, {"sort": [query.columns[-1].name]}):
+        found = [node["name"] for node in nodes(four_ranks, name, **excerpt)]
+        assert found.count("ORDER_BY") == 1
+
+
+def test_the_order_of_every_query_can_be_left_out():
+    for query in Catalog.load().newest.values():
+        ordered, unordered = query.sql.count("\nORDER BY"), query.unordered.count("\nORDER BY")
+        assert unordered == ordered - 1, query
