@@ -115,6 +115,16 @@ def test_rare_kernels_become_others(tmp_path):
     assert found["others"] == (30, 12, 8, 10)
 
 
+def test_devices_of_a_rank_add_up(tmp_path):
+    """Two kernels of 10 us, the second 5 us later on another device."""
+    spans = [
+        span("a", 5 * device, 10, "kernel", device, 7, device=device, stream=7) for device in (0, 1)
+    ]
+    (tmp_path / "rank_0.json").write_text(trace_text(spans))
+    found = TraceAnalysis(trace_dir=tmp_path).get_temporal_breakdown(visualize=False)
+    assert found.iloc[:, :5].to_numpy().tolist() == [[0, 0, 20, 0, 20]]
+
+
 def test_idle_time(loaded):
     """The copy is launched at 70, and gemm ends at 50.75."""
     idle, intervals = loaded().get_idle_time_breakdown(
