@@ -12,7 +12,7 @@ from hta_sql.compat import charts
 from hta_sql.compat.counters import Counters
 from hta_sql.compat.critical_path import CPGraph, compute_path, overlay_path
 from hta_sql.compat.files import Files
-from hta_sql.compat.trace import JOB, Trace
+from hta_sql.compat.trace import Trace
 from hta_sql.errors import BadParameter, HtaSqlError
 from hta_sql.export.sequences import export_sequences
 
@@ -222,7 +222,7 @@ class TraceAnalysis(Counters):
             self.t.recorded,
             Path(output_dir, f"overlaid_{self.t.trace_files[rank].name}"),
             operator_name,
-            JOB,
+            self.t.job,
             [rank],
             min_pattern_len,
             top_k,

@@ -6,7 +6,7 @@ from enum import Flag, auto
 
 import pandas as pd
 
-from hta_sql.compat.trace import JOB, Trace
+from hta_sql.compat.trace import Trace
 from hta_sql.export.perfetto import export_counters
 
 
@@ -92,7 +92,7 @@ class Counters:
             file = self.t.trace_files[rank]
             stem, dot, ending = file.name.partition(".json")
             out = file.with_name(f"{stem}{output_suffix or '_with_counters'}{dot}{ending}")
-            export_counters(self.t.recorded, out, JOB, [rank], chosen)
+            export_counters(self.t.recorded, out, self.t.job, [rank], chosen)
 
     def get_cupti_counter_data_with_operators(
         self, ranks: list[int] | None = None

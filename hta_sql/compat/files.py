@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from hta_sql.errors import IngestError
+from hta_sql.ingestion.find import folder_name
 from hta_sql.ingestion.ingest import ingest
 
 # What HTA and this package write beside the traces. It is not read as a trace of its own.
@@ -40,14 +41,18 @@ def _inside(folder: Path, file: str | PathLike[str]) -> Path:
 
 
 def read_traces(
-    trace_files: Files | None, trace_dir: str | PathLike[str], archive: Path, job: str
-) -> dict[int, Path]:
-    """Read the files into a job of the archive; returns the file of each rank.
+    trace_files: Files | None, trace_dir: str | PathLike[str], archive: Path
+) -> tuple[str, dict[int, Path]]:
+    """Read the files into a job of the archive; returns the job and the file of each rank.
 
-    Warns of files that are no traces. Raises IngestError if none is a trace, or if two have the
-    same rank.
+    The job has the name of the folder of the first file. Warns of files that are no traces. Raises
+    IngestError if none is a trace, or if two have the same rank.
     """
     files, ranks = named_files(trace_files, trace_dir)
+    given = [*files, *ranks.values()]
+    if not given:
+        raise IngestError(f"trace_files is {trace_files!r}; give at least one file")
+    job = folder_name(given[0].parent)
     done = ingest(files, archive, job=job, ranks=ranks, report=_warn)
     for outcome in done.traces:
         # Other JSON in a folder is no mistake.
@@ -58,8 +63,8 @@ def read_traces(
         outcome.rank: Path(outcome.path) for outcome in done.traces if outcome.status != "failed"
     }
     if not found:
-        raise IngestError(f"{', '.join(map(str, files or ranks.values()))}: no trace can be read")
-    return dict(sorted(found.items()))
+        raise IngestError(f"{', '.join(map(str, given))}: no trace can be read")
+    return job, dict(sorted(found.items()))
 
 
 def _warn(line: str) -> None:

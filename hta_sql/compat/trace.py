@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from hta_sql.archive import Archive
 
 FILES = SqlFiles("compat")
-# The job of the traces in the archive.
-JOB = "hta"
 # Columns that HTA has as whole numbers if it rounds.
 WHOLE = ("ts", "sum")
 
@@ -46,6 +44,7 @@ class Trace:
         exact: As given.
         run: The open archive. Its queries see what HTA keeps of the traces.
         archive: The folder of the archive.
+        job: The job in the archive: the name of the folder of the traces.
         trace_files: The file of each rank.
 
     Raises:
@@ -66,8 +65,8 @@ class Trace:
             weakref.finalize(self, shutil.rmtree, archive, ignore_errors=True)
         self.archive = Path(archive)
         self.exact = exact
-        self.trace_files = read_traces(trace_files, trace_dir, self.archive, JOB)
-        self.run = hta_sql.open(self.archive, only_jobs=[JOB])
+        self.job, self.trace_files = read_traces(trace_files, trace_dir, self.archive)
+        self.run = hta_sql.open(self.archive, only_jobs=[self.job])
         self._con = self.run.con
         set_variables(
             self._con,
@@ -80,7 +79,7 @@ class Trace:
     @cached_property
     def recorded(self) -> Archive:
         """The same archive, without rounding and with all steps: for exports and paths."""
-        return hta_sql.open(self.archive, only_jobs=[JOB])
+        return hta_sql.open(self.archive, only_jobs=[self.job])
 
     @cached_property
     def symbol_table(self) -> SymbolTable:
@@ -152,12 +151,6 @@ class Trace:
     def _short_names(self) -> dict[str, str]:
         rows = self.frame("symbols")
         return dict(zip(rows["symbol"], rows["short"], strict=True))
-
-    def close(self) -> None:
-        """Close the archive."""
-        self.run.close()
-        if "recorded" in self.__dict__:
-            self.recorded.close()
 
 
 class _Frames(Mapping):

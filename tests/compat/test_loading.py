@@ -44,6 +44,8 @@ def test_errors(loaded, tmp_path):
         loaded().get_potential_stragglers(profiler_steps=[9])
     with pytest.raises(IngestError, match="no such folder of traces"):
         TraceAnalysis(trace_dir=tmp_path / "none")
+    with pytest.raises(IngestError, match=r"trace_files is \[\]; give at least one file"):
+        TraceAnalysis([])
     with pytest.raises(IngestError, match="no file here ends in .json or .gz"):
         TraceAnalysis(trace_dir=tmp_path)
 
