@@ -46,6 +46,10 @@ class CPEdgeType(Enum):
     SYNC_DEPENDENCY = "critical_path_sync_dependency"
 
 
+# The edges whose time an event takes.
+TAKING = (CPEdgeType.OPERATOR_KERNEL, CPEdgeType.KERNEL_KERNEL_DELAY)
+
+
 @dataclass(frozen=True)
 class CPEdge:
     """An edge between two nodes; `weight` is the time that it takes on a path, in µs."""
@@ -91,8 +95,8 @@ class CPGraph:
         for row in rows.itertuples():
             edge = CPEdge(row.source, row.target, row.us, CPEdgeType(f"critical_path_{row.edge}"))
             self.edges[row.source, row.target] = {"object": edge, "weight": row.us}
-            if edge.type in (CPEdgeType.OPERATOR_KERNEL, CPEdgeType.KERNEL_KERNEL_DELAY):
-                self.edge_to_event_map[row.source, row.target] = row.event_id
+            if edge.type in TAKING and pd.notna(row.event_id):
+                self.edge_to_event_map[row.source, row.target] = int(row.event_id)
         on_path = rows[rows["position"] > 0].sort_values("position")
         self._take([tuple(pair) for pair in on_path[["source", "target"]].to_numpy().tolist()])
 
