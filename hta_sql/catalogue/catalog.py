@@ -5,7 +5,7 @@ Each query is one file, ``queries/<theme>/<name>.v<N>.sql`` (see header.py).
 Tables, relations and queries may read each other, but not in a circle. Each is loaded after what it
 reads (see catalogue/reads.py). A query does not read other queries. A table is an empty stub at
 first; if an archive has files of the table, views that read them replace the stub. Python runs the
-files in the folders ingest, critical_path and export one by one (see database/sql_files.py).
+files in ingest, critical_path, export and compat one by one (see database/sql_files.py).
 """
 
 import hashlib

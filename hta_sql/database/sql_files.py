@@ -1,4 +1,4 @@
-"""Folders of sql/ whose files Python runs one by one: ingest, critical paths and exports."""
+"""Folders of sql/ whose files Python runs one by one, such as those of ingest and exports."""
 
 from __future__ import annotations
 

@@ -6,8 +6,6 @@
 -- and in the first `share` of the positions, or if its text contains one of `kept_texts`.
 --
 -- The statistics are over calls, also in the row `others`.
---
--- reads: sample_stddev
 CREATE OR REPLACE MACRO hta_folded(calls, share, name_count, kept_texts) AS TABLE
 WITH
 totals AS (
