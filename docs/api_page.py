@@ -46,6 +46,8 @@ def page() -> str:
     parts = [_HEAD, "## Functions"]
     for name in functions:
         found = package[name]
+        if found.is_module:  # a package that is a function, too
+            found = found[name]
         function = found.final_target if found.is_alias else found
         parts += _function(function, f"hta_sql.{name}", 3)
     parts += ["## Classes"]

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hta_sql.keeping.drop import drop
     from hta_sql.keeping.move import export_job, import_job
     from hta_sql.keeping.usage import usage
+    from hta_sql.report.function import report
 
 __all__ = [
     "HtaSqlError",
@@ -48,6 +49,7 @@ __all__ = [
     "materialize",
     "open",
     "refresh",
+    "report",
     "usage",
 ]
 
@@ -115,7 +117,9 @@ def open(
     )
 
 
-# What is imported when asked for, and where it is; `plot` needs the extra `viz`.
+# What is imported when asked for, and where it is. The packages `plot` and `report` need the extra
+# `viz`; a package has its own name, so `report` is called as a function (see hta_sql/report).
+_PACKAGES = {"plot", "report"}
 _LATER = {
     "compact": "hta_sql.keeping.compact",
     "compare": "hta_sql.comparison.compare",
@@ -136,8 +140,8 @@ add_methods({name: _LATER[name] for name in ("compute_critical_path", "materiali
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        if name == "plot":
-            return importlib.import_module("hta_sql.plot")
+        if name in _PACKAGES:
+            return importlib.import_module(f"hta_sql.{name}")
         if name not in _LATER:
             raise AttributeError(f"module 'hta_sql' has no attribute {name!r}")
         return getattr(importlib.import_module(_LATER[name]), name)

@@ -29,6 +29,7 @@ from hta_sql.engines.start import start
 from hta_sql.errors import ArchiveError, HtaSqlError, is_interrupt, one_line
 from hta_sql.fleet.result_files import merge_small_files, publish, put_result, remove_unnamed
 from hta_sql.places.storage import absolute
+from hta_sql.show.progress import notebook_progress
 from hta_sql.store.jobs import check_jobs
 from hta_sql.store.staging import clean_up, in_use, is_left, staging_of, writing
 from hta_sql.version import __version__
@@ -88,7 +89,7 @@ def materialize(
     force: bool = False,
     engine: str = "local",
     address: str | None = None,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Materialized:
     """Store results of each job in the archive, for queries on all jobs such as fleet_summary.
 
@@ -101,7 +102,8 @@ def materialize(
         force: Computes all results again.
         engine: "local", or "ray" for tasks on a Ray cluster.
         address: The cluster's address. The default is $RAY_ADDRESS, or a cluster started here.
-        progress: Is called with the number of jobs done and the number of jobs.
+        progress: Is called with the number of jobs done and the number of jobs. The default shows
+            them in a notebook, and nothing elsewhere.
 
     Returns:
         Materialized, with the jobs done and those that failed.
@@ -113,6 +115,7 @@ def materialize(
         >>> hta_sql.materialize("archive").failed
         []
     """
+    progress = progress or notebook_progress("materialize", "job_count", " jobs")
     if not isinstance(archive, Archive):
         return store_results(
             archive_root(archive), only_jobs, force, start(engine, address), progress

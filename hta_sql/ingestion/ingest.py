@@ -30,6 +30,7 @@ from hta_sql.ingestion.steps import check_pattern
 from hta_sql.ingestion.summary import IngestSummary
 from hta_sql.ingestion.tasks import Outcome, Task
 from hta_sql.places.storage import Place, is_remote
+from hta_sql.show.progress import notebook_progress
 from hta_sql.store.jobs import check_name
 from hta_sql.store.manifest import Manifest
 from hta_sql.store.staging import staging_of, writing
@@ -56,7 +57,7 @@ def ingest(
     report: Callable[[str], None] = lambda line: None,
     planned: Callable[[Mapping[str, int]], None] = lambda files: None,
     finished: Callable[[Outcome], None] = lambda outcome: None,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> IngestSummary:
     """Read Kineto traces into an archive of Parquet files, which is created if there is none.
 
@@ -87,7 +88,8 @@ def ingest(
         report: Is called with each warning, a line of text.
         planned: Is called once, before the first file is read, with the number of files per job.
         finished: Is called with each Outcome.
-        progress: Is called with the bytes read and the bytes in all.
+        progress: Is called with the bytes read and the bytes in all. The default shows them in a
+            notebook, and nothing elsewhere.
 
     Returns:
         IngestSummary, with one Outcome per file.
@@ -126,7 +128,7 @@ def ingest(
             report=report,
             planned=planned,
             finished=finished,
-            progress=progress,
+            progress=progress or notebook_progress("ingest", "bytes"),
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +11,7 @@ from typing import TYPE_CHECKING
 from hta_sql import plot
 from hta_sql.errors import HtaSqlError
 from hta_sql.export.file import new_file, refuse_inside
+from hta_sql.report.function import PackageAndFunction, report
 from hta_sql.report.page import page
 from hta_sql.report.subject import Subject
 from hta_sql.report.write import written_sections
@@ -16,7 +19,7 @@ from hta_sql.report.write import written_sections
 if TYPE_CHECKING:
     from hta_sql.archive import Archive
 
-__all__ = ["plot", "write_report"]
+__all__ = ["plot", "report", "write_report"]
 
 
 def write_report(
@@ -47,3 +50,8 @@ def write_report(
         sections = written_sections(subject, progress)
         file.write(page(subject, sections).encode())
     return [f"{section.title}: {problem}" for section in sections for problem in section.problems]
+
+
+# hta_sql.report(...) works after any imports.
+sys.modules[__name__].__class__ = PackageAndFunction
+__doc__, __signature__ = report.__doc__, inspect.signature(report)
