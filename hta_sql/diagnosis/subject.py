@@ -54,13 +54,26 @@ def opened(
         words.append(_short(folder))
         report(f"archive of these traces: {_short(folder)}")
     archive = Archive(*archives)
-    jobs = None if only_jobs is None else list(dict.fromkeys(only_jobs))
     try:
-        check_selection(archive.session, {"only_jobs": jobs})
+        return Subject(archive, " ".join(words), _checked(archive, only_jobs), failed)
     except BaseException:
         archive.close()
         raise
-    return Subject(archive, " ".join(words), jobs, failed)
+
+
+def subject_of(archive: Archive, only_jobs: Iterable[str] | None) -> Subject:
+    """An archive that is open and stays open, as far as it was opened for jobs."""
+    archive.session.look_anew(on_disk=True)
+    chosen = archive.session.chosen(_checked(archive, only_jobs))
+    words = [shlex.quote(str(root)) for root in archive.session.roots]
+    return Subject(archive, " ".join(words), None if chosen is None else sorted(chosen))
+
+
+def _checked(archive: Archive, only_jobs: Iterable[str] | None) -> list[str] | None:
+    """The names of the jobs; BadParameter for one that the archive does not have."""
+    jobs = None if only_jobs is None else list(dict.fromkeys(only_jobs))
+    check_selection(archive.session, {"only_jobs": jobs})
+    return jobs
 
 
 def _name(traces: list[str | Path]) -> str:
