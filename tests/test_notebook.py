@@ -1,7 +1,9 @@
 """What a notebook shows, in a real Jupyter kernel."""
 
+import re
 import subprocess
 import sys
+from html import unescape
 
 import pytest
 
@@ -51,7 +53,8 @@ def archives(tmp_path_factory):
 @pytest.fixture(scope="module")
 def shown(cells, archives):
     """One notebook with all of it."""
-    names = ("first", "units", "many", "one", "odd", "archive", "comparison", "figure", "late")
+    names = ("first", "units", "many", "one", "odd", "long", "archive", "comparison", "figure")
+    names += ("late",)
     return dict(
         zip(
             names,
@@ -64,6 +67,7 @@ def shown(cells, archives):
                 "run.sql('SELECT range AS n_count FROM range(12345)')",
                 "run.sql('SELECT 1 AS a')",
                 'run.sql("SELECT \'<script>alert(1)</script> & é\' AS \\"<b>\\"")',
+                "run.sql(\"SELECT 'gemm<' || repeat('x', 90) || unnest(['1', '2']) AS name\")",
                 "run",
                 f"hta_sql.compare({str(archives / 'base.archive')!r}, "
                 f"{str(archives / 'test.archive')!r})",
@@ -99,6 +103,14 @@ def test_names_are_escaped(shown):
     html = shown["odd"]["text/html"]
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; é" in html and "&lt;b&gt;" in html
     assert "<script" not in html and "<b>" not in html
+
+
+def test_long_names_are_cut_where_they_differ(shown):
+    html = shown["long"]["text/html"]
+    for last in "12":
+        cell = re.search(f">([^<>]*x{last})</td>", html)[1]
+        assert len(unescape(cell)) <= 60 and "…" in cell
+        assert f'title="gemm&lt;{"x" * 90}{last}"' in html
 
 
 def test_an_archive(shown):

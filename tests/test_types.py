@@ -69,7 +69,8 @@ def errors(tmp_path_factory) -> dict[str, list[str]]:
 
 @pytest.mark.processes
 def test_examples_have_no_type_errors(errors):
-    assert {name: found for name, found in errors.items() if found and name != "wrong"} == {}
+    wrong = {name: found for name, found in errors.items() if found and name != "wrong"}
+    assert wrong == {}, wrong
     assert {"README.md", "python.md", "tour.ipynb"} <= errors.keys()
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hta_sql.show.cut import cut_apart
 from hta_sql.show.tables import rows_of
 from hta_sql.show.units import heads, humane
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _ROWS_IN_NOTEBOOK = 50
+_TEXT_IN_NOTEBOOK = 60  # characters, so that the numbers beside a kernel's name are in sight
 _LONG = 30
 
 
@@ -24,15 +26,24 @@ def style() -> str:
     return (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
 
 
-def table_html(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:
-    """A table with readable units. Cells with numbers have the exact value, for sorting."""
+def table_html(
+    names: Sequence[str], rows: Sequence[tuple[Any, ...]], longest: int | None = None
+) -> str:
+    """A table with readable units. Cells with numbers have the exact value, for sorting.
+
+    Texts of more than `longest` characters are cut so that they still differ. The title of the cell
+    has them whole.
+    """
     texts = [any(isinstance(row[at], str) for row in rows) for at in range(len(names))]
     head = "".join(
         f'<th{_side(is_text)} title="{escape(name)}">{escape(shown)}</th>'
         for name, shown, is_text in zip(names, heads(names), texts, strict=True)
     )
+    shown = [_short((row[at] for row in rows), longest) for at in range(len(names))]
     lines = [
-        "<tr>" + "".join(_cell(*cell) for cell in zip(names, row, texts, strict=True)) + "</tr>"
+        "<tr>"
+        + "".join(_cell(*cell) for cell in zip(names, row, texts, shown, strict=True))
+        + "</tr>"
         for row in rows
     ]
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
@@ -44,10 +55,20 @@ def result_html(table: pa.Table) -> str:
     count = f"{table.num_rows:,} row{'s' * (table.num_rows != 1)}"
     if shown.num_rows < table.num_rows:
         count = f"the first {shown.num_rows} of {count}"
-    return f"{table_html(table.column_names, rows_of(shown))}<p>{count}</p>"
+    body = table_html(table.column_names, rows_of(shown), _TEXT_IN_NOTEBOOK)
+    return f"{body}<p>{count}</p>"
 
 
-def _cell(name: str, value: Any, is_text: bool) -> str:
+def _short(values: Iterable[Any], longest: int | None) -> dict[str, str]:
+    """The texts among the values that are longer, cut."""
+    if longest is None:
+        return {}
+    return cut_apart(
+        {text for text in values if isinstance(text, str) and len(text) > longest}, longest
+    )
+
+
+def _cell(name: str, value: Any, is_text: bool, short: Mapping[str, str]) -> str:
     # The title has the exact number, or a text that is long enough to be cut.
     says = (
         value is not None
@@ -55,7 +76,10 @@ def _cell(name: str, value: Any, is_text: bool) -> str:
         and (not isinstance(value, str) or len(value) > _LONG)
     )
     exact = f' title="{_plain(value)}"' if says else ""
-    return f"<td{_side(is_text)}{exact}>{escape(humane(name, value))}</td>"
+    is_cut = isinstance(value, str) and value in short
+    kind = ' class="cut"' if is_cut else ""
+    shown = short[value] if is_cut else value
+    return f"<td{_side(is_text)}{kind}{exact}>{escape(humane(name, shown))}</td>"
 
 
 def _side(is_text: bool) -> str:
