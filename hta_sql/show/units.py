@@ -71,7 +71,12 @@ def _in_unit_of(name: str) -> Callable[[int | float], str]:
     if name.endswith("_gbps"):
         return lambda value: f"{value:.4g} GB/s"
     whole = "{:,}" if name.endswith("_count") or name == "count" else "{}"
-    return lambda value: f"{value:.4g}" if isinstance(value, float) else whole.format(value)
+    return lambda value: _float(value) if isinstance(value, float) else whole.format(value)
+
+
+def _float(value: float) -> str:
+    """Four digits, or all whole ones of a number such as tokens per second."""
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
 TIME_UNITS = ((3600e9, "h"), (60e9, "min"), (1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))

@@ -204,6 +204,8 @@ def test_equal_values_of_a_table_that_look_different():
         ("recomputed_flops", 0, "0 FLOP"),
         ("busy_frac", 1.0, "100.0 %"),
         ("busbw_gbps", 123.456, "123.5 GB/s"),
+        ("tokens_per_s", 913_612.4, "913,612"),
+        ("tokens_per_s", 12.3456, "12.35"),
         ("kernel_count", 1234567, "1,234,567"),
         ("count", 1234567, "1,234,567"),
         ("event_id", 1234567, "1234567"),
