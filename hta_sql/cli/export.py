@@ -120,7 +120,8 @@ def export_perfetto_(
     """Write the ranks of a job side by side on one clock.
 
     Open the file in https://ui.perfetto.dev. It also has counters: queue lengths, bandwidths of
-    copies, and how busy the GPUs are.
+    copies, and how busy the GPUs are. With --step or --window, the command prints a link at which
+    Perfetto shows this part of the file that you open there.
 
     A single rank is written as it is in its trace. If there are several ranks, each rank is
     moved in time by an offset of its own, onto one clock. Collectives of all ranks then line up.
@@ -143,6 +144,10 @@ def export_perfetto_(
     def warn(line: str) -> None:
         say(f"Warning: {line}")
 
+    def link(url: str) -> None:
+        what = "the window" if step is None else f"step {step}"
+        say(f"To see {what}, open the file in {url}")
+
     from hta_sql.export.perfetto import Part, export_perfetto
 
     def write(archive: Any, out: Path) -> int:
@@ -153,6 +158,7 @@ def export_perfetto_(
                 part=Part(step, window, kernels_only),
                 progress=progress,
                 warn=warn,
+                link=link,
                 **chosen,
             )
         finally:

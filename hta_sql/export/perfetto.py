@@ -31,6 +31,8 @@ BUCKETS = 1000
 LEAST_LATE_NS = 10_000
 # If a clock drifts by more than this by the ends of the exported part, there is a warning.
 DRIFT_NS = 10_000
+# Perfetto shows this part of a file that is opened there; it keeps what follows `?`, not `#`.
+LINK = "https://ui.perfetto.dev/?visStart={from_ns}&visEnd={until_ns}"
 # The events whose ids, lanes and counters are in memory at the same time: about 100 MB.
 BATCH = 1_000_000
 
@@ -60,16 +62,18 @@ def export_perfetto(
     categories: bool = False,
     progress: Progress = lambda done, total: None,
     warn: Callable[[str], None] = lambda line: None,
+    link: Callable[[str], None] = lambda url: None,
 ) -> int:
     """Write all ranks of a job, or only `only_ranks`; returns the number of events.
 
     A single rank stays as it is; several ranks are moved onto the reference rank's clock. With
-    `categories`, each GPU activity has its category as the argument `Category`. Raises HtaSqlError
-    if the part has no events.
+    `categories`, each GPU activity has its category as the argument `Category`. `link` gets the URL
+    at which Perfetto shows the step or window, if the part is one. Raises HtaSqlError if the part
+    has no events.
     """
     check_name(out)
     job, ranks = chosen_ranks(run, job, only_ranks)
-    return _Export(run, job, ranks, part, counters, categories, progress, warn).write(out)
+    return _Export(run, job, ranks, part, counters, categories, progress, warn, link).write(out)
 
 
 def export_counters(
@@ -96,12 +100,13 @@ class _Export:
         categories: bool,
         progress: Progress,
         warn: Callable[[str], None],
+        link: Callable[[str], None],
     ):
         self._run, self._con = run, run.session.con
         self._job, self._ranks, self._part = job, ranks, part
         self._counters = [name for name in COUNTERS if name in counters]
         self._has_categories = categories
-        self._progress, self._warn = progress, warn
+        self._progress, self._warn, self._link = progress, warn, link
         self._is_merged = len(ranks) > 1
         self._has_events = False
 
@@ -126,7 +131,12 @@ class _Export:
             self._prepare()
             head, base_ns = self._head()
             set_variables(self._con, export_base_ns=base_ns)
-            return write_trace(out, head, self._batches())
+            count = write_trace(out, head, self._batches())
+            if part.step is not None or part.window_ns:
+                [(from_ns, until_ns)] = FILES.run(self._con, "view").fetchall()
+                if from_ns is not None:
+                    self._link(LINK.format(from_ns=from_ns, until_ns=until_ns))
+            return count
 
     def _prepare(self) -> None:
         """Make the tables about the job: clocks, ranks and devices."""
@@ -181,8 +191,8 @@ class _Export:
             .to_pylist()
         )
         devices = self._con.execute("FROM export_devices ORDER BY new_device").fetchall()
-        begun = [rank["from_ns"] + rank["shift_ns"] for rank in ranks if rank["from_ns"]]
-        base_ns = second_before(min(begun, default=0))
+        [(begun_ns,)] = FILES.run(self._con, "begun").fetchall()
+        base_ns = second_before(begun_ns or 0)
         first, _ = head_of(self._run, self._job, self._ranks[0])
         rank_keys = []
         for rank in ranks:

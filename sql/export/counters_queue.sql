@@ -1,5 +1,8 @@
 -- The lengths of a rank's queues as counters in Chrome's trace format: one line per row of
 -- queue_length_series.
+--
+-- The name has the stream, since Perfetto draws counters of one name and process as one line,
+-- whatever their id is.
 WITH
 series AS (
     SELECT
@@ -16,9 +19,9 @@ series AS (
     WHERE q.rank = getvariable('export_rank')
 )
 SELECT chrome_event(
-    'C', 'hta_sql', 'Queue Length', p.new_pid, NULL,
+    'C', 'hta_sql', 'Queue length of stream ' || s.stream, p.new_pid, NULL,
     s.at_ns + s.shift_ns - getvariable('export_base_ns'), NULL, s.stream::VARCHAR, NULL, NULL,
-    json_object('Queue Length', s.queue_length)::VARCHAR, NULL
+    json_object('(launches)', s.queue_length)::VARCHAR, NULL
 ) AS line
 FROM series AS s
 LEFT JOIN export_device_processes AS p

@@ -14,7 +14,7 @@ processes AS (
 SELECT chrome_event(
     'C', 'hta_sql', 'GPU busy', p.new_pid, NULL,
     b.start_ns - r.to_aligned_ns + r.shift_ns - getvariable('export_base_ns'), NULL, NULL, NULL,
-    NULL, json_object('%', 100 * b.busy_frac)::VARCHAR, NULL
+    NULL, json_object('(%)', 100 * b.busy_frac)::VARCHAR, NULL
 ) AS line
 FROM export_buckets AS b
 JOIN export_ranks AS r ON r.rank = b.rank

@@ -23,22 +23,30 @@ def test_trace_with_counters(archive, source, tmp_path):
     with hta_sql.open(archive) as run:
         queue = run.queue_length_series(only_ranks=[2]).to_pylist()
         copies = run.memory_bandwidth_series(only_ranks=[2]).to_pylist()
-    # As HTA has them: hta-semantics §4.12.
     assert [
-        (e["pid"], ns(e) + base, e["id"], e["args"])
+        (e["pid"], ns(e) + base, e["name"], e["id"], e["args"])
         for e in counters
-        if e["name"] == "Queue Length"
-    ] == [(2, row["at_ns"], row["stream"], {"Queue Length": row["queue_length"]}) for row in queue]
+        if e["name"].startswith("Queue")
+    ] == [
+        (2, row["at_ns"], queue_of(row), row["stream"], {"(launches)": row["queue_length"]})
+        for row in queue
+    ]
     assert [
         (e["pid"], ns(e) + base, e["name"], e["args"])
         for e in counters
         if e["name"].startswith("Mem")
     ] == [
-        (2, row["at_ns"], row["copy_kind"], {"Memcpy BW": row["bandwidth_gbps"]}) for row in copies
+        (2, row["at_ns"], f"{row['copy_kind']} bandwidth", {"(GB/s)": row["bandwidth_gbps"]})
+        for row in copies
     ]
-    assert {e["name"] for e in counters} == {"Queue Length", "GPU busy"} | {
-        row["copy_kind"] for row in copies
+    assert {e["name"] for e in counters} == {"GPU busy"} | {
+        *map(queue_of, queue),
+        *(f"{row['copy_kind']} bandwidth" for row in copies),
     }
+
+
+def queue_of(row: dict) -> str:
+    return f"Queue length of stream {row['stream']}"
 
 
 def test_queues_walked_by_hand(archive, source, tmp_path):
@@ -64,7 +72,7 @@ def test_queues_walked_by_hand(archive, source, tmp_path):
         for at, sign in sorted(changes):
             length -= sign
             wanted.append((at, length))
-        found = [(ns(e), e["args"]["Queue Length"]) for e in added(trace, "C") if e["id"] == stream]
+        found = [(ns(e), e["args"]["(launches)"]) for e in added(trace, "C") if e["id"] == stream]
         assert found == wanted and len(found) > 10
 
 

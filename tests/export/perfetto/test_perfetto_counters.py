@@ -44,11 +44,17 @@ def test_counters_are_the_queries(archive, source, tmp_path, words, given):
 
     with hta_sql.open(archive) as run:
         wanted = [
-            point(row, "Queue Length", row["queue_length"], "Queue Length", id=row["stream"])
+            point(
+                row,
+                "(launches)",
+                row["queue_length"],
+                f"Queue length of stream {row['stream']}",
+                id=row["stream"],
+            )
             for row in series(run, "queue_length_series", **given)
         ]
         wanted += [
-            point(row, "Memcpy BW", row["bandwidth_gbps"], row["copy_kind"])
+            point(row, "(GB/s)", row["bandwidth_gbps"], f"{row['copy_kind']} bandwidth")
             for row in series(run, "memory_bandwidth_series", **given)
         ]
         busy = [
@@ -85,14 +91,16 @@ def test_counters_are_the_queries(archive, source, tmp_path, words, given):
     ("asked", "names"),
     [
         ("none", set()),
-        ("queue", {"Queue Length"}),
+        ("queue", {f"Queue length of stream {stream}" for stream in (7, 13, 20)}),
         ("utilisation", {"GPU busy"}),
-        ("bandwidth,utilisation", {"GPU busy", "Memcpy HtoD", "Memset"}),
+        ("bandwidth,utilisation", {"GPU busy", "Memcpy HtoD bandwidth", "Memset bandwidth"}),
     ],
 )
 def test_which_counters(archive, tmp_path, asked, names):
     trace = exported("perfetto", archive, tmp_path / "c.json", "--counters", asked)
-    assert {e["name"] for e in added(trace, "C")} <= names | {"Memcpy DtoH", "Memcpy DtoD"}
+    assert {e["name"] for e in added(trace, "C")} <= names | {
+        f"Memcpy {kind} bandwidth" for kind in ("DtoH", "DtoD")
+    }
     assert names <= {e["name"] for e in added(trace, "C")}
 
 
