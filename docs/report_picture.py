@@ -1,6 +1,7 @@
 """Take the README's picture of a report: python docs/report_picture.py report.html docs/report.png
 
-It shows the page from the top to the end of the first figure. It needs Chromium and playwright.
+It shows the page from its top to the end of the picture of a step. It needs Chromium and
+playwright.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 _WIDTH = 1280
-_DRAWN = "document.documentElement.dataset.drawn"
-# The lower edge of the first chart, with its axis and without the links below it.
-_END = "document.querySelector('.chart').getBoundingClientRect().bottom"
+_DRAWN = "document.querySelector('.step').picture !== undefined"
+# The lower edge of the picture.
+_END = "document.querySelector('.step').getBoundingClientRect().bottom + 12"
 
 
 def take(report: Path, picture: Path) -> None:

@@ -41,7 +41,7 @@ from hta_sql.show.units import humane
     "--step",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Step whose timeline is shown. [default: the middle step]",
+    help="Step that the picture shows first. [default: a typical step]",
 )
 def report(
     archives: tuple[str, ...],
@@ -57,11 +57,12 @@ def report(
 
     \b
     The report shows:
+      * what to fix first, as hta-sql doctor says it
+      * a step as one picture, its critical path, and what-ifs
       * headline figures and breakdowns of GPU time
       * the ranks side by side, and causes of idle time
       * kernels and operators
       * communication and stragglers
-      * the timeline of a step
       * what was quarantined
       * for two jobs, what changed
 

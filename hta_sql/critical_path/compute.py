@@ -174,7 +174,7 @@ def _compute_job(
         "hta_sql_version": __version__,
         "computed_at": datetime.now(UTC).replace(tzinfo=None),
     }
-    with draft(archive.session.root_of(job), job) as new:
+    with draft(archive.session.root_of(job), job, archive.session.folder_beside) as new:
         with archive.session.unmoved():
             row |= _write_job(archive.session.con, new, windows, label, faster, progress)
         new.publish(row)

@@ -21,9 +21,13 @@ MANIFEST = "critical_paths"
 
 @dataclass
 class Draft:
-    """The files of one job's window before they are published."""
+    """The files of one job's window before they are published.
+
+    `archive` has the traces of the job, and the files go to `target`.
+    """
 
     archive: Place
+    target: Place
     job: str
     folder: Path
     path_id: str = field(default_factory=lambda: uuid.uuid4().hex[:16])
@@ -38,8 +42,8 @@ class Draft:
 
     def publish(self, row: dict) -> None:
         """Add the row that names the files, in place of the window's earlier row and files."""
-        manifest = Manifest(self.archive, MANIFEST)
-        is_first = not is_remote(self.archive) and not manifest.path.exists()
+        manifest = Manifest(self.target, MANIFEST)
+        is_first = not is_remote(self.target) and not manifest.path.exists()
         with manifest.locked():
             current = {trace["trace_id"] for trace in Manifest(self.archive).rows()}
             if not current.issuperset(row["trace_ids"]):
@@ -49,7 +53,7 @@ class Draft:
                 )
             files = [described(written, name) for written, name in self._files]
             for written, name in self._files:
-                put(written, self.archive / name)
+                put(written, self.target / name)
             row = row | {"job": self.job, "path_id": self.path_id, "files": files}
             gone = manifest.change(
                 lambda other: (
@@ -59,29 +63,33 @@ class Draft:
                 [row],
             )
             old = [
-                self.archive / table / partition(other["job"], rank) / f"{other['path_id']}.parquet"
+                self.target / table / partition(other["job"], rank) / f"{other['path_id']}.parquet"
                 for other in gone
                 for table in PATH_TABLES
                 for rank in other["ranks"]
             ]
-            if is_remote(self.archive):
+            if is_remote(self.target):
                 remove(old)
             else:
                 for file in old:
                     file.unlink(missing_ok=True)
-        if is_first:  # so that shells find these tables from now on
+        if is_first and self.target == self.archive:  # shells find these tables from now on
             write_database(self.archive)
 
 
 @contextlib.contextmanager
-def draft(archive: Place, job: str) -> Iterator[Draft]:
-    """A place to write the files of a job's window; they are deleted unless published."""
+def draft(archive: Place, job: str, target: Place | None = None) -> Iterator[Draft]:
+    """A place to write the files of a job's window; they are deleted unless published.
+
+    They are published in the archive, or in the folder `target`.
+    """
+    target = target or archive
     with contextlib.ExitStack() as stack:
         try:
-            folder = stack.enter_context(writing(archive))
+            folder = stack.enter_context(writing(target))
         except OSError as error:
             raise ArchiveError(
-                f"{archive}: critical paths are stored in the archive, which cannot be written: "
+                f"{target}: critical paths are stored in the archive, which cannot be written: "
                 f"{error.strerror}"
             ) from error
-        yield Draft(archive, job, folder)
+        yield Draft(archive, target, job, folder)

@@ -96,6 +96,7 @@ class Session:
         copy_template(self.con, self.catalog)
         if models is not None:
             load_models(self.con, Path(models))
+        self.folder_beside: Path | None = None
         self._has_sources = self._aligns = self._is_shared = False
         self._reading: set[str] = set()  # views that read files
         self._is_safe = safe
@@ -174,6 +175,23 @@ class Session:
             self.only_jobs = before
             self.see(None)
             self.load()
+
+    @contextmanager
+    def beside(self) -> Iterator[None]:
+        """Inside a `with` block, critical paths are stored in a temporary folder, which is read
+        as a part of the archives. The archives stay as they are."""
+        with tempfile.TemporaryDirectory(prefix="hta-sql-") as folder:
+            self.folder_beside = Path(folder)
+            source = Source(self.folder_beside)
+            self.sources.append(source)
+            self._has_sources = False
+            try:
+                yield
+            finally:
+                self.folder_beside = None
+                self.sources.remove(source)
+                source.close()
+                self._has_sources = False
 
     def find_files(self) -> None:
         """Let the views read the current files of the jobs in `seen_jobs`."""

@@ -8,6 +8,7 @@ from html import escape
 from hta_sql.diagnosis import words
 from hta_sql.diagnosis.job import Diagnosis, Finding
 from hta_sql.show.html import style, table_html
+from hta_sql.show.units import counted
 
 # The colours that charts of reports use for these parts, too.
 _COLOURS = {
@@ -78,15 +79,22 @@ def split_html(diagnosis: Diagnosis) -> str:
 
 
 def findings_html(diagnosis: Diagnosis, links: Mapping[str, tuple[str, str]] | None = None) -> str:
-    """All findings as a list. `links` has a URL and its text for some rules."""
+    """All findings as a list, of which those of severity info are folded if there are others.
+    `links` has a URL and its text for some rules."""
     if not diagnosis.findings:
         return ""
-    items = "".join(_finding(diagnosis, finding, links or {}) for finding in diagnosis.findings)
     per = "per step" if diagnosis.facts.unit == "step" else "in the trace"
-    return (
-        f"<p>Findings by their gain {per}. Gains do not add up.</p>"
-        f'<ol class="findings">{items}</ol>'
+    main = len(diagnosis.main_findings)
+    items = [_finding(diagnosis, finding, links or {}) for finding in diagnosis.findings]
+    minor = (
+        f"<details{' open' * (not main)}><summary>"
+        f"{counted(len(items) - main, 'smaller finding')}, below 1 %</summary>"
+        f'<ol class="findings" start="{main + 1}">{"".join(items[main:])}</ol></details>'
+        if items[main:]
+        else ""
     )
+    shown = f'<ol class="findings">{"".join(items[:main])}</ol>' if main else ""
+    return f"<p>Findings by their gain {per}. Gains do not add up.</p>{shown}{minor}"
 
 
 def _finding(diagnosis: Diagnosis, finding: Finding, links: Mapping[str, tuple[str, str]]) -> str:

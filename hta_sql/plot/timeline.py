@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
@@ -69,7 +70,10 @@ def kernel_timeline(table: pa.Table) -> go.Figure:
     first = min((row["from_start_ns"] for row in rows), default=0)
     last = max((row["from_start_ns"] + row["dur_ns"] for row in rows), default=0)
     size, unit = time_unit([last - first])
-    colours = _colours(rows)
+    times: Counter[str] = Counter()
+    for row in rows:
+        times[row["category"]] += row["dur_ns"]
+    colours = category_colours(times)
     traces = []
     for shown, colour in colours.items():
         mine = [
@@ -102,11 +106,11 @@ def kernel_timeline(table: pa.Table) -> go.Figure:
     return made
 
 
-def _colours(rows: list[dict]) -> dict[str, str]:
-    """The categories that have a colour of their own, most time first, and the rest."""
-    times: Counter[str] = Counter()
-    for row in rows:
-        times[row["category"]] += row["dur_ns"]
+def category_colours(times: Mapping[str, int]) -> dict[str, str]:
+    """The categories that have a colour of their own, most time first, and the rest.
+
+    `times` has the time of each category.
+    """
     free = iter(_COLOURS)
     chosen = {}
     for category, _ in sorted(times.items(), key=lambda item: (-item[1], item[0])):

@@ -13,6 +13,7 @@ from hta_sql.errors import HtaSqlError
 from hta_sql.export.file import new_file, refuse_inside
 from hta_sql.report.function import PackageAndFunction, report
 from hta_sql.report.page import page
+from hta_sql.report.path import with_path
 from hta_sql.report.subject import Subject
 from hta_sql.report.write import written_sections
 
@@ -34,10 +35,11 @@ def write_report(
     """Write the report on a job to `out`, and return one line per section that is incomplete.
 
     `job` is compared with the job `base`, if one is given. Without `job`, the archive must have one
-    job, or two: then the last by name is compared with the first. The timeline shows `step`, by
-    default the middle one. `progress` gets the title of the next section, the number of sections
-    done, and the number of all sections. Raises HtaSqlError if the job, the step or the folder does
-    not exist.
+    job, or two: then the last by name is compared with the first. The picture shows `step` first,
+    by default a typical one. The report computes a critical path if the archive has none of the
+    job; the archive stays as it is. `progress` gets the title of the next section, the number of
+    sections done, and the number of all sections. Raises HtaSqlError if the job, the step or the
+    folder does not exist.
     """
     target = Path(out)
     refuse_inside(run, target)
@@ -46,7 +48,7 @@ def write_report(
     subject = Subject.of(run, job, base, step)
     # Opened before the work, which may take minutes; the file gets its name at the end.
     jobs = [subject.job] + ([subject.base] if subject.base else [])
-    with new_file(target) as file, run.narrowed(jobs):
+    with new_file(target) as file, run.narrowed(jobs), with_path(subject):
         sections = written_sections(subject, progress)
         file.write(page(subject, sections).encode())
     return [f"{section.title}: {problem}" for section in sections for problem in section.problems]

@@ -1,10 +1,24 @@
 "use strict";
-// Draws each chart from the data that follows it, in the colours of the page, and sorts tables.
+// Draws what comes into view, in the colours of the page, and lets tables be sorted and filtered.
+//
+// The page holds plotly and the pictures compressed. plotly is inflated for the first chart that
+// comes into view, so a page opens at once.
 
-const charts = [...document.querySelectorAll(".chart")].map((place) => ({
-  place,
-  drawn: JSON.parse(place.nextElementSibling.textContent),
-}));
+function inflated(place) {
+  const bytes = Uint8Array.from(atob(place.textContent), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).text();
+}
+
+let loaded;
+function plotly() {
+  loaded ??= inflated(document.getElementById("plotly")).then((code) => {
+    const script = document.createElement("script");
+    script.textContent = code;
+    document.head.append(script);
+  });
+  return loaded;
+}
 
 function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -36,18 +50,50 @@ function styled(layout) {
   return own;
 }
 
-function draw({ place, drawn }) {
-  const config = { responsive: true, displaylogo: false };
-  return Plotly.react(place, drawn.data, styled(drawn.layout), config);
+const charts = [...document.querySelectorAll(".chart")];
+const data = new WeakMap();
+// Charts are drawn one after the other, so that the page can be read and scrolled meanwhile.
+let queue = Promise.resolve();
+
+function draw(chart) {
+  queue = queue.then(async () => {
+    await plotly();
+    if (!data.has(chart)) data.set(chart, JSON.parse(chart.nextElementSibling.textContent));
+    const { data: marks, layout } = data.get(chart);
+    await Plotly.react(chart, marks, styled(layout), { responsive: true, displaylogo: false });
+    chart.dataset.drawn = "";
+    document.documentElement.dataset.drawn = charts.filter((one) => "drawn" in one.dataset).length;
+    await new Promise((go) => setTimeout(go));
+  });
 }
 
-// Draws one chart at a time, so that the page can be read and scrolled meanwhile.
-async function drawAll() {
-  for (const chart of charts) {
-    await draw(chart);
-    await new Promise((go) => setTimeout(go));
+function drawAgain() {
+  charts.filter((chart) => "drawn" in chart.dataset).forEach(draw);
+}
+
+const seen = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) {
+    if (!isIntersecting) continue;
+    seen.unobserve(target);
+    draw(target);
   }
-  document.documentElement.dataset.drawn = charts.length;
+}, { rootMargin: "200px" });
+charts.forEach((chart) => seen.observe(chart));
+
+const sections = [...document.querySelectorAll("section > details")];
+document.getElementById("all").addEventListener("click", () => {
+  for (const section of sections) section.open = true;
+  for (const chart of charts) {
+    seen.unobserve(chart);
+    if (!("drawn" in chart.dataset)) draw(chart);
+  }
+});
+
+// The picture of a step.
+for (const place of document.querySelectorAll(".step")) {
+  inflated(place.nextElementSibling).then((text) => {
+    place.picture = new StepPicture(place, JSON.parse(text));
+  });
 }
 
 // Prints with light colours, also if the screen is dark.
@@ -55,12 +101,12 @@ let onScreen;
 window.addEventListener("beforeprint", () => {
   onScreen = document.documentElement.dataset.theme;
   document.documentElement.dataset.theme = "light";
-  charts.forEach(draw);
+  drawAgain();
 });
 window.addEventListener("afterprint", () => {
   if (onScreen) document.documentElement.dataset.theme = onScreen;
   else delete document.documentElement.dataset.theme;
-  drawAll();
+  drawAgain();
 });
 
 // Names are cut differently in narrow windows.
@@ -68,70 +114,30 @@ let wasNarrow = window.innerWidth < 600;
 window.addEventListener("resize", () => {
   if (wasNarrow === window.innerWidth < 600) return;
   wasNarrow = !wasNarrow;
-  drawAll();
+  drawAgain();
 });
 
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
-dark.addEventListener("change", drawAll);
+dark.addEventListener("change", drawAgain);
 document.getElementById("theme").addEventListener("click", () => {
   const root = document.documentElement;
   const isDark = root.dataset.theme ? root.dataset.theme === "dark" : dark.matches;
   root.dataset.theme = isDark ? "light" : "dark";
-  drawAll();
+  drawAgain();
 });
 
-// The value to sort by: the exact number if the cell has one. Unknown values come last.
-function valueOf(row, at) {
-  const cell = row.cells[at];
-  if (cell.textContent === "-") return null;
-  const number = Number(cell.title);
-  return cell.title !== "" && !Number.isNaN(number) ? number : cell.textContent;
-}
-
-function compared(a, b) {
-  if (a === null || b === null) return (a === null) - (b === null);
-  if (typeof a === "number" && typeof b === "number") return a - b;
-  return String(a).localeCompare(String(b));
-}
-
-function sort(head) {
-  const at = head.cellIndex;
-  const body = head.closest("table").tBodies[0];
-  const rows = [...body.rows].map((row) => ({ row, value: valueOf(row, at) }));
-  // Large numbers first, names from A.
-  const before = head.getAttribute("aria-sort");
-  const down = before
-    ? before === "ascending"
-    : rows.some(({ value }) => typeof value === "number");
-  for (const other of head.parentElement.cells) other.removeAttribute("aria-sort");
-  head.setAttribute("aria-sort", down ? "descending" : "ascending");
-  rows.sort((a, b) => (
-    a.value === null || b.value === null || !down
-      ? compared(a.value, b.value)
-      : compared(b.value, a.value)
-  ));
-  body.append(...rows.map(({ row }) => row));
-}
-
-for (const head of document.querySelectorAll("th")) {
-  head.tabIndex = 0;
-  head.addEventListener("click", () => sort(head));
-  head.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" || event.key === " ") {
-      event.preventDefault();
-      sort(head);
-    }
-  });
-}
-
-// A link to a query's SQL also opens it.
+// A link to a section or to a query's SQL also opens it.
 function opened() {
   const place = location.hash && document.getElementById(location.hash.slice(1));
-  if (place instanceof HTMLDetailsElement) place.open = true;
+  for (let at = place; at; at = at.parentElement) {
+    if (at instanceof HTMLDetailsElement) at.open = true;
+  }
+  const details = place?.querySelector?.(":scope > details");
+  if (details) details.open = true;
+  place?.scrollIntoView?.();
 }
 window.addEventListener("hashchange", opened);
 document.addEventListener("click", (event) => {
-  if (event.target.closest?.('a[href^="#sql-"]')) setTimeout(opened);
+  if (event.target.closest?.('a[href^="#"]')) setTimeout(opened);
 });
 opened();
-drawAll();

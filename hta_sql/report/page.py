@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -10,18 +12,24 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import orjson
 import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.diagnosis.html import findings_html, split_html
-from hta_sql.report.parts import Chart, Facts, Findings, Part, Table, Text
+from hta_sql.report.parts import Chart, Facts, Findings, Part, Picture, Table, Text
 from hta_sql.show.html import style, table_html
 from hta_sql.version import __version__
 
 if TYPE_CHECKING:
     from hta_sql.report.subject import Answer, Subject
     from hta_sql.report.write import Section
+
+# Longer names are cut in tables; a click shows them.
+_LONGEST = 56
+# Tables of more rows have a field that filters them.
+_FEW = 8
 
 
 def page(subject: Subject, sections: list[Section]) -> str:
@@ -36,14 +44,17 @@ def page(subject: Subject, sections: list[Section]) -> str:
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{style()}</style></head><body>"
-        f"<header><h1>{escape(subject.job)}</h1><p>{escape(made)}</p>"
-        f'<button type="button" id="theme" title="Dark or light" aria-label="Dark or light">◐'
-        '</button></header><noscript><p class="warning">Charts and sorting need JavaScript. '
-        "Tables do not.</p></noscript>"
-        f'<nav>{links}<a href="#sql">SQL</a></nav><main>{body}{_without_data(empty)}'
-        f"{_queries(subject.queries)}</main>"
-        f"<script>{get_plotlyjs()}</script><script>{_script()}</script></body></html>\n"
+        f"<title>{escape(title)}</title><style>{style()}{_file('step/step.css')}</style></head>"
+        f"<body><header><h1>{escape(subject.job)}</h1><p>{escape(made)}</p>"
+        '<div class="buttons"><button type="button" id="all">Open all sections</button>'
+        '<button type="button" id="theme" title="Dark or light" aria-label="Dark or light">◐'
+        '</button></div></header><noscript><p class="warning">Pictures, sorting and filters need '
+        "JavaScript. Tables do not.</p></noscript>"
+        f'<nav aria-label="Sections">{links}<a href="#sql">SQL</a></nav>'
+        f"<main>{body}{_without_data(empty)}{_queries(subject.queries)}</main>"
+        f"{_packed(get_plotlyjs().encode(), 'plotly')}"
+        f"<script>{_file('step/step.js')}{_file('table.js')}{_file('page.js')}</script>"
+        "</body></html>\n"
     )
 
 
@@ -53,9 +64,18 @@ def _section(section: Section, titles: Mapping[str, str]) -> str:
         for problem in section.problems
     )
     parts = "".join(_part(part, titles) for part in section.parts)
+    is_open = " open" * (section.is_open or bool(section.problems))
     return (
-        f'<section id="{section.name}"><h2>{escape(section.title)}</h2>{parts}{problems}</section>'
+        f'<section id="{section.name}"><details{is_open}><summary><h2>{escape(section.title)}</h2>'
+        f"</summary>{parts}{problems}</details></section>"
     )
+
+
+def _packed(data: bytes, name: str = "") -> str:
+    """Data that the page's script inflates when it is needed."""
+    text = base64.b64encode(gzip.compress(data, 9, mtime=0)).decode()
+    of = f' id="{name}"' if name else ""
+    return f'<script type="application/octet-stream"{of}>{text}</script>'
 
 
 def _part(part: Part, titles: Mapping[str, str]) -> str:
@@ -74,8 +94,14 @@ def _part(part: Part, titles: Mapping[str, str]) -> str:
         return "".join(f"<p{kind}>{escape(line)}</p>" for line in part.lines)
     if isinstance(part, Chart):
         return (
-            f"<figure><figcaption>{escape(part.caption)}</figcaption>{_drawn(part.figure)}"
-            f"{_source(part.answer)}</figure>"
+            f"<figure><figcaption>{escape(part.caption)}</figcaption>"
+            f"{_drawn(part.figure, part.caption)}{_source(part.answer)}</figure>"
+        )
+    if isinstance(part, Picture):
+        data = _packed(orjson.dumps(part.data))
+        return (
+            f"<figure><figcaption>{escape(part.caption)}</figcaption>"
+            f'<div class="step"></div>{data}{_source(part.answer)}</figure>'
         )
     return _findings(part, titles) if isinstance(part, Findings) else _table(part)
 
@@ -90,7 +116,7 @@ def _findings(part: Findings, titles: Mapping[str, str]) -> str:
     )
 
 
-def _drawn(figure: go.Figure) -> str:
+def _drawn(figure: go.Figure, caption: str) -> str:
     """A figure as data, which the page's script draws. The caption above replaces its title."""
     layout = {"title": {"text": ""}, "margin": {"t": 8}}
     if figure.layout.legend.yanchor == "bottom":
@@ -100,7 +126,8 @@ def _drawn(figure: go.Figure) -> str:
     data = figure.to_json().replace("<", "\\u003c")
     height = figure.layout.height or 420
     return (
-        f'<div class="chart" role="img" style="height:{height:.0f}px"></div>'
+        f'<div class="chart" role="img" aria-label="{escape(caption)}" '
+        f'style="height:{height:.0f}px"></div>'
         f'<script type="application/json">{data}</script>'
     )
 
@@ -109,9 +136,17 @@ def _table(part: Table) -> str:
     rows = part.rows
     more = part.answer.table.num_rows - len(rows)
     cut = f"<p><small>{more:,} more; the command below gives all rows</small></p>" if more else ""
+    caption = escape(part.caption)
+    field = (
+        f'<div class="filter"><input type="search" placeholder="filter rows" '
+        f'aria-label="Filter rows: {caption}"><output></output></div>'
+        if len(rows) > _FEW
+        else ""
+    )
     return (
-        f'<figure class="table"><figcaption>{escape(part.caption)}</figcaption>'
-        f'<div class="scroll">{table_html(part.names, rows)}</div>{cut}'
+        f'<figure class="table"><figcaption>{caption}</figcaption>{field}<div class="scroll" '
+        f'tabindex="0" role="region" aria-label="{caption}">'
+        f"{table_html(part.names, rows, _LONGEST)}</div>{cut}"
         f"{_source(part.answer)}</figure>"
     )
 
@@ -135,9 +170,8 @@ def _without_data(titles: list[str]) -> str:
     if not titles:
         return ""
     return (
-        f'<p class="silent">Sections without data: {escape(", ".join(titles))}. Critical path '
-        "needs hta-sql critical-path to be run before the report. What changed needs two "
-        "jobs.</p>"
+        f'<p class="silent">Sections without data: {escape(", ".join(titles))}. What changed '
+        "needs two jobs.</p>"
     )
 
 
@@ -149,9 +183,12 @@ def _queries(names: set[str]) -> str:
         for name, query in Catalog.load().newest.items()
         if name in names
     )
-    return f'<section id="sql"><h2>SQL of the queries</h2>{files}</section>'
+    return (
+        '<section id="sql"><details><summary><h2>SQL of the queries</h2></summary>'
+        f"{files}</details></section>"
+    )
 
 
 @cache
-def _script() -> str:
-    return (Path(__file__).parent / "page.js").read_text(encoding="utf-8")
+def _file(name: str) -> str:
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")

@@ -68,4 +68,13 @@ class Findings:
     sections: Mapping[str, str]
 
 
-Part = Facts | Text | Chart | Table | Findings
+@dataclass(frozen=True)
+class Picture:
+    """The step as one picture: its data (see report.step.picture), and what lists it."""
+
+    caption: str
+    answer: Answer
+    data: Mapping[str, Any]
+
+
+Part = Facts | Text | Chart | Table | Findings | Picture

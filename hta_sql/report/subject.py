@@ -6,7 +6,7 @@ import csv
 import io
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -41,15 +41,43 @@ class Answer:
         return self.table.num_rows > 0
 
 
+@dataclass(frozen=True)
+class JobPath:
+    """The window of a job's critical path, such as "step 3"; None without a path.
+
+    `command` computes it if the archive does not have it; then the report took `seconds` for it.
+    `problem` says why there is none.
+    """
+
+    window: str | None = None
+    command: str = ""
+    seconds: float = 0.0
+    problem: str = ""
+
+    @property
+    def step(self) -> int | None:
+        """The step of the window; None for an annotation or a whole trace."""
+        kind, _, number = (self.window or "").partition(" ")
+        return int(number) if kind == "step" and number.isdecimal() else None
+
+    def commands(self, answer: Answer) -> Answer:
+        """The answer, with the command that stores the path in the archive before its own."""
+        return replace(answer, command="\n".join(filter(None, (self.command, answer.command))))
+
+
 @dataclass
 class Subject:
-    """A job of an archive, the job to compare it with, and the step to show."""
+    """A job of an archive, the job to compare it with, and the step to show besides others.
+
+    `path` says where the critical path of the job is.
+    """
 
     run: Archive
     job: str
     base: str | None
     step: int | None
     ranks: list[int]
+    path: JobPath = JobPath()
     queries: set[str] = field(default_factory=set)  # names of those used so far
     known: dict[str, Answer] = field(default_factory=dict)  # small answers, by their SQL
 
@@ -86,8 +114,6 @@ class Subject:
         if step is not None and step not in steps:
             there = f"it has steps {steps[0]} to {steps[-1]}" if steps else "it has none"
             raise HtaSqlError(f"job {job!r} has no step {step} with GPU activity; {there}")
-        if step is None and steps:
-            step = steps[len(steps) // 2]
         return Subject(run, job, base if base != job else None, step, ranks)
 
     def ask(self, query: str, /, **parameters: Any) -> Answer:
@@ -96,13 +122,18 @@ class Subject:
         if "only_jobs" in {p.name for p in found.parameters}:
             parameters = {"only_jobs": [self.job]} | parameters
         given = {name: value for name, value in parameters.items() if value is not None}
-        words = ["hta-sql", "run", query, *self.archives]
-        for name, value in given.items():
-            words += _option(name, value)
+        words = self.words(f"run {query}", **given)
         self.queries.add(query)
         arguments = ", ".join(f"{name} := {literal(value)}" for name, value in given.items())
         sql = f"FROM {query}({arguments})"
         return self._answer(sql, words, lambda: self.run.rows_of(found, given))
+
+    def words(self, command: str, /, **options: Any) -> list[str]:
+        """A command on the archives, such as "run kernel_stats", as words for a shell."""
+        words = ["hta-sql", *command.split(), *self.archives]
+        for name, value in options.items():
+            words += _option(name, value)
+        return words
 
     def sql(self, sql: str, *queries: str) -> Answer:
         """The answer to any SQL, which uses `queries`. `{job}` in it stands for the job's name."""
@@ -137,10 +168,11 @@ class Subject:
         chosen = list(dict.fromkeys([*late[: SHOWN_RANKS // 2], *spread]))[:SHOWN_RANKS]
         return sorted(chosen)
 
-    @property
+    @cached_property
     def one_rank(self) -> int:
-        """The rank for figures that show only one."""
-        return self.shown_ranks[0]
+        """The rank for figures that show only one: if shown, the one that bounds the job."""
+        [facts] = self.sql("FROM job_splits([{job}])").rows
+        return facts["rank"] if facts["rank"] in self.shown_ranks else self.shown_ranks[0]
 
     @property
     def says_ranks(self) -> str:

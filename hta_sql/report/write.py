@@ -19,10 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class Section:
-    """The parts that a section's module yielded; `problems` are the errors that stopped it."""
+    """The parts that a section's module yielded; `problems` are the errors that stopped it.
+
+    A section that is not open shows its title alone, until a click opens it.
+    """
 
     name: str
     title: str
+    is_open: bool = False
     parts: list[Part] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
@@ -48,7 +52,8 @@ def written_sections(subject: Subject, progress: Callable[[str, int, int], None]
 
 def _written(module: ModuleType, subject: Subject) -> Section:
     """A section that fails keeps the parts before the error, and does not affect the others."""
-    section = Section(module.__name__.rpartition(".")[2], module.TITLE)
+    name = module.__name__.rpartition(".")[2]
+    section = Section(name, module.TITLE, getattr(module, "IS_OPEN", False))
     parts: Iterator[Part] = module.parts(subject)
     try:
         for part in parts:

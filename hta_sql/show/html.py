@@ -36,7 +36,7 @@ def table_html(
     """
     texts = [any(isinstance(row[at], str) for row in rows) for at in range(len(names))]
     head = "".join(
-        f'<th{_side(is_text)} title="{escape(name)}">{escape(shown)}</th>'
+        f'<th{_side(is_text)} title="{escape(name)}">{escape(shown).replace("_", "_<wbr>")}</th>'
         for name, shown, is_text in zip(names, heads(names), texts, strict=True)
     )
     shown = [_short((row[at] for row in rows), longest) for at in range(len(names))]

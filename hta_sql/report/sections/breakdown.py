@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from hta_sql import plot
-from hta_sql.report.parts import Chart, Part, Table
+from hta_sql.report.parts import Chart, Part, Table, Text
+from hta_sql.report.shares import PARTS, says_shares
 
 if TYPE_CHECKING:
-    from hta_sql.report.subject import Subject
+    import plotly.graph_objects as go
+    import pyarrow as pa
+
+    from hta_sql.report.subject import Answer, Subject
 
 TITLE = "Where the time goes"
 PLACE = 20
@@ -19,13 +23,18 @@ def parts(subject: Subject) -> Iterator[Part]:
     devices = subject.ask("temporal_breakdown")
     if not devices:
         return
-    yield Chart(
-        "GPU time per device, in % of the time from its first GPU activity to its last.",
-        devices,
-        plot.temporal_breakdown(devices.table),
-    )
+    if len(devices.rows) == 1:
+        [row] = devices.rows
+        named = [(name, row[column]) for name, column in PARTS]
+        yield Text([says_shares("The GPU, from its first activity to its last", named)])
+    else:
+        yield Chart(
+            "GPU time per device, in % of the time from its first GPU activity to its last.",
+            devices,
+            plot.temporal_breakdown(devices.table),
+        )
     steps = subject.ask("step_breakdown")
-    if steps:
+    if len(steps.rows) > 1:
         chart = plot.step_breakdown(steps.table)
         # The title of the chart says whether it shows a mean.
         yield Chart(
@@ -35,18 +44,11 @@ def parts(subject: Subject) -> Iterator[Part]:
             chart,
         )
     kinds = subject.ask("kernel_kind_breakdown")
-    yield Chart(
-        "Busy time of all devices by the kinds of GPU activity that ran, in %. Each instant counts "
-        "once.",
-        kinds,
-        plot.kernel_kind_breakdown(kinds.table),
-    )
+    yield _busy(kinds, "kinds", "kinds of GPU activity", plot.kernel_kind_breakdown)
     categories = subject.ask("category_breakdown")
-    yield Chart(
-        "Busy time of all devices by the categories of kernels that ran. Each instant counts once.",
-        categories,
-        plot.category_breakdown(categories.table),
-    )
+    yield _busy(categories, "categories", "categories of kernels", plot.category_breakdown)
+    if len(devices.rows) == 1:
+        return
     yield Table(
         "GPU time per device",
         devices,
@@ -63,4 +65,16 @@ def parts(subject: Subject) -> Iterator[Part]:
             "idle_frac",
         ],
         most=512,
+    )
+
+
+def _busy(answer: Answer, column: str, what: str, chart: Callable[[pa.Table], go.Figure]) -> Part:
+    """A chart of what ran in the busy time, or a sentence if it was always the same."""
+    ran = {row[column] for row in answer.rows}
+    if len(ran) == 1:
+        return Text([f"Of all {what}, only one ran in the busy time: {min(ran)}."])
+    return Chart(
+        f"Busy time of all devices by the {what} that ran. Each instant counts once.",
+        answer,
+        chart(answer.table),
     )

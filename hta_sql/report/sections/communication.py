@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hta_sql import plot
-from hta_sql.report.parts import Chart, Part, Table
+from hta_sql.report.parts import Chart, Part, Table, Text
+from hta_sql.report.shares import says_shares
 
 if TYPE_CHECKING:
     from hta_sql.report.subject import Subject
@@ -17,14 +18,20 @@ PLACE = 70
 
 def parts(subject: Subject) -> Iterator[Part]:
     overlap = subject.ask("comm_comp_overlap")
-    if any(row["communication_ns"] for row in overlap.rows):
+    communicating = [row for row in overlap.rows if row["communication_ns"]]
+    if communicating and len(overlap.rows) == 1:
+        [row] = communicating
+        exposed = row["communication_ns"] - row["overlap_ns"]
+        named = [("hidden behind computation", row["overlap_ns"]), ("exposed", exposed)]
+        yield Text([says_shares("Communication time of the GPU", named)])
+    elif communicating:
         yield Chart(
             "Communication time per device: hidden behind computation, and exposed.",
             overlap,
             plot.comm_comp_overlap(overlap.table),
         )
     waits = subject.ask("stragglers")
-    if waits:
+    if len(waits.rows) > 1:
         yield Chart(
             "Waiting time per rank. Above 0: how long the others wait for it in collectives, in "
             "total. Below 0: how long it waits itself, in collectives and for messages.",

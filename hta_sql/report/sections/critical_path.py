@@ -1,4 +1,4 @@
-"""What bounds a step. It needs hta-sql critical-path to be run first."""
+"""What bounds a step, and what it would save if something were faster."""
 
 from __future__ import annotations
 
@@ -6,29 +6,94 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hta_sql import plot
-from hta_sql.report.parts import Chart, Part, Table
+from hta_sql.report.parts import Chart, Part, Table, Text
+from hta_sql.report.shares import says_shares
 
 if TYPE_CHECKING:
-    from hta_sql.report.subject import Subject
+    from hta_sql.report.subject import Answer, Subject
 
-TITLE = "Critical path"
-PLACE = 87
+TITLE = "Critical path and what-if"
+PLACE = 9
+IS_OPEN = True
+# The categories of the path, in words.
+_BOUNDS = {
+    "cpu_bound": "the host",
+    "data_loading": "data loading",
+    "gpu_compute_bound": "GPU computation",
+    "gpu_communication_bound": "communication",
+    "gpu_kernel_launch_overhead": "launch delays",
+    "gpu_kernel_kernel_overhead": "gaps between kernels",
+}
 
 
 def parts(subject: Subject) -> Iterator[Part]:
-    if not subject.run.sql("FROM critical_paths LIMIT 1").num_rows:
-        return  # without the warning of queries that find no path
-    shares = subject.ask("critical_path_summary")
+    path = subject.path
+    if path.window is None:
+        yield Text([path.problem])
+        return
+    window = {"only_windows": [path.window]}
+    yield Text([_how(subject)])
+    if answers := _what_if(subject):
+        yield Table(
+            "What if: time that the window would save if something were faster. Gains do not add "
+            "up",
+            path.commands(answers),
+            most=30,
+        )
+    shares = subject.ask("critical_path_summary", **window)
     if not shares:
         return
-    yield Chart(
-        "What bounds the critical path of each rank, in % of the path's time.",
-        shares,
-        plot.critical_path_summary(shares.table),
+    if len({row["rank"] for row in shares.rows}) == 1:
+        named = [(_BOUNDS[row["bound_by"]], row["time_ns"]) for row in shares.rows]
+        yield Text([says_shares("The critical path", named)])
+    else:
+        yield Chart(
+            "What bounds the critical path of each rank, in % of the path's time.",
+            path.commands(shares),
+            plot.critical_path_summary(shares.table),
+        )
+    ranks = {row["rank"] for row in shares.rows}
+    rank = subject.one_rank if subject.one_rank in ranks else min(ranks)
+    if operators := subject.ask("critical_path_ops", only_ranks=[rank], **window):
+        yield Table(
+            f"Operators with the most time on the critical path of rank {rank}",
+            path.commands(operators),
+            ["operator", "time_ns", "time_frac", "host_ns", "gpu_ns", "delay_ns"],
+            most=30,
+        )
+
+
+def _how(subject: Subject) -> str:
+    """Where the path comes from."""
+    path = subject.path
+    named = "the whole trace" if path.window == "trace" else path.window
+    if not path.command:
+        return f"The critical path of {named}, as the archive has it."
+    typical = ", a typical step" if subject.step is None and path.step is not None else ""
+    return (
+        f"The critical path of {named}{typical}. The report computed it in {path.seconds:.1f} s; "
+        f"the archive does not keep it. {subject.says_ranks}"
+    ).strip()
+
+
+def _what_if(subject: Subject) -> Answer:
+    return subject.sql(
+        f"""\
+SELECT
+    CASE
+        WHEN scenario = 'faster'
+        THEN replace(subject, 'cpu_bound', 'the host') || ' is ' || factor || ' times as fast'
+        WHEN scenario = 'rank_as_median' THEN subject || ' is as fast as the median rank'
+        WHEN scenario = 'data_loading_gone' THEN 'data loading takes no time'
+        WHEN scenario = 'communication_hidden' THEN 'communication is hidden'
+        WHEN scenario = 'communication_at_median' THEN 'no collective is slower than its median'
+        WHEN scenario = 'launch_overhead_gone' THEN 'launches take no time'
+        ELSE scenario
+    END AS what_if,
+    gain_ns,
+    gain_frac,
+    new_step_ns
+FROM what_if(only_jobs := [{{job}}], only_windows := ['{subject.path.window}'])
+ORDER BY gain_ns DESC, what_if""",
+        "what_if",
     )
-    operators = subject.ask("critical_path_ops")
-    if operators:
-        yield Table("Operators with the most time on the critical path", operators, most=30)
-    answers = subject.ask("what_if")
-    if answers:
-        yield Table("Time that a step would save if something were faster", answers, most=30)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 TITLE = "What to fix first"
 PLACE = 5
+IS_OPEN = True
 # The section with the figures of each rule. Other rules have none.
 SECTIONS = {
     "data_loading": "idle",

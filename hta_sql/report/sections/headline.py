@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from hta_sql.report.parts import Facts, Part, Text
 from hta_sql.report.sections.idle import idle_reasons
+from hta_sql.report.shares import PARTS
+from hta_sql.show.cut import cut
 from hta_sql.show.units import humane
 
 if TYPE_CHECKING:
@@ -15,13 +17,6 @@ if TYPE_CHECKING:
 
 TITLE = "At a glance"
 PLACE = 10
-
-_PARTS = (
-    ("computing", "compute_ns"),
-    ("exposed communication", "exposed_communication_ns"),
-    ("exposed copies", "exposed_memory_ns"),
-    ("idle", "idle_ns"),
-)
 
 # The causes in idle_gaps and in lost_gpu_time, in words.
 _IDLE = {
@@ -99,7 +94,7 @@ def _of_steps(steps: list[dict]) -> Iterator[tuple[str, str, str]]:
 
 def _of_devices(devices: list[dict]) -> Iterator[tuple[str, str, str]]:
     span = sum(row["span_ns"] for row in devices)
-    for name, column in _PARTS if span else ():
+    for name, column in PARTS if span else ():
         yield (
             name,
             _percent(sum(row[column] for row in devices) / span),
@@ -117,7 +112,7 @@ def _split(devices: list[dict]) -> str | None:
     if not devices:
         return "The traces have no GPU activity."
     span = sum(row["span_ns"] for row in devices)
-    times = Counter({name: sum(row[column] for row in devices) for name, column in _PARTS})
+    times = Counter({name: sum(row[column] for row in devices) for name, column in PARTS})
     (name, ns), (next_name, next_ns), *_ = times.most_common()
     if not span:
         return None
@@ -199,9 +194,8 @@ def _longest(subject: Subject) -> str | None:
         return None
     top = max(rows, key=lambda row: row["total_ns"])
     name = top["name"] or "-"
-    shown = name if len(name) < 80 else f"{name[:79]}…"
     return (
-        f"{shown} takes the most time of all kernels, copies and memsets: "
+        f"{cut(name, 80)} takes the most time of all kernels, copies and memsets: "
         f"{_percent(top['total_ns'] / total)} of the sum of their durations."
     )
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hta_sql import plot
-from hta_sql.report.parts import Chart, Part, Table
+from hta_sql.report.parts import Chart, Part, Table, Text
+from hta_sql.report.shares import says_shares
 
 if TYPE_CHECKING:
     from hta_sql.report.subject import Answer, Subject
@@ -20,12 +21,17 @@ def parts(subject: Subject) -> Iterator[Part]:
     if reasons:
         yield Table(
             "Idle time of whole devices on all ranks, by cause and by what the host did then: the "
-            "innermost and the outermost span that was open on the launching thread",
+            "innermost and the outermost span that was open on the launching thread. What a data "
+            "loader calls counts for the loader",
             reasons,
             most=30,
         )
     causes = subject.ask("idle_time_breakdown", only_ranks=subject.shown_ranks)
-    if causes:
+    streams = {(row["rank"], row["device"], row["stream"]) for row in causes.rows}
+    if len(streams) == 1:
+        named = [(row["cause"], row["idle_ns"]) for row in causes.rows]
+        yield Text([says_shares("Idle time of the only stream between its activities", named)])
+    elif causes:
         yield Chart(
             "Idle time per stream between its activities, by cause. Waiting for the host: until "
             "the launch of the next activity begins. In the launch call: until it returns. Then "
@@ -44,7 +50,11 @@ def idle_reasons(subject: Subject) -> Answer:
         """\
 SELECT
     cause,
-    name AS host_name,
+    CASE
+        WHEN is_loader_span('user_annotation', outer_name) THEN outer_name
+        WHEN is_loader_span('python_function', outer_name) THEN outer_name
+        ELSE name
+    END AS host_name,
     outer_name,
     sum(gap_count)::BIGINT AS gap_count,
     sum(idle_ns)::BIGINT AS idle_ns,

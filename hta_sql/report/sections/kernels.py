@@ -35,7 +35,9 @@ ORDER BY total_ns DESC, kind, name""",
     )
     if not kernels:
         return
-    yield Chart("Kernels by total time on all ranks.", kernels, plot.kernel_stats(kernels.table))
+    if len(kernels.rows) > 1:
+        chart = plot.kernel_stats(kernels.table)
+        yield Chart("Kernels by total time on all ranks.", kernels, chart)
     spread = subject.ask("kernel_distribution", short_names=True)
     if len(subject.ranks) > 1:
         yield Chart(

@@ -17,6 +17,8 @@ _CELLS = 60_000
 
 
 def parts(subject: Subject) -> Iterator[Part]:
+    if len(subject.ranks) == 1:
+        return
     buckets = max(100, min(400, _CELLS // len(subject.ranks)))
     busy = subject.ask("heatmap", bucket_count=buckets)
     if not busy:

@@ -1,12 +1,15 @@
 """A report's page, read."""
 
+import base64
+import gzip
 import json
 from html.parser import HTMLParser
 from pathlib import Path
 
 
 class Page(HTMLParser):
-    """A report taken apart: titles, facts, and figures with their table, data, SQL and command."""
+    """A report taken apart: titles, facts, and figures with their table, data, SQL and command.
+    A picture of a step has its data in `picture`."""
 
     def __init__(self, file: Path) -> None:
         super().__init__()
@@ -23,6 +26,8 @@ class Page(HTMLParser):
         if tag == "figure":
             self.figures.append({"section": self.titles[-1], "heads": [], "rows": [], "pre": []})
             self._inside.append(tag)
+        elif tag == "script":
+            self._kind = given.get("type")
         elif tag == "tr" and self._inside:
             self.figures[-1]["rows"].append([])
         elif tag == "th":
@@ -57,8 +62,10 @@ class Page(HTMLParser):
             self.figures[-1]["rows"][-1].append((text, self._exact))
         elif self._inside and tag == "pre":
             self.figures[-1]["pre"].append(text)
-        elif self._inside and tag == "script":
+        elif self._inside and tag == "script" and self._kind == "application/json":
             self.figures[-1]["drawn"] = json.loads(text)
+        elif self._inside and tag == "script":
+            self.figures[-1]["picture"] = json.loads(gzip.decompress(base64.b64decode(text)))
 
     def figure(self, caption: str) -> dict:
         [found] = [figure for figure in self.figures if figure["caption"].startswith(caption)]

@@ -46,8 +46,10 @@ def test_a_file_is_a_section(folder, tmp_path, monkeypatch):
     assert result.exit_code == 0
     assert result.stderr.splitlines()[0] == "Warning: Extra <b>: it <did> not work"
     found = Page(out)
-    assert found.titles[:5] == [
+    assert found.titles[:7] == [
         "What to fix first",
+        "One step",
+        "Critical path and what-if",
         "At a glance",
         "Where the time goes",
         "Extra <b>",
@@ -81,7 +83,8 @@ def test_a_file_of_ones_own(in_folder, tmp_path):
     assert (result.exit_code, files) == (0, {"mine.html"})
     page = Page(tmp_path / "mine.html")
     assert "What changed" not in page.titles
-    assert page.figure("GPU activities of step 0.")
+    [picture] = [figure["picture"] for figure in page.figures if "picture" in figure]
+    assert picture["windows"][0]["step"] == 0
 
 
 @pytest.mark.queries

@@ -1,0 +1,62 @@
+"""A step as one picture: threads, GPU streams and the critical path."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from hta_sql.report.parts import Part, Picture, Text
+from hta_sql.report.step.picture import picture
+from hta_sql.report.step.windows import chosen_steps, windows_of
+
+if TYPE_CHECKING:
+    from hta_sql.report.subject import Subject
+
+TITLE = "One step"
+PLACE = 8
+IS_OPEN = True
+
+
+def parts(subject: Subject) -> Iterator[Part]:
+    steps = subject.ask("profiler_steps").rows
+    asked = [step for step in (subject.step, subject.path.step) if step is not None]
+    windows = windows_of(
+        subject.run, subject.job, subject.shown_ranks, chosen_steps(steps, asked) if steps else {}
+    )
+    if not windows:
+        return
+    has_window = {window.rank for window in windows}
+    first = subject.one_rank if subject.one_rank in has_window else windows[0].rank
+    shown = {} if windows[0].step is None else {"only_steps": [windows[0].step]}
+    yield Picture(
+        "What the threads and the GPU streams of a rank do, and the critical path through them",
+        subject.ask("kernel_timeline", only_ranks=[first], **shown),
+        picture(subject.run, subject.job, windows) | {"rank": first} | _commands(subject, steps),
+    )
+    if steps:
+        step = shlex.join(subject.words("report", job=subject.job, step="N")).replace("'N'", "N")
+        yield Text(
+            [
+                f"{subject.says_ranks} If the GPU runs behind the host, the picture also has the "
+                f"end of the step before. For another step N: {step}".strip()
+            ]
+        )
+
+
+def _commands(subject: Subject, steps: list[dict[str, Any]]) -> dict[str, Any]:
+    """The commands that list what is clicked on. `{rank}` and others stand for what that is."""
+    job = {"only_jobs": [subject.job]}
+    rank = {"only_ranks": "{rank}"}
+    asked = {
+        "event": ("run call_stack", {"of_event": "{event}", "of_rank": "{rank}"} | job),
+        "gpu": ("run kernel_timeline", job | rank),
+        "host": ("run op_calls", job | rank),
+        "gap": ("run idle_gaps", job | rank),
+    }
+    made = {}
+    for what, (command, options) in asked.items():
+        words = subject.words(command, **options)
+        text = shlex.join(words).replace("'{rank}'", "{rank}").replace("'{event}'", "{event}")
+        made[what] = text + " {step}" * (bool(steps) and what != "event")
+    return {"commands": made}
