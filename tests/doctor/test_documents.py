@@ -129,7 +129,10 @@ def test_findings_lead_the_report(folder, tmp_path):
     text = out.read_text(encoding="utf-8")
     first = text[text.index('<section id="') : text.index("</section>")]
     found = Reader(first)
-    assert first.startswith('<section id="findings"><h2>What to fix first</h2><p>A step could take')
+    assert first.startswith(
+        '<section id="findings"><details open><summary><h2>What to fix first</h2></summary>'
+        "<p>A step could take"
+    )
     for row in findings:
         assert row["title"] in found.text and row["evidence"] in found.text
     assert '<a href="#idle">Idle time</a>' in first and 'id="idle"' in text

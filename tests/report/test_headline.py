@@ -9,6 +9,8 @@ from hta_sql.report.parts import Text
 from hta_sql.report.sections import headline
 from hta_sql.report.subject import Subject
 
+ANNOTATION = "user_annotation"
+
 
 def kernel(name: str, ts: int, dur: int, launch: int, call: int, number: int, **args) -> list[dict]:
     """A kernel, and its launch at `launch`, which takes `call` us."""
@@ -99,8 +101,20 @@ def test_the_largest_part_comes_first(lines):
     )
     assert said[1] == (
         "Of the 18.0 µs of idle time, the largest part is host_wait, the time until the next "
-        f"launch begins: 16.0 µs. The host is in {loader} for 16.0 µs of it."
+        "launch begins: 16.0 µs. The host is in data loading for 16.0 µs of it."
     )
+
+
+def test_what_a_loader_calls_is_data_loading(lines):
+    """The host is in the loader itself for 60 us, and in operators that it calls for 400."""
+    events = [
+        *kernel("gemm", 50, 100, 40, 5, 1),
+        span("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 150, 460, ANNOTATION),
+        span("aten::contiguous", 160, 250),
+        span("aten::copy_", 420, 150),
+        *kernel("gemm", 650, 100, 620, 5, 2),
+    ]
+    assert lines(events)[1].endswith("The host is in data loading for 460 µs of it.")
 
 
 def test_without_a_name_none_is_told(lines):

@@ -122,6 +122,29 @@ def test_tables_sort_by_click_and_by_key(four):
     assert sorted(cells(table, "mean_ns")) == sorted(before)
 
 
+def test_a_filter_leaves_the_rows_with_a_text(four):
+    figure = four.locator("figure", has=four.locator("figcaption", has_text="Operators: host time"))
+    names = [text for text, _ in cells(figure.locator("table"), "name")]
+    wanted = [name for name in names if "GELU" in name.upper()]
+    assert 0 < len(wanted) < len(names)
+    figure.get_by_role("searchbox").fill("gelu")
+    shown = figure.locator("tbody tr:visible td:first-child").all_text_contents()
+    assert shown == wanted
+    assert figure.locator("output").inner_text() == f"{len(wanted)} of {len(names)} rows"
+    figure.get_by_role("searchbox").fill("")
+    assert figure.locator("tbody tr:visible").count() == len(names)
+
+
+def test_a_cut_name_is_shown_in_full(four):
+    cut = four.locator("td.cut").first
+    short, full = cut.text_content(), cut.get_attribute("title")
+    assert len(short) < len(full) and "…" in short and "…" not in full
+    cut.press("Enter")
+    assert (cut.text_content(), cut.get_attribute("aria-expanded")) == (full, "true")
+    cut.press("Enter")
+    assert (cut.text_content(), cut.get_attribute("aria-expanded")) == (short, "false")
+
+
 def test_what_is_unknown_comes_last(four):
     table = table_of(four, "GPU time lost waiting")
     head = table.locator("th[title=kernel_name]")

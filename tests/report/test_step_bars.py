@@ -4,9 +4,10 @@ import random
 
 import numpy as np
 import pytest
+from hand_written import ingested, span, trace_text
 
 from hta_sql.report.step.bars import SLICES, Bars, busiest, packed, shortest_of
-from hta_sql.report.step.windows import chosen_steps, typical_step
+from hta_sql.report.step.windows import chosen_steps, typical_step, windows_of
 
 SPAN = 1_000_000
 
@@ -78,3 +79,26 @@ def test_steps_to_show():
     assert chosen_steps(rows) == {6: ["typical"], 3: ["first"], 5: ["slowest"]}
     assert chosen_steps(rows, [4, 3]) == {4: [], 3: ["first"], 6: ["typical"], 5: ["slowest"]}
     assert typical_step([]) is None
+
+
+def test_a_window_lasts_until_host_and_gpu_have_ended_the_step(tmp_path):
+    #   us       0    80 85  90   100     130
+    #   host     [ ProfilerStep#1 )
+    #                 [launch)
+    #   stream               [= gemm     )
+    events = [
+        span("ProfilerStep#1", 0, 100, "user_annotation"),
+        span("cudaLaunchKernel", 80, 5, "cuda_runtime", correlation=1),
+        span("gemm", 90, 40, "kernel", pid=0, tid=7, device=0, stream=7, correlation=1),
+    ]
+    run = ingested(tmp_path, {"rank_0.json": trace_text(events)})
+    [job] = run.sql("SELECT DISTINCT job FROM traces")["job"].to_pylist()
+    [window] = windows_of(run, job, [0], {1: ["typical"]}, 3)
+    assert window.until_ns - window.from_ns == 130_000
+    assert (window.label, window.path_window) == ("step 1 (typical)", "step 1")
+    # For a picture of one event, of the three that the window has.
+    [part] = windows_of(run, job, [0], {1: ["typical"]}, 1)
+    assert (part.from_ns, part.label) == (window.from_ns, "step 1 (typical), first part")
+    assert part.until_ns - part.from_ns == 130_000 // 3
+    [whole] = windows_of(run, job, [0], {}, 3)
+    assert whole[2:5] == ("whole trace", window.from_ns, window.until_ns)

@@ -46,9 +46,9 @@ SECTIONS = {
 
 def parts(subject: Subject) -> Iterator[Part]:
     [facts] = subject.sql("FROM job_splits([{job}])").rows
-    if facts["mean_ns"] is None:
-        return
     findings = subject.ask("findings")
     found = diagnosis(facts, findings.rows, [], shlex.join(subject.archives), False)
     yield Text([answer(found)])
+    if facts["mean_ns"] is None:
+        return
     yield Findings(found, findings, SECTIONS)

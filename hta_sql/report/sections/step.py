@@ -16,31 +16,44 @@ if TYPE_CHECKING:
 TITLE = "One step"
 PLACE = 8
 IS_OPEN = True
+# About the most events in all windows of the picture; reading as many takes some ten seconds.
+_MOST_EVENTS = 1_000_000
 
 
 def parts(subject: Subject) -> Iterator[Part]:
     steps = subject.ask("profiler_steps").rows
     asked = [step for step in (subject.step, subject.path.step) if step is not None]
-    windows = windows_of(
-        subject.run, subject.job, subject.shown_ranks, chosen_steps(steps, asked) if steps else {}
-    )
+    # The rank for other figures comes first, also if the others have too many events.
+    ranks = sorted(subject.shown_ranks, key=lambda rank: (rank != subject.one_rank, rank))
+    chosen = chosen_steps(steps, asked) if steps else {}
+    windows = windows_of(subject.run, subject.job, ranks, chosen, _MOST_EVENTS)
     if not windows:
         return
-    has_window = {window.rank for window in windows}
-    first = subject.one_rank if subject.one_rank in has_window else windows[0].rank
+    first = windows[0].rank
     shown = {} if windows[0].step is None else {"only_steps": [windows[0].step]}
     yield Picture(
         "What the threads and the GPU streams of a rank do, and the critical path through them",
         subject.ask("kernel_timeline", only_ranks=[first], **shown),
         picture(subject.run, subject.job, windows) | {"rank": first} | _commands(subject, steps),
     )
+    if said := list(_notes(subject, steps, {window.rank for window in windows})):
+        yield Text(said)
+
+
+def _notes(subject: Subject, steps: list[dict[str, Any]], drawn: set[int]) -> Iterator[str]:
+    """What the picture leaves out, and how to see it."""
+    if subject.says_ranks:
+        yield subject.says_ranks
+    if left := [str(rank) for rank in subject.shown_ranks if rank not in drawn]:
+        yield (
+            f"Ranks {', '.join(left)} are not in the picture: they lack the steps, or the picture "
+            f"would have more than {_MOST_EVENTS:,} events."
+        )
     if steps:
-        step = shlex.join(subject.words("report", job=subject.job, step="N")).replace("'N'", "N")
-        yield Text(
-            [
-                f"{subject.says_ranks} If the GPU runs behind the host, the picture also has the "
-                f"end of the step before. For another step N: {step}".strip()
-            ]
+        step = shlex.join(subject.words("report", job=subject.job, step="N"))
+        yield (
+            "If the GPU runs behind the host, the picture also has the end of the step before. For "
+            f"another step N: {step}"
         )
 
 

@@ -12,7 +12,8 @@ from hta_sql.report.step.lists import Key, Lists, Rows
 
 # What is shown only where a GPU does not compute, in this order.
 _AFTER = ("communication", "memory")
-_ALL = "all streams"
+# Streams of a GPU with a row of their own: those that are busy the longest.
+_MOST_STREAMS = 16
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,13 @@ def add_devices(rows: Rows, table: pa.Table, span: int, lists: Lists) -> list[De
         together = _together(bars.of(np.concatenate([*streams.values()])), lists)
         inside = np.clip(together.end, 0, span) - np.clip(together.start, 0, span)
         if len(streams) > 1:
-            rows.bars[f"GPU {device}", _ALL] = together
+            rows.bars[f"GPU {device}", f"all {len(streams)} streams"] = together
         first = len(rows.bars) - (len(streams) > 1)
+        busy = {stream: int(bars.size[mine].sum()) for stream, mine in streams.items()}
+        shown = set(sorted(busy, key=busy.get, reverse=True)[:_MOST_STREAMS])
         for stream, mine in streams.items():
+            if stream not in shown:
+                continue
             key = f"GPU {device}", f"stream {stream}"
             rows.bars[key] = bars.of(np.array(mine)).in_order()
             rows.row_of |= dict.fromkeys(event[mine].tolist(), key)

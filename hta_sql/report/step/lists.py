@@ -11,7 +11,7 @@ import pyarrow as pa
 from hta_sql.plot.timeline import category_colours
 from hta_sql.report.step.bars import NONE, Bars
 
-# A row of a picture: the thread or GPU, and what of it.
+# A row of a picture: its thread or GPU, and its title.
 Key = tuple[str, str]
 WAITS = "waits for the GPU"
 HOST_COLOURS = {

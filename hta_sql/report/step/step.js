@@ -73,7 +73,8 @@ class StepPicture {
       this.selects[name] = stepElement(label, "select");
       this.selects[name].addEventListener("change", () => this.choose());
     }
-    const ranks = [...new Set(this.data.windows.map((window) => window.rank))];
+    const ranks = [...new Set(this.data.windows.map((window) => window.rank))]
+      .sort((one, other) => one - other);
     this.options("Rank", ranks.map((rank) => [rank, rank]), this.data.rank);
     for (const [sign, says, act] of [
       ["+", "Zoom in", () => this.zoom(0.5)], ["−", "Zoom out", () => this.zoom(2)],

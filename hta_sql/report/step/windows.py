@@ -14,6 +14,7 @@ class Window(NamedTuple):
     """A step of a rank, from when it begins on the host or the GPU until both have ended it.
 
     `step` is None for a whole trace. `label` says which step it is, such as "step 7 (typical)".
+    `event_count` is about the number of its events, by its share of the trace's time.
     """
 
     rank: int
@@ -21,6 +22,7 @@ class Window(NamedTuple):
     label: str
     from_ns: int
     until_ns: int
+    event_count: int
 
     @property
     def path_window(self) -> str:
@@ -59,50 +61,84 @@ def chosen_steps(
 
 
 def windows_of(
-    run: Archive, job: str, ranks: Sequence[int], steps: Mapping[int, Sequence[str]]
+    run: Archive, job: str, ranks: Sequence[int], steps: Mapping[int, Sequence[str]], most: int
 ) -> list[Window]:
     """The windows of these steps on each rank; without steps, of the whole traces.
 
-    A rank without a step has no window of it.
+    The windows have about `most` events together: those of the first ranks and steps come first,
+    and the first window is cut if it has more. A rank without a step has no window of it.
     """
-    if not steps:
-        rows = run.sql(
-            "SELECT rank, start_ns AS from_ns, end_ns AS until_ns FROM traces "
-            "WHERE job = $job AND list_contains($ranks, rank) AND end_ns > start_ns ORDER BY rank",
-            {"job": job, "ranks": list(ranks)},
-        ).to_pylist()
-        return [Window(step=None, label="whole trace", **row) for row in rows]
-    rows = run.sql(
-        _STEPS, {"job": job, "ranks": list(ranks), "chosen": list(steps), "order": list(steps)}
-    ).to_pylist()
-    return [Window(label=_label(row["step"], steps[row["step"]]), **row) for row in rows]
+    given = {"job": job, "ranks": list(ranks)}
+    if steps:
+        rows = run.sql(_STEPS + _ESTIMATED, given | {"steps": list(steps)}).to_pylist()
+        windows = [Window(label=_label(row["step"], steps[row["step"]]), **row) for row in rows]
+    else:
+        rows = run.sql(_TRACES + _ESTIMATED, given).to_pylist()
+        windows = [Window(label="whole trace", **row) for row in rows]
+    left, shown = most, []
+    for window in windows:
+        left -= window.event_count
+        if left >= 0:
+            shown.append(window)
+    if windows and not shown:
+        first = windows[0]
+        part_ns = (first.until_ns - first.from_ns) * most // first.event_count
+        label = f"{first.label}, first part"
+        shown = [first._replace(label=label, until_ns=first.from_ns + part_ns)]
+    return shown
 
 
 def _label(step: int, is_what: Sequence[str]) -> str:
     return f"step {step}" + (f" ({', '.join(is_what)})" if is_what else "")
 
 
+# A query ends with _ESTIMATED, after CTEs of which the last has the windows.
 _STEPS = """
 WITH
 hosts AS (
     SELECT rank, step, min(start_ns) AS from_ns, max(end_ns) AS until_ns
     FROM steps
-    WHERE job = $job AND list_contains($ranks, rank) AND list_contains($chosen, step)
+    WHERE job = $job AND list_contains($ranks, rank) AND list_contains($steps, step)
     GROUP BY rank, step
 ),
 devices AS (
     SELECT rank, step, min(start_ns) AS from_ns, max(end_ns) AS until_ns
     FROM gpu_activities
-    WHERE job = $job AND list_contains($ranks, rank) AND list_contains($chosen, step)
+    WHERE job = $job AND list_contains($ranks, rank) AND list_contains($steps, step)
     GROUP BY rank, step
+),
+windows AS (
+    SELECT
+        rank,
+        step,
+        list_position($steps, step) AS place,
+        least(h.from_ns, d.from_ns) AS from_ns,
+        greatest(h.until_ns, d.until_ns) AS until_ns
+    FROM hosts AS h
+    FULL JOIN devices AS d USING (rank, step)
 )
+"""
+
+_TRACES = """
+WITH
+windows AS (
+    SELECT rank, NULL::BIGINT AS step, 0 AS place, start_ns AS from_ns, end_ns AS until_ns
+    FROM traces
+    WHERE job = $job AND list_contains($ranks, rank)
+)
+"""
+
+_ESTIMATED = """
 SELECT
-    rank,
-    step,
-    least(h.from_ns, d.from_ns) AS from_ns,
-    greatest(h.until_ns, d.until_ns) AS until_ns
-FROM hosts AS h
-FULL JOIN devices AS d USING (rank, step)
-WHERE greatest(h.until_ns, d.until_ns) > least(h.from_ns, d.from_ns)
-ORDER BY rank, list_position($order, step)
+    w.rank,
+    w.step,
+    w.from_ns,
+    w.until_ns,
+    (
+        t.event_count * least(1, (w.until_ns - w.from_ns) / (t.end_ns - t.start_ns))
+    )::BIGINT AS event_count
+FROM windows AS w
+JOIN traces AS t ON t.job = $job AND t.rank = w.rank
+WHERE w.until_ns > w.from_ns
+ORDER BY list_position($ranks, w.rank), w.place
 """

@@ -208,6 +208,8 @@ def test_a_trace_without_a_gpu(reports):
     assert page.facts["ranks"][0] == "1" and page.facts["events"][0] == "3"
     assert "computing" not in page.facts
     assert "The traces have no GPU activity." in page.paragraphs
+    assert page.titles[0] == "What to fix first"
+    assert page.paragraphs[1].startswith("The trace has no GPU activity, so it does not show")
     [silent] = [text for text in page.paragraphs if text.startswith("Sections without data: ")]
     for title in ("Where the time goes", "Kernels", "Communication and stragglers"):
         assert title in silent and title not in page.titles
@@ -219,11 +221,30 @@ def test_a_trace_without_events(reports):
     assert page.facts["events"][0] == "0"
     assert "The traces have no host events, so they have no critical path." in page.paragraphs
     assert page.titles == [
+        "What to fix first",
         "Critical path and what-if",
         "At a glance",
         "Traces",
         "SQL of the queries",
     ]
+
+
+@pytest.mark.queries
+def test_one_rank_has_sentences_in_place_of_single_bars(reports):
+    """Of the 100 us of the step, kernels run for 30 + 10 us, from 20 to 70."""
+    page = Page(reports["quarantined"])
+    assert (
+        "The GPU, from its first activity to its last: 50.0 µs. Computing 40.0 µs (80.0 %), idle "
+        "10.0 µs (20.0 %)." in page.paragraphs
+    )
+    assert "Of all kinds of GPU activity, only one ran in the busy time: computation." in (
+        page.paragraphs
+    )
+    assert "Ranks side by side" not in page.titles
+    for figure in page.figures:
+        for trace in figure.get("drawn", {"data": []})["data"]:
+            assert trace["type"] not in ("heatmap", "pie")
+            assert trace["type"] != "bar" or len(trace["x"]) > 1
 
 
 @pytest.mark.queries
