@@ -4,11 +4,6 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const { columns, heads, filters, reasons } = data;
 const PAGE = 100;
-const COLOURS = {
-  computation: "#3b82c4", straggler: "#d55e00", communication: "#e69f00", memory: "#009e73",
-  host_wait: "#cc79a7", launching: "#56b4e9", queued: "#c9b458", kernel_wait: "#a3a8b3",
-  unknown_wait: "#6b7280",
-};
 const place = (id) => document.getElementById(id);
 let sorted = { name: "without_compute_ns", down: true };
 let chosen = [];  // the rows that the filters let through, in order
