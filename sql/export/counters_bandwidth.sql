@@ -14,7 +14,7 @@ series AS (
     WHERE b.rank = getvariable('export_rank')
 )
 SELECT chrome_event(
-    'C', 'hta_sql', s.copy_kind || ' bandwidth', p.new_pid, NULL,
+    'C', 'hta_sql', concat(s.copy_kind, ' bandwidth'), p.new_pid, NULL,
     s.at_ns + s.shift_ns - getvariable('export_base_ns'), NULL, NULL, NULL, NULL,
     json_object('(GB/s)', s.bandwidth_gbps)::VARCHAR, NULL
 ) AS line

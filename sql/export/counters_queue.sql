@@ -19,7 +19,7 @@ series AS (
     WHERE q.rank = getvariable('export_rank')
 )
 SELECT chrome_event(
-    'C', 'hta_sql', 'Queue length of stream ' || s.stream, p.new_pid, NULL,
+    'C', 'hta_sql', concat('Queue length', ' of stream ' || s.stream), p.new_pid, NULL,
     s.at_ns + s.shift_ns - getvariable('export_base_ns'), NULL, s.stream::VARCHAR, NULL, NULL,
     json_object('(launches)', s.queue_length)::VARCHAR, NULL
 ) AS line
