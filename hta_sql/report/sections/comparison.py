@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from hta_sql.report.subject import Subject
 
 TITLE = "What changed"
-PLACE = 15
+PLACE = 7
+IS_OPEN = True
 _BEFORE_AND_NOW = (
     "base_count",
     "test_count",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hta_sql import plot
+from hta_sql.database.layers import literal
 from hta_sql.report.parts import Chart, Part, Table, Text
 from hta_sql.report.shares import says_shares
 
@@ -77,6 +78,7 @@ def _how(subject: Subject) -> str:
 
 
 def _what_if(subject: Subject) -> Answer:
+    window = literal([subject.path.window])
     return subject.sql(
         f"""\
 SELECT
@@ -93,7 +95,7 @@ SELECT
     gain_ns,
     gain_frac,
     new_step_ns
-FROM what_if(only_jobs := [{{job}}], only_windows := ['{subject.path.window}'])
+FROM what_if(only_jobs := [{{job}}], only_windows := {window})
 ORDER BY gain_ns DESC, what_if""",
         "what_if",
     )

@@ -305,7 +305,7 @@ class StepPicture {
     pen.fillStyle = "rgba(0, 0, 0, 0.3)";
     pen.fillRect(left, top, 1, height);
     const room = Math.min(right, next) - Math.max(0, left) - 6 * scale;
-    const most = Math.floor(room / (6.2 * scale));
+    const most = Math.floor(room / (6.6 * scale));
     if (most < 4) return;
     pen.fillStyle = category[at] === this.darkest() ? "#ffffff" : "#101418";
     pen.font = `${11 * scale}px system-ui, sans-serif`;
@@ -327,7 +327,7 @@ class StepPicture {
   nameGap([start, size, cause, host], top, height) {
     const { pen, scale } = this.view;
     const [left, right] = [Math.max(0, this.x(start)), Math.min(this.view.width, this.x(start + size))];
-    const most = Math.floor((right - left - 8 * scale) / (6.2 * scale));
+    const most = Math.floor((right - left - 8 * scale) / (6.6 * scale));
     if (most < 8) return;
     pen.fillStyle = this.colour("--faint");
     pen.font = `${11 * scale}px system-ui, sans-serif`;
