@@ -115,7 +115,7 @@ def test_long_names_are_cut_where_they_differ(shown):
 
 def test_an_archive(shown):
     html = shown["archive"]["text/html"]
-    assert ">base<" in html and ">rank_count<" in html and "NVIDIA H100" in html
+    assert ">base<" in html and ">rank_<wbr>count<" in html and "NVIDIA H100" in html
     assert html.endswith("<p>1 row</p>")
     assert shown["archive"]["text/plain"].startswith("hta_sql.open('")
 
