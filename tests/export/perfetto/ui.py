@@ -68,11 +68,12 @@ def opened(browser: Browser, file: Path, url: str = HOME) -> Iterator[Opened]:
     context = browser.new_context(service_workers="block")
     try:
         page = context.new_page()
+        page.set_default_timeout(120_000)  # the machine may do other work
         page.route("**/*", answer)
         page.goto(url)
         page.wait_for_function("window.app && document.querySelector('input[type=file]')")
         page.locator("input[type=file]").first.set_input_files(file)
-        page.wait_for_function("app.trace && app.trace.engine", timeout=60_000)
+        page.wait_for_function("app.trace && app.trace.engine")
         yield Opened(page)
     finally:
         context.close()
