@@ -57,15 +57,25 @@ class JobGraph:
         # Nodes that no edge leads to keep their time: where the window begins, and nodes whose
         # edges all closed a circle.
         unreached = np.setdiff1d(np.arange(len(self.at)), self.target)
-        self._replay = Replay(
-            self.source,
-            self.target,
-            {int(node): int(self.at[node]) for node in unreached},
-            len(self.at),
+        fixed = {int(node): int(self.at[node]) for node in unreached}
+        self._replay = Replay(self.source, self.target, fixed, len(self.at))
+        # On the devices, no activity begins before the first one of its rank in the trace: until
+        # then the device does the work of earlier windows, or the window has not begun on it. In
+        # this replay, all activities also wait for a node per rank that keeps this time.
+        rank_of = np.unique(ranks[devices], return_inverse=True)[1]
+        begins = len(self.at) + np.arange(len(first_of_rank))
+        kept = dict(zip(begins.tolist(), self.at[began["device"]].tolist(), strict=True))
+        self._device_replay = Replay(
+            np.concatenate([self.source, begins[rank_of]]),
+            np.concatenate([self.target, devices]),
+            fixed | kept,
+            len(self.at) + len(begins),
         )
+        self._no_delay = np.zeros(len(devices), dtype=np.int64)
 
-    def last(self, at: np.ndarray) -> tuple[int, int]:
-        """When the window begins, and which node ends it, if the nodes come at times `at`.
+    def last(self, host: np.ndarray, devices: np.ndarray) -> tuple[int, int, int]:
+        """When the window begins and ends, and the node that ends it, if the nodes come at these
+        times on the host and on the devices.
 
         On the host, a window lasts from when the last rank begins it until the last rank ends it.
         On the devices, it lasts from when the last rank's device begins until all devices are done.
@@ -73,17 +83,18 @@ class JobGraph:
         Both begin as in the trace, since earlier windows do not change.
         """
         spans = []
-        for lane, ends in self._ends.items():
+        for lane, at in (("window", host), ("device", devices)):
+            ends = self._ends[lane]
             if len(ends):
                 end = int(ends[np.argmax(at[ends])])
-                spans.append((self._began_ns[lane], end))
-        return max(spans, key=lambda span: at[span[1]] - span[0])
+                spans.append((self._began_ns[lane], int(at[end]), end))
+        return max(spans, key=lambda span: span[1] - span[0])
 
     def lasts_ns(self, delay: np.ndarray) -> int:
         """How long the window lasts, with these delays."""
-        at = self._replay.times(delay)
-        began_ns, end = self.last(at)
-        return int(at[end]) - began_ns
+        devices = self._device_replay.times(np.concatenate([delay, self._no_delay]))
+        began_ns, ended_ns, _ = self.last(self._replay.times(delay), devices)
+        return ended_ns - began_ns
 
     def path(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The edges of the path that ends the window, and when each begins and ends.
@@ -98,7 +109,7 @@ class JobGraph:
         ends = np.flatnonzero(np.diff(self.target[by_target], append=NONE))
         through = np.full(len(self.at), NONE)
         through[self.target[by_target[ends]]] = by_target[ends]
-        began_ns, end = self.last(self.at)
+        began_ns, _, end = self.last(self.at, self.at)
         way = way_to(end, self.source, through)
         until = np.clip(np.maximum.accumulate(self.at[self.target[way]]), began_ns, self.at[end])
         since = np.concatenate([np.full(min(1, len(way)), began_ns), until[:-1]])

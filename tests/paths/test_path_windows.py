@@ -70,6 +70,18 @@ def test_work_of_an_earlier_window_is_not_on_the_path(paths_of):
     }
 
 
+def test_the_wait_before_the_first_activity_is_no_part_of_the_devices_time(paths_of):
+    """The kernel begins 136 us after its launch. Without launch delay, it still takes 300 us."""
+    step = op(1, "ProfilerStep#1", 0, 100, cat="user_annotation")
+    launch = call(2, "cudaLaunchKernel", 60, 4)
+    run = paths_of([step, launch], [kernel(11, 200, 300, launch)], step=1)
+    found = {row["scenario"]: row for row in run.what_if().to_pylist()}
+    lasts = found["launch_overhead_gone"]
+    assert (lasts["step_ns"], lasts["new_step_ns"]) == (300_000, 300_000)
+    faster = found["faster"]
+    assert (faster["subject"], faster["new_step_ns"]) == ("gemm", 150_000)
+
+
 def test_nothing_to_see(paths_of):
     """An empty window has one edge, on no path; queries have no rows, and nothing fails."""
     run = paths_of([op(1, "ProfilerStep#1", 0, 100, cat="user_annotation")], step=1)

@@ -47,7 +47,9 @@
 --     devices, this duration is the longer one.
 --
 -- In every scenario, the window begins at its recorded time. So time that a scenario would save in
--- earlier windows does not count.
+-- earlier windows does not count. The duration on the devices also leaves out time that would be
+-- saved before the first activity of a rank: there, no activity begins before that one has begun in
+-- the trace.
 --
 -- since: 0.1
 -- grain: job, path_window, scenario, subject, factor
