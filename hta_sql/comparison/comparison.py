@@ -206,7 +206,7 @@ def queries_of_two() -> list[str]:
 def report_lines(comparison: Comparison) -> Iterable[str]:
     """The comparison as sentences, and a table of the times per step."""
     for side in ("base", "test"):
-        yield f"{side}  {_described(comparison, side)}"
+        yield f"{side}  {comparison.sides[f'{side}_job']}: {described(comparison, side)}"
     for reason in comparison.reasons["prevents"]:
         yield f"Not comparable: {reason}."
     for reason in comparison.reasons["weakens"]:
@@ -240,7 +240,8 @@ def report_lines(comparison: Comparison) -> Iterable[str]:
         yield from table_lines(names, rows)
 
 
-def _described(comparison: Comparison, side: str) -> str:
+def described(comparison: Comparison, side: str) -> str:
+    """The size of a side and its GPU, such as "4 ranks, 3 steps, NVIDIA H100"."""
     sides = comparison.sides
     [row] = comparison.archive.sql(
         "SELECT count(*) AS ranks, string_agg(DISTINCT device_name, ', ' ORDER BY device_name) AS "
@@ -254,4 +255,4 @@ def _described(comparison: Comparison, side: str) -> str:
         count = steps[f"{side}_count"]
         parts.append(f"{count} step{'s' * (count != 1)}")
     parts += [row["gpu"]] if row["gpu"] else []
-    return f"{sides[f'{side}_job']}: {', '.join(parts)}"
+    return ", ".join(parts)

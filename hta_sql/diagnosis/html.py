@@ -11,7 +11,7 @@ from hta_sql.show.html import style, table_html
 from hta_sql.show.units import counted
 
 # The colours that charts of reports use for these parts, too.
-_COLOURS = {
+PART_COLOURS = {
     "compute": "#3b82c4",
     "exposed communication": "#e69f00",
     "exposed copies": "#009e73",
@@ -64,11 +64,11 @@ def split_html(diagnosis: Diagnosis) -> str:
     if not diagnosis.parts:
         return ""
     bar = "".join(
-        f'<span style="flex:{part.ns} 0 0;background:{_COLOURS[part.name]}"></span>'
+        f'<span style="flex:{part.ns} 0 0;background:{PART_COLOURS[part.name]}"></span>'
         for part in diagnosis.parts
     )
     legend = "".join(
-        f'<li><span style="color:{_COLOURS[part.name]}">■</span> '
+        f'<li><span style="color:{PART_COLOURS[part.name]}">■</span> '
         f"{escape(words.part_words(part))}</li>"
         for part in diagnosis.parts
     )

@@ -18,7 +18,8 @@ from plotly.offline import get_plotlyjs
 
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.diagnosis.html import findings_html, split_html
-from hta_sql.report.parts import Chart, Facts, Findings, Part, Picture, Table, Text
+from hta_sql.report.parts import Bars, Cards, Chart, Facts, Findings, Part, Picture, Table, Text
+from hta_sql.report.two import bars_html, cards_html
 from hta_sql.show.html import style, table_html
 from hta_sql.version import __version__
 
@@ -36,22 +37,30 @@ def page(subject: Subject, sections: list[Section]) -> str:
     """The whole document. It fetches nothing."""
     shown = [section for section in sections if section.parts or section.problems]
     empty = [section.title for section in sections if not (section.parts or section.problems)]
-    title = f"hta_sql: {subject.job}"
+    heading = subject.job
+    if subject.base is not None:
+        heading += f" compared with {subject.base}"
     links = "".join(f'<a href="#{s.name}">{escape(s.title)}</a>' for s in shown)
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, hta_sql {__version__}"
     titles = {section.name: section.title for section in shown}
-    body = "".join(_section(section, titles) for section in shown)
+    compared, alone = (
+        "".join(_section(section, titles) for section in shown if section.is_of_two == of_two)
+        for of_two in (True, False)
+    )
+    if compared:
+        alone = f'<p class="silent">The test alone, {escape(subject.job)}:</p>{alone}'
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{style()}{_file('step/step.css')}</style></head>"
-        f"<body><header><h1>{escape(subject.job)}</h1><p>{escape(made)}</p>"
+        f"<title>hta_sql: {escape(heading)}</title><style>{style()}"
+        f"{_file('step/step.css')}{_file('two.css')}</style></head>"
+        f"<body><header><h1>{escape(heading)}</h1><p>{escape(made)}</p>"
         '<div class="buttons"><button type="button" id="all">Open all sections</button>'
         '<button type="button" id="theme" title="Dark or light" aria-label="Dark or light">◐'
         '</button></div></header><noscript><p class="warning">Pictures, sorting and filters need '
         "JavaScript. Tables do not.</p></noscript>"
         f'<nav aria-label="Sections">{links}<a href="#sql">SQL</a></nav>'
-        f"<main>{body}{_without_data(empty)}{_queries(subject.queries)}</main>"
+        f"<main>{compared}{alone}{_without_data(empty)}{_queries(subject.queries)}</main>"
         f"{_packed(get_plotlyjs().encode(), 'plotly')}"
         f"<script>{_file('step/step.js')}{_file('table.js')}{_file('page.js')}</script>"
         "</body></html>\n"
@@ -103,6 +112,10 @@ def _part(part: Part, titles: Mapping[str, str]) -> str:
             f"<figure><figcaption>{escape(part.caption)}</figcaption>"
             f'<div class="step"></div>{data}{_source(part.answer)}</figure>'
         )
+    if isinstance(part, Bars):
+        return f"<figure>{bars_html(part)}{_source(part.answer)}</figure>"
+    if isinstance(part, Cards):
+        return cards_html(part)
     return _findings(part, titles) if isinstance(part, Findings) else _table(part)
 
 
@@ -169,10 +182,7 @@ def _source(answer: Answer) -> str:
 def _without_data(titles: list[str]) -> str:
     if not titles:
         return ""
-    return (
-        f'<p class="silent">Sections without data: {escape(", ".join(titles))}. What changed '
-        "needs two jobs.</p>"
-    )
+    return f'<p class="silent">Sections without data: {escape(", ".join(titles))}.</p>'
 
 
 def _queries(names: set[str]) -> str:

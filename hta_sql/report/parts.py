@@ -77,4 +77,25 @@ class Picture:
     data: Mapping[str, Any]
 
 
-Part = Facts | Text | Chart | Table | Findings | Picture
+@dataclass(frozen=True)
+class Cards:
+    """What changed, the largest change first: (sentence, figures, command)."""
+
+    items: Sequence[tuple[str, str, str]]
+
+
+@dataclass(frozen=True)
+class Bars:
+    """The times of two jobs as a bar each, on one scale.
+
+    `bars` has the label of each bar, the time of the whole in ns, and of its parts by name.
+    `colours` has the colour of each part.
+    """
+
+    caption: str
+    answer: Answer
+    bars: Sequence[tuple[str, int, Mapping[str, int]]]
+    colours: Mapping[str, str]
+
+
+Part = Facts | Text | Chart | Table | Findings | Picture | Cards | Bars

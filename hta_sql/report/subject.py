@@ -151,6 +151,12 @@ class Subject:
             self.known[sql] = answer
         return self.known[sql]
 
+    @cached_property
+    def before(self) -> Subject:
+        """The base as a subject. Only if there is a base."""
+        found = Subject.of(self.run, self.base, None, None)
+        return replace(found, queries=self.queries)
+
     @property
     def archives(self) -> list[str]:
         return [str(root) for root in self.run.session.roots]

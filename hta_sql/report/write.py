@@ -21,18 +21,23 @@ if TYPE_CHECKING:
 class Section:
     """The parts that a section's module yielded; `problems` are the errors that stopped it.
 
-    A section that is not open shows its title alone, until a click opens it.
+    `is_of_two` says that it compares two jobs. A section that is not open shows its title alone,
+    until a click opens it.
     """
 
     name: str
     title: str
+    is_of_two: bool = False
     is_open: bool = False
     parts: list[Part] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
 
 def section_modules() -> list[ModuleType]:
-    """All modules in hta_sql/report/sections, in the order of PLACE. Each file is a section."""
+    """All modules in hta_sql/report/sections, in the order of PLACE. Each file is a section.
+
+    A module with OF_TWO is about two jobs. If there are two, only these sections are open.
+    """
     names = [
         f"{sections.__name__}.{module.name}" for module in pkgutil.iter_modules(sections.__path__)
     ]
@@ -42,7 +47,7 @@ def section_modules() -> list[ModuleType]:
 
 def written_sections(subject: Subject, progress: Callable[[str, int, int], None]) -> list[Section]:
     """All sections, in order. A section without data has no parts."""
-    modules = section_modules()
+    modules = [module for module in section_modules() if subject.base or not is_of_two(module)]
     made = []
     for done, module in enumerate(modules):
         progress(module.TITLE, done, len(modules))
@@ -50,10 +55,15 @@ def written_sections(subject: Subject, progress: Callable[[str, int, int], None]
     return made
 
 
+def is_of_two(module: ModuleType) -> bool:
+    return getattr(module, "OF_TWO", False)
+
+
 def _written(module: ModuleType, subject: Subject) -> Section:
     """A section that fails keeps the parts before the error, and does not affect the others."""
     name = module.__name__.rpartition(".")[2]
-    section = Section(name, module.TITLE, getattr(module, "IS_OPEN", False))
+    is_open = getattr(module, "IS_OPEN", False) and (not subject.base or is_of_two(module))
+    section = Section(name, module.TITLE, is_of_two(module), is_open)
     parts: Iterator[Part] = module.parts(subject)
     try:
         for part in parts:

@@ -17,7 +17,7 @@ TITLE = "One step"
 PLACE = 8
 IS_OPEN = True
 # About the most events in all windows of the picture; reading as many takes some ten seconds.
-_MOST_EVENTS = 1_000_000
+MOST_EVENTS = 1_000_000
 
 
 def parts(subject: Subject) -> Iterator[Part]:
@@ -26,7 +26,7 @@ def parts(subject: Subject) -> Iterator[Part]:
     # The rank for other figures comes first, also if the others have too many events.
     ranks = sorted(subject.shown_ranks, key=lambda rank: (rank != subject.one_rank, rank))
     chosen = chosen_steps(steps, asked) if steps else {}
-    windows = windows_of(subject.run, subject.job, ranks, chosen, _MOST_EVENTS)
+    windows = windows_of(subject.run, subject.job, ranks, chosen, MOST_EVENTS)
     if not windows:
         return
     first = windows[0].rank
@@ -34,7 +34,7 @@ def parts(subject: Subject) -> Iterator[Part]:
     yield Picture(
         "What the threads and the GPU streams of a rank do, and the critical path through them",
         subject.ask("kernel_timeline", only_ranks=[first], **shown),
-        picture(subject.run, subject.job, windows) | {"rank": first} | _commands(subject, steps),
+        picture(subject.run, subject.job, windows) | {"rank": first} | commands(subject, steps),
     )
     if said := list(_notes(subject, steps, {window.rank for window in windows})):
         yield Text(said)
@@ -47,7 +47,7 @@ def _notes(subject: Subject, steps: list[dict[str, Any]], drawn: set[int]) -> It
     if left := [str(rank) for rank in subject.shown_ranks if rank not in drawn]:
         yield (
             f"Ranks {', '.join(left)} are not in the picture: they lack the steps, or the picture "
-            f"would have more than {_MOST_EVENTS:,} events."
+            f"would have more than {MOST_EVENTS:,} events."
         )
     if steps:
         step = shlex.join(subject.words("report", job=subject.job, step="N"))
@@ -57,7 +57,7 @@ def _notes(subject: Subject, steps: list[dict[str, Any]], drawn: set[int]) -> It
         )
 
 
-def _commands(subject: Subject, steps: list[dict[str, Any]]) -> dict[str, Any]:
+def commands(subject: Subject, steps: list[dict[str, Any]]) -> dict[str, Any]:
     """The commands that list what is clicked on. `{rank}` and others stand for what that is."""
     job = {"only_jobs": [subject.job]}
     rank = {"only_ranks": "{rank}"}

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from hta_sql.plot.timeline import category_colours
 from hta_sql.report.step.bars import NONE, Bars
 
 # A row of a picture: its thread or GPU, and its title.
@@ -32,18 +31,22 @@ class Numbers(dict[Hashable, int]):
         return self[key]
 
 
+def times_of(activities: Iterable[pa.Table]) -> Counter[str]:
+    """The time of each category of GPU activities."""
+    times: Counter[str] = Counter()
+    for table in activities:
+        columns = (table[name].to_pylist() for name in ("category", "start", "until"))
+        for category, start, until in zip(*columns, strict=True):
+            times[category] += until - start
+    return times
+
+
 class Lists:
     """Names, call stacks and categories by number. A frame of a stack is its caller's frame (or
-    NONE) and a name."""
+    NONE) and a name. `gpu` has the colours of categories on the GPU."""
 
-    def __init__(self, activities: Iterable[pa.Table]) -> None:
-        times: Counter[str] = Counter()
-        for table in activities:
-            columns = (table[name].to_pylist() for name in ("category", "start", "until"))
-            for category, start, until in zip(*columns, strict=True):
-                times[category] += until - start
-        gpu = category_colours(times)
-        self.colours = gpu | HOST_COLOURS
+    def __init__(self, gpu: Mapping[str, str]) -> None:
+        self.colours = {**gpu, **HOST_COLOURS}
         self.names, self.frames, self.categories = Numbers(), Numbers(), Numbers()
         for name in self.colours:
             self.category(name)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hta_sql.database.layers import literal
+from hta_sql.plot.timeline import category_colours
 from hta_sql.report.step import queries
 from hta_sql.report.step.bars import packed, shortest_of
 from hta_sql.report.step.gpu import Device, add_devices
 from hta_sql.report.step.host import add_threads
-from hta_sql.report.step.lists import HOST_COLOURS, Lists, Rows
+from hta_sql.report.step.lists import HOST_COLOURS, Lists, Rows, times_of
 from hta_sql.report.step.windows import Window
 
 if TYPE_CHECKING:
@@ -26,8 +27,12 @@ _MOST, _MOST_IN_WINDOW = 150_000, 24_000
 _GAPS = 500
 
 
-def picture(run: Archive, job: str, windows: Sequence[Window]) -> dict[str, Any]:
+def picture(
+    run: Archive, job: str, windows: Sequence[Window], colours: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     """The data of a picture of these windows, ready for JSON. Times are ns since a window begins.
+
+    `colours` are of categories on the GPU; by default, those with the most time have one.
 
     Raises HtaSqlError if the archive cannot be read.
     """
@@ -35,7 +40,7 @@ def picture(run: Archive, job: str, windows: Sequence[Window]) -> dict[str, Any]
         _by_window(run.sql(_filled(sql, job, windows)), len(windows))
         for sql in (queries.GPU, queries.HOST, queries.GAPS, queries.PATH)
     )
-    lists = Lists(gpu)
+    lists = Lists(colours or category_colours(times_of(gpu)))
     most = min(_MOST_IN_WINDOW, _MOST // max(1, len(windows))) // 2
     shown = []
     for number, window in enumerate(windows):

@@ -2,9 +2,10 @@
 // The step as one picture: rows of host threads and GPU streams, with the critical path over them.
 //
 // `new StepPicture(place, data)` draws into an element. A page may have several, each with its own
-// data (see picture.py). A bar that is wider than three pixels is drawn as it is. Narrower bars are
-// summed up: in each column of pixels, the height that is filled is the share of the time in which
-// something runs. So idle time is as large in the picture as in the step, at every zoom.
+// data (see picture.py). With a `scale` in its data, it shows at least that many ns, so that steps
+// of two jobs have one scale. A bar that is wider than three pixels is drawn as it is. Narrower bars
+// are summed up: in each column of pixels, the height that is filled is the share of the time in
+// which something runs. So idle time is as large in the picture as in the step, at every zoom.
 
 const STEP_TOP = 22;
 const STEP_BARE = 3; // narrower bars, in pixels of the screen, are summed up
@@ -78,7 +79,7 @@ class StepPicture {
     this.options("Rank", ranks.map((rank) => [rank, rank]), this.data.rank);
     for (const [sign, says, act] of [
       ["+", "Zoom in", () => this.zoom(0.5)], ["−", "Zoom out", () => this.zoom(2)],
-      ["Whole step", "Show the whole step", () => this.show(0, this.window.span)],
+      ["Whole step", "Show the whole step", () => this.show(0, this.whole)],
     ]) {
       stepElement(bar, "button", { type: "button", "aria-label": says, title: says }, sign)
         .addEventListener("click", act);
@@ -115,7 +116,8 @@ class StepPicture {
     }
     this.selected = null;
     this.from = 0;
-    this.until = this.window.span;
+    this.whole = Math.max(this.window.span, this.data.scale ?? 0);
+    this.until = this.whole;
     this.layOut();
     this.say();
     this.draw();
@@ -178,9 +180,9 @@ class StepPicture {
   }
 
   show(from, until) {
-    const least = Math.min(STEP_MOST_ZOOM, this.window.span);
-    const size = Math.min(this.window.span, Math.max(least, until - from));
-    this.from = Math.max(0, Math.min(from, this.window.span - size));
+    const least = Math.min(STEP_MOST_ZOOM, this.whole);
+    const size = Math.min(this.whole, Math.max(least, until - from));
+    this.from = Math.max(0, Math.min(from, this.whole - size));
     this.until = this.from + size;
     this.draw();
   }
@@ -201,9 +203,15 @@ class StepPicture {
     this.canvas.height = Math.round(this.height * scale);
     const pen = this.canvas.getContext("2d");
     this.view = { pen, scale, width, per: width / (this.until - this.from) };
+    this.view.edge = Math.max(0, Math.min(width, this.x(this.window.span)));
     this.ground = this.colour("--lane");
     this.axis();
+    pen.save(); // a picture on a longer scale is empty after its window
+    pen.beginPath();
+    pen.rect(0, 0, this.view.edge, this.canvas.height);
+    pen.clip();
     for (const row of this.rows) this.drawRow(row);
+    pen.restore();
     this.drawPath();
     this.mark();
   }
@@ -295,10 +303,10 @@ class StepPicture {
 
   // A bar, and its name where it has room before the next bar, which may be inside it.
   drawBar(row, at, top, height, next) {
-    const { pen, scale, width } = this.view;
+    const { pen, scale, edge } = this.view;
     const { start, size, category } = row.bars;
     const left = Math.max(-1, Math.round(this.x(start[at])));
-    const right = Math.min(width + 1, Math.round(this.x(start[at] + size[at])));
+    const right = Math.min(edge + 1, Math.round(this.x(start[at] + size[at])));
     pen.fillStyle = this.data.categories[category[at]][1];
     pen.fillRect(left, top, right - left, height);
     if (right - left < 6 * scale) return;
@@ -528,7 +536,7 @@ class StepPicture {
       if (was && Math.abs(x - from) > 4) this.show(time(Math.min(x, from)), time(Math.max(x, from)));
       else this.select(this.find(x, y));
     });
-    this.canvas.addEventListener("dblclick", () => this.show(0, this.window.span));
+    this.canvas.addEventListener("dblclick", () => this.show(0, this.whole));
     this.canvas.addEventListener("wheel", (event) => {
       if (event.ctrlKey || event.metaKey) {
         event.preventDefault();
@@ -542,7 +550,7 @@ class StepPicture {
     const keys = {
       ArrowRight: () => this.go(1, 0), ArrowLeft: () => this.go(-1, 0),
       ArrowDown: () => this.go(0, 1), ArrowUp: () => this.go(0, -1),
-      "+": () => this.zoom(0.5), "-": () => this.zoom(2), 0: () => this.show(0, this.window.span),
+      "+": () => this.zoom(0.5), "-": () => this.zoom(2), 0: () => this.show(0, this.whole),
     };
     this.canvas.addEventListener("keydown", (event) => {
       if (!keys[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;

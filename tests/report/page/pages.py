@@ -9,13 +9,15 @@ from pathlib import Path
 
 class Page(HTMLParser):
     """A report taken apart: titles, facts, and figures with their table, data, SQL and command.
-    A picture of a step has its data in `picture`."""
+    A picture of a step has its data in `picture`. `bars` has what two bars say, each as a dict of
+    times in ns."""
 
     def __init__(self, file: Path) -> None:
         super().__init__()
         self.titles: list[str] = []
         self.facts: dict[str, tuple[str, str]] = {}  # value and word of each
         self.paragraphs: list[str] = []
+        self.headings: list[str] = []  # of findings and causes
         self.figures: list[dict] = []
         self._texts: list[str] = []
         self._inside: list[str] = []
@@ -28,6 +30,11 @@ class Page(HTMLParser):
             self._inside.append(tag)
         elif tag == "script":
             self._kind = given.get("type")
+        elif tag == "div" and given.get("class") == "bar":
+            self.figures[-1].setdefault("bars", []).append({})
+        elif tag == "span" and "flex:" in (given.get("style") or "") and self._inside:
+            name, ns = given["title"].partition(":")[0], given["style"].split()[0]
+            self.figures[-1]["bars"][-1][name] = int(ns.removeprefix("flex:"))
         elif tag == "tr" and self._inside:
             self.figures[-1]["rows"].append([])
         elif tag == "th":
@@ -36,7 +43,7 @@ class Page(HTMLParser):
             self._exact = given.get("title")
         elif tag == "small" and self._texts:
             self._value = "".join(self._texts)
-        if tag in ("h2", "dt", "dd", "p", "small", "figcaption", "th", "td", "pre", "script"):
+        if tag in ("h2", "h3", "dt", "dd", "p", "small", "figcaption", "th", "td", "pre", "script"):
             self._texts = []
 
     def handle_data(self, data):
@@ -46,6 +53,8 @@ class Page(HTMLParser):
         text = "".join(self._texts)
         if tag == "h2":
             self.titles.append(text)
+        elif tag == "h3":
+            self.headings.append(text)
         elif tag == "dt":
             self._name = text
         elif tag == "dd":
