@@ -134,6 +134,26 @@ def test_of_two_jobs_the_change_is_told(two):
     assert two.figure("Kernels whose time changed")["drawn"]["data"][0]["x"][0] > 0
 
 
+@pytest.mark.queries
+def test_two_jobs_have_bars_and_pictures_on_one_scale(folder, two):
+    before, now = two.figure("A step: trimmed means")["bars"]
+    with hta_sql.open(folder / "two") as run:
+        for job, bar in (("before", before), ("now", now)):
+            # Of two steps, none is trimmed: the mean of all steps and ranks.
+            rows = run.step_breakdown(only_jobs=[job]).to_pylist()
+            for name, column in (("compute", "compute_ns"), ("idle", "idle_ns")):
+                mean = sum(row[column] for row in rows) / len(rows)
+                assert bar[name] == pytest.approx(mean, abs=2)
+    base, test = (
+        figure["picture"]
+        for figure in two.figures
+        if "picture" in figure and figure["section"] == "A step of each job"
+    )
+    spans = [picture["windows"][0]["span"] for picture in (base, test)]
+    assert base["scale"] == test["scale"] == max(spans)
+    assert base["categories"] == test["categories"]
+
+
 # Against its own SQL and commands.
 
 
