@@ -5990,7 +5990,9 @@ class Methods:
             devices, this duration is the longer one.
 
         In every scenario, the window begins at its recorded time. So time that a scenario would save in
-        earlier windows does not count.
+        earlier windows does not count. The duration on the devices also leaves out time that would be
+        saved before the first activity of a rank: there, no activity begins before that one has begun in
+        the trace.
 
         Args:
             only_jobs (VARCHAR[]): jobs to report [default: all]
