@@ -32,10 +32,13 @@ def report_of(job: str) -> str:
 def make_folder(run: Archive, folder: str | Path) -> Path:
     """Make a folder for pages; it may exist.
 
-    Raises HtaSqlError if it is inside the archive or cannot be made.
+    Raises HtaSqlError if it is inside the archive, a file or cannot be made.
     """
     target = Path(folder)
     refuse_inside(run, target)
+    for part in (target, *target.parents):
+        if part.is_file():
+            raise HtaSqlError(f"{part}: is a file; --fleet writes a folder")
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -54,5 +57,5 @@ def write_fleet_page(run: Archive, folder: str | Path) -> Jobs:
     jobs = Jobs.of(run)
     with new_file(target / INDEX) as file:
         reports = {job: path for job in jobs.names if (target / (path := report_of(job))).is_file()}
-        file.write(page(jobs, str(folder), reports).encode())
+        file.write(page(jobs, str(target.absolute()), reports).encode())
     return jobs

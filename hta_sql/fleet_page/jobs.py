@@ -11,7 +11,45 @@ if TYPE_CHECKING:
     from hta_sql.archive import Archive
 
 # One row per job. Jobs without stored results have no figures.
+#
+# The GPU time of a rank is the longer of two: from its first GPU activity to its last, and all its
+# steps. So a GPU that works for a moment of a long step is not called busy.
 OF_JOBS = """\
+WITH
+stepped AS (
+    SELECT
+        job,
+        sum(greatest(step_count * step_mean_ns - gpu_span_ns, 0))::BIGINT AS outside_ns
+    FROM stored_job_ranks
+    WHERE gpu_span_ns > 0
+    GROUP BY job
+),
+measured AS (
+    SELECT
+        s.*,
+        coalesce(e.outside_ns, 0) AS outside_ns,
+        s.gpu_span_ns + coalesce(e.outside_ns, 0) AS gpu_time_ns
+    FROM stored_job_summary AS s
+    LEFT JOIN stepped AS e ON e.job = s.job
+),
+damaged AS (
+    SELECT
+        job,
+        string_agg(DISTINCT split_part(status, ':', 1), ', ') AS damage,
+        string_agg(concat('rank ', rank, ' is ', status), '; ' ORDER BY rank) AS damages
+    FROM traces
+    WHERE status <> 'complete'
+    GROUP BY job
+),
+found AS (
+    SELECT
+        job,
+        list(DISTINCT rule ORDER BY rule) AS rules,
+        arg_max(gain_unit, estimated_gain_ns) AS gain_unit
+    FROM stored_findings
+    WHERE severity <> 'info'
+    GROUP BY job
+)
 SELECT
     j.job,
     strftime(j.started_at, '%Y-%m-%d %H:%M') AS started_at,
@@ -20,11 +58,11 @@ SELECT
     s.job IS NOT NULL AS has_results,
     coalesce(s.device_name, j.device_name) AS device_name,
     j.rank_count,
-    s.gpu_span_ns,
+    s.gpu_time_ns,
     s.busy_ns,
     s.compute_ns,
-    w.without_compute_ns,
-    w.reason,
+    w.without_compute_ns + s.outside_ns AS without_compute_ns,
+    CASE WHEN s.outside_ns > coalesce(w.reason_ns, 0) THEN 'outside' ELSE w.reason END AS reason,
     w.straggler_ns,
     w.communication_ns,
     w.memory_ns,
@@ -33,8 +71,10 @@ SELECT
     w.queued_ns,
     w.kernel_wait_ns,
     w.unknown_wait_ns,
-    s.lost_gpu_ns,
-    s.busy_frac,
+    CASE WHEN w.job IS NOT NULL THEN s.outside_ns END AS outside_ns,
+    -- One rank cannot wait for others.
+    CASE WHEN s.lost_gpu_ns IS NOT NULL AND j.rank_count > 1 THEN w.straggler_ns END AS lost_ns,
+    s.busy_ns / nullif(s.gpu_time_ns, 0) AS busy_frac,
     s.top_gain_frac,
     s.top_finding,
     s.step_p50_ns,
@@ -43,22 +83,17 @@ SELECT
     s.top_kernel,
     s.worst_rank,
     s.worst_rank_host,
+    d.damage,
+    d.damages,
     f.rules,
     f.gain_unit
 FROM jobs AS j
-LEFT JOIN stored_job_summary AS s ON s.job = j.job
+LEFT JOIN measured AS s ON s.job = j.job
 LEFT JOIN low_utilisation_jobs(top_k := NULL, below := 2) AS w ON w.job = j.job
 LEFT JOIN job_trend() AS t ON t.job = j.job
-LEFT JOIN (
-    SELECT
-        job,
-        list(DISTINCT rule ORDER BY rule) AS rules,
-        arg_max(gain_unit, estimated_gain_ns) AS gain_unit
-    FROM stored_findings
-    WHERE severity <> 'info'
-    GROUP BY job
-) AS f ON f.job = j.job
-ORDER BY w.without_compute_ns DESC NULLS LAST, j.job"""
+LEFT JOIN damaged AS d ON d.job = j.job
+LEFT JOIN found AS f ON f.job = j.job
+ORDER BY w.without_compute_ns + s.outside_ns DESC NULLS LAST, j.job"""
 # Of each rule, the findings that are more than an info.
 OF_RULES = """\
 SELECT
@@ -72,7 +107,7 @@ FROM stored_findings
 WHERE severity <> 'info'
 GROUP BY rule
 ORDER BY job_count DESC, rule"""
-# In the order of low_utilisation_jobs.
+# In the order of low_utilisation_jobs; then the time that its span leaves out.
 REASONS = (
     "straggler",
     "communication",
@@ -82,6 +117,7 @@ REASONS = (
     "queued",
     "kernel_wait",
     "unknown_wait",
+    "outside",
 )
 
 
@@ -111,11 +147,10 @@ class Jobs:
     def without_results(self) -> int:
         return self.columns["has_results"].count(False)
 
+    @property
+    def with_results(self) -> int:
+        return self.columns["has_results"].count(True)
+
     def total(self, column: str) -> int:
         """The sum over the jobs where it is known."""
         return sum(value for value in self.columns[column] if value is not None)
-
-    def most(self, column: str) -> int:
-        """The place of the job with the largest value; of equal ones, the first."""
-        values = [-1 if value is None else value for value in self.columns[column]]
-        return values.index(max(values))

@@ -30,7 +30,11 @@ function time(ns) {
 }
 
 const isText = (kind) => kind === "text" || kind === "date";
-const share = (part) => `${(100 * part).toFixed(1)} %`;
+// A share that is not 0 or 1 does not look like 0 or 1.
+function share(part) {
+  if (part > 0 && part < 0.0005) return "<0.1 %";
+  return part >= 0.9995 && part < 1 ? ">99.9 %" : `${(100 * part).toFixed(1)} %`;
+}
 const FORMATS = {
   count: (value) => value.toLocaleString("en"),
   time,
@@ -56,8 +60,10 @@ function nameOf(row, value) {
   const opener = make("button", { type: "button", "aria-expanded": "false" }, value);
   opener.addEventListener("click", () => toggle(opener, row));
   const link = data.reports[row];
-  return make("td", { class: "text name" },
-    opener, ...(link ? [" ", make("a", { href: link }, "report")] : []));
+  const damage = columns.damage[row];
+  return make("td", { class: "text name" }, opener,
+    ...(damage ? [" ", make("span", { class: "damage", title: columns.damages[row] }, damage)] : []),
+    ...(link ? [" ", make("a", { href: link }, "report")] : []));
 }
 
 function toggle(opener, row) {
@@ -83,6 +89,7 @@ function more(row) {
     .map((reason) => `${reasons[reason]} ${time(of(`${reason}_ns`))}`);
   const host = of("worst_rank_host") ? ` on ${of("worst_rank_host")}` : "";
   const lines = [
+    of("damages") && `The figures are of a part of the job: ${of("damages")}`,
     of("device_name") && `GPU: ${of("device_name")}`,
     of("tags") && `Tags: ${of("tags")}`,
     lost.length && `GPU time without computation: ${lost.join(", ")}`,
@@ -100,7 +107,7 @@ function more(row) {
 
 // What the text filter searches, in small letters.
 const haystacks = columns.job.map((job, row) => [
-  job, columns.tags[row], columns.device_name[row], columns.top_finding[row],
+  job, columns.damage[row], columns.tags[row], columns.device_name[row], columns.top_finding[row],
   reasons[columns.reason[row]], ...filters.flatMap(({ values }) => values[row]),
 ].filter(Boolean).join("\n").toLowerCase());
 
@@ -146,12 +153,18 @@ function show() {
 const total = (name, rows = chosen) => rows.reduce((all, row) => all + columns[name][row], 0);
 
 function sum() {
-  const span = total("gpu_span_ns");
+  const span = total("gpu_time_ns");
   const lost = total("without_compute_ns");
-  const jobs = `${chosen.length.toLocaleString("en")} job${chosen.length === 1 ? "" : "s"}`;
-  place("sums").textContent = span
-    ? `${jobs}: ${time(span)} of GPU time, ${time(lost)} (${share(lost / span)}) without computation`
-    : `${jobs} without GPU time`;
+  const counted = (count) => `${count.toLocaleString("en")} job${count === 1 ? "" : "s"}`;
+  const unknown = chosen.filter((row) => !columns.has_results[row]).length;
+  const known = chosen.length - unknown;
+  const parts = [];
+  if (span) {
+    parts.push(`${counted(known)}: ${time(span)} of GPU time, `
+      + `${time(lost)} (${share(lost / span)}) without computation`);
+  } else if (known) parts.push(`${counted(known)} without GPU activity`);
+  if (unknown) parts.push(`${counted(unknown)} without stored results`);
+  place("sums").textContent = parts.join("; ");
 }
 
 for (const head of heads) {
@@ -176,6 +189,16 @@ for (const filter of filters) {
   filter.list.addEventListener("change", choose);
   place("filters").append(make("label", {}, `${filter.name} `, filter.list));
 }
+place("begin")?.addEventListener("click", (event) => {
+  event.preventDefault();
+  place("text").value = "";
+  for (const { list } of filters) list.value = "";
+  sorted = { name: "without_compute_ns", down: true };
+  choose();
+  const opener = place("table").querySelector(".name button");
+  opener.click();
+  opener.focus();
+});
 place("filters").addEventListener("submit", (event) => event.preventDefault());
 place("text").addEventListener("input", choose);
 for (const [id, by] of [["back", -PAGE], ["on", PAGE]]) {

@@ -13,9 +13,10 @@ from urllib.parse import quote
 
 import orjson
 
+from hta_sql.diagnosis.words import percent
 from hta_sql.fleet_page.jobs import OF_JOBS, OF_RULES, REASONS, Jobs
 from hta_sql.fleet_page.words import WORDS, facts, lacking, lead
-from hta_sql.show.html import style, table_html
+from hta_sql.show.html import style
 from hta_sql.show.units import TIME_UNITS
 from hta_sql.show.visible import visible_cell
 from hta_sql.version import __version__
@@ -38,10 +39,21 @@ COLUMNS = (
     Column("job", "job", "text", "Run of a program; a click shows more"),
     Column("started_at", "started", "date", "Start of the job, UTC"),
     Column("rank_count", "ranks", "count", "Ranks with a trace"),
-    Column("gpu_span_ns", "GPU time", "time", "Traced time of all GPUs together"),
+    Column(
+        "gpu_time_ns",
+        "GPU time",
+        "time",
+        "Traced time of all GPUs together; of each rank the longer of two: from its first GPU "
+        "activity to its last, and all its steps",
+    ),
     Column("without_compute_ns", "without compute", "time", "GPU time without computation"),
     Column("reason", "main reason", "text", "What most of the time without computation is"),
-    Column("lost_gpu_ns", "lost to late ranks", "time", "GPU time that ranks waited for late ones"),
+    Column(
+        "lost_ns",
+        "waiting for late ranks",
+        "time",
+        "GPU time in which a rank only waited for a late one; - for one rank, or if not known",
+    ),
     Column("busy_frac", "utilisation", "share", "Share of the GPU time with any activity"),
     Column(
         "top_gain_frac",
@@ -53,8 +65,27 @@ COLUMNS = (
     Column("step_p50_ns", "step", "time", "Median duration of a step"),
     Column("diff_ratio", "trend", "trend", "Step time against that of up to 5 runs before"),
 )
+# The same of "Findings across jobs".
+RULE_COLUMNS = {
+    "rule": ("finding", "text"),
+    "job_count": ("jobs", "count"),
+    "median_gain_frac": ("median gain", "share"),
+    "largest_gain_frac": ("largest gain", "share"),
+    "job": ("job", "text"),
+    "title": ("title", "text"),
+}
 # Of a row, what its details show and the picture adds up.
-_MORE = ("week", "device_name", "compute_ns", "top_kernel", "worst_rank", "worst_rank_host")
+_MORE = (
+    "week",
+    "has_results",
+    "device_name",
+    "compute_ns",
+    "top_kernel",
+    "worst_rank",
+    "worst_rank_host",
+    "damage",
+    "damages",
+)
 
 
 def page(jobs: Jobs, folder: str, reports: Mapping[str, str]) -> str:
@@ -62,8 +93,7 @@ def page(jobs: Jobs, folder: str, reports: Mapping[str, str]) -> str:
     archives = ", ".join(jobs.archives)
     title = f"Jobs in {archives}"
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, hta_sql {__version__}"
-    first, *others = lead(jobs)
-    more = "".join(f"<p>{escape(sentence)}</p>" for sentence in others)
+    more = "".join(f"<p>{escape(sentence)}</p>" for sentence in lead(jobs).more)
     # Without "<", the data can neither end the script nor begin a comment in it.
     data = orjson.dumps(_data(jobs, folder, reports)).decode().replace("<", "\\u003c")
     return (
@@ -73,11 +103,18 @@ def page(jobs: Jobs, folder: str, reports: Mapping[str, str]) -> str:
         f"<header><h1>{escape(title)}</h1><p>{escape(made)}</p>"
         '<button type="button" id="theme" title="Dark or light" aria-label="Dark or light">◐'
         '</button></header><noscript><p class="warning">The list of jobs needs JavaScript.</p>'
-        f'</noscript><main><p class="lead">{escape(first)}</p>{more}{_lacking(jobs)}'
+        f'</noscript><main><p class="lead">{_lead(jobs)}</p>{more}{_lacking(jobs)}'
         f'<dl class="facts">{_facts(jobs)}</dl>{_file("jobs.html")}{_rules(jobs)}{_sql(jobs)}'
         f'</main><script type="application/json" id="data">{data}</script>'
         f"<script>{_file('page.js')}{_file('weeks.js')}</script></body></html>\n"
     )
+
+
+def _lead(jobs: Jobs) -> str:
+    """Where to begin; the name of the job opens its row."""
+    said = lead(jobs)
+    link = f'<a id="begin" href="#jobs">{escape(said.job)}</a>' if said.job else ""
+    return f"{escape(said.before)}{link}{escape(said.after)}"
 
 
 def _facts(jobs: Jobs) -> str:
@@ -102,12 +139,32 @@ def _rules(jobs: Jobs) -> str:
     rules = jobs.rules
     if not rules["rule"]:
         return ""
+    heads = "".join(
+        f'<th scope="col" class="{"text" if kind == "text" else "number"}">{head}</th>'
+        for head, kind in RULE_COLUMNS.values()
+    )
+    lines = "".join(
+        "<tr>"
+        + "".join(
+            _rule_cell(kind, value)
+            for (_, kind), value in zip(RULE_COLUMNS.values(), row, strict=True)
+        )
+        + "</tr>"
+        for row in zip(*(rules[name] for name in RULE_COLUMNS), strict=True)
+    )
     return (
         '<section id="findings"><h2>Findings across jobs</h2><p>Rules with a finding that gains '
         "1 % of a step or more. Job and title are those of the finding with the largest gain.</p>"
-        f'<div class="scroll">{table_html(list(rules), list(zip(*rules.values(), strict=True)))}'
+        f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>'
         "</div></section>"
     )
+
+
+def _rule_cell(kind: str, value: Any) -> str:
+    if kind == "text":
+        return f'<td class="text">{escape(visible_cell(value))}</td>'
+    shown = "-" if value is None else percent(value) if kind == "share" else f"{value:,}"
+    return f'<td class="number">{shown}</td>'
 
 
 def _sql(jobs: Jobs) -> str:

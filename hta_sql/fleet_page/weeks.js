@@ -3,7 +3,7 @@
 const COLOURS = {
   computation: "#3b82c4", straggler: "#d55e00", communication: "#e69f00", memory: "#009e73",
   host_wait: "#cc79a7", launching: "#56b4e9", queued: "#c9b458", kernel_wait: "#a3a8b3",
-  unknown_wait: "#6b7280",
+  unknown_wait: "#6b7280", outside: "#8c564b",
 };
 const SERIES = [
   "#3b82c4", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#c9b458", "#a3a8b3",

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hta_sql.diagnosis.words import percent
 from hta_sql.fleet_page.jobs import REASONS, Jobs
 from hta_sql.show.units import humane
 from hta_sql.show.visible import visible_cell
 
-# What each reason of low_utilisation_jobs is, in words.
+# What each reason is, in words.
 WORDS = {
     "straggler": "waiting for late ranks",
     "communication": "exposed communication",
@@ -16,78 +21,123 @@ WORDS = {
     "queued": "waiting for 30 µs or more after a launch",
     "kernel_wait": "waiting for less than 30 µs after a launch",
     "unknown_wait": "idle time before work without a known launch",
+    "outside": "step time before the first or after the last GPU activity",
 }
 
 
-def lead(jobs: Jobs) -> list[str]:
-    """Where most GPU time is lost and in which job to begin; then what is found there."""
-    with_results = len(jobs.names) - jobs.without_results
+@dataclass(frozen=True)
+class Lead:
+    """Where to begin: a sentence, which may have the name of a job, and more about this job."""
+
+    before: str
+    job: str = ""
+    after: str = ""
+    more: Sequence[str] = ()
+
+
+def lead(jobs: Jobs) -> Lead:
+    """In which job to begin, the first of the table, and what to do there; then all jobs."""
     if not jobs.names:
-        return ["The archive has no jobs."]
-    if not with_results:
-        return ["No job has stored results, so it is not known where GPU time is lost."]
+        return Lead("The archive has no jobs.")
+    if not jobs.with_results:
+        return Lead("No job has stored results, so it is not known where GPU time is lost.")
     lost_ns = jobs.total("without_compute_ns")
-    if not jobs.total("gpu_span_ns"):
-        return ["The traces have no GPU activity, so they do not show where GPU time is lost."]
+    if not jobs.total("gpu_time_ns"):
+        return Lead("The traces have no GPU activity, so they do not show where GPU time is lost.")
     if not lost_ns:
-        return ["The GPUs compute at all times, from the first activity to the last."]
-    reason = max(REASONS, key=lambda name: jobs.total(f"{name}_ns"))
-    first = jobs.most(f"{reason}_ns")
-    cost = humane("time_ns", jobs.total(f"{reason}_ns"))
-    begin = humane("time_ns", jobs.columns[f"{reason}_ns"][first])
-    job = visible_cell(jobs.names[first])
-    what = WORDS[reason]
-    sentences = [
-        f"{what[0].upper()}{what[1:]} costs the most GPU time, {cost} of the "
-        f"{humane('time_ns', lost_ns)} without computation in {with_results:,} "
-        f"job{'s' * (with_results != 1)}; begin with job {job}, which has {begin} of it."
-    ]
-    title, gain, unit = (
-        jobs.columns[name][first] for name in ("top_finding", "top_gain_frac", "gain_unit")
+        return Lead("The GPUs compute at all times, from the first activity to the last.")
+    first = {name: values[0] for name, values in jobs.columns.items()}
+    begin = _time(first["without_compute_ns"])
+    after = (
+        f": it has the most GPU time without computation, {begin} of the {_time(lost_ns)} in "
+        f"{_jobs(jobs.with_results)}."
+        if jobs.with_results > 1
+        else f": {begin} of its {_time(first['gpu_time_ns'])} of GPU time is without computation."
     )
-    if title:
-        of = "a step" if unit == "step" else "the traced time"
-        saves = f" (this could save {humane('gain_frac', gain)} of {of})" if gain else ""
-        sentences.append(f"The first finding of this job: {visible_cell(title)}{saves}.")
-    return sentences
+    more = [_advice(first)]
+    if jobs.with_results > 1:
+        reason = max(REASONS, key=lambda name: jobs.total(f"{name}_ns"))
+        more.append(
+            f"In all jobs together, most GPU time without computation is {WORDS[reason]}: "
+            f"{_time(jobs.total(f'{reason}_ns'))}."
+        )
+    return Lead("Begin with job ", visible_cell(first["job"]), after, more)
+
+
+def _advice(job: dict[str, Any]) -> str:
+    """What a job loses time for, and its first finding."""
+    reason = job["reason"]
+    most = f"Most of it is {WORDS[reason]}: {_time(job[f'{reason}_ns'])}."
+    if not job["top_finding"]:
+        return most
+    of = "a step" if job["gain_unit"] == "step" else "the traced time"
+    gain = job["top_gain_frac"]
+    saves = f", which could save {percent(gain)} of {of}" if gain else ""
+    return f"{most} Fix this first{saves}: {visible_cell(job['top_finding'])}."
+
+
+def _time(ns: int) -> str:
+    return humane("time_ns", ns)
+
+
+def _jobs(count: int) -> str:
+    return f"{count:,} job{'s' * (count != 1)}"
 
 
 def lacking(jobs: Jobs) -> str:
     """How many jobs have no stored results."""
-    count, total = jobs.without_results, len(jobs.names)
-    has = "has" if count == 1 else "have"
-    return f"{count:,} of {total:,} job{'s' * (total != 1)} {has} no stored results"
+    count = jobs.without_results
+    return (
+        f"{count:,} of {_jobs(len(jobs.names))} {'has' if count == 1 else 'have'} no stored results"
+    )
 
 
 def facts(jobs: Jobs) -> list[tuple[str, str, str]]:
-    """The main figures of all jobs: name, value and explanation."""
-    span_ns = jobs.total("gpu_span_ns")
-    known_ns = sum(
-        span
-        for span, lost in zip(jobs.columns["gpu_span_ns"], jobs.columns["lost_gpu_ns"], strict=True)
-        if lost is not None
-    )
-
-    def share(part_ns: int, whole_ns: int) -> str:
-        return humane("part_frac", part_ns / whole_ns) if whole_ns else "-"
-
+    """The main figures of all jobs: name, value and explanation. What is not known is left out."""
+    unknown = jobs.without_results
+    count = humane("count", len(jobs.names))
+    all_jobs = ("jobs", count, f"{unknown:,} without stored results" if unknown else "")
+    if not jobs.with_results:
+        return [all_jobs]
+    time_ns = jobs.total("gpu_time_ns")
+    of_jobs = f" of {_jobs(jobs.with_results)}" if unknown else ""
     return [
-        ("jobs", humane("count", len(jobs.names)), f"{jobs.without_results:,} without results"),
-        ("GPU time", humane("time_ns", span_ns), "traced, on all GPUs together"),
-        ("utilisation", share(jobs.total("busy_ns"), span_ns), "of the GPU time has activity"),
+        all_jobs,
+        ("GPU time", _time(time_ns), f"traced, on all GPUs{of_jobs} together"),
+        ("utilisation", _share(jobs.total("busy_ns"), time_ns), "of the GPU time has activity"),
         (
             "without computation",
-            humane("time_ns", jobs.total("without_compute_ns")),
-            f"{share(jobs.total('without_compute_ns'), span_ns)} of the GPU time",
+            _time(jobs.total("without_compute_ns")),
+            f"{_share(jobs.total('without_compute_ns'), time_ns)} of the GPU time",
         ),
-        (
-            "lost to late ranks",
-            humane("time_ns", jobs.total("lost_gpu_ns")),
-            f"{share(jobs.total('lost_gpu_ns'), known_ns)} of the GPU time where it is known",
-        ),
-        (
-            "changes",
-            humane("count", jobs.columns["is_change"].count(True)),
-            "runs at which step times changed",
-        ),
+        ("waiting for late ranks", *_losses(jobs)),
+        ("changes", *_changes(jobs)),
     ]
+
+
+def _share(part_ns: int, whole_ns: int) -> str:
+    return percent(part_ns / whole_ns) if whole_ns else "-"
+
+
+def _losses(jobs: Jobs) -> tuple[str, str]:
+    """The waits for late ranks, and their share of the GPU time of the jobs that can have them."""
+    columns = (jobs.columns[name] for name in ("rank_count", "lost_ns", "gpu_time_ns"))
+    several = [(lost, time) for ranks, lost, time in zip(*columns, strict=True) if ranks > 1]
+    known = [time_ns for lost_ns, time_ns in several if lost_ns is not None]
+    if not several:
+        return "-", "no job has traces of several ranks"
+    if not known:
+        return "-", "not known for any job"
+    where = ", where it is known" if len(known) < len(several) else ""
+    return (
+        _time(jobs.total("lost_ns")),
+        f"{_share(jobs.total('lost_ns'), sum(known))} of the GPU time of {_jobs(len(known))} "
+        f"with several ranks{where}",
+    )
+
+
+def _changes(jobs: Jobs) -> tuple[str, str]:
+    known = [is_change for is_change in jobs.columns["is_change"] if is_change is not None]
+    if not known:
+        return "-", "too few runs to compare step times"
+    return humane("count", known.count(True)), "runs at which step times changed"

@@ -45,7 +45,12 @@ FINDINGS = [
 def few(tmp_path_factory):
     """The archive; the third job begins two weeks later."""
     return write_stored(
-        tmp_path_factory.mktemp("few") / "jobs", TAGS, SUMMARIES, FINDINGS, {ODD: 2}
+        tmp_path_factory.mktemp("few") / "jobs",
+        TAGS,
+        SUMMARIES,
+        FINDINGS,
+        weeks={ODD: 2},
+        statuses={"llama-2": "truncated: <b>the file ends"},
     )
 
 

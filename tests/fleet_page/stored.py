@@ -51,29 +51,39 @@ def write_stored(
     summaries: Iterable[dict],
     findings: Iterable[dict] = (),
     weeks: dict[str, int] | None = None,
+    ranks: Iterable[dict] = (),
+    statuses: dict[str, str] | None = None,
+    rank_count: int = 2,
 ) -> Path:
-    """An archive of jobs with these tags and stored results; a job begins in week 0 or as told."""
+    """An archive of jobs with these tags and stored results.
+
+    A job begins in week 0 or as told. The status of its rank 0 is complete or as told.
+    """
     root.mkdir()
     traces = [
         {
             "job": job,
             "rank": rank,
             "trace_id": f"{number}-{rank}",
-            "status": "complete",
+            "status": (statuses or {}).get(job, "complete") if rank == 0 else "complete",
             "hta_sql_version": __version__,
             "schema_version": SCHEMA_VERSION,
             "start_ns": START_NS + (weeks or {}).get(job, 0) * WEEK_NS,
             "tags": list(of_job.items()),
         }
         for number, (job, of_job) in enumerate(tags.items())
-        for rank in range(2)
+        for rank in range(rank_count)
     ]
     schema = table_schemas()["traces"]
     pq.write_table(pa.Table.from_pylist(traces, schema=schema), root / "traces.parquet")
     with opened(root, None) as archive:
         traced = hashes(archive)
     summaries = list(summaries)
-    for name, rows in (("job_summary", summaries), ("findings", list(findings))):
+    for name, rows in (
+        ("job_summary", summaries),
+        ("findings", list(findings)),
+        ("job_ranks", list(ranks)),
+    ):
         file_id = f"made_{name}"
         table = pa.Table.from_pylist(rows, schema=table_schemas()[f"stored_{name}"])
         files = put_result(root, root, name, file_id, table)

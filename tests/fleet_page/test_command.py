@@ -19,7 +19,8 @@ def run(*words):
 
 
 def lead(page) -> str:
-    return re.search(r'<p class="lead">(.*?)</p>', page.read_text(encoding="utf-8"))[1]
+    told = re.search(r'<p class="lead">(.*?)</p>', page.read_text(encoding="utf-8"))[1]
+    return re.sub("<.*?>", "", told)
 
 
 def test_the_page_in_a_folder(few, tmp_path, monkeypatch):
@@ -33,6 +34,7 @@ def test_the_page_in_a_folder(few, tmp_path, monkeypatch):
     assert re.fullmatch(r"fleet/index\.html: [\d.]+ kB; [\d.]+ s", done)
     assert [path.name for path in (tmp_path / "fleet").iterdir()] == ["index.html"]
     text = (tmp_path / "fleet" / "index.html").read_text(encoding="utf-8")
+    assert f"-o {tmp_path / 'fleet'} --job" in text  # it runs from any folder
     assert (
         "<script>hacked" not in text
         and "<img" not in text
@@ -66,7 +68,7 @@ def test_a_job_gets_a_report_and_a_link(tmp_path):
     assert '"reports":{"0":"job%3Da%252Fb%20100%2525/report.html"}' in page
     assert (out / "job=a%2Fb 100%25" / "report.html").is_file()
     assert waits["reason"] in ("host_wait", "kernel_wait", "launching", "queued", "memory")
-    assert "begin with job a/b 100%, which has " in lead(out / "index.html")
+    assert "Begin with job a/b 100%: " in lead(out / "index.html")
     shutil.rmtree(out / "job=a%2Fb 100%25")
     assert run(archive, "-o", out).exit_code == 0
     assert '"reports":{}' in (out / "index.html").read_text(encoding="utf-8")
@@ -88,8 +90,10 @@ def test_what_cannot_be_done_is_said_in_a_line(few, tmp_path, words, code, told)
 
 def test_a_folder_that_cannot_be_written(few, tmp_path):
     (tmp_path / "file").touch()
-    result = run(few, "-o", tmp_path / "file")
-    assert (result.exit_code, result.stderr) == (1, f"Error: {tmp_path / 'file'}: File exists\n")
+    told = f"Error: {tmp_path / 'file'}: is a file; --fleet writes a folder\n"
+    for words in ([], ["--job", "llama-1"]):
+        result = run(few, "-o", tmp_path / "file", *words)
+        assert (result.exit_code, result.stderr) == (1, told)
     with hta_sql.open(few) as archive, pytest.raises(HtaSqlError, match="is inside the archive"):
         write_fleet_page(archive, few / "page")
 
@@ -107,5 +111,5 @@ def test_an_archive_in_object_storage(few, tmp_path, fs, bucket):
     result = run(f"{bucket}/jobs", "-o", tmp_path / "out")
     assert result.exit_code == 0, result.output
     page = tmp_path / "out" / "index.html"
-    assert lead(page).endswith("begin with job llama-1, which has 50.0 ms of it.")
+    assert lead(page).startswith("Begin with job llama-1: ")
     assert f"hta-sql materialize {bucket}/jobs" in page.read_text(encoding="utf-8")
