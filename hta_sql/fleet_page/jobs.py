@@ -19,7 +19,9 @@ WITH
 stepped AS (
     SELECT
         job,
-        sum(greatest(step_count * step_mean_ns - gpu_span_ns, 0))::BIGINT AS outside_ns
+        sum(greatest(step_count * step_mean_ns - gpu_span_ns, 0))::BIGINT AS outside_ns,
+        -- A GPU that works past the steps may have waited as long before its first activity.
+        bool_or(step_count * step_mean_ns < 0.9 * gpu_span_ns) AS is_at_most
     FROM stored_job_ranks
     WHERE gpu_span_ns > 0
     GROUP BY job
@@ -27,6 +29,7 @@ stepped AS (
 measured AS (
     SELECT
         s.*,
+        e.is_at_most,
         coalesce(e.outside_ns, 0) AS outside_ns,
         s.gpu_span_ns + coalesce(e.outside_ns, 0) AS gpu_time_ns
     FROM stored_job_summary AS s
@@ -75,6 +78,7 @@ SELECT
     -- One rank cannot wait for others.
     CASE WHEN s.lost_gpu_ns IS NOT NULL AND j.rank_count > 1 THEN w.straggler_ns END AS lost_ns,
     s.busy_ns / nullif(s.gpu_time_ns, 0) AS busy_frac,
+    s.is_at_most,
     s.top_gain_frac,
     s.top_finding,
     s.step_p50_ns,

@@ -42,6 +42,9 @@ const FORMATS = {
   trend: (value) => `${value > 0 ? "+" : ""}${(100 * value).toFixed(1)} %`,
 };
 
+const AT_MOST = "The utilisation is at most this: the GPU works past the steps, and the time before "
+  + "its first activity is not counted. The report of the job counts it.";
+
 function cell(row, { name, kind }) {
   const value = columns[name][row];
   if (value === null) return make("td", { class: isText(kind) ? "text" : "number" }, "-");
@@ -49,6 +52,9 @@ function cell(row, { name, kind }) {
   if (kind === "text") return make("td", { class: "text" }, name === "reason" ? reasons[value] : value);
   if (kind === "date") return make("td", { class: "text date" }, value);
   const text = FORMATS[kind](value);
+  if (name === "busy_frac" && columns.is_at_most[row]) {
+    return make("td", { class: "number", title: AT_MOST }, `≤ ${text}`);
+  }
   if (name !== "diff_ratio" || !columns.is_change[row]) {
     return make("td", { class: "number", title: value }, text);
   }
@@ -90,6 +96,7 @@ function more(row) {
   const host = of("worst_rank_host") ? ` on ${of("worst_rank_host")}` : "";
   const lines = [
     of("damages") && `The figures are of a part of the job: ${of("damages")}`,
+    of("is_at_most") && AT_MOST,
     of("device_name") && `GPU: ${of("device_name")}`,
     of("tags") && `Tags: ${of("tags")}`,
     lost.length && `GPU time without computation: ${lost.join(", ")}`,

@@ -78,6 +78,7 @@ RULE_COLUMNS = {
 _MORE = (
     "week",
     "has_results",
+    "is_at_most",
     "device_name",
     "compute_ns",
     "top_kernel",

@@ -1,7 +1,7 @@
 """Three jobs with stored results, one without, and their page."""
 
 import pytest
-from fleet_page.stored import summary, write_stored
+from fleet_page.stored import MS, summary, write_stored
 
 import hta_sql
 from hta_sql.fleet_page import write_fleet_page
@@ -39,6 +39,13 @@ FINDINGS = [
         ("llama-2", "straggler", "info", "Rank 1 is late", 0.001, "step"),
     ]
 ]
+PAST_ITS_STEPS = {
+    "job": "llama-2",
+    "rank": 0,
+    "gpu_span_ns": 50 * MS,
+    "step_count": 2,
+    "step_mean_ns": 22 * MS,
+}
 
 
 @pytest.fixture(scope="session")
@@ -50,6 +57,7 @@ def few(tmp_path_factory):
         SUMMARIES,
         FINDINGS,
         weeks={ODD: 2},
+        ranks=[PAST_ITS_STEPS],
         statuses={"llama-2": "truncated: <b>the file ends"},
     )
 

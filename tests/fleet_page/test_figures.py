@@ -38,6 +38,7 @@ def test_steps_that_last_longer_than_the_gpu_works_are_gpu_time(tmp_path):
             of_rank("busy", 0, 100, 0, None),
         ],
     )
+    assert jobs.columns["is_at_most"] == [True, None]  # rank 1 works 10 ms past its steps
     names = ("job", "gpu_time_ns", "without_compute_ns", "reason", "outside_ns", "busy_frac")
     assert [jobs.columns[name] for name in names] == [
         ["idle", "busy"],

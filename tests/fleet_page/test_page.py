@@ -124,7 +124,7 @@ def test_every_column_sorts_with_the_unknown_last(shown):
         ("GPU time", ["100 ms", "100 ms", "50.0 ms", "-"]),
         ("without compute", ["60.0 ms", "50.0 ms", "10.0 ms", "-"]),
         ("waiting for late ranks", ["5.00 ms", "0 ns", "0 ns", "-"]),
-        ("utilisation", ["100.0 %", "40.0 %", "40.0 %", "-"]),
+        ("utilisation", ["≤ 100.0 %", "40.0 %", "40.0 %", "-"]),
         ("gain", ["30.0 %", "10.0 %", "-", "-"]),
         ("step", ["22.0 ms", "20.0 ms", "-", "-"]),
         ("trend", ["+10.0 %", "-", "-", "-"]),
