@@ -58,7 +58,7 @@ def lead(jobs: Jobs) -> Lead:
     if jobs.with_results > 1:
         reason = max(REASONS, key=lambda name: jobs.total(f"{name}_ns"))
         more.append(
-            f"In all jobs together, most GPU time without computation is {WORDS[reason]}: "
+            f"In all jobs together, the largest part of this time is {WORDS[reason]}: "
             f"{_time(jobs.total(f'{reason}_ns'))}."
         )
     return Lead("Begin with job ", visible_cell(first["job"]), after, more)
@@ -67,7 +67,7 @@ def lead(jobs: Jobs) -> Lead:
 def _advice(job: dict[str, Any]) -> str:
     """What a job loses time for, and its first finding."""
     reason = job["reason"]
-    most = f"Most of it is {WORDS[reason]}: {_time(job[f'{reason}_ns'])}."
+    most = f"The largest part of it is {WORDS[reason]}: {_time(job[f'{reason}_ns'])}."
     if not job["top_finding"]:
         return most
     of = "a step" if job["gain_unit"] == "step" else "the traced time"

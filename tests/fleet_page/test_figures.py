@@ -52,7 +52,8 @@ def test_steps_that_last_longer_than_the_gpu_works_are_gpu_time(tmp_path):
     assert (told.before + told.job + told.after, told.more[0]) == (
         "Begin with job idle: it has the most GPU time without computation, 399 ms of the 419 ms "
         "in 2 jobs.",
-        "Most of it is step time before the first or after the last GPU activity: 399 ms.",
+        "The largest part of it is step time before the first or after the last GPU activity: "
+        "399 ms.",
     )
     assert [fact[:2] for fact in facts(jobs)[1:4]] == [
         ("GPU time", "540 ms"),

@@ -52,9 +52,9 @@ def test_where_to_begin(shown):
         "120 ms in 3 jobs."
     )
     assert shown.locator(".lead ~ p").all_inner_texts()[:2] == [
-        "Most of it is waiting for the host to launch: 50.0 ms. Fix this first, which could save "
-        "30.0 % of a step: The GPU waits.",
-        "In all jobs together, most GPU time without computation is waiting for the host to "
+        "The largest part of it is waiting for the host to launch: 50.0 ms. Fix this first, "
+        "which could save 30.0 % of a step: The GPU waits.",
+        "In all jobs together, the largest part of this time is waiting for the host to "
         "launch: 50.0 ms.",
     ]
     assert shown.inner_text(".warning").startswith("1 of 4 jobs has no stored results")
