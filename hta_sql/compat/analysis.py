@@ -12,6 +12,7 @@ from hta_sql.compat import charts
 from hta_sql.compat.counters import Counters
 from hta_sql.compat.critical_path import CPGraph, compute_path, overlay_path
 from hta_sql.compat.files import Files
+from hta_sql.compat.given import number, numbers
 from hta_sql.compat.trace import Trace
 from hta_sql.errors import BadParameter, HtaSqlError
 from hta_sql.export.sequences import export_sequences
@@ -120,7 +121,8 @@ class TraceAnalysis(Counters):
         """
         if "gpu_user_annotation" not in self.t.symbol_table.sym_index:
             return None
-        of = self.t.frame("annotated", rank=self.t.checked([rank])[0]).set_index("index")
+        rank = self.t.rank(rank)
+        of = self.t.frame("annotated", rank=rank).set_index("index")
         rows = self.t.get_trace(rank)
         kernels = rows[rows["index"].isin(of.index)].reset_index(drop=True)
         names = kernels["index"].map(of["annotation"])
@@ -185,12 +187,15 @@ class TraceAnalysis(Counters):
         self, ranks: list[int] | None = None, sort_by: list[str] | None = None
     ) -> dict[int, pd.DataFrame]:
         """Operators with the kernels that they launch, and the mean delays in µs, by rank."""
-        order = sort_by or ["occurrence_count"]
+        order = [sort_by] if isinstance(sort_by, str) else list(sort_by or ["occurrence_count"])
+        found = {rank: self.t.frame("operators", rank=rank) for rank in self.t.checked(ranks)}
+        for rows in found.values():
+            if wrong := [name for name in order if name not in rows]:
+                columns = ", ".join(rows)
+                raise BadParameter(f"sort_by: no column {wrong[0]!r}; the columns are {columns}")
         return {
-            rank: self.t.frame("operators", rank=rank).sort_values(
-                order, ascending=False, kind="stable", ignore_index=True
-            )
-            for rank in self.t.checked(ranks)
+            rank: rows.sort_values(order, ascending=False, kind="stable", ignore_index=True)
+            for rank, rows in found.items()
         }
 
     def get_frequent_cuda_kernel_sequences(
@@ -208,12 +213,9 @@ class TraceAnalysis(Counters):
         Writes the trace with the `top_k` first sequences marked to `output_dir`. It keeps all
         names, whatever `compress_other_kernels` says.
         """
-        found = self.t.frame(
-            "sequences",
-            rank=self.t.checked([rank])[0],
-            operator=operator_name,
-            min_length=min_pattern_len,
-        )
+        rank, top_k = self.t.rank(rank), number("top_k", top_k)
+        length = number("min_pattern_len", min_pattern_len)
+        found = self.t.frame("sequences", rank=rank, operator=operator_name, min_length=length)
         if found.empty:
             return pd.DataFrame()
         if visualize:
@@ -224,7 +226,7 @@ class TraceAnalysis(Counters):
             operator_name,
             self.t.job,
             [rank],
-            min_pattern_len,
+            length,
             top_k,
         )
         return found
@@ -247,10 +249,13 @@ class TraceAnalysis(Counters):
         Series of numbers by rank; the highest are returned.
         """
         there = self.get_profiler_steps()
-        steps = there if profiler_steps is None else [s for s in profiler_steps if s in there]
+        if not there:
+            raise BadParameter("the traces have no profiler steps, so stragglers are unknown")
+        given = there if profiler_steps is None else numbers("profiler_steps", profiler_steps)
+        steps = [step for step in given if step in there]
         if not steps:
-            raise BadParameter(f"no profiler step of {profiler_steps}; there are {there}")
-        count = max(1, num_candidates)
+            raise BadParameter(f"no profiler step of {given}; there are {there}")
+        count = max(1, number("num_candidates", num_candidates))
         if straggler_identification_impl is not None:
             spans = pd.concat(self.t.get_all_traces(), names=["rank", "idx"]).reset_index()
             spans = spans[spans["iteration"].isin(steps)]

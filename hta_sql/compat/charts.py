@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from hta_sql.compat.given import plain
 from hta_sql.errors import NoData
 
 if TYPE_CHECKING:
@@ -25,9 +26,10 @@ def show(
     """Show the chart of a query, or another one of its table."""
     from hta_sql import plot  # not at the top: it needs plotly
 
+    values = {key: plain(value) for key, value in parameters.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoData)  # the chart says so
-        table = t.run.query(query, version, **parameters)
+        table = t.run.query(query, version, **values)
     getattr(plot, chart or query)(table).show(renderer=renderer or None)
 
 

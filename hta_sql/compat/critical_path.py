@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from hta_sql.compat.given import number
 from hta_sql.compat.trace import FILES
 from hta_sql.critical_path.graph import longest_path
 from hta_sql.critical_path.windows import path_window
@@ -226,12 +227,16 @@ def compute_path(
 
     Raises HtaSqlError if there is no such annotation, and BadParameter for a range of instances.
     """
-    if not isinstance(instance, int | None):
+    if isinstance(instance, tuple):
         raise BadParameter(f"instance_id is {instance!r}; give one number, not a range")
-    number = instance or 0 if annotation else 0
-    window = Window(t.checked([rank])[0], annotation or None, number, tuple(data_loading))
+    at = 0 if instance is None else number("instance_id", instance)
+    window = Window(t.rank(rank), annotation or None, at if annotation else 0, tuple(data_loading))
     window.compute(t)
-    given = {"rank": rank, "window": window.name, "first_ns": t.frame("first")["first_ns"].item()}
+    given = {
+        "rank": window.rank,
+        "window": window.name,
+        "first_ns": t.frame("first")["first_ns"].item(),
+    }
     return CPGraph(t, window, t.recorded.sql(FILES.text("frames/path"), given).to_pandas())
 
 
@@ -266,4 +271,4 @@ def restore_cpgraph(zip_filename: str | PathLike[str], t_full: Trace, rank: int)
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise HtaSqlError(f"{zip_filename}: no saved graph can be read here: {error}") from error
     asked["data_loading"] = tuple(asked["data_loading"])
-    return CPGraph(t_full, Window(**asked | {"rank": rank}), rows)
+    return CPGraph(t_full, Window(**asked | {"rank": t_full.rank(rank)}), rows)

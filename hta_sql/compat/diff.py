@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from hta_sql.compat.given import numbers
 from hta_sql.compat.trace import Trace
 from hta_sql.errors import BadParameter, HtaSqlError
 
@@ -46,6 +47,8 @@ class LabeledTrace:
         exact: bool = True,
     ) -> None:
         self.label = label or f"t{random.randint(0, 10)}"
+        if not isinstance(t, Trace | None):
+            raise BadParameter(f"t is of type {type(t).__name__}; give a Trace, such as analyzer.t")
         if t is None and (trace_dir is None or not Path(trace_dir).is_dir()):
             raise BadParameter(f"trace_dir is {trace_dir!r}; give a trace or a folder of traces")
         self.t = t or Trace(trace_dir=trace_dir, exact=exact)
@@ -101,10 +104,10 @@ class LabeledTrace:
 def _numbers(what: str, given: Numbers, there: list[int]) -> list[int]:
     if given is None:
         given = there[:1]
-    numbers = [given] if isinstance(given, int) else list(given)
-    if not numbers or not set(numbers) <= set(there):
+    chosen = numbers(what, given if isinstance(given, Iterable) else [given])
+    if not chosen or not set(chosen) <= set(there):
         raise BadParameter(f"{what} is {given!r}; the trace has {there}")
-    return numbers
+    return chosen
 
 
 Side = LabeledTrace | Trace | str | PathLike[str]
@@ -115,6 +118,11 @@ def _labeled(side: Side, label: str, exact: bool) -> LabeledTrace:
         return side
     if isinstance(side, Trace):
         return LabeledTrace(label, side)
+    if not isinstance(side, str | PathLike):
+        raise BadParameter(
+            f"{label.lower()} is of type {type(side).__name__}; give a folder, a LabeledTrace, or "
+            "a Trace such as analyzer.t"
+        )
     return LabeledTrace(label, trace_dir=side, exact=exact)
 
 

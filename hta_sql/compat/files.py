@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 
-from hta_sql.errors import IngestError
+from hta_sql.compat.given import number
+from hta_sql.errors import BadParameter, HtaSqlError, IngestError
 from hta_sql.ingestion.find import folder_name
 from hta_sql.ingestion.ingest import ingest
 
 # What HTA and this package write beside the traces. It is not read as a trace of its own.
 WRITTEN = ("overlaid_", "_with_counters")
+
+# What the messages of ingest advise on the command line, and what a script can do.
+ADVICE = {
+    "name another job with --job, or replace it with --force": "give another archive=",
+    "name another job with --job": "read its folder into another archive=",
+    "(--rank N=FILE) or job (--job NAME)": "(trace_files={N: file})",
+    "--force --rank N=": "trace_files={N: file} for ",
+    "--rank N=FILE": "trace_files={N: file}",
+}
 
 Files = Mapping[int, str | PathLike[str]] | Iterable[str | PathLike[str]]
 
@@ -30,8 +41,13 @@ def named_files(
         if not files:
             raise IngestError(f"{folder}: no file here ends in .json or .gz")
         return files, {}
+    if isinstance(trace_files, str | PathLike):
+        raise BadParameter(f"trace_files is {str(trace_files)!r}; give a list of files")
     if isinstance(trace_files, Mapping):
-        return [], {rank: _inside(folder, file) for rank, file in trace_files.items()}
+        return [], {
+            number("a rank of trace_files", rank): _inside(folder, file)
+            for rank, file in trace_files.items()
+        }
     return [_inside(folder, file) for file in trace_files], {}
 
 
@@ -53,12 +69,18 @@ def read_traces(
     if not given:
         raise IngestError(f"trace_files is {trace_files!r}; give at least one file")
     job = folder_name(given[0].parent)
-    done = ingest(files, archive, job=job, ranks=ranks, report=_warn)
+    lines: list[str] = []
+    try:
+        done = ingest(files, archive, job=job, ranks=ranks, report=lines.append)
+    except HtaSqlError as error:
+        raise type(error)(_for_scripts(str(error))) from error
     for outcome in done.traces:
         # Other JSON in a folder is no mistake.
         is_other = trace_files is None and (outcome.error or "").startswith("not a Kineto trace")
         if outcome.status == "failed" and not is_other:
-            _warn(f"{outcome.path}: {outcome.error}")
+            lines.append(f"{outcome.path}: {outcome.error}")
+    for line in lines:
+        warnings.warn(_for_scripts(line), stacklevel=_above_package())
     found = {
         outcome.rank: Path(outcome.path) for outcome in done.traces if outcome.status != "failed"
     }
@@ -67,5 +89,16 @@ def read_traces(
     return job, dict(sorted(found.items()))
 
 
-def _warn(line: str) -> None:
-    warnings.warn(line, stacklevel=5)
+def _for_scripts(line: str) -> str:
+    """The line with advice for a script instead of the command line."""
+    for option, argument in ADVICE.items():
+        line = line.replace(option, argument)
+    return line
+
+
+def _above_package() -> int:
+    """The stacklevel with which the caller of this function warns at the user's line."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals["__name__"].startswith("hta_sql."):
+        level, frame = level + 1, frame.f_back
+    return level

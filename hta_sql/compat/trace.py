@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -16,6 +16,7 @@ import pandas as pd
 
 import hta_sql
 from hta_sql.compat.files import Files, read_traces
+from hta_sql.compat.given import number, numbers, plain
 from hta_sql.compat.symbols import SymbolTable
 from hta_sql.database.sql_files import SqlFiles, set_variables
 from hta_sql.errors import BadParameter, from_duckdb
@@ -95,7 +96,8 @@ class Trace:
     def frame(self, name: str, **parameters: Any) -> pd.DataFrame:
         """The result of a file of sql/compat/frames."""
         try:
-            found = self._con.execute(FILES.text(f"frames/{name}"), parameters or None).df()
+            values = {key: plain(value) for key, value in parameters.items()}
+            found = self._con.execute(FILES.text(f"frames/{name}"), values or None).df()
         except duckdb.Error as error:
             raise from_duckdb(error) from error
         kinds = {column: "int64" for column in found.select_dtypes("int32").columns}
@@ -107,18 +109,24 @@ class Trace:
         """The ranks, in order."""
         return list(self.trace_files)
 
-    def checked(self, ranks: list[int] | None) -> list[int]:
+    def checked(self, ranks: Iterable[int] | None) -> list[int]:
         """These ranks, or rank 0; raises BadParameter for a rank that has no trace."""
-        for rank in ranks or [0]:
-            if rank not in self.trace_files:
-                there = ", ".join(map(str, self.trace_files))
-                raise BadParameter(f"no trace of rank {rank!r}; there are traces of ranks {there}")
-        return ranks or [0]
+        chosen = numbers("ranks", ranks) or [0]
+        for rank in chosen:
+            self.rank(rank)
+        return chosen
+
+    def rank(self, given: int | None) -> int:
+        """This rank, or the first; raises BadParameter for a rank that has no trace."""
+        rank = self.get_ranks()[0] if given is None else number("rank", given)
+        if rank not in self.trace_files:
+            there = ", ".join(map(str, self.trace_files))
+            raise BadParameter(f"no trace of rank {rank}; there are traces of ranks {there}")
+        return rank
 
     def get_iterations(self, rank: int | None = None) -> list[int]:
         """The profiler steps of a rank; the default is the first one."""
-        rank = self.get_ranks()[0] if rank is None else rank
-        return self.frame("steps", ranks=self.checked([rank]))["step"].tolist()
+        return self.frame("steps", ranks=[self.rank(rank)])["step"].tolist()
 
     def get_trace(self, rank: int) -> pd.DataFrame:
         """The spans of a rank: one row per span, with `name` and `cat` as ids of symbols."""
@@ -128,9 +136,13 @@ class Trace:
         """The data frame of each rank."""
         return self.traces
 
-    def get_trace_duration(self, rank: int) -> float:
-        """The time from the first to the last start of a rank's spans, in µs."""
-        return self.frame("duration", rank=self.checked([rank])[0])["duration"].item()
+    def get_trace_duration(self, rank: int | None = None) -> float:
+        """The time from the first to the last start of a rank's spans, in µs.
+
+        The default is the first rank. With `exact=False` it is a whole number.
+        """
+        found = self.frame("duration", rank=self.rank(rank))["duration"].item()
+        return found if self.exact else int(found)
 
     def decode_symbol_ids(self, use_shorten_name: bool = True) -> None:
         """Add the columns `s_name` and `s_cat`, with texts, to the data frames of all ranks."""
@@ -161,8 +173,8 @@ class _Frames(Mapping):
         self._made: dict[int, pd.DataFrame] = {}
 
     def __getitem__(self, rank: int) -> pd.DataFrame:
+        rank = self._trace.rank(number("rank", rank))
         if rank not in self._made:
-            self._trace.checked([rank])
             rows = self._trace.frame("rows", rank=rank)
             for column in ("cat", "name"):
                 rows[column] = self._trace.symbol_table.encoded(rows[column])

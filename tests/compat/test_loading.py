@@ -3,9 +3,10 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
-from hta_sql.compat import TimeSeriesTypes, TraceAnalysis
+from hta_sql.compat import LabeledTrace, TimeSeriesTypes, TraceAnalysis
 from hta_sql.errors import BadParameter, IngestError
 
 
@@ -48,6 +49,37 @@ def test_errors(loaded, tmp_path):
         TraceAnalysis([])
     with pytest.raises(IngestError, match="no file here ends in .json or .gz"):
         TraceAnalysis(trace_dir=tmp_path)
+
+
+def test_arguments_that_cannot_be_files(traces):
+    with pytest.raises(BadParameter, match="trace_files is 'rank_0.json'; give a list of files"):
+        TraceAnalysis("rank_0.json", traces)
+    with pytest.raises(BadParameter, match="a rank of trace_files is '3'; give one whole number"):
+        TraceAnalysis({"3": "rank_0.json"}, traces)
+    assert TraceAnalysis({np.int64(3): "rank_0.json"}, traces).t.get_ranks() == [3]
+
+
+def test_advice_is_for_scripts_and_warnings_name_their_line(traces, tmp_path):
+    """Files without a rank, one rank twice, and two folders of one name in one archive."""
+    text = (traces / "rank_0.json").read_text().replace('"rank": 0, ', "")
+    first, second = tmp_path / "a" / "run", tmp_path / "b" / "run"
+    for folder in (first, second):
+        folder.mkdir(parents=True)
+        (folder / "trace.json").write_text(text)
+        text += " "  # else the second file is taken for the first, which was moved
+    kept = tmp_path / "kept"
+    with pytest.warns(UserWarning, match=r"\(trace_files={N: file} sets another\)") as found:
+        TraceAnalysis(trace_dir=first, archive=kept)
+    assert {warning.filename for warning in found} == {__file__}
+    with pytest.warns(UserWarning, match=r"\(trace_files=") as found:
+        LabeledTrace(trace_dir=second)
+    assert {warning.filename for warning in found} == {__file__}
+    with pytest.raises(IngestError, match="run/trace.json; give another archive=$"):
+        TraceAnalysis({0: second / "trace.json"}, archive=kept)
+    same = traces / "rank_0.json"
+    (second / "trace.json").write_text(same.read_text())
+    with pytest.raises(IngestError, match=r"one another rank \(trace_files={N: file}\)$"):
+        TraceAnalysis([same, second / "trace.json"])
 
 
 def test_the_archive_is_deleted_unless_it_is_kept(traces, tmp_path):
