@@ -186,7 +186,10 @@ class TraceAnalysis(Counters):
     def get_aten_op_kernels_and_delay(
         self, ranks: list[int] | None = None, sort_by: list[str] | None = None
     ) -> dict[int, pd.DataFrame]:
-        """Operators with the kernels that they launch, and the mean delays in µs, by rank."""
+        """Operators with the kernels that they launch, and the mean delays in µs, by rank.
+
+        The index is the place of a row in the order of operators and sequences.
+        """
         order = [sort_by] if isinstance(sort_by, str) else list(sort_by or ["occurrence_count"])
         found = {rank: self.t.frame("operators", rank=rank) for rank in self.t.checked(ranks)}
         for rows in found.values():
@@ -194,7 +197,7 @@ class TraceAnalysis(Counters):
                 columns = ", ".join(rows)
                 raise BadParameter(f"sort_by: no column {wrong[0]!r}; the columns are {columns}")
         return {
-            rank: rows.sort_values(order, ascending=False, kind="stable", ignore_index=True)
+            rank: rows.sort_values(order, ascending=False, kind="stable")
             for rank, rows in found.items()
         }
 

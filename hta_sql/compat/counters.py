@@ -67,7 +67,7 @@ class Counters:
     def get_memory_bw_time_series(self, ranks: list[int] | None = None) -> dict[int, pd.DataFrame]:
         """The bandwidth of copies over time in GB/s, by rank; ranks without copies are left out."""
         found = {rank: self.t.frame("bandwidth", rank=rank) for rank in self.t.checked(ranks)}
-        return {rank: rows for rank, rows in found.items() if len(rows)}
+        return {rank: rows.astype({"ts": "float64"}) for rank, rows in found.items() if len(rows)}
 
     def get_memory_bw_summary(self, ranks: list[int] | None = None) -> pd.DataFrame | None:
         """Statistics of the bandwidth while copies run, by rank and kind; None without copies."""

@@ -235,6 +235,28 @@ def test_operators_and_sequences(loaded, tmp_path):
     assert loaded().get_frequent_cuda_kernel_sequences("aten::conv2d", tmp_path).empty
 
 
+def test_the_index_of_operators_is_their_place_before_the_sort(tmp_path):
+    """aten::a launches one kernel once, and aten::b two times: b comes first, with index 1."""
+    spans = []
+    for at, name in enumerate(["aten::b", "aten::a", "aten::b"], 1):
+        spans += [
+            span(name, 100 * at, 50),
+            span("cudaLaunchKernel", 100 * at + 10, 5, "cuda_runtime", correlation=at),
+            span("gemm", 100 * at + 20, 10, "kernel", 0, 7, device=0, stream=7, correlation=at),
+        ]
+    (tmp_path / "rank_0.json").write_text(trace_text(spans))
+    found = TraceAnalysis(trace_dir=tmp_path).get_aten_op_kernels_and_delay()[0]
+    assert found["aten_op_name"].to_dict() == {1: "aten::b", 0: "aten::a"}
+    assert found.index.tolist() == [1, 0]
+
+
+def test_kinds_of_numbers_without_exactness(loaded):
+    """As in HTA: the duration is whole, and the instants of bandwidths are not."""
+    duration = loaded(False).t.get_trace_duration(0)
+    assert (type(duration), duration) == (int, 80)
+    assert loaded(False).get_memory_bw_time_series()[0]["ts"].dtype == "float64"
+
+
 def test_annotations(loaded):
     found = loaded().get_gpu_user_annotation_breakdown(use_gpu_annotation=False, visualize=False)
     same(
