@@ -163,5 +163,6 @@ def _scalar(kind: str, given: Any) -> Any:
 
 def did_you_mean(wrong: str, names: Iterable[str], before: str = "", after: str = "? ") -> str:
     """A question with the name that is most like a wrong name; empty if none is similar."""
-    near = difflib.get_close_matches(wrong, names, n=1)
-    return f"{before}did you mean {near[0]!r}{after}" if near else ""
+    lower = {name.lower(): name for name in names}
+    near = difflib.get_close_matches(wrong.lower(), lower, n=1)
+    return f"{before}did you mean {lower[near[0]]!r}{after}" if near else ""

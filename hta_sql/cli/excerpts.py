@@ -9,6 +9,9 @@ from hta_sql.catalogue.query import Query
 from hta_sql.cli.completion import begin_with
 from hta_sql.cli.options import list_option
 
+# DuckDB counts rows with 64 bits.
+_ROW_COUNT = click.IntRange(1, 2**63 - 1)
+_ROW_COUNT.name = "whole number"  # for the message of what is none
 _NAMES = ("columns", "sort", "where", "limit")
 
 
@@ -42,9 +45,7 @@ def excerpt_options(query: Query) -> list[click.Option]:
         columns,
         sort,
         click.Option(["--where"], metavar="SQL", help="SQL condition that each row has to meet."),
-        click.Option(
-            ["--limit"], type=click.IntRange(min=1), metavar="N", help="Show only the first N rows."
-        ),
+        click.Option(["--limit"], type=_ROW_COUNT, metavar="N", help="Show only the first N rows."),
     ]
 
 

@@ -76,7 +76,7 @@ def write_answer(
 ) -> None:
     """Write a query's result, or an excerpt. If it has no rows, say what the archive lacks, or that
     the condition keeps none."""
-    from hta_sql.database.excerpt import ALL
+    from hta_sql.database.excerpt import ALL, wrong_condition
     from hta_sql.database.no_data import why_no_rows
     from hta_sql.database.selection import check_selection
     from hta_sql.database.stored_results import lacking_stored
@@ -97,4 +97,9 @@ def write_answer(
                 return [f"--where {excerpt.where!r} keeps none of the {rows} of {query.name}"]
         return why_no_rows(archive.session, query, values)
 
-    write_result(archive, relation, format, output, why_empty, how=how)
+    try:
+        write_result(archive, relation, format, output, why_empty, how=how)
+    except Exception as error:  # DuckDB's own; or Arrow's, in which DuckDB's text is
+        if wrong := wrong_condition(query, excerpt.where, error):
+            raise wrong from error
+        raise

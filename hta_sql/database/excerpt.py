@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,10 +10,18 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from hta_sql.catalogue.query import Query, did_you_mean
-from hta_sql.errors import BadParameter, one_line
+from hta_sql.errors import BadParameter, HtaSqlError, from_duckdb, one_line
 
 if TYPE_CHECKING:
     from hta_sql.database.session import Session
+
+
+_SQL_ORDER = re.compile(r"-?(\S+) +(asc|desc)", re.IGNORECASE)
+# What DuckDB says of a condition that it cannot bind or compute.
+_OF_CONDITION = re.compile(
+    r"(?:Binder|Catalog|Conversion|Invalid Input|Out of Range|Parser) Error: (.+)"
+)
+_NO_COLUMN = re.compile(r'Referenced column "([^"]+)" not found')
 
 
 @dataclass(frozen=True)
@@ -30,6 +39,10 @@ class Excerpt:
 
     def check(self, query: Query) -> None:
         """Raise BadParameter if the result has no such column."""
+        for key in self.sort:
+            if order := _SQL_ORDER.fullmatch(key):
+                minus = "-" if order[2].lower() == "desc" else ""
+                raise BadParameter(f"--sort: {key!r} is no column; write {minus}{order[1]}")
         for option, names in (
             ("--columns", self.columns),
             ("--sort", [name.removeprefix("-") for name in self.sort]),
@@ -80,6 +93,18 @@ def no_column(query: Query, name: str) -> str:
     )
 
 
+def wrong_condition(query: Query, where: str | None, error: Exception) -> BadParameter | None:
+    """What is wrong with the condition, if an error of a call with one is about it.
+
+    A query itself binds, and converts no values, so that such errors are the condition's.
+    """
+    said = _OF_CONDITION.match(one_line(error))
+    if where is None or not said or type(from_duckdb(error)) is not HtaSqlError:
+        return None
+    missing = _NO_COLUMN.search(said[1])
+    return BadParameter(f"--where: {no_column(query, missing[1]) if missing else said[1]}")
+
+
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
@@ -90,6 +115,8 @@ def _one_condition(session: Session, text: str) -> str:
     It has to be one with brackets around it and without them. The first refuses all that can follow
     a condition in a SELECT, and the second a text that closes the bracket itself.
     """
+    if not text.strip():
+        raise BadParameter("--where takes one SQL condition; the text is empty")
     try:
         found = [
             session.con.extract_statements(f"SELECT 1 WHERE {form}")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from hta_sql.database.excerpt import Excerpt, no_column
+from hta_sql.database.excerpt import Excerpt, wrong_condition
 from hta_sql.database.findings import with_findings
 from hta_sql.database.hints import hint_of
 from hta_sql.database.sandbox import NO_ROWS, UnknownTable
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 # The name of an answer that was computed elsewhere.
 _ANSWER = "answer_from_elsewhere"
-_NO_COLUMN = re.compile(r'Referenced column "([^"]+)" not found')
 
 
 def relation_of_sql(
@@ -72,11 +70,8 @@ def relation_of_call(
             return whole.query(_ANSWER, excerpt.sql(session, query, f"FROM {_ANSWER}"))
         sql, values = with_findings(session, query, sql, values)
         return session.con.sql(excerpt.sql(session, query, sql), params=values or None)
-    except duckdb.BinderException as error:
-        if "supplied arguments" in str(error):
-            raise BadParameter(f"{query.name}: {one_line(error)}") from error
-        if excerpt.where and (missing := _NO_COLUMN.search(str(error))):
-            raise BadParameter(f"--where: {no_column(query, missing[1])}") from error
-        raise HtaSqlError(f"{query.name}: {one_line(error)}") from error
     except duckdb.Error as error:
-        raise from_duckdb(error, f"{query.name}: ") from error
+        if isinstance(error, duckdb.BinderException) and "supplied arguments" in str(error):
+            raise BadParameter(f"{query.name}: {one_line(error)}") from error
+        wrong = wrong_condition(query, excerpt.where, error)
+        raise wrong or from_duckdb(error, f"{query.name}: ") from error

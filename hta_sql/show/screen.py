@@ -46,15 +46,14 @@ def print_table(
         click.echo("\n".join(table.lines[at : at + _LINES_AT_ONCE]))
     if not count:
         click.echo("no rows", err=True)
-    missing = []
     if len(shown) < count:
-        missing += [f"{count - len(shown):,} of {count:,} rows"]
-    if table.left_out and not terminal:
-        missing += [f"{counted(len(table.left_out), 'column')} ({', '.join(table.left_out)})"]
-    if missing:
-        click.echo(f"not shown: {', '.join(missing)}; --format csv shows all", err=True)
+        missing = f"{count - len(shown):,} of {count:,} rows"
+        click.echo(f"not shown: {missing}; --format csv shows all", err=True)
     if table.left_out and terminal:
         click.echo(_left_out(table.left_out, width, how), err=True)
+    elif table.left_out:
+        missing = f"{counted(len(table.left_out), 'column')} ({', '.join(table.left_out)})"
+        click.echo(f"not shown: {missing}; {how} or --format csv shows them", err=True)
 
 
 def _left_out(names: list[str], width: int, how: str) -> str:

@@ -110,4 +110,4 @@ def number(value: Decimal) -> int | float:
 
 
 def counted(count: int, thing: str) -> str:
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+    return f"{count} {thing}" if count == 1 else f"{count:,} {thing}s"

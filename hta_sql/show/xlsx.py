@@ -42,16 +42,28 @@ def write_xlsx(reader: pa.RecordBatchReader, out: BinaryIO, as_text: Callable[[A
     names = reader.schema.names
     if len(names) > _MOST_COLUMNS:
         raise HtaSqlError(f"a sheet holds {_MOST_COLUMNS:,} columns, not {len(names):,}; use csv")
+    batches = _all_batches(reader)
     with TemporaryDirectory(prefix="hta-sql-") as folder:
         path = Path(folder, "result.xlsx")  # not `out`, which a failure must leave as it is
         with xlsxwriter.Workbook(path, {"constant_memory": True, "tmpdir": folder}) as book:
-            _fill(book, names, reader, as_text)
+            _fill(book, names, batches, as_text)
         with path.open("rb") as written:
             copyfileobj(written, out)
 
 
+def _all_batches(reader: pa.RecordBatchReader) -> list[pa.RecordBatch]:
+    """All rows, if a sheet can hold them: to write them takes much longer than to read them."""
+    batches, count = [], 0
+    for batch in reader:
+        count += batch.num_rows
+        if count >= _MOST_ROWS:  # the head is one
+            raise HtaSqlError(f"a sheet holds {_MOST_ROWS - 1:,} rows; use csv or parquet")
+        batches.append(batch)
+    return batches
+
+
 def _fill(
-    book: Any, names: list[str], reader: pa.RecordBatchReader, as_text: Callable[[Any], str]
+    book: Any, names: list[str], batches: list[pa.RecordBatch], as_text: Callable[[Any], str]
 ) -> None:
     sheet = book.add_worksheet("result")
     bold = book.add_format({"bold": True})
@@ -60,11 +72,9 @@ def _fill(
         sheet.set_column(at, at, min(max(len(name) + 2, 10), _WIDEST))
         sheet.write_string(0, at, name, bold)
     place = 0
-    for batch in reader:
+    for batch in batches:
         for row in rows_of(batch):
             place += 1
-            if place == _MOST_ROWS:
-                raise HtaSqlError(f"a sheet holds {_MOST_ROWS - 1:,} rows; use csv or parquet")
             for at, value in enumerate(row):
                 _write(sheet, place, at, value, as_text)
 

@@ -74,6 +74,11 @@ def test_a_line_below_names_the_columns_that_do_not_fit(terminal, capsys):
     out, err = capsys.readouterr()
     assert max(map(len, out.splitlines())) <= 60 and len(err.splitlines()) == 1
     assert err == "8 columns do not fit (--wide): some_figure_4_ns and 7 more\n"
+    print_table(names, iter(rows), False, how="--columns, --wide")
+    left = ", ".join(names[5:])
+    assert capsys.readouterr().err == (
+        f"not shown: 8 columns ({left}); --columns, --wide or --format csv shows them\n"
+    )
     print_table(names, iter(rows), True, is_wide=True)
     out, err = capsys.readouterr()
     assert err == "" and rows[39][0] in out and len(out.splitlines()[1].split()) == 25

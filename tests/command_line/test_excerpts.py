@@ -57,6 +57,18 @@ def test_options(tiny_archive):
             ["--columns", "nme"],
             f"--columns: kernel_stats has no column 'nme'; did you mean 'name'? {COLUMNS}",
         ),
+        (
+            ["--columns", "NAME"],
+            f"--columns: kernel_stats has no column 'NAME'; did you mean 'name'? {COLUMNS}",
+        ),
+        (["--sort", "name desc"], "--sort: 'name desc' is no column; write -name"),
+        (["--sort", "rank,name ASC"], "--sort: 'name ASC' is no column; write name"),
+        (["--where", " "], "--where takes one SQL condition; the text is empty"),
+        (
+            ["--limit", 2**63],
+            f"Invalid value for '--limit': {2**63} is not in the range 1<=x<={2**63 - 1}.",
+        ),
+        (["--limit", 1.5], "Invalid value for '--limit': '1.5' is not a valid whole number."),
         (["--columns", "rank,rank"], "--columns: rank is given twice"),
         (
             ["--sort", "-total"],
@@ -91,8 +103,16 @@ def test_where_takes_one_condition(tiny_archive, condition):
 
 
 def test_values_that_fail_a_condition(tiny_archive):
-    result = run("kernel_stats", tiny_archive, "--where", "name::INTEGER = 1")
-    assert result.exit_code == 1 and len(result.stderr.splitlines()) == 1
+    """When the condition is bound or computed, and in a table as in formats that Arrow writes."""
+    wrong = [
+        *("count(*) > 1", "row_number() OVER () = 1", "'a'", "rank = 'a'", "x.rank = 1", "$x"),
+        *("nofun(rank)", "name::INTEGER = 1"),
+    ]
+    for condition, format in [*((each, "table") for each in wrong), (wrong[-1], "csv")]:
+        result = run("kernel_stats", tiny_archive, "--where", condition, "--format", format)
+        assert (result.exit_code, result.stdout) == (2, "")
+        last = result.stderr.splitlines()[-1]
+        assert last.startswith("Error: --where: ") and " Error: " not in last[7:], last
 
 
 def test_why_there_are_no_rows(tiny_archive):
@@ -105,6 +125,15 @@ def test_why_there_are_no_rows(tiny_archive):
     result = run("profiler_steps", tiny_archive, "--where", "rank = 0")
     assert "profiler_steps has no rows: the traces have no annotations" in result.stderr
     assert "--where" not in result.stderr
+
+
+def test_many_rows_have_a_separator(make_archive):
+    given = [
+        {"rank": 0, "event_id": at, "name": "k", "start_ns": at, "dur_ns": 1} for at in range(1093)
+    ]
+    words = [make_archive(gpu_activities=given), "--where", "rank = 9"]
+    result = run("kernel_timeline", *words)
+    assert "keeps none of the 1,093 rows of kernel_timeline" in result.stderr
 
 
 def test_nulls_come_last(make_archive):
