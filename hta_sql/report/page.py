@@ -32,6 +32,13 @@ _LONGEST = 56
 # Tables of more rows have a field that filters them.
 _FEW = 8
 
+# Without JavaScript, what does nothing is hidden.
+_WITHOUT_SCRIPT = (
+    "<noscript><style>.buttons, .filter, .chart, .step { display: none; }</style>"
+    '<p class="warning">Pictures, sorting and filters need JavaScript. Tables do not.</p>'
+    "</noscript>"
+)
+
 
 def page(subject: Subject, sections: list[Section]) -> str:
     """The whole document. It fetches nothing."""
@@ -57,10 +64,10 @@ def page(subject: Subject, sections: list[Section]) -> str:
         f"<body><header><h1>{escape(heading)}</h1><p>{escape(made)}</p>"
         '<div class="buttons"><button type="button" id="all">Open all sections</button>'
         '<button type="button" id="theme" title="Dark or light" aria-label="Dark or light">◐'
-        '</button></div></header><noscript><p class="warning">Pictures, sorting and filters need '
-        "JavaScript. Tables do not.</p></noscript>"
+        "</button></div></header>"
         f'<nav aria-label="Sections">{links}<a href="#sql">SQL</a></nav>'
-        f"<main>{compared}{alone}{_without_data(empty)}{_queries(subject.queries)}</main>"
+        f"<main>{_WITHOUT_SCRIPT}{compared}{alone}{_without_data(empty)}"
+        f"{_queries(subject.queries)}</main>"
         f"{_packed(get_plotlyjs().encode(), 'plotly')}"
         f"<script>{_file('step/step.js')}{_file('table.js')}{_file('page.js')}</script>"
         "</body></html>\n"

@@ -107,13 +107,16 @@ class Subject:
             "SELECT DISTINCT rank FROM traces WHERE job = $job ORDER BY rank", {"job": job}
         )["rank"].to_pylist()
         steps = run.sql(
-            "SELECT DISTINCT step FROM gpu_activities WHERE job = $job "
-            "AND step IS NOT NULL ORDER BY step",
+            "SELECT step FROM steps WHERE job = $job UNION SELECT step FROM gpu_activities "
+            "WHERE job = $job AND step IS NOT NULL ORDER BY step",
             {"job": job},
         )["step"].to_pylist()
         if step is not None and step not in steps:
-            there = f"it has steps {steps[0]} to {steps[-1]}" if steps else "it has none"
-            raise HtaSqlError(f"job {job!r} has no step {step} with GPU activity; {there}")
+            there = "its traces have no steps"
+            if steps:
+                several = len(steps) > 1
+                there = f"it has {f'steps {steps[0]} to' if several else 'only step'} {steps[-1]}"
+            raise HtaSqlError(f"job {job!r} has no step {step}; {there}")
         return Subject(run, job, base if base != job else None, step, ranks)
 
     def ask(self, query: str, /, **parameters: Any) -> Answer:

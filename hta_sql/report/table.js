@@ -12,7 +12,7 @@ function valueOf(row, at) {
 function compared(a, b) {
   if (a === null || b === null) return (a === null) - (b === null);
   if (typeof a === "number" && typeof b === "number") return a - b;
-  return String(a).localeCompare(String(b));
+  return String(a).localeCompare(String(b), undefined, { numeric: true });
 }
 
 function sort(head) {

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hta_sql.diagnosis.read import diagnosis
-from hta_sql.diagnosis.words import answer
+from hta_sql.diagnosis.words import answer, grouped, note_words
 from hta_sql.report.parts import Findings, Part, Text
 
 if TYPE_CHECKING:
@@ -47,7 +47,13 @@ SECTIONS = {
 def parts(subject: Subject) -> Iterator[Part]:
     [facts] = subject.sql("FROM job_splits([{job}])").rows
     findings = subject.ask("findings")
-    found = diagnosis(facts, findings.rows, [], shlex.join(subject.archives), False)
+    quality = subject.ask("trace_quality").rows
+    found = diagnosis(facts, findings.rows, quality, shlex.join(subject.archives), False)
+    wrong = [note for note in found.notes if note.severity == "warning"]
+    # A damaged file comes first: it may be the reason for the others.
+    wrong.sort(key=lambda note: note.check != "incomplete_trace")
+    if wrong:
+        yield Text([note_words(found, *one) for one in grouped(wrong)], is_warning=True)
     yield Text([answer(found)])
     if facts["mean_ns"] is None:
         return

@@ -49,12 +49,9 @@ def _notes(subject: Subject, steps: list[dict[str, Any]], drawn: set[int]) -> It
             f"Ranks {', '.join(left)} are not in the picture: they lack the steps, or the picture "
             f"would have more than {MOST_EVENTS:,} events."
         )
-    if steps:
+    if len({row["step"] for row in steps}) > 1:
         step = shlex.join(subject.words("report", job=subject.job, step="N"))
-        yield (
-            "If the GPU runs behind the host, the picture also has the end of the step before. For "
-            f"another step N: {step}"
-        )
+        yield f"For another step N: {step}"
 
 
 def commands(subject: Subject, steps: list[dict[str, Any]]) -> dict[str, Any]:

@@ -237,6 +237,7 @@ def test_a_trace_without_a_gpu(reports):
     assert "The traces have no GPU activity." in page.paragraphs
     assert page.titles[0] == "What to fix first"
     assert any(text.startswith("The trace has no GPU activity, so") for text in page.paragraphs)
+    assert not any("another step" in text for text in page.paragraphs)  # it has one
     [silent] = [text for text in page.paragraphs if text.startswith("Sections without data: ")]
     for title in ("Where the time goes", "Kernels", "Communication and stragglers"):
         assert title in silent and title not in page.titles
@@ -272,6 +273,15 @@ def test_one_rank_has_sentences_in_place_of_single_bars(reports):
         for trace in figure.get("drawn", {"data": []})["data"]:
             assert trace["type"] not in ("heatmap", "pie")
             assert trace["type"] != "bar" or len(trace["x"]) > 1
+
+
+@pytest.mark.queries
+def test_a_damaged_trace_is_said_before_any_conclusion(reports):
+    page = Page(reports["quarantined"])
+    first = page.paragraphs.index(next(text for text in page.paragraphs if "could take" in text))
+    said = [text for text in page.paragraphs[:first] if "JavaScript" not in text]
+    assert any(text.startswith("The trace's file is damaged (truncated: ") for text in said)
+    assert any(text.startswith("2 events of the trace could not be read") for text in said)
 
 
 @pytest.mark.queries

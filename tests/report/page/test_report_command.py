@@ -110,11 +110,7 @@ def test_the_second_job_is_compared_with_the_first(in_folder, tmp_path):
             2,
             "the archive has no job 'x'; its jobs are 'before', 'now'",
         ),
-        (
-            ["four", "--step", "7"],
-            1,
-            "job 'before' has no step 7 with GPU activity; it has steps 0 to 1",
-        ),
+        (["four", "--step", "7"], 1, "job 'before' has no step 7; it has steps 0 to 1"),
         (["four", "-o", "none/report.html"], 1, "none/report.html: No such file or directory"),
         (["gone"], 1, "gone: no such folder; `hta-sql ingest TRACES ARCHIVE` makes one"),
         (
@@ -192,6 +188,14 @@ def test_a_report_appears_whole_and_never_in_an_archive(folder, tmp_path):
         with pytest.raises(hta_sql.HtaSqlError, match="is inside the archive"):
             write_report(run, inside)
         assert inside.stat().st_size == size
+
+
+@pytest.mark.queries
+def test_a_step_without_a_gpu_can_be_asked_for(folder, reports, tmp_path):
+    with hta_sql.open((folder / reports["cpu_only"].name).with_suffix("")) as run:
+        assert write_report(run, tmp_path / "report.html", step=1) == []
+        with pytest.raises(hta_sql.HtaSqlError, match="no step 7; it has only step 1"):
+            write_report(run, tmp_path / "other.html", step=7)
 
 
 @pytest.mark.queries
