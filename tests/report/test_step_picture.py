@@ -59,13 +59,32 @@ def test_selects_choose_rank_and_step(chromium, folder, tmp_path):
                 step.select_option(label=label)
                 said = f"Step {label.split()[1]} of rank {chosen}, from its first event to the end"
                 assert visit.page.locator(".step-facts").inner_text().startswith(said)
+            # Step 1 is shown from its start on the host, when the GPU still runs step 0.
+            step.select_option(label="step 1")
+            before = ended_after_start(folder / "four", int(chosen))
+            assert visit.page.evaluate(f"{ALL}.window.before") == before > 0
+            said = f"{before / 1e6:#.3g} ms of it is the end of the step before"
+            assert said in visit.page.locator(".step-facts").inner_text()
         # There is one device, so there is nothing to choose.
         assert not device.is_visible()
+
+
+def ended_after_start(archive, rank: int) -> int:
+    """From the start of step 1 on the host to the last end of GPU activities of step 0."""
+    with hta_sql.open(archive) as run:
+        [row] = run.sql(
+            "SELECT (SELECT max(end_ns) FROM gpu_activities WHERE rank = $rank AND step = 0) "
+            "- start_ns AS ns FROM steps WHERE rank = $rank AND step = 1",
+            {"rank": rank},
+        ).to_pylist()
+    return row["ns"]
 
 
 def test_keys_go_from_bar_to_bar(page):
     canvas = page.locator(".step canvas")
     canvas.focus()
+    canvas.press("ArrowRight")
+    canvas.press("ArrowDown")  # from the row of all streams to a stream
     places = []
     for _ in range(3):
         canvas.press("ArrowRight")
@@ -111,6 +130,41 @@ def test_a_click_shows_the_call_stack_and_its_command(page, folder):
     assert launch in above and len(shown) > 2
     # On the thread of the launch; the query goes on to other threads.
     assert [name for name in above if name in shown] == shown
+
+
+def test_a_bar_of_all_streams_shows_its_activity_and_zoom_keeps_it_in_view(page):
+    """The longest computation, which runs on one stream at that time."""
+    x, y, name = page.evaluate(
+        f"""() => {{
+        const p = {ALL};
+        const [merged, row] = ['all ', 'stream 7'].map(
+            (title) => p.rows.find((one) => one.title.startsWith(title)));
+        const at = row.bars.size.indexOf(Math.max(...row.bars.size));
+        const per = p.plot.clientWidth / (p.until - p.from);
+        const middle = (row.bars.start[at] + row.bars.size[at] / 2) * per;
+        return [middle, merged.y + merged.height / 2, p.nameOf(row, at)];
+    }}"""
+    )
+    canvas = page.locator(".step canvas")
+    canvas.click(position={"x": x, "y": y})
+    assert page.locator(".step-details h3").inner_text() == name
+    assert page.locator(".step-details li").count() > 2
+    page.mouse.move(0, 0)
+    canvas.hover(position={"x": x, "y": y})
+    assert page.locator(".step-tip").is_visible()
+    for _ in range(12):
+        canvas.press("+")
+    assert not page.locator(".step-tip").is_visible()
+    low, high, (start, end), ticks, shown = page.evaluate(
+        f"[{ALL}.from, {ALL}.until, {ALL}.extent({ALL}.selected), {ALL}.ticks(), "
+        "document.querySelector('.step output').textContent]"
+    )
+    assert low + high == pytest.approx(start + end)
+    labels = [text for _, text in ticks]
+    assert len(set(labels)) == len(labels) > 2
+    for at, text in ticks:
+        assert float(text.removesuffix(" ms")) == pytest.approx(at / 1e6, abs=1e-12)
+    assert shown == f"shows {(high - low) / 1e3:#.3g} µs"
 
 
 def test_dragging_zooms_in(page):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow.compute as pc
 
 from hta_sql.database.layers import literal
 from hta_sql.plot.timeline import category_colours
@@ -54,6 +55,7 @@ def picture(
                 "step": window.step,
                 "label": window.label,
                 "span": span,
+                "before": _before(gpu[number], window),
                 "rows": _packed(rows, threads, span, most),
                 "devices": [_device(device, rows, gaps[number]) for device in devices],
                 "path": _path(path[number], rows),
@@ -82,6 +84,14 @@ def _packed(rows: Rows, threads: set, span: int, most: int) -> list[dict[str, An
         | packed(bars, span, shortest[key in threads])
         for key, bars in rows.bars.items()
     ]
+
+
+def _before(gpu: pa.Table, window: Window) -> int:
+    """For how long after the window begins a GPU still runs work of an earlier step."""
+    if window.step is None:
+        return 0
+    earlier = gpu.filter(pc.less(gpu["step"], window.step))
+    return pc.max(earlier["until"]).as_py() or 0
 
 
 def _device(device: Device, rows: Rows, gaps: pa.Table) -> dict[str, Any]:

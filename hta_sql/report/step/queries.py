@@ -5,6 +5,7 @@ SELECT
     w.number,
     c.device,
     c.stream,
+    c.step,
     c.event_id,
     c.start_ns - w.from_ns AS start,
     c.end_ns - w.from_ns AS until,

@@ -19,6 +19,12 @@ function stepTime(ns) {
   return `${Math.round(ns)} ns`;
 }
 
+// A share that is not 0 or 1 does not look like 0 or 1.
+function stepShare(share) {
+  if (share > 0 && share < 0.0005) return "<0.1 %";
+  return share >= 0.9995 && share < 1 ? ">99.9 %" : `${(100 * share).toFixed(1)} %`;
+}
+
 function stepCut(text, most) {
   if (text.length <= most) return text;
   const head = Math.ceil((most - 1) / 2);
@@ -84,6 +90,7 @@ class StepPicture {
       stepElement(bar, "button", { type: "button", "aria-label": says, title: says }, sign)
         .addEventListener("click", act);
     }
+    this.width = stepElement(bar, "output");
     this.facts = stepElement(this.place, "p", { class: "step-facts" });
     this.legend = stepElement(this.place, "ul", { class: "step-legend" });
   }
@@ -149,12 +156,13 @@ class StepPicture {
     const { window: shown, rows } = this;
     const busy = shown.devices.map(({ name, busy: ns }) => {
       const idle = shown.span - ns;
-      const share = (100 * idle) / shown.span;
-      return `${name} is idle for ${stepTime(idle)} of it (${share.toFixed(1)} %)`;
+      return `${name} is idle for ${stepTime(idle)} of it (${stepShare(idle / shown.span)})`;
     });
     const what = shown.step === null ? "The trace" : `Step ${shown.step}`;
     this.facts.textContent = `${what} of rank ${shown.rank}, from its first event to the end of its `
       + `last: ${stepTime(shown.span)}. `
+      + (shown.before ? `${stepTime(shown.before)} of it is the end of the step before on the GPU, `
+        + "which the mean step leaves out. " : "")
       + (busy.length ? `${busy.join(", ")}.` : "It has no GPU activity.");
     this.canvas.setAttribute(
       "aria-label",
@@ -187,8 +195,24 @@ class StepPicture {
     this.draw();
   }
 
-  zoom(by, around = (this.from + this.until) / 2) {
-    this.show(around - (around - this.from) * by, around + (this.until - around) * by);
+  // Around a time if one is given; else with the selection in the middle, if it is in view.
+  zoom(by, around) {
+    const half = ((this.until - this.from) * by) / 2;
+    if (around === undefined) {
+      const [from, until] = this.extent(this.selected) ?? [this.from, this.until];
+      const isInView = until >= this.from && from <= this.until;
+      const middle = isInView ? (from + until) / 2 : (this.from + this.until) / 2;
+      this.show(middle - half, middle + half);
+    } else this.show(around - (around - this.from) * by, around + (this.until - around) * by);
+  }
+
+  // The start and the end of what is found at a place.
+  extent(found) {
+    if (!found) return null;
+    const { row, at, slice, gap } = found;
+    const [start, size] = gap ?? (slice ? [slice.start, slice.size]
+      : [row.bars.start[at], row.bars.size[at]]);
+    return [start, start + size];
   }
 
   colour(name) {
@@ -205,6 +229,8 @@ class StepPicture {
     this.view = { pen, scale, width, per: width / (this.until - this.from) };
     this.view.edge = Math.max(0, Math.min(width, this.x(this.window.span)));
     this.ground = this.colour("--lane");
+    this.tip.style.display = "none"; // what is below it has moved
+    this.width.textContent = `shows ${stepTime(this.until - this.from)}`;
     this.axis();
     pen.save(); // a picture on a longer scale is empty after its window
     pen.beginPath();
@@ -220,19 +246,30 @@ class StepPicture {
     return (at - this.from) * this.view.per;
   }
 
-  axis() {
-    const { pen, scale, width } = this.view;
-    const raw = (this.until - this.from) / Math.max(2, Math.floor(width / scale / 110));
+  // The times at the upper edge and their labels, with as many digits as tell them apart.
+  ticks() {
+    const raw = (this.until - this.from) / Math.max(2, Math.floor(this.plot.clientWidth / 110));
     const power = 10 ** Math.floor(Math.log10(raw));
     const every = [1, 2, 5, 10].map((n) => n * power).find((size) => size >= raw);
+    const [size, unit] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"]]
+      .find(([least]) => this.until >= least) ?? [1, "ns"];
+    const digits = Math.max(0, Math.ceil(Math.log10(size / every) - 1e-9));
+    const all = [];
+    for (let n = Math.ceil(this.from / every); n * every <= this.until; n++) {
+      all.push([n * every, `${((n * every) / size).toFixed(digits)} ${unit}`]);
+    }
+    return all;
+  }
+
+  axis() {
+    const { pen, scale, width } = this.view;
     pen.font = `${11 * scale}px system-ui, sans-serif`;
     pen.textBaseline = "top";
-    for (let at = Math.ceil(this.from / every) * every; at <= this.until; at += every) {
+    for (const [at, text] of this.ticks()) {
       const x = Math.round(this.x(at));
       pen.fillStyle = this.colour("--line");
       pen.fillRect(x, 0, 1, this.canvas.height);
       pen.fillStyle = this.colour("--faint");
-      const text = stepTime(at).replace(/\.0+ |(\.\d*[1-9])0+ /, "$1 ");
       if (x + pen.measureText(text).width + 6 * scale < width) {
         pen.fillText(text, x + 4 * scale, 4 * scale);
       }
@@ -406,7 +443,7 @@ class StepPicture {
       // Of bars around the place, the last is the innermost.
       if (away < distance || (away === 0 && distance === 0)) [best, distance] = [at, away];
     }
-    if (best >= 0) return { row, at: best };
+    if (best >= 0) return { row, at: best, time };
     const slice = slices.find((one) => time >= one.start && time < one.start + one.size);
     if (slice) return { row, slice };
     const gap = row.device?.gaps.find(([from, long]) => time >= from && time < from + long);
@@ -425,11 +462,31 @@ class StepPicture {
     return `${this.nameOf(row, at)}: ${stepTime(row.bars.size[at])}`;
   }
 
+  // The bar of a stream that a bar of the row of all streams shows; null if several do.
+  single(found) {
+    const [from, until] = this.extent(found);
+    const category = found.row.bars.category[found.at];
+    const all = [];
+    for (const row of this.rows) {
+      if (row.host || row === found.row || row.group !== found.row.group) continue;
+      row.bars.start.forEach((start, at) => {
+        const end = start + row.bars.size[at];
+        if (row.bars.category[at] === category && start < until && end > from) {
+          all.push({ row, at, start, end });
+        }
+      });
+    }
+    if (all.length === 1) return all[0];
+    const here = all.filter((bar) => bar.start <= found.time && found.time < bar.end);
+    return here.length === 1 ? here[0] : null;
+  }
+
   select(found) {
     this.selected = found;
     this.details.replaceChildren();
     if (!found) return this.draw();
-    const { row, at, gap, slice } = found;
+    const isMerged = found.at !== undefined && found.row.title.startsWith("all ");
+    const { row, at, gap, slice } = (isMerged && this.single(found)) || found;
     stepElement(this.details, "h3", {}, at === undefined ? this.short(found) : this.nameOf(row, at));
     const facts = stepElement(this.details, "dl");
     const fact = (name, value) => {
@@ -446,13 +503,16 @@ class StepPicture {
     } else if (slice) {
       fact("from", stepTime(slice.start));
       fact("to", stepTime(slice.start + slice.size));
-      fact("busy", `${(100 * slice.share).toFixed(1)} %`);
+      fact("busy", stepShare(slice.share));
     } else {
       fact("duration", stepTime(row.bars.size[at]));
       fact("starts at", stepTime(row.bars.start[at]));
       fact("category", this.data.categories[row.bars.category[at]][0]);
       if (row.bars.event[at] >= 0) command = this.data.commands.event;
       this.stack(row, at);
+    }
+    if (isMerged && row === found.row) {
+      stepElement(this.details, "p", {}, "Click a bar of a stream below for its call stack.");
     }
     stepElement(this.details, "pre", {}, this.filled(command, row.bars.event[at]));
     return this.draw();
