@@ -34,7 +34,7 @@ _FEW = 8
 
 # Without JavaScript, what does nothing is hidden.
 _WITHOUT_SCRIPT = (
-    "<noscript><style>.buttons, .filter, .chart, .step { display: none; }</style>"
+    "<noscript><style>header .buttons, figure .filter, .chart, .step { display: none; }</style>"
     '<p class="warning">Pictures, sorting and filters need JavaScript. Tables do not.</p>'
     "</noscript>"
 )

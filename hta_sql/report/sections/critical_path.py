@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hta_sql import plot
 from hta_sql.database.layers import literal
+from hta_sql.diagnosis.words import percent
 from hta_sql.report.parts import Chart, Part, Table, Text
 from hta_sql.report.shares import says_shares
+from hta_sql.show.units import humane
 
 if TYPE_CHECKING:
     from hta_sql.report.subject import Answer, Subject
@@ -25,6 +27,8 @@ _BOUNDS = {
     "gpu_kernel_launch_overhead": "launch delays",
     "gpu_kernel_kernel_overhead": "gaps between kernels",
 }
+# A path that is shorter leaves a part of its step to explain.
+_MOST_OF_STEP = 0.9
 
 
 def parts(subject: Subject) -> Iterator[Part]:
@@ -46,7 +50,7 @@ def parts(subject: Subject) -> Iterator[Part]:
         return
     if len({row["rank"] for row in shares.rows}) == 1:
         named = [(_BOUNDS[row["bound_by"]], row["time_ns"]) for row in shares.rows]
-        yield Text([says_shares("The critical path", named)])
+        yield Text([says_shares("The critical path", named), *_rest(subject, shares.rows)])
     else:
         yield Chart(
             "What bounds the critical path of each rank, in % of the path's time.",
@@ -61,6 +65,20 @@ def parts(subject: Subject) -> Iterator[Part]:
             path.commands(operators),
             ["operator", "time_ns", "time_frac", "host_ns", "gpu_ns", "delay_ns"],
             most=30,
+        )
+
+
+def _rest(subject: Subject, shares: list[dict[str, Any]]) -> Iterator[str]:
+    """What the path of a rank is a part of, if it is much shorter than its step."""
+    step = {(row["rank"], row["step"]): row for row in subject.ask("profiler_steps").rows}.get(
+        (shares[0]["rank"], subject.path.step)
+    )
+    length = sum(row["time_ns"] for row in shares)
+    if step and length < _MOST_OF_STEP * step["dur_ns"]:
+        yield (
+            f"That is {percent(length / step['dur_ns'])} of the {humane('t_ns', step['dur_ns'])} "
+            f"of step {step['step']}. In the rest, the trace shows no work that the end of the "
+            "path depends on."
         )
 
 

@@ -156,7 +156,8 @@ class StepPicture {
     const { window: shown, rows } = this;
     const busy = shown.devices.map(({ name, busy: ns }) => {
       const idle = shown.span - ns;
-      return `${name} is idle for ${stepTime(idle)} of it (${stepShare(idle / shown.span)})`;
+      const share = stepShare(idle / shown.span);
+      return `${name} is idle for ${stepTime(idle)} of the ${stepTime(shown.span)} (${share})`;
     });
     const what = shown.step === null ? "The trace" : `Step ${shown.step}`;
     this.facts.textContent = `${what} of rank ${shown.rank}, from its first event to the end of its `
