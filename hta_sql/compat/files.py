@@ -41,8 +41,8 @@ def named_files(
         if not files:
             raise IngestError(f"{folder}: no file here ends in .json or .gz")
         return files, {}
-    if isinstance(trace_files, str | PathLike):
-        raise BadParameter(f"trace_files is {str(trace_files)!r}; give a list of files")
+    if isinstance(trace_files, str | PathLike) or not isinstance(trace_files, Iterable):
+        raise BadParameter(f"trace_files is {trace_files!r}; give a list of files")
     if isinstance(trace_files, Mapping):
         return [], {
             number("a rank of trace_files", rank): _inside(folder, file)

@@ -181,6 +181,9 @@ class _Frames(Mapping):
             self._made[rank] = rows.set_index("index", drop=False).rename_axis(None)
         return self._made[rank]
 
+    def __contains__(self, rank: object) -> bool:
+        return rank in self._trace.trace_files
+
     def __iter__(self) -> Iterator[int]:
         return iter(self._trace.get_ranks())
 

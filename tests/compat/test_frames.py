@@ -5,6 +5,7 @@ import pytest
 from hand_written import span, trace_text
 
 from hta_sql.compat import TraceAnalysis
+from hta_sql.errors import BadParameter
 
 
 def same(found: pd.DataFrame, columns: dict[str, list]) -> None:
@@ -245,7 +246,10 @@ def test_the_index_of_operators_is_their_place_before_the_sort(tmp_path):
             span("gemm", 100 * at + 20, 10, "kernel", 0, 7, device=0, stream=7, correlation=at),
         ]
     (tmp_path / "rank_0.json").write_text(trace_text(spans))
-    found = TraceAnalysis(trace_dir=tmp_path).get_aten_op_kernels_and_delay()[0]
+    analyzer = TraceAnalysis(trace_dir=tmp_path)
+    with pytest.raises(BadParameter, match="the traces have no profiler steps"):
+        analyzer.get_potential_stragglers()
+    found = analyzer.get_aten_op_kernels_and_delay()[0]
     assert found["aten_op_name"].to_dict() == {1: "aten::b", 0: "aten::a"}
     assert found.index.tolist() == [1, 0]
 

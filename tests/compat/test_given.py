@@ -52,7 +52,7 @@ def test_no_ranks_are_rank_0(job, ranks):
 def test_other_methods(job, tmp_path):
     t, rank = job.t, np.int64(1)
     rows = t.get_trace(rank)
-    assert rows is t.get_trace(1) and rank in t.traces
+    assert rows is t.get_trace(1) and rank in t.traces and 5 not in t.traces
     assert t.get_iterations(rank) == [1] and t.get_trace_duration(rank) == 80
     job.get_gpu_kernel_breakdown(False, np.float32(0.8), np.int64(3))
     job.get_gpu_user_annotation_breakdown(False, False, np.float64(0.8), np.int64(3))
@@ -80,6 +80,7 @@ def test_one_line_for_what_is_no_number(job):
         (lambda: job.get_queue_length_summary(["a"]), r"ranks is \['a'\]; give a list"),
         (lambda: job.t.get_trace("0"), "rank is '0'; give one whole number"),
         (lambda: job.t.get_trace(None), "rank is None; give one whole number"),
+        (lambda: job.get_potential_stragglers([7]), r"no profiler step of \[7\]; there are \[1\]"),
         (lambda: job.get_potential_stragglers(1), "profiler_steps is 1; give a list"),
         (lambda: job.critical_path_analysis(0, "Prof", "a"), "instance_id is 'a'; give one whole"),
         (lambda: job.critical_path_analysis(0, "Prof", (0, 1)), "one number, not a range"),

@@ -54,6 +54,8 @@ def test_errors(loaded, tmp_path):
 def test_arguments_that_cannot_be_files(traces):
     with pytest.raises(BadParameter, match="trace_files is 'rank_0.json'; give a list of files"):
         TraceAnalysis("rank_0.json", traces)
+    with pytest.raises(BadParameter, match="trace_files is 5; give a list of files"):
+        TraceAnalysis(5, traces)
     with pytest.raises(BadParameter, match="a rank of trace_files is '3'; give one whole number"):
         TraceAnalysis({"3": "rank_0.json"}, traces)
     assert TraceAnalysis({np.int64(3): "rank_0.json"}, traces).t.get_ranks() == [3]
