@@ -8,9 +8,6 @@ from hta_sql.comparison.words import signed
 from hta_sql.report.parts import Bars, Cards
 from hta_sql.show.units import humane
 
-# The part of a row that the longest bar takes, in %. The rest is for its time.
-_LONGEST = 86
-
 
 def cards_html(part: Cards) -> str:
     cards = "".join(
@@ -43,10 +40,10 @@ def bars_html(part: Bars) -> str:
 
 
 def _bar(times: dict[str, int], most: int, part: Bars) -> str:
-    width = _LONGEST * sum(times.values()) / most
+    share = sum(times.values()) / most  # of the longest bar; two.css leaves room for its time
     pieces = "".join(
         f'<span title="{escape(name)}: {humane("t_ns", times[name])}" '
         f'style="flex:{times[name]} 0 0;background:{colour}"></span>'
         for name, colour in part.colours.items()
     )
-    return f'<div class="bar" style="width:{width:.3f}%">{pieces}</div>'
+    return f'<div class="bar" style="--share:{share:.5f}">{pieces}</div>'
