@@ -52,7 +52,7 @@ PAST_ITS_STEPS = {
 def few(tmp_path_factory):
     """The archive; the third job begins two weeks later."""
     return write_stored(
-        tmp_path_factory.mktemp("few") / "jobs",
+        tmp_path_factory.mktemp("few") / "_".join(["archive", "with", "a", "long", "name"] * 6),
         TAGS,
         SUMMARIES,
         FINDINGS,
