@@ -31,7 +31,7 @@ def report(
         job: The job to report. The default is the archive's only job; of two, it is the last by
             name, and `base` is the other.
         base: A job to compare it with.
-        step: The step whose timeline is shown. The default is the middle one.
+        step: The step that the picture shows first. The default is a typical one.
         progress: Is called with the title of the next section, the number of sections done and the
             number of sections. The default shows them in a notebook, and nothing elsewhere.
 
