@@ -85,11 +85,15 @@ class RayEngine:
                 del done  # Ray keeps a result as long as there is a reference
                 yield items[at], result
         finally:
-            for reference in in_flight:
-                ray.cancel(reference, force=True)
-            # The caller may remove the files that the tasks write.
+            # Ctrl-C is often noticed just when a task ends. To cancel such a task may end this
+            # process in the core of Ray 2.60: "Tried to complete task that was not pending".
             if in_flight:
-                ray.wait(list(in_flight), num_returns=len(in_flight), timeout=CANCEL_SECONDS)
+                every = {"num_returns": len(in_flight), "fetch_local": False}
+                _, running = ray.wait(list(in_flight), **every, timeout=0)
+                for reference in running:
+                    ray.cancel(reference, force=True)
+                # The caller may remove the files that the tasks write.
+                ray.wait(running, num_returns=len(running), timeout=CANCEL_SECONDS)
 
     def close(self) -> None:
         if self._is_ours:
