@@ -92,17 +92,21 @@ def rows(*columns: np.ndarray) -> Iterator[tuple[int, ...]]:
 class Replay:
     """Computes the time of each node: when all nodes that it waits for have come, plus delays."""
 
-    def __init__(self, source: np.ndarray, target: np.ndarray, starts: dict[int, int], count: int):
-        """`starts` has the nodes that wait for nothing, with their times; all others wait."""
+    def __init__(
+        self, source: np.ndarray, target: np.ndarray, earliest: dict[int, int], count: int
+    ):
+        """`earliest` maps nodes to times before which they do not come; it has all nodes that wait
+        for nothing.
+        """
         self._edges = in_order(source, target, count)
         self._source, self._target = source[self._edges], target[self._edges]
-        self._starts, self._count = starts, count
+        self._earliest, self._count = earliest, count
 
     def times(self, delay: np.ndarray) -> np.ndarray:
         """The time of each node, if each edge has this delay."""
         never = -(1 << 62)
         at = [never] * self._count
-        for node, start in self._starts.items():
+        for node, start in self._earliest.items():
             at[node] = start
         for before, node, takes in rows(self._source, self._target, delay[self._edges]):
             then = at[before] + takes

@@ -47,44 +47,26 @@ class JobGraph:
         self._ends = {of: np.flatnonzero((lane == of) & ~is_start) for of in ("window", "device")}
         starts = np.flatnonzero((lane == "window") & is_start)
         devices = np.flatnonzero((lane == "device") & is_start)
-        ranks = nodes["rank"].filled(NONE) if np.ma.isMaskedArray(nodes["rank"]) else nodes["rank"]
-        by_rank = np.lexsort((self.at[devices], ranks[devices]))
-        first_of_rank = np.unique(ranks[devices][by_rank], return_index=True)[1]
-        began = {"window": starts, "device": devices[by_rank][first_of_rank]}
-        self._began_ns = {
-            of: int(self.at[nodes].max()) for of, nodes in began.items() if len(nodes)
-        }
-        # Nodes that no edge leads to keep their time: where the window begins, and nodes whose
-        # edges all closed a circle.
+        began = {"window": self.at[starts], "device": nodes["not_before_ns"][devices]}
+        self._began_ns = {of: int(at.max()) for of, at in began.items() if len(at)}
+        # In a replay, no activity begins before its rank's devices can work for the window. Nodes
+        # that no edge leads to keep their time: where the window begins, and nodes whose edges all
+        # closed a circle.
         unreached = np.setdiff1d(np.arange(len(self.at)), self.target)
-        fixed = {int(node): int(self.at[node]) for node in unreached}
-        self._replay = Replay(self.source, self.target, fixed, len(self.at))
-        # On the devices, no activity begins before the first one of its rank in the trace: until
-        # then the device does the work of earlier windows, or the window has not begun on it. In
-        # this replay, all activities also wait for a node per rank that keeps this time.
-        rank_of = np.unique(ranks[devices], return_inverse=True)[1]
-        begins = len(self.at) + np.arange(len(first_of_rank))
-        kept = dict(zip(begins.tolist(), self.at[began["device"]].tolist(), strict=True))
-        self._device_replay = Replay(
-            np.concatenate([self.source, begins[rank_of]]),
-            np.concatenate([self.target, devices]),
-            fixed | kept,
-            len(self.at) + len(begins),
-        )
-        self._no_delay = np.zeros(len(devices), dtype=np.int64)
+        earliest = dict(zip(devices.tolist(), began["device"].tolist(), strict=True))
+        earliest |= zip(unreached.tolist(), self.at[unreached].tolist(), strict=True)
+        self._replay = Replay(self.source, self.target, earliest, len(self.at))
 
-    def last(self, host: np.ndarray, devices: np.ndarray) -> tuple[int, int, int]:
-        """When the window begins and ends, and the node that ends it, if the nodes come at these
-        times on the host and on the devices.
+    def last(self, at: np.ndarray) -> tuple[int, int, int]:
+        """When the window begins and ends, and the node that ends it, if the nodes come at `at`.
 
         On the host, a window lasts from when the last rank begins it until the last rank ends it.
-        On the devices, it lasts from when the last rank's device begins until all devices are done.
-        The longer one counts: if the host is far ahead, steps follow each other on the devices.
-        Both begin as in the trace, since earlier windows do not change.
+        On the devices, it lasts from when the devices of the last rank can work for it until all
+        devices are done. The longer one counts: if the host is far ahead, steps follow each other
+        on the devices. Both begin as in the trace, since earlier windows do not change.
         """
         spans = []
-        for lane, at in (("window", host), ("device", devices)):
-            ends = self._ends[lane]
+        for lane, ends in self._ends.items():
             if len(ends):
                 end = int(ends[np.argmax(at[ends])])
                 spans.append((self._began_ns[lane], int(at[end]), end))
@@ -92,8 +74,7 @@ class JobGraph:
 
     def lasts_ns(self, delay: np.ndarray) -> int:
         """How long the window lasts, with these delays."""
-        devices = self._device_replay.times(np.concatenate([delay, self._no_delay]))
-        began_ns, ended_ns, _ = self.last(self._replay.times(delay), devices)
+        began_ns, ended_ns, _ = self.last(self._replay.times(delay))
         return ended_ns - began_ns
 
     def path(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -109,7 +90,7 @@ class JobGraph:
         ends = np.flatnonzero(np.diff(self.target[by_target], append=NONE))
         through = np.full(len(self.at), NONE)
         through[self.target[by_target[ends]]] = by_target[ends]
-        began_ns, _, end = self.last(self.at, self.at)
+        began_ns, _, end = self.last(self.at)
         way = way_to(end, self.source, through)
         until = np.clip(np.maximum.accumulate(self.at[self.target[way]]), began_ns, self.at[end])
         since = np.concatenate([np.full(min(1, len(way)), began_ns), until[:-1]])

@@ -77,7 +77,7 @@ def statements(demo_archive):
 
 @pytest.mark.parametrize("name", [*FILES.names("rank"), *FILES.names("job")])
 def test_no_join_grows_with_the_square(statements, name):
-    if name == "job/2_points":  # aligned_clocks has those of the few; see test_comm_plans
+    if name == "job/2_clocks":  # aligned_clocks has those of the few; see test_comm_plans
         pytest.skip("its joins are those of aligned_clocks")
     assert grows_with_the_square(statements[name]) == []
 

@@ -51,10 +51,10 @@ def test_work_of_an_earlier_window_is_not_on_the_path(paths_of):
         ("kernel_kernel_delay", 12, 1),
         ("operator", 13, 50),
     ]
-    # The devices take longer than the host here: 101 us, from b's start to c's end.
-    assert {row["step_ns"] for row in run.what_if().to_pylist()} == {101_000}
+    # The devices take longer than the host here: 102 us, from a's end to c's end.
+    assert {row["step_ns"] for row in run.what_if().to_pylist()} == {102_000}
     job = run.critical_path_ranks().to_pylist()
-    assert sum(row["time_ns"] for row in job) == 101_000
+    assert sum(row["time_ns"] for row in job) == 102_000
     # Where the host waits for it, the window lasts on the host: 276 us of 290 for the earlier one.
     wait = call(6, "cudaDeviceSynchronize", 130, 295)
     steps[1] = op(2, "ProfilerStep#2", 100, 330, cat="user_annotation")
@@ -70,16 +70,41 @@ def test_work_of_an_earlier_window_is_not_on_the_path(paths_of):
     }
 
 
-def test_the_wait_before_the_first_activity_is_no_part_of_the_devices_time(paths_of):
-    """The kernel begins 136 us after its launch. Without launch delay, it still takes 300 us."""
+def without_launch_overhead(run):
+    """How long the step lasts in the trace and in this what-if, in us."""
+    [row] = [row for row in run.what_if().to_pylist() if row["scenario"] == "launch_overhead_gone"]
+    return row["step_ns"] / 1000, row["new_step_ns"] / 1000
+
+
+def test_an_idle_device_counts_from_where_the_window_begins(paths_of):
+    """The kernel begins 136 us after its launch, and ends 400 us after the step has ended."""
     step = op(1, "ProfilerStep#1", 0, 100, cat="user_annotation")
     launch = call(2, "cudaLaunchKernel", 60, 4)
     run = paths_of([step, launch], [kernel(11, 200, 300, launch)], step=1)
-    found = {row["scenario"]: row for row in run.what_if().to_pylist()}
-    lasts = found["launch_overhead_gone"]
-    assert (lasts["step_ns"], lasts["new_step_ns"]) == (300_000, 300_000)
-    faster = found["faster"]
-    assert (faster["subject"], faster["new_step_ns"]) == ("gemm", 150_000)
+    assert without_launch_overhead(run) == (500, 360)
+    # The path covers the step: 60 us of the host, 140 from the launch's begin, and the kernel.
+    times = {row["bound_by"]: row["time_ns"] for row in run.critical_path_ranks().to_pylist()}
+    assert times == {
+        "cpu_bound": 60_000,
+        "gpu_kernel_launch_overhead": 140_000,
+        "gpu_compute_bound": 300_000,
+    }
+
+
+@pytest.mark.parametrize(
+    ("ends", "lasts"), [(150, (150, 100)), (90, (200, 110)), (250, (100, 100))]
+)
+def test_a_busy_device_counts_from_where_its_earlier_work_ends(paths_of, ends, lasts):
+    """Without launch overhead, b begins once it is launched, at 110, and a has ended, which is of
+    the step before and on another stream. If a ends after b begins, the step lasts as long as b.
+    """
+    steps = [
+        op(1, "ProfilerStep#1", 0, 100, cat="user_annotation"),
+        op(2, "ProfilerStep#2", 100, 100, cat="user_annotation"),
+    ]
+    a, b = call(3, "cudaLaunchKernel", 10, 4), call(4, "cudaLaunchKernel", 110, 4)
+    activities = [kernel(11, 20, ends - 20, a, stream=20), kernel(12, 200, 100, b)]
+    assert without_launch_overhead(paths_of([*steps, a, b], activities, step=2)) == lasts
 
 
 def test_nothing_to_see(paths_of):

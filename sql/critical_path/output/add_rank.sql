@@ -29,3 +29,11 @@ SELECT
     is_start,
     at_ns
 FROM path_nodes;
+
+INSERT INTO job_earlier_activities BY NAME
+SELECT a.rank, max(a.end_ns) AS end_ns
+FROM gpu_activities AS a
+WHERE a.job = getvariable('path_job')
+  AND a.rank = getvariable('path_rank')
+  AND a.start_ns < (SELECT min(start_ns) FROM path_activities)
+GROUP BY a.rank;

@@ -24,3 +24,9 @@ CREATE OR REPLACE TEMP TABLE job_rank_edges (
     is_launch BOOLEAN,
     delay_ns BIGINT
 );
+
+-- When the activities ended that had begun before the rank's first activity of the window.
+CREATE OR REPLACE TEMP TABLE job_earlier_activities (
+    rank INTEGER,
+    end_ns BIGINT
+);

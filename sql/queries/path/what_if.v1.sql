@@ -42,14 +42,14 @@
 -- step_ns and new_step_ns are the longer of two durations:
 --   * on the host: from the moment when all ranks have begun the window to the moment when all
 --     ranks have ended it
---   * on the devices: from the moment when each rank has begun its first activity of the window to
---     the moment when all activities of the window have ended. If the host runs far ahead of the
+--   * on the devices: from the moment when the devices of all ranks can work for the window to the
+--     moment when all activities of the window have ended. If the host runs far ahead of the
 --     devices, this duration is the longer one.
 --
--- In every scenario, the window begins at its recorded time. So time that a scenario would save in
--- earlier windows does not count. The duration on the devices also leaves out time that would be
--- saved before the first activity of a rank: there, no activity begins before that one has begun in
--- the trace.
+-- The devices of a rank can work for the window once the rank has begun it and its earlier
+-- activities have ended. In every scenario, they can do so at the same time as in the trace, and
+-- the host begins the window at its recorded time. So time that a scenario would save in earlier
+-- windows does not count.
 --
 -- since: 0.1
 -- grain: job, path_window, scenario, subject, factor

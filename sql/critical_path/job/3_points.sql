@@ -3,10 +3,6 @@
 -- A node is the start or end of an event or of the window. If collectives do not show how a rank's
 -- clock differs, the rank's nodes keep the times of the rank's own clock.
 CREATE OR REPLACE TEMP TABLE job_points AS
-WITH
-clocks AS (
-    FROM aligned_clocks(job_members)
-)
 SELECT
     n.node,
     n.rank,
@@ -15,4 +11,4 @@ SELECT
     n.is_start,
     coalesce(aligned_ns(n.at_ns, c.local_ns, c.reference_ns, c.gain), n.at_ns) AS at_ns
 FROM job_nodes AS n
-LEFT JOIN clocks AS c ON c.rank = n.rank;
+LEFT JOIN job_clocks AS c ON c.rank = n.rank;
