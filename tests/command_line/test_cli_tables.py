@@ -137,18 +137,6 @@ def test_places_are_left_out_before_what_is_measured():
     assert table.lines[0].split() == ["0", "1.00", "ms", "0.0", "%", "True"]
 
 
-def test_names_that_begin_and_end_alike_are_cut_where_they_differ():
-    kernels = [f"sm90_xmma_gemm_tilesize{size}x64_execute_segment_kernel" for size in (64, 128)]
-    names = [*kernels, "sm90_other_gemm_kernel_of_some_length", "relu", kernels[0]]
-    assert fitted_table(["name"], [(name,) for name in names], 30).lines == [
-        "sm90_…tilesize64x64_execute_s…",
-        "sm90_…tilesize128x64_execute_…",
-        "sm90_other_gemm…of_some_length",
-        "relu",
-        "sm90_…tilesize64x64_execute_s…",
-    ]
-
-
 def test_heads_have_no_units_and_differ():
     assert heads(["span_ns", "idle_frac", "peak_bytes", "bus_gbps", "gemm_flops", "count"]) == [
         *("span", "idle", "peak", "bus", "gemm", "count")
