@@ -73,6 +73,7 @@ class Facts:
     exposed_communication_ns: int | None
     exposed_memory_ns: int | None
     idle_ns: int | None
+    before_first_ns: int | None
 
 
 @dataclass(frozen=True)

@@ -47,10 +47,13 @@ def answer(diagnosis: Diagnosis) -> str:
             if top
             else "no rule finds why"
         )
-        return (
-            f"The GPU {_DOES[largest.name]} {percent(largest.frac)} of {of}, and {why}. "
-            f"{_compute(diagnosis)}"
-        ).rstrip()
+        return " ".join(
+            [
+                f"The GPU {_DOES[largest.name]} {percent(largest.frac)} of {of}, and {why}.",
+                *_compute(diagnosis),
+                *_before_first(diagnosis),
+            ]
+        )
     if top:
         return (
             f"Nothing above low: the largest gain is {percent(top.estimated_gain_frac)} of {of} "
@@ -69,10 +72,21 @@ def _split(diagnosis: Diagnosis) -> str:
     return f"{where}, the GPU {', '.join(said[:-1])}{' and ' * (len(said) > 1)}{said[-1]}."
 
 
-def _compute(diagnosis: Diagnosis) -> str:
-    """For how much of the time the GPU computes; empty if it never does."""
-    found = [part for part in diagnosis.parts if part.name == "compute"]
-    return f"It computes for {percent(found[0].frac)}." if found else ""
+def _compute(diagnosis: Diagnosis) -> Iterator[str]:
+    """For how much of the time the GPU computes, if it does."""
+    for part in diagnosis.parts:
+        if part.name == "compute":
+            yield f"It computes for {percent(part.frac)}."
+
+
+def _before_first(diagnosis: Diagnosis) -> Iterator[str]:
+    """Says so if most idle time of the only step comes before what the trace shows of the GPU."""
+    facts = diagnosis.facts
+    if facts.step_count == 1 and facts.before_first_ns >= max(facts.idle_ns / 2, 1):
+        yield (
+            f"{time(facts.before_first_ns)} of the idle time come before the first GPU activity of "
+            "the trace. Record several steps to see whether the GPU still does earlier work then."
+        )
 
 
 def cause(diagnosis: Diagnosis, finding: Finding) -> str:

@@ -76,6 +76,7 @@ def facts(**given: Any) -> Facts:
             "exposed_communication_ns": 1_000_000,
             "exposed_memory_ns": 0,
             "idle_ns": 3_000_000,
+            "before_first_ns": 0,
         }
         | given
     )

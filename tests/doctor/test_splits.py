@@ -80,6 +80,21 @@ def test_devices_of_a_rank_count_alike(row_of):
     assert row["mean_ns"] == 100 and parts == [75, 0, 0, 25]
 
 
+@pytest.mark.parametrize(
+    ("steps", "more", "before_ns"),
+    [
+        ([step(1, 0, 100)], [], (30 + 60) // 2),
+        ([step(1, 0, 100), step(2, 100, 200)], [work(130, 200, 2)], 0),  # only step 2 is measured
+        ([], [], 0),
+    ],
+)
+def test_idle_time_before_the_first_activity(row_of, steps, more, before_ns):
+    """Device 0 begins after 30 of 100, device 1 after 60."""
+    activities = [work(30, 40, 1), work(50, 100, 1), work(60, 100, 1, device=1)]
+    row, _ = row_of([*activities, *more], steps)
+    assert row["before_first_ns"] == before_ns
+
+
 def test_the_rank_that_waits_least_bounds_the_job(row_of):
     activities, steps = [], []
     for rank, waits in enumerate((50, 20, 40)):

@@ -39,6 +39,19 @@ def test_idle_time_that_no_rule_explains_is_not_called_healthy():
     assert answer(diagnosis(**split(idle_ns=1))).endswith("and no rule finds why.")
 
 
+def test_idle_time_before_the_first_activity_may_be_earlier_work():
+    idle = split(idle_ns=5_000_000, compute_ns=5_000_000)
+    found = answer(diagnosis(minor(), step_count=1, before_first_ns=4_000_000, **idle))
+    assert found == (
+        "The GPU is idle for 50.0 % of a step, and no rule finds why. It computes for 50.0 %. "
+        "4.00 ms of the idle time come before the first GPU activity of the trace. Record several "
+        "steps to see whether the GPU still does earlier work then."
+    )
+    for other in ({"step_count": 2}, {"before_first_ns": 2_000_000}):
+        given = {"step_count": 1, "before_first_ns": 4_000_000} | other | idle
+        assert "earlier work" not in answer(diagnosis(minor(), **given))
+
+
 def test_little_or_nothing_to_gain():
     busy = split(compute_ns=9_700_000, idle_ns=300_000)
     little = finding(severity="low", estimated_gain_frac=0.021, estimated_gain_ns=210_000)
@@ -72,6 +85,7 @@ NOTHING = dict.fromkeys(
         "exposed_communication_ns",
         "exposed_memory_ns",
         "idle_ns",
+        "before_first_ns",
     )
 )
 

@@ -12,6 +12,7 @@
 --     exposed_communication_ns  part with communication, but without computation
 --     exposed_memory_ns         part with copies or memsets and nothing else
 --     idle_ns                   the rest, without any activity
+--     before_first_ns           part of idle_ns before a device's first activity in the trace
 --
 -- Times of several devices are means over them. A step begins when the step before ends. A
 -- ProfilerStep can begin later: when it begins on the host. A step ends at its end on the host, or
@@ -82,6 +83,14 @@ covering AS (
     SELECT job, rank, device, NULL::BIGINT AS step, 'computation' AS kind, start_ns, end_ns
     FROM outside
 ),
+before_first AS (
+    SELECT
+        w.job,
+        sum(greatest(least(d.first_ns, w.until_ns) - w.from_ns, 0)) AS before_first_ns
+    FROM step_windows AS w
+    JOIN device_ends AS d ON d.job = w.job AND d.rank = w.rank
+    GROUP BY w.job
+),
 outside_times AS (
     SELECT job, sum(end_ns - start_ns) AS outside_ns
     FROM outside
@@ -94,10 +103,12 @@ sums AS (
         sum(t.span_ns) - any_value(coalesce(o.outside_ns, 0)) AS total_ns,
         sum(t.computation_ns) - any_value(coalesce(o.outside_ns, 0)) AS compute_ns,
         sum(t.computation_or_communication_ns - t.computation_ns) AS exposed_communication_ns,
-        sum(t.busy_ns - t.computation_or_communication_ns) AS exposed_memory_ns
+        sum(t.busy_ns - t.computation_or_communication_ns) AS exposed_memory_ns,
+        any_value(coalesce(f.before_first_ns, 0)) AS before_first_ns
     FROM busy_times(covering) AS t
     JOIN bounding_ranks AS b ON b.job = t.job AND b.rank = t.rank
     LEFT JOIN outside_times AS o ON o.job = t.job
+    LEFT JOIN before_first AS f ON f.job = t.job
     GROUP BY t.job
 ),
 parts AS (
@@ -106,7 +117,8 @@ parts AS (
         (total_ns // part_count)::BIGINT AS mean_ns,
         (compute_ns // part_count)::BIGINT AS compute_ns,
         (exposed_communication_ns // part_count)::BIGINT AS exposed_communication_ns,
-        (exposed_memory_ns // part_count)::BIGINT AS exposed_memory_ns
+        (exposed_memory_ns // part_count)::BIGINT AS exposed_memory_ns,
+        (before_first_ns // part_count)::BIGINT AS before_first_ns
     FROM sums
 ),
 job_traces AS (
@@ -132,7 +144,8 @@ SELECT
     p.compute_ns,
     p.exposed_communication_ns,
     p.exposed_memory_ns,
-    p.mean_ns - p.compute_ns - p.exposed_communication_ns - p.exposed_memory_ns AS idle_ns
+    p.mean_ns - p.compute_ns - p.exposed_communication_ns - p.exposed_memory_ns AS idle_ns,
+    p.before_first_ns
 FROM job_traces AS j
 LEFT JOIN bounding_ranks AS b ON b.job = j.job
 LEFT JOIN parts AS p ON p.job = j.job
