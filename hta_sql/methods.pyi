@@ -5849,6 +5849,9 @@ class Methods:
         clock_offsets). Two kinds of paired calls (see collectives) connect the ranks: messages, and
         collectives that all members leave together.
 
+        If only some ranks are computed (only_ranks), the others count as if they began each call no
+        later than the computed ranks did.
+
         The path is found backwards in time, from the end of the window. If a node waited for several
         nodes, the path goes back to the node whose time plus the delay after it is largest (see
         what_if). Where a rank waits for another rank, the path therefore runs on the rank that came

@@ -166,7 +166,9 @@ class Subject:
 
     @cached_property
     def shown_ranks(self) -> list[int]:
-        """All ranks, or eight of them: up to four stragglers, and others at even distances."""
+        """All ranks, or eight of them: the one that bounds the job, up to three stragglers, and
+        others at even distances.
+        """
         if len(self.ranks) <= SHOWN_RANKS:
             return self.ranks
         late = [row["rank"] for row in self.ask("stragglers").rows if row["is_straggler"]]
@@ -174,14 +176,19 @@ class Subject:
         spread = [
             self.ranks[round(place * last / (SHOWN_RANKS - 1))] for place in range(SHOWN_RANKS)
         ]
-        chosen = list(dict.fromkeys([*late[: SHOWN_RANKS // 2], *spread]))[:SHOWN_RANKS]
-        return sorted(chosen)
+        first = [*self.bounding_rank, *late][: SHOWN_RANKS // 2]
+        return sorted(list(dict.fromkeys([*first, *spread]))[:SHOWN_RANKS])
 
     @cached_property
-    def one_rank(self) -> int:
-        """The rank for figures that show only one: if shown, the one that bounds the job."""
+    def bounding_rank(self) -> list[int]:
+        """The rank that bounds the job, in a list; without GPU activity, none."""
         [facts] = self.sql("FROM job_splits([{job}])").rows
-        return facts["rank"] if facts["rank"] in self.shown_ranks else self.shown_ranks[0]
+        return [] if facts["rank"] is None else [facts["rank"]]
+
+    @property
+    def one_rank(self) -> int:
+        """The rank for figures that show only one."""
+        return [*self.bounding_rank, *self.shown_ranks][0]
 
     @property
     def says_ranks(self) -> str:

@@ -121,6 +121,21 @@ def test_what_if_it_were_not_there(made, plant, scenario, step, seed):
     assert abs(row["new_step_ns"] - healthy) < 0.05 * healthy
 
 
+def test_some_of_the_ranks_meet_as_all_do(tmp_path):
+    """The straggler and one other rank of four, in the jobs with and without it."""
+    for name in ("straggler", "healthy"):
+        write_job(tmp_path / name, ranks=4, steps=3, layers=3, gzip=False, **PLANTS[name])
+    hta_sql.ingest([tmp_path / "straggler", tmp_path / "healthy"], tmp_path / "archive")
+    with hta_sql.open(tmp_path / "archive") as run:
+        run.compute_critical_path(step=1, only_jobs=["straggler"], only_ranks=[0, 2])
+        [row] = [r for r in run.what_if().to_pylist() if r["scenario"] == "rank_as_median"]
+        path = run.critical_path_ranks().to_pylist()
+        healthy = step_ns(run, "healthy", 1)
+    assert row["subject"] == "rank 2" and row["step_ns"] > 1.1 * healthy
+    assert abs(row["new_step_ns"] - healthy) < 0.05 * healthy
+    assert sum(one["time_frac"] for one in path if one["rank"] == 2) > 0.6
+
+
 @pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_promises(made, seed):
     run = made(seed)

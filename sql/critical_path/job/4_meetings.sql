@@ -6,7 +6,8 @@
 -- The time from the meeting to the end of a member's call is the transfer.
 --
 -- A collective or message has a meeting only under these conditions:
---   * All its members are in the graph.
+--   * At least two of its members are in the graph. Members on other ranks, which are left out,
+--     count as if they came no later than these.
 --   * It is a message, or a collective that all members leave together. In other collectives, such
 --     as a broadcast, the root waits for no other rank.
 --
@@ -18,16 +19,15 @@
 CREATE OR REPLACE TEMP TABLE job_meetings AS
 WITH
 members AS (
-    SELECT m.collective_id, m.rank, m.event_id, m.member_count
+    SELECT m.collective_id, m.rank, m.event_id
     FROM job_members AS m
-    WHERE m.collective_id IS NOT NULL AND m.member_count > 1 AND (m.ends_together OR m.is_message)
+    WHERE m.collective_id IS NOT NULL AND (m.ends_together OR m.is_message)
 ),
 placed AS (
     SELECT
         m.collective_id,
         m.rank,
         m.event_id,
-        m.member_count,
         first.node AS first,
         first.at_ns AS start_ns,
         last.node AS last,
@@ -38,15 +38,15 @@ placed AS (
     JOIN job_points AS last
         ON last.rank = m.rank AND last.event_id = m.event_id AND NOT last.is_start
 ),
-whole AS (
+meetings AS (
     SELECT
         collective_id,
         row_number() OVER (ORDER BY collective_id) - 1 + (SELECT count(*) FROM job_points) AS node,
         max(start_ns) AS at_ns
     FROM placed
     GROUP BY collective_id
-    HAVING count(*) = any_value(member_count)
+    HAVING count(*) > 1
 )
-SELECT w.node AS meeting, w.at_ns AS meeting_ns, p.* EXCLUDE (member_count)
+SELECT m.node AS meeting, m.at_ns AS meeting_ns, p.*
 FROM placed AS p
-JOIN whole AS w ON w.collective_id = p.collective_id;
+JOIN meetings AS m ON m.collective_id = p.collective_id;
