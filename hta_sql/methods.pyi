@@ -2276,9 +2276,13 @@ class Methods:
         materialize` has stored. Jobs without stored results are left out, with a warning.
 
         GPU time covers only what was traced: a week-long job with three traced steps counts with those
-        three steps. Weeks begin on Monday at 0:00 UTC. If a job does not have the tag, its tag_value is
-        NULL. A job's date comes from its traces, or else from its tag `time`. If a job has neither, its
-        week is NULL. Such jobs are left out if since_day or until_day is given.
+        three steps. It runs from the first activity of a GPU to its last. So busy_frac and idle_frac do
+        not count that a GPU waits before its first activity or after its last, while the host is in a
+        step. utilisation_frac counts this wait, which is outside_ns.
+
+        Weeks begin on Monday at 0:00 UTC. If a job does not have the tag, its tag_value is NULL. A job's
+        date comes from its traces, or else from its tag `time`. If a job has neither, its week is NULL.
+        Such jobs are left out if since_day or until_day is given.
 
         Args:
             by_tag (VARCHAR): tag that groups the jobs [default: 'team']
@@ -2292,7 +2296,8 @@ class Methods:
             job_count                   BIGINT, jobs
             rank_count                  BIGINT, ranks with a trace, over these jobs
             gpu_hours                   DOUBLE, gpu_span_ns in hours
-            gpu_span_ns                 BIGINT, GPU time that was traced
+            gpu_span_ns                 BIGINT, from a GPU's first activity to its last
+            outside_ns                  BIGINT, step time before a GPU's first activity or after its last; NULL: not known for all of the jobs, because an earlier hta_sql stored some results
             busy_ns                     BIGINT, GPU time with one activity or more
             compute_ns                  BIGINT, GPU time with computation
             exposed_communication_ns    BIGINT, GPU time with communication, but no computation
@@ -2300,7 +2305,8 @@ class Methods:
             idle_ns                     BIGINT, GPU time without any activity
             lost_gpu_ns                 BIGINT, GPU time spent waiting for late ranks, over the jobs with a known value; NULL: no such job
             lost_gpu_hours              DOUBLE, lost_gpu_ns in hours
-            busy_frac                   DOUBLE, busy_ns / gpu_span_ns: the utilisation
+            utilisation_frac            DOUBLE, busy_ns / (gpu_span_ns + outside_ns)
+            busy_frac                   DOUBLE, busy_ns / gpu_span_ns
             compute_frac                DOUBLE, compute_ns / gpu_span_ns
             exposed_communication_frac  DOUBLE, exposed_communication_ns / gpu_span_ns
             idle_frac                   DOUBLE, idle_ns / gpu_span_ns
@@ -2561,7 +2567,18 @@ class Methods:
             kernel_wait   the same as queued, but shorter than 30 us
             unknown_wait  the whole gap, if the next activity has no launch
 
-        Each fraction is a share of gpu_span_ns, with two exceptions:
+        A device can wait before its first activity, while the host is in the first step, and after its
+        last activity. These two times are not in gpu_span_ns, but in outside_ns:
+
+            host         [  step 1  )[  step 2  )[  step 3  )
+            device             [==)[==)    [===)[==)
+            gpu_span_ns        |-----------------|
+            outside_ns   |----|                   |----------|
+
+        If a job has no steps, outside_ns is 0: the trace does not say how long the GPU had to work.
+
+        Each fraction is a share of gpu_span_ns, with three exceptions:
+          * utilisation_frac is a share of gpu_span_ns + outside_ns.
           * overlap_frac is the share of communication time that computation hides, as in
             comm_comp_overlap.
           * top_kernel_frac is top_kernel's share of the time of all computation and communication
@@ -2597,7 +2614,8 @@ class Methods:
             step_count                  BIGINT, different step numbers
             step_mean_ns                BIGINT, mean duration of a step, over all ranks
             step_p50_ns                 BIGINT, median duration of a step, over all ranks
-            gpu_span_ns                 BIGINT, GPU time that was traced
+            gpu_span_ns                 BIGINT, from a device's first activity to its last
+            outside_ns                  BIGINT, step time before a device's first activity or after its last
             busy_ns                     BIGINT, GPU time with one activity or more
             compute_ns                  BIGINT, GPU time with computation
             communication_ns            BIGINT, GPU time with communication
@@ -2611,6 +2629,7 @@ class Methods:
             kernel_wait_ns              BIGINT, part of idle_ns: the same, below 30 us
             unknown_wait_ns             BIGINT, part of idle_ns: the launch is not known
             lost_gpu_ns                 BIGINT, GPU time lost to late ranks; NULL if not known
+            utilisation_frac            DOUBLE, busy_ns / (gpu_span_ns + outside_ns)
             busy_frac                   DOUBLE, busy_ns / gpu_span_ns
             compute_frac                DOUBLE, compute_ns / gpu_span_ns
             overlap_frac                DOUBLE, overlap_ns / communication_ns
@@ -2740,7 +2759,9 @@ class Methods:
     ) -> pa.Table:
         """The jobs with the most GPU time without computation, and the main reason.
 
-        The query splits a job's traced GPU time without computation into the times of eight reasons:
+        The GPU time of a job is its gpu_span_ns and outside_ns, as in job_summary. So it counts that a
+        GPU waits before its first activity or after its last, while the host is in a step. The query
+        splits the GPU time without computation into the times of nine reasons:
 
             straggler      exposed waiting for ranks that came late to a collective
                            or message, as in lost_gpu_time
@@ -2753,13 +2774,19 @@ class Methods:
                            the start of its activity
             kernel_wait    the same, for less than 30 us
             unknown_wait   idle before an activity without a known launch
+            outside        step time before the first activity of a GPU or after
+                           its last
 
-        The eight times add up to without_compute_ns. `reason` is the reason with the most time. With
+        The nine times add up to without_compute_ns. `reason` is the reason with the most time. With
         equal times, the first reason in the list counts.
 
         straggler_ns is at most the exposed communication. lost_gpu_time can count more, for example if a
         rank waits on several streams at the same time. If a job's lost GPU time is not known,
         straggler_ns is 0, and all exposed communication counts as communication.
+
+        outside_ns is NULL if an earlier hta_sql stored the job's results, without this time. It then
+        counts as 0, and utilisation_frac and compute_frac are at most what they say. `hta-sql
+        materialize --force` computes the results again.
 
         Jobs without GPU activities are left out. The query reads what `hta-sql materialize` has stored.
         Jobs without stored results are left out, with a warning.
@@ -2776,10 +2803,10 @@ class Methods:
             started_at          TIMESTAMP, when the job began, UTC; NULL if not known
             rank_count          BIGINT, ranks with a trace
             device_name         VARCHAR, name of the GPU; several joined by commas
-            gpu_span_ns         BIGINT, GPU time that was traced
+            gpu_time_ns         BIGINT, GPU time that was traced, as above
             without_compute_ns  BIGINT, GPU time without computation
-            busy_frac           DOUBLE, share of gpu_span_ns with any activity
-            compute_frac        DOUBLE, share of gpu_span_ns with computation
+            utilisation_frac    DOUBLE, share of gpu_time_ns with any activity
+            compute_frac        DOUBLE, share of gpu_time_ns with computation
             reason              VARCHAR, reason with the most time; NULL if without_compute_ns is 0
             reason_ns           BIGINT, time of `reason`
             reason_frac         DOUBLE, reason_ns / without_compute_ns
@@ -2791,6 +2818,7 @@ class Methods:
             queued_ns           BIGINT, idle after a launch, for 30 us or more
             kernel_wait_ns      BIGINT, idle after a launch, for less than 30 us
             unknown_wait_ns     BIGINT, idle before an activity without a known launch
+            outside_ns          BIGINT, step time before a GPU's first activity or after its last; NULL: not known, as above
             top_finding         VARCHAR, title of the finding with the largest gain
             top_kernel          VARCHAR, kernel with the longest total time
             worst_rank          INTEGER, rank that cost the other ranks the most GPU time

@@ -77,10 +77,12 @@ def merge_files_of(
     small = small_files({file_id: root / result_path(name, file_id) for file_id in by_file})
     if len(small) <= MOST_FILES:
         return
-    table = pa.concat_tables(
+    tables = [
         rows_of_jobs(root / result_path(name, file_id), [row["job"] for row in by_file[file_id]])
         for file_id in small
-    )
+    ]
+    # A file of an earlier hta_sql can lack columns.
+    table = pa.concat_tables(tables, promote_options="default")
     merged = uuid.uuid4().hex[:16]
     with in_use(staging := staging_of(root)):
         named = {"file_id": merged, "files": put_result(staging, root, name, merged, table)}

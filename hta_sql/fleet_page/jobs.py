@@ -11,30 +11,8 @@ if TYPE_CHECKING:
     from hta_sql.archive import Archive
 
 # One row per job. Jobs without stored results have no figures.
-#
-# The GPU time of a rank is the longer of two: from its first GPU activity to its last, and all its
-# steps. So a GPU that works for a moment of a long step is not called busy.
 OF_JOBS = """\
 WITH
-stepped AS (
-    SELECT
-        job,
-        sum(greatest(step_count * step_mean_ns - gpu_span_ns, 0))::BIGINT AS outside_ns,
-        -- A GPU that works past the steps may have waited as long before its first activity.
-        bool_or(step_count * step_mean_ns < 0.9 * gpu_span_ns) AS is_at_most
-    FROM stored_job_ranks
-    WHERE gpu_span_ns > 0
-    GROUP BY job
-),
-measured AS (
-    SELECT
-        s.*,
-        e.is_at_most,
-        coalesce(e.outside_ns, 0) AS outside_ns,
-        s.gpu_span_ns + coalesce(e.outside_ns, 0) AS gpu_time_ns
-    FROM stored_job_summary AS s
-    LEFT JOIN stepped AS e ON e.job = s.job
-),
 damaged AS (
     SELECT
         job,
@@ -61,11 +39,11 @@ SELECT
     s.job IS NOT NULL AS has_results,
     coalesce(s.device_name, j.device_name) AS device_name,
     j.rank_count,
-    s.gpu_time_ns,
+    CASE WHEN s.job IS NOT NULL THEN coalesce(w.gpu_time_ns, 0) END AS gpu_time_ns,
     s.busy_ns,
     s.compute_ns,
-    w.without_compute_ns + s.outside_ns AS without_compute_ns,
-    CASE WHEN s.outside_ns > coalesce(w.reason_ns, 0) THEN 'outside' ELSE w.reason END AS reason,
+    w.without_compute_ns,
+    w.reason,
     w.straggler_ns,
     w.communication_ns,
     w.memory_ns,
@@ -74,11 +52,12 @@ SELECT
     w.queued_ns,
     w.kernel_wait_ns,
     w.unknown_wait_ns,
-    CASE WHEN w.job IS NOT NULL THEN s.outside_ns END AS outside_ns,
+    w.outside_ns,
+    -- An earlier hta_sql did not measure the time outside of the GPU's first and last activity.
+    w.job IS NOT NULL AND w.outside_ns IS NULL AS is_at_most,
     -- One rank cannot wait for others.
     CASE WHEN s.lost_gpu_ns IS NOT NULL AND j.rank_count > 1 THEN w.straggler_ns END AS lost_ns,
-    s.busy_ns / nullif(s.gpu_time_ns, 0) AS busy_frac,
-    s.is_at_most,
+    w.utilisation_frac,
     s.top_gain_frac,
     s.top_finding,
     s.step_p50_ns,
@@ -92,12 +71,12 @@ SELECT
     f.rules,
     f.gain_unit
 FROM jobs AS j
-LEFT JOIN measured AS s ON s.job = j.job
+LEFT JOIN stored_job_summary AS s ON s.job = j.job
 LEFT JOIN low_utilisation_jobs(top_k := NULL, below := 2) AS w ON w.job = j.job
 LEFT JOIN job_trend() AS t ON t.job = j.job
 LEFT JOIN damaged AS d ON d.job = j.job
 LEFT JOIN found AS f ON f.job = j.job
-ORDER BY w.without_compute_ns + s.outside_ns DESC NULLS LAST, j.job"""
+ORDER BY w.without_compute_ns DESC NULLS LAST, j.job"""
 # Of each rule, the findings that are more than an info.
 OF_RULES = """\
 SELECT
@@ -111,7 +90,7 @@ FROM stored_findings
 WHERE severity <> 'info'
 GROUP BY rule
 ORDER BY job_count DESC, rule"""
-# In the order of low_utilisation_jobs; then the time that its span leaves out.
+# In the order of low_utilisation_jobs.
 REASONS = (
     "straggler",
     "communication",

@@ -42,8 +42,8 @@ const FORMATS = {
   trend: (value) => `${value > 0 ? "+" : ""}${(100 * value).toFixed(1)} %`,
 };
 
-const AT_MOST = "The utilisation is at most this: the GPU works past the steps, and the time before "
-  + "its first activity is not counted. The report of the job counts it.";
+const AT_MOST = "The utilisation is at most this: the results are of an earlier hta_sql, and lack the "
+  + "step time before the first GPU activity and after the last.";
 
 function cell(row, { name, kind }) {
   const value = columns[name][row];
@@ -52,7 +52,7 @@ function cell(row, { name, kind }) {
   if (kind === "text") return make("td", { class: "text" }, name === "reason" ? reasons[value] : value);
   if (kind === "date") return make("td", { class: "text date" }, value);
   const text = FORMATS[kind](value);
-  if (name === "busy_frac" && columns.is_at_most[row]) {
+  if (name === "utilisation_frac" && columns.is_at_most[row]) {
     return make("td", { class: "number", title: AT_MOST }, `≤ ${text}`);
   }
   if (name !== "diff_ratio" || !columns.is_change[row]) {

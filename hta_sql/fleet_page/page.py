@@ -13,9 +13,9 @@ from urllib.parse import quote
 
 import orjson
 
-from hta_sql.diagnosis.words import percent
 from hta_sql.fleet_page.jobs import OF_JOBS, OF_RULES, REASONS, Jobs
-from hta_sql.fleet_page.words import WORDS, facts, lacking, lead
+from hta_sql.fleet_page.sections import rules
+from hta_sql.fleet_page.words import WORDS, counted, facts, lacking, lead
 from hta_sql.show.html import style
 from hta_sql.show.units import TIME_UNITS
 from hta_sql.show.visible import visible_cell
@@ -43,8 +43,8 @@ COLUMNS = (
         "gpu_time_ns",
         "GPU time",
         "time",
-        "Traced time of all GPUs together; of each rank the longer of two: from its first GPU "
-        "activity to its last, and all its steps",
+        "Traced time of all GPUs together; of each GPU from its first activity or its first step, "
+        "whichever begins earlier, to the last end of these",
     ),
     Column("without_compute_ns", "without compute", "time", "GPU time without computation"),
     Column("reason", "main reason", "text", "What most of the time without computation is"),
@@ -54,7 +54,7 @@ COLUMNS = (
         "time",
         "GPU time in which a rank only waited for a late one; - for one rank, or if not known",
     ),
-    Column("busy_frac", "utilisation", "share", "Share of the GPU time with any activity"),
+    Column("utilisation_frac", "utilisation", "share", "Share of the GPU time with any activity"),
     Column(
         "top_gain_frac",
         "gain",
@@ -65,15 +65,6 @@ COLUMNS = (
     Column("step_p50_ns", "step", "time", "Median duration of a step"),
     Column("diff_ratio", "trend", "trend", "Step time against that of up to 5 runs before"),
 )
-# The same of "Findings across jobs".
-RULE_COLUMNS = {
-    "rule": ("finding", "text"),
-    "job_count": ("jobs", "count"),
-    "median_gain_frac": ("median gain", "share"),
-    "largest_gain_frac": ("largest gain", "share"),
-    "job": ("job", "text"),
-    "title": ("title", "text"),
-}
 # Of a row, what its details show and the picture adds up.
 _MORE = (
     "week",
@@ -105,8 +96,9 @@ def page(jobs: Jobs, folder: str, reports: Mapping[str, str]) -> str:
         '<button type="button" id="theme" title="Dark or light" aria-label="Dark or light">◐'
         '</button></header><noscript><p class="warning">The list of jobs needs JavaScript.</p>'
         f'</noscript><main><p class="lead">{_lead(jobs)}</p>{more}{_lacking(jobs)}'
-        f'<dl class="facts">{_facts(jobs)}</dl>{_file("jobs.html")}{_rules(jobs)}{_sql(jobs)}'
-        f'</main><script type="application/json" id="data">{data}</script>'
+        f'<dl class="facts">{_facts(jobs)}</dl>{_file("jobs.html")}{rules(jobs.rules)}'
+        f"{_sql(jobs)}</main>"
+        f'<script type="application/json" id="data">{data}</script>'
         f"<script>{_file('page.js')}{_file('weeks.js')}</script></body></html>\n"
     )
 
@@ -126,57 +118,36 @@ def _facts(jobs: Jobs) -> str:
 
 
 def _lacking(jobs: Jobs) -> str:
-    """How many jobs have no figures, and the command that computes them."""
-    if not jobs.without_results:
-        return ""
-    commands = "\n".join(f"hta-sql materialize {shlex.quote(root)}" for root in jobs.archives)
-    return (
-        f'<p class="warning">{escape(lacking(jobs))}, and no figures here. This computes them:</p>'
-        f"<pre>{escape(commands)}</pre>"
-    )
-
-
-def _rules(jobs: Jobs) -> str:
-    rules = jobs.rules
-    if not rules["rule"]:
-        return ""
-    heads = "".join(
-        f'<th scope="col" class="{"text" if kind == "text" else "number"}">{head}</th>'
-        for head, kind in RULE_COLUMNS.values()
-    )
-    lines = "".join(
-        "<tr>"
-        + "".join(
-            _rule_cell(kind, value)
-            for (_, kind), value in zip(RULE_COLUMNS.values(), row, strict=True)
+    """How many jobs have no figures or a bound, and the commands that compute them."""
+    said = ""
+    if jobs.without_results:
+        said += _to_run(f"{lacking(jobs)}, and no figures here. This computes them:", jobs, "")
+    if count := jobs.columns["is_at_most"].count(True):
+        said += _to_run(
+            f"The results of {counted(count)} are of an earlier hta_sql, and lack the step "
+            "time before the first GPU activity and after the last. This adds it:",
+            jobs,
+            " --force",
         )
-        + "</tr>"
-        for row in zip(*(rules[name] for name in RULE_COLUMNS), strict=True)
-    )
-    return (
-        '<section id="findings"><h2>Findings across jobs</h2><p>Rules with a finding that gains '
-        "1 % of a step or more. Job and title are those of the finding with the largest gain.</p>"
-        f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>'
-        "</div></section>"
-    )
+    return said
 
 
-def _rule_cell(kind: str, value: Any) -> str:
-    if kind == "text":
-        return f'<td class="text">{escape(visible_cell(value))}</td>'
-    shown = "-" if value is None else percent(value) if kind == "share" else f"{value:,}"
-    return f'<td class="number">{shown}</td>'
+def _to_run(sentence: str, jobs: Jobs, option: str) -> str:
+    commands = [f"hta-sql materialize {shlex.quote(root)}{option}" for root in jobs.archives]
+    return f'<p class="warning">{escape(sentence)}</p><pre>{escape(chr(10).join(commands))}</pre>'
 
 
 def _sql(jobs: Jobs) -> str:
     """The statements behind the figures, to run with `hta-sql sql`."""
     archives = shlex.join(jobs.archives)
+    parts = {"Jobs": OF_JOBS, "Findings across jobs": OF_RULES}
+    statements = "".join(
+        f"<details><summary>{part}</summary><pre>{escape(sql)}</pre></details>"
+        for part, sql in parts.items()
+    )
     return (
-        '<section id="sql"><h2>SQL</h2><p>All figures come from these two statements, which '
-        f"<code>hta-sql sql {escape(archives)}</code> runs.</p>"
-        f"<details><summary>Jobs</summary><pre>{escape(OF_JOBS)}</pre></details>"
-        f"<details><summary>Findings across jobs</summary><pre>{escape(OF_RULES)}</pre></details>"
-        "</section>"
+        '<section id="sql"><h2>SQL</h2><p>All figures come from these statements, which '
+        f"<code>hta-sql sql {escape(archives)}</code> runs.</p>{statements}</section>"
     )
 
 

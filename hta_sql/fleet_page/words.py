@@ -45,12 +45,12 @@ def lead(jobs: Jobs) -> Lead:
     if not jobs.total("gpu_time_ns"):
         return Lead("The traces have no GPU activity, so they do not show where GPU time is lost.")
     if not lost_ns:
-        return Lead("The GPUs compute at all times, from the first activity to the last.")
+        return Lead("The GPUs compute all the time, from the first step or activity to the last.")
     first = {name: values[0] for name, values in jobs.columns.items()}
     begin = _time(first["without_compute_ns"])
     after = (
         f": it has the most GPU time without computation, {begin} of the {_time(lost_ns)} in "
-        f"{_jobs(jobs.with_results)}."
+        f"{counted(jobs.with_results)}."
         if jobs.with_results > 1
         else f": {begin} of its {_time(first['gpu_time_ns'])} of GPU time is without computation."
     )
@@ -80,16 +80,15 @@ def _time(ns: int) -> str:
     return humane("time_ns", ns)
 
 
-def _jobs(count: int) -> str:
+def counted(count: int) -> str:
     return f"{count:,} job{'s' * (count != 1)}"
 
 
 def lacking(jobs: Jobs) -> str:
     """How many jobs have no stored results."""
     count = jobs.without_results
-    return (
-        f"{count:,} of {_jobs(len(jobs.names))} {'has' if count == 1 else 'have'} no stored results"
-    )
+    has = "has" if count == 1 else "have"
+    return f"{count:,} of {counted(len(jobs.names))} {has} no stored results"
 
 
 def facts(jobs: Jobs) -> list[tuple[str, str, str]]:
@@ -100,11 +99,15 @@ def facts(jobs: Jobs) -> list[tuple[str, str, str]]:
     if not jobs.with_results:
         return [all_jobs]
     time_ns = jobs.total("gpu_time_ns")
-    of_jobs = f" of {_jobs(jobs.with_results)}" if unknown else ""
+    of_jobs = f" of {counted(jobs.with_results)}" if unknown else ""
     return [
         all_jobs,
         ("GPU time", _time(time_ns), f"traced, on all GPUs{of_jobs} together"),
-        ("utilisation", _share(jobs.total("busy_ns"), time_ns), "of the GPU time has activity"),
+        (
+            "utilisation",
+            "≤ " * any(jobs.columns["is_at_most"]) + _share(jobs.total("busy_ns"), time_ns),
+            "of the GPU time has activity",
+        ),
         (
             "without computation",
             _time(jobs.total("without_compute_ns")),
@@ -131,7 +134,7 @@ def _losses(jobs: Jobs) -> tuple[str, str]:
     where = ", where it is known" if len(known) < len(several) else ""
     return (
         _time(jobs.total("lost_ns")),
-        f"{_share(jobs.total('lost_ns'), sum(known))} of the GPU time of {_jobs(len(known))} "
+        f"{_share(jobs.total('lost_ns'), sum(known))} of the GPU time of {counted(len(known))} "
         f"with several ranks{where}",
     )
 

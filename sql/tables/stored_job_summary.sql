@@ -1,4 +1,5 @@
--- The stored rows of job_summary. The header of job_summary explains the columns.
+-- The stored rows of job_summary. The header of job_summary explains the columns. outside_ns and
+-- utilisation_frac are NULL in results that an hta_sql without these columns has stored.
 --
 -- reads: stored_results
 CREATE OR REPLACE MACRO stored_job_summary_schema() AS TABLE
@@ -13,6 +14,7 @@ SELECT
     NULL::BIGINT AS step_mean_ns,
     NULL::BIGINT AS step_p50_ns,
     NULL::BIGINT AS gpu_span_ns,
+    NULL::BIGINT AS outside_ns,
     NULL::BIGINT AS busy_ns,
     NULL::BIGINT AS compute_ns,
     NULL::BIGINT AS communication_ns,
@@ -26,6 +28,7 @@ SELECT
     NULL::BIGINT AS kernel_wait_ns,
     NULL::BIGINT AS unknown_wait_ns,
     NULL::BIGINT AS lost_gpu_ns,
+    NULL::DOUBLE AS utilisation_frac,
     NULL::DOUBLE AS busy_frac,
     NULL::DOUBLE AS compute_frac,
     NULL::DOUBLE AS overlap_frac,
@@ -54,6 +57,7 @@ SELECT r.* EXCLUDE (filename)
 FROM read_parquet(
     result_files('stored_job_summary'),
     hive_partitioning = false,
+    union_by_name = true,
     filename = true
 ) AS r
 SEMI JOIN stored_results AS k

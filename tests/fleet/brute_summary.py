@@ -38,6 +38,19 @@ def key_of(a) -> tuple:
     return a["job"], a["rank"], a["event_id"]
 
 
+def outside_ticks(activities, steps) -> int:
+    """Instants from a rank's first step to its last that are before or after a device works."""
+    count = 0
+    for (_, rank, _), on_device in brute_force.grouped(activities, "job", "rank", "device"):
+        first = min(a["start_ns"] for a in on_device)
+        last = max(a["end_ns"] for a in on_device)
+        mine = [step for step in steps if step["rank"] == rank]
+        begins = [step["start_ns"] for step in mine] + [first]
+        ends = [step["start_ns"] + step["dur_ns"] for step in mine] + [last]
+        count += sum(not first <= at < last for at in range(min(begins), max(ends)))
+    return count
+
+
 def job_summary(activities, ops, traces):
     for (job,), of_job in brute_force.grouped(traces, "job"):
         mine = [a for a in activities if a["job"] == job]
@@ -64,6 +77,7 @@ def job_summary(activities, ops, traces):
             return NS * sum(row[column] for row in rows)
 
         span, lost = ns("span_ns"), NS * lost_ticks(mine)
+        outside = NS * outside_ticks(mine, steps)
         starts = [t["start_ns"] for t in of_job if (t["start_ns"] or 0) >= SINCE_1970]
         names = {t["device_name"] for t in of_job} - {None}
         yield {
@@ -85,6 +99,8 @@ def job_summary(activities, ops, traces):
             if durs
             else None,
             "gpu_span_ns": span,
+            "outside_ns": outside,
+            "utilisation_frac": brute_force.fraction(ns("busy_ns"), span + outside),
             "busy_ns": ns("busy_ns"),
             "compute_ns": ns("compute_ns"),
             "communication_ns": ns("communication_ns"),

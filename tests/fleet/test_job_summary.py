@@ -94,6 +94,7 @@ def test_random_jobs_are_worth_it():
         "launching_ns",
         "queued_ns",
         "unknown_wait_ns",
+        "outside_ns",
         "exposed_memory_ns",
         "step_count",
         "gpu_span_ns",
@@ -104,6 +105,8 @@ def test_random_jobs_are_worth_it():
 
 def test_drawn(summary):
     """Two ranks; the second computes longer, so that the first waits for it in the collective.
+
+    The last steps end at 80 on rank 0, and at 120 on rank 1.
 
     ticks   0    5    10   15   20   25
     rank 0  [gemm)[== nccl =====)   [add)
@@ -169,6 +172,7 @@ def test_drawn(summary):
         "step_mean_ns": 30,
         "step_p50_ns": 25,
         "gpu_span_ns": 27 + 21,
+        "outside_ns": (80 - 27) + (120 - 21),
         "busy_ns": 23 + 21,
         "compute_ns": 9 + 15,
         "communication_ns": 14 + 4,
@@ -193,6 +197,7 @@ def test_drawn(summary):
         "host_count": 2,
         "device_name": "H100",
         "step_count": 2,
+        "utilisation_frac": 44 / 200,
         "busy_frac": 44 / 48,
         "compute_frac": 24 / 48,
         "overlap_frac": 0.0,
@@ -219,6 +224,7 @@ def test_without_gpus(summary):
         "device_name",
         "step_mean_ns",
         "step_p50_ns",
+        "utilisation_frac",
         "busy_frac",
         "compute_frac",
         "overlap_frac",

@@ -1,7 +1,7 @@
 """Three jobs with stored results, one without, and their page."""
 
 import pytest
-from fleet_page.stored import MS, summary, write_stored
+from fleet_page.stored import summary, write_stored
 
 import hta_sql
 from hta_sql.fleet_page import write_fleet_page
@@ -17,7 +17,7 @@ SUMMARIES = [
     summary("llama-1", 100, 40, p50=20, host_wait=50, kernel_wait=10)
     | {"device_name": "H100", "top_finding": "The GPU waits", "top_gain_frac": 0.3}
     | {"top_finding_rule": "host_bound", "finding_count": 2},
-    summary("llama-2", 100, 90, lost=5, p50=22, communication=10)
+    summary("llama-2", 100, 90, lost=5, p50=22, outside=None, communication=10)
     | {"device_name": "H100", "worst_rank": 1, "worst_rank_host": "<b>node"},
     summary(ODD, 50, 0, memory=20, queued=30)
     | {"device_name": "MI300", "top_finding": "</script><b>", "top_gain_frac": 0.1},
@@ -39,13 +39,6 @@ FINDINGS = [
         ("llama-2", "straggler", "info", "Rank 1 is late", 0.001, "step"),
     ]
 ]
-PAST_ITS_STEPS = {
-    "job": "llama-2",
-    "rank": 0,
-    "gpu_span_ns": 50 * MS,
-    "step_count": 2,
-    "step_mean_ns": 22 * MS,
-}
 
 
 @pytest.fixture(scope="session")
@@ -57,7 +50,6 @@ def few(tmp_path_factory):
         SUMMARIES,
         FINDINGS,
         weeks={ODD: 2},
-        ranks=[PAST_ITS_STEPS],
         statuses={"llama-2": "truncated: <b>the file ends"},
     )
 

@@ -18,9 +18,18 @@ WEEK_NS = 7 * 86_400 * 10**9
 
 
 def summary(
-    job: str, span: int = 0, compute: int = 0, lost: int = 0, p50: int | None = None, **waits: int
+    job: str,
+    span: int = 0,
+    compute: int = 0,
+    lost: int = 0,
+    p50: int | None = None,
+    outside: int | None = 0,
+    **waits: int,
 ) -> dict:
-    """A row of job_summary, times in ms; `waits` are communication, memory and parts of idle."""
+    """A row of job_summary, times in ms; `waits` are communication, memory and parts of idle.
+
+    An earlier hta_sql has stored a row without `outside`.
+    """
     exposed = {n: waits.pop(n, 0) * MS for n in ("communication", "memory")}
     idle = {f"{name}_ns": waits.get(name, 0) * MS for name in _WAITS}
     assert compute * MS + sum(exposed.values()) + sum(idle.values()) == span * MS, job
@@ -29,14 +38,13 @@ def summary(
         "job": job,
         "rank_count": 2,
         "gpu_span_ns": span * MS,
+        "outside_ns": None if outside is None else outside * MS,
         "busy_ns": busy_ns,
         "compute_ns": compute * MS,
         "exposed_communication_ns": exposed["communication"],
         "exposed_memory_ns": exposed["memory"],
         "idle_ns": sum(idle.values()),
         "lost_gpu_ns": lost * MS,
-        "busy_frac": busy_ns / (span * MS) if span else None,
-        "compute_frac": compute / span if span else None,
         "step_p50_ns": p50 and p50 * MS,
         "finding_count": 0,
     }

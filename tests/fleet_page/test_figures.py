@@ -16,49 +16,38 @@ def jobs_of(folder, summaries, ranks=(), more=(), **given) -> Jobs:
         return Jobs.of(run)
 
 
-def of_rank(job, rank, span, steps, step) -> dict:
-    return {
-        "job": job,
-        "rank": rank,
-        "gpu_span_ns": span * MS,
-        "step_count": steps,
-        "step_mean_ns": step and step * MS,
-    }
-
-
-def test_steps_that_last_longer_than_the_gpu_works_are_gpu_time(tmp_path):
-    """In `idle`, two ranks have steps of 400 and 30 ms, and 1 and 40 ms of GPU activity."""
-    jobs = jobs_of(
-        tmp_path,
-        [summary("idle", 41, 41), summary("busy", 100, 80, kernel_wait=20)],
-        [
-            of_rank("idle", 0, 1, 4, 100),
-            of_rank("idle", 1, 40, 3, 10),
-            of_rank("idle", 2, 0, 1, 500),  # without a GPU
-            of_rank("busy", 0, 100, 0, None),
-        ],
+def test_step_time_before_and_after_the_gpu_works_is_gpu_time(tmp_path):
+    """The GPUs of `idle` work for 41 of 440 ms; of `old`, the time of its steps is not known."""
+    rows = [
+        summary("idle", 41, 41, outside=399),
+        summary("busy", 100, 80, kernel_wait=20),
+        summary("old", 100, 90, outside=None, kernel_wait=10),
+    ]
+    jobs = jobs_of(tmp_path, rows)
+    names = (
+        *("job", "gpu_time_ns", "without_compute_ns", "reason", "outside_ns"),
+        *("utilisation_frac", "is_at_most"),
     )
-    assert jobs.columns["is_at_most"] == [True, None]  # rank 1 works 10 ms past its steps
-    names = ("job", "gpu_time_ns", "without_compute_ns", "reason", "outside_ns", "busy_frac")
     assert [jobs.columns[name] for name in names] == [
-        ["idle", "busy"],
-        [440 * MS, 100 * MS],
-        [399 * MS, 20 * MS],
-        ["outside", "kernel_wait"],
-        [399 * MS, 0],
-        [41 / 440, 0.8],
+        ["idle", "busy", "old"],
+        [440 * MS, 100 * MS, 100 * MS],
+        [399 * MS, 20 * MS, 10 * MS],
+        ["outside", "kernel_wait", "kernel_wait"],
+        [399 * MS, 0, None],
+        [41 / 440, 0.8, 0.9],
+        [False, False, True],
     ]
     told = lead(jobs)
     assert (told.before + told.job + told.after, told.more[0]) == (
-        "Begin with job idle: it has the most GPU time without computation, 399 ms of the 419 ms "
-        "in 2 jobs.",
+        "Begin with job idle: it has the most GPU time without computation, 399 ms of the 429 ms "
+        "in 3 jobs.",
         "The largest part of it is step time before the first or after the last GPU activity: "
         "399 ms.",
     )
     assert [fact[:2] for fact in facts(jobs)[1:4]] == [
-        ("GPU time", "540 ms"),
-        ("utilisation", "22.4 %"),
-        ("without computation", "419 ms"),
+        ("GPU time", "640 ms"),
+        ("utilisation", "≤ 33.0 %"),
+        ("without computation", "429 ms"),
     ]
 
 

@@ -57,8 +57,11 @@ def test_where_to_begin(shown):
         "In all jobs together, the largest part of this time is waiting for the host to "
         "launch: 50.0 ms.",
     ]
-    assert shown.inner_text(".warning").startswith("1 of 4 jobs has no stored results")
-    assert "hta-sql materialize " in shown.inner_text(".warning + pre")
+    told = shown.locator(".warning").all_inner_texts()
+    assert told[0].startswith("1 of 4 jobs has no stored results")
+    assert told[1].startswith("The results of 1 job are of an earlier hta_sql, and lack the step ")
+    commands = [shlex.split(text) for text in shown.locator(".warning + pre").all_inner_texts()]
+    assert [words[3:] for words in commands] == [[], ["--force"]]
     facts = dict(
         zip(
             shown.locator("dt").all_inner_texts(),
@@ -69,7 +72,7 @@ def test_where_to_begin(shown):
     assert facts == {
         "jobs": ["4", "1 without stored results"],
         "GPU time": ["250 ms", "traced, on all GPUs of 3 jobs together"],
-        "utilisation": ["64.0 %", "of the GPU time has activity"],
+        "utilisation": ["≤ 64.0 %", "of the GPU time has activity"],
         "without computation": ["120 ms", "48.0 % of the GPU time"],
         "waiting for late ranks": [
             "5.00 ms",

@@ -6,9 +6,13 @@
 -- materialize` has stored. Jobs without stored results are left out, with a warning.
 --
 -- GPU time covers only what was traced: a week-long job with three traced steps counts with those
--- three steps. Weeks begin on Monday at 0:00 UTC. If a job does not have the tag, its tag_value is
--- NULL. A job's date comes from its traces, or else from its tag `time`. If a job has neither, its
--- week is NULL. Such jobs are left out if since_day or until_day is given.
+-- three steps. It runs from the first activity of a GPU to its last. So busy_frac and idle_frac do
+-- not count that a GPU waits before its first activity or after its last, while the host is in a
+-- step. utilisation_frac counts this wait, which is outside_ns.
+--
+-- Weeks begin on Monday at 0:00 UTC. If a job does not have the tag, its tag_value is NULL. A job's
+-- date comes from its traces, or else from its tag `time`. If a job has neither, its week is NULL.
+-- Such jobs are left out if since_day or until_day is given.
 --
 -- since: 0.1
 -- grain: tag_value, week
@@ -20,7 +24,10 @@
 --   job_count                   BIGINT   count  jobs
 --   rank_count                  BIGINT   count  ranks with a trace, over these jobs
 --   gpu_hours                   DOUBLE   -      gpu_span_ns in hours
---   gpu_span_ns                 BIGINT   ns     GPU time that was traced
+--   gpu_span_ns                 BIGINT   ns     from a GPU's first activity to its last
+--   outside_ns                  BIGINT   ns     step time before a GPU's first activity or after
+--                                               its last; NULL: not known for all of the jobs,
+--                                               because an earlier hta_sql stored some results
 --   busy_ns                     BIGINT   ns     GPU time with one activity or more
 --   compute_ns                  BIGINT   ns     GPU time with computation
 --   exposed_communication_ns    BIGINT   ns     GPU time with communication, but no computation
@@ -29,7 +36,8 @@
 --   lost_gpu_ns                 BIGINT   ns     GPU time spent waiting for late ranks, over the
 --                                               jobs with a known value; NULL: no such job
 --   lost_gpu_hours              DOUBLE   -      lost_gpu_ns in hours
---   busy_frac                   DOUBLE   0-1    busy_ns / gpu_span_ns: the utilisation
+--   utilisation_frac            DOUBLE   0-1    busy_ns / (gpu_span_ns + outside_ns)
+--   busy_frac                   DOUBLE   0-1    busy_ns / gpu_span_ns
 --   compute_frac                DOUBLE   0-1    compute_ns / gpu_span_ns
 --   exposed_communication_frac  DOUBLE   0-1    exposed_communication_ns / gpu_span_ns
 --   idle_frac                   DOUBLE   0-1    idle_ns / gpu_span_ns
@@ -39,7 +47,7 @@
 -- check: busy_ns + idle_ns = gpu_span_ns
 -- check: compute_ns + exposed_communication_ns + exposed_memory_ns = busy_ns
 -- check: least(compute_ns, exposed_communication_ns, exposed_memory_ns, idle_ns) >= 0
--- check: lost_gpu_ns >= 0
+-- check: lost_gpu_ns >= 0 AND outside_ns >= 0
 -- check: (busy_frac IS NULL) = (gpu_span_ns = 0)
 -- check: dayofweek(week) = 1
 -- reads: job_tags, jobs, stored_job_summary
@@ -66,6 +74,7 @@ SELECT
     sum(rank_count)::BIGINT AS rank_count,
     sum(gpu_span_ns) / 3.6e12 AS gpu_hours,
     sum(p.gpu_span_ns)::BIGINT AS gpu_span_ns,
+    CASE WHEN count(p.outside_ns) = count(*) THEN sum(p.outside_ns)::BIGINT END AS outside_ns,
     sum(p.busy_ns)::BIGINT AS busy_ns,
     sum(p.compute_ns)::BIGINT AS compute_ns,
     sum(p.exposed_communication_ns)::BIGINT AS exposed_communication_ns,
@@ -73,6 +82,10 @@ SELECT
     sum(p.idle_ns)::BIGINT AS idle_ns,
     sum(p.lost_gpu_ns)::BIGINT AS lost_gpu_ns,
     sum(p.lost_gpu_ns) / 3.6e12 AS lost_gpu_hours,
+    CASE
+        WHEN count(p.outside_ns) = count(*)
+        THEN sum(p.busy_ns) / nullif(sum(p.gpu_span_ns + p.outside_ns), 0)
+    END AS utilisation_frac,
     sum(p.busy_ns) / nullif(sum(p.gpu_span_ns), 0) AS busy_frac,
     sum(p.compute_ns) / nullif(sum(p.gpu_span_ns), 0) AS compute_frac,
     sum(p.exposed_communication_ns) / nullif(sum(p.gpu_span_ns), 0)

@@ -17,7 +17,18 @@
 --     kernel_wait   the same as queued, but shorter than 30 us
 --     unknown_wait  the whole gap, if the next activity has no launch
 --
--- Each fraction is a share of gpu_span_ns, with two exceptions:
+-- A device can wait before its first activity, while the host is in the first step, and after its
+-- last activity. These two times are not in gpu_span_ns, but in outside_ns:
+--
+--     host         [  step 1  )[  step 2  )[  step 3  )
+--     device             [==)[==)    [===)[==)
+--     gpu_span_ns        |-----------------|
+--     outside_ns   |----|                   |----------|
+--
+-- If a job has no steps, outside_ns is 0: the trace does not say how long the GPU had to work.
+--
+-- Each fraction is a share of gpu_span_ns, with three exceptions:
+--   * utilisation_frac is a share of gpu_span_ns + outside_ns.
 --   * overlap_frac is the share of communication time that computation hides, as in
 --     comm_comp_overlap.
 --   * top_kernel_frac is top_kernel's share of the time of all computation and communication
@@ -52,7 +63,9 @@
 --   step_count                  BIGINT     count  different step numbers
 --   step_mean_ns                BIGINT     ns     mean duration of a step, over all ranks
 --   step_p50_ns                 BIGINT     ns     median duration of a step, over all ranks
---   gpu_span_ns                 BIGINT     ns     GPU time that was traced
+--   gpu_span_ns                 BIGINT     ns     from a device's first activity to its last
+--   outside_ns                  BIGINT     ns     step time before a device's first activity or
+--                                                 after its last
 --   busy_ns                     BIGINT     ns     GPU time with one activity or more
 --   compute_ns                  BIGINT     ns     GPU time with computation
 --   communication_ns            BIGINT     ns     GPU time with communication
@@ -66,6 +79,7 @@
 --   kernel_wait_ns              BIGINT     ns     part of idle_ns: the same, below 30 us
 --   unknown_wait_ns             BIGINT     ns     part of idle_ns: the launch is not known
 --   lost_gpu_ns                 BIGINT     ns     GPU time lost to late ranks; NULL if not known
+--   utilisation_frac            DOUBLE     0-1    busy_ns / (gpu_span_ns + outside_ns)
 --   busy_frac                   DOUBLE     0-1    busy_ns / gpu_span_ns
 --   compute_frac                DOUBLE     0-1    compute_ns / gpu_span_ns
 --   overlap_frac                DOUBLE     0-1    overlap_ns / communication_ns
@@ -92,7 +106,9 @@
 -- check: least(compute_ns, overlap_ns, exposed_memory_ns, exposed_communication_ns) >= 0
 -- check: least(idle_ns, host_wait_ns, launching_ns, queued_ns, kernel_wait_ns) >= 0
 -- check: (top_finding IS NULL) = (finding_count = 0)
+-- check: outside_ns >= 0
 -- check: (busy_frac IS NULL) = (gpu_span_ns = 0)
+-- check: utilisation_frac <= busy_frac OR busy_frac IS NULL
 -- check: (step_mean_ns IS NULL) = (step_count = 0)
 -- check: worst_rank_lost_ns > 0 AND worst_rank_lost_ns <= lost_gpu_ns
 -- check: (worst_rank IS NULL) = (coalesce(lost_gpu_ns, 0) = 0)
@@ -114,14 +130,37 @@ job_traces AS (
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, t.job))
     GROUP BY t.job
 ),
+spans AS MATERIALIZED (
+    FROM step_spans(only_jobs, NULL, NULL)
+),
 job_steps AS (
     SELECT
         job,
         count(DISTINCT step) AS step_count,
         round(avg(step_ns))::BIGINT AS mean_ns,
         whole_ns(quantile_cont(step_ns, 0.5)) AS p50_ns
-    FROM step_spans(only_jobs, NULL, NULL)
+    FROM spans
     GROUP BY job
+),
+rank_steps AS (
+    SELECT job, rank, min(start_ns) AS first_ns, max(start_ns + step_ns) AS last_ns
+    FROM spans
+    GROUP BY job, rank
+),
+devices AS (
+    SELECT a.job, a.rank, a.device, min(a.start_ns) AS first_ns, max(a.end_ns) AS last_ns
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+    GROUP BY a.job, a.rank, a.device
+),
+job_outsides AS (
+    SELECT
+        d.job,
+        sum(greatest(0, d.first_ns - s.first_ns) + greatest(0, s.last_ns - d.last_ns))::BIGINT
+            AS outside_ns
+    FROM devices AS d
+    JOIN rank_steps AS s ON s.job = d.job AND s.rank = d.rank
+    GROUP BY d.job
 ),
 job_times AS (
     SELECT
@@ -197,6 +236,7 @@ SELECT
     s.mean_ns AS step_mean_ns,
     s.p50_ns AS step_p50_ns,
     coalesce(g.span_ns, 0) AS gpu_span_ns,
+    coalesce(o.outside_ns, 0) AS outside_ns,
     coalesce(g.busy_ns, 0) AS busy_ns,
     coalesce(g.compute_ns, 0) AS compute_ns,
     coalesce(g.communication_ns, 0) AS communication_ns,
@@ -210,6 +250,7 @@ SELECT
     coalesce(w.kernel_wait_ns, 0)::BIGINT AS kernel_wait_ns,
     coalesce(w.unknown_wait_ns, 0)::BIGINT AS unknown_wait_ns,
     CASE WHEN l.job IS NULL THEN 0 ELSE l.lost_ns END AS lost_gpu_ns,
+    g.busy_ns / nullif(g.span_ns + coalesce(o.outside_ns, 0), 0) AS utilisation_frac,
     g.busy_ns / nullif(g.span_ns, 0) AS busy_frac,
     g.compute_ns / nullif(g.span_ns, 0) AS compute_frac,
     overlap_ns / nullif(g.communication_ns, 0) AS overlap_frac,
@@ -226,15 +267,16 @@ SELECT
     f.top.title AS top_finding,
     f.top.rule AS top_finding_rule,
     f.top.gain_frac AS top_gain_frac,
-    CASE WHEN o.job IS NOT NULL THEN coalesce(f.finding_count, 0) END AS finding_count
+    CASE WHEN kf.job IS NOT NULL THEN coalesce(f.finding_count, 0) END AS finding_count
 FROM job_traces AS j
 JOIN jobs AS b ON b.job = j.job
 LEFT JOIN job_steps AS s ON s.job = j.job
 LEFT JOIN job_times AS g ON g.job = j.job
+LEFT JOIN job_outsides AS o ON o.job = j.job
 LEFT JOIN job_waits AS w ON w.job = j.job
 LEFT JOIN job_kernels AS k ON k.job = j.job
 LEFT JOIN job_losses AS l ON l.job = j.job
 LEFT JOIN job_findings AS f ON f.job = j.job
-LEFT JOIN jobs_with_known_findings() AS o ON o.job = j.job
+LEFT JOIN jobs_with_known_findings() AS kf ON kf.job = j.job
 LEFT JOIN machines(only_jobs) AS m ON m.job = j.job AND m.rank = l.worst_rank
 ORDER BY j.job;

@@ -6,6 +6,7 @@ import shutil
 from contextlib import closing
 
 import duckdb
+import pyarrow.parquet as pq
 import pytest
 from fleet.stored.results import (
     CATALOG,
@@ -119,6 +120,27 @@ def test_many_batches_make_few_files(archive, monkeypatch):
     materialize.materialize(archive)
     assert [f.stem for f in archive.glob("results/kept_job_summary/*.parquet")] == [merged]
     assert differing(archive) == []
+
+
+@pytest.mark.queries
+def test_files_of_an_earlier_hta_sql_lack_a_column(archive, tmp_path, monkeypatch):
+    """It is NULL for their jobs, beside the other files and merged with them."""
+    materialize.materialize(archive, only_jobs=["b"])
+    [file] = archive.glob("results/kept_job_summary/*.parquet")
+    earlier = pq.read_table(file).drop_columns("outside_ns")
+    named = {"file_id": "earlier"}
+    named["files"] = result_files.put_result(tmp_path, archive, "job_summary", "earlier", earlier)
+    rows = Manifest(archive, "stored_results").rows()
+    result_files.publish(archive, [row | named for row in rows if row["query"] == "job_summary_v2"])
+    known = "SELECT job FROM stored_job_summary WHERE outside_ns IS NOT NULL ORDER BY job"
+    assert rows_of(archive, known) == []
+    materialize.materialize(archive, only_jobs=["a"])
+    assert rows_of(archive, known) == [("a",)]
+    monkeypatch.setattr(result_files, "MOST_FILES", 2)
+    materialize.materialize(archive)
+    assert rows_of(archive, known) == [("a",), ("c",)]
+    files = "SELECT DISTINCT file_id FROM stored_results WHERE query = 'job_summary_v2'"
+    assert len(rows_of(archive, files)) == 1
 
 
 @pytest.mark.queries
