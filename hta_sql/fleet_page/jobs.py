@@ -61,6 +61,8 @@ SELECT
     s.top_gain_frac,
     s.top_finding,
     s.step_p50_ns,
+    t.before_ns,
+    t.after_ns,
     t.diff_ratio,
     t.is_change,
     s.top_kernel,
@@ -90,6 +92,22 @@ FROM stored_findings
 WHERE severity <> 'info'
 GROUP BY rule
 ORDER BY job_count DESC, rule"""
+# GPUs that are slow in job after job.
+OF_GPUS = """\
+SELECT
+    host,
+    local_rank,
+    device_name,
+    compute_ratio - 1 AS slower_frac,
+    round(slow_frac * evidence_count)::BIGINT AS slow_count,
+    evidence_count,
+    extra_compute_ns,
+    lost_gpu_ns,
+    host_gpu_count,
+    host_outlier_count
+FROM host_outliers()
+WHERE is_outlier
+ORDER BY extra_compute_ns DESC, host, local_rank"""
 # In the order of low_utilisation_jobs.
 REASONS = (
     "straggler",
@@ -106,11 +124,12 @@ REASONS = (
 
 @dataclass(frozen=True)
 class Jobs:
-    """The columns of OF_JOBS and of OF_RULES, and the archives that they are from."""
+    """The columns of OF_JOBS, OF_RULES and OF_GPUS, and the archives that they are from."""
 
     archives: Sequence[str]
     columns: dict[str, list[Any]]
     rules: dict[str, list[Any]]
+    gpus: dict[str, list[Any]]
 
     @staticmethod
     def of(run: Archive) -> Jobs:
@@ -120,6 +139,7 @@ class Jobs:
                 [str(root) for root in run.session.roots],
                 run.sql(OF_JOBS).to_pydict(),
                 run.sql(OF_RULES).to_pydict(),
+                run.sql(OF_GPUS).to_pydict(),
             )
 
     @property

@@ -101,6 +101,9 @@ function more(row) {
     of("tags") && `Tags: ${of("tags")}`,
     lost.length && `GPU time without computation: ${lost.join(", ")}`,
     of("worst_rank") !== null && `Rank that the others waited for the longest: ${of("worst_rank")}${host}`,
+    of("is_change") && `From this run on, steps take ${Math.abs(100 * of("diff_ratio")).toFixed(1)} % `
+      + `${of("diff_ratio") > 0 ? "longer" : "less time"}: their median is ${time(of("after_ns"))} in this `
+      + `run and up to 4 after it, and ${time(of("before_ns"))} in up to 5 before it`,
     of("top_kernel") && `Kernel with the most time: ${of("top_kernel")}`,
   ];
   return [

@@ -13,14 +13,16 @@ from urllib.parse import quote
 
 import orjson
 
-from hta_sql.fleet_page.jobs import OF_JOBS, OF_RULES, REASONS, Jobs
-from hta_sql.fleet_page.sections import rules
+from hta_sql.fleet_page.jobs import OF_GPUS, OF_JOBS, OF_RULES, REASONS, Jobs
+from hta_sql.fleet_page.sections import rules, slow_gpus
 from hta_sql.fleet_page.words import WORDS, counted, facts, lacking, lead
 from hta_sql.show.html import style
 from hta_sql.show.units import TIME_UNITS
 from hta_sql.show.visible import visible_cell
 from hta_sql.version import __version__
 
+# How step times changed at a run, by whether they are longer.
+_CHANGES = {True: "slower from here on", False: "faster from here on"}
 # A tag with more values has no list to choose from. The text filter finds its values.
 MOST_VALUES = 60
 
@@ -63,7 +65,12 @@ COLUMNS = (
     ),
     Column("top_finding", "first finding", "text", "Finding with the largest gain"),
     Column("step_p50_ns", "step", "time", "Median duration of a step"),
-    Column("diff_ratio", "trend", "trend", "Step time against that of up to 5 runs before"),
+    Column(
+        "diff_ratio",
+        "trend",
+        "trend",
+        "Median step time of this run and up to 4 runs after it, against up to 5 runs before",
+    ),
 )
 # Of a row, what its details show and the picture adds up.
 _MORE = (
@@ -72,6 +79,8 @@ _MORE = (
     "is_at_most",
     "device_name",
     "compute_ns",
+    "before_ns",
+    "after_ns",
     "top_kernel",
     "worst_rank",
     "worst_rank_host",
@@ -97,7 +106,7 @@ def page(jobs: Jobs, folder: str, reports: Mapping[str, str]) -> str:
         '</button></header><noscript><p class="warning">The list of jobs needs JavaScript.</p>'
         f'</noscript><main><p class="lead">{_lead(jobs)}</p>{more}{_lacking(jobs)}'
         f'<dl class="facts">{_facts(jobs)}</dl>{_file("jobs.html")}{rules(jobs.rules)}'
-        f"{_sql(jobs)}</main>"
+        f"{slow_gpus(jobs.gpus)}{_sql(jobs)}</main>"
         f'<script type="application/json" id="data">{data}</script>'
         f"<script>{_file('page.js')}{_file('weeks.js')}</script></body></html>\n"
     )
@@ -140,7 +149,7 @@ def _to_run(sentence: str, jobs: Jobs, option: str) -> str:
 def _sql(jobs: Jobs) -> str:
     """The statements behind the figures, to run with `hta-sql sql`."""
     archives = shlex.join(jobs.archives)
-    parts = {"Jobs": OF_JOBS, "Findings across jobs": OF_RULES}
+    parts = {"Jobs": OF_JOBS, "Findings across jobs": OF_RULES, "Slow GPUs": OF_GPUS}
     statements = "".join(
         f"<details><summary>{part}</summary><pre>{escape(sql)}</pre></details>"
         for part, sql in parts.items()
@@ -190,6 +199,9 @@ def _filters(columns: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
         yield from _filter(_shown(tag), [[t[tag]] if tag in t else [] for t in of_jobs], True)
     yield from _filter("GPU", [[name] if name else [] for name in columns["device_name"]])
     yield from _filter("finding", [rules or [] for rules in columns["rules"]])
+    changes = zip(columns["is_change"], columns["diff_ratio"], strict=True)
+    words = [[_CHANGES[ratio > 0]] if is_change else [] for is_change, ratio in changes]
+    yield from _filter("step time", words)
 
 
 def _filter(name: str, values: list[list[str]], is_tag: bool = False) -> Iterator[dict[str, Any]]:

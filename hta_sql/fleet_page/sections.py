@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
 from hta_sql.diagnosis.words import percent
+from hta_sql.show.units import humane
 from hta_sql.show.visible import visible_cell
 
-# The head of each column, and what it shows: text, count or share.
+# The head of each column, and what it shows: text, count, share or time.
 _RULES = {
     "rule": ("finding", "text"),
     "job_count": ("jobs", "count"),
@@ -17,6 +18,16 @@ _RULES = {
     "largest_gain_frac": ("largest gain", "share"),
     "job": ("job", "text"),
     "title": ("title", "text"),
+}
+_GPUS = {
+    "host": ("host", "text"),
+    "local_rank": ("GPU", "count"),
+    "device_name": ("name", "text"),
+    "slower_frac": ("slower", "share"),
+    "slow_count": ("slow in jobs", "count"),
+    "evidence_count": ("of jobs", "count"),
+    "extra_compute_ns": ("longer computation", "time"),
+    "lost_gpu_ns": ("waits of other GPUs", "time"),
 }
 
 
@@ -27,6 +38,25 @@ def rules(columns: Mapping[str, list[Any]]) -> str:
         "finding with the largest gain."
     )
     return _section("findings", "Findings across jobs", [said], _RULES, columns)
+
+
+def slow_gpus(columns: Mapping[str, list[Any]]) -> str:
+    """GPUs that are slow in job after job."""
+    said = [
+        "These GPUs run the same kernels more slowly than other GPUs of the same jobs do, in more "
+        "than half of the jobs. Slower is the median over these jobs. "
+        "Other GPUs wait if a rank on the GPU comes late to a collective or message.",
+        *_whole_hosts(columns),
+    ]
+    return _section("gpus", "Slow GPUs", said, _GPUS, columns)
+
+
+def _whole_hosts(columns: Mapping[str, list[Any]]) -> Iterator[str]:
+    """The hosts of which several GPUs ran jobs, and all are slow."""
+    names = ("host", "host_gpu_count", "host_outlier_count")
+    for host, count, slow in dict.fromkeys(zip(*map(columns.get, names), strict=True)):
+        if count == slow > 1:
+            yield f"Each of the {count:,} GPUs of {visible_cell(host)} that ran these jobs is slow."
 
 
 def _section(
@@ -62,4 +92,8 @@ def _cell(kind: str, value: Any) -> str:
     return f'<td class="number">{"-" if value is None else _FORMATS[kind](value)}</td>'
 
 
-_FORMATS = {"count": lambda value: f"{value:,}", "share": percent}
+_FORMATS = {
+    "count": lambda value: f"{value:,}",
+    "share": percent,
+    "time": lambda value: humane("time_ns", value),
+}

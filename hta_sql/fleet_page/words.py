@@ -140,7 +140,12 @@ def _losses(jobs: Jobs) -> tuple[str, str]:
 
 
 def _changes(jobs: Jobs) -> tuple[str, str]:
-    known = [is_change for is_change in jobs.columns["is_change"] if is_change is not None]
+    changes = zip(jobs.columns["is_change"], jobs.columns["diff_ratio"], strict=True)
+    known = [is_change and ratio for is_change, ratio in changes if is_change is not None]
     if not known:
         return "-", "too few runs to compare step times"
-    return humane("count", known.count(True)), "runs at which step times changed"
+    slower, faster = sum(ratio > 0 for ratio in known), sum(ratio < 0 for ratio in known)
+    return (
+        humane("count", slower + faster),
+        f"runs from which on steps are slower ({slower:,}) or faster ({faster:,})",
+    )

@@ -1,9 +1,12 @@
 """Figures and sentences of the fleet page, beside figures worked out by hand."""
 
+import re
+
 from fleet_page.stored import MS, summary, write_stored
 
 import hta_sql
 from hta_sql.fleet_page.jobs import Jobs
+from hta_sql.fleet_page.page import page
 from hta_sql.fleet_page.words import facts, lead
 
 
@@ -76,3 +79,60 @@ def test_waits_for_late_ranks_are_exposed_and_can_be_unknown(tmp_path):
         "20.0 ms",
         "20.0 % of the GPU time of 1 job with several ranks, where it is known",
     )
+
+
+def test_a_regression_and_an_improvement_are_told_at_the_run_where_they_begin(tmp_path):
+    """A run a week: bert takes 10 % longer from its seventh run on, llama a tenth less."""
+    longer = [100, 101, 100, 99, 101, 100, 111, 109, 110, 111, 110, 110]
+    steps = {"bert": longer, "llama": longer[::-1], "steady": longer[:6] * 2}
+    runs = {f"{name}-{at:02}": ms for name, of in steps.items() for at, ms in enumerate(of)}
+    rows = [summary(job, 10, 10, p50=ms) for job, ms in runs.items()]
+    weeks = {job: int(job[-2:]) for job in runs}
+    jobs = jobs_of(tmp_path, rows, weeks=weeks)
+    names = ("job", "is_change", "before_ns", "after_ns", "diff_ratio")
+    changes = [row for row in zip(*map(jobs.columns.get, names), strict=True) if row[1]]
+    assert changes == [
+        ("bert-06", True, 100 * MS, 110 * MS, 110 / 100 - 1),
+        ("llama-06", True, 110 * MS, 100 * MS, 100 / 110 - 1),
+    ]
+    assert facts(jobs)[5] == (
+        "changes",
+        "2",
+        "runs from which on steps are slower (1) or faster (1)",
+    )
+    written = page(jobs, "out", {})
+    assert written.count('"slower from here on"') == written.count('"faster from here on"') == 1
+    assert 'id="gpus"' not in written
+
+
+def test_a_gpu_that_is_slow_in_its_jobs(tmp_path):
+    """Both GPUs of h2 take 1.23 times as long as is typical, and cause 7 ms of waits in each job.
+
+    GPU 0 of h1 does so in one job of three.
+    """
+    ratios = {"h1": [1.0, 1.23, 1.0], "h2": [1.24, 1.23, 1.22], "h3": [1.0, 0.99, 1.01]}
+    ranks = [
+        {
+            "job": f"j{job}",
+            "rank": 2 * at + gpu,
+            "host": host,
+            "device_name": "H100",
+            "local_rank": gpu,
+            "gpu_span_ns": 2000 * MS,
+            "compute_ratio": of_jobs[job] if (host, gpu) != ("h1", 1) else 1.0,
+            "compared_ns": round(1000 * MS * of_jobs[job]),
+            "expected_ns": 1000 * MS,
+            "lost_gpu_ns": 7 * MS if host == "h2" else 0,
+            "late_count": 0,
+        }
+        for job in range(3)
+        for at, (host, of_jobs) in enumerate(ratios.items())
+        for gpu in (0, 1)
+    ]
+    jobs = jobs_of(tmp_path, [summary(f"j{job}", 100, 100) for job in range(3)], ranks=ranks)
+    written = page(jobs, "out", {})
+    [section] = re.findall('<section id="gpus".*?</section>', written)
+    assert "Each of the 2 GPUs of h2 that ran these jobs is slow." in section
+    cells = re.findall("<td.*?>(.*?)</td>", section)
+    alike = ["23.0 %", "3", "3", "690 ms", "21.0 ms"]
+    assert cells == ["h2", "0", "H100", *alike, "h2", "1", "H100", *alike]
