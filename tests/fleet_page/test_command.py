@@ -74,9 +74,29 @@ def test_a_job_gets_a_report_and_a_link(tmp_path):
     assert '"reports":{}' in (out / "index.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.queries
+def test_reports_of_all_jobs_but_for_one_that_is_damaged(tmp_path):
+    for seed, job in enumerate(("bad", "good")):
+        write_job(tmp_path / "traces" / job, ranks=1, steps=1, layers=1, seed=seed)
+    archive, out = tmp_path / "archive", tmp_path / "out"
+    hta_sql.ingest(tmp_path / "traces", archive, workers=1)
+    for file in archive.glob("gpu_activities/job=bad/*/*.parquet"):
+        file.write_bytes(b"no Parquet")
+    result = run(archive, "-o", out, "--jobs")
+    assert (result.exit_code, result.stdout) == (1, "")
+    good, warning, page, bad = result.stderr.splitlines()
+    assert good.startswith(f"{out}/job=good/report.html: ")
+    assert warning.startswith("Warning: 2 of 2 jobs have no stored results")
+    assert page.startswith(f"{out}/index.html: ")
+    assert re.match("bad: failed: damaged archive: .* of job 'bad'", bad)
+    text = (out / "index.html").read_text(encoding="utf-8")
+    assert '"reports":{"1":"job%3Dgood/report.html"}' in text
+
+
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
+        (["--jobs", "--job", "llama-1"], 2, "--jobs writes the reports of all jobs; leave out "),
         (["--step", "3"], 2, "--step is for the report on a job; leave it out with --fleet"),
         (["--job", "x"], 2, "the archive has no job 'x'; its jobs are "),
     ],
