@@ -55,8 +55,12 @@ function cell(row, { name, kind }) {
   if (name === "utilisation_frac" && columns.is_at_most[row]) {
     return make("td", { class: "number", title: AT_MOST }, `≤ ${text}`);
   }
-  if (name !== "diff_ratio" || !columns.is_change[row]) {
-    return make("td", { class: "number", title: value }, text);
+  if (name !== "diff_ratio") return make("td", { class: "number", title: value }, text);
+  const isChange = columns.is_change[row];
+  if (!isChange) {
+    const why = isChange === null ? "Too few runs before or after this one to tell a change from noise"
+      : "Step times did not change at this run";
+    return make("td", { class: "number faint", title: why }, text);
   }
   return make("td", { class: "number change", title: "Step times changed at this run" },
     `${value > 0 ? "▲" : "▼"} ${text}`);
@@ -110,7 +114,7 @@ function more(row) {
     ...lines.filter(Boolean).map((line) => make("p", {}, line)),
     make("p", {}, "Findings with advice:"),
     make("pre", {}, `${data.doctor_command} ${quoted(inList)}`),
-    make("p", {}, "Write its report, and link it here:"),
+    make("p", {}, data.reports[row] ? "Write its report again:" : "Write its report, and link it here:"),
     make("pre", {}, `${data.report_command} ${quoted(job)}`),
   ];
 }

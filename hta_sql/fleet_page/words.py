@@ -144,6 +144,8 @@ def _changes(jobs: Jobs) -> tuple[str, str]:
     known = [is_change and ratio for is_change, ratio in changes if is_change is not None]
     if not known:
         return "-", "too few runs to compare step times"
+    if not any(known):
+        return "0", "runs at which step times changed beyond noise"
     slower, faster = sum(ratio > 0 for ratio in known), sum(ratio < 0 for ratio in known)
     return (
         humane("count", slower + faster),
