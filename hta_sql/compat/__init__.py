@@ -20,10 +20,11 @@ except ImportError as error:
 
 from hta_sql.compat.analysis import TraceAnalysis
 from hta_sql.compat.counters import TimeSeriesTypes
-from hta_sql.compat.critical_path import CPEdge, CPEdgeType, CPGraph, CPNode, restore_cpgraph
+from hta_sql.compat.critical_path import CPEdge, CPEdgeType, CPGraph, CPNode
 from hta_sql.compat.diff import DeviceType, LabeledTrace, TraceDiff
 from hta_sql.compat.symbols import SymbolTable
 from hta_sql.compat.trace import Trace
+from hta_sql.compat.windows import restore_cpgraph
 
 __all__ = [
     "CPEdge",

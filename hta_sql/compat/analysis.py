@@ -10,11 +10,12 @@ import pandas as pd
 
 from hta_sql.compat import charts
 from hta_sql.compat.counters import Counters
-from hta_sql.compat.critical_path import CPGraph, compute_path, overlay_path
+from hta_sql.compat.critical_path import CPGraph
 from hta_sql.compat.files import Files
 from hta_sql.compat.given import number, numbers
 from hta_sql.compat.trace import Trace
-from hta_sql.errors import BadParameter, HtaSqlError
+from hta_sql.compat.windows import compute_path, overlay_path
+from hta_sql.errors import BadParameter
 from hta_sql.export.sequences import export_sequences
 
 US = 1000  # ns
@@ -225,7 +226,7 @@ class TraceAnalysis(Counters):
             charts.bars(found.head(top_k), "pattern", "count", f"Kernel sequences, rank {rank}")
         export_sequences(
             self.t.recorded,
-            Path(output_dir, f"overlaid_{self.t.trace_files[rank].name}"),
+            Path(output_dir, f"overlaid_{Path(self.t.trace_files[rank]).name}").expanduser(),
             operator_name,
             self.t.job,
             [rank],
@@ -272,14 +273,14 @@ class TraceAnalysis(Counters):
         self,
         rank: int,
         annotation: str,
-        instance_id: int | None,
+        instance_id: int | tuple[int, int] | None,
         data_load_events: Iterable[str] | None = None,
     ) -> tuple[CPGraph, bool]:
         """The graph of a window of a rank with its critical path, and True.
 
         The window is the annotation on the host whose name contains `annotation`, by its number
-        in order of time; an empty text is the whole trace. `data_load_events` are parts of names
-        of annotations in which data is loaded.
+        in order of time, or from the first to the last of two numbers; an empty text is the whole
+        trace. `data_load_events` are parts of names of annotations in which data is loaded.
         """
         return compute_path(self.t, rank, annotation, instance_id, data_load_events or ()), True
 
@@ -291,7 +292,11 @@ class TraceAnalysis(Counters):
         only_show_critical_events: bool = True,
         show_all_edges: bool = False,
     ) -> str:
-        """Write the trace with the critical path to `output_dir`; returns the path of the file."""
-        if show_all_edges and not only_show_critical_events:
-            raise HtaSqlError("show_all_edges: only the path's edges can be drawn; leave it out")
-        return overlay_path(self.t, critical_path_graph, output_dir, only_show_critical_events)
+        """Write the trace with the critical path to `output_dir`; returns the path of the file.
+
+        Arrows show where the path waits. With `show_all_edges`, they are all edges of the graph,
+        unless only events of the path are written.
+        """
+        return overlay_path(
+            self.t, critical_path_graph, output_dir, only_show_critical_events, show_all_edges
+        )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from enum import Enum
 from functools import cached_property
@@ -16,15 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from hta_sql.compat.given import number
-from hta_sql.compat.trace import FILES
 from hta_sql.critical_path.graph import longest_path
-from hta_sql.critical_path.windows import path_window
-from hta_sql.errors import BadParameter, HtaSqlError
-from hta_sql.export.critical_path import export_critical_path
 
 if TYPE_CHECKING:
+    from hta_sql.compat.symbols import SymbolTable
     from hta_sql.compat.trace import Trace
+    from hta_sql.compat.windows import Window
 
 # Calls that wait for the device.
 BLOCKING = {
@@ -79,7 +75,11 @@ class CPGraph:
     `edges` maps pairs of nodes to {"object": CPEdge, "weight": µs}.
 
     Attributes:
-        node_list: The CPNode of each node.
+        t_full: The traces.
+        rank: The rank.
+        node_list: The CPNode of each number, in order of time. As in HTA, it also has the ends of
+            synchronisations, which have no edges.
+        nodes: The numbers of the nodes that have edges.
         edges: The edges.
         edge_to_event_map: The event that takes the time of an edge, by pair of nodes.
         critical_path_nodes: The nodes of the path, in order.
@@ -89,22 +89,35 @@ class CPGraph:
 
     def __init__(self, t: Trace, window: Window, rows: pd.DataFrame) -> None:
         self.t_full, self.rank, self.window = t, window.rank, window
-        self._rows = rows
+        self._all_rows = rows
+        self._rows = rows[rows["edge"].notna()].astype({"source": "int64", "target": "int64"})
         self._fill_nodes()
         self.edges: dict[tuple[int, int], dict[str, Any]] = {}
         self.edge_to_event_map: dict[tuple[int, int], int] = {}
-        for row in rows.itertuples():
+        for row in self._rows.itertuples():
             edge = CPEdge(row.source, row.target, row.us, CPEdgeType(f"critical_path_{row.edge}"))
             self.edges[row.source, row.target] = {"object": edge, "weight": row.us}
             if edge.type in TAKING and pd.notna(row.event_id):
                 self.edge_to_event_map[row.source, row.target] = int(row.event_id)
-        on_path = rows[rows["position"] > 0].sort_values("position")
+        self.nodes = sorted({node for pair in self.edges for node in pair})
+        on_path = self._rows[self._rows["position"] > 0].sort_values("position")
         self._take([tuple(pair) for pair in on_path[["source", "target"]].to_numpy().tolist()])
 
     @property
-    def nodes(self) -> list[int]:
-        """The numbers of all nodes."""
-        return list(range(len(self.node_list)))
+    def symbol_table(self) -> SymbolTable:
+        """The names and categories of all spans."""
+        return self.t_full.symbol_table
+
+    @property
+    def full_trace_df(self) -> pd.DataFrame:
+        """The data frame of the rank."""
+        return self.t_full.get_trace(self.rank)
+
+    @cached_property
+    def trace_df(self) -> pd.DataFrame:
+        """The rows of the rank's data frame that are events of the graph."""
+        rows = self.full_trace_df
+        return rows[rows["index"].isin({node.ev_idx for node in self.node_list})].copy()
 
     def get_nodes_for_event(self, ev_id: int) -> tuple[CPNode | None, CPNode | None]:
         """The nodes of an event's start and end."""
@@ -156,27 +169,21 @@ class CPGraph:
 
     def save(self, out_dir: str | PathLike[str]) -> str:
         """Write the graph to the file `out_dir`.zip; returns its path."""
-        file = Path(f"{out_dir}.zip")
+        file = Path(f"{out_dir}.zip").expanduser()
         file.parent.mkdir(parents=True, exist_ok=True)
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
             packed.writestr("window.json", json.dumps(asdict(self.window)))
-            packed.writestr("edges.csv", self._rows.to_csv(index=False))
+            packed.writestr("edges.csv", self._all_rows.to_csv(index=False))
         return str(file)
 
     def _fill_nodes(self) -> None:
-        ends = []
-        for end in ("source", "target"):
-            part = self._rows[[end, f"{end}_event_id", f"is_{end}_start", f"{end}_us"]]
-            ends.append(part.set_axis(["node", "ev_idx", "is_start", "ts"], axis=1))
-        found = pd.concat(ends).drop_duplicates("node").sort_values("node")
-        names = self.t_full.symbol_table.decoded(
-            self.t_full.get_trace(self.rank)["name"].reindex(found["ev_idx"])
+        found = self._all_rows.drop_duplicates("source").sort_values("source")
+        names = self.symbol_table.decoded(
+            self.full_trace_df["name"].reindex(found["source_event_id"])
         )
         self.node_list = [
-            CPNode(node, int(ev_idx), ts, bool(is_start), name in BLOCKING)
-            for (node, ev_idx, is_start, ts), name in zip(
-                found.itertuples(index=False), names, strict=True
-            )
+            CPNode(row.source, int(row.source_event_id), row.source_us, row.is_source_start, wait)
+            for row, wait in zip(found.itertuples(), names.isin(BLOCKING), strict=True)
         ]
         self._of_event = {(node.ev_idx, node.is_start): node for node in self.node_list}
 
@@ -194,81 +201,3 @@ class CPGraph:
         for pair, event in self.edge_to_event_map.items():
             found[event].append(self.edges[pair]["object"])
         return found
-
-
-@dataclass(frozen=True)
-class Window:
-    """What a graph was asked for: as the arguments of compute_critical_path."""
-
-    rank: int
-    annotation: str | None
-    instance: int
-    data_loading: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """The name of the window in the archive."""
-        return path_window(None, self.annotation, self.instance)
-
-    def compute(self, t: Trace) -> None:
-        """Compute the path, and store it in the archive."""
-        t.recorded.compute_critical_path(
-            annotation=self.annotation,
-            instance=self.instance,
-            only_ranks=[self.rank],
-            data_loading=self.data_loading,
-        )
-
-
-def compute_path(
-    t: Trace, rank: int, annotation: str, instance: int | None, data_loading: Iterable[str]
-) -> CPGraph:
-    """Compute the critical path of a window of a rank.
-
-    Raises HtaSqlError if there is no such annotation, and BadParameter for a range of instances.
-    """
-    if isinstance(instance, tuple):
-        raise BadParameter(f"instance_id is {instance!r}; give one number, not a range")
-    at = 0 if instance is None else number("instance_id", instance)
-    window = Window(t.rank(rank), annotation or None, at if annotation else 0, tuple(data_loading))
-    window.compute(t)
-    given = {
-        "rank": window.rank,
-        "window": window.name,
-        "first_ns": t.frame("first")["first_ns"].item(),
-    }
-    return CPGraph(t, window, t.recorded.sql(FILES.text("frames/path"), given).to_pandas())
-
-
-def overlay_path(
-    t: Trace, graph: CPGraph, output_dir: str | PathLike[str], only_critical: bool
-) -> str:
-    """Write the rank's trace with the path; returns the path of the file."""
-    window = graph.window
-    stored = "SELECT 1 FROM critical_paths WHERE path_window = $window AND $rank IN ranks"
-    if not t.recorded.sql(stored, {"window": window.name, "rank": window.rank}).num_rows:
-        window.compute(t)  # another rank's path has taken its place
-    folder = Path(output_dir)
-    folder.mkdir(parents=True, exist_ok=True)
-    out = folder / f"overlaid_critical_path_{t.trace_files[window.rank].name}"
-    export_critical_path(
-        t.recorded,
-        out,
-        only_ranks=[window.rank],
-        only_windows=[window.name],
-        only_critical=only_critical,
-    )
-    return str(out)
-
-
-def restore_cpgraph(zip_filename: str | PathLike[str], t_full: Trace, rank: int) -> CPGraph:
-    """The graph of a rank that CPGraph.save wrote."""
-    try:
-        with zipfile.ZipFile(zip_filename) as packed:
-            asked = json.loads(packed.read("window.json"))
-            with packed.open("edges.csv") as file:
-                rows = pd.read_csv(file)
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise HtaSqlError(f"{zip_filename}: no saved graph can be read here: {error}") from error
-    asked["data_loading"] = tuple(asked["data_loading"])
-    return CPGraph(t_full, Window(**asked | {"rank": t_full.rank(rank)}), rows)

@@ -59,7 +59,7 @@ def compute_critical_path(
     *,
     step: int | None = None,
     annotation: str | None = None,
-    instance: int = 0,
+    instance: int | tuple[int, int] = 0,
     only_jobs: Iterable[str] | None = None,
     only_ranks: Iterable[int] | None = None,
     data_loading: Iterable[str] = (),
@@ -77,7 +77,8 @@ def compute_critical_path(
         step: The window is the step with this number, as in profiler_steps.
         annotation: The window is a host annotation whose name contains this text. Without `step`
             and `annotation`, it is the whole trace.
-        instance: The number of the annotation on each rank, in order of time, from 0.
+        instance: The number of the annotation on each rank, in order of time, from 0. A pair of
+            numbers is a window of several: from the start of the first to the end of the last.
         only_jobs: Jobs to compute. The default is all.
         only_ranks: Ranks to compute. The default is all.
         data_loading: Annotations whose name contains one of these texts count as data loading, like

@@ -32,12 +32,18 @@ GROUP BY t.job, t.rank, t.trace_id
 """
 
 ANNOTATIONS = """
-SELECT t.job, t.rank, t.trace_id, h.start_ns, h.end_ns, h.pid, h.tid
-FROM traces AS t
-JOIN host_ops AS h ON h.job = t.job AND h.rank = t.rank
-WHERE h.cat = 'user_annotation' AND contains(h.name, $annotation)
-QUALIFY row_number() OVER (PARTITION BY t.job, t.rank ORDER BY h.start_ns, h.event_id)
-    = $instance + 1
+SELECT job, rank, trace_id, min(start_ns) AS start_ns, max(end_ns) AS end_ns,
+    min_by(pid, number) AS pid, min_by(tid, number) AS tid
+FROM (
+    SELECT t.job, t.rank, t.trace_id, h.start_ns, h.end_ns, h.pid, h.tid,
+        row_number() OVER (PARTITION BY t.job, t.rank ORDER BY h.start_ns, h.event_id) - 1
+            AS number
+    FROM traces AS t
+    JOIN host_ops AS h ON h.job = t.job AND h.rank = t.rank
+    WHERE h.cat = 'user_annotation' AND contains(h.name, $annotation)
+)
+WHERE number BETWEEN $first AND $last
+GROUP BY job, rank, trace_id
 """
 
 TRACES = """
@@ -54,13 +60,17 @@ SELECTED = """
 """
 
 
-def path_window(step: int | None, annotation: str | None, instance: int) -> str:
+# The number of an annotation, or the first and the last number of several.
+Instance = int | tuple[int, int]
+
+
+def path_window(step: int | None, annotation: str | None, instance: Instance) -> str:
     """The name of a window in the archive; raises BadParameter if the values do not fit."""
     if step is not None and annotation is not None:
         raise BadParameter("give either a step or an annotation, not both")
-    for name, number in (("step", step), ("instance", instance)):
-        if number is not None and (not isinstance(number, int) or number < 0):
-            raise BadParameter(f"{name} is {number!r}; give a whole number, 0 or more")
+    if step is not None and not _is_number(step):
+        raise BadParameter(f"step is {step!r}; give a whole number, 0 or more")
+    first, last = _first_and_last(instance)
     if annotation is None:
         if instance:
             raise BadParameter(
@@ -71,14 +81,29 @@ def path_window(step: int | None, annotation: str | None, instance: int) -> str:
         raise BadParameter(
             f"annotation is {annotation!r}; give the name of an annotation, or a part of it"
         )
-    return f"{annotation} #{instance}"
+    return f"{annotation} #{first}" if first == last else f"{annotation} #{first} to #{last}"
+
+
+def _first_and_last(instance: Instance) -> tuple[int, int]:
+    """The range of an instance; raises BadParameter if it is none."""
+    if _is_number(instance):
+        return instance, instance
+    if not isinstance(instance, tuple):
+        raise BadParameter(f"instance is {instance!r}; give a whole number, 0 or more")
+    if len(instance) != 2 or not all(map(_is_number, instance)) or instance[0] > instance[1]:
+        raise BadParameter(f"instance is {instance!r}; give the first and the last number")
+    return instance
+
+
+def _is_number(given: object) -> bool:
+    return isinstance(given, int) and given >= 0
 
 
 def find_windows(
     run: Archive,
     step: int | None,
     annotation: str | None,
-    instance: int,
+    instance: Instance,
     only_jobs: list[str] | None,
     only_ranks: list[int] | None,
 ) -> dict[str, list[Window]]:
@@ -86,7 +111,8 @@ def find_windows(
     if step is not None:
         sql, given = STEPS, {"step": step}
     elif annotation is not None:
-        sql, given = ANNOTATIONS, {"annotation": annotation, "instance": instance}
+        first, last = _first_and_last(instance)
+        sql, given = ANNOTATIONS, {"annotation": annotation, "first": first, "last": last}
     else:
         sql, given = TRACES, {}
     selection = {"only_jobs": only_jobs, "only_ranks": only_ranks}
@@ -100,7 +126,7 @@ def find_windows(
 
 
 def _nothing(
-    run: Archive, step: int | None, annotation: str | None, instance: int, selection: dict
+    run: Archive, step: int | None, annotation: str | None, instance: Instance, selection: dict
 ) -> str:
     """Why there is no window, and which ones exist."""
     whose = "these traces"
@@ -130,8 +156,9 @@ def _nothing(
                 f"{whose} have no annotation with {annotation!r} in its name; "
                 "annotation_stats(source := 'host') lists them"
             )
+        first, _ = _first_and_last(instance)
         return (
-            f"{whose} have no instance {instance} of {annotation!r}; a rank has at most {count}, "
+            f"{whose} have no instance {first} of {annotation!r}; a rank has at most {count}, "
             f"numbered 0 to {count - 1}"
         )
     return f"{whose} have no events"

@@ -26,23 +26,28 @@ def export_critical_path(
     only_ranks: Iterable[int] | None = None,
     only_windows: Iterable[str] | None = None,
     only_critical: bool = False,
+    all_edges: bool = False,
+    has_track: bool = True,
 ) -> int:
     """Write the trace of one rank with the path of one window; returns the number of events.
 
-    The file is compressed if its name ends in .gz. Raises HtaSqlError if no critical path matches
-    `only_jobs`, `only_ranks` and `only_windows`, or more than one. Raises BadParameter if the
-    archive does not have one of these jobs or ranks.
+    `all_edges` draws all edges of the graph as arrows. `has_track` draws the path as a track of its
+    own. The file is compressed if its name ends in .gz. Raises HtaSqlError if no critical path
+    matches `only_jobs`, `only_ranks` and `only_windows`, or more than one. Raises BadParameter if
+    the archive does not have one of these jobs or ranks.
     """
     check_name(out)
     job, rank, window = _chosen(run, only_jobs, only_ranks, only_windows)
     con = run.session.con
     head, base_ns = head_of(run, job, rank)
     with tables(run, job, base_ns, export_all=not only_critical):
-        set_variables(con, path_job=job, path_rank=rank, path_window=window)
+        set_variables(
+            con, path_job=job, path_rank=rank, path_window=window, path_all_edges=all_edges
+        )
         FILES.run(con, "output/export_marks")
         if only_critical:
             FILES.run(con, "output/export_selected")
-        return write_trace(out, head, _lines(con, rank))
+        return write_trace(out, head, _lines(con, rank, has_track))
 
 
 def _chosen(
@@ -82,6 +87,8 @@ def _chosen(
     return paths[0]
 
 
-def _lines(con: duckdb.DuckDBPyConnection, rank: int) -> Iterator[list[str]]:
+def _lines(con: duckdb.DuckDBPyConnection, rank: int, has_track: bool) -> Iterator[list[str]]:
     yield from lines_of_events(con, rank)
-    yield from lines(con, FILES.text("output/export_path"))
+    if has_track:
+        yield from lines(con, FILES.text("output/export_track"))
+    yield from lines(con, FILES.text("output/export_arrows"))

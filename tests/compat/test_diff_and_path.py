@@ -1,10 +1,21 @@
 """TraceDiff and critical paths, for the trace in conftest.py."""
 
 import json
+from pathlib import Path
 
 import pytest
+from compat.conftest import SPANS, activity, launch
+from hand_written import span, trace_text
 
-from hta_sql.compat import CPEdge, CPEdgeType, DeviceType, LabeledTrace, TraceDiff, restore_cpgraph
+from hta_sql.compat import (
+    CPEdge,
+    CPEdgeType,
+    DeviceType,
+    LabeledTrace,
+    TraceAnalysis,
+    TraceDiff,
+    restore_cpgraph,
+)
 from hta_sql.errors import BadParameter, HtaSqlError
 
 
@@ -132,10 +143,55 @@ def test_the_path_is_written_into_the_trace(loaded, graph, tmp_path):
     assert names and names >= set(found["s_name"].dropna()) - {"gemm"}
 
 
-def test_errors_of_paths(loaded, graph):
-    with pytest.raises(BadParameter, match="give one number, not a range"):
-        loaded().critical_path_analysis(0, "ProfilerStep", (0, 1))
+def test_all_edges_are_drawn(loaded, graph, tmp_path):
+    """Both ends of each edge, with the event's time; of the path, all five edges are marked."""
+    file = loaded().overlay_critical_path_analysis(
+        0, graph, tmp_path, only_show_critical_events=False, show_all_edges=True
+    )
+    events = json.loads(Path(file).read_text())["traceEvents"]
+    spans = [event["name"] for event in events if event["ph"] == "X"]
+    assert spans == [span["name"] for span in SPANS]
+    edges = [edge["object"] for edge in graph.edges.values()]
+    for phase in ("s", "f"):
+        arrows = [event for event in events if event["ph"] == phase]
+        drawn = [(arrow["cat"], arrow["args"]["weight"]) for arrow in arrows]
+        assert sorted(drawn) == sorted((edge.type.value, edge.weight) for edge in edges)
+        assert sum(arrow["args"]["critical"] for arrow in arrows) == 5
+
+
+def test_several_instances_are_one_window(loaded):
+    """From the start of step 1 to the end of step 2: all spans but the steps and the waiting."""
+    found, _ = loaded().critical_path_analysis(0, "ProfilerStep", (0, 1))
+    one, _ = loaded().critical_path_analysis(0, "ProfilerStep#2", 0)
+    assert {node.ev_idx for node in found.node_list} == set(range(2, 11))
+    assert {node.ev_idx for node in one.node_list} == {6, 10}
+    assert found.trace_df["index"].tolist() == [2, 3, 4, 5, 7, 8, 9]
+    assert found.window.name == "ProfilerStep #0 to #1"
+
+
+def test_a_launch_that_delays_nothing_has_an_edge_if_hta_is_told_so(tmp_path, monkeypatch):
+    """The second gemm waits for the first one, not for its launch: HTA's edge takes no time."""
+    spans = [
+        span("aten::mm", 10, 30),
+        launch(12, 2, 7),
+        launch(20, 2, 8),
+        activity("gemm", 30, 20, 7, 7),
+        activity("gemm", 51, 20, 7, 8),
+    ]
+    (tmp_path / "rank_0.json").write_text(trace_text(spans))
+    analyzer = TraceAnalysis(trace_dir=tmp_path)
+    before, _ = analyzer.critical_path_analysis(0, "", None)
+    monkeypatch.setenv("CRITICAL_PATH_ADD_ZERO_WEIGHT_LAUNCH_EDGE", "1")
+    after, _ = analyzer.critical_path_analysis(0, "", None)
+    [pair] = after.edges.keys() - before.edges.keys()
+    edge = after.edges[pair]["object"]
+    assert (edge.type, edge.weight) == (CPEdgeType.KERNEL_LAUNCH_DELAY, 0)
+    assert after.get_events_for_edge(edge) == (2, 4)
+    assert after.node_list == before.node_list
+
+
+def test_errors_of_paths(loaded):
     with pytest.raises(HtaSqlError, match="no annotation with 'nothing' in its name"):
         loaded().critical_path_analysis(0, "nothing", 0)
-    with pytest.raises(HtaSqlError, match="only the path's edges can be drawn"):
-        loaded().overlay_critical_path_analysis(0, graph, ".", False, show_all_edges=True)
+    with pytest.raises(HtaSqlError, match="no instance 2 of 'ProfilerStep'; a rank has at most 2"):
+        loaded().critical_path_analysis(0, "ProfilerStep", (2, 3))

@@ -83,7 +83,14 @@ def test_one_line_for_what_is_no_number(job):
         (lambda: job.get_potential_stragglers([7]), r"no profiler step of \[7\]; there are \[1\]"),
         (lambda: job.get_potential_stragglers(1), "profiler_steps is 1; give a list"),
         (lambda: job.critical_path_analysis(0, "Prof", "a"), "instance_id is 'a'; give one whole"),
-        (lambda: job.critical_path_analysis(0, "Prof", (0, 1)), "one number, not a range"),
+        (
+            lambda: job.critical_path_analysis(0, "Prof", (0, "b")),
+            r"instance_id is \(0, 'b'\); give",
+        ),
+        (
+            lambda: job.critical_path_analysis(0, "Prof", (1, 0)),
+            "give the first and the last number",
+        ),
         (lambda: job.get_aten_op_kernels_and_delay(sort_by=["zz"]), "sort_by: no column 'zz'"),
         (
             lambda: TraceDiff.compare_traces(job, job),
