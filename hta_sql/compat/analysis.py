@@ -53,9 +53,8 @@ class TraceAnalysis(Counters):
         archive: str | PathLike[str] | None = None,
         exact: bool = True,
     ) -> None:
-        self.t = Trace(
-            trace_files, trace_dir, bool(include_last_profiler_step), archive=archive, exact=exact
-        )
+        last_step = bool(include_last_profiler_step)
+        self.t = Trace(trace_files, trace_dir, last_step, archive=archive, exact=exact)
 
     def get_comm_comp_overlap(self, visualize: bool = True) -> pd.DataFrame:
         """The percentage of communication that computation hides: one row per rank."""
@@ -226,7 +225,7 @@ class TraceAnalysis(Counters):
             charts.bars(found.head(top_k), "pattern", "count", f"Kernel sequences, rank {rank}")
         export_sequences(
             self.t.recorded,
-            Path(output_dir, f"overlaid_{Path(self.t.trace_files[rank]).name}").expanduser(),
+            Path(output_dir).expanduser() / f"overlaid_{Path(self.t.trace_files[rank]).name}",
             operator_name,
             self.t.job,
             [rank],
@@ -294,8 +293,7 @@ class TraceAnalysis(Counters):
     ) -> str:
         """Write the trace with the critical path to `output_dir`; returns the path of the file.
 
-        Arrows show where the path waits. With `show_all_edges`, they are all edges of the graph,
-        unless only events of the path are written.
+        With `show_all_edges` and all events, the arrows are all edges of the graph.
         """
         return overlay_path(
             self.t, critical_path_graph, output_dir, only_show_critical_events, show_all_edges

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from enum import Flag, auto
+from pathlib import Path
 
 import pandas as pd
 
 from hta_sql.compat.trace import Trace
 from hta_sql.export.perfetto import export_counters
+
+# Floating-point operations per executed instruction, by the counter of the instructions.
+CUDA_SASS_INSTRUCTION_COUNTER_FLOPS = {
+    f"smsp__sass_thread_inst_executed_op_{precision}{kind}_pred_on.sum": flops
+    for precision in "fhd"
+    for kind, flops in {"add": 1, "mul": 1, "fma": 2}.items()
+}
 
 
 class TimeSeriesTypes(Flag):
@@ -89,7 +97,7 @@ class Counters:
         }
         chosen = [name for name, flag in names.items() if flag in series]
         for rank in self.t.checked(ranks):
-            file = self.t.trace_files[rank]
+            file = Path(self.t.trace_files[rank])
             stem, dot, ending = file.name.partition(".json")
             out = file.with_name(f"{stem}{output_suffix or '_with_counters'}{dot}{ending}")
             export_counters(self.t.recorded, out, self.t.job, [rank], chosen)

@@ -49,7 +49,7 @@ class LabeledTrace:
         self.label = label or f"t{random.randint(0, 10)}"
         if not isinstance(t, Trace | None):
             raise BadParameter(f"t is of type {type(t).__name__}; give a Trace, such as analyzer.t")
-        if t is None and (trace_dir is None or not Path(trace_dir).is_dir()):
+        if t is None and (trace_dir is None or not Path(trace_dir).expanduser().is_dir()):
             raise BadParameter(f"trace_dir is {trace_dir!r}; give a trace or a folder of traces")
         self.t = t or Trace(trace_dir=trace_dir, exact=exact)
 

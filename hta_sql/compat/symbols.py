@@ -27,6 +27,10 @@ class SymbolTable:
         """The id of each symbol."""
         return self.sym_index
 
+    def get_sym_index(self) -> dict[str, int]:
+        """The id of each symbol."""
+        return self.sym_index
+
     def find_matched_symbols(self, patterns: Iterable[str]) -> list[str]:
         """The symbols that contain one of these texts."""
         texts = list(patterns)

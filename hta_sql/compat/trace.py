@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import shutil
 import tempfile
 import weakref
@@ -37,12 +39,15 @@ class Trace:
             relative to `trace_dir`. The default is all traces in `trace_dir`.
         trace_dir: The folder of the traces.
         include_last_profiler_step: Whether the last profiler step is kept, if there are several.
+            The default keeps it until `load_traces` or `align_and_filter_trace` is called.
         archive: Where the archive is made and kept, so that the next run need not read the traces
             again. The default is a temporary folder, which is deleted at the end.
         exact: False rounds times and percentages as HTA does.
 
     Attributes:
         exact: As given.
+        is_parsed: Whether the steps that are kept are chosen.
+        trace_path: The folder of the traces.
         run: The open archive. Its queries see what HTA keeps of the traces.
         archive: The folder of the archive.
         job: The job in the archive: the name of the folder of the traces.
@@ -56,7 +61,7 @@ class Trace:
         self,
         trace_files: Files | None = None,
         trace_dir: str | PathLike[str] = "",
-        include_last_profiler_step: bool = True,
+        include_last_profiler_step: bool | None = None,
         *,
         archive: str | PathLike[str] | None = None,
         exact: bool = True,
@@ -66,16 +71,31 @@ class Trace:
             weakref.finalize(self, shutil.rmtree, archive, ignore_errors=True)
         self.archive = Path(archive)
         self.exact = exact
-        self.job, self.trace_files = read_traces(trace_files, trace_dir, self.archive)
+        self.job, files = read_traces(trace_files, trace_dir, self.archive)
+        self.trace_files = {rank: str(file) for rank, file in files.items()}
+        self.trace_path = str(Path(trace_dir).expanduser())
         self.run = hta_sql.open(self.archive, only_jobs=[self.job])
         self._con = self.run.con
-        set_variables(
-            self._con,
-            hta_exact=exact,
-            hta_last_step=bool(include_last_profiler_step),
-            hta_kept_ranks=list(self.trace_files),
-        )
+        set_variables(self._con, hta_exact=exact, hta_kept_ranks=list(self.trace_files))
+        self.align_and_filter_trace(include_last_profiler_step is not False)
+        self.is_parsed = include_last_profiler_step is not None
+
+    def parse_traces(self, use_multiprocessing: bool = True) -> None:
+        """Do nothing: the traces are read when this object is made."""
+
+    def load_traces(
+        self, include_last_profiler_step: bool = False, use_multiprocessing: bool = True
+    ) -> None:
+        """Choose the steps that are kept, unless they are chosen."""
+        if not self.is_parsed:
+            self.align_and_filter_trace(include_last_profiler_step)
+            self.is_parsed = True
+
+    def align_and_filter_trace(self, include_last_profiler_step: bool = False) -> None:
+        """Choose whether the last step is kept; data frames are made again."""
+        set_variables(self._con, hta_last_step=bool(include_last_profiler_step))
         FILES.run_all(self._con, "views")
+        self.__dict__.pop("traces", None)
 
     @cached_property
     def recorded(self) -> Archive:
@@ -143,6 +163,22 @@ class Trace:
         """
         found = self.frame("duration", rank=self.rank(rank))["duration"].item()
         return found if self.exact else int(found)
+
+    def get_trace_start_unixtime_ns(self, rank: int) -> int:
+        """The first start of all ranks' spans, as Unix time in ns if the trace records it."""
+        self.rank(rank)
+        return self.frame("first")["first_ns"].item()
+
+    def get_raw_trace_for_one_rank(self, rank: int = 0) -> dict[str, Any]:
+        """The content of a rank's file; the `index` of a span is its place in `traceEvents`."""
+        file = self.trace_files[self.rank(rank)]
+        with (gzip.open if file.endswith(".gz") else open)(file, "rb") as stream:
+            return json.load(stream)
+
+    def write_raw_trace(self, output_file: str, trace_contents: dict[str, Any]) -> None:
+        """Write the content of a trace, compressed, to a file."""
+        with gzip.open(output_file, "wt") as stream:
+            json.dump(trace_contents, stream)
 
     def decode_symbol_ids(self, use_shorten_name: bool = True) -> None:
         """Add the columns `s_name` and `s_cat`, with texts, to the data frames of all ranks."""

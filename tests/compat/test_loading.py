@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from hta_sql.compat import LabeledTrace, TimeSeriesTypes, TraceAnalysis
+from hta_sql.compat import LabeledTrace, TimeSeriesTypes, Trace, TraceAnalysis
 from hta_sql.errors import BadParameter, IngestError
 
 
@@ -100,3 +100,22 @@ def test_without_pandas_the_message_says_what_to_install():
     code = "import sys; sys.modules['pandas'] = None; import hta_sql.compat"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "pip install 'hta-sql[pandas]'" in done.stderr
+
+
+def test_a_trace_is_loaded_as_hta_loads_it(traces, tmp_path):
+    """All steps until the last one is dropped; the raw file, in which the index is the place."""
+    t = Trace(trace_dir=traces)
+    t.parse_traces()
+    assert (t.is_parsed, t.get_iterations(), len(t.get_trace(0))) == (False, [1, 2], 11)
+    t.load_traces()
+    t.load_traces(include_last_profiler_step=True)  # it is loaded
+    assert (t.is_parsed, t.get_iterations(), len(t.get_trace(0))) == (True, [1], 8)
+    t.align_and_filter_trace(include_last_profiler_step=True)
+    assert len(t.get_all_traces()[0]) == 11
+    assert t.trace_files == {0: str(traces / "rank_0.json")} and t.trace_path == str(traces)
+    assert t.get_trace_start_unixtime_ns(0) == 0
+    raw = t.get_raw_trace_for_one_rank()
+    assert raw["traceEvents"][7]["args"]["correlation"] == t.get_trace(0).loc[7, "correlation"]
+    file = str(tmp_path / "rank_0.json.gz")
+    t.write_raw_trace(file, raw)
+    assert Trace({0: file}).get_raw_trace_for_one_rank(rank=0) == raw
