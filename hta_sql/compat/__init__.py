@@ -22,9 +22,9 @@ from hta_sql.compat.analysis import TraceAnalysis
 from hta_sql.compat.counters import CUDA_SASS_INSTRUCTION_COUNTER_FLOPS, TimeSeriesTypes
 from hta_sql.compat.critical_path import CPEdge, CPEdgeType, CPGraph, CPNode
 from hta_sql.compat.diff import DeviceType, LabeledTrace, TraceDiff
+from hta_sql.compat.paths import restore_cpgraph
 from hta_sql.compat.symbols import SymbolTable
 from hta_sql.compat.trace import Trace
-from hta_sql.compat.windows import restore_cpgraph
 
 __all__ = [
     "CUDA_SASS_INSTRUCTION_COUNTER_FLOPS",

@@ -13,8 +13,8 @@ from hta_sql.compat.counters import Counters
 from hta_sql.compat.critical_path import CPGraph
 from hta_sql.compat.files import Files
 from hta_sql.compat.given import number, numbers
+from hta_sql.compat.paths import compute_path, overlay_path
 from hta_sql.compat.trace import Trace
-from hta_sql.compat.windows import compute_path, overlay_path
 from hta_sql.errors import BadParameter
 from hta_sql.export.sequences import export_sequences
 
