@@ -116,7 +116,9 @@ class Counters:
 
     def _counters(self, rank: int) -> pd.DataFrame:
         counters = self.t.frame("counters", rank=rank)
-        values = counters.pivot(index="index", columns="counter", values="value")
+        values = counters.pivot(index="index", columns="counter", values="value").fillna(-1)
+        whole = [name for name in values if (values[name] % 1 == 0).all()]
+        values = values.astype(dict.fromkeys(whole, "int64"))
         stacks = counters.drop_duplicates("index").set_index("index")
         stacks = stacks[["index_runtime", "op_stack", "top_level_op", "bottom_level_op"]]
         stacks["op_stack"] = [text.split(";") if text else [] for text in stacks["op_stack"]]
@@ -124,7 +126,7 @@ class Counters:
         rows = rows[rows["index"].isin(values.index)].copy()
         for column in ("cat", "name"):
             self.t.symbol_table.add_symbols_to_trace_df(rows, column)
-        found = rows.join(values.fillna(-1)).join(stacks)
+        found = rows.join(values).join(stacks)
         return found.sort_values("ts", kind="stable", ignore_index=True)
 
 
