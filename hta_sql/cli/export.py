@@ -132,7 +132,7 @@ def export_perfetto_(
     Example:
       hta-sql export perfetto archive job.json.gz
       hta-sql export perfetto archive step3.json.gz --step 3 --only-ranks 0,1
-      hta-sql export perfetto archive part.json.gz --window 10ms..25ms --kernels-only
+      hta-sql export perfetto archive part.json --window 10ms..25ms --kernels-only
     """
     if step is not None and window is not None:
         raise click.UsageError("give either --step or --window, not both")
@@ -180,7 +180,9 @@ def export_counters_(archives: tuple[str, ...], out: Path, **chosen: Any) -> Non
 
     \b
     Example:
-      hta-sql export counters archive counters.json.gz --only-ranks 0 --counters queue,bandwidth
+      hta-sql export counters archive out.json.gz --only-ranks 0
+      hta-sql export counters archive out.json.gz --only-ranks 0 \\
+        --counters queue,bandwidth
     """
     from hta_sql.export.perfetto import export_counters
 
@@ -215,12 +217,13 @@ def export_sequences_(archives: tuple[str, ...], out: Path, **chosen: Any) -> No
 
     The command marks three kinds of events: operators that launch one of the most frequent kernel
     sequences, everything inside these operators on their thread, and the activities that they
-    launch. These events get the argument `Patterns`: the
-    sequence, and how often it occurs. The sequences are those of the query kernel_sequences.
+    launch. These events get the argument `Patterns`: the sequence, and how often it occurs. The
+    sequences are those of the query kernel_sequences.
 
     \b
     Example:
-      hta-sql export sequences archive linear.json.gz --operator aten::linear --only-ranks 0
+      hta-sql export sequences archive out.json.gz --only-ranks 0 \\
+        --operator aten::linear
     """
     from hta_sql.export.sequences import export_sequences
 
@@ -245,7 +248,8 @@ def export_path(archives: tuple[str, ...], out: Path, **chosen: Any) -> None:
     \b
     Example:
       hta-sql export critical-path archive path.json.gz
-      hta-sql export critical-path archive path.json.gz --only-ranks 3 --only-windows "step 3"
+      hta-sql export critical-path archive path.json.gz --only-ranks 3 \\
+        --only-windows "step 3"
     """
     from hta_sql.export.critical_path import export_critical_path
 
