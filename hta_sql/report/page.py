@@ -166,7 +166,7 @@ def _table(part: Table) -> str:
     return (
         f'<figure class="table"><figcaption>{caption}</figcaption>{field}<div class="scroll" '
         f'tabindex="0" role="region" aria-label="{caption}">'
-        f"{table_html(part.names, rows, _LONGEST)}</div>{cut}"
+        f"{table_html(part.names, rows, _LONGEST, part.heads)}</div>{cut}"
         f"{_source(part.answer)}</figure>"
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -39,12 +39,16 @@ class Chart:
 
 @dataclass(frozen=True)
 class Table:
-    """The first `most` rows of an answer, with `columns`; by default all columns but the job."""
+    """The first `most` rows of an answer, with `columns`; by default all columns but the job.
+
+    `heads` has words for columns whose own names do not say enough.
+    """
 
     caption: str
     answer: Answer
     columns: Sequence[str] | None = None
     most: int = 100
+    heads: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:

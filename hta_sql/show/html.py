@@ -27,17 +27,22 @@ def style() -> str:
 
 
 def table_html(
-    names: Sequence[str], rows: Sequence[tuple[Any, ...]], longest: int | None = None
+    names: Sequence[str],
+    rows: Sequence[tuple[Any, ...]],
+    longest: int | None = None,
+    words: Mapping[str, str] | None = None,
 ) -> str:
     """A table with readable units. Cells with numbers have the exact value, for sorting.
 
     Texts of more than `longest` characters are cut so that they still differ, and heads break into
-    lines. The title of a cell has its whole text.
+    lines. The title of a cell has its whole text. `words` has the heads of some columns in words.
     """
+    words = words or {}
     texts = [any(isinstance(row[at], str) for row in rows) for at in range(len(names))]
     part = "_<wbr>" if longest else "_"
     head = "".join(
-        f'<th{_side(is_text)} title="{escape(name)}">{escape(shown).replace("_", part)}</th>'
+        f'<th{_side(is_text)} title="{escape(name)}">'
+        f"{escape(words.get(name, shown)).replace('_', part)}</th>"
         for name, shown, is_text in zip(names, heads(names), texts, strict=True)
     )
     shown = [_short((row[at] for row in rows), longest) for at in range(len(names))]

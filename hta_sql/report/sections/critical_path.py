@@ -39,11 +39,20 @@ def parts(subject: Subject) -> Iterator[Part]:
     window = {"only_windows": [path.window]}
     yield Text([_how(subject)])
     if answers := _what_if(subject):
+        what = "step" if path.step is not None else "window"
         yield Table(
-            "What if: time that the window would save if something were faster. Gains do not add "
-            "up",
+            f"What if: time that the {what} would save if something were faster. Gains do not add "
+            f"up. Now the {what} takes {humane('t_ns', answers.rows[0]['step_ns'])}: on the host, "
+            "or from the first to the last GPU activity if that is longer",
             path.commands(answers),
+            ["what_if", "gain_ns", "gain_frac", "new_step_ns"],
             most=30,
+            heads={
+                "what_if": "if",
+                "gain_ns": "time saved",
+                "gain_frac": "time saved, %",
+                "new_step_ns": f"then the {what} takes",
+            },
         )
     shares = subject.ask("critical_path_summary", **window)
     if not shares:
@@ -59,13 +68,19 @@ def parts(subject: Subject) -> Iterator[Part]:
         )
     ranks = {row["rank"] for row in shares.rows}
     rank = subject.one_rank if subject.one_rank in ranks else min(ranks)
-    if operators := subject.ask("critical_path_ops", only_ranks=[rank], **window):
-        yield Table(
-            f"Operators with the most time on the critical path of rank {rank}",
-            path.commands(operators),
-            ["operator", "time_ns", "time_frac", "host_ns", "gpu_ns", "delay_ns"],
-            most=30,
-        )
+    yield Table(
+        f"Operators with the most time on the critical path of rank {rank}. Without an operator, "
+        "the time belongs to a call, or to the call that launched the GPU activity",
+        path.commands(_operators(subject, rank)),
+        most=30,
+        heads={
+            "time_ns": "time on the path",
+            "time_frac": "of the path, %",
+            "host_ns": "host",
+            "gpu_ns": "GPU",
+            "delay_ns": "delays",
+        },
+    )
 
 
 def _rest(subject: Subject, shares: list[dict[str, Any]]) -> Iterator[str]:
@@ -102,7 +117,9 @@ def _what_if(subject: Subject) -> Answer:
 SELECT
     CASE
         WHEN scenario = 'faster'
-        THEN replace(subject, 'cpu_bound', 'the host') || ' is ' || factor || ' times as fast'
+        THEN
+            replace(subject, 'cpu_bound', 'the host') || ' is ' || format('{{:g}}', factor)
+            || ' times as fast'
         WHEN scenario = 'rank_as_median' THEN subject || ' is as fast as the median rank'
         WHEN scenario = 'data_loading_gone' THEN 'data loading takes no time'
         WHEN scenario = 'communication_hidden' THEN 'communication is hidden'
@@ -112,8 +129,72 @@ SELECT
     END AS what_if,
     gain_ns,
     gain_frac,
+    step_ns,
     new_step_ns
 FROM what_if(only_jobs := [{{job}}], only_windows := {window})
 ORDER BY gain_ns DESC, what_if""",
         "what_if",
     )
+
+
+def _operators(subject: Subject, rank: int) -> Answer:
+    """The rows of critical_path_ops, with the calls in place of the row without an operator.
+
+    Of a graph replay without a capture trace, the graph launch is all that is known.
+    """
+    return subject.sql(f"""\
+WITH
+edges AS (
+    SELECT event_id, bound_by, time_ns
+    FROM path_edges
+    WHERE job = {{job}}
+      AND rank = {rank}
+      AND path_window = {literal(subject.path.window)}
+      AND position IS NOT NULL
+      AND bound_by IS NOT NULL
+),
+callers AS (
+    SELECT event_id, op_id, launch_id AS call_id
+    FROM gpu_activities
+    WHERE job = {{job}} AND rank = {rank}
+    UNION ALL
+    SELECT event_id, CASE WHEN is_operator(cat) THEN event_id ELSE op_id END, event_id
+    FROM host_ops
+    WHERE job = {{job}} AND rank = {rank}
+),
+names AS (
+    SELECT event_id, name
+    FROM host_calls
+    WHERE job = {{job}} AND rank = {rank}
+),
+named AS (
+    SELECT
+        e.bound_by,
+        e.time_ns,
+        CASE
+            WHEN o.name IS NOT NULL THEN o.name
+            WHEN c.name LIKE '%GraphLaunch%' THEN 'no operator, graph launch: ' || c.name
+            WHEN c.name IS NOT NULL THEN 'no operator: ' || c.name
+            ELSE 'no operator: the launch is not in the trace'
+        END AS operator
+    FROM edges AS e
+    LEFT JOIN callers AS i USING (event_id)
+    LEFT JOIN names AS o ON o.event_id = i.op_id
+    LEFT JOIN names AS c ON c.event_id = i.call_id
+)
+SELECT
+    operator,
+    sum(time_ns)::BIGINT AS time_ns,
+    sum(time_ns) / nullif(sum(sum(time_ns)) OVER (), 0) AS time_frac,
+    coalesce(sum(time_ns) FILTER (bound_by IN ('cpu_bound', 'data_loading')), 0)::BIGINT AS host_ns,
+    coalesce(
+        sum(time_ns) FILTER (bound_by IN ('gpu_compute_bound', 'gpu_communication_bound')), 0
+    )::BIGINT AS gpu_ns,
+    coalesce(
+        sum(time_ns) FILTER (
+            bound_by IN ('gpu_kernel_launch_overhead', 'gpu_kernel_kernel_overhead')
+        ), 0
+    )::BIGINT AS delay_ns
+FROM named
+GROUP BY operator
+ORDER BY time_ns DESC, operator""")
