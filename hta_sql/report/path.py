@@ -24,19 +24,31 @@ _MOST_EVENTS = 2_000_000
 
 @contextmanager
 def with_path(subject: Subject) -> Iterator[None]:
-    """Inside a `with` block, the subject has a critical path, if it can have one."""
+    """Inside a `with` block, the subject and its base have critical paths, if they can have any."""
+    without = []
+    for one in (subject, *([subject.before] if subject.base else [])):
+        stored = _stored(one)
+        if stored is None:
+            without.append(one)
+        else:
+            one.path = stored
+    if not without:
+        yield
+        return
+    with subject.run.session.beside():
+        for one in without:
+            one.path = _computed(one)
+        yield
+
+
+def _stored(subject: Subject) -> JobPath | None:
+    """The path that the archive has: the latest, or that of the step that was asked for."""
     stored = subject.run.sql(
         "SELECT path_window FROM critical_paths WHERE job = $job ORDER BY computed_at DESC",
         {"job": subject.job},
     )["path_window"].to_pylist()
-    if stored:
-        asked = f"step {subject.step}"
-        subject.path = JobPath(asked if asked in stored else stored[0])
-        yield
-        return
-    with subject.run.session.beside():
-        subject.path = _computed(subject)
-        yield
+    asked = f"step {subject.step}"
+    return JobPath(asked if asked in stored else stored[0]) if stored else None
 
 
 def _computed(subject: Subject) -> JobPath:

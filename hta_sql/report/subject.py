@@ -156,9 +156,10 @@ class Subject:
 
     @cached_property
     def before(self) -> Subject:
-        """The base as a subject. Only if there is a base."""
+        """The base as a subject, with the same step if it has it. Only if there is a base."""
         found = Subject.of(self.run, self.base, None, None)
-        return replace(found, queries=self.queries)
+        has_step = self.step in {row["step"] for row in found.ask("profiler_steps").rows}
+        return replace(found, queries=self.queries, step=self.step if has_step else None)
 
     @property
     def archives(self) -> list[str]:

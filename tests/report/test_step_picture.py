@@ -198,6 +198,25 @@ def test_a_page_may_have_two(page):
     assert " of rank 2," not in before
 
 
+def test_pictures_of_two_jobs_move_together(chromium, reports):
+    """The third picture of the page, of a step of the test alone, stays as it is."""
+    with visited(chromium, reports["two"], until=READY) as visit:
+        shown = "[...document.querySelectorAll('.step')].map(({picture: p}) => [p.from, p.until])"
+        _, whole, alone = visit.page.evaluate(shown)
+        now = visit.page.locator(".step canvas").nth(1)
+        now.press("+")
+        now.press("ArrowRight")
+        half = [whole[1] / 4, 3 * whole[1] / 4]
+        assert visit.page.evaluate(shown) == [half, half, alone]
+        visit.page.locator(".step canvas").first.press("0")
+        assert visit.page.evaluate(shown) == [whole, whole, alone]
+        paths = (
+            "[...document.querySelectorAll('.step')].map((one) => one.picture.window.path.length)"
+        )
+        assert min(visit.page.evaluate(paths)) > 1
+        assert visit.said == []
+
+
 @pytest.mark.parametrize("width", [1280, 1440, 1920])
 @pytest.mark.parametrize("name", ["four", "two"])
 def test_the_last_column_of_each_table_is_in_view(chromium, reports, name, width):

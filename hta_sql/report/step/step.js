@@ -3,9 +3,11 @@
 //
 // `new StepPicture(place, data)` draws into an element. A page may have several, each with its own
 // data (see picture.py). With a `scale` in its data, it shows at least that many ns, so that steps
-// of two jobs have one scale. A bar that is wider than three pixels is drawn as it is. Narrower bars
-// are summed up: in each column of pixels, the height that is filled is the share of the time in
-// which something runs. So idle time is as large in the picture as in the step, at every zoom.
+// of two jobs have one scale; then all such pictures of a page show the same times.
+//
+// A bar that is wider than three pixels is drawn as it is. Narrower bars are summed up: in each
+// column of pixels, the height that is filled is the share of the time in which something runs. So
+// idle time is as large in the picture as in the step, at every zoom.
 
 const STEP_TOP = 22;
 const STEP_BARE = 3; // narrower bars, in pixels of the screen, are summed up
@@ -53,8 +55,11 @@ function stepBars(row, span) {
 }
 
 class StepPicture {
+  static ofOneScale = [];
+
   constructor(place, data) {
     Object.assign(this, { place, data });
+    if (data.scale) StepPicture.ofOneScale.push(this);
     this.makeControls();
     this.lanes = stepElement(place, "div", { class: "step-lanes" });
     this.labels = stepElement(this.lanes, "div", { class: "step-labels", "aria-hidden": "true" });
@@ -191,9 +196,11 @@ class StepPicture {
   show(from, until) {
     const least = Math.min(STEP_MOST_ZOOM, this.whole);
     const size = Math.min(this.whole, Math.max(least, until - from));
-    this.from = Math.max(0, Math.min(from, this.whole - size));
-    this.until = this.from + size;
-    this.draw();
+    const start = Math.max(0, Math.min(from, this.whole - size));
+    for (const picture of this.data.scale ? StepPicture.ofOneScale : [this]) {
+      Object.assign(picture, { from: start, until: start + size });
+      picture.draw();
+    }
   }
 
   // Around a time if one is given; else with the selection in the middle, if it is in view.
