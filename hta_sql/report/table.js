@@ -48,12 +48,13 @@ function filter(field) {
   figure.querySelector("output").textContent = text ? `${shown} of ${rows.length} rows` : "";
 }
 
-// Shows a cut name in full, or cuts it again.
-function unfold(cell) {
-  const isCut = cell.getAttribute("aria-expanded") === "false";
-  if (isCut) cell.dataset.cut = cell.textContent;
-  cell.textContent = isCut ? cell.title : cell.dataset.cut;
-  cell.setAttribute("aria-expanded", String(isCut));
+// Shows a cut name in full, or cuts it again. A name that is selected, to copy it, stays as it is.
+function unfold(name) {
+  if (!getSelection().isCollapsed) return;
+  const isCut = name.getAttribute("aria-expanded") === "false";
+  if (isCut) name.dataset.cut = name.textContent;
+  name.textContent = isCut ? name.parentElement.title : name.dataset.cut;
+  name.setAttribute("aria-expanded", String(isCut));
 }
 
 function pressed(element, act) {
@@ -68,8 +69,12 @@ function pressed(element, act) {
 
 for (const head of document.querySelectorAll("th")) pressed(head, sort);
 for (const cell of document.querySelectorAll("td.cut")) {
-  cell.setAttribute("aria-expanded", "false");
-  pressed(cell, unfold);
+  const name = document.createElement("span");
+  name.setAttribute("role", "button");
+  name.setAttribute("aria-expanded", "false");
+  name.append(...cell.childNodes);
+  cell.append(name);
+  pressed(name, unfold);
 }
 for (const field of document.querySelectorAll(".filter input")) {
   field.addEventListener("input", () => filter(field));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
@@ -34,7 +35,7 @@ def table_html(
 ) -> str:
     """A table with readable units. Cells with numbers have the exact value, for sorting.
 
-    Texts of more than `longest` characters are cut so that they still differ, and heads break into
+    Texts of more than `longest` characters are cut if they still differ then, and heads break into
     lines. The title of a cell has its whole text. `words` has the heads of some columns in words.
     """
     words = words or {}
@@ -45,10 +46,10 @@ def table_html(
         f"{escape(words.get(name, shown)).replace('_', part)}</th>"
         for name, shown, is_text in zip(names, heads(names), texts, strict=True)
     )
-    shown = [_short((row[at] for row in rows), longest) for at in range(len(names))]
+    short = _short((value for row in rows for value in row), longest)
     lines = [
         "<tr>"
-        + "".join(_cell(*cell) for cell in zip(names, row, texts, shown, strict=True))
+        + "".join(_cell(*cell, short) for cell in zip(names, row, texts, strict=True))
         + "</tr>"
         for row in rows
     ]
@@ -66,12 +67,15 @@ def result_html(table: pa.Table) -> str:
 
 
 def _short(values: Iterable[Any], longest: int | None) -> dict[str, str]:
-    """The texts among the values that are longer, cut."""
+    """The texts among the values that are longer, cut. Those that would look the same are left out,
+    such as names that differ at two places."""
     if longest is None:
         return {}
-    return cut_apart(
+    short = cut_apart(
         {text for text in values if isinstance(text, str) and len(text) > longest}, longest
     )
+    count = Counter(short.values())
+    return {text: shown for text, shown in short.items() if count[shown] == 1}
 
 
 def _cell(name: str, value: Any, is_text: bool, short: Mapping[str, str]) -> str:
