@@ -18,9 +18,21 @@ from plotly.offline import get_plotlyjs
 
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.diagnosis.html import findings_html, split_html
-from hta_sql.report.parts import Bars, Cards, Chart, Facts, Findings, Part, Picture, Table, Text
+from hta_sql.report.parts import (
+    Bars,
+    Cards,
+    Chart,
+    Facts,
+    Findings,
+    Part,
+    Picture,
+    Table,
+    Text,
+    Warnings,
+)
 from hta_sql.report.two import bars_html, cards_html
 from hta_sql.show.html import style, table_html
+from hta_sql.show.units import counted
 from hta_sql.version import __version__
 
 if TYPE_CHECKING:
@@ -47,7 +59,9 @@ def page(subject: Subject, sections: list[Section]) -> str:
     heading = subject.job
     if subject.base is not None:
         heading += f" compared with {subject.base}"
-    links = "".join(f'<a href="#{s.name}">{escape(s.title)}</a>' for s in shown)
+    links = "".join(
+        f'<a href="#{s.name}" title="{escape(s.title)}">{escape(s.link)}</a>' for s in shown
+    )
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, hta_sql {__version__}"
     titles = {section.name: section.title for section in shown}
     compared, alone = (
@@ -108,6 +122,8 @@ def _part(part: Part, titles: Mapping[str, str]) -> str:
     if isinstance(part, Text):
         kind = ' class="warning"' if part.is_warning else ""
         return "".join(f"<p{kind}>{escape(line)}</p>" for line in part.lines)
+    if isinstance(part, Warnings):
+        return _warnings(part)
     if isinstance(part, Chart):
         return (
             f"<figure><figcaption>{escape(part.caption)}</figcaption>"
@@ -124,6 +140,14 @@ def _part(part: Part, titles: Mapping[str, str]) -> str:
     if isinstance(part, Cards):
         return cards_html(part)
     return _findings(part, titles) if isinstance(part, Findings) else _table(part)
+
+
+def _warnings(part: Warnings) -> str:
+    first, *others = (f"<p>{escape(line)}</p>" for line in part.lines)
+    if others:
+        summary = f"{counted(len(others), 'more warning')} about {escape(part.about)}"
+        first += f"<details><summary>{summary}</summary>{''.join(others)}</details>"
+    return f'<div class="warning">{first}</div>'
 
 
 def _findings(part: Findings, titles: Mapping[str, str]) -> str:

@@ -29,6 +29,17 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Warnings:
+    """What is wrong with the traces: the first line is shown, a click opens the others.
+
+    `about` names the traces, such as "these traces".
+    """
+
+    about: str
+    lines: Sequence[str]
+
+
+@dataclass(frozen=True)
 class Chart:
     """A figure, and the answer that it draws."""
 
@@ -102,4 +113,4 @@ class Bars:
     colours: Mapping[str, str]
 
 
-Part = Facts | Text | Chart | Table | Findings | Picture | Cards | Bars
+Part = Facts | Text | Warnings | Chart | Table | Findings | Picture | Cards | Bars

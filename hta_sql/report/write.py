@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 class Section:
     """The parts that a section's module yielded; `problems` are the errors that stopped it.
 
-    `is_of_two` says that it compares two jobs. A section that is not open shows its title alone,
-    until a click opens it.
+    `link` is the title in the line of links. `is_of_two` says that it compares two jobs. A section
+    that is not open shows its title alone, until a click opens it.
     """
 
     name: str
     title: str
+    link: str
     is_of_two: bool = False
     is_open: bool = False
     parts: list[Part] = field(default_factory=list)
@@ -63,7 +64,8 @@ def _written(module: ModuleType, subject: Subject) -> Section:
     """A section that fails keeps the parts before the error, and does not affect the others."""
     name = module.__name__.rpartition(".")[2]
     is_open = getattr(module, "IS_OPEN", False) and (not subject.base or is_of_two(module))
-    section = Section(name, module.TITLE, is_of_two(module), is_open)
+    link = getattr(module, "LINK", module.TITLE)
+    section = Section(name, module.TITLE, link, is_of_two(module), is_open)
     parts: Iterator[Part] = module.parts(subject)
     try:
         for part in parts:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hta_sql.report.subject import Answer, Subject
 
 TITLE = "Where the time goes"
+LINK = "Time"
 PLACE = 20
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hta_sql.report.subject import Subject
 
 TITLE = "Communication and stragglers"
+LINK = "Communication"
 PLACE = 70
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from hta_sql.comparison.comparison import Comparison, described
 from hta_sql.comparison.words import percent
 from hta_sql.database.layers import literal
-from hta_sql.report.parts import Cards, Facts, Part, Text
+from hta_sql.report.parts import Cards, Facts, Part, Text, Warnings
+from hta_sql.report.sections.findings import warnings_of
 from hta_sql.show.units import humane
 
 if TYPE_CHECKING:
@@ -40,6 +41,10 @@ def parts(subject: Subject) -> Iterator[Part]:
             ("test (now)", subject.job, described(found, "test")),
         ]
     )
+    for side, of in (("base", subject.before), ("test", subject)):
+        if lines := warnings_of(of):
+            named = [f"{side.capitalize()}, {of.job}: {line}" for line in lines]
+            yield Warnings(f"the traces of the {side}, {of.job}", named)
     prevents, weakens = found.reasons["prevents"], found.reasons["weakens"]
     if prevents:
         yield Text([f"Not comparable: {reason}." for reason in prevents], True)

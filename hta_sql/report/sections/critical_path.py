@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hta_sql.report.subject import Answer, Subject
 
 TITLE = "Critical path and what-if"
+LINK = "Critical path"
 PLACE = 9
 IS_OPEN = True
 # The categories of the path, in words.

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hta_sql.diagnosis.read import diagnosis
 from hta_sql.diagnosis.words import answer, grouped, note_words
-from hta_sql.report.parts import Findings, Part, Text
+from hta_sql.report.parts import Findings, Part, Text, Warnings
 
 if TYPE_CHECKING:
+    from hta_sql.diagnosis.job import Diagnosis
     from hta_sql.report.subject import Subject
 
 TITLE = "What to fix first"
+LINK = "Fix first"
 PLACE = 5
 IS_OPEN = True
 # The section with the figures of each rule. Other rules have none.
@@ -45,16 +47,25 @@ SECTIONS = {
 
 
 def parts(subject: Subject) -> Iterator[Part]:
-    [facts] = subject.sql("FROM job_splits([{job}])").rows
+    if lines := warnings_of(subject):
+        yield Warnings("these traces", lines)
     findings = subject.ask("findings")
-    quality = subject.ask("trace_quality").rows
-    found = diagnosis(facts, findings.rows, quality, shlex.join(subject.archives), False)
-    wrong = [note for note in found.notes if note.severity == "warning"]
-    # A damaged file comes first: it may be the reason for the others.
-    wrong.sort(key=lambda note: note.check != "incomplete_trace")
-    if wrong:
-        yield Text([note_words(found, *one) for one in grouped(wrong)], is_warning=True)
+    found = _diagnosis(subject, findings.rows)
     yield Text([answer(found)])
-    if facts["mean_ns"] is None:
+    if found.facts.mean_ns is None:
         return
     yield Findings(found, findings, SECTIONS)
+
+
+def warnings_of(subject: Subject) -> list[str]:
+    """What is wrong with the traces, a damaged file first: it may be the reason for the others."""
+    found = _diagnosis(subject, [])
+    wrong = [note for note in found.notes if note.severity == "warning"]
+    wrong.sort(key=lambda note: note.check != "incomplete_trace")
+    return [note_words(found, *one) for one in grouped(wrong)]
+
+
+def _diagnosis(subject: Subject, findings: list[dict[str, Any]]) -> Diagnosis:
+    [facts] = subject.sql("FROM job_splits([{job}])").rows
+    quality = subject.ask("trace_quality").rows
+    return diagnosis(facts, findings, quality, shlex.join(subject.archives), False)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hta_sql.report.subject import Answer, Subject
 
 TITLE = "Idle time"
+LINK = "Idle"
 PLACE = 40
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from hta_sql.report.subject import Subject
 
 TITLE = "Queues, copies and memory"
+LINK = "Memory"
 PLACE = 85
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from hta_sql.report.subject import Subject
 
 TITLE = "Ranks side by side"
+LINK = "Ranks"
 PLACE = 30
 _CELLS = 60_000
 

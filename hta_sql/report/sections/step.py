@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hta_sql.report.subject import Subject
 
 TITLE = "One step"
+LINK = "Step"
 PLACE = 8
 IS_OPEN = True
 # About the most events in all windows of the picture; reading as many takes some ten seconds.

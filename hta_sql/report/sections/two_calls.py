@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hta_sql.report.subject import Answer, Subject
 
 TITLE = "Operators and kernels, before and now"
+LINK = "Calls"
 PLACE = 3
 IS_OPEN = True
 OF_TWO = True

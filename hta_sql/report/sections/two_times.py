@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hta_sql.report.subject import Answer, Subject
 
 TITLE = "Time per step, before and now"
+LINK = "Step times"
 PLACE = 2
 IS_OPEN = True
 OF_TWO = True
