@@ -5,19 +5,25 @@
 // comes into view, so a page opens at once.
 
 function inflated(place) {
-  const bytes = Uint8Array.from(atob(place.textContent), (letter) => letter.charCodeAt(0));
+  const text = atob(place.textContent);
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).text();
 }
 
-let loaded;
-function plotly() {
-  loaded ??= inflated(document.getElementById("plotly")).then((code) => {
-    const script = document.createElement("script");
-    script.textContent = code;
-    document.head.append(script);
-  });
-  return loaded;
+let inflating;
+let script; // of plotly, once it is inflated
+function inflatePlotly() {
+  inflating ??= inflated(document.getElementById("plotly")).then((code) => { script = code; });
+  return inflating;
+}
+
+function startPlotly() {
+  if (typeof Plotly !== "undefined") return;
+  const element = document.createElement("script");
+  element.textContent = script;
+  document.head.append(element);
 }
 
 function colour(name) {
@@ -57,14 +63,20 @@ let queue = Promise.resolve();
 
 function draw(chart) {
   queue = queue.then(async () => {
-    await plotly();
-    if (!data.has(chart)) data.set(chart, JSON.parse(chart.nextElementSibling.textContent));
-    const { data: marks, layout } = data.get(chart);
-    await Plotly.react(chart, marks, styled(layout), { responsive: true, displaylogo: false });
-    chart.dataset.drawn = "";
-    document.documentElement.dataset.drawn = charts.filter((one) => "drawn" in one.dataset).length;
+    await inflatePlotly();
+    startPlotly();
+    await drawNow(chart);
     await new Promise((go) => setTimeout(go));
   });
+}
+
+function drawNow(chart) {
+  if (!data.has(chart)) data.set(chart, JSON.parse(chart.nextElementSibling.textContent));
+  const { data: marks, layout } = data.get(chart);
+  const done = Plotly.react(chart, marks, styled(layout), { responsive: true, displaylogo: false });
+  chart.dataset.drawn = "";
+  document.documentElement.dataset.drawn = charts.filter((one) => "drawn" in one.dataset).length;
+  return done;
 }
 
 function drawAgain() {
@@ -90,22 +102,37 @@ document.getElementById("all").addEventListener("click", () => {
 });
 
 // The picture of a step.
-for (const place of document.querySelectorAll(".step")) {
+const pictures = document.querySelectorAll(".step");
+for (const place of pictures) {
   inflated(place.nextElementSibling).then((text) => {
     place.picture = new StepPicture(place, JSON.parse(text));
   });
 }
 
-// Prints with light colours, also if the screen is dark.
+// Prints all sections in light colours, with pictures as wide as a page. A browser does not wait, so
+// plotly is inflated some time after the page has opened.
+const root = document.documentElement;
 let onScreen;
+let opened = [];
+setTimeout(inflatePlotly, 1500);
 window.addEventListener("beforeprint", () => {
-  onScreen = document.documentElement.dataset.theme;
-  document.documentElement.dataset.theme = "light";
-  drawAgain();
+  onScreen = root.dataset.theme;
+  root.dataset.theme = "light";
+  root.classList.add("printed");
+  const folded = "main details:not([open], .source, li details, #sql details)";
+  opened = [...document.querySelectorAll(folded)];
+  for (const part of opened) part.open = true;
+  for (const place of pictures) place.picture?.draw();
+  if (!script) return;
+  startPlotly();
+  charts.forEach(drawNow);
 });
 window.addEventListener("afterprint", () => {
-  if (onScreen) document.documentElement.dataset.theme = onScreen;
-  else delete document.documentElement.dataset.theme;
+  if (onScreen) root.dataset.theme = onScreen;
+  else delete root.dataset.theme;
+  root.classList.remove("printed");
+  for (const part of opened) part.open = false;
+  for (const place of pictures) place.picture?.draw();
   drawAgain();
 });
 
@@ -120,14 +147,13 @@ window.addEventListener("resize", () => {
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 dark.addEventListener("change", drawAgain);
 document.getElementById("theme").addEventListener("click", () => {
-  const root = document.documentElement;
   const isDark = root.dataset.theme ? root.dataset.theme === "dark" : dark.matches;
   root.dataset.theme = isDark ? "light" : "dark";
   drawAgain();
 });
 
 // A link to a section or to a query's SQL also opens it.
-function opened() {
+function openGoal() {
   const place = location.hash && document.getElementById(location.hash.slice(1));
   for (let at = place; at; at = at.parentElement) {
     if (at instanceof HTMLDetailsElement) at.open = true;
@@ -136,8 +162,8 @@ function opened() {
   if (details) details.open = true;
   place?.scrollIntoView?.();
 }
-window.addEventListener("hashchange", opened);
+window.addEventListener("hashchange", openGoal);
 document.addEventListener("click", (event) => {
-  if (event.target.closest?.('a[href^="#"]')) setTimeout(opened);
+  if (event.target.closest?.('a[href^="#"]')) setTimeout(openGoal);
 });
-opened();
+openGoal();

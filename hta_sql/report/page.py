@@ -205,7 +205,7 @@ def _source(answer: Answer) -> str:
         sql,
     )
     return (
-        f"<details><summary>SQL and command</summary><pre>{sql}</pre>"
+        f'<details class="source"><summary>SQL and command</summary><pre>{sql}</pre>'
         f"<pre>{escape(answer.command)}</pre></details>"
     )
 

@@ -250,3 +250,33 @@ def test_names_are_inert(chromium, reports):
         drawn = {text["text"] for texts in visit.texts() for text in texts}
         assert ODD_KERNEL + "op" in drawn
         assert visit.said == [] and visit.asked == []
+
+
+def test_printing_shows_all_and_puts_it_back(chromium, reports, tmp_path):
+    """A closed section, and a chart that was not drawn yet; then the page is as before."""
+    look = """() => ({
+        closed: document.querySelectorAll('section:not(#sql) > details:not([open])').length,
+        drawn: document.querySelectorAll('.chart[data-drawn]').length,
+        charts: document.querySelectorAll('.chart').length,
+        theme: document.documentElement.dataset.theme,
+        wide: [...document.querySelectorAll('.chart svg, canvas')].filter(
+            (part) => part.getBoundingClientRect().right > 940
+        ).length,
+    })"""
+    with visited(chromium, reports["quarantined"], theme="dark", until="script") as visit:
+        page = visit.page
+        page.evaluate(f"addEventListener('beforeprint', () => {{ shown = ({look})(); }})")
+        before = page.evaluate(look)
+        assert before["closed"] > 2 and before["drawn"] == 0
+        page.pdf(path=tmp_path / "report.pdf")
+        charts = before["charts"]
+        assert page.evaluate("shown") == {
+            "closed": 0,
+            "drawn": charts,
+            "charts": charts,
+            "theme": "light",
+            "wide": 0,
+        }
+        after = page.evaluate(look)
+        assert after == before | {"drawn": charts, "wide": after["wide"]} and after["wide"]
+        assert visit.said == []
