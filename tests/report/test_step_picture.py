@@ -181,6 +181,17 @@ def test_dragging_zooms_in(page):
     assert high / span == pytest.approx(0.5, abs=0.01)
 
 
+def test_another_device_is_shown_at_the_same_times(page):
+    """There is one device; its select stands for a choice. Another rank is shown whole."""
+    page.locator(".step canvas").press("+")
+    shown = f"[{ALL}.from, {ALL}.until]"
+    half = page.evaluate(shown)
+    page.evaluate(f"{ALL}.selects.Device.dispatchEvent(new Event('change'))")
+    assert page.evaluate(shown) == half
+    page.locator(".step select").first.select_option("2")
+    assert page.evaluate(shown) == [0, page.evaluate(f"{ALL}.window.span")]
+
+
 def test_a_page_may_have_two(page):
     """Each with its own data and choice: a second one beside the first."""
     page.evaluate(

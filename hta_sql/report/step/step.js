@@ -115,6 +115,7 @@ class StepPicture {
     const windows = this.data.windows.filter((window) => window.rank === rank);
     const step = this.selects.Step.value;
     this.options("Step", windows.map((window) => [String(window.step), window.label]), step);
+    const before = this.window;
     this.window = windows.find((window) => String(window.step) === this.selects.Step.value);
     const devices = this.window.devices.map((device) => [device.name, device.name]);
     this.options("Device", [["", "all"], ...devices], this.selects.Device.value);
@@ -127,9 +128,9 @@ class StepPicture {
       row.device = this.window.devices.find((of) => of.row === row.place);
     }
     this.selected = null;
-    this.from = 0;
     this.whole = Math.max(this.window.span, this.data.scale ?? 0);
-    this.until = this.whole;
+    // Another device of the same step is shown at the same times.
+    if (this.window !== before) Object.assign(this, { from: 0, until: this.whole });
     this.layOut();
     this.say();
     this.draw();
@@ -153,6 +154,8 @@ class StepPicture {
     }
     this.height = y + 4;
     this.lanes.style.height = `${this.height}px`;
+    const longest = Math.max(0, ...this.rows.map((row) => row.group.length));
+    this.lanes.style.setProperty("--labels", `${Math.min(220, Math.max(132, 8 * longest + 6))}px`);
     this.canvas.style.height = `${this.height}px`;
   }
 
