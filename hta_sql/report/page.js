@@ -1,8 +1,8 @@
 "use strict";
 // Draws what comes into view, in the colours of the page, and lets tables be sorted and filtered.
 //
-// The page holds plotly and the pictures compressed. plotly is inflated for the first chart that
-// comes into view, so a page opens at once.
+// The page holds plotly and the pictures compressed. plotly starts for the first chart that comes
+// into view, so a page opens at once.
 
 function inflated(place) {
   const text = atob(place.textContent);

@@ -50,7 +50,8 @@ function filter(field) {
 
 // Shows a cut name in full, or cuts it again. A name that is selected, to copy it, stays as it is.
 function unfold(name) {
-  if (!getSelection().isCollapsed) return;
+  const selection = getSelection();
+  if (!selection.isCollapsed && selection.containsNode(name, true)) return;
   const isCut = name.getAttribute("aria-expanded") === "false";
   if (isCut) name.dataset.cut = name.textContent;
   name.textContent = isCut ? name.parentElement.title : name.dataset.cut;

@@ -70,7 +70,7 @@ def test_idle_time_is_left_out():
 
 def test_steps_to_show():
     rows = [
-        {"rank": rank, "step": step, "dur_ns": ns}
+        {"rank": rank, "step": step, "dur_ns": ns, "kernel_count": 1}
         for step, times in {3: (50, 60), 4: (10, 12), 5: (20, 90), 6: (30, 30)}.items()
         for rank, ns in enumerate(times)
     ]
@@ -79,6 +79,16 @@ def test_steps_to_show():
     assert chosen_steps(rows) == {6: ["typical"], 3: ["first"], 5: ["slowest"]}
     assert chosen_steps(rows, [4, 3]) == {4: [], 3: ["first"], 6: ["typical"], 5: ["slowest"]}
     assert typical_step([]) is None
+
+
+def test_a_step_without_gpu_activity_is_not_typical():
+    """Of a recording that ends in step 2; without any GPU activity, the shorter one is."""
+    rows = [
+        {"rank": 0, "step": 1, "dur_ns": 900, "kernel_count": 16},
+        {"rank": 0, "step": 2, "dur_ns": 5, "kernel_count": 0},
+    ]
+    assert typical_step(rows) == 1
+    assert typical_step([row | {"kernel_count": 0} for row in rows]) == 2
 
 
 def test_a_window_lasts_until_host_and_gpu_have_ended_the_step(tmp_path):

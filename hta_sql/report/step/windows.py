@@ -31,13 +31,19 @@ class Window(NamedTuple):
 
 
 def typical_step(steps: Iterable[Mapping[str, Any]]) -> int | None:
-    """Of rows of profiler_steps, the step whose mean duration is the median; None without rows."""
+    """Of rows of profiler_steps, the step whose mean duration is the median; None without rows.
+
+    Steps without GPU activity count only if there are no others: a recording may end in one.
+    """
     total: Counter[int] = Counter()
     count: Counter[int] = Counter()
+    active = set()
     for row in steps:
         total[row["step"]] += row["dur_ns"]
         count[row["step"]] += 1
-    by_time = sorted(total, key=lambda step: (total[step] / count[step], step))
+        if row["kernel_count"]:
+            active.add(row["step"])
+    by_time = sorted(active or total, key=lambda step: (total[step] / count[step], step))
     return by_time[(len(by_time) - 1) // 2] if by_time else None
 
 
