@@ -19,7 +19,11 @@ LINK = "Calls"
 PLACE = 3
 IS_OPEN = True
 OF_TWO = True
-_PER_STEP = ("base_per_step_ns", "test_per_step_ns", "diff_per_step_ns")
+_PER_STEP = {
+    "base_per_step_ns": "base, per step",
+    "test_per_step_ns": "test, per step",
+    "diff_per_step_ns": "difference, per step",
+}
 # What op_alignment calls the changes, in words.
 _RELATIONS = {
     "inserted": "new",
@@ -44,6 +48,7 @@ def parts(subject: Subject) -> Iterator[Part]:
             "Kernels before (base) and now (test): time per step and rank",
             kernels,
             ["name", *_PER_STEP],
+            heads=_PER_STEP,
         )
     categories = subject.ask("category_diff", **two)
     if categories:
@@ -51,6 +56,7 @@ def parts(subject: Subject) -> Iterator[Part]:
             "Kernel categories before (base) and now (test): time per step and rank",
             categories,
             ["category", *_PER_STEP],
+            heads=_PER_STEP,
         )
     operators = subject.ask("op_diff", **two, only_cats=["cpu_op", "Operator"])
     if operators:
@@ -58,6 +64,7 @@ def parts(subject: Subject) -> Iterator[Part]:
             "Operators on the host before (base) and now (test): time per step and rank",
             operators,
             ["name", *_PER_STEP],
+            heads=_PER_STEP,
         )
 
 

@@ -43,6 +43,14 @@ def parts(subject: Subject) -> Iterator[Part]:
                 "diff_high_ns",
                 "is_significant",
             ],
+            heads={
+                "base_mean_ns": "base",
+                "test_mean_ns": "test",
+                "diff_mean_ns": "difference",
+                "diff_low_ns": "at least",
+                "diff_high_ns": "at most",
+                "is_significant": "beyond noise",
+            },
         )
     categories = subject.ask("category_diff", **two)
     if categories:
