@@ -67,8 +67,9 @@ def result_html(table: pa.Table) -> str:
 
 
 def _short(values: Iterable[Any], longest: int | None) -> dict[str, str]:
-    """The texts among the values that are longer, cut. Those that would look the same are left out,
-    such as names that differ at two places."""
+    """The texts among the values that are longer, cut. Those that would look the same are left out:
+    they stay whole.
+    """
     if longest is None:
         return {}
     short = cut_apart(
