@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hta_sql import plot
 from hta_sql.database.layers import literal
@@ -28,8 +28,8 @@ _BOUNDS = {
     "gpu_kernel_launch_overhead": "launch delays",
     "gpu_kernel_kernel_overhead": "gaps between kernels",
 }
-# A path that is shorter leaves a part of its step to explain.
-_MOST_OF_STEP = 0.9
+# A path that is shorter leaves a part of its window to explain.
+_MOST_OF_WINDOW = 0.9
 
 
 def parts(subject: Subject) -> Iterator[Part]:
@@ -44,7 +44,7 @@ def parts(subject: Subject) -> Iterator[Part]:
         yield Table(
             f"What if: time that the {what} would save if something were faster. Gains do not add "
             f"up. Now the {what} takes {humane('t_ns', answers.rows[0]['step_ns'])}: on the host, "
-            "or from the first to the last GPU activity if that is longer",
+            "or on the GPU if that is longer",
             path.commands(answers),
             ["what_if", "gain_ns", "gain_frac", "new_step_ns"],
             most=30,
@@ -60,7 +60,7 @@ def parts(subject: Subject) -> Iterator[Part]:
         return
     if len({row["rank"] for row in shares.rows}) == 1:
         named = [(_BOUNDS[row["bound_by"]], row["time_ns"]) for row in shares.rows]
-        yield Text([says_shares("The critical path", named), *_rest(subject, shares.rows)])
+        yield Text([says_shares("The critical path", named), *_rest(subject, shares, answers)])
     else:
         yield Chart(
             "What bounds the critical path of each rank, in % of the path's time.",
@@ -84,18 +84,18 @@ def parts(subject: Subject) -> Iterator[Part]:
     )
 
 
-def _rest(subject: Subject, shares: list[dict[str, Any]]) -> Iterator[str]:
-    """What the path of a rank is a part of, if it is much shorter than its step."""
-    step = {(row["rank"], row["step"]): row for row in subject.ask("profiler_steps").rows}.get(
-        (shares[0]["rank"], subject.path.step)
-    )
-    length = sum(row["time_ns"] for row in shares)
-    if step and length < _MOST_OF_STEP * step["dur_ns"]:
-        yield (
-            f"That is {percent(length / step['dur_ns'])} of the {humane('t_ns', step['dur_ns'])} "
-            f"of step {step['step']}. In the rest, the trace shows no work that the end of the "
-            "path depends on."
-        )
+def _rest(subject: Subject, shares: Answer, times: Answer) -> Iterator[str]:
+    """What the path of a rank is a part of, if it is much shorter than its window."""
+    length = sum(row["time_ns"] for row in shares.rows)
+    for row in times.rows[:1]:
+        if length < _MOST_OF_WINDOW * row["step_ns"]:
+            step = subject.path.step
+            yield (
+                f"That is {percent(length / row['step_ns'])} of the "
+                f"{humane('t_ns', row['step_ns'])} of "
+                f"{'the trace' if step is None else f'step {step}'}. In the rest, the trace shows "
+                "no work that the end of the path depends on."
+            )
 
 
 def _how(subject: Subject) -> str:
