@@ -27,8 +27,11 @@ class UnknownQuery(HtaSqlError, AttributeError):
     """
 
 
-class BadParameter(HtaSqlError):
-    """A query does not have this parameter, or the value has the wrong type."""
+class BadParameter(HtaSqlError, ValueError):
+    """A query does not have this parameter, or the value has the wrong type.
+
+    It is also a ValueError, as a wrong value is in Python and in HTA.
+    """
 
 
 class ArchiveError(HtaSqlError):

@@ -103,14 +103,12 @@ class Subject:
                 )
             # The same default as in queries that compare two jobs: the first by name is the base.
             job, base = jobs[-1], base or (jobs[0] if len(jobs) > 1 else None)
-        ranks = run.sql(
-            "SELECT DISTINCT rank FROM traces WHERE job = $job ORDER BY rank", {"job": job}
-        )["rank"].to_pylist()
-        steps = run.sql(
-            "SELECT step FROM steps WHERE job = $job UNION SELECT step FROM gpu_activities "
-            "WHERE job = $job AND step IS NOT NULL ORDER BY step",
-            {"job": job},
-        )["step"].to_pylist()
+        with run.narrowed([job]):  # so that damaged files of other jobs do not matter
+            ranks = run.sql("SELECT DISTINCT rank FROM traces ORDER BY rank")["rank"].to_pylist()
+            steps = run.sql(
+                "SELECT step FROM steps UNION SELECT step FROM gpu_activities "
+                "WHERE step IS NOT NULL ORDER BY step"
+            )["step"].to_pylist()
         if step is not None and step not in steps:
             there = "its traces have no steps"
             if steps:

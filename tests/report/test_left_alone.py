@@ -1,4 +1,5 @@
-"""Reports on archives that nobody may write to: a read-only folder, and object storage.
+"""Reports on archives that nobody may write to: a read-only folder, and object storage; and on a
+healthy job beside one with damaged files.
 
 The archives have no critical path, so the report computes it elsewhere.
 """
@@ -11,6 +12,7 @@ from report.page.pages import Page
 
 import hta_sql
 from hta_sql.demo import write_job
+from hta_sql.errors import ArchiveError
 from hta_sql.report import write_report
 
 pytestmark = pytest.mark.queries
@@ -56,3 +58,15 @@ def test_object_storage(s3, bucket, traces, tmp_path):
     assert asked["GET"] > 0 and set(asked) <= {"GET", "HEAD", "LIST"}
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"hta-sql critical-path {bucket}/archive --step" in text
+
+
+def test_damaged_files_of_another_job(traces, tmp_path):
+    archive = tmp_path / "archive"
+    for job in ("good", "bad"):
+        hta_sql.ingest(traces, archive, job=job, workers=1)
+    for file in archive.glob("*/job=bad/**/*.parquet"):
+        file.write_bytes(file.read_bytes()[:100])
+    with hta_sql.open(archive) as run:
+        assert write_report(run, tmp_path / "report.html", job="good") == []
+        with pytest.raises(ArchiveError, match="damaged archive: .* of job 'bad'"):
+            write_report(run, tmp_path / "report.html", job="bad")
