@@ -122,9 +122,11 @@ def test_an_archive(shown):
 
 def test_a_comparison(shown):
     html = shown["comparison"]["text/html"]
-    assert html.startswith("<pre>base  base: 2 ranks, 3 steps, NVIDIA H100")
+    opening, _, text = html.partition(">")
+    assert opening == '<pre style="font-family: monospace"', "columns line up in every notebook"
+    assert text.startswith("base  base: 2 ranks, 3 steps, NVIDIA H100")
     assert "test  te&lt;b&gt;st: 2 ranks, 3 steps" in html and "\nkernel_sum " in html
-    assert "<" not in html.removeprefix("<pre>").removesuffix("</pre>")
+    assert "<" not in text.removesuffix("</pre>")
 
 
 def test_a_figure(shown):

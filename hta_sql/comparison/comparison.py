@@ -64,7 +64,8 @@ class Comparison(MethodsOfTwo):
         """What a notebook shows: the headline, the causes and the times per step."""
         from html import escape
 
-        return f"<pre>{escape(chr(10).join(report_lines(self)))}</pre>"
+        lines = escape("\n".join(report_lines(self)))
+        return f'<pre style="font-family: monospace">{lines}</pre>'  # notebooks may set another
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *queries_of_two()]
