@@ -26,6 +26,7 @@ hta_sql.compare("a", "b").kernel_diff(top=3)  # call-arg
 hta_sql.compare("a", "b").kernel_stats()  # attr-defined
 run.compute_critical_path(steps=3)  # call-arg
 hta_sql.ingset("traces", "archive")  # attr-defined
+hta_sql.doctor("traces")[0].finding  # attr-defined
 """.splitlines()
 
 

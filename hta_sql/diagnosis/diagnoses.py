@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 from hta_sql.diagnosis.job import Diagnosis
 from hta_sql.diagnosis.text import screen
@@ -30,7 +30,11 @@ class Diagnoses(Sequence[Diagnosis]):
             "jobs": [one.to_dict() | {"answer": answer(one)} for one in self.jobs],
         }
 
-    def __getitem__(self, at: Any) -> Any:
+    @overload
+    def __getitem__(self, at: int) -> Diagnosis: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Diagnosis]: ...
+    def __getitem__(self, at: int | slice) -> Diagnosis | Sequence[Diagnosis]:
         return self.jobs[at]
 
     def __len__(self) -> int:
