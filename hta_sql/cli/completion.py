@@ -35,7 +35,9 @@ def completion(ctx: click.Context, shell: str) -> None:
       hta-sql completion fish > ~/.config/fish/completions/hta-sql.fish
     """
     made = get_completion_class(shell)
-    click.echo(made(ctx.find_root().command, {}, "hta-sql", VARIABLE).source())
+    script = made(ctx.find_root().command, {}, "hta-sql", VARIABLE).source()
+    # click's script for fish cuts words and descriptions at their own commas.
+    click.echo(script.replace('string split ","', 'string split --max 1 ","'))
 
 
 def is_completing() -> bool:

@@ -13,6 +13,7 @@ from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli import cli
 
 BIN = Path(sys.executable).parent
+WITH_BIN = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
 # Types a line and presses TAB, as bash does: it calls the function with the line's words.
 BASH = """
 eval "$(hta-sql completion bash)"
@@ -22,6 +23,21 @@ _hta_sql_completion hta-sql
 printf '%s\\n' "${COMPREPLY[@]}"
 """
 
+# Types each line, presses TAB and makes it a comment of `:`, which runs nothing. Then the history
+# has the completed lines.
+ZSH = r"""
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell 'bindkey -e; autoload -Uz compinit; compinit -D -u'
+zpty -w shell 'eval "$(hta-sql completion zsh)"'
+for words in "$@"; do
+    zpty -n -w shell "hta-sql $words"$'\t\x01: \x05\n'
+done
+zpty -w shell 'print "TY""PED"; fc -ln 3 -1; exit'
+zpty -r shell seen '*no end*'
+print -r -- "$seen"
+"""
+
 
 def bash(*words):
     """What bash completes for the last word."""
@@ -29,7 +45,7 @@ def bash(*words):
         ["bash", "-c", BASH, "bash", "hta-sql", *map(str, words)],
         capture_output=True,
         text=True,
-        env=os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"},
+        env=WITH_BIN,
     )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.splitlines()
@@ -78,26 +94,36 @@ def test_completion_is_light(words, word):
     assert done.stdout.splitlines()[-1] == "set()" and word in done.stdout
 
 
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_scripts_of_other_shells(shell):
-    script = CliRunner().invoke(cli, ["completion", shell], prog_name="hta-sql").stdout
-    assert f"_HTA_SQL_COMPLETE={shell}_complete" in script
-    if shutil.which(shell):
-        done = subprocess.run([shell, "-n"], input=script, capture_output=True, text=True)
-        assert (done.returncode, done.stderr) == (0, "")
-
-
 @pytest.mark.skipif(not shutil.which("fish"), reason="fish is not installed")
 def test_fish():
-    program = "hta-sql completion fish | source; complete -C 'hta-sql run kernel_st'"
+    words = ("kernel_st", "kernel_stats archive --columns rank,tot")
+    asked = [f"complete -C 'hta-sql run {word}'" for word in words]
+    program = "; ".join(["hta-sql completion fish | source", *asked])
     done = subprocess.run(
-        ["fish", "--no-config", "-c", program],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"},
+        ["fish", "--no-config", "-c", program], capture_output=True, text=True, env=WITH_BIN
     )
     said = Catalog.load().find("kernel_stats").summary
-    assert done.stdout.startswith(f"kernel_stats\t{said.partition(',')[0]}")
+    assert "," in said
+    lines = [f"kernel_stats\t{said}", "rank,total_frac", "rank,total_ns"]
+    assert (done.stdout.splitlines(), done.stderr) == (lines, "")
+
+
+@pytest.mark.skipif(not shutil.which("zsh"), reason="zsh is not installed")
+def test_zsh(demo_archive):
+    """An interactive shell on a terminal of its own, in which TAB is pressed."""
+    cases = {
+        "run kernel_st": "run kernel_stats",
+        "run kernel_stats archive --top": "run kernel_stats archive --top-k",
+        "run op_stats archive --columns rank,na": "run op_stats archive --columns rank,name",
+        f"run kernel_stats {demo_archive} --only-jobs tr": (
+            f"run kernel_stats {demo_archive} --only-jobs traces"
+        ),
+    }
+    done = subprocess.run(
+        ["zsh", "-f", "-c", ZSH, "zsh", *cases], capture_output=True, text=True, env=WITH_BIN
+    )
+    seen = done.stdout.partition("TYPED")[2].split()
+    assert " ".join(seen) == " ".join(f": hta-sql {line}" for line in cases.values()), done
 
 
 def test_near_values(demo_archive, tmp_path):
