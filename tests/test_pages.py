@@ -85,6 +85,12 @@ def test_examples_run(page, first_archive, tmp_path, request):
     assert run_blocks(page, tmp_path, environ) > 0
 
 
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory, monkeypatch):
+    """Where `hta-sql doctor` keeps what it has read, away from the user's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+
+
 @pytest.mark.processes
 def test_examples_of_the_readme_run(tmp_path):
     assert run_blocks(PROJECT / "README.md", tmp_path, environment()) >= 6
@@ -121,6 +127,19 @@ def shows(want: str, printed: str) -> bool:
 def environment() -> dict[str, str]:
     beside = os.path.dirname(sys.executable)
     return os.environ | {"PATH": f"{beside}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "100"}
+
+
+@pytest.mark.parametrize("page", TESTED, ids=lambda page: page.name)
+def test_figures_in_sentences_are_in_the_output(page):
+    """A sentence such as "18.0 % longer" has its figure from a command of the page.
+
+    Figures without a decimal point are round, or are given to a command.
+    """
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    prose = " ".join(line for line in text.splitlines() if not line.startswith("|"))
+    shown = " ".join(block for _, block in blocks(page))
+    figures = set(re.findall(r"\d+\.\d+ (?:%|µs|ms)", prose))
+    assert not {figure for figure in figures if figure not in shown}
 
 
 def shell(line: str, folder: Path, environ: dict[str, str]) -> str:
