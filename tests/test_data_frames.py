@@ -1,5 +1,6 @@
 """Results as data frames of pandas and polars: integers of nanoseconds stay exact."""
 
+import pyarrow
 import pytest
 
 import hta_sql
@@ -23,7 +24,13 @@ def test_polars(table):
 
 
 def test_pandas(table):
-    pytest.importorskip("pandas", reason="no pandas")
+    pandas = pytest.importorskip("pandas", reason="no pandas")
     frame = table.to_pandas()
     assert frame["start_ns"].tolist() == [START, 7] and frame["start_ns"].dtype == "int64"
     assert frame["busy_frac"].isna().tolist() == [False, True]
+
+    with_null = pyarrow.table({"start_ns": pyarrow.array([START, None], "int64")})
+    rounded = with_null.to_pandas()["start_ns"]
+    assert rounded.dtype == "float64" and int(rounded[0]) == round(START / 256) * 256 != START
+    exact = with_null.to_pandas(types_mapper=pandas.ArrowDtype)["start_ns"]
+    assert exact[0] == START and exact.isna().tolist() == [False, True]
