@@ -22,6 +22,7 @@ _OF_CONDITION = re.compile(
     r"(?:Binder|Catalog|Conversion|Invalid Input|Out of Range|Parser) Error: (.+)"
 )
 _NO_COLUMN = re.compile(r'Referenced column "([^"]+)" not found')
+_NEAR = re.compile(r'at or near "([^"]+)"')
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Excerpt:
             call = call.replace(query.macro, f"{query.macro}_unordered", 1)
         parts = [f"SELECT {_listed(self.columns) or '*'} FROM ({call}) AS {query.name}"]
         if self.where is not None:
-            parts.append(f"WHERE ({_one_condition(session, self.where)}\n)")
+            parts.append(f"WHERE ({_one_condition(session, query, self.where)}\n)")
         if self.sort:
             given = [name.removeprefix("-") for name in self.sort]
             keys = [
@@ -102,14 +103,18 @@ def wrong_condition(query: Query, where: str | None, error: Exception) -> BadPar
     if where is None or not said or type(from_duckdb(error)) is not HtaSqlError:
         return None
     missing = _NO_COLUMN.search(said[1])
-    return BadParameter(f"--where: {no_column(query, missing[1]) if missing else said[1]}")
+    if not missing:
+        return BadParameter(f"--where: {said[1]}")
+    name = missing[1]
+    hint = f"; write a text as '{name}', in single quotes" if f'"{name}"' in where else ""
+    return BadParameter(f"--where: {no_column(query, name)}{hint}")
 
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-def _one_condition(session: Session, text: str) -> str:
+def _one_condition(session: Session, query: Query, text: str) -> str:
     """The text if it is one expression, else BadParameter.
 
     It has to be one with brackets around it and without them. The first refuses all that can follow
@@ -123,7 +128,18 @@ def _one_condition(session: Session, text: str) -> str:
             for form in (text, f"({text}\n)")
         ]
     except duckdb.Error as error:
-        raise BadParameter(f"--where takes one SQL condition: {one_line(error)}") from error
+        near = _NEAR.search(said := one_line(error))
+        if near and near[1] in _keywords(session, query):
+            said += f"; {near[1]} is also a keyword, so put the column in double quotes"
+        raise BadParameter(f"--where takes one SQL condition: {said}") from error
     if any(len(statements) != 1 for statements in found):
         raise BadParameter("--where takes one SQL condition, without ';'")
     return text
+
+
+def _keywords(session: Session, query: Query) -> set[str]:
+    """The columns whose names SQL reads only in double quotes."""
+    found = session.con.execute(
+        "SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category = 'reserved'"
+    )
+    return {name for (name,) in found.fetchall()} & {column.name for column in query.columns}

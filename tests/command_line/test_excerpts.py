@@ -78,6 +78,11 @@ def test_options(tiny_archive):
             ["--where", "totl_ns > 1"],
             f"--where: kernel_stats has no column 'totl_ns'; did you mean 'total_ns'? {COLUMNS}",
         ),
+        (
+            ["--where", 'kind = "copy"'],
+            f"--where: kernel_stats has no column 'copy'; {COLUMNS}; "
+            "write a text as 'copy', in single quotes",
+        ),
     ],
 )
 def test_wrong_columns(tiny_archive, words, says):
@@ -100,6 +105,15 @@ def test_where_takes_one_condition(tiny_archive, condition):
     assert (result.exit_code, result.stdout) == (2, "")
     [line] = [line for line in result.stderr.splitlines() if line.startswith("Error: ")]
     assert line.startswith("Error: --where takes one SQL condition"), line
+
+
+def test_where_on_a_column_named_like_a_keyword(tiny_archive):
+    wrong = run("trace_quality", tiny_archive, "--where", "check = 'x'")
+    assert wrong.exit_code == 2
+    assert wrong.stderr.endswith("; check is also a keyword, so put the column in double quotes\n")
+    other = run("trace_quality", tiny_archive, "--where", "rank rank = 1")
+    assert other.exit_code == 2 and "keyword" not in other.stderr
+    assert run("trace_quality", tiny_archive, "--where", "\"check\" = 'x'").exit_code == 0
 
 
 def test_values_that_fail_a_condition(tiny_archive):
