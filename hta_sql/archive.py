@@ -27,7 +27,7 @@ from hta_sql.database.statement import relation_of_call, relation_of_sql
 from hta_sql.database.stored_results import lacking_paths, lacking_stored
 from hta_sql.engines import machine
 from hta_sql.engines.machine import SAFE_BYTES, SAFE_SECONDS, bytes_of, core_count
-from hta_sql.errors import ArchiveError, FilesMoved, HtaSqlError, NoData, from_duckdb
+from hta_sql.errors import ArchiveError, FilesMoved, HtaSqlError, NoData, above_package, from_duckdb
 from hta_sql.methods import Methods
 
 if TYPE_CHECKING:
@@ -142,14 +142,14 @@ class Archive(Methods):
         """
         found = self._catalog.find(name, version)
         if found.deprecated:
-            warnings.warn(f"{found}: {found.deprecated}", FutureWarning, stacklevel=2)
+            warnings.warn(f"{found}: {found.deprecated}", FutureWarning, stacklevel=above_package())
         _, values = found.call(parameters)
         check_selection(self.session, values)
         answer = self.rows_of(found, parameters)
         for lacking in lacking_stored(self.session, [found.macro]):
-            warnings.warn(lacking, stacklevel=2)
+            warnings.warn(lacking, stacklevel=above_package())
         for reason in why_no_rows(self.session, found, values) if not answer.num_rows else ():
-            warnings.warn(reason, NoData, stacklevel=2)
+            warnings.warn(reason, NoData, stacklevel=above_package())
         return answer
 
     def sql(self, sql: str, params: Any = None) -> pa.Table:

@@ -1,6 +1,7 @@
 """Errors that users can fix. Each message is one line: what is wrong, where, and what to do."""
 
 import re
+import sys
 
 # Messages that queries themselves raise with SQL's error().
 _REFUSED = re.compile(r"Invalid Input Error: (\w+: \w+ is .+|no job '.+)")
@@ -106,3 +107,11 @@ def is_interrupt(error: BaseException) -> bool:
         "Query interrupted",  # DuckDB's text for a signal
         "INTERRUPT Error: Interrupted!",
     )
+
+
+def above_package() -> int:
+    """The stacklevel with which the caller of this function warns at the user's line."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals["__name__"].startswith("hta_sql."):
+        level, frame = level + 1, frame.f_back
+    return level

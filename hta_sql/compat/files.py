@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 
 from hta_sql.compat.given import number
-from hta_sql.errors import BadParameter, HtaSqlError, IngestError
+from hta_sql.errors import BadParameter, HtaSqlError, IngestError, above_package
 from hta_sql.ingestion.find import folder_name
 from hta_sql.ingestion.ingest import ingest
 
@@ -80,7 +79,7 @@ def read_traces(
         if outcome.status == "failed" and not is_other:
             lines.append(f"{outcome.path}: {outcome.error}")
     for line in lines:
-        warnings.warn(_for_scripts(line), stacklevel=_above_package())
+        warnings.warn(_for_scripts(line), stacklevel=above_package())
     found = {
         outcome.rank: Path(outcome.path) for outcome in done.traces if outcome.status != "failed"
     }
@@ -94,11 +93,3 @@ def _for_scripts(line: str) -> str:
     for option, argument in ADVICE.items():
         line = line.replace(option, argument)
     return line
-
-
-def _above_package() -> int:
-    """The stacklevel with which the caller of this function warns at the user's line."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back and frame.f_globals["__name__"].startswith("hta_sql."):
-        level, frame = level + 1, frame.f_back
-    return level

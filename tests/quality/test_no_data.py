@@ -32,7 +32,8 @@ def reasons(run, query, **parameters):
     """The warnings of a call without rows, without the name of the query."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        assert run.query(query, **parameters).num_rows == 0
+        assert getattr(run, query)(**parameters).num_rows == 0
+    assert {w.filename for w in found} <= {__file__}, "the line of the user"
     said = [str(w.message) for w in found if w.category is hta_sql.NoData]
     assert all(line.startswith(f"{query} has no rows: ") for line in said)
     return [line.removeprefix(f"{query} has no rows: ") for line in said]
