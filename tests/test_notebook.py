@@ -91,6 +91,7 @@ def test_units_are_for_people(shown):
         assert text in html
     assert 'title="1240000"' in html and 'title="0.371"' in html
     assert html.count("text-align:left") == 2  # the name and its head
+    assert html.count("white-space:nowrap") == 4, "a number stays beside its unit"
 
 
 def test_many_rows_are_cut(shown):

@@ -63,6 +63,10 @@ def result_html(table: pa.Table) -> str:
     if shown.num_rows < table.num_rows:
         count = f"the first {shown.num_rows} of {count}"
     body = table_html(table.column_names, rows_of(shown), _TEXT_IN_NOTEBOOK)
+    # A notebook has none of our styles, and breaks numbers of a wide table before their units.
+    body = body.replace(
+        '<td style="text-align:right"', '<td style="text-align:right;white-space:nowrap"'
+    )
     return f"{body}<p>{count}</p>"
 
 
