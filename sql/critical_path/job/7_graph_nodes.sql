@@ -1,9 +1,9 @@
 -- One row per node of the job's graph: the nodes of all ranks, then the nodes of meetings.
 --
---     lane         the place to which a node belongs: `host`, `device`, `window` (the window's start
---                  or end) or `meeting`
---     not_before_ns  for the start of a GPU activity: since when its rank's devices can work for the
---                  window; NULL for other nodes
+--     lane           where a node belongs: `host`, `device`, `window` (the window's start or end)
+--                    or `meeting`
+--     not_before_ns  for the start of a GPU activity: since when its rank's devices can work for
+--                    the window. NULL for other nodes
 CREATE OR REPLACE TEMP TABLE job_graph_nodes AS
 SELECT p.node, p.rank, p.lane, p.is_start, p.at_ns, d.begins_ns AS not_before_ns
 FROM job_points AS p
