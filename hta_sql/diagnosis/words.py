@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hta_sql.diagnosis.job import Diagnosis, Finding, Note, Part
+from hta_sql.diagnosis.job import Diagnosis, Facts, Finding, Note, Part
 from hta_sql.show.units import counted, humane
 
 # A part of a step from this share on is large, as a gain of this share is high.
 _LARGE = 0.1
+# If the median and the mean step differ by more, sentences say which one they are about: a gain is
+# of the median step, and the parts are of the mean step.
+_UNEQUAL = 0.1
 _DOES = {
     "compute": "computes for",
     "exposed communication": "communicates without computing for",
@@ -36,6 +39,8 @@ def answer(diagnosis: Diagnosis) -> str:
     of = "a step" if facts.unit == "step" else "the traced time"
     if top and top.severity in ("high", "medium"):
         what = "A step" if top.gain_unit == "step" else "The traced work"
+        if _are_unequal(facts):
+            what = f"A typical step of {time(facts.unit_ns)}"
         return (
             f"{what} could take {percent(top.estimated_gain_frac)} less time "
             f"({time(top.estimated_gain_ns)}): {cause(diagnosis, top)}. {_split(diagnosis)}"
@@ -62,6 +67,12 @@ def answer(diagnosis: Diagnosis) -> str:
     return f"Nothing found to fix: no finding gains 1 % of {of} or more. {_split(diagnosis)}"
 
 
+def _are_unequal(facts: Facts) -> bool:
+    """Whether steps differ so much that a typical one is not like their mean."""
+    differ_ns = abs(facts.unit_ns - facts.mean_ns)
+    return (facts.step_count or 0) > 1 and differ_ns > _UNEQUAL * facts.mean_ns
+
+
 def _split(diagnosis: Diagnosis) -> str:
     """What the GPU does, in large parts of a step and while it computes; the largest part first."""
     shown = [p for p in diagnosis.parts if p.name == "compute" or p.frac >= _LARGE]
@@ -69,6 +80,8 @@ def _split(diagnosis: Diagnosis) -> str:
     said = [f"{_DOES[part.name]} {percent(part.frac)}" for part in shown]
     said[0] += " of the time"
     where = "In a step" if diagnosis.facts.unit == "step" else "In the trace"
+    if _are_unequal(diagnosis.facts):
+        where = "On average over all steps"
     return f"{where}, the GPU {', '.join(said[:-1])}{' and ' * (len(said) > 1)}{said[-1]}."
 
 

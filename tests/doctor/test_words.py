@@ -65,6 +65,16 @@ def test_little_or_nothing_to_gain():
     )
 
 
+def test_steps_that_differ_much():
+    """The gain is of the median step, and the parts are of the mean step."""
+    assert answer(diagnosis(finding(), unit_ns=8_000_000)) == (
+        "A typical step of 8.00 ms could take 20.0 % less time (2.00 ms): the GPU waits for the "
+        "data loader. On average over all steps, the GPU computes for 60.0 % of the time, is idle "
+        "for 30.0 % and communicates without computing for 10.0 %."
+    )
+    assert answer(diagnosis(finding(), unit_ns=9_100_000)).startswith("A step could take")
+
+
 def test_without_steps():
     top = finding(gain_unit="trace", title="Launched work starts late on an idle GPU")
     found = answer(diagnosis(top, unit="trace", step_count=None))
