@@ -225,6 +225,16 @@ def test_pictures_of_two_jobs_move_together(chromium, reports):
             "[...document.querySelectorAll('.step')].map((one) => one.picture.window.path.length)"
         )
         assert min(visit.page.evaluate(paths)) > 1
+        # If one has a long name of a thread, both leave room for it.
+        widths = """() => {
+            const all = [...document.querySelectorAll('.step')].map((one) => one.picture);
+            const [base, test, alone] = all;
+            test.rows[0].group = 'thread -1029147072';
+            test.layOut();
+            return [base, test, alone].map((picture) => picture.plot.clientWidth);
+        }"""
+        base, test, alone = visit.page.evaluate(widths)
+        assert base == test < alone
         assert visit.said == []
 
 

@@ -155,7 +155,11 @@ class StepPicture {
     this.height = y + 4;
     this.lanes.style.height = `${this.height}px`;
     const longest = Math.max(0, ...this.rows.map((row) => row.group.length));
-    this.lanes.style.setProperty("--labels", `${Math.min(220, Math.max(132, 8 * longest + 6))}px`);
+    this.labelWidth = Math.min(220, Math.max(132, 8 * longest + 6));
+    // Pictures of one scale begin at the same place.
+    const alike = this.data.scale ? StepPicture.ofOneScale : [this];
+    const width = Math.max(...alike.map((picture) => picture.labelWidth ?? 0));
+    for (const picture of alike) picture.lanes?.style.setProperty("--labels", `${width}px`);
     this.canvas.style.height = `${this.height}px`;
   }
 
