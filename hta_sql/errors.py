@@ -112,6 +112,6 @@ def is_interrupt(error: BaseException) -> bool:
 def above_package() -> int:
     """The stacklevel with which the caller of this function warns at the user's line."""
     level, frame = 1, sys._getframe(1)
-    while frame.f_back and frame.f_globals["__name__"].startswith("hta_sql."):
+    while frame.f_back and str(frame.f_globals.get("__name__")).startswith("hta_sql."):
         level, frame = level + 1, frame.f_back
     return level
