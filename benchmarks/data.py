@@ -1,5 +1,6 @@
 """What the contestants need: traces, and HTA in an environment of its own. Made once."""
 
+import argparse
 import hashlib
 import json
 import subprocess
@@ -110,6 +111,18 @@ def hta_python() -> str:
                 raise measure.Failed(f"cannot install {wanted}: {lines[-1]}")
         ready.write_text(wanted)
     return str(python)
+
+
+def add_folder(parser: argparse.ArgumentParser, below: str = "") -> None:
+    """The option --data: a folder, by default `bench-data` or a folder below it."""
+    folder = Path("bench-data", below)
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=ROOT / folder,
+        metavar="DIR",
+        help=f"where traces and archives are kept [default: {folder}]",
+    )
 
 
 def say(line: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import measure
-from data import ROOT, say
+from data import add_folder, say
 from measure import Cost, best
 
 ROUNDS = 3
@@ -36,13 +36,7 @@ def main() -> int:
         metavar="GB",
         help="JSON of the large job; 0 leaves it out [default: 20]",
     )
-    parser.add_argument(
-        "--data",
-        type=Path,
-        default=ROOT / "bench-data",
-        metavar="DIR",
-        help="where traces and archives are kept [default: bench-data]",
-    )
+    add_folder(parser)
     options = parser.parse_args()
     folder = options.data.resolve() / "fleet"
     if options.jobs:

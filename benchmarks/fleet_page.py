@@ -10,7 +10,7 @@ import measure
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from data import ROOT, say
+from data import add_folder, say
 from fleet import DIFFERENT, HOUR_NS, HTA_SQL, ROUNDS, command, ingest, record, write_fleet
 from measure import best
 
@@ -26,13 +26,7 @@ def main() -> int:
     parser.add_argument(
         "--jobs", type=int, nargs="+", default=[1000, 10_000], metavar="N", help="of each archive"
     )
-    parser.add_argument(
-        "--data",
-        type=Path,
-        default=ROOT / "bench-data",
-        metavar="DIR",
-        help="where traces and archives are kept [default: bench-data]",
-    )
+    add_folder(parser)
     options = parser.parse_args()
     folder = options.data.resolve() / "fleet-page"
     few = folder / "few"

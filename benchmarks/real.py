@@ -21,7 +21,7 @@ import data
 import measure
 import report
 import shapes
-from data import ROOT, say
+from data import add_folder, say
 from growth import REAL, TRACES
 from measure import Cost, Failed, best
 from targets import Target
@@ -234,13 +234,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", metavar="REGEX", help="run these cases only")
     parser.add_argument("--no-hta", action="store_true", help="leave HTA out")
-    parser.add_argument(
-        "--data",
-        type=Path,
-        default=ROOT / "bench-data" / "real",
-        metavar="DIR",
-        help="where traces and archives are kept [default: bench-data/real]",
-    )
+    add_folder(parser, "real")
     options = parser.parse_args()
     session = Session(options.only, options.data.resolve(), not options.no_hta)
     session.run()

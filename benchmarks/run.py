@@ -2,11 +2,10 @@
 
 import argparse
 import sys
-from pathlib import Path
 
 import cases
 import report
-from data import ROOT
+from data import ROOT, add_folder
 from measure import Failed
 
 
@@ -24,13 +23,7 @@ def main() -> int:
         metavar="N",
         help="how often HTA loads, minutes each [default: 1]",
     )
-    parser.add_argument(
-        "--data",
-        type=Path,
-        default=ROOT / "bench-data",
-        metavar="DIR",
-        help="where traces and archives are kept [default: bench-data]",
-    )
+    add_folder(parser)
     options = parser.parse_args()
     if options.list:
         print("\n".join(cases.names()))

@@ -175,8 +175,7 @@ def _reports(archive: Any, folder: Path, jobs: list[str]) -> list[tuple[str, str
         try:
             make_folder(archive, output.parent)
             of_job = f"{at:,} of {len(jobs):,} jobs, {job}: "
-            with archive.narrowed([job]):  # so that files of other jobs do not matter
-                problems = _report(archive, output, (job,), None, None, of_job)
+            problems = _report(archive, output, (job,), None, None, of_job)
         except HtaSqlError as error:
             if is_interrupt(error):
                 raise

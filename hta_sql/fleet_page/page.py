@@ -15,9 +15,9 @@ import orjson
 
 from hta_sql.fleet_page.jobs import OF_GPUS, OF_JOBS, OF_RULES, REASONS, Jobs
 from hta_sql.fleet_page.sections import rules, slow_gpus
-from hta_sql.fleet_page.words import WORDS, counted, facts, lacking, lead
+from hta_sql.fleet_page.words import WORDS, facts, lacking, lead
 from hta_sql.show.html import style
-from hta_sql.show.units import TIME_UNITS
+from hta_sql.show.units import TIME_UNITS, counted
 from hta_sql.show.visible import visible_cell
 from hta_sql.version import __version__
 
@@ -133,7 +133,7 @@ def _lacking(jobs: Jobs) -> str:
         said += _to_run(f"{lacking(jobs)}, and no figures here. This computes them:", jobs, "")
     if count := jobs.columns["is_at_most"].count(True):
         said += _to_run(
-            f"The results of {counted(count)} are of an earlier hta_sql, and lack the step "
+            f"The results of {counted(count, 'job')} are of an earlier hta_sql, and lack the step "
             "time before the first GPU activity and after the last. This adds it:",
             jobs,
             " --force",

@@ -8,7 +8,7 @@ from typing import Any
 
 from hta_sql.diagnosis.words import percent
 from hta_sql.fleet_page.jobs import REASONS, Jobs
-from hta_sql.show.units import humane
+from hta_sql.show.units import counted, humane
 from hta_sql.show.visible import visible_cell
 
 # What each reason is, in words.
@@ -50,7 +50,7 @@ def lead(jobs: Jobs) -> Lead:
     begin = _time(first["without_compute_ns"])
     after = (
         f": it has the most GPU time without computation, {begin} of the {_time(lost_ns)} in "
-        f"{counted(jobs.with_results)}."
+        f"{counted(jobs.with_results, 'job')}."
         if jobs.with_results > 1
         else f": {begin} of its {_time(first['gpu_time_ns'])} of GPU time is without computation."
     )
@@ -80,15 +80,11 @@ def _time(ns: int) -> str:
     return humane("time_ns", ns)
 
 
-def counted(count: int) -> str:
-    return f"{count:,} job{'s' * (count != 1)}"
-
-
 def lacking(jobs: Jobs) -> str:
     """How many jobs have no stored results."""
     count = jobs.without_results
     has = "has" if count == 1 else "have"
-    return f"{count:,} of {counted(len(jobs.names))} {has} no stored results"
+    return f"{count:,} of {counted(len(jobs.names), 'job')} {has} no stored results"
 
 
 def facts(jobs: Jobs) -> list[tuple[str, str, str]]:
@@ -99,7 +95,7 @@ def facts(jobs: Jobs) -> list[tuple[str, str, str]]:
     if not jobs.with_results:
         return [all_jobs]
     time_ns = jobs.total("gpu_time_ns")
-    of_jobs = f" of {counted(jobs.with_results)}" if unknown else ""
+    of_jobs = f" of {counted(jobs.with_results, 'job')}" if unknown else ""
     return [
         all_jobs,
         ("GPU time", _time(time_ns), f"traced, on all GPUs{of_jobs} together"),
@@ -134,8 +130,8 @@ def _losses(jobs: Jobs) -> tuple[str, str]:
     where = ", where it is known" if len(known) < len(several) else ""
     return (
         _time(jobs.total("lost_ns")),
-        f"{_share(jobs.total('lost_ns'), sum(known))} of the GPU time of {counted(len(known))} "
-        f"with several ranks{where}",
+        f"{_share(jobs.total('lost_ns'), sum(known))} of the GPU time of "
+        f"{counted(len(known), 'job')} with several ranks{where}",
     )
 
 

@@ -175,19 +175,14 @@ class Subject:
         spread = [
             self.ranks[round(place * last / (SHOWN_RANKS - 1))] for place in range(SHOWN_RANKS)
         ]
-        first = [*self.bounding_rank, *late][: SHOWN_RANKS // 2]
+        first = [self.one_rank, *late][: SHOWN_RANKS // 2]
         return sorted(list(dict.fromkeys([*first, *spread]))[:SHOWN_RANKS])
 
     @cached_property
-    def bounding_rank(self) -> list[int]:
-        """The rank that bounds the job, in a list; without GPU activity, none."""
-        [facts] = self.sql("FROM job_splits([{job}])").rows
-        return [] if facts["rank"] is None else [facts["rank"]]
-
-    @property
     def one_rank(self) -> int:
-        """The rank for figures that show only one."""
-        return [*self.bounding_rank, *self.shown_ranks][0]
+        """The rank for figures that show only one: the one that bounds the job, or the first."""
+        [facts] = self.sql("FROM job_splits([{job}])").rows
+        return self.ranks[0] if facts["rank"] is None else facts["rank"]
 
     @property
     def says_ranks(self) -> str:

@@ -143,59 +143,28 @@ def _operators(subject: Subject, rank: int) -> Answer:
 
     Of a graph replay without a capture trace, the graph launch is all that is known.
     """
-    return subject.sql(f"""\
+    return subject.sql(
+        f"""\
 WITH
-edges AS (
-    SELECT event_id, bound_by, time_ns
-    FROM path_edges
-    WHERE job = {{job}}
-      AND rank = {rank}
-      AND path_window = {literal(subject.path.window)}
-      AND position IS NOT NULL
-      AND bound_by IS NOT NULL
-),
-callers AS (
-    SELECT event_id, op_id, launch_id AS call_id
-    FROM gpu_activities
-    WHERE job = {{job}} AND rank = {rank}
-    UNION ALL
-    SELECT event_id, CASE WHEN is_operator(cat) THEN event_id ELSE op_id END, event_id
-    FROM host_ops
-    WHERE job = {{job}} AND rank = {rank}
-),
-names AS (
-    SELECT event_id, name
-    FROM host_calls
-    WHERE job = {{job}} AND rank = {rank}
-),
-named AS (
+owners AS (
     SELECT
-        e.bound_by,
-        e.time_ns,
+        *,
         CASE
-            WHEN o.name IS NOT NULL THEN o.name
-            WHEN c.name LIKE '%GraphLaunch%' THEN 'no operator, graph launch: ' || c.name
-            WHEN c.name IS NOT NULL THEN 'no operator: ' || c.name
+            WHEN operator IS NOT NULL THEN operator
+            WHEN call LIKE '%GraphLaunch%' THEN 'no operator, graph launch: ' || call
+            WHEN call IS NOT NULL THEN 'no operator: ' || call
             ELSE 'no operator: the launch is not in the trace'
-        END AS operator
-    FROM edges AS e
-    LEFT JOIN callers AS i USING (event_id)
-    LEFT JOIN names AS o ON o.event_id = i.op_id
-    LEFT JOIN names AS c ON c.event_id = i.call_id
+        END AS owner
+    FROM path_owners([{{job}}], [{rank}], {literal([subject.path.window])})
 )
 SELECT
-    operator,
-    sum(time_ns)::BIGINT AS time_ns,
-    sum(time_ns) / nullif(sum(sum(time_ns)) OVER (), 0) AS time_frac,
-    coalesce(sum(time_ns) FILTER (bound_by IN ('cpu_bound', 'data_loading')), 0)::BIGINT AS host_ns,
-    coalesce(
-        sum(time_ns) FILTER (bound_by IN ('gpu_compute_bound', 'gpu_communication_bound')), 0
-    )::BIGINT AS gpu_ns,
-    coalesce(
-        sum(time_ns) FILTER (
-            bound_by IN ('gpu_kernel_launch_overhead', 'gpu_kernel_kernel_overhead')
-        ), 0
-    )::BIGINT AS delay_ns
-FROM named
-GROUP BY operator
-ORDER BY time_ns DESC, operator""")
+    o.owner AS operator,
+    sum(o.time_ns)::BIGINT AS time_ns,
+    sum(o.time_ns) / nullif(sum(sum(o.time_ns)) OVER (), 0) AS time_frac,
+    sum(o.host_ns)::BIGINT AS host_ns,
+    sum(o.gpu_ns)::BIGINT AS gpu_ns,
+    sum(o.delay_ns)::BIGINT AS delay_ns
+FROM owners AS o
+GROUP BY o.owner
+ORDER BY time_ns DESC, operator"""
+    )

@@ -40,75 +40,26 @@
 -- check: time_ns = host_ns + gpu_ns + delay_ns
 -- check: host_ns >= 0 AND gpu_ns >= 0 AND delay_ns >= 0 AND edge_count > 0
 -- check: time_frac BETWEEN 0 AND 1
--- reads: gpu_activities, host_calls, host_ops, is_operator, path_edges
+-- reads: path_owners
 CREATE OR REPLACE MACRO critical_path_ops_v1(
     only_jobs VARCHAR[] := NULL,  -- jobs to report [default: all]
     only_ranks INTEGER[] := NULL,  -- ranks to report [default: all]
     only_windows VARCHAR[] := NULL  -- windows to report, as in path_window [default: all]
 ) AS TABLE
 WITH
-edges AS MATERIALIZED (
-    SELECT p.job, p.rank, p.path_window, p.event_id, p.bound_by, p.time_ns
-    FROM path_edges AS p
-    WHERE p.position IS NOT NULL
-      AND p.bound_by IS NOT NULL
-      AND (only_jobs IS NULL OR list_contains(only_jobs, p.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, p.rank))
-      AND (only_windows IS NULL OR list_contains(only_windows, p.path_window))
-),
-on_path AS (
-    SELECT DISTINCT job, rank, event_id
-    FROM edges
-),
--- op_id is the operator to which the time of the event belongs.
-op_ids AS (
-    SELECT a.job, a.rank, a.event_id, a.op_id
-    FROM gpu_activities AS a
-    SEMI JOIN on_path AS p ON p.job = a.job AND p.rank = a.rank AND p.event_id = a.event_id
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
-    UNION ALL
-    SELECT
-        h.job,
-        h.rank,
-        h.event_id,
-        CASE WHEN is_operator(h.cat) THEN h.event_id ELSE h.op_id END AS op_id
-    FROM host_ops AS h
-    SEMI JOIN on_path AS p ON p.job = h.job AND p.rank = h.rank AND p.event_id = h.event_id
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, h.rank))
-),
-operators AS (
-    SELECT i.job, i.rank, i.event_id, h.name AS operator
-    FROM op_ids AS i
-    JOIN host_calls AS h ON h.job = i.job AND h.rank = i.rank AND h.event_id = i.op_id
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, h.rank))
-),
 by_operator AS (
     SELECT
-        e.job,
-        e.rank,
-        e.path_window,
+        o.job,
+        o.rank,
+        o.path_window,
         o.operator,
-        coalesce(
-            sum(e.time_ns) FILTER (e.bound_by IN ('cpu_bound', 'data_loading')), 0
-        )::BIGINT AS host_ns,
-        coalesce(
-            sum(e.time_ns) FILTER (
-                e.bound_by IN ('gpu_compute_bound', 'gpu_communication_bound')
-            ), 0
-        )::BIGINT AS gpu_ns,
-        coalesce(
-            sum(e.time_ns) FILTER (
-                e.bound_by IN ('gpu_kernel_launch_overhead', 'gpu_kernel_kernel_overhead')
-            ), 0
-        )::BIGINT AS delay_ns,
-        sum(e.time_ns)::BIGINT AS time_ns,
+        sum(o.host_ns)::BIGINT AS host_ns,
+        sum(o.gpu_ns)::BIGINT AS gpu_ns,
+        sum(o.delay_ns)::BIGINT AS delay_ns,
+        sum(o.time_ns)::BIGINT AS time_ns,
         count(*) AS edge_count
-    FROM edges AS e
-    LEFT JOIN operators AS o ON o.job = e.job AND o.rank = e.rank AND o.event_id = e.event_id
-    GROUP BY e.job, e.rank, e.path_window, o.operator
+    FROM path_owners(only_jobs, only_ranks, only_windows) AS o
+    GROUP BY o.job, o.rank, o.path_window, o.operator
 )
 SELECT
     job,
