@@ -113,7 +113,7 @@ class Archive(Methods):
         You may create objects in it, and they stay. From now on it reads the files of all jobs that
         the archive was opened for, even if a query selects a few of them.
         """
-        return self.session.share()
+        return self.session.lend()
 
     def query(self, name: str, /, version: int | None = None, **parameters: Any) -> pa.Table:
         """The result of a query by name.
@@ -189,7 +189,7 @@ class Archive(Methods):
 
     def relation(self, sql: str, params: Any = None) -> duckdb.DuckDBPyRelation:
         """The result of a statement, not yet fetched."""
-        return relation_of_sql(self.session, sql, params, self.called_in(sql))
+        return relation_of_sql(self.session, sql, params)
 
     def called_in(self, sql: str) -> set[str]:
         """The queries that a statement may call."""
@@ -209,7 +209,7 @@ class Archive(Methods):
     def check(self, name: str, version: int | None = None) -> list[str]:
         """Test what a query's header promises on this archive: one line per broken promise."""
         query = self._catalog.find(name, version)
-        return list(broken_promises(self.session.con, query, self.relation_of(query, {})))
+        return list(broken_promises(query, self.relation_of(query, {})))
 
     def check_tables(self) -> list[str]:
         """A line for each table and trace whose row count differs from what ingest wrote."""

@@ -64,7 +64,7 @@ def test_gaps_of_a_device_are_its_idle_time(real_run):
     for row in real_run.query("idle_gaps", 1).to_pylist():
         idle[row["job"], row["rank"], row["device"]] += row["gap_ns"]
     rows = real_run.temporal_breakdown().to_pylist()
-    assert len(idle) == 23
+    assert len(idle) == 24
     assert dict(idle) == {
         (row["job"], row["rank"], row["device"]): row["idle_ns"] for row in rows if row["idle_ns"]
     }

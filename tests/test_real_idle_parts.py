@@ -61,7 +61,7 @@ def test_parts_of_a_device_are_its_idle_time(real_run):
         for key, time in by(real_run.temporal_breakdown().to_pylist(), DEVICE, "idle_ns").items()
         if time
     }
-    assert len(idle) == 23
+    assert len(idle) == 24
     assert by(real_run.idle_gaps().to_pylist(), DEVICE, "part_ns") == idle
     assert by(real_run.idle_reasons().to_pylist(), DEVICE, "idle_ns") == idle
 

@@ -82,7 +82,7 @@ def test_real_copies_are_worth_it(results, real_rows):
         for row in real_rows("gpu_activities", file.job, file.rank)
         if row["kind"] == "memory"
     ]
-    assert len(rows) == 10_684
+    assert len(rows) == 11_488
     assert {brute.copy_kind(row["name"]) for row in rows} == {
         "Memcpy HtoD",
         "Memcpy DtoH",

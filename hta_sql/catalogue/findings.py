@@ -8,10 +8,13 @@ each shared relation is computed once, and a new rule is one new file.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+from hta_sql.catalogue.header import names_read
+from hta_sql.catalogue.sharing import shared_in
+from hta_sql.catalogue.statements import definition, statements
 from hta_sql.errors import CatalogError
 
 _SIGNATURE = re.compile(
@@ -25,7 +28,7 @@ def rule_files(root: Path) -> dict[Path, str]:
     """The files of sql/findings and their texts, and the text of the macro that is made of them."""
     files = written_files(root)
     made = root / "findings" / f"{MADE}.sql"  # no file: the text is made here
-    return files | {made: found_by_rules(files)} if files else {}
+    return files | {made: found_by_rules(files, shared_views(root, files))} if files else {}
 
 
 def written_files(root: Path) -> dict[Path, str]:
@@ -54,11 +57,48 @@ def before(given: list[str]) -> list[str]:
     return [name for name in given if name != GIVEN]
 
 
-def found_by_rules(files: Mapping[Path, str]) -> str:
-    """The statement that defines the macro `found_by_rules(only_jobs)`: the rows of all rules."""
+def shared_views(root: Path, files: Mapping[Path, str]) -> dict[str, str]:
+    """The shared views that rules read, each after those that it reads, and a SELECT of its rows.
+
+    What macros read is followed, by the lines `-- reads:` of their files.
+    """
+    homes: dict[str, tuple[str, list[str]]] = {}  # a SELECT if it is shared, and what it reads
+    for path in sorted([*(root / "tables").glob("*.sql"), *(root / "relations").rglob("*.sql")]):
+        text = path.read_text(encoding="utf-8")
+        is_shared, read = set(shared_in(path, text)), names_read(text)
+        for statement in statements(text):
+            name, body = definition(statement)
+            is_view = statement.startswith("CREATE OR REPLACE VIEW")
+            rows = f"FROM main.{name}" if path.parent.name == "tables" else body
+            homes[name] = rows if is_view and name in is_shared else "", read
+    found: dict[str, str] = {}
+    seen: set[str] = set()
+
+    def follow(names: Iterable[str]) -> None:
+        for name in names:
+            if name in homes and name not in seen:
+                seen.add(name)
+                rows, read = homes[name]
+                if not rows.startswith("FROM main."):
+                    follow(read)
+                if rows:
+                    found[name] = rows
+
+    for text in files.values():
+        follow(names_read(text))
+    return found
+
+
+def found_by_rules(files: Mapping[Path, str], views: Mapping[str, str]) -> str:
+    """The statement that defines the macro `found_by_rules(only_jobs)`: the rows of all rules.
+
+    Each of the `views` is computed once, for all macros in the statement: DuckDB looks the names in
+    a macro up among the CTEs around its call.
+    """
     takes = takes_of(files)
     order = TopologicalSorter({name: before(given) for name, given in takes["shared"].items()})
-    ctes = [
+    ctes = [f"{name} AS MATERIALIZED (\n{rows}\n)" for name, rows in views.items()]
+    ctes += [
         f"{name} AS MATERIALIZED (FROM shared_{name}({', '.join(takes['shared'][name])}))"
         for name in order.static_order()
     ]

@@ -38,6 +38,7 @@ OPTIONS = frozenset(
     }
 )
 _SHOWN_DEFAULT = re.compile(r"(.*\S) +\[default: ([^]]+)\]")
+_READS = re.compile(r"^-- reads: (.*(?:\n--   .*)*)$", re.MULTILINE)
 _COLUMN_COMMENT = re.compile(r"^    (?:\S.* AS |\w+\.)?(\w+),? +-- (\S.*)$", re.MULTILINE)
 
 
@@ -173,6 +174,12 @@ def _parameter(name: str, kind: str, default: str | None, text: str) -> Paramete
 def column_comments(path: Path) -> dict[str, str]:
     """The comments on the columns of a table or view, each on the line of its column."""
     return dict(_COLUMN_COMMENT.findall(path.read_text(encoding="utf-8")))
+
+
+def names_read(text: str) -> list[str]:
+    """The names in the line `-- reads:` of a file's leading comment."""
+    found = _READS.search(text)
+    return re.findall(r"\w+", found[1].replace("--", " ")) if found else []
 
 
 def comment_of(path: Path) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from hta_sql.catalogue.needs import Requirement
 from hta_sql.errors import BadParameter
 
+_LAST_ORDER = re.compile(r"\nORDER BY\b([^;]*);\s*\Z")
 _INTEGER_BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
 
 
@@ -99,9 +100,14 @@ class Query:
         """The statement that defines the macro again, for one connection, without the order of its
         rows. All queries end with an ORDER BY, which DuckDB would carry out before any other.
         """
-        body = re.sub(r"\nORDER BY\b[^;]*;\s*\Z", ";", self.sql)
+        body = _LAST_ORDER.sub(";", self.sql)
         made = f"CREATE OR REPLACE TEMP MACRO {self.macro}_unordered("
         return body.replace(f"CREATE OR REPLACE MACRO {self.macro}(", made)
+
+    @property
+    def order(self) -> str:
+        """What its rows are ordered by: the ORDER BY at its end, without the names of tables."""
+        return re.sub(r"\b[a-z]\w*\.", "", _LAST_ORDER.search(self.sql)[1].strip())
 
     @property
     def compares(self) -> bool:

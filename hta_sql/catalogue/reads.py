@@ -35,11 +35,18 @@ def readers(root: Path) -> dict[Path, str]:
     return {path: path.read_text(encoding="utf-8") for path in paths} | rule_files(root)
 
 
-def in_order(con: duckdb.DuckDBPyConnection, files: Mapping[Path, str]) -> list[Path]:
-    """The files, each after all that it reads, otherwise by path; CatalogError for a circle."""
+def in_order(
+    con: duckdb.DuckDBPyConnection,
+    files: Mapping[Path, str],
+    read: Mapping[str, set[str]] | None = None,
+) -> list[Path]:
+    """The files, each after all that it reads, otherwise by path; CatalogError for a circle.
+
+    `read` has what read_by_each returns for them, if it is known.
+    """
     ordering = TopologicalSorter()
-    for path, read in reads_of(con, files).items():
-        ordering.add(path, *sorted(read.values()))
+    for path, homes in _reads_of(files, read or read_by_each(con, files)).items():
+        ordering.add(path, *sorted(homes.values()))
     try:
         ordering.prepare()
     except CycleError as error:
@@ -57,8 +64,13 @@ def reads_of(
     con: duckdb.DuckDBPyConnection, files: Mapping[Path, str]
 ) -> dict[Path, dict[str, Path]]:
     """For each file, the names that it reads of other files, and the files that define them."""
+    return _reads_of(files, read_by_each(con, files))
+
+
+def read_by_each(con: duckdb.DuckDBPyConnection, files: Mapping[Path, str]) -> dict[str, set[str]]:
+    """For each macro and view in these files, all names that it reads."""
     homes: dict[str, Path] = {}
-    bodies: dict[Path, list[str]] = {}
+    read: dict[str, set[str]] = {}
     for path, sql in files.items():
         found = statements(sql)
         if not found or not _are_all(con, path, sql, found):
@@ -71,13 +83,25 @@ def reads_of(
                 raise CatalogError(
                     f"{path.name}: {homes[name].name} already defines {name}; rename one"
                 )
-            bodies.setdefault(path, []).append(body)
-    read = {
-        path: {name for body in bodies[path] for name in _names(con, path, body)} for path in bodies
+            read.setdefault(name, set()).update(_names(con, path, body))
+    return read
+
+
+def _reads_of(
+    files: Mapping[Path, str], read: Mapping[str, set[str]]
+) -> dict[Path, dict[str, Path]]:
+    defined = {
+        path: [definition(statement)[0] for statement in statements(sql)]
+        for path, sql in files.items()
     }
+    homes = {name: path for path, names in defined.items() for name in names}
     return {
-        path: {name: homes[name] for name in sorted(names) if homes.get(name, path) != path}
-        for path, names in read.items()
+        path: {
+            name: homes[name]
+            for name in sorted(set().union(*(read[own] for own in names)))
+            if homes.get(name, path) != path
+        }
+        for path, names in defined.items()
     }
 
 

@@ -168,12 +168,27 @@ def register(con: duckdb.DuckDBPyConnection) -> None:
 def _of_lists(base: pa.Array, test: pa.Array) -> pa.Array:
     """For each row of two columns of lists, the pairs of places, counted from 1."""
     rows = [
-        longest_common_subsequence(one.values.to_numpy(), other.values.to_numpy()) + 1
+        longest_common_subsequence(_numbers(one.values), _numbers(other.values)) + 1
         for one, other in zip(base, test, strict=True)
     ]
     offsets = np.cumsum([0, *map(len, rows)])
     places = np.concatenate([np.empty((0, 2), np.int64), *rows])
     pairs = pa.StructArray.from_arrays(
-        [pa.array(places[:, 0]), pa.array(places[:, 1])], ["base_place", "test_place"]
+        [_arrow(places[:, 0], pa.int64()), _arrow(places[:, 1], pa.int64())],
+        ["base_place", "test_place"],
     )
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pairs)
+    return pa.ListArray.from_arrays(_arrow(offsets.astype(np.int32), pa.int32()), pairs)
+
+
+# Neither of these uses pa.array or to_numpy, which import pandas: that takes longer than all else.
+
+
+def _numbers(column: pa.Array) -> np.ndarray:
+    """A column of BIGINT without NULLs."""
+    data = column.buffers()[1] or b""
+    return np.frombuffer(data, np.int64)[column.offset : column.offset + len(column)]
+
+
+def _arrow(numbers: np.ndarray, kind: pa.DataType) -> pa.Array:
+    data = pa.py_buffer(np.ascontiguousarray(numbers))
+    return pa.Array.from_buffers(kind, len(numbers), [None, data])

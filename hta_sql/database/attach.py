@@ -12,6 +12,7 @@ from hta_sql.catalogue.catalog import Catalog
 from hta_sql.database.layers import at_line, comment_on_views, literal
 from hta_sql.database.own_rules import put_own_rules
 from hta_sql.database.roots import archive_root
+from hta_sql.database.stored_macros import made_with, read_stored
 from hta_sql.database.stored_relations import choose_stored
 from hta_sql.database.template import maker, new_database, template
 from hta_sql.errors import DAMAGED, ArchiveError, one_line
@@ -20,9 +21,6 @@ from hta_sql.store.lists import Lists, lists
 from hta_sql.store.locks import locked_folder
 from hta_sql.store.sources import FILES_ARE_THERE, PATTERNS, Source, whereabouts
 from hta_sql.version import SCHEMA_VERSION
-
-# If DuckDB expects few rows, it plans a quadratic ASOF join, and its estimate is often wrong.
-NO_LOOP_JOINS = "SET GLOBAL asof_loop_join_threshold = 0"
 
 
 def without_progress_bar(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
@@ -117,7 +115,7 @@ def load_sources(
     *,
     is_live: bool,
     no_links: bool = False,
-) -> None:
+) -> Lists:
     """Make the views read the archives' Parquet files. A table without files is an empty stub.
 
     `mixed` says that some files lack columns of the stubs. `only_jobs` leaves out all other jobs.
@@ -125,6 +123,8 @@ def load_sources(
     are not as the manifests list them now is an error; with `no_links`, so is a view with a file
     that a link leads to outside its archive. With `is_live`, the views also see files that are
     added later.
+
+    Returns the files.
     """
     tables = [path.stem for path in catalog.tables]
     found = lists(con, sources, tables, only_jobs, no_links=no_links)
@@ -132,6 +132,7 @@ def load_sources(
         found = Lists(whereabouts(sources, tables, only_jobs), found.faults)
     otherwise = dict.fromkeys(PATTERNS, "NULL")
     _put_sources(con, catalog, found, _texts(found), otherwise, mixed, only_jobs, reading)
+    return found
 
 
 # Separates the names in a list of files: no path has it. DuckDB plans one long text much faster
@@ -277,7 +278,9 @@ def _fill(
     """Fill a copy of the template with the views of an archive's files."""
     mixed, reading = schemas(con, [source]).mixed, set()
     _put_sources(con, catalog, found, texts, otherwise, bool(mixed), None, reading)
-    put_own_rules(con, [source.root])
+    rules = put_own_rules(con, [source.root])
     choose_stored(con, catalog, reading, may_change=True)
+    if "stored_results" in reading:
+        read_stored(con, catalog, made_with(catalog, rules))
     comment_on_views(con, catalog, reading)
     con.execute(f"CREATE VIEW hta_version AS SELECT {literal(maker(catalog))} AS made_by")

@@ -27,13 +27,9 @@ if TYPE_CHECKING:
     from hta_sql.catalogue.query import Query
     from hta_sql.database.session import Session
 
-# What stands in place of a call of the query, after compute_findings.
-STAGED = {"findings_v1": "FROM in_order_of_gain(computed_findings)"}
+# What stands in place of a call of the query, after compute_findings; it takes the jobs.
+STAGED = {"findings_v1": "FROM computed_findings_of($only_jobs)"}
 
-# The tables that rules read again and again. Each thread copies those of jobs with fewer events:
-# binding a view of Parquet files takes longer than reading a small table.
-_READ = ("gpu_activities", "host_ops", "traces")
-_SMALL = 100_000
 _numbers = itertools.count()
 
 
@@ -48,29 +44,36 @@ def with_findings(
     jobs = values.get("only_jobs")
     if query.macro in STAGED:
         compute_findings(session, jobs)
-        return STAGED[query.macro], {}
+        return STAGED[query.macro], {"only_jobs": jobs}
     if "known_findings(" in query.sql:
-        lacking = {row["job"] for row in jobs_without_results(session, "findings_v1")}
-        jobs = sorted(lacking if jobs is None else lacking & set(jobs))
-        if jobs:
-            compute_findings(session, jobs)
-            session.see(values.get("only_jobs"))
+        stored_not = {row["job"] for row in jobs_without_results(session, "findings_v1")}
+        if lacking := sorted(stored_not if jobs is None else stored_not & set(jobs)):
+            compute_findings(session, lacking)
+            session.see(jobs)
             session.load([query.macro])
-        session.con.execute(f"SET VARIABLE jobs_with_findings = {literal(jobs)}::VARCHAR[]")
     return sql, values
 
 
 def compute_findings(session: Session, jobs: list[str] | None) -> None:
-    """Fill the table computed_findings of the session with the findings of these jobs.
+    """Let the table computed_findings of the session have the findings of these jobs.
 
-    It has the columns of the query findings. None stands for all jobs of the session.
+    It has the columns of the query findings, and keeps findings until files change. None stands for
+    all jobs of the session.
     """
     session.see(jobs)
     session.load(["findings_v1"])
-    run = _Stages(session, jobs)
+    if session.is_lent:  # its user may have changed what findings are computed from
+        session.findings.forget()
     try:
-        with session.unmoved(), run.tables():
-            run.all()
+        wanted = jobs
+        if jobs is None:
+            rows = session.con.execute("SELECT DISTINCT job FROM traces").fetchall()
+            wanted = [job for (job,) in rows]
+        lacking = session.findings.lacking(wanted)
+        if lacking:
+            run = _Stages(session, None if jobs is None and lacking == sorted(wanted) else lacking)
+            with session.unmoved(), run.tables():
+                session.findings.add(lacking, run.all())
     except duckdb.Error as error:
         raise from_duckdb(error, "findings: ") from error
 
@@ -79,6 +82,7 @@ class _Stages:
     """The stages of one call: relations that rules share, and rules, each as one statement."""
 
     def __init__(self, session: Session, jobs: list[str] | None):
+        self._session = session
         self._con = session.con
         self._jobs = literal(jobs) + ("" if jobs is None else "::VARCHAR[]")
         self._prefix = f"findings_{next(_numbers)}_"
@@ -96,7 +100,6 @@ class _Stages:
         }
         self._own = threading.local()
         self._cursors: list[duckdb.DuckDBPyConnection] = []
-        self._is_small = self._event_count(jobs) < _SMALL
 
     @contextmanager
     def tables(self) -> Iterator[None]:
@@ -109,8 +112,8 @@ class _Stages:
             for name in self._calls:
                 self._con.execute(f"DROP TABLE IF EXISTS {self._prefix}{name}")
 
-    def all(self) -> None:
-        """Run all stages, two at once, and fill computed_findings."""
+    def all(self) -> str:
+        """Run all stages, two at once; returns a SELECT of what all rules have found."""
         order = TopologicalSorter(self._before)
         order.prepare()
         running: dict[Future[None], str] = {}
@@ -128,9 +131,8 @@ class _Stages:
                     cursor.interrupt()
                 raise
         found = " ".join(f"UNION ALL BY NAME FROM {self._prefix}find_{n}" for n in self._rules)
-        self._con.execute(
-            "CREATE OR REPLACE TEMP TABLE computed_findings AS WITH found AS "
-            f"(FROM finding_rows() {found}) "
+        return (
+            f"WITH found AS (FROM finding_rows() {found}) "
             f"FROM ranked_findings(found, {self._prefix}scopes, {self._prefix}comm_ranks)"
         )
 
@@ -141,21 +143,9 @@ class _Stages:
         self._own.cursor.execute(f"CREATE TABLE {self._prefix}{name} AS {self._calls[name]}")
 
     def _new_cursor(self) -> duckdb.DuckDBPyConnection:
-        cursor = without_progress_bar(self._con.cursor())
+        cursor = without_progress_bar(self._session.shared.cursor())
         self._cursors.append(cursor)
-        for table in _READ if self._is_small else ():
-            cursor.execute(
-                f"CREATE TEMP TABLE {table} AS FROM memory.main.{table} AS t "
-                f"WHERE ({self._jobs} IS NULL OR list_contains({self._jobs}, t.job))"
-            )
         return cursor
 
     def _given(self, names: list[str]) -> str:
         return ", ".join(self._jobs if name == GIVEN else self._prefix + name for name in names)
-
-    def _event_count(self, jobs: list[str] | None) -> int:
-        [(count,)] = self._con.execute(
-            "SELECT coalesce(sum(t.event_count), 0) FROM traces AS t "
-            f"WHERE ({self._jobs} IS NULL OR list_contains({self._jobs}, t.job))"
-        ).fetchall()
-        return count

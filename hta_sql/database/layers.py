@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import duckdb
 
@@ -17,16 +17,24 @@ if TYPE_CHECKING:
     from hta_sql.catalogue.catalog import Catalog
 
 
-def load_base(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
+class Base(NamedTuple):
+    """The files below the queries with their texts, and what each macro and view of them reads."""
+
+    files: Mapping[Path, str]
+    read: Mapping[str, set[str]]
+
+
+def load_base(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> Base:
     """Make the tables, as empty stubs, the relations and the rules, each after what it reads."""
     # Not at the top: opening an archive does not need them.
     from hta_sql.catalogue.findings import rule_files
-    from hta_sql.catalogue.reads import in_order
+    from hta_sql.catalogue.reads import in_order, read_by_each
 
     files = {
         path: path.read_text(encoding="utf-8") for path in [*catalog.tables, *catalog.relations]
     } | rule_files(catalog.root)
-    for path in in_order(con, files):
+    read = read_by_each(con, files)
+    for path in in_order(con, files, read):
         for statement in statements(files[path]):
             source = catalog.sources.get(definition(statement)[0])
             run_file(con, catalog, path, source.stub if source else statement)
@@ -39,6 +47,26 @@ def load_base(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
         f"CREATE OR REPLACE VIEW hta_queries AS FROM (VALUES {', '.join(values)}) "
         f"AS queries (name, version, theme, summary, parameters) LIMIT {len(rows)}"
     )
+    return Base(files, read)
+
+
+def put_sharing(con: duckdb.DuckDBPyConnection, catalog: Catalog, base: Base) -> None:
+    """Make the macro hta_sharing, which says what sessions share; see database/shared.py."""
+    import orjson
+
+    from hta_sql.catalogue.reads import read_by_each
+    from hta_sql.catalogue.sharing import shared_in, sharing
+
+    shared = {
+        name: made
+        for path, text in base.files.items()
+        for name, made in shared_in(path, text).items()
+    }
+    read = dict(base.read) | read_by_each(con, {query.path: query.sql for query in catalog.queries})
+    read |= {name: {query.macro} for name, query in catalog.newest.items()}
+    made, needed = sharing(shared, read)
+    text = orjson.dumps({"made": made, "needed": needed}, default=list).decode()
+    con.execute(f"CREATE OR REPLACE MACRO hta_sharing() AS {literal(text)}")
 
 
 def load_queries(

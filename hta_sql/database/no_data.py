@@ -95,20 +95,37 @@ def _chosen(
 def _met(session: Session, needs: Iterable[str], jobs: Collection[str] | None) -> Met:
     """The needs that are met, by job and rank; those of a whole job have the rank None."""
     macros = sorted({NEEDS[need].macro for need in needs})
-    if not macros:
-        return {}
+    session.refresh()
+    known = session.facts.setdefault(
+        ("needs", session.only_jobs, None if jobs is None else frozenset(jobs)), {}
+    )
+    if unknown_ones := [macro for macro in macros if macro not in known]:
+        known |= dict.fromkeys(unknown_ones, []) | _rows_of(session, unknown_ones, jobs)
+    met: Met = {}
+    for macro in macros:
+        for job, rank, need in known[macro]:
+            met.setdefault(job, {}).setdefault(rank, set()).add(need)
+    return met
+
+
+def _rows_of(
+    session: Session, macros: list[str], jobs: Collection[str] | None
+) -> dict[str, list[tuple[str, int | None, str]]]:
+    """The job, rank and need of each row of these macros."""
     if jobs is None or macros != [ARCHIVE]:
         session.see(jobs)
-    session.load()
-    parts = " UNION ALL ".join(f"FROM {macro}($jobs::VARCHAR[], NULL)" for macro in macros)
+    session.load(macros)
+    parts = " UNION ALL ".join(
+        f"SELECT '{macro}', * FROM {macro}($jobs::VARCHAR[], NULL)" for macro in macros
+    )
     try:
         rows = session.con.execute(parts, {"jobs": None if jobs is None else list(jobs)}).fetchall()
     except duckdb.Error as error:
         raise from_duckdb(error) from error
-    met: Met = {}
-    for job, rank, need in rows:
-        met.setdefault(job, {}).setdefault(rank, set()).add(need)
-    return met
+    found: dict[str, list[tuple[str, int | None, str]]] = {}
+    for macro, *row in rows:
+        found.setdefault(macro, []).append(tuple(row))
+    return found
 
 
 def _unmet(

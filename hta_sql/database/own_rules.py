@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -99,22 +99,36 @@ def config_folder() -> Path | None:
     return None
 
 
-def put_own_rules(con: duckdb.DuckDBPyConnection, folders: Iterable[Place | None]) -> None:
+def put_own_rules(
+    con: duckdb.DuckDBPyConnection, folders: Iterable[Place | None], before: Collection[str] = ()
+) -> dict[str, list[list[object]]]:
     """Make the views with the rules of these folders; those of the first folder come first.
+
+    `before` are the views that have had rules. Returns the rows of each view that has some.
 
     Raises ArchiveError if a file is not as it should be.
     """
     folders = list(folders)
+    found = {}
     for rules in KINDS:
         rows = rows_in(folders, rules)
-        if not rows:
+        if rows:
+            found[rules.view] = rows
+        elif rules.view not in before:
             continue
+        con.execute(f"CREATE OR REPLACE VIEW {rules.view} AS {_select(rules, rows)}")
+    return found
+
+
+def _select(rules: Rules, rows: list[list[object]]) -> str:
+    if rows:
         values = ", ".join(f"({', '.join(map(literal, row))})" for row in rows)
-        names = ", ".join(rules.columns)
-        con.execute(
-            f"CREATE OR REPLACE VIEW {rules.view} AS "
-            f"SELECT * FROM (VALUES {values}) AS rules ({names})"
-        )
+        return f"SELECT * FROM (VALUES {values}) AS rules ({', '.join(rules.columns)})"
+    nulls = (
+        f"NULL::{'DOUBLE' if read is positive else 'VARCHAR'} AS {name}"
+        for name, (read, _) in rules.columns.items()
+    )
+    return f"SELECT {', '.join(nulls)} WHERE false"
 
 
 def step_rules_for(archive: Place) -> tuple[tuple[str, str], ...]:

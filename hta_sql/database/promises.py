@@ -7,15 +7,11 @@ from collections.abc import Iterator
 import duckdb
 
 from hta_sql.catalogue.query import Query
-from hta_sql.database.findings import STAGED
 from hta_sql.errors import from_duckdb
 
 
-def broken_promises(
-    con: duckdb.DuckDBPyConnection, query: Query, found: duckdb.DuckDBPyRelation
-) -> Iterator[str]:
+def broken_promises(query: Query, found: duckdb.DuckDBPyRelation) -> Iterator[str]:
     """One line for each promise that `found`, the result of the query, breaks."""
-    call = STAGED.get(query.macro) or query.call({})[0]
     declared = [(column.name, column.type) for column in query.columns]
     seen = [(name, str(kind)) for name, kind in zip(found.columns, found.types, strict=True)]
     if seen != declared:
@@ -23,9 +19,10 @@ def broken_promises(
         return
     grain = ", ".join(f'"{name}"' for name in query.grain)
     failing = "".join(f", count_if(NOT ({check}))" for check in query.checks)
-    counted = f"SELECT count(*), count(DISTINCT row({grain})){failing} {call}"
     try:
-        [(rows, distinct, *failed)] = con.execute(counted).fetchall()
+        [(rows, distinct, *failed)] = found.aggregate(
+            f"count(*), count(DISTINCT row({grain})){failing}"
+        ).fetchall()
     except duckdb.Error as error:
         raise from_duckdb(error, f"{query.name}: ") from error
     if distinct < rows:
@@ -33,6 +30,6 @@ def broken_promises(
         yield f"{query}: {repeated} ({', '.join(query.grain)})"
     for check, count in zip(query.checks, failed, strict=True):
         if count:
-            [first] = con.execute(f"SELECT {grain} {call} WHERE NOT ({check}) LIMIT 1").fetchall()
+            [first] = found.filter(f"NOT ({check})").project(grain).limit(1).fetchall()
             where = ", ".join(f"{k} {v}" for k, v in zip(query.grain, first, strict=True))
             yield f"{query}: {count} of {rows} rows fail '{check}', first at {where}"

@@ -35,7 +35,8 @@ _LOCKED = {
     "allow_extension_repositories": "forbidden",
     "allow_persistent_secrets": False,
     "max_temp_directory_size": SPILL,
-    "allowed_configs": ["enable_progress_bar"],  # which notebooks turn on for each cursor
+    # Notebooks turn the progress bar on for each cursor; hta_sql sets the others.
+    "allowed_configs": ["enable_progress_bar", "disabled_optimizers", "search_path"],
     "max_expression_depth": 250,
     "enable_external_access": False,
     "lock_configuration": True,

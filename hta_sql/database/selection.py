@@ -54,6 +54,18 @@ def named_in(values: Mapping[str, Any], parameters: Iterable[str]) -> list[Any]:
 
 def ranks_by_job(session: Session) -> dict[str, list[int]]:
     """The ranks of each job, as far as the archives were opened for the job."""
+    session.refresh()
+    if "ranks" not in session.facts:
+        session.facts["ranks"] = _all_ranks(session)
+    only_jobs = session.only_jobs
+    return {
+        job: ranks
+        for job, ranks in session.facts["ranks"].items()
+        if only_jobs is None or job in only_jobs
+    }
+
+
+def _all_ranks(session: Session) -> dict[str, list[int]]:
     files = [
         file
         for source in session.sources
@@ -70,9 +82,7 @@ def ranks_by_job(session: Session) -> dict[str, list[int]]:
         ).fetchall()
     except duckdb.Error as error:
         raise from_duckdb(error) from error
-    return {
-        job: ranks for job, ranks in rows if session.only_jobs is None or job in session.only_jobs
-    }
+    return dict(rows)
 
 
 def steps_of(session: Session, jobs: Collection[str] | None) -> set[int]:

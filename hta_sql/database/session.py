@@ -9,17 +9,22 @@ import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from hta_sql.catalogue.catalog import Catalog
-from hta_sql.database.attach import NO_LOOP_JOINS, load_sources, schemas, without_progress_bar
+from hta_sql.database.attach import load_sources, schemas, without_progress_bar
+from hta_sql.database.job_selection import JobSelection, named
+from hta_sql.database.kept_findings import KeptFindings
 from hta_sql.database.models import load_models
 from hta_sql.database.own_rules import config_folder, put_own_rules
+from hta_sql.database.planning import PLANNING, plan_for_size
 from hta_sql.database.reading import fault_behind
 from hta_sql.database.roots import archive_root
 from hta_sql.database.sandbox import WITHOUT_SURPRISES, Sandbox, lock, one_statement
+from hta_sql.database.shared import SharedTables, is_small
+from hta_sql.database.stored_macros import made_with
 from hta_sql.database.stored_relations import choose_stored
 from hta_sql.database.template import copy_template
 from hta_sql.errors import DAMAGED, ArchiveError, FilesMoved, HtaSqlError
@@ -36,7 +41,6 @@ _GONE = re.compile(r"\.parquet is gone|No such file or directory|No files found 
 # Threads per core if they wait for object storage.
 WAITING_THREADS = 4
 
-
 _sessions: weakref.WeakSet[Session] = weakref.WeakSet()
 
 
@@ -46,7 +50,7 @@ def interrupt_all() -> None:
         session.con.interrupt()
 
 
-class Session:
+class Session(JobSelection):
     """Archives attached to a connection of their own, `con`, with the macros of `catalog`.
 
     `only_jobs` are the jobs that it was opened for, and `seen_jobs` those whose files it reads now.
@@ -74,8 +78,7 @@ class Session:
             if self.roots.count(root) > 1:
                 raise ArchiveError(f"{root} is given twice")
         self.catalog = catalog
-        self.con = without_progress_bar(duckdb.connect(config=WITHOUT_SURPRISES))
-        self.con.execute(NO_LOOP_JOINS)
+        self.con = without_progress_bar(duckdb.connect(config=WITHOUT_SURPRISES | PLANNING))
         if memory_bytes:
             self.con.execute(f"SET memory_limit = '{memory_bytes}B'")
         # DuckDB starts a thread for each core of the machine. If this process may use fewer cores,
@@ -92,12 +95,17 @@ class Session:
             source.reader = self._reader(source.root)
         self.only_jobs = None if only_jobs is None else named(only_jobs)
         self.seen_jobs = self.only_jobs
+        # What was found out about the files. It is forgotten with them.
+        self.facts: dict[Any, Any] = {}
         self.schemas = schemas(self.con, self.sources)
         copy_template(self.con, self.catalog)
         if models is not None:
             load_models(self.con, Path(models))
+        self._has_models, self._rules = models is not None, {}
         self.folder_beside: Path | None = None
-        self._has_sources = self._aligns = self._is_shared = False
+        self.shared, self.findings = SharedTables(self.con), KeptFindings(self.con)
+        self.has_sources = self._aligns = self.is_lent = self.is_small = False
+        self.is_whole = True  # whether all files are as the archive lists them
         self._reading: set[str] = set()  # views that read files
         self._is_safe = safe
         self._sandbox: Sandbox | None = None
@@ -124,94 +132,83 @@ class Session:
             return self._sandbox.admit(self.con, sql)
         return one_statement(self.con, sql)
 
-    def share(self) -> duckdb.DuckDBPyConnection:
+    def lend(self) -> duckdb.DuckDBPyConnection:
         """The connection, for callers that create objects in it, with all that queries need.
 
         From now on, it reads the files of all jobs that the archives were opened for.
         """
         self.see(None)
-        if not self._is_shared:
-            self._is_shared, self._has_sources = True, False
+        if not self.is_lent:
+            self.is_lent, self.has_sources = True, False
         self.load(self.catalog.macros)
         return self.con
 
-    def load(self, queries: Iterable[str] = ()) -> None:
-        """Make the tables readable, and register the Python functions that these queries need."""
-        aligning = any("aligned_places(" in self.catalog.macros[name][0].sql for name in queries)
+    def load(self, names: Iterable[str] = ()) -> None:
+        """Make the tables readable, and what these queries, views and macros need: the Python
+        functions, and on small archives what they share with others."""
+        names = list(names)
+        queries = (self.catalog.macros[name][0] for name in names if name in self.catalog.macros)
+        aligning = any("aligned_places(" in query.sql for query in queries)
         if aligning and not self._aligns:
             from hta_sql.database.alignment import register  # not at the top: it needs numpy
 
             register(self.con)
             self._aligns = True
-        if any(source.has_changed() for source in self.sources):
-            self.forget_files()
-        if not self._has_sources:
+        self.refresh()
+        if not self.has_sources:
             self.find_files()
+        if self.is_small:
+            self.shared.make(names)
 
-    def see(self, jobs: Iterable[str] | None) -> None:
-        """Read the files of only these jobs, as far as the archives were opened for them."""
-        seen = self.chosen(jobs)
-        if seen != self.seen_jobs and not self._is_shared:
-            self.seen_jobs = seen
-            self._has_sources = False
+    def answer(self, sql: str, values: dict[str, Any] | None) -> duckdb.DuckDBPyRelation:
+        """The rows of a call, not yet fetched.
 
-    def chosen(self, jobs: Iterable[str] | None) -> frozenset[str] | None:
-        """These jobs, as far as the archives were opened for them; None stands for all jobs."""
-        if jobs is None:
-            return self.only_jobs
-        jobs = named(jobs)
-        return jobs if self.only_jobs is None else self.only_jobs & jobs
-
-    @contextmanager
-    def narrowed(self, jobs: Iterable[str] | None) -> Iterator[None]:
-        """Read only these jobs inside a `with` block."""
-        before = self.only_jobs
-        try:
-            self.only_jobs = self.chosen(jobs)
-            self.see(None)
-            self.load()
-            yield
-        finally:
-            self.only_jobs = before
-            self.see(None)
-            self.load()
-
-    @contextmanager
-    def beside(self) -> Iterator[None]:
-        """Inside a `with` block, critical paths are stored in a temporary folder, which is read
-        as a part of the archives. The archives stay as they are."""
-        with tempfile.TemporaryDirectory(prefix="hta-sql-") as folder:
-            self.folder_beside = Path(folder)
-            source = Source(self.folder_beside)
-            self.sources.append(source)
-            self._has_sources = False
-            try:
-                yield
-            finally:
-                self.folder_beside = None
-                self.sources.remove(source)
-                source.close()
-                self._has_sources = False
+        DuckDB plans a relation when it is made, and again when its rows are fetched. On small
+        archives, where planning takes most of the time, the rows are computed at once.
+        """
+        if not self.is_small:
+            return self.con.sql(sql, params=values)
+        return self.shared.kept(sql, values)
 
     def find_files(self) -> None:
         """Let the views read the current files of the jobs in `seen_jobs`."""
+        self.shared.drop()
         mixed = self.schemas.mixed
         if self.seen_jobs is not None:
             mixed = mixed & self.seen_jobs
-        load_sources(
+        found = load_sources(
             self.con,
             self.catalog,
             self.sources,
             bool(mixed),
             self.seen_jobs,
             self._reading,
-            is_live=self._is_shared,
+            is_live=self.is_lent,
             no_links=self._is_safe,
         )
-        choose_stored(self.con, self.catalog, self._reading, may_change=self._is_shared)
-        if not self._has_sources:
-            put_own_rules(self.con, [config_folder(), *(source.root for source in self.sources)])
-        self._has_sources = True
+        choose_stored(self.con, self.catalog, self._reading, may_change=self.is_lent)
+        if not self.has_sources:
+            folders = [config_folder(), *(source.root for source in self.sources)]
+            self._rules = put_own_rules(self.con, folders, before=self._rules)
+        self.has_sources = True
+        self.is_whole = not found.faults
+        self._plan(not self.is_lent and is_small(self.con, found, self.seen_jobs))
+
+    @property
+    def made_with(self) -> str | None:
+        """What results are made with here; None if the user may have changed more than rules."""
+        if self._has_models or self.is_lent:
+            return None
+        return made_with(self.catalog, self._rules)
+
+    def reads(self, view: str) -> bool:
+        """Whether a view reads files."""
+        return view in self._reading
+
+    def _plan(self, is_small: bool) -> None:
+        if is_small != self.is_small:
+            self.is_small = is_small
+            plan_for_size(self.con, is_small)
 
     @contextmanager
     def unmoved(self) -> Iterator[None]:
@@ -251,11 +248,17 @@ class Session:
         ):
             self.forget_files()
 
+    def refresh(self) -> None:
+        """Look for all files again if the archives have changed."""
+        if any(source.has_changed() for source in self.sources):
+            self.forget_files()
+
     def forget_files(self) -> None:
         """Look for all files again before the next query."""
         for source in self.sources:
             source.reread()
-        self._has_sources = False
+        self.findings.forget()
+        self.look_again()
 
     def root_of(self, job: str) -> Place:
         """The archive that has a job; if several have it, the one that was given first."""
@@ -289,8 +292,3 @@ class Session:
             self._readers[kind] = ArchiveFiles(root.fs)
             self.con.register_filesystem(self._readers[kind])
         return self._readers[kind]
-
-
-def named(jobs: Iterable[str]) -> frozenset[str]:
-    """The jobs as a set. A single name is one job."""
-    return frozenset([jobs] if isinstance(jobs, str) else jobs)

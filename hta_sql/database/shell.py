@@ -10,12 +10,20 @@ from collections.abc import Iterable
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-from hta_sql.database.attach import NO_LOOP_JOINS, write_shell_database
+from hta_sql.database.attach import write_shell_database
 from hta_sql.database.layers import literal
+from hta_sql.database.planning import PLANNING
 from hta_sql.database.roots import archive_root
 from hta_sql.errors import HtaSqlError
 from hta_sql.places.storage import is_remote
 from hta_sql.store.sources import Source
+
+# DuckDB 1.5 has fewer optimizers, and refuses a name that it does not know.
+_PLANNING = "".join(
+    f"SET GLOBAL {name} = CASE WHEN NOT prefix(version(), 'v1.') THEN {literal(value)} "
+    f"ELSE {literal(type(value)())} END;"
+    for name, value in PLANNING.items()
+)
 
 
 def run_shell(archive: str | os.PathLike[str], commands: Iterable[str] = ()) -> int:
@@ -41,7 +49,7 @@ def run_shell(archive: str | os.PathLike[str], commands: Iterable[str] = ()) -> 
             "-readonly",
             str(database),
             "-cmd",
-            NO_LOOP_JOINS,
+            _PLANNING,
             "-cmd",
             f"SET file_search_path = {literal(str(root))}",
         ]

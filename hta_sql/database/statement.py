@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from hta_sql.database.excerpt import Excerpt, wrong_condition
-from hta_sql.database.findings import with_findings
 from hta_sql.database.hints import hint_of
 from hta_sql.database.sandbox import NO_ROWS, UnknownTable
+from hta_sql.database.stored_answers import prepare, with_stored
 from hta_sql.errors import BadParameter, HtaSqlError, from_duckdb, one_line
 
 if TYPE_CHECKING:
@@ -23,17 +24,25 @@ if TYPE_CHECKING:
 _ANSWER = "answer_from_elsewhere"
 
 
-def relation_of_sql(
-    session: Session, sql: str, params: Any, called: Iterable[str]
-) -> duckdb.DuckDBPyRelation:
-    """The result of a statement, not yet fetched; `called` are the queries that it may call.
+# Words of statements about tables and macros, which list all that a connection has.
+_OF_CATALOG = re.compile(
+    r"show|information_schema|sqlite_\w+|pg_\w+|duckdb_\w+|pragma\w*|current_schemas?"
+)
+
+
+def relation_of_sql(session: Session, sql: str, params: Any) -> duckdb.DuckDBPyRelation:
+    """The result of a statement, not yet fetched.
 
     Raises HtaSqlError, whose message suggests names that are close to one that is missing.
     """
+    words = set(re.findall(r"\w+", sql.lower()))
     try:
         statement = session.statement(sql)
         session.see(None)
-        session.load(called)
+        session.load(words)
+        prepare(session, words)
+        if any(map(_OF_CATALOG.fullmatch, words)):
+            session.shared.drop()
         relation = session.con.sql(statement, params=params)
     except UnknownTable as error:
         missing = f"Table with name {error.name} does not exist"
@@ -68,8 +77,8 @@ def relation_of_call(
         if answer is not None:
             whole = session.con.from_arrow(answer)
             return whole.query(_ANSWER, excerpt.sql(session, query, f"FROM {_ANSWER}"))
-        sql, values = with_findings(session, query, sql, values)
-        return session.con.sql(excerpt.sql(session, query, sql), params=values or None)
+        sql, values = with_stored(session, query, sql, values)
+        return session.answer(excerpt.sql(session, query, sql), values or None)
     except duckdb.Error as error:
         if isinstance(error, duckdb.BinderException) and "supplied arguments" in str(error):
             raise BadParameter(f"{query.name}: {one_line(error)}") from error

@@ -53,6 +53,17 @@ def choose_stored(
         _put(con, relation, body)
 
 
+def put_stored(
+    con: duckdb.DuckDBPyConnection, catalog: Catalog, macro: str, condition: str
+) -> None:
+    """Read only stored rows of the relation that this macro computes."""
+    for relation, computing in _relations(catalog).items():
+        if computing == macro:
+            stored = f"stored_{relation.removesuffix('_of')}"
+            chosen = "(jobs IS NULL OR list_contains(jobs, s.job))"
+            _put(con, relation, f"FROM {stored} AS s WHERE {chosen} AND {condition}")
+
+
 def _relations(catalog: Catalog) -> dict[str, str]:
     """The macros <name>_of, each with the macro that computes the relation."""
     return {name: catalog.stored[name.removesuffix("_of")] for name in catalog.chosen}

@@ -26,6 +26,7 @@ from hta_sql.database.layers import (
     literal,
     load_base,
     load_queries,
+    put_sharing,
 )
 from hta_sql.database.stored_relations import compute_stored
 from hta_sql.errors import one_line
@@ -36,7 +37,7 @@ PACKAGED = Path(__file__).parents[1] / "_template"
 # DuckDB 1.5 can open it too. Older storage versions lose the MATERIALIZED of CTEs.
 STORAGE = "v1.5.0"
 # Incremented when load_all makes a different template from the same files.
-FORM = 4
+FORM = 6
 # The cache keeps this many templates, those used last, of 2 MB each.
 KEPT = 16
 
@@ -88,8 +89,9 @@ def make_template(catalog: Catalog, file: Path) -> None:
 
 def load_all(con: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
     """Run the files of the catalogue."""
-    load_base(con, catalog)
+    base = load_base(con, catalog)
     load_queries(con, catalog)
+    put_sharing(con, catalog, base)
     compute_stored(con, catalog)
     comment_on_macros(con, catalog)
     comment_on_views(con, catalog)

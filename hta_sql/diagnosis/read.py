@@ -65,8 +65,8 @@ def _answers(subject: Subject) -> list[list[Row]]:
     session, quality = subject.archive.session, Catalog.load().find("trace_quality").macro
     statements = ["FROM job_splits($jobs::VARCHAR[])", f"FROM {quality}(only_jobs := $jobs)"]
     session.see(subject.jobs)
-    session.load(["findings_v1", quality])
-    cursors = [session.con.cursor() for _ in statements]
+    session.load(["findings_v1", "job_splits", quality])
+    cursors = [session.shared.cursor() for _ in statements]
     with session.unmoved(), ThreadPoolExecutor(len(statements)) as pool:
         asked = [
             pool.submit(_rows, cursor, sql, {"jobs": subject.jobs})
@@ -74,7 +74,7 @@ def _answers(subject: Subject) -> list[list[Row]]:
         ]
         try:
             compute_findings(session, subject.jobs)
-            found = _rows(session.con, STAGED["findings_v1"])
+            found = _rows(session.con, STAGED["findings_v1"], {"only_jobs": subject.jobs})
             return [found, *(future.result() for future in asked)]
         except BaseException:  # such as Ctrl-C: the other statements are of no use
             for cursor in cursors:

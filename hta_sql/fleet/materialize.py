@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from hta_sql.archive import Archive
 from hta_sql.catalogue.catalog import Catalog
+from hta_sql.database.attach import write_database
 from hta_sql.database.roots import archive_root
 from hta_sql.database.stored_results import jobs_without_results
 from hta_sql.engines.engine import Engine, Share
@@ -28,7 +29,7 @@ from hta_sql.engines.machine import memory_limit
 from hta_sql.engines.start import start
 from hta_sql.errors import ArchiveError, HtaSqlError, is_interrupt, one_line
 from hta_sql.fleet.result_files import merge_small_files, publish, put_result, remove_unnamed
-from hta_sql.places.storage import absolute
+from hta_sql.places.storage import absolute, is_remote
 from hta_sql.show.progress import notebook_progress
 from hta_sql.store.jobs import check_jobs
 from hta_sql.store.staging import clean_up, in_use, is_left, staging_of, writing
@@ -149,14 +150,21 @@ def store_results(
         progress(0, total)
         # An archive that cannot be written is one error, not one per job.
         with writing(root) if batches or is_left(root) else nullcontext(), working:
-            for batch, computed in working.map(compute_share, batches, memory_bytes=WORKER_BYTES):
-                if isinstance(computed, Exception):
-                    computed = Computed(failed=[(job, one_line(computed)) for job in batch.jobs])
-                publish(root, computed.rows)
-                failed += computed.failed
-                stored += sorted({row["job"] for row in computed.rows})
-                progress(len(stored) + len(failed), total)
-            merge_small_files(root)
+            try:
+                for batch, computed in working.map(
+                    compute_share, batches, memory_bytes=WORKER_BYTES
+                ):
+                    if isinstance(computed, Exception):
+                        failures = [(job, one_line(computed)) for job in batch.jobs]
+                        computed = Computed(failed=failures)
+                    publish(root, computed.rows)
+                    failed += computed.failed
+                    stored += sorted({row["job"] for row in computed.rows})
+                    progress(len(stored) + len(failed), total)
+                merge_small_files(root)
+            finally:
+                if stored and not is_remote(root):
+                    write_database(root)  # shells then read what is stored
         if stored:
             clean_up(root)  # the files of results that were replaced
     except OSError as error:
@@ -253,6 +261,7 @@ def results_of(batch: Batch, threads: int) -> list[dict]:
                     "row_count": counts.get(job, 0),
                     "hta_sql_version": __version__,
                     "computed_at": datetime.now(UTC).replace(tzinfo=None),
+                    "made_with": archive.session.made_with,
                 }
                 for job in steady
             ]

@@ -47,11 +47,8 @@ def publish(root: Place, rows: list[dict]) -> None:
     if not rows:
         return
     manifest = Manifest(root, MANIFEST)
-    is_first = not is_remote(root) and not manifest.path.exists()
     with manifest.locked():
         manifest.add(rows)
-    if is_first:  # so that shells find these tables from now on
-        write_database(root)
 
 
 def merge_small_files(root: Place) -> None:

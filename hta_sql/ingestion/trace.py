@@ -22,7 +22,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hta_sql.catalogue.root import sql_root
-from hta_sql.database.attach import NO_LOOP_JOINS, without_progress_bar
+from hta_sql.database.attach import without_progress_bar
+from hta_sql.database.planning import PLANNING
 from hta_sql.errors import HtaSqlError, one_line
 from hta_sql.ingestion.captures import Captures, stamped
 from hta_sql.ingestion.clock import LATEST_NS
@@ -47,7 +48,7 @@ MEMORY_LIMIT = "400MB"
 OPERATOR_MEMORY_LIMIT = "200MB"
 # DuckDB's estimates of sizes change with its version, and so does the memory of a join. With this,
 # a join holds its right side as written, which is the narrow one.
-JOINS_AS_WRITTEN = "SET GLOBAL disabled_optimizers = 'join_order,build_side_probe_side'"
+JOINS_AS_WRITTEN = "join_order,build_side_probe_side,projection_pullup"
 TABLES = (
     "events",
     "host_ops",
@@ -195,9 +196,9 @@ def database(spill: Path) -> duckdb.DuckDBPyConnection:
     """
     con = duckdb.connect(
         config={"threads": 1, "memory_limit": MEMORY_LIMIT, "temp_directory": str(spill)}
+        | PLANNING
+        | {"disabled_optimizers": JOINS_AS_WRITTEN}
     )
-    con.execute(NO_LOOP_JOINS)
-    con.execute(JOINS_AS_WRITTEN)
     files = [sql_root() / "relations" / f"{name}.sql" for name in MACROS]
     for file in [*files, *sorted((sql_root() / "ingest/macros").glob("*.sql"))]:
         con.execute(file.read_text())

@@ -36,10 +36,14 @@ Files = dict[str, dict[str, list[str]]]
 @dataclass
 class Lists:
     """The files of each table, for each macro of sources.PATTERNS; and for each macro and table
-    with files that are gone or of another size, a line on the first of them."""
+    with files that are gone or of another size, a line on the first of them.
+
+    `byte_counts` has the bytes of each table's files; None if they are not known.
+    """
 
     files: Files
     faults: dict[tuple[str, str], str] = field(default_factory=dict)
+    byte_counts: dict[str, int] | None = field(default_factory=lambda: defaultdict(int))
 
 
 def lists(
@@ -58,6 +62,7 @@ def lists(
     for source in sources:
         unlisted = _add_listed(con, source, source.chosen(jobs), found, no_links)
         if unlisted:
+            found.byte_counts = None
             _add_unlisted(source, list(tables), unlisted, found, no_links)
         for table in MANIFESTS:
             found.files["archive_manifest"][table] += source.manifest(table)
@@ -98,6 +103,8 @@ def _add_listed(
             continue
         before = path
         found.files[macro][table].append(source.located(path, size))
+        if found.byte_counts is not None:
+            found.byte_counts[table] += size or 0
         if is_remote(source.root) or (macro, table) in found.faults:
             continue
         file = Path(source.root, path)

@@ -24,6 +24,8 @@ SELECT
 WHERE false;
 
 -- The execution traces and memory timelines of the archive.
+--
+-- shared: session
 CREATE OR REPLACE VIEW attachments AS
 FROM attachments_schema()
 UNION ALL BY NAME

@@ -33,6 +33,7 @@ SELECT
     NULL::VARCHAR AS concrete_inputs
 WHERE false;
 
+-- shared: session
 CREATE OR REPLACE VIEW captured_ops AS
 FROM captured_ops_schema()
 UNION ALL BY NAME

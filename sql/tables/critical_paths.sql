@@ -20,6 +20,8 @@ WHERE false;
 
 -- The archive's critical paths. The view skips a row if one of its traces was removed from the
 -- archive or ingested again, since the path no longer fits the traces.
+--
+-- shared: session
 CREATE OR REPLACE VIEW critical_paths AS
 FROM critical_paths_schema()
 UNION ALL BY NAME

@@ -33,6 +33,8 @@ WHERE false;
 -- The nodes of the archive's execution traces.
 --
 -- The view skips data files that attachments.parquet does not list.
+--
+-- shared: session
 CREATE OR REPLACE VIEW execution_nodes AS
 FROM execution_nodes_schema()
 UNION ALL BY NAME

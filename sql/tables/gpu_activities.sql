@@ -99,6 +99,7 @@ FROM read_parquet(
 WHERE files_are_there('gpu_activities')
     AND hash(parse_filename(filename, true), rank) IN (SELECT hash(file_id, rank) FROM traces);
 
+-- shared: session
 CREATE OR REPLACE VIEW gpu_activities AS
 FROM gpu_activities_by_rank
 UNION ALL BY NAME

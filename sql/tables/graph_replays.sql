@@ -21,6 +21,7 @@ SELECT
     NULL::BIGINT AS module_id          -- the innermost nn.Module
 WHERE false;
 
+-- shared: session
 CREATE OR REPLACE VIEW graph_replays AS
 FROM graph_replays_schema()
 UNION ALL BY NAME

@@ -72,6 +72,7 @@ FROM read_parquet(
 WHERE files_are_there('host_ops')
     AND hash(parse_filename(filename, true), rank) IN (SELECT hash(file_id, rank) FROM traces);
 
+-- shared: session
 CREATE OR REPLACE VIEW host_ops AS
 FROM host_ops_by_rank
 UNION ALL BY NAME

@@ -20,6 +20,8 @@ WHERE false;
 -- The archive's critical paths through all ranks of a job.
 --
 -- The view skips data files that critical_paths does not list.
+--
+-- shared: session
 CREATE OR REPLACE VIEW job_path_edges AS
 FROM job_path_edges_schema()
 UNION ALL BY NAME

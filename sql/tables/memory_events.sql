@@ -17,6 +17,8 @@ WHERE false;
 -- The changes in the archive's memory timelines.
 --
 -- The view skips data files that attachments.parquet does not list.
+--
+-- shared: session
 CREATE OR REPLACE VIEW memory_events AS
 FROM memory_events_schema()
 UNION ALL BY NAME

@@ -40,6 +40,8 @@ WHERE false;
 -- The graphs in which the archive's critical paths were found.
 --
 -- The view skips data files that critical_paths does not list.
+--
+-- shared: session
 CREATE OR REPLACE VIEW path_edges AS
 FROM path_edges_schema()
 UNION ALL BY NAME

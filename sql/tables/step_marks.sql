@@ -18,6 +18,7 @@ SELECT
     NULL::BIGINT AS end_ns
 WHERE false;
 
+-- shared: session
 CREATE OR REPLACE VIEW step_marks AS
 FROM step_marks_schema()
 UNION ALL BY NAME

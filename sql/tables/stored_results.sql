@@ -10,7 +10,8 @@ SELECT
     NULL::BIGINT AS row_count,
     NULL::STRUCT(path VARCHAR, bytes BIGINT, sha256 VARCHAR)[] AS files,  -- its Parquet files
     NULL::VARCHAR AS hta_sql_version,
-    NULL::TIMESTAMP AS computed_at
+    NULL::TIMESTAMP AS computed_at,
+    NULL::VARCHAR AS made_with               -- hash of the SQL files and rules that made it
 WHERE false;
 
 -- The archive's stored results. The view skips a result if the job's traces changed after the
@@ -22,7 +23,7 @@ SELECT k.*
 FROM read_parquet(
     archive_manifest('stored_results'),
     hive_partitioning = false,
-    union_by_name = archive_is_mixed()
+    union_by_name = true
 ) AS k
 SEMI JOIN (
     SELECT t.job, traces_hash_of(t.trace_id, t.rank) AS traces_hash

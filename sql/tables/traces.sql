@@ -36,6 +36,8 @@ SELECT
 WHERE false;
 
 -- The archive's traces.
+--
+-- shared: session
 CREATE OR REPLACE VIEW traces AS
 FROM traces_schema()
 UNION ALL BY NAME

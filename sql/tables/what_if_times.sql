@@ -18,6 +18,8 @@ WHERE false;
 -- The what-if times of the archive's windows.
 --
 -- The view skips data files that critical_paths does not list.
+--
+-- shared: session
 CREATE OR REPLACE VIEW what_if_times AS
 FROM what_if_times_schema()
 UNION ALL BY NAME

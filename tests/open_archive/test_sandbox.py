@@ -51,17 +51,23 @@ class World:
         return sql
 
     def state(self) -> dict[str, object]:
-        """All files with their contents, what the connection has, and whether anyone called."""
+        """All files with their contents, what the connection has, and whether anyone called.
+
+        What hta_sql itself keeps there, for several queries, comes and goes.
+        """
         files = {
             str(path.relative_to(self.root)): (path.stat().st_mtime_ns, path.stat().st_size)
             for path in self.root.rglob("*")
         }
         asked = [
             "SELECT count(*), hash(list(sql ORDER BY sql)) FROM duckdb_views()",
-            "SELECT count(*), sum(length(macro_definition)) FROM duckdb_functions()",
+            "SELECT count(*), sum(length(macro_definition)) FROM duckdb_functions() "
+            "WHERE schema_name <> 'shared'",
             "SELECT list(database_name ORDER BY database_name) FROM duckdb_databases()",
-            "SELECT list(table_name ORDER BY table_name) FROM duckdb_tables()",
-            "SELECT list(name || '=' || value ORDER BY name) FROM duckdb_settings()",
+            "SELECT list(table_name ORDER BY table_name) FROM duckdb_tables() "
+            "WHERE schema_name <> 'shared' AND NOT prefix(table_name, 'answer_')",
+            "SELECT list(name || '=' || value ORDER BY name) FROM duckdb_settings() "
+            "WHERE name NOT IN ('schema', 'search_path')",
         ]
         in_database = [self.run.session.con.execute(sql).fetchall() for sql in asked]
         try:

@@ -75,8 +75,8 @@ def test_sums_of_real_paths(real_paths_run):
         (row["job"], row["rank"], row["event_id"]): row["op_id"]
         for row in run.sql(
             "SELECT job, rank, event_id, op_id FROM gpu_activities UNION ALL "
-            "SELECT job, rank, event_id, CASE WHEN cat = 'cpu_op' THEN event_id ELSE op_id END "
-            "FROM host_ops"
+            "SELECT job, rank, event_id, "
+            "CASE WHEN cat IN ('cpu_op', 'Operator') THEN event_id ELSE op_id END FROM host_ops"
         ).to_pylist()
     }
     names = {

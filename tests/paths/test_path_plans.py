@@ -7,6 +7,7 @@ from queries.plans import plan
 
 import hta_sql
 from hta_sql.critical_path.job import FILES
+from hta_sql.database.planning import plan_for_size
 from hta_sql.database.sql_files import set_variables
 
 
@@ -47,6 +48,7 @@ def statements(demo_archive):
     with hta_sql.open(demo_archive) as run:
         run.session.load()
         con = run.session.con
+        plan_for_size(con, is_small=False)
         [(start, end)] = con.execute(
             "SELECT start_ns, end_ns FROM steps WHERE rank = 1 AND step = 1"
         ).fetchall()

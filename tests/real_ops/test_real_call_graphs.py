@@ -2,7 +2,15 @@
 
 import pytest
 from real_files import TRACE_FILES, TRACES
-from real_ops.hta_call_graph import HTA_FIGURES, KNOWN_DIFFERENCES, Node, by_hta, figures, totals
+from real_ops.hta_call_graph import (
+    HTA_FAILS,
+    HTA_FIGURES,
+    KNOWN_DIFFERENCES,
+    Node,
+    by_hta,
+    figures,
+    totals,
+)
 from real_ops.rows import KERNEL_COLUMNS, rows_of
 
 pytestmark = pytest.mark.skipif(
@@ -12,6 +20,8 @@ pytestmark = pytest.mark.skipif(
 
 def test_hta_rules_give_its_figures(trace):
     """So the next test compares with what HTA says of each operator."""
+    if trace.job in HTA_FAILS:
+        pytest.skip(f"HTA fails on {trace.job}: {HTA_FAILS[trace.job]}")
     found = totals(figures(node) for node in by_hta(trace).values())
     wanted = HTA_FIGURES.get((trace.job, trace.rank), (0, 0, 0, 0))
     assert found == pytest.approx(wanted, rel=1e-9, abs=1e-6)

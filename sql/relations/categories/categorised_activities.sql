@@ -5,6 +5,8 @@
 -- Therefore the rules are compared in a subquery, for which DuckDB holds the rows in memory. If the
 -- rows are many, categorised_activities_of is faster.
 --
+-- shared: session
+--
 -- reads: category_of_rules, gpu_activities, operator_names_of, rule_of_name
 CREATE OR REPLACE VIEW categorised_activities AS
 SELECT

@@ -22,6 +22,8 @@
 -- rules are lines of texts, since DuckDB binds a text ten times faster than hundreds of rows of
 -- constants, and each query that reads the rules binds them.
 --
+-- shared: session
+--
 -- reads: composite_category_rules, general_category_rules, kernel_category_rules,
 --   operator_category_rules, user_category_rules
 CREATE OR REPLACE VIEW category_rules AS

@@ -12,6 +12,8 @@
 -- reduce the data (NVLS, SHARP), the bus bandwidth can exceed a link's speed.
 --
 -- To change a factor or add an operation, replace this view by one with the same columns.
+--
+-- shared: session
 CREATE OR REPLACE VIEW bus_factors AS
 SELECT
     operation,        -- operation, as collective_operation names it

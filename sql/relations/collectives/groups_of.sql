@@ -8,6 +8,8 @@
 -- macro by one that computes only these jobs. If all jobs have stored results, the replacement does
 -- not read groups_v1.
 --
+-- shared: session
+--
 -- reads: groups_v1, jobs_without_results, stored_groups
 CREATE OR REPLACE MACRO groups_of(jobs) AS TABLE
 WITH

@@ -8,6 +8,8 @@
 -- by one that computes only these jobs. If all jobs have stored results, the replacement does not
 -- read pairs_v1.
 --
+-- shared: session
+--
 -- reads: jobs_without_results, pairs_v1, stored_pairs
 CREATE OR REPLACE MACRO pairs_of(jobs) AS TABLE
 WITH

@@ -1,6 +1,8 @@
 -- The limits that the rules of `findings` use: one row per rule and limit.
 --
 -- To change a limit, replace this view by a view with the same columns.
+--
+-- shared: session
 CREATE OR REPLACE VIEW finding_thresholds AS
 SELECT
     rule,                    -- name of the rule; `all` for limits of several rules

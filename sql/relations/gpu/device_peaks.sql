@@ -179,6 +179,8 @@ JOIN models ON models.model = names.model
 JOIN peaks ON peaks.model = names.model;
 
 -- A row of the user counts in place of a known one.
+--
+-- shared: session
 CREATE OR REPLACE VIEW device_peaks AS
 SELECT u.device_name, u.dtype, u.dense_tflops, u.memory_gbps, 'device_peaks.csv' AS reference
 FROM user_device_peaks AS u

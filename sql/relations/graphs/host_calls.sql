@@ -12,6 +12,8 @@
 -- reads: captured_ops, graph_replays, host_ops, replayed_id
 
 -- Every captured operation of each replay, with is_around as in captured_ops.
+--
+-- shared: session
 CREATE OR REPLACE VIEW replayed_calls AS
 SELECT
     r.job,
@@ -41,6 +43,8 @@ FROM graph_replays AS r
 JOIN captured_ops AS c ON c.job = r.job AND c.rank = r.rank AND c.graph = r.graph;
 
 -- Every operation of the host, and the operations at or around a launch of each replay.
+--
+-- shared: session
 CREATE OR REPLACE VIEW host_calls AS
 FROM host_ops
 UNION ALL BY NAME
@@ -49,6 +53,8 @@ FROM replayed_calls
 WHERE is_around;
 
 -- The same, and the captured operators that only show sizes.
+--
+-- shared: session
 CREATE OR REPLACE VIEW shaped_calls AS
 FROM host_ops
 UNION ALL BY NAME

@@ -3,6 +3,8 @@
 -- Users give tags to traces, by --tag and by the columns of a list of traces. If the ranks of a job
 -- have different values for a tag, the first value in text order counts.
 --
+-- shared: session
+--
 -- reads: traces
 CREATE OR REPLACE VIEW job_tags AS
 WITH

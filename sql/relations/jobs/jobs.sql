@@ -5,6 +5,8 @@
 -- started_at comes from the tag `time`. The time at which a file was written is not used, because
 -- copying a file changes that time.
 --
+-- shared: session
+--
 -- reads: job_tags, told_instant, traces
 CREATE OR REPLACE VIEW jobs AS
 WITH

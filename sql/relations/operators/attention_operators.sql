@@ -15,6 +15,8 @@
 --                 queries and keys are two and three arguments later
 --     window_at   window size to the left and, except in efficient
 --                 operators, to the right in the next argument
+--
+-- shared: session
 CREATE OR REPLACE MACRO attention_operators() AS TABLE
 SELECT name, is_backward, query_at, layout, causal_at, causal, mask_at, lengths_at, window_at
 FROM (

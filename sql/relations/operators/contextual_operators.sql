@@ -1,6 +1,8 @@
 -- One row per operator whose cost needs more than its arguments: the kind of its context, as in
 -- call_contexts.
 --
+-- shared: session
+--
 -- reads: served_attention_operators
 CREATE OR REPLACE MACRO contextual_operators() AS TABLE
 SELECT name, 'load' AS context

@@ -2,6 +2,8 @@
 
 -- One row per operator: the places of its arguments, counted from 1. NULL: no such argument. If
 -- transposed_at is NULL, the operator's name says whether the convolution is transposed.
+--
+-- shared: session
 CREATE OR REPLACE MACRO convolution_operators() AS TABLE
 SELECT
     name,

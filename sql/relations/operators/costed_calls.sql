@@ -101,3 +101,7 @@ FROM traced AS t
 LEFT JOIN contexts AS c
     ON c.job = t.job AND c.rank = t.rank AND c.event_id = t.event_id
 WHERE t.is_op AND t.is_costed AND t.is_wanted;
+
+-- All rows of costed_calls that have a cost by their operations or bytes.
+CREATE OR REPLACE MACRO all_costed_calls() AS TABLE
+FROM costed_calls(true, NULL, NULL, NULL);

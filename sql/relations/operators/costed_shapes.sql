@@ -95,6 +95,9 @@ WHERE flops IS NOT NULL;
 -- One row per shape whose operations or bytes are known, with the columns of shapes_with_costs.
 --
 -- `called`: rows of costed_calls.
+--
+-- shared: session, called: all_costed_calls by name, input_dims, input_types, concrete_inputs,
+--   context
 CREATE OR REPLACE MACRO costed_shapes(called) AS TABLE
 WITH
 shapes AS MATERIALIZED (

@@ -5,6 +5,8 @@
 -- is the size of the packed element.
 --
 -- To add a format, replace this view by a view with the same columns.
+--
+-- shared: session
 CREATE OR REPLACE VIEW dtype_sizes AS
 SELECT
     dtype,

@@ -14,6 +14,8 @@
 --     in_tiles    whether the weights lie in tiles of 16 x 16, as Marlin reads them: (experts,
 --                 size / 16, 16 times the rows, packed)
 --     rows_text   number of rows of the first layer, of weights in tiles
+--
+-- shared: session
 CREATE OR REPLACE MACRO expert_operators() AS TABLE
 SELECT
     unnest(names) AS name, NULL::INTEGER[] AS argument_counts, tokens_at, first_at, second_at,

@@ -5,6 +5,8 @@
 -- One row per operator: the places of its arguments, counted from 1. transposed: whether the right
 -- side can have the sizes (e, n, k), not (e, k, n). result_at: result, if the caller allocates it.
 -- is_packed: whether an element holds two numbers of 4 bits, along k.
+--
+-- shared: session
 CREATE OR REPLACE MACRO grouped_product_operators() AS TABLE
 SELECT unnest(names) AS name, left_at, right_at, result_at, transposed, is_packed
 FROM (

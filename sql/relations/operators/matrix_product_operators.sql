@@ -12,6 +12,8 @@
 --     dtype_at        number of the result's type
 --     result_at       result, if the caller allocates it
 --     is_packed       whether an element holds two numbers of 4 bits, whatever its type
+--
+-- shared: session
 CREATE OR REPLACE MACRO matrix_product_operators() AS TABLE
 SELECT
     unnest(names) AS name,

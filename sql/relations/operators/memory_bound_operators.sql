@@ -18,6 +18,8 @@
 --
 -- Each operator in `elementwise` also has an in-place form. The in-place form has an _ after its
 -- name and the result `first`.
+--
+-- shared: session
 CREATE OR REPLACE MACRO memory_bound_operators() AS TABLE
 WITH
 elementwise (names, argument_count, reads, result) AS (

@@ -24,6 +24,8 @@
 --
 -- An argument that is read and written is listed twice. A result that is not an argument is listed
 -- by the argument that has its sizes.
+--
+-- shared: session
 CREATE OR REPLACE MACRO moving_operators() AS TABLE
 WITH
 of_pytorch (family, names, argument_count, dim_at, moved) AS (

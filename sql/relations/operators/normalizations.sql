@@ -15,6 +15,8 @@
 --     extent          sizes of a statistic: rows (the input's sizes without those at shape_at),
 --                     channels (the input's second size) or groups (the numbers of samples and
 --                     groups, at shape_at and three arguments later)
+--
+-- shared: session
 CREATE OR REPLACE MACRO normalization_operators() AS TABLE
 SELECT
     'aten::' || unnest(names) AS name, is_backward, argument_count, input_at, reads, running, saved,

@@ -12,6 +12,8 @@
 --     n_at        argument of which one size is n
 --     n_dim       which size, counted from 1, or from the last if below 0
 --     n_from_end  place of the number n, counted from the last argument, which is 1
+--
+-- shared: session
 CREATE OR REPLACE MACRO packed_product_operators() AS TABLE
 SELECT
     unnest(names) AS name, left_at, weight_at, scales_at, zeros_at, n_at, n_dim, n_from_end

@@ -16,6 +16,8 @@
 --     value_at      number that is the size of a latent value, or tensor whose last size it is.
 --                   NULL: the last size of the first other argument with four dimensions
 --     chosen_at     keys that sparse attention chose for each query, if they are given
+--
+-- shared: session
 CREATE OR REPLACE MACRO served_attention_operators() AS TABLE
 SELECT
     unnest(names) AS name, query_at, key_at, heads_at, causal_at, window_at, has_window,

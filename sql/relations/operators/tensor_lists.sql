@@ -11,6 +11,8 @@
 --     writes     lists of which each tensor is written, or has a new tensor of the same size
 --     steps_at   list of counters of steps, which are float
 --     is_norm    whether the result is one element per tensor of the first list
+--
+-- shared: session
 CREATE OR REPLACE MACRO list_operators() AS TABLE
 WITH
 foreach_names AS (

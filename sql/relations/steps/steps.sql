@@ -4,6 +4,8 @@
 -- A step may have several rows, since several threads or processes may mark the same step. A
 -- profiler may also mark a step twice.
 --
+-- shared: session
+--
 -- reads: host_ops, step_marks, step_number
 CREATE OR REPLACE VIEW steps AS
 SELECT

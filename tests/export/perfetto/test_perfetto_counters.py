@@ -7,6 +7,7 @@ from export.conftest import RANKS, added, exported, invoke, ns
 from queries.plans import bad_joins, plan
 
 import hta_sql
+from hta_sql.database.planning import plan_for_size
 from hta_sql.database.sql_files import SqlFiles
 from hta_sql.export import perfetto
 from hta_sql.export.sql import FILES
@@ -178,6 +179,7 @@ def test_events_of_a_rank_are_read_from_its_file_alone(archive, tmp_path, monkey
         perfetto.export_perfetto(
             run, tmp_path / "a.json", part=perfetto.Part(step=1), only_ranks=[0, 1]
         )
+        plan_for_size(run.session.con, is_small=False)
         scans = [
             node
             for node in plan(run.session.con, FILES.text("events"))
