@@ -22,14 +22,14 @@ class JobSelection:
     sources: list[Source]
     folder_beside: Path | None
     is_lent: bool
-    # Whether the files that it should read are known; whether no file is damaged; and whether the
-    # files that it reads are so small that what queries share is kept.
+    # Whether the files that it should read are known; whether no file is damaged; and whether what
+    # queries share is kept in memory.
     has_sources: bool
     is_whole: bool
     is_small: bool
     facts: dict[Any, Any]  # what was found out about the archives' files
 
-    def load(self, names: Iterable[str] = ()) -> None:
+    def load(self, names: Iterable[str] = (), *, is_one_of_many: bool = False) -> None:
         raise NotImplementedError
 
     def see(self, jobs: Iterable[str] | None) -> None:

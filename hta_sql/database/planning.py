@@ -13,7 +13,7 @@ PLANNING = {
 # On small archives these take longer than they save. Without join_order, joins run as they are
 # written: from the exact counts of small tables, DuckDB often derives a bad order.
 _OFF_IF_SMALL = ",".join((
-    _OFF, "aggregate_reuse", "build_side_probe_side", "column_lifetime", "common_subexpressions",
+    _OFF, "aggregate_reuse", "build_side_probe_side", "common_subexpressions",
     "common_subplan", "cte_filter_pusher", "duplicate_groups", "in_clause", "join_filter_pushdown",
     "join_order", "projection_placement", "self_join_aggregate", "statistics_propagation",
 ))  # fmt: skip

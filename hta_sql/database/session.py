@@ -23,7 +23,7 @@ from hta_sql.database.planning import PLANNING, plan_for_size
 from hta_sql.database.reading import fault_behind
 from hta_sql.database.roots import archive_root
 from hta_sql.database.sandbox import WITHOUT_SURPRISES, Sandbox, lock, one_statement
-from hta_sql.database.shared import SharedTables, is_small
+from hta_sql.database.shared import FEW_EVENTS, SharedTables, events_of_small
 from hta_sql.database.stored_macros import made_with
 from hta_sql.database.stored_relations import choose_stored
 from hta_sql.database.template import copy_template
@@ -104,7 +104,8 @@ class Session(JobSelection):
         self._has_models, self._rules = models is not None, {}
         self.folder_beside: Path | None = None
         self.shared, self.findings = SharedTables(self.con), KeptFindings(self.con)
-        self.has_sources = self._aligns = self.is_lent = self.is_small = False
+        self.has_sources = self._aligns = self.is_lent = self.is_small = self._was_asked = False
+        self._event_count: int | None = None
         self.is_whole = True  # whether all files are as the archive lists them
         self._reading: set[str] = set()  # views that read files
         self._is_safe = safe
@@ -143,9 +144,9 @@ class Session(JobSelection):
         self.load(self.catalog.macros)
         return self.con
 
-    def load(self, names: Iterable[str] = ()) -> None:
+    def load(self, names: Iterable[str] = (), *, is_one_of_many: bool = False) -> None:
         """Make the tables readable, and what these queries, views and macros need: the Python
-        functions, and on small archives what they share with others."""
+        functions, and on small archives what they share. `is_one_of_many`: more will be asked."""
         names = list(names)
         queries = (self.catalog.macros[name][0] for name in names if name in self.catalog.macros)
         aligning = any("aligned_places(" in query.sql for query in queries)
@@ -157,14 +158,17 @@ class Session(JobSelection):
         self.refresh()
         if not self.has_sources:
             self.find_files()
-        if self.is_small:
-            self.shared.make(names)
+        if names and self._event_count is not None:
+            if self._event_count <= FEW_EVENTS or self._was_asked or is_one_of_many:
+                self._plan(is_small=True)
+                self.shared.make(names)
+            self._was_asked = True
 
     def answer(self, sql: str, values: dict[str, Any] | None) -> duckdb.DuckDBPyRelation:
         """The rows of a call, not yet fetched.
 
-        DuckDB plans a relation when it is made, and again when its rows are fetched. On small
-        archives, where planning takes most of the time, the rows are computed at once.
+        DuckDB plans a relation when it is made, and again when its rows are fetched. So on small
+        archives, the rows are computed at once.
         """
         if not self.is_small:
             return self.con.sql(sql, params=values)
@@ -173,6 +177,7 @@ class Session(JobSelection):
     def find_files(self) -> None:
         """Let the views read the current files of the jobs in `seen_jobs`."""
         self.shared.drop()
+        self._plan(is_small=False)
         mixed = self.schemas.mixed
         if self.seen_jobs is not None:
             mixed = mixed & self.seen_jobs
@@ -192,7 +197,8 @@ class Session(JobSelection):
             self._rules = put_own_rules(self.con, folders, before=self._rules)
         self.has_sources = True
         self.is_whole = not found.faults
-        self._plan(not self.is_lent and is_small(self.con, found, self.seen_jobs))
+        count = events_of_small(self.con, found, self.seen_jobs)
+        self._event_count = None if self.is_lent else count  # None: nothing is shared
 
     @property
     def made_with(self) -> str | None:
@@ -207,8 +213,8 @@ class Session(JobSelection):
 
     def _plan(self, is_small: bool) -> None:
         if is_small != self.is_small:
-            self.is_small = is_small
             plan_for_size(self.con, is_small)
+        self.is_small = is_small
 
     @contextmanager
     def unmoved(self) -> Iterator[None]:

@@ -21,14 +21,18 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from hta_sql.catalogue.sharing import SCHEMA, Shared
-from hta_sql.errors import limit_in, one_line
+from hta_sql.errors import MemoryLimit, limit_in, one_line
 
 if TYPE_CHECKING:
     from hta_sql.store.lists import Lists
 
 # A small archive has at most so many events, and files other than those of events of so many bytes.
-MOST_EVENTS = 100_000
-MOST_BYTES = 16 << 20
+# Beyond, tables in memory take several hundred MB.
+MOST_EVENTS = 200_000
+MOST_BYTES = 32 << 20
+# Up to so many events, to share pays for the first question. Beyond, a session with one question
+# is faster without: it need not read whole tables.
+FEW_EVENTS = 20_000
 
 # Where names are looked up: first what is shared.
 PATH = f"SET search_path = 'memory.{SCHEMA},memory.main'"
@@ -67,7 +71,8 @@ class SharedTables:
                 for statement in made[name].statements:
                     self._con.execute(statement)
             except duckdb.Error as error:
-                if limit_in(one_line(error)):
+                limit = limit_in(one_line(error))
+                if limit and not isinstance(limit, MemoryLimit):
                     raise
 
     def _open(self) -> None:
@@ -106,18 +111,20 @@ class SharedTables:
         return cursor
 
 
-def is_small(con: duckdb.DuckDBPyConnection, found: Lists, jobs: Collection[str] | None) -> bool:
-    """Whether the files of these jobs are so small that what queries share fits in memory."""
+def events_of_small(
+    con: duckdb.DuckDBPyConnection, found: Lists, jobs: Collection[str] | None
+) -> int | None:
+    """The number of events of these jobs; None if what queries share does not fit in memory."""
     if found.byte_counts is None:
-        return False
+        return None
     if sum(n for table, n in found.byte_counts.items() if table != "events") > MOST_BYTES:
-        return False
+        return None
     files = found.files["archive_manifest"]["traces"]
     if not files:
-        return True
+        return 0
     [(count,)] = con.execute(
         "SELECT coalesce(sum(event_count), 0) FROM read_parquet($files, hive_partitioning = false, "
         "union_by_name = true) WHERE $jobs IS NULL OR list_contains($jobs, job)",
         {"files": files, "jobs": None if jobs is None else list(jobs)},
     ).fetchall()
-    return count <= MOST_EVENTS
+    return int(count) if count <= MOST_EVENTS else None

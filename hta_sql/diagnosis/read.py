@@ -65,7 +65,7 @@ def _answers(subject: Subject) -> list[list[Row]]:
     session, quality = subject.archive.session, Catalog.load().find("trace_quality").macro
     statements = ["FROM job_splits($jobs::VARCHAR[])", f"FROM {quality}(only_jobs := $jobs)"]
     session.see(subject.jobs)
-    session.load(["findings_v1", "job_splits", quality])
+    session.load(["findings_v1", "job_splits", quality], is_one_of_many=True)
     cursors = [session.shared.cursor() for _ in statements]
     with session.unmoved(), ThreadPoolExecutor(len(statements)) as pool:
         asked = [
