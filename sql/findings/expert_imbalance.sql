@@ -7,11 +7,16 @@
 --
 -- needs: collectives, ranks
 --
--- reads: gpu_activities, host_calls, humane_ns, limit_of
+-- reads: gpu_activities, host_calls, humane_ns, in_measured_steps, limit_of
 CREATE OR REPLACE MACRO find_expert_imbalance(
     only_jobs, steady, rank_kernels, slow_ranks, comm_kinds
 ) AS TABLE
 WITH
+picked AS (
+    SELECT a.*
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+),
 calls AS (
     SELECT
         a.job,
@@ -27,13 +32,10 @@ calls AS (
         row_number() OVER (
             PARTITION BY a.job, a.rank, a.step, a.name ORDER BY a.start_ns, a.event_id
         ) AS place
-    FROM gpu_activities AS a
+    FROM in_measured_steps(picked, steady) AS a
     JOIN query_table(rank_kernels) AS k
         ON k.job = a.job AND k.rank = a.rank AND k.name = a.name AND k.is_expert
     JOIN query_table(slow_ranks) AS w ON w.job = a.job AND w.rank = a.rank
-    SEMI JOIN query_table(steady) AS s
-        ON s.job = a.job AND s.rank = a.rank AND (s.step IS NULL OR s.step = a.step)
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
 ),
 compared AS (
     SELECT

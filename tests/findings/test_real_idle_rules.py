@@ -12,13 +12,15 @@ DEVICE = "job, rank, device"
 
 @pytest.fixture(scope="module")
 def con(real_run):
-    """Has tables with the rows of shared_steady, shared_lost_launches and shared_idle."""
+    """Has tables with the rows of shared_steady, shared_idle and what it reads."""
     real_run.findings()  # loads the macros
     con = real_run.con.cursor()
     for name, given in {
         "steady": "NULL",
         "lost_launches": "NULL",
-        "idle": "NULL, steady, lost_launches",
+        "typical_idle": "NULL, steady, lost_launches",
+        "idle_pieces": "NULL, typical_idle",
+        "idle": "NULL, typical_idle, idle_pieces",
     }.items():
         con.execute(f"CREATE TEMP TABLE {name} AS FROM shared_{name}({given})")
     yield con

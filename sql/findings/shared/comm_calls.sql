@@ -34,14 +34,21 @@
 --     computation  [=============)
 --                                ----------- moved_ns; waited_ns is 0
 --
--- reads: collective_operation, dtype_sizes, gpu_activities, is_point_to_point, limit_of,
---   paired_members, possible_group_size, possible_size
+-- reads: collective_operation, dtype_sizes, gpu_activities, in_measured_steps, is_point_to_point,
+--   limit_of, paired_members, possible_group_size, possible_size
 CREATE OR REPLACE MACRO shared_comm_calls(only_jobs, steady, scopes) AS TABLE
 WITH
 with_peers AS (
     SELECT m.job, m.rank, m.event_id, m.collective_id, m.group_id, m.transfer_ns
     FROM paired_members(only_jobs) AS m
     WHERE m.member_count > 1 AND (m.is_message OR m.member_count >= m.member_total)
+),
+of_jobs AS (
+    SELECT a.*
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND a.kind = 'communication'
+      AND a.hidden_ns IS NOT NULL
 ),
 picked AS (
     SELECT
@@ -68,14 +75,9 @@ picked AS (
                 PARTITION BY a.job, a.rank, a.step, a.short_name ORDER BY a.start_ns, a.event_id
             )
         END AS place
-    FROM gpu_activities AS a
+    FROM in_measured_steps(of_jobs, steady) AS a
     JOIN query_table(scopes) AS u ON u.job = a.job AND u.rank = a.rank
-    SEMI JOIN query_table(steady) AS s
-        ON s.job = a.job AND s.rank = a.rank AND (s.step IS NULL OR s.step = a.step)
     LEFT JOIN dtype_sizes AS d ON d.dtype = a.dtype
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND a.kind = 'communication'
-      AND a.hidden_ns IS NOT NULL
 ),
 compared AS (
     SELECT

@@ -41,9 +41,16 @@
 -- Whether computation on another stream goes on meanwhile does not count.
 --
 -- reads: copies_synchronously, copy_kind, gpu_activities, host_calls, host_ops,
---   is_copying_operator, is_operator, possible_size, repeated_launches, shape_hash, starved_starts
+--   in_measured_steps, is_copying_operator, is_operator, possible_size, repeated_launches,
+--   shape_hash, starved_starts
 CREATE OR REPLACE MACRO shared_gpu_time(only_jobs, steady, op_shapes) AS TABLE
 WITH
+of_jobs AS (
+    SELECT a.*
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND a.kind <> 'communication'
+),
 activities AS MATERIALIZED (
     SELECT
         a.job,
@@ -71,11 +78,7 @@ activities AS MATERIALIZED (
         a.annotation_id,
         possible_size(a.bytes) AS bytes,
         a.blocks_per_sm
-    FROM gpu_activities AS a
-    SEMI JOIN query_table(steady) AS s
-        ON s.job = a.job AND s.rank = a.rank AND (s.step IS NULL OR s.step = a.step)
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND a.kind <> 'communication'
+    FROM in_measured_steps(of_jobs, steady) AS a
 ),
 known_ops AS MATERIALIZED (
     SELECT

@@ -1,12 +1,10 @@
 -- Each device's idle time in typical steps, given to at most one rule.
 --
 -- `only_jobs`: jobs to look at (NULL: all).
--- `steady`: rows of shared_steady.
--- `lost_launches`: rows of shared_lost_launches.
+-- `typical_idle`: rows of shared_typical_idle.
+-- `idle_pieces`: rows of shared_idle_pieces.
 --
--- A rank whose trace is thinned out has no rows: the device may have run what the trace lacks.
---
--- Returns sums over the pieces of idle_segments, by job, rank, device and
+-- Returns sums over idle_pieces, by job, rank, device and
 --
 --     rule        the rule that the idle time belongs to; NULL: none
 --     cause       as in idle_gaps
@@ -31,161 +29,106 @@
 --
 -- Limits are in finding_thresholds.
 --
--- reads: copies_synchronously, copy_kind, device_idle, gpu_activities, host_ops, idle_segments,
---   limit_of, mark_label, step_label, step_marks, waits_for_device
-CREATE OR REPLACE MACRO shared_idle(only_jobs, steady, lost_launches) AS TABLE
+-- reads: copies_synchronously, copy_kind, gpu_activities, host_ops, mark_label, step_label,
+--   step_marks, waits_for_device
+CREATE OR REPLACE MACRO shared_idle(only_jobs, typical_idle, idle_pieces) AS TABLE
 WITH
-parts AS MATERIALIZED (
-    SELECT
-        p.*,
-        p.part_ns >= limit_of('all', 'long_wait_ns') AS is_long,
-        p.gap_ns <= limit_of('launch_overhead', 'longest_gap_ns') AS is_short
-    FROM device_idle(only_jobs, NULL, NULL, 30000) AS p
-    SEMI JOIN query_table(steady) AS s
-        ON s.job = p.job
-        AND s.rank = p.rank
-        AND s.is_typical
-        AND (s.step IS NULL OR s.step = p.step)
-    ANTI JOIN (FROM query_table(lost_launches) WHERE is_sampled) AS l
-        ON l.job = p.job AND l.rank = p.rank
+ranks AS MATERIALIZED (
+    SELECT DISTINCT job, rank, rank_number
+    FROM query_table(typical_idle)
 ),
-pieces AS MATERIALIZED (
-    SELECT
-        s.*,
-        p.cause,
-        p.short_name AS next_name,
-        p.is_long,
-        p.is_short,
-        p.idle_since_ns = s.first_ns AS is_first
-    FROM idle_segments(parts, only_jobs, NULL) AS s
-    JOIN parts AS p
-        ON p.job = s.job
-        AND p.rank = s.rank
-        AND p.device IS NOT DISTINCT FROM s.device
-        AND p.event_id = s.event_id
-        AND p.part_start_ns = s.part_start_ns
-),
--- The activity that started last before the gap.
-before_gaps AS MATERIALIZED (
-    SELECT job, rank, device, event_id, last_op_id, is_last_short
+-- The names that idle time is told by.
+names AS MATERIALIZED (
+    SELECT name, is_mark, CASE WHEN is_mark THEN mark_label(name) ELSE step_label(name) END AS label
     FROM (
-        SELECT
-            a.job,
-            a.rank,
-            a.device,
-            a.event_id,
-            lag(a.op_id) OVER in_order AS last_op_id,
-            lag(a.dur_ns < a.launch_end_ns - a.launch_start_ns) OVER in_order AS is_last_short
-        FROM gpu_activities AS a
-        WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-        WINDOW in_order AS (PARTITION BY a.job, a.rank, a.device ORDER BY a.start_ns, a.event_id)
+        SELECT DISTINCT h.name, m.event_id IS NOT NULL AS is_mark
+        FROM host_ops AS h
+        LEFT JOIN step_marks AS m
+            ON m.job = h.job AND m.rank = h.rank AND m.event_id = h.event_id
+        WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
     )
-    WHERE is_last_short
 ),
-opened AS (
-    SELECT job, rank, device, event_id, host_event_id
-    FROM pieces
-    WHERE is_first AND host_event_id IS NOT NULL
-),
-span_ids AS (
-    SELECT job, rank, host_event_id AS event_id FROM pieces
-    UNION
-    SELECT job, rank, outer_event_id AS event_id FROM pieces
-),
-span_names AS MATERIALIZED (
+labels AS MATERIALIZED (
     SELECT
-        h.job,
-        h.rank,
-        h.event_id,
-        h.dur_ns,
-        h.op_id,
-        CASE
-            WHEN m.event_id IS NULL THEN step_label(h.name) ELSE mark_label(h.name)
-        END AS name
+        label,
+        row_number() OVER () AS label_number,
+        waits_for_device(label) OR copies_synchronously(label) AS is_wait,
+        regexp_matches(
+            label, '^(cuda|hip|cu)(Malloc|Free|Mem(Create|Map|Unmap|Release|SetAccess))'
+        ) AND NOT contains(label, 'Host') AS is_memory_call
+    FROM (SELECT DISTINCT label FROM names WHERE label IS NOT NULL)
+),
+labels_of_spans AS MATERIALIZED (
+    SELECT (r.rank_number << 40) + h.event_id AS span, l.label_number
     FROM host_ops AS h
+    JOIN ranks AS r ON r.job = h.job AND r.rank = h.rank
     LEFT JOIN step_marks AS m
         ON m.job = h.job AND m.rank = h.rank AND m.event_id = h.event_id
-    SEMI JOIN span_ids AS i ON i.job = h.job AND i.rank = h.rank AND i.event_id = h.event_id
+    JOIN names AS n ON n.name = h.name AND n.is_mark = (m.event_id IS NOT NULL)
+    JOIN labels AS l ON l.label = n.label
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
 ),
+labels_of_outer_spans AS (
+    SELECT s.span, s.label_number
+    FROM labels_of_spans AS s
+    SEMI JOIN (SELECT DISTINCT outer_span AS span FROM query_table(idle_pieces)) AS p
+        ON p.span = s.span
+),
 copies_to_host AS (
-    SELECT DISTINCT a.job, a.rank, a.launch_id
+    SELECT DISTINCT (r.rank_number << 40) + a.launch_id AS span
     FROM gpu_activities AS a
+    JOIN ranks AS r ON r.job = a.job AND r.rank = a.rank
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
       AND a.kind = 'memory'
       AND copy_kind(a.name) = 'Memcpy DtoH'
 ),
+-- The call that waits for the device when a gap begins, and the operator around it.
+waiting_calls AS MATERIALIZED (
+    SELECT
+        t.gap_number,
+        t.job,
+        t.rank,
+        t.device,
+        t.event_id,
+        p.host_span & ((1::BIGINT << 40) - 1) AS wait_id,
+        l.label
+    FROM query_table(idle_pieces) AS p
+    JOIN query_table(typical_idle) AS t ON t.part_number = p.part_number
+    LEFT JOIN labels_of_spans AS s ON s.span = p.host_span
+    LEFT JOIN labels AS l ON l.label_number = s.label_number
+    LEFT JOIN copies_to_host AS c ON c.span = p.host_span
+    WHERE p.is_first AND (l.is_wait OR c.span IS NOT NULL)
+),
 waits AS MATERIALIZED (
     SELECT
-        o.job,
-        o.rank,
-        o.device,
-        o.event_id,
-        o.host_event_id AS wait_id,
-        n.dur_ns AS wait_ns,
-        coalesce(op.name, n.name) AS waiting
-    FROM opened AS o
-    JOIN span_names AS n
-        ON n.job = o.job AND n.rank = o.rank AND n.event_id = o.host_event_id
-    LEFT JOIN host_ops AS op
-        ON op.job = n.job
-        AND op.rank = n.rank
-        AND op.event_id = n.op_id
-        AND (only_jobs IS NULL OR list_contains(only_jobs, op.job))
-    LEFT JOIN copies_to_host AS c
-        ON c.job = o.job AND c.rank = o.rank AND c.launch_id = o.host_event_id
-    WHERE waits_for_device(n.name) OR copies_synchronously(n.name) OR c.launch_id IS NOT NULL
-),
-claimed AS (
-    SELECT
-        s.job,
-        s.rank,
-        s.device,
-        s.event_id,
-        s.first_ns,
-        s.segment_ns,
-        s.cause,
-        s.next_name,
-        host_span.name AS host_name,
-        outer_span.name AS outer_name,
+        w.gap_number,
+        w.job,
+        w.rank,
+        w.device,
+        w.event_id,
         w.wait_id,
-        w.waiting,
-        b.last_op_id,
-        w.wait_id IS NOT NULL
-        AND NOT s.is_loading
-        AND NOT (s.is_long AND s.cause IN ('launching', 'queued')) AS is_after_wait,
-        CASE
-            WHEN s.is_loading THEN 'data_loading'
-            WHEN regexp_matches(
-                host_span.name,
-                '^(cuda|hip|cu)(Malloc|Free|Mem(Create|Map|Unmap|Release|SetAccess))'
-            ) AND NOT contains(host_span.name, 'Host')
-            THEN 'memory_thrash'
-            WHEN s.cause = 'launching' AND s.is_long THEN 'slow_launches'
-            WHEN s.cause = 'queued' AND s.is_long THEN 'stalled_after_launch'
-            WHEN s.cause IN ('host_wait', 'launching') AND b.is_last_short AND s.is_short
-            THEN 'launch_overhead'
-            WHEN s.cause IN ('host_wait', 'launching') THEN 'host_bound'
-        END AS rule
-    FROM pieces AS s
-    LEFT JOIN before_gaps AS b
-        ON b.job = s.job
-        AND b.rank = s.rank
-        AND b.device IS NOT DISTINCT FROM s.device
-        AND b.event_id = s.event_id
-    LEFT JOIN waits AS w
-        ON w.job = s.job
-        AND w.rank = s.rank
-        AND w.device IS NOT DISTINCT FROM s.device
-        AND w.event_id = s.event_id
-    LEFT JOIN span_names AS host_span
-        ON host_span.job = s.job
-        AND host_span.rank = s.rank
-        AND host_span.event_id = s.host_event_id
-    LEFT JOIN span_names AS outer_span
-        ON outer_span.job = s.job
-        AND outer_span.rank = s.rank
-        AND outer_span.event_id = s.outer_event_id
+        h.dur_ns AS wait_ns,
+        coalesce(op.name, w.label) AS waiting
+    FROM waiting_calls AS w
+    JOIN host_ops AS h
+        ON h.job = w.job
+        AND h.rank = w.rank
+        AND h.event_id = w.wait_id
+        AND (only_jobs IS NULL OR list_contains(only_jobs, h.job))
+    LEFT JOIN host_ops AS op
+        ON op.job = h.job
+        AND op.rank = h.rank
+        AND op.event_id = h.op_id
+        AND (only_jobs IS NULL OR list_contains(only_jobs, op.job))
+),
+-- The activity before a gap, if it is shorter than its own launch.
+short_before AS (
+    SELECT g.gap_number, a.op_id
+    FROM (SELECT DISTINCT gap_number, job, rank, previous_id FROM query_table(typical_idle)) AS g
+    JOIN gpu_activities AS a
+        ON a.job = g.job AND a.rank = g.rank AND a.event_id = g.previous_id
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND a.dur_ns < a.launch_end_ns - a.launch_start_ns
 ),
 -- Without its waits, the host would be earlier by their durations. Idle time after the waits of an
 -- operator is gpu_sync up to the sum of these durations; the rest belongs to the next rule.
@@ -194,61 +137,132 @@ wait_sums AS (
     FROM (SELECT DISTINCT job, rank, device, waiting, wait_id, wait_ns FROM waits)
     GROUP BY job, rank, device, waiting
 ),
-synced AS (
+parts_after_waits AS MATERIALIZED (
+    SELECT t.part_number, w.job, w.rank, w.device, w.event_id, w.waiting
+    FROM query_table(typical_idle) AS t
+    JOIN waits AS w ON w.gap_number = t.gap_number
+    WHERE NOT (t.is_long AND t.cause IN ('launching', 'queued'))
+),
+after_waits AS (
     SELECT
-        c.*,
-        CASE
-            WHEN c.is_after_wait
-            THEN greatest(0, least(c.segment_ns, w.all_wait_ns - c.until_ns + c.segment_ns))
-            ELSE 0
-        END AS synced_ns
-    FROM (
-        SELECT
-            *,
-            sum(segment_ns) FILTER (is_after_wait) OVER (
-                PARTITION BY job, rank, device, waiting
-                ORDER BY first_ns, event_id, host_name
-                ROWS UNBOUNDED PRECEDING
-            ) AS until_ns
-        FROM claimed
-    ) AS c
+        p.part_number,
+        p.host_span,
+        p.outer_span,
+        p.segment_ns,
+        w.job,
+        w.rank,
+        w.device,
+        w.waiting,
+        sum(p.segment_ns) OVER (
+            PARTITION BY w.job, w.rank, w.device, w.waiting
+            ORDER BY p.first_ns, w.event_id, l.label
+            ROWS UNBOUNDED PRECEDING
+        ) AS until_ns
+    FROM query_table(idle_pieces) AS p
+    JOIN parts_after_waits AS w ON w.part_number = p.part_number
+    LEFT JOIN labels_of_spans AS s ON s.span = p.host_span
+    LEFT JOIN labels AS l ON l.label_number = s.label_number
+    WHERE NOT p.is_loading
+),
+synced AS MATERIALIZED (
+    SELECT
+        a.*,
+        greatest(
+            0, least(a.segment_ns, w.all_wait_ns - a.until_ns + a.segment_ns)
+        )::BIGINT AS synced_ns
+    FROM after_waits AS a
     LEFT JOIN wait_sums AS w
-        ON w.job = c.job
-        AND w.rank = c.rank
-        AND w.device IS NOT DISTINCT FROM c.device
-        AND w.waiting = c.waiting
+        ON w.job = a.job
+        AND w.rank = a.rank
+        AND w.device IS NOT DISTINCT FROM a.device
+        AND w.waiting = a.waiting
 ),
 shared_out AS (
-    SELECT * REPLACE (synced_ns AS segment_ns, 'gpu_sync' AS rule)
+    SELECT p.part_number, p.host_span, p.outer_span, p.segment_ns, p.is_loading, false AS is_synced
+    FROM query_table(idle_pieces) AS p
+    LEFT JOIN parts_after_waits AS w ON w.part_number = p.part_number
+    WHERE w.part_number IS NULL OR p.is_loading
+    UNION ALL
+    SELECT part_number, host_span, outer_span, synced_ns, false, true
     FROM synced
     WHERE synced_ns > 0
     UNION ALL
-    SELECT * REPLACE (segment_ns - synced_ns AS segment_ns)
+    SELECT part_number, host_span, outer_span, segment_ns - synced_ns, false, false
     FROM synced
     WHERE segment_ns > synced_ns
 ),
-by_gap AS (
+-- A part of an idle time is what is left of the idle time with one cause.
+by_part AS (
     SELECT
-        job,
-        rank,
-        device,
-        rule,
-        cause,
-        host_name,
-        outer_name,
-        CASE WHEN rule = 'gpu_sync' THEN wait_id END AS wait_id,
-        CASE WHEN rule = 'launch_overhead' THEN last_op_id END AS op_id,
-        CASE WHEN rule IN ('stalled_after_launch', 'slow_launches') THEN next_name END
+        o.part_number,
+        o.is_loading,
+        o.is_synced,
+        host.label_number AS host_label,
+        outermost.label_number AS outer_label,
+        sum(o.segment_ns) AS gap_ns
+    FROM shared_out AS o
+    LEFT JOIN labels_of_spans AS host ON host.span = o.host_span
+    LEFT JOIN labels_of_outer_spans AS outermost ON outermost.span = o.outer_span
+    GROUP BY ALL
+),
+known_parts AS (
+    SELECT
+        t.part_number,
+        t.rank_number,
+        t.device,
+        t.cause,
+        t.is_long,
+        t.next_name,
+        t.is_short AND b.gap_number IS NOT NULL AS is_after_short,
+        b.op_id,
+        w.wait_id
+    FROM query_table(typical_idle) AS t
+    LEFT JOIN short_before AS b ON b.gap_number = t.gap_number
+    LEFT JOIN waits AS w ON w.gap_number = t.gap_number
+),
+by_reason AS (
+    SELECT
+        t.rank_number,
+        t.device,
+        CASE
+            WHEN i.is_synced THEN 'gpu_sync'
+            WHEN i.is_loading THEN 'data_loading'
+            WHEN l.is_memory_call THEN 'memory_thrash'
+            WHEN t.cause = 'launching' AND t.is_long THEN 'slow_launches'
+            WHEN t.cause = 'queued' AND t.is_long THEN 'stalled_after_launch'
+            WHEN t.cause IN ('host_wait', 'launching') AND t.is_after_short THEN 'launch_overhead'
+            WHEN t.cause IN ('host_wait', 'launching') THEN 'host_bound'
+        END AS rule,
+        t.cause,
+        i.host_label,
+        i.outer_label,
+        CASE WHEN rule = 'gpu_sync' THEN t.wait_id END AS wait_id,
+        CASE WHEN rule = 'launch_overhead' THEN t.op_id END AS op_id,
+        CASE WHEN rule IN ('stalled_after_launch', 'slow_launches') THEN t.next_name END
             AS next_name,
-        event_id,
-        sum(segment_ns) AS gap_ns
-    FROM shared_out
+        sum(i.gap_ns)::BIGINT AS idle_ns,
+        count(*) AS gap_count,
+        max(i.gap_ns)::BIGINT AS longest_ns
+    FROM by_part AS i
+    JOIN known_parts AS t ON t.part_number = i.part_number
+    LEFT JOIN labels AS l ON l.label_number = i.host_label
     GROUP BY ALL
 )
 SELECT
-    * EXCLUDE (event_id, gap_ns),
-    sum(gap_ns)::BIGINT AS idle_ns,
-    count(*) AS gap_count,
-    max(gap_ns)::BIGINT AS longest_ns
-FROM by_gap
-GROUP BY ALL;
+    r.job,
+    r.rank,
+    i.device,
+    i.rule,
+    i.cause,
+    host.label AS host_name,
+    outermost.label AS outer_name,
+    i.wait_id,
+    i.op_id,
+    i.next_name,
+    i.idle_ns,
+    i.gap_count,
+    i.longest_ns
+FROM by_reason AS i
+JOIN ranks AS r ON r.rank_number = i.rank_number
+LEFT JOIN labels AS host ON host.label_number = i.host_label
+LEFT JOIN labels AS outermost ON outermost.label_number = i.outer_label;

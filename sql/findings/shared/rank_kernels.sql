@@ -16,9 +16,15 @@
 --     usual_ns    lower median of total_ns over the ranks
 --     mean_ns     mean of total_ns over the other ranks
 --
--- reads: gpu_activities
+-- reads: gpu_activities, in_measured_steps
 CREATE OR REPLACE MACRO shared_rank_kernels(only_jobs, steady, scopes) AS TABLE
 WITH
+of_jobs AS (
+    SELECT a.*
+    FROM gpu_activities AS a
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+      AND a.kind <> 'communication'
+),
 totals AS MATERIALIZED (
     SELECT
         a.job,
@@ -28,11 +34,7 @@ totals AS MATERIALIZED (
         arg_max(a.op_id, a.dur_ns) AS op_id,
         count(*) AS call_count,
         sum(a.dur_ns - coalesce(a.hidden_ns, 0)) AS total_ns
-    FROM gpu_activities AS a
-    SEMI JOIN query_table(steady) AS s
-        ON s.job = a.job AND s.rank = a.rank AND (s.step IS NULL OR s.step = a.step)
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
-      AND a.kind <> 'communication'
+    FROM in_measured_steps(of_jobs, steady) AS a
     GROUP BY a.job, a.rank, a.name
 ),
 names AS (

@@ -18,7 +18,7 @@
 --     is_bounding   whether the rank bounds the job: it has the least wait_ns, the lowest rank of
 --                   equals
 --
--- reads: busy_times, gpu_activities
+-- reads: busy_times, gpu_activities, in_measured_steps
 CREATE OR REPLACE MACRO shared_scopes(only_jobs, steady) AS TABLE
 WITH
 step_times AS (
@@ -31,12 +31,14 @@ step_times AS (
     FROM query_table(steady)
     GROUP BY job, rank
 ),
-picked AS (
-    SELECT a.job, a.rank, a.device, NULL::BIGINT AS step, a.kind, a.start_ns, a.end_ns
+of_jobs AS (
+    SELECT a.job, a.rank, a.device, a.step, a.kind, a.start_ns, a.end_ns
     FROM gpu_activities AS a
-    SEMI JOIN query_table(steady) AS s
-        ON s.job = a.job AND s.rank = a.rank AND (s.step IS NULL OR s.step = a.step)
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
+),
+picked AS (
+    SELECT * REPLACE (NULL::BIGINT AS step)
+    FROM in_measured_steps(of_jobs, steady)
 ),
 ranks_busy AS (
     SELECT

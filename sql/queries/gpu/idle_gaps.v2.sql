@@ -70,13 +70,10 @@ parts AS MATERIALIZED (
 ),
 mostly AS (
     SELECT
-        job,
-        rank,
-        event_id,
-        part_start_ns,
+        part_number,
         min({'less_ns': -segment_ns, 'id': coalesce(host_event_id, -1)}).id AS host_event_id
     FROM idle_segments(parts, only_jobs, only_ranks)
-    GROUP BY job, rank, event_id, part_start_ns
+    GROUP BY part_number
 ),
 next_names AS (
     SELECT a.job, a.rank, a.event_id, a.name
@@ -106,13 +103,9 @@ SELECT
     p.next_stream AS stream,
     p.step
 FROM parts AS p
-JOIN mostly AS m
-    ON m.job = p.job
-    AND m.rank = p.rank
-    AND m.event_id = p.event_id
-    AND m.part_start_ns = p.part_start_ns
+JOIN mostly AS m ON m.part_number = p.part_number
 JOIN next_names AS n
     ON n.job = p.job AND n.rank = p.rank AND n.event_id = p.event_id
 LEFT JOIN host_names AS h
-    ON h.job = m.job AND h.rank = m.rank AND h.event_id = m.host_event_id
+    ON h.job = p.job AND h.rank = p.rank AND h.event_id = m.host_event_id
 ORDER BY p.job, p.rank, p.device, p.part_start_ns;

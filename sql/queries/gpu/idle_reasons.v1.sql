@@ -68,10 +68,12 @@ host_names AS NOT MATERIALIZED (
 -- The sums leave far fewer rows for the joins below.
 inner_named AS (
     SELECT
+        s.part_number,
+        s.gap_number,
         s.job,
         s.rank,
-        s.event_id,
-        s.part_start_ns,
+        s.device,
+        s.cause,
         h.name,
         s.outer_event_id,
         sum(s.segment_ns) AS segment_ns
@@ -84,18 +86,13 @@ named AS (
     SELECT
         s.job,
         s.rank,
-        p.device,
-        p.cause,
+        s.device,
+        s.cause,
         s.name,
         h.name AS outer_name,
-        s.event_id,
+        s.gap_number,
         sum(s.segment_ns) AS gap_ns
     FROM inner_named AS s
-    JOIN parts AS p
-        ON p.job = s.job
-        AND p.rank = s.rank
-        AND p.event_id = s.event_id
-        AND p.part_start_ns = s.part_start_ns
     LEFT JOIN host_names AS h
         ON h.job = s.job AND h.rank = s.rank AND h.event_id = s.outer_event_id
     GROUP BY ALL

@@ -5,6 +5,8 @@
 --
 -- Returns the columns of idle_times for the activity that ends the idle time, and
 --
+--     gap_number     number of the idle time, unique in the result
+--     part_number    number of the part, unique in the result
 --     cause          cause of the part
 --     part_start_ns  start of the part
 --     part_ns        duration of the part, above 0
@@ -29,6 +31,7 @@
 CREATE OR REPLACE MACRO idle_parts(activities, kernel_gap_ns) AS TABLE
 WITH
 gaps AS (
+    SELECT *, row_number() OVER () AS gap_number
     FROM idle_times(activities)
 ),
 -- The launches that begin or return after the idle time began. The others need no cut.
@@ -71,19 +74,27 @@ parts AS (
         unnest(
             CASE
                 WHEN launch_id IS NULL
-                THEN [{'cause': 'unknown', 'part_start_ns': idle_since_ns, 'part_ns': gap_ns}]
+                THEN [{
+                    'part_number': 3 * gap_number,
+                    'cause': 'unknown',
+                    'part_start_ns': idle_since_ns,
+                    'part_ns': gap_ns
+                }]
                 ELSE [
                     {
+                        'part_number': 3 * gap_number,
                         'cause': 'host_wait',
                         'part_start_ns': idle_since_ns,
                         'part_ns': begun_ns - idle_since_ns
                     },
                     {
+                        'part_number': 3 * gap_number + 1,
                         'cause': 'launching',
                         'part_start_ns': begun_ns,
                         'part_ns': returned_ns - begun_ns
                     },
                     {
+                        'part_number': 3 * gap_number + 2,
                         'cause': CASE
                             WHEN start_ns - returned_ns < kernel_gap_ns THEN 'kernel_wait'
                             ELSE 'queued'

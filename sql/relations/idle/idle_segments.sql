@@ -1,10 +1,10 @@
 -- What the launching thread had open during each part of an idle time: one row per part and
 -- innermost span.
 --
--- `parts`: rows of idle_parts for whole devices, with launch_pid and launch_tid.
+-- `parts`: rows of device_idle.
 -- `only_jobs`, `only_ranks`: the jobs and ranks in `parts`; only their spans are read (NULL: all).
 --
--- Returns job, rank, device, event_id (of the activity that ends the idle time), part_start_ns, and
+-- Returns all columns of `parts`, and
 --
 --     host_event_id   innermost span that is open on the thread; NULL: none
 --     outer_event_id  outermost span that is open there and not a framing span; NULL: none
@@ -24,13 +24,12 @@
 -- reads: framing_spans, host_ops, is_loader_span
 CREATE OR REPLACE MACRO idle_segments(parts, only_jobs, only_ranks) AS TABLE
 WITH
-asked AS MATERIALIZED (
+asked AS NOT MATERIALIZED (
     SELECT
-        row_number() OVER () AS part_number,
+        part_number,
         job,
         rank,
         device,
-        event_id,
         launch_id IS NOT NULL AS is_launched,
         launch_pid,
         launch_tid,
@@ -52,7 +51,7 @@ lanes AS MATERIALIZED (
             launch_tid,
             min(part_start_ns) AS first_ns,
             max(part_start_ns + part_ns) AS last_ns,
-            sum(part_ns) > 600_000_000_000 AS is_long
+            sum(part_ns) > 600_000_000_000 AS is_long_lane
         FROM asked
         GROUP BY ALL
     )
@@ -61,7 +60,12 @@ lanes AS MATERIALIZED (
     )
 ),
 parts_on_axis AS MATERIALIZED (
-    SELECT asked.*, lanes.shift_ns, lanes.is_long, asked.part_start_ns + lanes.shift_ns AS from_ns
+    SELECT
+        asked.part_number,
+        asked.part_start_ns + lanes.shift_ns AS from_ns,
+        asked.part_ns,
+        lanes.shift_ns,
+        lanes.is_long_lane
     FROM asked
     JOIN lanes
         ON lanes.job = asked.job
@@ -79,7 +83,7 @@ spans_on_axis AS (
         h.parent_id,
         greatest(h.start_ns, lanes.first_ns) + lanes.shift_ns AS from_ns,
         least(coalesce(h.cut_ns, h.end_ns), lanes.last_ns) + lanes.shift_ns AS until_ns,
-        lanes.is_long,
+        lanes.is_long_lane,
         h.cat,
         h.name
     FROM host_ops AS h
@@ -103,7 +107,7 @@ stretches AS MATERIALIZED (
     FROM (
         SELECT *, CASE WHEN part_ns < 1_048_576 THEN 65_536 ELSE 1_048_576 END AS length_ns
         FROM parts_on_axis
-        WHERE NOT is_long
+        WHERE NOT is_long_lane
     )
 ),
 near_parts AS (
@@ -116,7 +120,7 @@ near_parts AS (
     -- A CASE, because DuckDB would move a plain comparison into the join with lanes.
     WHERE CASE
         WHEN s.from_ns < s.until_ns
-        THEN s.is_long
+        THEN s.is_long_lane
             OR short.stretch IS NOT NULL
             OR long.stretch IS NOT NULL
             OR s.from_ns // 65_536 < (s.until_ns - 1) // 65_536
@@ -162,11 +166,12 @@ section_moments AS (
 sections AS MATERIALIZED (
     SELECT
         row_number() OVER () AS section,
-        part_number::BIGINT AS part_number,
-        nullif(outermost - 1, -1)::BIGINT AS outer_event_id,
-        loading > 0 AS is_loading,
-        from_ns,
-        until_ns
+        p.part_number,
+        nullif(s.outermost - 1, -1)::BIGINT AS outer_event_id,
+        s.loading > 0 AS is_loading,
+        s.from_ns,
+        s.until_ns,
+        p.shift_ns
     FROM (
         SELECT
             at_ns AS from_ns,
@@ -176,8 +181,9 @@ sections AS MATERIALIZED (
             sum(loading) OVER in_order AS loading
         FROM section_moments
         WINDOW in_order AS (ORDER BY at_ns ROWS UNBOUNDED PRECEDING)
-    )
-    WHERE part_number > 0 AND until_ns > from_ns
+    ) AS s
+    JOIN parts_on_axis AS p ON p.part_number = s.part_number::BIGINT
+    WHERE s.part_number > 0 AND s.until_ns > s.from_ns
 ),
 moments AS (
     SELECT from_ns AS at_ns, 0 AS section, innermost FROM spans
@@ -203,7 +209,7 @@ segments AS (
         nullif(pieces.innermost::BIGINT - 1, -1) AS host_event_id,
         any_value(sections.outer_event_id) AS outer_event_id,
         any_value(sections.is_loading) AS is_loading,
-        min(pieces.at_ns) AS first_ns,
+        min(pieces.at_ns - sections.shift_ns) AS first_ns,
         sum(pieces.piece_ns)::BIGINT AS segment_ns
     FROM pieces
     JOIN sections ON sections.section = pieces.section::BIGINT
@@ -211,15 +217,11 @@ segments AS (
     GROUP BY sections.part_number, pieces.innermost::BIGINT
 )
 SELECT
-    p.job,
-    p.rank,
-    p.device,
-    p.event_id,
-    p.part_start_ns,
+    p.*,
     segments.host_event_id,
     segments.outer_event_id,
     segments.is_loading,
-    segments.first_ns - p.shift_ns AS first_ns,
+    segments.first_ns,
     segments.segment_ns
 FROM segments
-JOIN parts_on_axis AS p ON p.part_number = segments.part_number;
+JOIN query_table(parts) AS p ON p.part_number = segments.part_number;

@@ -2,7 +2,8 @@
 --
 -- `activities` has job, rank, device, stream, event_id, start_ns and end_ns.
 --
--- Returns all columns of `activities`, and idle_since_ns and gap_ns. Each (job, rank, device,
+-- Returns all columns of `activities`, and idle_since_ns, gap_ns and previous_id, the event_id of
+-- the activity before. Each (job, rank, device,
 -- stream) has its own idle times. For idle times of whole devices, pass a NULL stream.
 --
 -- The activities are read in the order of (start_ns, event_id). idle_since_ns is the latest end
@@ -17,12 +18,14 @@ WITH
 reached AS (
     SELECT
         *,
-        max(end_ns) OVER (
-            PARTITION BY job, rank, device, stream
-            ORDER BY start_ns, event_id
-            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-        ) AS idle_since_ns
+        max(end_ns) OVER before AS idle_since_ns,
+        lag(event_id) OVER before AS previous_id
     FROM query_table(activities)
+    WINDOW before AS (
+        PARTITION BY job, rank, device, stream
+        ORDER BY start_ns, event_id
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    )
 )
 SELECT *, start_ns - idle_since_ns AS gap_ns
 FROM reached

@@ -27,7 +27,6 @@ picked AS (
     FROM activities_of(jobs, ranks, steps)
 ),
 parts AS MATERIALIZED (
-    SELECT row_number() OVER () AS part_number, *
     FROM idle_parts(picked, kernel_gap_ns)
 ),
 devices AS MATERIALIZED (

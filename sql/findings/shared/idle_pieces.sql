@@ -1,0 +1,23 @@
+-- What the launching thread had open during idle times: one row per part and innermost span.
+--
+-- `only_jobs`: jobs to look at (NULL: all).
+-- `typical_idle`: rows of shared_typical_idle.
+--
+-- Integers stand for parts and spans, since there are many rows. Returns part_number, is_loading,
+-- first_ns and segment_ns as in idle_segments, and
+--
+--     host_span   host_event_id, with the number of the rank in the bits from 2^40 on
+--     outer_span  outer_event_id in the same way
+--     is_first    whether the idle time begins with this segment
+--
+-- reads: idle_segments
+CREATE OR REPLACE MACRO shared_idle_pieces(only_jobs, typical_idle) AS TABLE
+SELECT
+    part_number,
+    (rank_number << 40) + host_event_id AS host_span,
+    (rank_number << 40) + outer_event_id AS outer_span,
+    is_loading,
+    first_ns,
+    segment_ns,
+    idle_since_ns = first_ns AS is_first
+FROM idle_segments(typical_idle, only_jobs, NULL);
