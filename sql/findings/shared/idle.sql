@@ -37,7 +37,7 @@ ranks AS MATERIALIZED (
     SELECT DISTINCT job, rank, rank_number
     FROM query_table(typical_idle)
 ),
--- The names that idle time is told by.
+-- The names that idle time is reported by.
 names AS MATERIALIZED (
     SELECT name, is_mark, CASE WHEN is_mark THEN mark_label(name) ELSE step_label(name) END AS label
     FROM (
