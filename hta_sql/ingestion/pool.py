@@ -16,6 +16,7 @@ from pathlib import Path
 
 from hta_sql.engines.engine import WORKER_BYTES, Engine, Share
 from hta_sql.engines.local import LocalEngine, map_in_processes, shares
+from hta_sql.engines.no_pandas import hide_pandas
 from hta_sql.errors import HtaSqlError, IngestError
 from hta_sql.ingestion.stream import NotATrace
 from hta_sql.ingestion.tasks import Task
@@ -94,7 +95,7 @@ def run_in_processes(
         list(enumerate(tasks)),
         workers,
         share,
-        begin=share_counts,
+        begin=begin_worker,
         arguments=(counts,),
         poll=lambda: progress(sum(counts), total),
     )
@@ -104,8 +105,9 @@ def run_in_processes(
             yield task, result
 
 
-def share_counts(counts) -> None:
+def begin_worker(counts) -> None:
     global _bytes_read
+    hide_pandas()
     _bytes_read = counts
 
 

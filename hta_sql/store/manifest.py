@@ -290,7 +290,9 @@ def _as_bytes(table: pa.Table) -> bytes:
 
 def _read(content: bytes, file: Place) -> list[dict]:
     try:
-        return pq.read_table(reader_of(content)).to_pylist()
+        # Not pq.read_table, which imports pyarrow.dataset.
+        with pq.ParquetFile(reader_of(content)) as file:
+            return file.read().to_pylist()
     except (pa.ArrowException, OSError) as error:
         raise damaged(file) from error
 
