@@ -19,8 +19,8 @@ from written_archives import activity
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.cli import cli
 from hta_sql.database import shell
-from hta_sql.database.attach import write_database
 from hta_sql.database.shell import run_shell
+from hta_sql.database.shell_database import write_database
 from hta_sql.errors import HtaSqlError
 
 needs_shell = pytest.mark.skipif(

@@ -17,7 +17,7 @@ import hta_sql
 from hta_sql.archive import Archive
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.database import template
-from hta_sql.database.attach import write_database
+from hta_sql.database.shell_database import write_database
 from hta_sql.errors import CatalogError
 
 

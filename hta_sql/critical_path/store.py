@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hta_sql.database.attach import write_database
+from hta_sql.database.shell_database import write_database
 from hta_sql.errors import ArchiveError, FilesMoved
 from hta_sql.places.storage import Place, is_remote, put, remove
 from hta_sql.store.checksums import described

@@ -1,24 +1,15 @@
-"""Lets a DuckDB connection read the files of archives, and writes hta.duckdb."""
+"""Lets a DuckDB connection read the files of archives."""
 
-import contextlib
-import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import duckdb
 
 from hta_sql.catalogue.catalog import Catalog
-from hta_sql.database.layers import at_line, comment_on_views, literal
-from hta_sql.database.own_rules import put_own_rules
-from hta_sql.database.roots import archive_root
-from hta_sql.database.stored_macros import made_with, read_stored
-from hta_sql.database.stored_relations import choose_stored
-from hta_sql.database.template import maker, new_database, template
+from hta_sql.database.layers import at_line, literal
 from hta_sql.errors import DAMAGED, ArchiveError, one_line
-from hta_sql.store.checksums import remedy, replace_sealed
+from hta_sql.store.checksums import remedy
 from hta_sql.store.lists import Lists, lists
-from hta_sql.store.locks import locked_folder
 from hta_sql.store.sources import FILES_ARE_THERE, PATTERNS, Source, whereabouts
 from hta_sql.version import SCHEMA_VERSION
 
@@ -131,7 +122,7 @@ def load_sources(
     if is_live:
         found = Lists(whereabouts(sources, tables, only_jobs), found.faults)
     otherwise = dict.fromkeys(PATTERNS, "NULL")
-    _put_sources(con, catalog, found, _texts(found), otherwise, mixed, only_jobs, reading)
+    put_sources(con, catalog, found, texts_of(found), otherwise, mixed, only_jobs, reading)
     return found
 
 
@@ -145,7 +136,7 @@ def _split(files: Sequence[str]) -> str:
     return f"string_split({literal(_BETWEEN.join(files))}, {literal(_BETWEEN)})"
 
 
-def _texts(found: Lists) -> dict[tuple[str, str], str]:
+def texts_of(found: Lists) -> dict[tuple[str, str], str]:
     """The files of each macro and table, in SQL."""
     return {
         (macro, table): _split(files)
@@ -174,7 +165,7 @@ def _put_macros(
         )
 
 
-def _put_sources(
+def put_sources(
     con: duckdb.DuckDBPyConnection,
     catalog: Catalog,
     found: Lists,
@@ -183,12 +174,12 @@ def _put_sources(
     mixed: bool,
     only_jobs: Collection[str] | None,
     reading: set[str],
-) -> None:
+) -> bool:
     """Make the views of sql/tables whose tables have files, and stubs for the others.
 
     A view with a fault of `found`, or with a file that DuckDB cannot open, is an error if it is
     read: its macro fails before anything is planned. To make the view, its macro gives any Parquet
-    file.
+    file. Returns whether all views can be read.
     """
     any_file = _split(found.files["archive_manifest"]["traces"])
     # Only hta.duckdb has patterns: it is read long after its views were made.
@@ -228,6 +219,7 @@ def _put_sources(
         failing[place] = f"error({literal(DAMAGED + fault)})::VARCHAR[]"
     if failing:
         _put_macros(con, texts | failing, otherwise)
+    return not failing
 
 
 def _unreadable(con: duckdb.DuckDBPyConnection, files: Sequence[str]) -> str | None:
@@ -238,49 +230,3 @@ def _unreadable(con: duckdb.DuckDBPyConnection, files: Sequence[str]) -> str | N
         except duckdb.Error:
             return file
     return None
-
-
-def write_database(archive: str | os.PathLike[str]) -> Path:
-    """Write hta.duckdb into the archive, atomically. It has views and macros, but no data."""
-    root = archive_root(archive)
-    catalog, source = Catalog.load(), Source(root)
-
-    def put(new: Path, target: Path) -> None:
-        with locked_folder(root):
-            replace_sealed(new, target)
-
-    with (
-        contextlib.closing(source),
-        new_database(root / "hta.duckdb", template(catalog), put) as con,
-    ):
-        con.execute(f"SET file_search_path = {literal(str(root))}")
-        found = Lists(whereabouts([source], [path.stem for path in catalog.tables], None))
-        _fill(con, catalog, source, found, {}, PATTERNS)
-    return root / "hta.duckdb"
-
-
-def write_shell_database(source: Source, target: Path) -> None:
-    """Write such a database for one shell: its views read the files that the archive lists now."""
-    catalog = Catalog.load()
-    with new_database(target, template(catalog)) as con:
-        found = lists(con, [source], [path.stem for path in catalog.tables], None)
-        _fill(con, catalog, source, found, _texts(found), dict.fromkeys(PATTERNS, "NULL"))
-
-
-def _fill(
-    con: duckdb.DuckDBPyConnection,
-    catalog: Catalog,
-    source: Source,
-    found: Lists,
-    texts: dict[tuple[str, str], str],
-    otherwise: Mapping[str, str],
-) -> None:
-    """Fill a copy of the template with the views of an archive's files."""
-    mixed, reading = schemas(con, [source]).mixed, set()
-    _put_sources(con, catalog, found, texts, otherwise, bool(mixed), None, reading)
-    rules = put_own_rules(con, [source.root])
-    choose_stored(con, catalog, reading, may_change=True)
-    if "stored_results" in reading:
-        read_stored(con, catalog, made_with(catalog, rules))
-    comment_on_views(con, catalog, reading)
-    con.execute(f"CREATE VIEW hta_version AS SELECT {literal(maker(catalog))} AS made_by")

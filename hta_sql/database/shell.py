@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-from hta_sql.database.attach import write_shell_database
 from hta_sql.database.layers import literal
 from hta_sql.database.planning import PLANNING
 from hta_sql.database.roots import archive_root
+from hta_sql.database.shell_database import write_shell_database
 from hta_sql.errors import HtaSqlError
 from hta_sql.places.storage import is_remote
 from hta_sql.store.sources import Source

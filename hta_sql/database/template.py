@@ -70,7 +70,7 @@ def template(catalog: Catalog) -> Path:
                     fcntl.flock(lock, fcntl.LOCK_EX)
                     if not file.exists():
                         make_template(catalog, file)
-                        _forget_oldest(folder)
+                        forget_oldest(folder)
             with contextlib.suppress(OSError):
                 os.utime(file)
             return file
@@ -133,7 +133,7 @@ def maker(catalog: Catalog) -> str:
     return f"hta_sql {__version__}, sql {catalog.digest[:12]}"
 
 
-def _forget_oldest(folder: Path) -> None:
+def forget_oldest(folder: Path) -> None:
     """Delete all but the templates used last. Needs the lock. Open templates stay readable."""
     found = sorted(folder.glob("*.duckdb"), key=lambda file: -file.stat().st_mtime_ns)
     # With the lock, no other process makes a template, so temporary files are from killed ones.

@@ -21,8 +21,8 @@ import pyarrow as pa
 
 from hta_sql.archive import Archive
 from hta_sql.catalogue.catalog import Catalog
-from hta_sql.database.attach import write_database
 from hta_sql.database.roots import archive_root
+from hta_sql.database.shell_database import write_database
 from hta_sql.database.stored_results import jobs_without_results
 from hta_sql.engines.engine import Engine, Share
 from hta_sql.engines.machine import memory_limit

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from hta_sql.database.attach import write_database
+from hta_sql.database.shell_database import write_database
 from hta_sql.places.storage import age_seconds, is_remote, place, put, reader_of, sizes_below, stamp
 from hta_sql.store.checksums import described
 from hta_sql.store.layout import result_path, unversioned

@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from hta_sql.database.attach import write_database
 from hta_sql.database.own_rules import step_rules_for
 from hta_sql.database.roots import new_or_old_root
+from hta_sql.database.shell_database import write_database
 from hta_sql.engines.engine import Engine
 from hta_sql.engines.start import start
 from hta_sql.errors import IngestError

@@ -7,9 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from hta_sql.database.attach import write_database
 from hta_sql.database.own_rules import step_rules_for
 from hta_sql.database.roots import archive_root
+from hta_sql.database.shell_database import write_database
 from hta_sql.engines.start import start
 from hta_sql.ingestion.pool import run_tasks
 from hta_sql.ingestion.publish import Publisher

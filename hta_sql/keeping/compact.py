@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from hta_sql.database.attach import write_database
 from hta_sql.database.roots import archive_root
+from hta_sql.database.shell_database import write_database
 from hta_sql.engines.machine import core_count
 from hta_sql.errors import one_line
 from hta_sql.keeping.merge import Incomplete, Merged, merge, target

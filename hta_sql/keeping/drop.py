@@ -16,8 +16,8 @@ import duckdb
 import pyarrow as pa
 
 from hta_sql.catalogue.root import sql_root
-from hta_sql.database.attach import write_database
 from hta_sql.database.roots import archive_root
+from hta_sql.database.shell_database import write_database
 from hta_sql.errors import BadParameter
 from hta_sql.places.storage import is_remote
 from hta_sql.store.checksums import seal_of

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hta_sql.database.attach import write_database
 from hta_sql.database.roots import archive_root, new_or_old_root
+from hta_sql.database.shell_database import write_database
 from hta_sql.errors import ArchiveError, BadParameter, FilesMoved
 from hta_sql.places.storage import is_remote, put
 from hta_sql.store.checksums import entries_of, problem_of

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 import hta_sql
-from hta_sql.database.attach import write_database
+from hta_sql.database.shell_database import write_database
 from hta_sql.demo import write_job
 
 QUERIES = ("collectives", "collective_members", "process_groups", "clock_offsets", "stragglers")
