@@ -43,30 +43,37 @@ class FileView:
 
 @dataclass(frozen=True)
 class Catalog:
-    """All queries, ordered by theme, name and version, and the files of the other layers."""
+    """All queries, and the files of the other layers. `given` stands for all queries, if not None;
+    else they are read when they are needed."""
 
     root: Path
-    queries: tuple[Query, ...]
+    given: tuple[Query, ...] | None = None
 
     @staticmethod
     @cache
     def load() -> "Catalog":
         """The catalogue of this version of hta_sql, read once."""
-        return Catalog.read(sql_root())
+        return Catalog(sql_root())
 
     @staticmethod
     def read(root: Path) -> "Catalog":
         """Read all query files; raises CatalogError for the first that breaks the rules."""
+        return Catalog(root, Catalog(root).queries)
+
+    @cached_property
+    def queries(self) -> tuple[Query, ...]:
+        """All queries, ordered by theme, name and version."""
+        if self.given is not None:
+            return self.given
         queries: dict[tuple[str, int], Query] = {}
-        for path in sorted((root / "queries").rglob("*.sql")):
-            query = read_query(path, root)
+        for path in sorted((self.root / "queries").rglob("*.sql")):
+            query = read_query(path, self.root)
             twin = queries.setdefault((query.name, query.version), query)
             if twin is not query:
                 raise CatalogError(
-                    f"{shown(path, root)}:1: {query} is also in {shown(twin.path, root)}"
+                    f"{shown(path, self.root)}:1: {query} is also in {shown(twin.path, self.root)}"
                 )
-        ordered = sorted(queries.values(), key=lambda q: (q.theme, q.name, q.version))
-        return Catalog(root, tuple(ordered))
+        return tuple(sorted(queries.values(), key=lambda q: (q.theme, q.name, q.version)))
 
     @cached_property
     def tables(self) -> list[Path]:

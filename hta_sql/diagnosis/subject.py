@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hta_sql.archive import Archive
+from hta_sql.database.roots import new_or_old_root
 from hta_sql.database.selection import check_selection
 from hta_sql.errors import IngestError
 from hta_sql.places.cache import cache_folder
@@ -93,9 +94,19 @@ def _short(folder: Path) -> str:
 
 def _ingest(traces: list[str | Path], folder: Path, **callbacks: Callable[..., None]) -> int:
     """Bring the archive in `folder` up to date, and return how many files could not be read."""
-    from hta_sql.ingestion.ingest import ingest  # not at the top: archives do not need it
+    # Not at the top: archives do not need it.
+    from hta_sql.engines.start import start
+    from hta_sql.ingestion.find import find_candidates
+    from hta_sql.ingestion.take import of_one_job, take
 
-    summary = ingest(traces, folder, **callbacks)
+    def ingest() -> IngestSummary:
+        found = find_candidates(traces, None)
+        root = new_or_old_root(folder)
+        with start() as engine:
+            strict = of_one_job(found)
+            return take(found, root, engine, is_strict=strict, has_shell=False, **callbacks)
+
+    summary = ingest()
     read = [outcome for outcome in summary.traces if not outcome.error]
     if not read:
         [first, *_] = [*summary.traces, *summary.attachments]
@@ -104,7 +115,7 @@ def _ingest(traces: list[str | Path], folder: Path, **callbacks: Callable[..., N
         from hta_sql.keeping.drop import drop
 
         drop(folder, jobs=gone)
-        ingest(traces, folder, **callbacks)
+        ingest()
     return summary.failed
 
 

@@ -19,9 +19,10 @@ from hta_sql.ingestion.captures import Captures, write_captured_ops
 from hta_sql.ingestion.gpu_activities import FILES, write_gpu_activities
 from hta_sql.ingestion.host_ops import Found, first_ids, write_host_ops
 from hta_sql.ingestion.nesting import NOBODY, last_around
+from hta_sql.ingestion.own_steps import NOT_NAMED, OwnSteps
 from hta_sql.ingestion.replays import attribute_replays
 from hta_sql.ingestion.stacks import Columns, build_stacks
-from hta_sql.ingestion.steps import NOT_NAMED, OwnSteps, find_steps, write_steps
+from hta_sql.ingestion.steps import find_steps, write_steps
 from hta_sql.ingestion.temporary import make_table
 
 GRAPH_LAUNCHES = "SELECT 1 FROM launches WHERE contains(launch_name, 'GraphLaunch') LIMIT 1"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hta_sql.errors import BadParameter, IngestError
-from hta_sql.ingestion.trace_list import is_list, read_list
+from hta_sql.ingestion.trace_list import NEVER, is_list, read_list
 from hta_sql.places.client_errors import plain_errors
 from hta_sql.places.storage import Place, is_remote, listed_below, names_in, place
 from hta_sql.store.jobs import check_name
@@ -73,6 +73,24 @@ def find_candidates(inputs: Iterable[str | Path], job: str | None) -> list[Candi
         places = ", ".join(str(text) for text in inputs)
         raise NothingThere(f"no traces in {places}: looked for *.json and *.json.gz")
     return sorted(found.values(), key=lambda c: (c.job, natural(c.path.name), str(c.path)))
+
+
+def with_told(
+    candidates: list[Candidate], given: Iterable[tuple[int, str | Path]], tags: Mapping[str, str]
+) -> list[Candidate]:
+    """The candidates with the ranks that the user gives for files, and the tags given for all."""
+    if tags:
+        candidates = [replace(c, tags={**tags, **(c.tags or {})}) for c in candidates]
+    ranks: dict[Place, int] = {}
+    for rank, path in given:
+        if not 0 <= rank < NEVER:
+            raise IngestError(f"{shown(path)}: {rank} is not a rank (0 to {NEVER - 1})")
+        first = ranks.setdefault(place(path).resolve(), rank)
+        if first != rank:
+            raise IngestError(f"{shown(path)}: given as rank {first} and rank {rank}; give one")
+    if not ranks:
+        return candidates
+    return [replace(c, rank=ranks.get(c.path.resolve(), c.rank)) for c in candidates]
 
 
 def shown(path: str | Path) -> str:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import chain
 
 from hta_sql.errors import HtaSqlError, one_line
-from hta_sql.ingestion.attachments import attachment_claim
 from hta_sql.ingestion.capture_files import CaptureFiles
 from hta_sql.ingestion.find import TRACE_NAME, Candidate, shown
 from hta_sql.ingestion.ranks import TRACE, Claim, claim_of
@@ -118,6 +117,9 @@ def reason_of(error: HtaSqlError | OSError) -> str:
 
 def claimed(candidate: Candidate) -> Claim:
     """The claim of a file, reading as little as possible. Raises HtaSqlError or OSError."""
+    # Not at the top: unchanged files do not need it.
+    from hta_sql.ingestion.attachments import attachment_claim
+
     stream = ByteStream(candidate.path, CLAIM_READ_BYTES)
     chunks = iter(stream)
     head = b""

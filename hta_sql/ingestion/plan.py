@@ -4,40 +4,21 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from hta_sql.errors import HtaSqlError, IngestError
+from hta_sql.errors import HtaSqlError
 from hta_sql.ingestion.attachments import in_words, settle_attachments
-from hta_sql.ingestion.find import Candidate, shown
+from hta_sql.ingestion.find import shown
 from hta_sql.ingestion.look import LOOKS, Known, is_same, reason_of, tags_of, unchanged
+from hta_sql.ingestion.own_steps import OwnSteps
 from hta_sql.ingestion.ranks import TRACE, Claim, settle
-from hta_sql.ingestion.steps import OwnSteps
 from hta_sql.ingestion.tasks import Outcome, Task, failure
-from hta_sql.ingestion.trace_list import NEVER
 from hta_sql.places.storage import Place, place, stamp
 from hta_sql.store.checksums import problems_of
 from hta_sql.store.manifest import Manifest
-
-
-def with_told(
-    candidates: list[Candidate], given: Iterable[tuple[int, str | Path]], tags: Mapping[str, str]
-) -> list[Candidate]:
-    """The candidates with the ranks that the user gives for files, and the tags given for all."""
-    if tags:
-        candidates = [replace(c, tags={**tags, **(c.tags or {})}) for c in candidates]
-    ranks: dict[Place, int] = {}
-    for rank, path in given:
-        if not 0 <= rank < NEVER:
-            raise IngestError(f"{shown(path)}: {rank} is not a rank (0 to {NEVER - 1})")
-        first = ranks.setdefault(place(path).resolve(), rank)
-        if first != rank:
-            raise IngestError(f"{shown(path)}: given as rank {first} and rank {rank}; give one")
-    if not ranks:
-        return candidates
-    return [replace(c, rank=ranks.get(c.path.resolve(), c.rank)) for c in candidates]
 
 
 def planned_traces(

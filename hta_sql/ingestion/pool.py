@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import shutil
 import socket
 import tempfile
@@ -15,7 +14,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from hta_sql.engines.engine import WORKER_BYTES, Engine, Share
-from hta_sql.engines.local import LocalEngine, map_in_processes, shares
+from hta_sql.engines.local import LocalEngine, shares
 from hta_sql.engines.no_pandas import hide_pandas
 from hta_sql.errors import HtaSqlError, IngestError
 from hta_sql.ingestion.stream import NotATrace
@@ -89,6 +88,11 @@ def run_in_processes(
     tasks: list[Task], workers: int, share: Share, total: int, progress: Callable[[int, int], None]
 ) -> Iterator[tuple]:
     """The result of each task. Processes count the bytes they read in shared memory."""
+    # Not at the top: a few small traces need no other process.
+    import multiprocessing
+
+    from hta_sql.engines.processes import map_in_processes
+
     counts = multiprocessing.get_context("spawn").Array("q", len(tasks), lock=False)
     found = map_in_processes(
         run_counted,

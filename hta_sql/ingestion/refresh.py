@@ -11,10 +11,10 @@ from hta_sql.database.own_rules import step_rules_for
 from hta_sql.database.roots import archive_root
 from hta_sql.database.shell_database import write_database
 from hta_sql.engines.start import start
+from hta_sql.ingestion.own_steps import OwnSteps, check_pattern
 from hta_sql.ingestion.pool import run_tasks
 from hta_sql.ingestion.publish import Publisher
 from hta_sql.ingestion.ranks import REFRESH
-from hta_sql.ingestion.steps import OwnSteps, check_pattern
 from hta_sql.ingestion.summary import IngestSummary
 from hta_sql.ingestion.tasks import Outcome, Task, failure
 from hta_sql.ingestion.trace import IngestedTrace

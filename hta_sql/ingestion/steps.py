@@ -8,7 +8,6 @@ annotations of the user's rules; the annotations ProfilerStep#N; the annotations
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 import duckdb
 import numpy as np
@@ -16,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hta_sql.database.sql_files import SqlFiles
-from hta_sql.errors import BadParameter, one_line
 from hta_sql.ingestion.nesting import NOBODY, last_around
+from hta_sql.ingestion.own_steps import OwnSteps
 from hta_sql.ingestion.temporary import make_table
 from hta_sql.store.row_groups import table_writer
 
@@ -36,26 +35,6 @@ NO_MARKS = pa.schema(
 )
 IN_ORDER = [("start_ns", "ascending"), ("event_id", "ascending")]
 OUTER_FIRST = [("start_ns", "ascending"), ("end_ns", "descending"), ("event_id", "ascending")]
-
-
-class OwnSteps(NamedTuple):
-    """How the user's steps are named: a pattern, and rules (name_pattern, framework)."""
-
-    pattern: str | None = None
-    rules: tuple[tuple[str, str], ...] = ()
-
-
-NOT_NAMED = OwnSteps()
-
-
-def check_pattern(pattern: str | None) -> None:
-    """Raise BadParameter if it is no regular expression."""
-    if pattern is None:
-        return
-    try:
-        duckdb.execute("SELECT regexp_matches('', ?)", [pattern])
-    except duckdb.Error as error:
-        raise BadParameter(f"steps is {pattern!r}: {one_line(error)}") from error
 
 
 def find_steps(con: duckdb.DuckDBPyConnection, own: OwnSteps) -> pa.Table:

@@ -6,8 +6,8 @@ import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hta_sql.ingestion.own_steps import NOT_NAMED, OwnSteps
 from hta_sql.ingestion.ranks import TRACE
-from hta_sql.ingestion.steps import NOT_NAMED, OwnSteps
 from hta_sql.places.storage import Place
 
 

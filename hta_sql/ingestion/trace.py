@@ -33,9 +33,9 @@ from hta_sql.ingestion.event_parser import EventParser
 from hta_sql.ingestion.find import shown
 from hta_sql.ingestion.long_names import any_long
 from hta_sql.ingestion.metadata import LONGEST_KEYS_BYTES
+from hta_sql.ingestion.own_steps import NOT_NAMED, OwnSteps
 from hta_sql.ingestion.quarantine import Quarantine
 from hta_sql.ingestion.side_by_side import Aside
-from hta_sql.ingestion.steps import NOT_NAMED, OwnSteps
 from hta_sql.ingestion.stream import TraceStream
 from hta_sql.places.storage import Place, put, stamp
 from hta_sql.store.layout import partition

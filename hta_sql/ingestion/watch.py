@@ -12,11 +12,17 @@ from hta_sql.database.roots import new_or_old_root
 from hta_sql.engines.start import start
 from hta_sql.errors import HtaSqlError
 from hta_sql.ingestion.capture_files import in_company
-from hta_sql.ingestion.find import Candidate, NothingThere, find_candidates, matches, shown
-from hta_sql.ingestion.ingest import take
-from hta_sql.ingestion.plan import with_told
-from hta_sql.ingestion.steps import check_pattern
+from hta_sql.ingestion.find import (
+    Candidate,
+    NothingThere,
+    find_candidates,
+    matches,
+    shown,
+    with_told,
+)
+from hta_sql.ingestion.own_steps import check_pattern
 from hta_sql.ingestion.summary import IngestSummary
+from hta_sql.ingestion.take import take
 from hta_sql.ingestion.trace_list import is_list
 from hta_sql.places.storage import Place, at_once, stamp
 
@@ -81,13 +87,7 @@ def keep_up(
                 with start(engine, address) as working:
                     try:
                         summary = take(
-                            candidates,
-                            archive,
-                            working,
-                            force=False,
-                            is_strict=False,
-                            report=report,
-                            **options,
+                            candidates, archive, working, is_strict=False, report=report, **options
                         )
                     except NothingThere:  # any other error may be gone at the next look
                         taken |= looks

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from hta_sql.engines.local import callers_script_hidden, signals_held
 from hta_sql.engines.machine import bytes_of, limit_own_memory
+from hta_sql.engines.processes import callers_script_hidden, signals_held
 from hta_sql.errors import HtaSqlError
 
 # How much longer than its limit an answer may take before its process is killed.

@@ -12,6 +12,7 @@ import hta_sql
 from hta_sql.cli import cli
 from hta_sql.demo import write_job
 from hta_sql.errors import HtaSqlError
+from hta_sql.ingestion import pool
 
 
 def refused(*args: str) -> str:
@@ -145,14 +146,13 @@ def test_what_is_no_trace_stops_no_other(bucket, fs, trace):
 def test_an_object_that_goes_while_it_is_looked_for(bucket, fs, trace, monkeypatch):
     for rank in (0, 1):
         fs.put_file(str(trace), f"{bucket}/t/rank_{rank}.json.gz")
-    ingest = sys.modules["hta_sql.ingestion.ingest"]  # the name itself is the function
-    plain = ingest.run_tasks
+    plain = pool.run_tasks
 
     def late(*args):
         fs.rm_file(f"{bucket}/t/rank_1.json.gz")
         return plain(*args)
 
-    monkeypatch.setattr(ingest, "run_tasks", late)
+    monkeypatch.setattr(pool, "run_tasks", late)
     summary = hta_sql.ingest(
         f"{bucket}/t",
         f"{bucket}/a",
