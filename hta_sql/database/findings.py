@@ -87,7 +87,10 @@ class _Stages:
         self._jobs = literal(jobs) + ("" if jobs is None else "::VARCHAR[]")
         self._prefix = f"findings_{next(_numbers)}_"
         takes = takes_of(written_files(session.catalog.root))
-        self._rules = list(takes["find"])
+        # The rules that have run. A rule finds nothing if the first relation that it takes has no
+        # rows: then it does not run.
+        self._ran: list[str] = []
+        self._empty: set[str] = set()
         self._calls = {
             name: f"FROM shared_{name}({self._given(given)})"
             for name, given in takes["shared"].items()
@@ -130,7 +133,7 @@ class _Stages:
                 for cursor in self._cursors:
                     cursor.interrupt()
                 raise
-        found = " ".join(f"UNION ALL BY NAME FROM {self._prefix}find_{n}" for n in self._rules)
+        found = " ".join(f"UNION ALL BY NAME FROM {self._prefix}{n}" for n in sorted(self._ran))
         return (
             f"WITH found AS (FROM finding_rows() {found}) "
             f"FROM ranked_findings(found, {self._prefix}scopes, {self._prefix}comm_ranks)"
@@ -138,9 +141,16 @@ class _Stages:
 
     def _stage(self, name: str) -> None:
         """One statement, in the connection of this thread."""
+        is_rule, taken = name.startswith("find_"), self._before[name]
+        if is_rule and taken and taken[0] in self._empty:
+            return
         if not hasattr(self._own, "cursor"):
             self._own.cursor = self._new_cursor()
-        self._own.cursor.execute(f"CREATE TABLE {self._prefix}{name} AS {self._calls[name]}")
+        made = self._own.cursor.execute(f"CREATE TABLE {self._prefix}{name} AS {self._calls[name]}")
+        if is_rule:
+            self._ran.append(name)
+        elif made.fetchone() == (0,):
+            self._empty.add(name)
 
     def _new_cursor(self) -> duckdb.DuckDBPyConnection:
         cursor = without_progress_bar(self._session.shared.cursor())

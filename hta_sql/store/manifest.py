@@ -290,9 +290,7 @@ def _as_bytes(table: pa.Table) -> bytes:
 
 def _read(content: bytes, file: Place) -> list[dict]:
     try:
-        # Not pq.read_table, which imports pyarrow.dataset.
-        with pq.ParquetFile(reader_of(content)) as file:
-            return file.read().to_pylist()
+        return pq.ParquetFile(reader_of(content)).read().to_pylist()  # read_table is slow to import
     except (pa.ArrowException, OSError) as error:
         raise damaged(file) from error
 

@@ -9,7 +9,7 @@
 --
 -- reads: gpu_activities, host_calls, humane_ns, in_measured_steps, limit_of
 CREATE OR REPLACE MACRO find_expert_imbalance(
-    only_jobs, steady, rank_kernels, slow_ranks, comm_kinds
+    only_jobs, rank_kernels, slow_ranks, comm_kinds, steady
 ) AS TABLE
 WITH
 picked AS (

@@ -6,7 +6,7 @@
 -- needs: gpu_activities, launches
 --
 -- reads: host_ops, humane_ns
-CREATE OR REPLACE MACRO find_launch_overhead(only_jobs, idle, idle_totals, scopes) AS TABLE
+CREATE OR REPLACE MACRO find_launch_overhead(only_jobs, idle_totals, idle, scopes) AS TABLE
 WITH
 by_op AS (
     SELECT
