@@ -34,7 +34,7 @@ def archive(make_archive) -> Path:
 
 
 def files(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir() if path.name != ".lock")
+    return sorted(f.name for f in folder.iterdir() if f.is_file() and f.name != ".lock")
 
 
 def test_it_is_made_once(cache, archive, use_library):

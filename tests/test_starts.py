@@ -1,0 +1,115 @@
+"""What a start of the program loads and writes, by its causes; test_budgets.py has the rest."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+from test_budgets import MODULES, command, cost_of, output
+
+import hta_sql
+from hta_sql.catalogue.catalog import Catalog
+from hta_sql.database import template
+from hta_sql.demo import write_job
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory) -> Path:
+    [file] = write_job(tmp_path_factory.mktemp("trace"), ranks=1, steps=1, layers=1)
+    return file
+
+
+@pytest.fixture
+def new_cache(tmp_path, monkeypatch) -> Path:
+    """A cache folder that has the template alone."""
+    cache = tmp_path / "cache/hta_sql"
+    cache.mkdir(parents=True, mode=0o700)
+    shutil.copy2(template.template(Catalog.load()), cache)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache.parent))
+    return cache
+
+
+def imported_by(*words: object) -> set[str]:
+    """All modules that the program imports, as a user starts it."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "hta_sql.cli", *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    lines = (line for line in done.stderr.splitlines() if line.startswith("import time:"))
+    return {line.split("|")[-1].strip() for line in lines}
+
+
+def loaded_by(code: str) -> set[str]:
+    return set(output(MODULES, code).split())
+
+
+# Arrow, and charts, would import the first if they could; pq.read_table imports the second.
+SLOW = {"pandas.core", "pyarrow.dataset", "plotly", "fsspec", "ray", "multiprocessing"}
+
+
+def test_the_program_imports_no_more_than_it_needs(trace, tmp_path):
+    archive = tmp_path / "archive"
+    found = imported_by("ingest", trace, archive)
+    assert {"hta_sql.ingestion.trace", "pyarrow.parquet"} <= found
+    assert not found & (SLOW | {"hta_sql.archive"})
+    assert not imported_by("doctor", trace) & SLOW
+    found = imported_by("run", "temporal_breakdown", archive)
+    assert "hta_sql.archive" in found and not found & (SLOW | {"numpy", "pyarrow"})
+
+
+def test_of_unchanged_traces_nothing_is_read(trace, tmp_path):
+    """Nor is what would read it imported."""
+    archive = tmp_path / "archive"
+    hta_sql.ingest(trace, archive)
+    found = imported_by("ingest", trace, archive)
+    assert "hta_sql.ingestion.take" in found
+    ours = {f"hta_sql.ingestion.{name}" for name in ("plan", "pool", "publish", "trace", "enrich")}
+    assert not found & (SLOW | ours | {"hta_sql.engines.processes", "pyarrow.compute"})
+
+
+def test_workers_import_no_pandas():
+    code = "import pyarrow as pa; pa.array([1]).to_pylist()"
+    assert "pandas.core" in loaded_by(code)
+    begun = "from hta_sql.ingestion.pool import begin_worker; begin_worker([])"
+    assert "pandas.core" not in loaded_by(f"{begun}; {code}")
+
+
+def test_users_have_pandas(demo_archive):
+    """Only the program hides it."""
+    code = f"import hta_sql; hta_sql.open({str(demo_archive)!r}).temporal_breakdown().to_pandas()"
+    assert "pandas.core" in loaded_by(code)
+
+
+def test_other_archives_get_a_copy_of_hta_duckdb(trace, tmp_path, new_cache):
+    one, other = tmp_path / "one", tmp_path / "other"
+    hta_sql.ingest(trace, one)
+    cost = cost_of(command("ingest", trace, other))
+    assert (
+        not cost.starting("ATTACH", "CREATE OR REPLACE VIEW", "COMMENT") and cost.connections == 2
+    )
+    assert (one / "hta.duckdb").read_bytes() == (other / "hta.duckdb").read_bytes()
+
+
+def test_hta_duckdb_is_written_if_it_changes(trace, tmp_path, new_cache):
+    file = tmp_path / "archive/hta.duckdb"
+    hta_sql.ingest(trace, file.parent)
+    written = file.stat()
+    hta_sql.ingest(trace, file.parent, force=True)
+    assert (file.stat().st_ino, file.stat().st_mtime_ns) == (written.st_ino, written.st_mtime_ns)
+    content = file.read_bytes()
+    file.write_bytes(content[:-1])
+    hta_sql.ingest(trace, file.parent)
+    assert file.read_bytes() == content
+    [kept] = (new_cache / "archives").iterdir()
+    kept.write_bytes(content[:-1])  # damaged: another is made
+    file.unlink()
+    hta_sql.ingest(trace, file.parent)
+    with hta_sql.open(file.parent) as run, duckdb.connect(file, read_only=True) as con:
+        con.execute(f"SET file_search_path = '{file.parent}'")
+        told = con.sql("FROM temporal_breakdown()").to_arrow_table()
+        assert told.num_rows and told.equals(run.temporal_breakdown())
