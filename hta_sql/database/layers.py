@@ -76,7 +76,8 @@ def load_queries(
 ) -> None:
     """Make the macros with these names, with or without a version; without names, all macros.
 
-    No query reads another, and one thread binds one macro at a time. So two threads make them.
+    To make one is to bind it, which one thread does. So two threads make them: first the versions,
+    then the names without one, which call a version.
     """
     [(database,)] = con.execute("SELECT current_database()").fetchall()
 
@@ -87,9 +88,11 @@ def load_queries(
                 query, sql = catalog.macros[name]
                 run_file(cursor, catalog, query.path, sql)
 
-    names = list(catalog.macros if names is None else names)
+    names = set(catalog.macros if names is None else names)
+    versions = {query.macro for query in catalog.queries}
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(make, (names[::2], names[1::2])))
+        for some in (sorted(names & versions), sorted(names - versions)):
+            list(pool.map(make, (some[::2], some[1::2])))
 
 
 def run_file(con: duckdb.DuckDBPyConnection, catalog: Catalog, path: Path, sql: str) -> None:
