@@ -1,7 +1,7 @@
 """Critical paths: what bounds a step, on each rank and across ranks, and the what-ifs.
 
-SQL builds the graph of each rank (sql/critical_path/rank), joins the ranks (…/job) and applies each
-what-if (…/what_if). Python only finds the longest paths, in `graph`.
+SQL builds the graphs of the ranks (sql/critical_path/rank), joins the ranks (…/job) and applies
+each what-if (…/what_if). Python only finds the longest paths, in `graph`.
 """
 
 from __future__ import annotations
@@ -9,15 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-import pyarrow as pa
-
 from hta_sql.catalogue.catalog import Catalog
-from hta_sql.critical_path.graph import against_time, longest_path
 from hta_sql.critical_path.job import FILES, JobGraph, write_job_path, write_what_ifs
+from hta_sql.critical_path.ranks import batches, write_ranks
 from hta_sql.critical_path.store import Draft, draft
 from hta_sql.critical_path.windows import Window, find_windows, path_window
 from hta_sql.database.selection import check_selection
@@ -191,56 +187,25 @@ def _write_job(
     progress: Callable[[str, int, int], None],
 ) -> dict[str, int]:
     """Write the graphs and paths of a window's ranks and of the job; returns the graph's size."""
+    set_variables(con, path_windows=[window._asdict() for window in windows])
     FILES.run(con, "output/begin_job")
-    node_count = edge_count = left_out_count = 0
-    for done, window in enumerate(windows):
+    done = left_out_count = 0
+    for batch in batches(windows):
         progress(new.job, done, len(windows))
-        set_variables(
-            con,
-            path_rank=window.rank,
-            path_start_ns=window.start_ns,
-            path_end_ns=window.end_ns,
-            path_pid=window.pid,
-            path_tid=window.tid,
-            path_first_node=node_count,
-        )
-        FILES.run_all(con, "rank")
-        left_out_count += leave_out_circles(con, "path_edge_rows", "path_nodes")
-        _write_path(con, new.file("path_edges", window.rank))
-        FILES.run(con, "output/add_rank")
-        [(nodes, edges)] = con.execute(
-            "SELECT (SELECT count(*) FROM path_nodes), (SELECT count(*) FROM path_edge_rows)"
-        ).fetchall()
-        node_count, edge_count = node_count + nodes, edge_count + edges
-    progress(new.job, len(windows), len(windows))
+        left_out_count += write_ranks(con, new, batch)
+        done += len(batch)
+    progress(new.job, done, len(windows))
+    FILES.drop_tables(con, "rank")
+    [(node_count, edge_count)] = con.execute(
+        "SELECT (SELECT count(*) FROM job_nodes), (SELECT count(*) FROM job_rank_edges)"
+    ).fetchall()
     FILES.run_all(con, "job")
-    left_out_count += leave_out_circles(con, "job_edges", "job_graph_nodes")
     first = windows[0].rank
     graph = JobGraph(con)
     write_job_path(con, graph, new.file("job_path_edges", first))
     write_what_ifs(con, graph, label, faster, new.file("what_if_times", first))
-    return {"node_count": node_count, "edge_count": edge_count, "left_out_count": left_out_count}
-
-
-def leave_out_circles(con: duckdb.DuckDBPyConnection, edges: str, nodes: str) -> int:
-    """Delete edges that close circles, since the graph has to be acyclic; returns how many."""
-    at = con.execute(f"SELECT at_ns FROM {nodes} ORDER BY node").fetchnumpy()["at_ns"]
-    of = con.execute(f"SELECT number, source, target FROM {edges} ORDER BY number").fetchnumpy()
-    wrong = of["number"][against_time(of["source"], of["target"], at)]
-    if len(wrong):
-        con.execute(f"DELETE FROM {edges} WHERE list_contains(?, number)", [wrong.tolist()])
-    return len(wrong)
-
-
-def _write_path(con: duckdb.DuckDBPyConnection, file: Path) -> None:
-    """Find a rank's path, and write the rank's graph with it."""
-    at = con.execute("SELECT at_ns FROM path_nodes ORDER BY node").fetchnumpy()["at_ns"]
-    edges = con.execute(
-        "SELECT number, source, target, time_ns FROM path_edge_rows WHERE edge <> 'order' "
-        "ORDER BY number"
-    ).fetchnumpy()
-    way = longest_path(edges["source"], edges["target"], edges["time_ns"], at)
-    positions = {"number": edges["number"][way], "position": np.arange(1, len(way) + 1)}
-    con.register("path_positions", pa.table(positions))
-    con.sql(FILES.text("output/path_edges")).write_parquet(str(file), compression="zstd")
-    con.unregister("path_positions")
+    return {
+        "node_count": node_count,
+        "edge_count": edge_count,
+        "left_out_count": left_out_count + graph.left_out_count,
+    }

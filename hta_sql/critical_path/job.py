@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from hta_sql.catalogue.header import comment_of
 from hta_sql.catalogue.root import sql_root
-from hta_sql.critical_path.graph import NONE, Replay, way_to
+from hta_sql.critical_path.graph import NEVER, NONE, Replay, without_circles
 from hta_sql.database.sql_files import SqlFiles, set_variables
 
 if TYPE_CHECKING:
@@ -37,25 +37,36 @@ class JobGraph:
     """The nodes and edges of a job's window, with the edges in the order of table job_edges."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection):
-        nodes = con.execute("FROM job_graph_nodes ORDER BY node").fetchnumpy()
-        edges = con.execute(
-            "SELECT number, source, target, delay_ns FROM job_edges ORDER BY number"
+        """Reads the graph, and deletes from job_edges the edges that close circles."""
+        nodes = con.execute(
+            "SELECT at_ns, lane = 'window' AS window, lane = 'device' AS device, is_start, "
+            f"coalesce(not_before_ns, {NEVER}) AS not_before_ns FROM job_graph_nodes ORDER BY node"
         ).fetchnumpy()
-        self.at, self.source, self.target = nodes["at_ns"], edges["source"], edges["target"]
-        self.delay, self.number = edges["delay_ns"], edges["number"]
-        lane, is_start = nodes["lane"], nodes["is_start"]
-        self._ends = {of: np.flatnonzero((lane == of) & ~is_start) for of in ("window", "device")}
-        starts = np.flatnonzero((lane == "window") & is_start)
-        devices = np.flatnonzero((lane == "device") & is_start)
-        began = {"window": self.at[starts], "device": nodes["not_before_ns"][devices]}
+        self.at, is_start = nodes["at_ns"], nodes["is_start"]
+        places = self._read_edges(con)
+        self._ends = {of: np.flatnonzero(nodes[of] & ~is_start) for of in ("window", "device")}
+        began = {
+            "window": self.at[nodes["window"] & is_start],
+            "device": nodes["not_before_ns"][nodes["device"] & is_start],
+        }
         self._began_ns = {of: int(at.max()) for of, at in began.items() if len(at)}
         # In a replay, no activity begins before its rank's devices can work for the window. Nodes
         # that no edge leads to keep their time: where the window begins, and nodes whose edges all
         # closed a circle.
-        unreached = np.setdiff1d(np.arange(len(self.at)), self.target)
-        earliest = dict(zip(devices.tolist(), began["device"].tolist(), strict=True))
-        earliest |= zip(unreached.tolist(), self.at[unreached].tolist(), strict=True)
-        self._replay = Replay(self.source, self.target, earliest, len(self.at))
+        unreached = np.bincount(self.target, minlength=len(self.at)) == 0
+        earliest = np.where(unreached, self.at, nodes["not_before_ns"])
+        self._replay = Replay(self.source, self.target, earliest, places)
+
+    def _read_edges(self, con: duckdb.DuckDBPyConnection) -> np.ndarray:
+        """The edges without those that close circles; returns the nodes' places in their order."""
+        edges = con.execute(
+            "SELECT number, source, target, delay_ns FROM job_edges ORDER BY number"
+        ).fetchnumpy()
+        keep, places = without_circles(edges["source"], edges["target"], self.at)
+        leave_out(con, "job_edges", edges["number"][~keep])
+        self.left_out_count = int((~keep).sum())
+        self.number, self.source, self.target, self.delay = (column[keep] for column in edges.values())
+        return places
 
     def last(self, at: np.ndarray) -> tuple[int, int, int]:
         """When the window begins and ends, and the node that ends it, if the nodes come at `at`.
@@ -85,17 +96,26 @@ class JobGraph:
         covers the window from its begin to its end without a gap, even if clocks disagree and a
         node comes before what it waited for.
         """
-        came = self.at[self.source]
-        by_target = np.lexsort((came, came + self.delay, self.target))
-        ends = np.flatnonzero(np.diff(self.target[by_target], append=NONE))
-        through = np.full(len(self.at), NONE)
-        through[self.target[by_target[ends]]] = by_target[ends]
+        chains = self._replay.chains
+        edges = chains.to_heads
+        target = self.target[edges]
+        came = self.at[self.source[edges]]
+        by_target = np.lexsort((came, came + self.delay[edges], target))
+        last = by_target[np.flatnonzero(np.diff(target[by_target], append=NONE))]
+        through = np.full(len(chains.heads), NONE)
+        through[chains.chain[target[last]]] = edges[last]
         began_ns, _, end = self.last(self.at)
-        way = way_to(end, self.source, through)
+        way = chains.way_to(end, through)
         until = np.clip(np.maximum.accumulate(self.at[self.target[way]]), began_ns, self.at[end])
         since = np.concatenate([np.full(min(1, len(way)), began_ns), until[:-1]])
         shown = np.flatnonzero(self.at[self.target[way]] >= began_ns)
         return way[shown], since[shown], until[shown]
+
+
+def leave_out(con: duckdb.DuckDBPyConnection, edges: str, numbers: np.ndarray) -> None:
+    """Delete the edges with these numbers from a table."""
+    if len(numbers):
+        con.execute(f"DELETE FROM {edges} WHERE list_contains(?, number)", [numbers.tolist()])
 
 
 def write_job_path(con: duckdb.DuckDBPyConnection, graph: JobGraph, file: Path) -> None:

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 
 class Window(NamedTuple):
-    """From start_ns to before end_ns. pid and tid are the annotation's thread, None for a trace."""
+    """From start_ns to before end_ns. pid and tid are the annotation's thread, None for a trace.
+
+    event_count is the number of events of the whole trace, None if it is not known.
+    """
 
     job: str
     rank: int
@@ -20,11 +23,13 @@ class Window(NamedTuple):
     end_ns: int
     pid: str | None
     tid: str | None
+    event_count: int | None
 
 
 STEPS = """
 SELECT t.job, t.rank, t.trace_id, min(s.start_ns) AS start_ns, max(s.end_ns) AS end_ns,
-    min_by(s.pid, s.start_ns) AS pid, min_by(s.tid, s.start_ns) AS tid
+    min_by(s.pid, s.start_ns) AS pid, min_by(s.tid, s.start_ns) AS tid,
+    any_value(t.event_count) AS event_count
 FROM traces AS t
 JOIN steps AS s ON s.job = t.job AND s.rank = t.rank
 WHERE s.step = $step
@@ -33,9 +38,10 @@ GROUP BY t.job, t.rank, t.trace_id
 
 ANNOTATIONS = """
 SELECT job, rank, trace_id, min(start_ns) AS start_ns, max(end_ns) AS end_ns,
-    min_by(pid, number) AS pid, min_by(tid, number) AS tid
+    min_by(pid, number) AS pid, min_by(tid, number) AS tid,
+    any_value(event_count) AS event_count
 FROM (
-    SELECT t.job, t.rank, t.trace_id, h.start_ns, h.end_ns, h.pid, h.tid,
+    SELECT t.job, t.rank, t.trace_id, t.event_count, h.start_ns, h.end_ns, h.pid, h.tid,
         row_number() OVER (PARTITION BY t.job, t.rank ORDER BY h.start_ns, h.event_id) - 1
             AS number
     FROM traces AS t
@@ -48,7 +54,7 @@ GROUP BY job, rank, trace_id
 
 TRACES = """
 SELECT t.job, t.rank, t.trace_id, t.start_ns, t.end_ns + 1 AS end_ns,
-    NULL::VARCHAR AS pid, NULL::VARCHAR AS tid
+    NULL::VARCHAR AS pid, NULL::VARCHAR AS tid, t.event_count
 FROM traces AS t
 WHERE t.start_ns IS NOT NULL
 """

@@ -1,5 +1,17 @@
--- Creates the empty tables to which add_rank.sql adds the graphs of a job's ranks.
+-- Creates the table of the windows of a job's ranks, from the list of structs path_windows, and the
+-- empty tables to which add_ranks.sql adds the graphs of these ranks.
 --
+-- pid and tid are the thread of the window's step or annotation. They are NULL if the window is a
+-- whole trace.
+CREATE OR REPLACE TEMP TABLE job_windows AS
+SELECT
+    w.rank::INTEGER AS rank,
+    w.start_ns::BIGINT AS start_ns,
+    w.end_ns::BIGINT AS end_ns,
+    w.pid::VARCHAR AS pid,
+    w.tid::VARCHAR AS tid
+FROM (SELECT unnest(getvariable('path_windows')) AS w);
+
 -- The nodes of all ranks are numbered consecutively, rank after rank. `lane` is the place to which
 -- a node belongs: `host`, `device`, or `window` for the window's own start and end.
 CREATE OR REPLACE TEMP TABLE job_nodes (

@@ -1,4 +1,6 @@
--- One row per edge of a rank's graph, as the table path_edges stores it.
+-- One row per edge of the graph of the rank path_rank, as the table path_edges stores it.
+--
+-- path_first_node is the rank's first node in the job. The stored numbers begin at 0 on each rank.
 --
 -- path_positions lists the edges on the rank's path, in order. Edges that are not on the path have
 -- the position NULL.
@@ -9,8 +11,8 @@ SELECT
     e.bound_by,
     e.event_id,
     e.name,
-    e.source AS source_node,
-    e.target AS target_node,
+    e.source - getvariable('path_first_node') AS source_node,
+    e.target - getvariable('path_first_node') AS target_node,
     e.source_event_id,
     e.is_source_start,
     e.target_event_id,
@@ -21,4 +23,5 @@ SELECT
     e.delay_ns
 FROM path_edge_rows AS e
 LEFT JOIN path_positions AS p ON p.number = e.number
+WHERE e.rank = getvariable('path_rank')
 ORDER BY p.position NULLS LAST, e.number

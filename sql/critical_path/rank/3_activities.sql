@@ -1,4 +1,4 @@
--- One row per GPU activity of the window: an activity that one of the window's spans launched.
+-- One row per GPU activity of each rank's window: an activity that a span of the window launched.
 --
 -- An activity without a launch in the trace also belongs to the window if it began in the window.
 --
@@ -16,6 +16,7 @@ CREATE OR REPLACE TEMP TABLE path_activities AS
 WITH
 of_rank AS (
     SELECT
+        a.rank,
         a.event_id,
         coalesce(a.device, -1) AS device,
         coalesce(a.stream, -1) AS stream,
@@ -36,7 +37,7 @@ of_rank AS (
         coalesce(contains(a.launch_name, 'GraphLaunch'), false) AS is_of_graph
     FROM gpu_activities AS a
     WHERE a.job = getvariable('path_job')
-      AND a.rank = getvariable('path_rank')
+      AND list_contains(getvariable('path_ranks'), a.rank)
 ),
 in_order AS (
     SELECT
@@ -44,10 +45,10 @@ in_order AS (
         lag(event_id) OVER on_stream AS previous_id,
         lag(end_ns) OVER on_stream AS previous_end_ns
     FROM of_rank
-    WINDOW on_stream AS (PARTITION BY device, stream ORDER BY start_ns, event_id)
+    WINDOW on_stream AS (PARTITION BY rank, device, stream ORDER BY start_ns, event_id)
 )
 SELECT
-    row_number() OVER (ORDER BY a.device, a.stream, a.start_ns, a.event_id) AS turn,
+    row_number() OVER (ORDER BY a.rank, a.device, a.stream, a.start_ns, a.event_id) AS turn,
     a.*,
     coalesce(
         a.blocks_host
@@ -57,10 +58,11 @@ SELECT
         false
     ) AS is_waited_for
 FROM in_order AS a
-LEFT JOIN path_spans AS launch ON launch.event_id = a.launch_id
+JOIN job_windows AS w ON w.rank = a.rank
+LEFT JOIN path_spans AS launch ON launch.rank = a.rank AND launch.event_id = a.launch_id
 WHERE launch.event_id IS NOT NULL
    OR (
        a.launch_id IS NULL
-       AND a.start_ns >= getvariable('path_start_ns')
-       AND a.start_ns < getvariable('path_end_ns')
+       AND a.start_ns >= w.start_ns
+       AND a.start_ns < w.end_ns
    );

@@ -1,7 +1,9 @@
--- One row per node of the graph: the start and the end of each span, each activity and the window.
+-- One row per node of the ranks' graphs: the start and the end of each span, each activity and each
+-- window.
 --
--- Nodes are numbered from 0: thread after thread, then stream after stream, each in order of time.
--- The window's two nodes come last and have no event.
+-- The nodes of all ranks of a job are numbered from 0, rank after rank. The nodes of a rank are
+-- numbered thread after thread, then stream after stream, each in order of time. The window's two
+-- nodes come last and have no event.
 --
 -- Nodes of a thread at the same instant are in this order:
 --   * ends of spans that began earlier, inner spans before outer spans
@@ -12,6 +14,7 @@ CREATE OR REPLACE TEMP TABLE path_nodes AS
 WITH
 points AS (
     SELECT
+        rank,
         thread,
         event_id,
         true AS is_start,
@@ -22,6 +25,7 @@ points AS (
     FROM path_spans
     UNION ALL
     SELECT
+        rank,
         thread,
         event_id,
         false AS is_start,
@@ -32,6 +36,7 @@ points AS (
     FROM path_spans
     UNION ALL
     SELECT
+        rank,
         NULL AS thread,
         event_id,
         true AS is_start,
@@ -42,6 +47,7 @@ points AS (
     FROM path_activities
     UNION ALL
     SELECT
+        rank,
         NULL AS thread,
         event_id,
         false AS is_start,
@@ -52,25 +58,29 @@ points AS (
     FROM path_activities
     UNION ALL
     SELECT
+        rank,
         NULL AS thread,
         NULL AS event_id,
         is_start,
-        CASE WHEN is_start THEN getvariable('path_start_ns') ELSE getvariable('path_end_ns') END
-            AS at_ns,
+        CASE WHEN is_start THEN start_ns ELSE end_ns END AS at_ns,
         1 AS phase,
         0 AS outer_first,
         CASE WHEN is_start THEN 0 ELSE 1 END AS turn
-    FROM (VALUES (true), (false)) AS ends (is_start)
+    FROM job_windows
+    CROSS JOIN (VALUES (true), (false)) AS ends (is_start)
+    WHERE list_contains(getvariable('path_ranks'), rank)
 )
 SELECT
     row_number() OVER (
         ORDER BY
+            rank,
             thread NULLS LAST,
             CASE WHEN thread IS NOT NULL THEN at_ns END,
             phase,
             outer_first,
             turn
-    ) - 1 AS node,
+    ) - 1 + (SELECT count(*) FROM job_nodes) AS node,
+    rank,
     thread,
     event_id,
     is_start,

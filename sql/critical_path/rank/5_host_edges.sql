@@ -18,6 +18,7 @@ WITH
 points AS (
     SELECT
         n.node,
+        n.rank,
         n.thread,
         n.event_id,
         n.is_start,
@@ -59,6 +60,7 @@ pairs AS (
     WINDOW in_order AS (ORDER BY node)
 )
 SELECT
+    p.rank,
     p.previous AS source,
     p.node AS target,
     CASE WHEN p.is_start AND p.level = 1 THEN 'dependency' ELSE 'operator' END AS edge,
@@ -75,8 +77,8 @@ SELECT
 FROM pairs AS p
 LEFT JOIN around ON around.node = p.node AND around.is_sought
 LEFT JOIN (
-    SELECT event_id FROM path_spans WHERE is_wait OR is_poll
+    SELECT rank, event_id FROM path_spans WHERE is_wait OR is_poll
     UNION
-    SELECT launch_id AS event_id FROM path_activities WHERE is_waited_for
-) AS waits ON waits.event_id = p.event_id
+    SELECT rank, launch_id AS event_id FROM path_activities WHERE is_waited_for
+) AS waits ON waits.rank = p.rank AND waits.event_id = p.event_id
 WHERE p.previous_thread = p.thread;

@@ -17,6 +17,7 @@ WITH
 levels AS (
     SELECT
         node,
+        rank,
         thread,
         is_start,
         at_ns,
@@ -27,6 +28,7 @@ levels AS (
 outermost AS (
     SELECT
         node,
+        rank,
         thread,
         is_start,
         lag(node) OVER in_order AS previous,
@@ -35,9 +37,14 @@ outermost AS (
     FROM levels
     WHERE thread IN (SELECT thread FROM path_threads WHERE is_training OR is_autograd)
       AND level = CASE WHEN is_start THEN 1 ELSE 0 END
-    WINDOW in_order AS (ORDER BY at_ns, is_start, node)
+    WINDOW in_order AS (PARTITION BY rank ORDER BY at_ns, is_start, node)
 )
-SELECT previous AS source, node AS target, 'dependency' AS edge, NULL::BIGINT AS event_id,
+SELECT
+    rank,
+    previous AS source,
+    node AS target,
+    'dependency' AS edge,
+    NULL::BIGINT AS event_id,
     0::BIGINT AS time_ns
 FROM outermost
 WHERE is_start AND NOT is_previous_start AND previous_thread <> thread;

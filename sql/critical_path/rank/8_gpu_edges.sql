@@ -31,46 +31,52 @@
 CREATE OR REPLACE TEMP TABLE path_gpu_edges AS
 WITH
 nodes AS (
-    SELECT event_id, max(node) FILTER (is_start) AS first, max(node) FILTER (NOT is_start) AS last
+    SELECT
+        rank,
+        event_id,
+        max(node) FILTER (is_start) AS first,
+        max(node) FILTER (NOT is_start) AS last
     FROM path_nodes
-    GROUP BY event_id
+    GROUP BY rank, event_id
 ),
 -- moments and ended find, for each activity, which activity ended last before its start: on its
 -- device (on_device), and in its launch of a graph (in_graph). Activities of length zero do not
 -- count, because an activity of length zero would find itself.
 moments AS (
-    SELECT device, stream, launch_id, is_of_graph, end_ns AS at_ns, 0 AS phase, event_id
+    SELECT rank, device, stream, launch_id, is_of_graph, end_ns AS at_ns, 0 AS phase, event_id
     FROM path_activities
     WHERE end_ns > start_ns
     UNION ALL
-    SELECT device, stream, launch_id, is_of_graph, start_ns AS at_ns, 1 AS phase, event_id
+    SELECT rank, device, stream, launch_id, is_of_graph, start_ns AS at_ns, 1 AS phase, event_id
     FROM path_activities
 ),
 ended AS (
     SELECT
+        rank,
         event_id,
         phase,
         max(CASE WHEN phase = 0 THEN {'at_ns': at_ns, 'event_id': event_id} END) OVER (
-            PARTITION BY device ORDER BY at_ns, phase ROWS UNBOUNDED PRECEDING
+            PARTITION BY rank, device ORDER BY at_ns, phase ROWS UNBOUNDED PRECEDING
         ) AS on_device,
         CASE
             WHEN is_of_graph
             THEN max(CASE WHEN phase = 0 THEN {'at_ns': at_ns, 'event_id': event_id} END) OVER (
-                PARTITION BY CASE WHEN is_of_graph THEN launch_id END
+                PARTITION BY rank, CASE WHEN is_of_graph THEN launch_id END
                 ORDER BY at_ns, phase ROWS UNBOUNDED PRECEDING
             )
         END AS in_graph
     FROM moments
 ),
 stream_waits AS (
-    SELECT w.target_id, max(a.end_ns) AS end_ns
+    SELECT w.rank, w.target_id, max(a.end_ns) AS end_ns
     FROM path_waits AS w
-    JOIN path_activities AS a ON a.event_id = w.source_id
+    JOIN path_activities AS a ON a.rank = w.rank AND a.event_id = w.source_id
     WHERE NOT w.is_of_host
-    GROUP BY w.target_id
+    GROUP BY w.rank, w.target_id
 ),
 known AS (
     SELECT
+        a.rank,
         a.event_id,
         a.start_ns,
         a.launch_id,
@@ -83,8 +89,8 @@ known AS (
         e.on_device,
         e.in_graph
     FROM path_activities AS a
-    JOIN ended AS e ON e.event_id = a.event_id AND e.phase = 1
-    LEFT JOIN stream_waits AS w ON w.target_id = a.event_id
+    JOIN ended AS e ON e.rank = a.rank AND e.event_id = a.event_id AND e.phase = 1
+    LEFT JOIN stream_waits AS w ON w.rank = a.rank AND w.target_id = a.event_id
 ),
 reasons AS (
     SELECT
@@ -101,12 +107,18 @@ reasons AS (
         END AS reason
     FROM known
 )
-SELECT n.first AS source, n.last AS target, 'operator' AS edge, a.event_id,
+SELECT
+    a.rank,
+    n.first AS source,
+    n.last AS target,
+    'operator' AS edge,
+    a.event_id,
     a.end_ns - a.start_ns AS time_ns
 FROM path_activities AS a
-JOIN nodes AS n ON n.event_id = a.event_id
+JOIN nodes AS n ON n.rank = a.rank AND n.event_id = a.event_id
 UNION ALL BY NAME
 SELECT
+    r.rank,
     launch.first AS source,
     n.first AS target,
     CASE
@@ -119,11 +131,12 @@ SELECT
         AS time_ns,
     'launch' AS why
 FROM reasons AS r
-JOIN nodes AS n ON n.event_id = r.event_id
-JOIN nodes AS launch ON launch.event_id = r.launch_id
+JOIN nodes AS n ON n.rank = r.rank AND n.event_id = r.event_id
+JOIN nodes AS launch ON launch.rank = r.rank AND launch.event_id = r.launch_id
 UNION ALL BY NAME
 -- If the previous activity belongs to an earlier window, it has no node.
 SELECT
+    r.rank,
     previous.last AS source,
     n.first AS target,
     CASE
@@ -136,17 +149,24 @@ SELECT
         AS time_ns,
     'stream' AS why
 FROM reasons AS r
-JOIN nodes AS n ON n.event_id = r.event_id
-LEFT JOIN nodes AS previous ON previous.event_id = r.previous_id
+JOIN nodes AS n ON n.rank = r.rank AND n.event_id = r.event_id
+LEFT JOIN nodes AS previous ON previous.rank = r.rank AND previous.event_id = r.previous_id
 WHERE previous.last IS NOT NULL OR r.reason = 'previous'
 UNION ALL BY NAME
-SELECT source.last AS source, n.first AS target, 'sync_dependency' AS edge, NULL AS event_id,
-    0 AS time_ns, 'stream' AS why
+SELECT
+    r.rank,
+    source.last AS source,
+    n.first AS target,
+    'sync_dependency' AS edge,
+    NULL AS event_id,
+    0 AS time_ns,
+    'stream' AS why
 FROM reasons AS r
-JOIN nodes AS n ON n.event_id = r.event_id
-JOIN nodes AS source ON source.event_id = r.guess.event_id
+JOIN nodes AS n ON n.rank = r.rank AND n.event_id = r.event_id
+JOIN nodes AS source ON source.rank = r.rank AND source.event_id = r.guess.event_id
 UNION ALL BY NAME
 SELECT
+    w.rank,
     source.last AS source,
     CASE WHEN w.is_of_host THEN target.last ELSE target.first END AS target,
     'sync_dependency' AS edge,
@@ -154,5 +174,5 @@ SELECT
     0 AS time_ns,
     CASE WHEN NOT w.is_of_host THEN 'stream' END AS why
 FROM path_waits AS w
-JOIN nodes AS source ON source.event_id = w.source_id
-JOIN nodes AS target ON target.event_id = w.target_id;
+JOIN nodes AS source ON source.rank = w.rank AND source.event_id = w.source_id
+JOIN nodes AS target ON target.rank = w.rank AND target.event_id = w.target_id;

@@ -1,4 +1,4 @@
--- One row per edge of the window: its two nodes (source and target), its time, what bounds this
+-- One row per edge of the ranks' windows: its two nodes (source and target), its time, what bounds this
 -- time (bound_by), and the delay from source to target (delay_ns).
 --
 -- A target comes when the delays of all edges that lead to it are over:
@@ -8,7 +8,7 @@
 -- The formula holds exactly for the recorded times. With the delays of a what-if, it gives the
 -- times that would result.
 --
--- There are two usual delays. Both are medians over the window:
+-- There are two usual delays. Both are medians over the window of a rank:
 --   * after a launch: from the launch to an activity that waited for nothing else
 --   * after an activity: from its end to the start of the next activity on its stream, if the next
 --     activity had been launched long before
@@ -44,41 +44,47 @@ edges AS (
 ),
 window_ends AS (
     SELECT
+        rank,
         max(node) FILTER (is_start) AS first,
         max(node) FILTER (NOT is_start) AS last
     FROM path_nodes
     WHERE event_id IS NULL
+    GROUP BY rank
 ),
 -- The training thread continues until the window's end.
 last_of_training AS (
-    SELECT max(n.node) AS node
+    SELECT n.rank, max(n.node) AS node
     FROM path_nodes AS n
     JOIN path_threads AS t ON t.thread = n.thread
-    WHERE t.is_training AND n.at_ns <= getvariable('path_end_ns')
+    JOIN job_windows AS w ON w.rank = n.rank
+    WHERE t.is_training AND n.at_ns <= w.end_ns
+    GROUP BY n.rank
 ),
 from_outside AS (
-    SELECT w.first AS source, e.target, 'order' AS edge, 0 AS time_ns, 'outside' AS why
+    SELECT w.rank, w.first AS source, e.target, 'order' AS edge, 0 AS time_ns, 'outside' AS why
     FROM edges AS e
-    CROSS JOIN window_ends AS w
+    JOIN window_ends AS w ON w.rank = e.rank
     WHERE e.source IS NULL
     UNION ALL BY NAME
-    SELECT w.first AS source, n.node AS target, 'order' AS edge, 0 AS time_ns, 'outside' AS why
+    SELECT w.rank, w.first AS source, n.node AS target, 'order' AS edge, 0 AS time_ns, 'outside' AS why
     FROM path_nodes AS n
-    CROSS JOIN window_ends AS w
+    JOIN window_ends AS w ON w.rank = n.rank
     WHERE n.event_id IS NOT NULL
       AND n.node NOT IN (SELECT target FROM edges WHERE source IS NOT NULL)
     UNION ALL BY NAME
     SELECT
+        w.rank,
         coalesce(t.node, w.first) AS source,
         w.last AS target,
         'order' AS edge,
         0 AS time_ns,
         NULL AS why
     FROM window_ends AS w
-    CROSS JOIN last_of_training AS t
+    LEFT JOIN last_of_training AS t ON t.rank = w.rank
 ),
 with_times AS (
     SELECT
+        e.rank,
         e.source,
         e.target,
         e.edge,
@@ -101,17 +107,20 @@ with_times AS (
 ),
 usual_launch AS (
     SELECT
+        rank,
         coalesce(quantile_disc(time_ns, 0.5) FILTER (edge = 'kernel_launch_delay'), 0) AS launch_ns
     FROM with_times
+    GROUP BY rank
 ),
 launched AS (
-    SELECT target, source_ns + launch_ns AS due_ns
-    FROM with_times
-    CROSS JOIN usual_launch
-    WHERE why = 'launch'
+    SELECT e.target, e.source_ns + u.launch_ns AS due_ns
+    FROM with_times AS e
+    JOIN usual_launch AS u ON u.rank = e.rank
+    WHERE e.why = 'launch'
 ),
 usual AS (
     SELECT
+        e.rank,
         any_value(u.launch_ns) AS launch_ns,
         coalesce(
             quantile_disc(e.time_ns, 0.5) FILTER (
@@ -120,8 +129,9 @@ usual AS (
             0
         ) AS stream_ns
     FROM with_times AS e
-    CROSS JOIN usual_launch AS u
+    JOIN usual_launch AS u ON u.rank = e.rank
     LEFT JOIN launched AS l ON l.target = e.target
+    GROUP BY e.rank
 ),
 expected AS (
     SELECT
@@ -130,7 +140,7 @@ expected AS (
             AS usual_ns,
         CASE WHEN e.why IS DISTINCT FROM 'outside' THEN e.source_ns + usual_ns END AS due_ns
     FROM with_times AS e
-    CROSS JOIN usual AS u
+    JOIN usual AS u ON u.rank = e.rank
 ),
 latest AS (
     SELECT
@@ -143,6 +153,7 @@ latest AS (
 )
 SELECT
     row_number() OVER (ORDER BY e.target, e.source, e.edge, e.why) - 1 AS number,
+    e.rank,
     e.source,
     e.target,
     e.edge,
@@ -179,5 +190,5 @@ SELECT
     coalesce(s.is_launch, false) AS is_launch
 FROM expected AS e
 JOIN latest AS l ON l.target = e.target
-LEFT JOIN path_spans AS s ON s.event_id = e.event_id
-LEFT JOIN path_activities AS a ON a.event_id = e.event_id;
+LEFT JOIN path_spans AS s ON s.rank = e.rank AND s.event_id = e.event_id
+LEFT JOIN path_activities AS a ON a.rank = e.rank AND a.event_id = e.event_id;

@@ -1,11 +1,9 @@
--- Adds the graph of a rank to job_rank_edges and job_nodes.
---
--- path_first_node is the number that the rank's first node gets in the job.
+-- Adds the graphs of the ranks path_ranks to job_rank_edges and job_nodes.
 INSERT INTO job_rank_edges BY NAME
 SELECT
-    getvariable('path_rank') AS rank,
-    source + getvariable('path_first_node') AS source,
-    target + getvariable('path_first_node') AS target,
+    rank,
+    source,
+    target,
     edge,
     event_id,
     name,
@@ -18,8 +16,8 @@ FROM path_edge_rows;
 
 INSERT INTO job_nodes BY NAME
 SELECT
-    getvariable('path_rank') AS rank,
-    node + getvariable('path_first_node') AS node,
+    rank,
+    node,
     CASE
         WHEN event_id IS NULL THEN 'window'
         WHEN thread IS NULL THEN 'device'
@@ -31,9 +29,16 @@ SELECT
 FROM path_nodes;
 
 INSERT INTO job_earlier_activities BY NAME
+WITH
+first_activities AS (
+    SELECT rank, min(start_ns) AS start_ns
+    FROM path_activities
+    GROUP BY rank
+)
 SELECT a.rank, max(a.end_ns) AS end_ns
 FROM gpu_activities AS a
+JOIN first_activities AS first ON first.rank = a.rank
 WHERE a.job = getvariable('path_job')
-  AND a.rank = getvariable('path_rank')
-  AND a.start_ns < (SELECT min(start_ns) FROM path_activities)
+  AND list_contains(getvariable('path_ranks'), a.rank)
+  AND a.start_ns < first.start_ns
 GROUP BY a.rank;
