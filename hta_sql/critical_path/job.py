@@ -186,7 +186,7 @@ def scenarios(con: duckdb.DuckDBPyConnection, faster: Mapping[str, float]) -> It
         yield Scenario("rank_as_median", f"rank {name}", rank=rank)
     kernels = con.execute(
         "SELECT e.short_name FROM job_path AS p "
-        "JOIN job_edges AS e ON e.rank = p.rank AND e.event_id = p.event_id AND e.edge = p.edge "
+        "JOIN job_events AS e ON e.rank = p.rank AND e.event_id = p.event_id "
         "WHERE p.edge = 'operator' AND p.bound_by = 'gpu_compute_bound' "
         f"GROUP BY ALL ORDER BY sum(p.time_ns) DESC, e.short_name LIMIT {TOP_KERNELS}"
     ).fetchall()

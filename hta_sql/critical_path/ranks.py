@@ -51,9 +51,9 @@ def write_ranks(con: duckdb.DuckDBPyConnection, new: Draft, windows: list[Window
     paths = list(_find_paths(con))
     wrong = np.concatenate([path.left_out for path in paths])
     leave_out(con, "path_edge_rows", wrong)
+    FILES.run(con, "output/add_ranks")
     for path in paths:
         _write_path(con, path, new.file("path_edges", path.rank))
-    FILES.run(con, "output/add_ranks")
     return len(wrong)
 
 

@@ -1,4 +1,4 @@
--- Adds the graphs of the ranks path_ranks to job_rank_edges and job_nodes.
+-- Adds the graphs of the ranks path_ranks to job_rank_edges, job_nodes and job_events.
 INSERT INTO job_rank_edges BY NAME
 SELECT
     rank,
@@ -6,8 +6,6 @@ SELECT
     target,
     edge,
     event_id,
-    name,
-    short_name,
     bound_by,
     why,
     is_launch,
@@ -27,6 +25,13 @@ SELECT
     is_start,
     at_ns
 FROM path_nodes;
+
+INSERT INTO job_events BY NAME
+SELECT rank, event_id, name
+FROM path_spans
+UNION ALL BY NAME
+SELECT rank, event_id, name, short_name
+FROM path_activities;
 
 INSERT INTO job_earlier_activities BY NAME
 WITH

@@ -29,12 +29,18 @@ CREATE OR REPLACE TEMP TABLE job_rank_edges (
     target BIGINT,
     edge VARCHAR,
     event_id BIGINT,
-    name VARCHAR,
-    short_name VARCHAR,
     bound_by VARCHAR,
     why VARCHAR,
     is_launch BOOLEAN,
     delay_ns BIGINT
+);
+
+-- The spans and activities of the ranks' windows. short_name is NULL for a span.
+CREATE OR REPLACE TEMP TABLE job_events (
+    rank INTEGER,
+    event_id BIGINT,
+    name VARCHAR,
+    short_name VARCHAR
 );
 
 -- When the activities ended that had begun before the rank's first activity of the window.

@@ -22,11 +22,12 @@ SELECT
         ELSE 'cpu_bound'
     END AS bound_by,
     e.event_id,
-    e.name,
+    event.name,
     e.collective_id,
     p.start_ns,
     p.time_ns
 FROM path_positions AS p
 JOIN job_edges AS e ON e.number = p.number
 JOIN job_graph_nodes AS target ON target.node = e.target
+LEFT JOIN job_events AS event ON event.rank = e.rank AND event.event_id = e.event_id
 ORDER BY p.position

@@ -10,7 +10,7 @@ SELECT
     e.edge,
     e.bound_by,
     e.event_id,
-    e.name,
+    event.name,
     e.source - getvariable('path_first_node') AS source_node,
     e.target - getvariable('path_first_node') AS target_node,
     e.source_event_id,
@@ -23,5 +23,6 @@ SELECT
     e.delay_ns
 FROM path_edge_rows AS e
 LEFT JOIN path_positions AS p ON p.number = e.number
+LEFT JOIN job_events AS event ON event.rank = e.rank AND event.event_id = e.event_id
 WHERE e.rank = getvariable('path_rank')
 ORDER BY p.position NULLS LAST, e.number

@@ -58,27 +58,45 @@ pairs AS (
         lag(at_ns) OVER in_order AS previous_at_ns
     FROM points
     WINDOW in_order AS (ORDER BY node)
-)
-SELECT
-    p.rank,
-    p.previous AS source,
-    p.node AS target,
-    CASE WHEN p.is_start AND p.level = 1 THEN 'dependency' ELSE 'operator' END AS edge,
-    CASE
-        WHEN edge = 'dependency' THEN NULL
-        WHEN p.is_previous_start THEN p.previous_id
-        WHEN NOT p.is_start THEN p.event_id
-        ELSE around.outer_id
-    END AS event_id,
-    CASE
-        WHEN edge = 'dependency' OR (NOT p.is_start AND waits.event_id IS NOT NULL) THEN 0
-        ELSE p.at_ns - p.previous_at_ns
-    END AS time_ns
-FROM pairs AS p
-LEFT JOIN around ON around.node = p.node AND around.is_sought
-LEFT JOIN (
+),
+waits AS (
     SELECT rank, event_id FROM path_spans WHERE is_wait OR is_poll
     UNION
     SELECT rank, launch_id AS event_id FROM path_activities WHERE is_waited_for
-) AS waits ON waits.rank = p.rank AND waits.event_id = p.event_id
-WHERE p.previous_thread = p.thread;
+),
+edges AS (
+    SELECT
+        p.rank,
+        p.previous AS source,
+        p.node AS target,
+        CASE WHEN p.is_start AND p.level = 1 THEN 'dependency' ELSE 'operator' END AS edge,
+        CASE
+            WHEN edge = 'dependency' THEN NULL
+            WHEN p.is_previous_start THEN p.previous_id
+            WHEN NOT p.is_start THEN p.event_id
+            ELSE around.outer_id
+        END AS event_id,
+        p.previous_id AS source_event_id,
+        p.is_previous_start AS is_source_start,
+        p.previous_at_ns AS source_ns,
+        p.event_id AS target_event_id,
+        p.is_start AS is_target_start,
+        p.at_ns AS target_ns,
+        CASE
+            WHEN edge = 'dependency' OR (NOT p.is_start AND waits.event_id IS NOT NULL) THEN 0
+            ELSE p.at_ns - p.previous_at_ns
+        END AS time_ns
+    FROM pairs AS p
+    LEFT JOIN around ON around.node = p.node AND around.is_sought
+    LEFT JOIN waits ON waits.rank = p.rank AND waits.event_id = p.event_id
+    WHERE p.previous_thread = p.thread
+)
+SELECT
+    e.*,
+    CASE
+        WHEN e.edge = 'operator' THEN if(s.is_loading IS TRUE, 'data_loading', 'cpu_bound')
+    END AS bound_by,
+    coalesce(s.is_launch, false) AS is_launch
+FROM edges AS e
+LEFT JOIN (FROM path_spans WHERE is_launch OR is_loading) AS s
+    ON s.rank = e.rank AND s.event_id = e.event_id;

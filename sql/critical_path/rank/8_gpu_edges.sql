@@ -113,6 +113,11 @@ SELECT
     n.last AS target,
     'operator' AS edge,
     a.event_id,
+    CASE
+        WHEN a.kind = 'communication' THEN 'gpu_communication_bound'
+        WHEN a.kind IS NOT NULL THEN 'gpu_compute_bound'
+        ELSE 'cpu_bound'
+    END AS bound_by,
     a.end_ns - a.start_ns AS time_ns
 FROM path_activities AS a
 JOIN nodes AS n ON n.rank = a.rank AND n.event_id = a.event_id
@@ -127,6 +132,7 @@ SELECT
         ELSE 'kernel_launch_delay'
     END AS edge,
     CASE WHEN edge = 'kernel_launch_delay' THEN r.event_id END AS event_id,
+    CASE WHEN edge = 'kernel_launch_delay' THEN 'gpu_kernel_launch_overhead' END AS bound_by,
     CASE WHEN edge = 'kernel_launch_delay' THEN r.start_ns - r.launch_start_ns ELSE 0 END
         AS time_ns,
     'launch' AS why
@@ -145,6 +151,7 @@ SELECT
         ELSE 'kernel_kernel_delay'
     END AS edge,
     CASE WHEN edge = 'kernel_kernel_delay' THEN r.previous_id END AS event_id,
+    CASE WHEN edge = 'kernel_kernel_delay' THEN 'gpu_kernel_kernel_overhead' END AS bound_by,
     CASE WHEN edge = 'kernel_kernel_delay' THEN r.start_ns - r.previous_end_ns ELSE 0 END
         AS time_ns,
     'stream' AS why

@@ -35,10 +35,9 @@
 -- came long before and is not drawn. The edge from b's launch to b gets the usual delay, 5.
 CREATE OR REPLACE TEMP TABLE path_edge_rows AS
 WITH
-edges AS (
-    SELECT *, NULL AS why FROM path_host_edges
-    UNION ALL BY NAME
-    SELECT *, NULL AS why FROM path_handoffs
+-- The edges that do not lead from a node of a thread to the next.
+across AS (
+    FROM path_handoffs
     UNION ALL BY NAME
     FROM path_gpu_edges
 ),
@@ -60,17 +59,33 @@ last_of_training AS (
     WHERE t.is_training AND n.at_ns <= w.end_ns
     GROUP BY n.rank
 ),
+-- The nodes to which no edge of a thread or of an activity's duration leads.
+firsts AS (
+    SELECT rank, min(node) AS node
+    FROM path_nodes
+    WHERE thread IS NOT NULL
+    GROUP BY rank, thread
+    UNION ALL
+    SELECT rank, node
+    FROM path_nodes
+    WHERE thread IS NULL AND event_id IS NOT NULL AND is_start
+),
 from_outside AS (
-    SELECT w.rank, w.first AS source, e.target, 'order' AS edge, 0 AS time_ns, 'outside' AS why
-    FROM edges AS e
-    JOIN window_ends AS w ON w.rank = e.rank
-    WHERE e.source IS NULL
+    SELECT w.rank, w.first AS source, a.target, 'order' AS edge, 0 AS time_ns, 'outside' AS why
+    FROM across AS a
+    JOIN window_ends AS w ON w.rank = a.rank
+    WHERE a.source IS NULL
     UNION ALL BY NAME
-    SELECT w.rank, w.first AS source, n.node AS target, 'order' AS edge, 0 AS time_ns, 'outside' AS why
-    FROM path_nodes AS n
-    JOIN window_ends AS w ON w.rank = n.rank
-    WHERE n.event_id IS NOT NULL
-      AND n.node NOT IN (SELECT target FROM edges WHERE source IS NOT NULL)
+    SELECT
+        w.rank,
+        w.first AS source,
+        f.node AS target,
+        'order' AS edge,
+        0 AS time_ns,
+        'outside' AS why
+    FROM firsts AS f
+    ANTI JOIN (FROM across WHERE source IS NOT NULL) AS a ON a.target = f.node
+    JOIN window_ends AS w ON w.rank = f.rank
     UNION ALL BY NAME
     SELECT
         w.rank,
@@ -82,13 +97,15 @@ from_outside AS (
     FROM window_ends AS w
     LEFT JOIN last_of_training AS t ON t.rank = w.rank
 ),
-with_times AS (
+across_with_times AS MATERIALIZED (
     SELECT
         e.rank,
         e.source,
         e.target,
         e.edge,
         e.event_id,
+        e.bound_by,
+        false AS is_launch,
         greatest(e.time_ns, 0)::BIGINT AS time_ns,
         e.why,
         s.event_id AS source_event_id,
@@ -98,7 +115,7 @@ with_times AS (
         t.is_start AS is_target_start,
         t.at_ns AS target_ns
     FROM (
-        FROM edges WHERE source IS NOT NULL
+        FROM across WHERE source IS NOT NULL
         UNION ALL BY NAME
         FROM from_outside
     ) AS e
@@ -109,12 +126,12 @@ usual_launch AS (
     SELECT
         rank,
         coalesce(quantile_disc(time_ns, 0.5) FILTER (edge = 'kernel_launch_delay'), 0) AS launch_ns
-    FROM with_times
+    FROM across_with_times
     GROUP BY rank
 ),
 launched AS (
     SELECT e.target, e.source_ns + u.launch_ns AS due_ns
-    FROM with_times AS e
+    FROM across_with_times AS e
     JOIN usual_launch AS u ON u.rank = e.rank
     WHERE e.why = 'launch'
 ),
@@ -128,18 +145,24 @@ usual AS (
             ),
             0
         ) AS stream_ns
-    FROM with_times AS e
+    FROM across_with_times AS e
     JOIN usual_launch AS u ON u.rank = e.rank
     LEFT JOIN launched AS l ON l.target = e.target
     GROUP BY e.rank
 ),
+-- All edges to the nodes to which an edge leads that is not of a thread.
 expected AS (
     SELECT
         e.*,
         CASE e.why WHEN 'launch' THEN u.launch_ns WHEN 'stream' THEN u.stream_ns ELSE 0 END
             AS usual_ns,
         CASE WHEN e.why IS DISTINCT FROM 'outside' THEN e.source_ns + usual_ns END AS due_ns
-    FROM with_times AS e
+    FROM (
+        FROM across_with_times
+        UNION ALL BY NAME
+        FROM path_host_edges AS h
+        SEMI JOIN across_with_times AS a ON a.target = h.target
+    ) AS e
     JOIN usual AS u ON u.rank = e.rank
 ),
 latest AS (
@@ -150,45 +173,25 @@ latest AS (
         bool_or(due_ns IS NULL) AS is_by_outside
     FROM expected
     GROUP BY target
+),
+with_delays AS (
+    SELECT
+        e.* EXCLUDE (usual_ns, due_ns),
+        -- If the clocks of host and device disagree a little, delay_ns can be negative.
+        CASE
+            WHEN e.why = 'outside' OR (e.due_ns = l.due_ns AND NOT l.is_by_outside)
+            THEN e.target_ns - e.source_ns
+            WHEN e.why IS NOT NULL
+            THEN least(e.target_ns - e.source_ns, e.usual_ns)
+            ELSE least(e.target_ns - e.source_ns, e.target_ns - l.ready_ns)
+        END AS delay_ns
+    FROM expected AS e
+    JOIN latest AS l ON l.target = e.target
+    UNION ALL BY NAME
+    -- Edges that are the only ones to their targets.
+    SELECT h.*, h.target_ns - h.source_ns AS delay_ns
+    FROM path_host_edges AS h
+    ANTI JOIN across_with_times AS a ON a.target = h.target
 )
-SELECT
-    row_number() OVER (ORDER BY e.target, e.source, e.edge, e.why) - 1 AS number,
-    e.rank,
-    e.source,
-    e.target,
-    e.edge,
-    e.event_id,
-    coalesce(s.name, a.name) AS name,
-    a.short_name,
-    CASE e.edge
-        WHEN 'kernel_kernel_delay' THEN 'gpu_kernel_kernel_overhead'
-        WHEN 'kernel_launch_delay' THEN 'gpu_kernel_launch_overhead'
-        WHEN 'operator'
-        THEN CASE
-            WHEN a.kind = 'communication' THEN 'gpu_communication_bound'
-            WHEN a.kind IS NOT NULL THEN 'gpu_compute_bound'
-            WHEN s.is_loading THEN 'data_loading'
-            ELSE 'cpu_bound'
-        END
-    END AS bound_by,
-    e.source_event_id,
-    e.is_source_start,
-    e.target_event_id,
-    e.is_target_start,
-    e.source_ns,
-    e.target_ns,
-    e.time_ns,
-    -- If the clocks of host and device disagree a little, delay_ns can be negative.
-    CASE
-        WHEN e.why = 'outside' OR (e.due_ns = l.due_ns AND NOT l.is_by_outside)
-        THEN e.target_ns - e.source_ns
-        WHEN e.why IS NOT NULL
-        THEN least(e.target_ns - e.source_ns, e.usual_ns)
-        ELSE least(e.target_ns - e.source_ns, e.target_ns - l.ready_ns)
-    END AS delay_ns,
-    e.why,
-    coalesce(s.is_launch, false) AS is_launch
-FROM expected AS e
-JOIN latest AS l ON l.target = e.target
-LEFT JOIN path_spans AS s ON s.rank = e.rank AND s.event_id = e.event_id
-LEFT JOIN path_activities AS a ON a.rank = e.rank AND a.event_id = e.event_id;
+SELECT row_number() OVER (ORDER BY target, source, edge, why) - 1 AS number, *
+FROM with_delays;

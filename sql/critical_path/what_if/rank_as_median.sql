@@ -7,10 +7,11 @@
 -- not change.
 WITH
 own_work AS (
-    SELECT number, rank, coalesce(name, '') AS name, delay_ns
-    FROM job_edges
-    WHERE (edge = 'operator' AND bound_by <> 'gpu_communication_bound')
-       OR (edge = 'dependency' AND why IS NULL)
+    SELECT e.number, e.rank, coalesce(event.name, '') AS name, e.delay_ns
+    FROM job_edges AS e
+    LEFT JOIN job_events AS event ON event.rank = e.rank AND event.event_id = e.event_id
+    WHERE (e.edge = 'operator' AND e.bound_by <> 'gpu_communication_bound')
+       OR (e.edge = 'dependency' AND e.why IS NULL)
 ),
 means AS (
     SELECT rank, name, avg(delay_ns) AS mean_ns
