@@ -195,7 +195,6 @@ def _write_job(
         left_out_count += write_ranks(con, new, batch)
         done += len(batch)
     progress(new.job, done, len(windows))
-    FILES.drop_tables(con, "rank")
     [(node_count, edge_count)] = con.execute(
         "SELECT (SELECT count(*) FROM job_nodes), (SELECT count(*) FROM job_rank_edges)"
     ).fetchall()

@@ -48,10 +48,11 @@ def write_ranks(con: duckdb.DuckDBPyConnection, new: Draft, windows: list[Window
         path_end_ns=max(window.end_ns for window in windows),
     )
     FILES.run_all(con, "rank")
+    FILES.run(con, "output/add_ranks")
+    FILES.drop_tables(con, "rank")
     paths = list(_find_paths(con))
     wrong = np.concatenate([path.left_out for path in paths])
-    leave_out(con, "path_edge_rows", wrong)
-    FILES.run(con, "output/add_ranks")
+    leave_out(con, "job_rank_edges", wrong)
     for path in paths:
         _write_path(con, path, new.file("path_edges", path.rank))
     return len(wrong)
@@ -68,10 +69,13 @@ class _Path(NamedTuple):
 
 def _find_paths(con: duckdb.DuckDBPyConnection) -> Iterator[_Path]:
     """The path of each rank. The nodes of a rank, and the edges to them, follow each other."""
-    nodes = con.execute("SELECT node, rank, at_ns FROM path_nodes ORDER BY node").fetchnumpy()
+    of_ranks = "list_contains(getvariable('path_ranks'), rank)"
+    nodes = con.execute(
+        f"SELECT node, rank, at_ns FROM job_nodes WHERE {of_ranks} ORDER BY node"
+    ).fetchnumpy()
     edges = con.execute(
         "SELECT source, target, number, time_ns, edge <> 'order' AS may_be_on_path "
-        "FROM path_edge_rows ORDER BY number"
+        f"FROM job_rank_edges WHERE {of_ranks} ORDER BY number"
     ).fetchnumpy()
     ranks, first = np.unique(nodes["rank"], return_index=True)
     node_slices = _slices(first, len(nodes["node"]))

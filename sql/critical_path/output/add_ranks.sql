@@ -1,15 +1,5 @@
 -- Adds the graphs of the ranks path_ranks to job_rank_edges, job_nodes and job_events.
 INSERT INTO job_rank_edges BY NAME
-SELECT
-    rank,
-    source,
-    target,
-    edge,
-    event_id,
-    bound_by,
-    why,
-    is_launch,
-    delay_ns
 FROM path_edge_rows;
 
 INSERT INTO job_nodes BY NAME

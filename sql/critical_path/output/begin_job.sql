@@ -12,6 +12,18 @@ SELECT
     w.tid::VARCHAR AS tid
 FROM (SELECT unnest(getvariable('path_windows')) AS w);
 
+-- Edges are many, so their words are stored as numbers. The order is the alphabet's: edges are
+-- numbered by it.
+CREATE TEMP TYPE IF NOT EXISTS path_edge AS ENUM (
+    'dependency', 'kernel_kernel_delay', 'kernel_launch_delay', 'operator', 'order',
+    'sync_dependency'
+);
+CREATE TEMP TYPE IF NOT EXISTS path_bound AS ENUM (
+    'cpu_bound', 'data_loading', 'gpu_communication_bound', 'gpu_compute_bound',
+    'gpu_kernel_kernel_overhead', 'gpu_kernel_launch_overhead'
+);
+CREATE TEMP TYPE IF NOT EXISTS path_why AS ENUM ('launch', 'meeting', 'outside', 'stream');
+
 -- The nodes of all ranks are numbered consecutively, rank after rank. `lane` is the place to which
 -- a node belongs: `host`, `device`, or `window` for the window's own start and end.
 CREATE OR REPLACE TEMP TABLE job_nodes (
@@ -24,14 +36,16 @@ CREATE OR REPLACE TEMP TABLE job_nodes (
 );
 
 CREATE OR REPLACE TEMP TABLE job_rank_edges (
+    number BIGINT,
     rank INTEGER,
     source BIGINT,
     target BIGINT,
-    edge VARCHAR,
+    edge path_edge,
     event_id BIGINT,
-    bound_by VARCHAR,
-    why VARCHAR,
+    bound_by path_bound,
+    why path_why,
     is_launch BOOLEAN,
+    time_ns BIGINT,
     delay_ns BIGINT
 );
 

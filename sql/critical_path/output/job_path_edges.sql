@@ -12,7 +12,7 @@ SELECT
     getvariable('path_window') AS path_window,
     p.position,
     e.rank,
-    e.edge,
+    e.edge::VARCHAR AS edge,
     CASE
         WHEN e.bound_by IS NOT NULL THEN e.bound_by
         WHEN e.why = 'launch' THEN 'gpu_kernel_launch_overhead'

@@ -7,21 +7,23 @@
 SELECT
     getvariable('path_window') AS path_window,
     p.position,
-    e.edge,
-    e.bound_by,
+    e.edge::VARCHAR AS edge,
+    e.bound_by::VARCHAR AS bound_by,
     e.event_id,
     event.name,
     e.source - getvariable('path_first_node') AS source_node,
     e.target - getvariable('path_first_node') AS target_node,
-    e.source_event_id,
-    e.is_source_start,
-    e.target_event_id,
-    e.is_target_start,
-    e.source_ns AS start_ns,
-    e.target_ns AS end_ns,
+    source.event_id AS source_event_id,
+    source.is_start AS is_source_start,
+    target.event_id AS target_event_id,
+    target.is_start AS is_target_start,
+    source.at_ns AS start_ns,
+    target.at_ns AS end_ns,
     e.time_ns,
     e.delay_ns
-FROM path_edge_rows AS e
+FROM job_rank_edges AS e
+JOIN job_nodes AS source ON source.node = e.source
+JOIN job_nodes AS target ON target.node = e.target
 LEFT JOIN path_positions AS p ON p.number = e.number
 LEFT JOIN job_events AS event ON event.rank = e.rank AND event.event_id = e.event_id
 WHERE e.rank = getvariable('path_rank')

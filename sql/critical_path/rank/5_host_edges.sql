@@ -69,18 +69,14 @@ edges AS (
         p.rank,
         p.previous AS source,
         p.node AS target,
-        CASE WHEN p.is_start AND p.level = 1 THEN 'dependency' ELSE 'operator' END AS edge,
+        if(p.is_start AND p.level = 1, 'dependency', 'operator')::path_edge AS edge,
         CASE
             WHEN edge = 'dependency' THEN NULL
             WHEN p.is_previous_start THEN p.previous_id
             WHEN NOT p.is_start THEN p.event_id
             ELSE around.outer_id
         END AS event_id,
-        p.previous_id AS source_event_id,
-        p.is_previous_start AS is_source_start,
         p.previous_at_ns AS source_ns,
-        p.event_id AS target_event_id,
-        p.is_start AS is_target_start,
         p.at_ns AS target_ns,
         CASE
             WHEN edge = 'dependency' OR (NOT p.is_start AND waits.event_id IS NOT NULL) THEN 0
@@ -94,8 +90,10 @@ edges AS (
 SELECT
     e.*,
     CASE
-        WHEN e.edge = 'operator' THEN if(s.is_loading IS TRUE, 'data_loading', 'cpu_bound')
-    END AS bound_by,
+        WHEN e.edge = 'dependency' THEN NULL
+        WHEN s.is_loading THEN 'data_loading'
+        ELSE 'cpu_bound'
+    END::path_bound AS bound_by,
     coalesce(s.is_launch, false) AS is_launch
 FROM edges AS e
 LEFT JOIN (FROM path_spans WHERE is_launch OR is_loading) AS s

@@ -102,17 +102,13 @@ across_with_times AS MATERIALIZED (
         e.rank,
         e.source,
         e.target,
-        e.edge,
+        e.edge::path_edge AS edge,
         e.event_id,
-        e.bound_by,
+        e.bound_by::path_bound AS bound_by,
         false AS is_launch,
         greatest(e.time_ns, 0)::BIGINT AS time_ns,
-        e.why,
-        s.event_id AS source_event_id,
-        s.is_start AS is_source_start,
+        e.why::path_why AS why,
         s.at_ns AS source_ns,
-        t.event_id AS target_event_id,
-        t.is_start AS is_target_start,
         t.at_ns AS target_ns
     FROM (
         FROM across WHERE source IS NOT NULL
@@ -193,5 +189,8 @@ with_delays AS (
     FROM path_host_edges AS h
     ANTI JOIN across_with_times AS a ON a.target = h.target
 )
-SELECT row_number() OVER (ORDER BY target, source, edge, why) - 1 AS number, *
+SELECT
+    row_number() OVER (ORDER BY target, source, edge, why)
+        + (SELECT coalesce(max(number), -1) FROM job_rank_edges) AS number,
+    * EXCLUDE (source_ns, target_ns)
 FROM with_delays;
