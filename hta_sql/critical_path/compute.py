@@ -199,6 +199,8 @@ def _write_job(
         "SELECT (SELECT count(*) FROM job_nodes), (SELECT count(*) FROM job_rank_edges)"
     ).fetchall()
     FILES.run_all(con, "job")
+    for table in ("job_nodes", "job_rank_edges", "job_points"):  # now part of the job's graph
+        con.execute(f"DROP TABLE {table}")
     first = windows[0].rank
     graph = JobGraph(con)
     write_job_path(con, graph, new.file("job_path_edges", first))

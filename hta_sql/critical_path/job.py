@@ -179,7 +179,7 @@ def scenarios(con: duckdb.DuckDBPyConnection, faster: Mapping[str, float]) -> It
     yield Scenario("data_loading_gone")
     ranks = con.execute(
         "SELECT rank, rank::VARCHAR FROM job_path WHERE bound_by <> 'gpu_communication_bound' "
-        "AND (SELECT count(DISTINCT rank) FROM job_nodes) > 1 "
+        "AND (SELECT count(DISTINCT rank) FROM job_graph_nodes) > 1 "
         "GROUP BY rank ORDER BY sum(time_ns) DESC, rank LIMIT 1"
     ).fetchall()
     for rank, name in ranks:

@@ -9,5 +9,5 @@ SELECT p.node, p.rank, p.lane, p.is_start, p.at_ns, d.begins_ns AS not_before_ns
 FROM job_points AS p
 LEFT JOIN job_device_begins AS d ON d.rank = p.rank AND p.lane = 'device' AND p.is_start
 UNION ALL BY NAME
-SELECT DISTINCT meeting AS node, 'meeting' AS lane, true AS is_start, meeting_ns AS at_ns
+SELECT DISTINCT meeting AS node, 'meeting'::path_lane AS lane, true AS is_start, meeting_ns AS at_ns
 FROM job_meetings;

@@ -23,6 +23,13 @@ UNION ALL BY NAME
 SELECT rank, event_id, name, short_name
 FROM path_activities;
 
+-- To sort numbers takes less memory than to sort the names of all edges. Parquet files get the names.
+CREATE OR REPLACE TEMP TYPE path_name AS ENUM (
+    SELECT DISTINCT name
+    FROM job_events
+    WHERE list_contains(getvariable('path_ranks'), rank) AND name IS NOT NULL
+);
+
 INSERT INTO job_earlier_activities BY NAME
 WITH
 first_activities AS (

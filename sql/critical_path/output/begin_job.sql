@@ -12,8 +12,9 @@ SELECT
     w.tid::VARCHAR AS tid
 FROM (SELECT unnest(getvariable('path_windows')) AS w);
 
--- Edges are many, so their words are stored as numbers. The order is the alphabet's: edges are
--- numbered by it.
+-- Nodes and edges are many, so these types store a word as a number. The words of a type are in the
+-- order of the alphabet, which is also their order in ORDER BY.
+CREATE TEMP TYPE IF NOT EXISTS path_lane AS ENUM ('device', 'host', 'meeting', 'window');
 CREATE TEMP TYPE IF NOT EXISTS path_edge AS ENUM (
     'dependency', 'kernel_kernel_delay', 'kernel_launch_delay', 'operator', 'order',
     'sync_dependency'
@@ -29,7 +30,7 @@ CREATE TEMP TYPE IF NOT EXISTS path_why AS ENUM ('launch', 'meeting', 'outside',
 CREATE OR REPLACE TEMP TABLE job_nodes (
     rank INTEGER,
     node BIGINT,
-    lane VARCHAR,
+    lane path_lane,
     event_id BIGINT,
     is_start BOOLEAN,
     at_ns BIGINT

@@ -12,13 +12,13 @@ SELECT
     getvariable('path_window') AS path_window,
     p.position,
     e.rank,
-    e.edge::VARCHAR AS edge,
+    e.edge,
     CASE
         WHEN e.bound_by IS NOT NULL THEN e.bound_by
         WHEN e.why = 'launch' THEN 'gpu_kernel_launch_overhead'
         WHEN e.why = 'stream' THEN 'gpu_kernel_kernel_overhead'
         WHEN e.why = 'meeting' THEN 'gpu_communication_bound'
-        WHEN e.why = 'outside' AND target.lane = 'device' THEN 'earlier_window'
+        WHEN e.why = 'outside' AND device.node IS NOT NULL THEN 'earlier_window'
         ELSE 'cpu_bound'
     END AS bound_by,
     e.event_id,
@@ -28,6 +28,6 @@ SELECT
     p.time_ns
 FROM path_positions AS p
 JOIN job_edges AS e ON e.number = p.number
-JOIN job_graph_nodes AS target ON target.node = e.target
+LEFT JOIN (FROM job_graph_nodes WHERE lane = 'device') AS device ON device.node = e.target
 LEFT JOIN job_events AS event ON event.rank = e.rank AND event.event_id = e.event_id
 ORDER BY p.position

@@ -7,8 +7,8 @@
 SELECT
     getvariable('path_window') AS path_window,
     p.position,
-    e.edge::VARCHAR AS edge,
-    e.bound_by::VARCHAR AS bound_by,
+    e.edge,
+    e.bound_by,
     e.event_id,
     event.name,
     e.source - getvariable('path_first_node') AS source_node,
@@ -25,6 +25,10 @@ FROM job_rank_edges AS e
 JOIN job_nodes AS source ON source.node = e.source
 JOIN job_nodes AS target ON target.node = e.target
 LEFT JOIN path_positions AS p ON p.number = e.number
-LEFT JOIN job_events AS event ON event.rank = e.rank AND event.event_id = e.event_id
+LEFT JOIN (
+    SELECT rank, event_id, name::path_name AS name
+    FROM job_events
+    WHERE rank = getvariable('path_rank')
+) AS event ON event.rank = e.rank AND event.event_id = e.event_id
 WHERE e.rank = getvariable('path_rank')
 ORDER BY p.position NULLS LAST, e.number
