@@ -20,8 +20,8 @@ def is_one_row(node) -> bool:
     return node["name"] in ("UNGROUPED_AGGREGATE", "EMPTY_RESULT")
 
 
-# Of rows that an equality of ids has brought together, one for each.
-FEW = ("end_ns > start_ns", "<= start_ns")
+# Of rows that an equality of ids has brought together, one for each; and of each rank's window.
+FEW = ("end_ns > start_ns", "<= start_ns", ">= since_ns", "< until_ns", "<= until_ns")
 
 
 def grows_with_the_square(nodes) -> list[str]:
@@ -55,12 +55,12 @@ def statements(demo_archive):
         set_variables(
             con,
             path_job="traces",
-            path_rank=1,
+            path_ranks=[1],
+            path_windows=[
+                {"rank": 1, "start_ns": start, "end_ns": end, "pid": None, "tid": None}
+            ],
             path_start_ns=start,
             path_end_ns=end,
-            path_pid=None,
-            path_tid=None,
-            path_first_node=0,
             path_window="step 1",
             path_loading=["enumerate(DataLoader)"],
         )
@@ -73,7 +73,7 @@ def statements(demo_archive):
                 found[name] = plan(con, body.rstrip().rstrip(";"))
                 FILES.run(con, name)
             if folder == "rank":
-                FILES.run(con, "output/add_rank")
+                FILES.run(con, "output/add_ranks")
     return found
 
 

@@ -6,8 +6,8 @@
 CREATE OR REPLACE TEMP TABLE job_windows AS
 SELECT
     w.rank::INTEGER AS rank,
-    w.start_ns::BIGINT AS start_ns,
-    w.end_ns::BIGINT AS end_ns,
+    w.start_ns::BIGINT AS since_ns,
+    w.end_ns::BIGINT AS until_ns,
     w.pid::VARCHAR AS pid,
     w.tid::VARCHAR AS tid
 FROM (SELECT unnest(getvariable('path_windows')) AS w);

@@ -27,8 +27,8 @@ host AS (
       -- With these bounds, DuckDB does not read the parts of files that are outside all windows.
       AND h.start_ns >= getvariable('path_start_ns')
       AND h.start_ns < getvariable('path_end_ns')
-      AND h.start_ns >= w.start_ns
-      AND h.start_ns < w.end_ns
+      AND h.start_ns >= w.since_ns
+      AND h.start_ns < w.until_ns
 ),
 loading AS (
     SELECT h.rank, h.event_id

@@ -63,6 +63,6 @@ LEFT JOIN path_spans AS launch ON launch.rank = a.rank AND launch.event_id = a.l
 WHERE launch.event_id IS NOT NULL
    OR (
        a.launch_id IS NULL
-       AND a.start_ns >= w.start_ns
-       AND a.start_ns < w.end_ns
+       AND a.start_ns >= w.since_ns
+       AND a.start_ns < w.until_ns
    );

@@ -62,12 +62,11 @@ points AS (
         NULL AS thread,
         NULL AS event_id,
         is_start,
-        CASE WHEN is_start THEN start_ns ELSE end_ns END AS at_ns,
+        if(is_start, since_ns, until_ns) AS at_ns,
         1 AS phase,
         0 AS outer_first,
         CASE WHEN is_start THEN 0 ELSE 1 END AS turn
-    FROM job_windows
-    CROSS JOIN (VALUES (true), (false)) AS ends (is_start)
+    FROM (SELECT *, unnest([true, false]) AS is_start FROM job_windows)
     WHERE list_contains(getvariable('path_ranks'), rank)
 )
 SELECT

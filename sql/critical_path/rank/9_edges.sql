@@ -56,7 +56,7 @@ last_of_training AS (
     FROM path_nodes AS n
     JOIN path_threads AS t ON t.thread = n.thread
     JOIN job_windows AS w ON w.rank = n.rank
-    WHERE t.is_training AND n.at_ns <= w.end_ns
+    WHERE t.is_training AND n.at_ns <= w.until_ns
     GROUP BY n.rank
 ),
 -- The nodes to which no edge of a thread or of an activity's duration leads.
