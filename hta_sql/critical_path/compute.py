@@ -126,6 +126,7 @@ def compute_critical_path(
             ]
         finally:
             FILES.drop_tables(con, "archive", "rank", "job", "output")
+            con.execute("DROP TABLE IF EXISTS job_path")
             archive.reload()
 
 

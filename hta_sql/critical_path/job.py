@@ -65,7 +65,7 @@ class JobGraph:
         keep, places = without_circles(edges["source"], edges["target"], self.at)
         leave_out(con, "job_edges", edges["number"][~keep])
         self.left_out_count = int((~keep).sum())
-        self.number, self.source, self.target, self.delay = (column[keep] for column in edges.values())
+        self.number, self.source, self.target, self.delay = (c[keep] for c in edges.values())
         return places
 
     def last(self, at: np.ndarray) -> tuple[int, int, int]:
@@ -97,7 +97,7 @@ class JobGraph:
         node comes before what it waited for.
         """
         chains = self._replay.chains
-        edges = chains.to_heads
+        edges = chains.to_heads  # all other nodes have one source
         target = self.target[edges]
         came = self.at[self.source[edges]]
         by_target = np.lexsort((came, came + self.delay[edges], target))

@@ -56,9 +56,7 @@ def statements(demo_archive):
             con,
             path_job="traces",
             path_ranks=[1],
-            path_windows=[
-                {"rank": 1, "start_ns": start, "end_ns": end, "pid": None, "tid": None}
-            ],
+            path_windows=[{"rank": 1, "start_ns": start, "end_ns": end, "pid": None, "tid": None}],
             path_start_ns=start,
             path_end_ns=end,
             path_window="step 1",

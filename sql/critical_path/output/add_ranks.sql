@@ -23,7 +23,8 @@ UNION ALL BY NAME
 SELECT rank, event_id, name, short_name
 FROM path_activities;
 
--- To sort numbers takes less memory than to sort the names of all edges. Parquet files get the names.
+-- The names of these ranks as a type. When path_edges.sql sorts edges, it moves numbers, not names.
+-- Files get the names.
 CREATE OR REPLACE TEMP TYPE path_name AS ENUM (
     SELECT DISTINCT name
     FROM job_events

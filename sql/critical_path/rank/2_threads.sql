@@ -1,5 +1,5 @@
--- One row per thread of each rank's window: whether it is the training thread (is_training), and whether it
--- runs backward passes (is_autograd).
+-- One row per thread of each rank's window: whether it is the training thread (is_training), and
+-- whether it runs backward passes (is_autograd).
 --
 -- The training thread is the first of these that exists:
 --   * the thread of the window's step or annotation (pid and tid of job_windows; NULL if the window

@@ -13,6 +13,8 @@
 --     edges           |---|----------|----|- - |
 --
 -- The edges in the drawing belong to linear, addmm and linear. The last edge is a dependency.
+--
+-- is_launch is true if the span of the edge launches an activity.
 CREATE OR REPLACE TEMP TABLE path_host_edges AS
 WITH
 points AS (

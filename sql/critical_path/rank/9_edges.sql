@@ -1,5 +1,5 @@
--- One row per edge of the ranks' windows: its two nodes (source and target), its time, what bounds this
--- time (bound_by), and the delay from source to target (delay_ns).
+-- One row per edge of the ranks' windows: its two nodes (source and target), its time, what bounds
+-- this time (bound_by), and the delay from source to target (delay_ns).
 --
 -- A target comes when the delays of all edges that lead to it are over:
 --
@@ -27,6 +27,9 @@
 -- The sources of these other edges had time to spare. The trace does not record how late they could
 -- have come. `why` is launch, stream or outside, and NULL for edges to the host.
 --
+-- Most edges are the only ones to their targets. The rules give them the whole time from source to
+-- target. So the query applies the rules only to targets to which other edges than a thread's lead.
+--
 --     host     [launch]                        [launch]
 --     stream        [a ===============)[b ==)       [c ==)
 --
@@ -35,7 +38,7 @@
 -- came long before and is not drawn. The edge from b's launch to b gets the usual delay, 5.
 CREATE OR REPLACE TEMP TABLE path_edge_rows AS
 WITH
--- The edges that do not lead from a node of a thread to the next.
+-- The edges that do not lead from a node of a thread to the thread's next node.
 across AS (
     FROM path_handoffs
     UNION ALL BY NAME
@@ -146,7 +149,7 @@ usual AS (
     LEFT JOIN launched AS l ON l.target = e.target
     GROUP BY e.rank
 ),
--- All edges to the nodes to which an edge leads that is not of a thread.
+-- All edges to the targets of across_with_times.
 expected AS (
     SELECT
         e.*,
@@ -184,7 +187,6 @@ with_delays AS (
     FROM expected AS e
     JOIN latest AS l ON l.target = e.target
     UNION ALL BY NAME
-    -- Edges that are the only ones to their targets.
     SELECT h.*, h.target_ns - h.source_ns AS delay_ns
     FROM path_host_edges AS h
     ANTI JOIN across_with_times AS a ON a.target = h.target
