@@ -4,6 +4,20 @@
 --
 -- path_positions lists the edges on the rank's path, in order. Edges that are not on the path have
 -- the position NULL.
+WITH
+edges AS (
+    FROM job_rank_edges
+    WHERE rank = getvariable('path_rank')
+),
+nodes AS NOT MATERIALIZED (
+    FROM job_nodes
+    WHERE rank = getvariable('path_rank')
+),
+events AS (
+    SELECT event_id, name::path_name AS name
+    FROM job_events
+    WHERE rank = getvariable('path_rank')
+)
 SELECT
     getvariable('path_window') AS path_window,
     p.position,
@@ -21,14 +35,9 @@ SELECT
     target.at_ns AS end_ns,
     e.time_ns,
     e.delay_ns
-FROM job_rank_edges AS e
-JOIN job_nodes AS source ON source.node = e.source
-JOIN job_nodes AS target ON target.node = e.target
+FROM edges AS e
+JOIN nodes AS source ON source.node = e.source
+JOIN nodes AS target ON target.node = e.target
 LEFT JOIN path_positions AS p ON p.number = e.number
-LEFT JOIN (
-    SELECT rank, event_id, name::path_name AS name
-    FROM job_events
-    WHERE rank = getvariable('path_rank')
-) AS event ON event.rank = e.rank AND event.event_id = e.event_id
-WHERE e.rank = getvariable('path_rank')
+LEFT JOIN events AS event ON event.event_id = e.event_id
 ORDER BY p.position NULLS LAST, e.number
