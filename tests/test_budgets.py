@@ -253,6 +253,14 @@ def test_doctor_of_an_archive_needs_no_arrow(demo_archive):
     assert not found & (HEAVY | {"hta_sql.ingestion", "hta_sql.store.manifest"})
 
 
+def test_a_report_makes_no_objects_of_plotly(demo_archive, tmp_path):
+    out = tmp_path / "report.html"
+    made = f"import hta_sql; hta_sql.report({str(demo_archive)!r}, {str(out)!r})"
+    found = output(MODULES, made).split()
+    assert "plotly" in found and not [name for name in found if name.startswith("plotly.")]
+    assert out.stat().st_size > 2_000_000
+
+
 def test_doctor_asks_three_questions(demo_archive):
     cost = cost_of(command("doctor", demo_archive))
     assert len(cost.starting("FROM")) == 3 and cost.connections == 1

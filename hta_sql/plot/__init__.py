@@ -13,7 +13,7 @@ table does not have the columns of the query.
 from hta_sql.errors import HtaSqlError
 
 try:
-    import plotly.graph_objects  # noqa: F401
+    import plotly  # noqa: F401  alone it is fast, unlike plotly.graph_objects
 except ImportError as error:
     raise HtaSqlError("charts need plotly; pip install 'hta-sql[viz]' installs it") from error
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hta_sql.plot.drawing import chart
 from hta_sql.plot.style import (
     BLUE,
     GREEN,
@@ -46,6 +47,7 @@ _CAUSES = {
 _FEW_DEVICES = 8
 
 
+@chart
 def temporal_breakdown(table: pa.Table) -> go.Figure:
     """How each device spends its time, in % of its span: one bar per device.
 
@@ -75,10 +77,11 @@ def temporal_breakdown(table: pa.Table) -> go.Figure:
             for name, (_, column) in _PARTS.items()
         },
         "share of the span, %",
-        yaxis_range=[0, 100],
+        yaxis={"range": [0, 100]},
     )
 
 
+@chart
 def step_breakdown(table: pa.Table) -> go.Figure:
     """How each step spends its time: one bar per step and device, or per step if there are many
     devices, with the mean over them.
@@ -119,13 +122,15 @@ def step_breakdown(table: pa.Table) -> go.Figure:
             for name, (_, column) in _PARTS.items()
         },
         f"time, {unit}",
-        xaxis_type="multicategory" if x and isinstance(x[0], list) else "category",
+        xaxis={"type": "multicategory" if x and isinstance(x[0], list) else "category"},
     )
-    made.update_traces(x=x, hovertemplate="%{customdata}<extra>%{fullData.name}</extra>")
-    made.update_xaxes(title_text="step")
+    for trace in made.traces:
+        trace |= {"x": x, "hovertemplate": "%{customdata}<extra>%{fullData.name}</extra>"}
+    made.update_xaxes(title={"text": "step"})
     return made
 
 
+@chart
 def idle_time_breakdown(table: pa.Table) -> go.Figure:
     """Idle time by cause: one bar per stream, with one part per cause.
 
@@ -179,6 +184,7 @@ def idle_time_breakdown(table: pa.Table) -> go.Figure:
     )
 
 
+@chart
 def comm_comp_overlap(table: pa.Table) -> go.Figure:
     """How much of each device's communication is hidden behind computation.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hta_sql.plot.drawing import chart
 from hta_sql.plot.style import GREEN, RED, names_bars, rows_of, time_text, time_unit
 
 if TYPE_CHECKING:
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+@chart
 def diff(table: pa.Table, counts: bool = False, top_k: int = 15) -> go.Figure:
     """The largest changes between two jobs: of time, or of the number of calls with `counts`.
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
-
+from hta_sql.plot.drawing import Drawing, chart, domains, heading
 from hta_sql.plot.style import (
     BLUE,
     GREY,
@@ -15,9 +13,9 @@ from hta_sql.plot.style import (
     ORANGE,
     SERIES,
     escaped,
-    figure,
     legend_below,
     names_bars,
+    plotted,
     rows_of,
     styled,
     time_text,
@@ -25,9 +23,11 @@ from hta_sql.plot.style import (
 )
 
 if TYPE_CHECKING:
+    import plotly.graph_objects as go
     import pyarrow as pa
 
 
+@chart
 def kernel_kind_breakdown(table: pa.Table) -> go.Figure:
     """Busy time of all devices as one pie, by the kinds of activity that ran at the same time.
 
@@ -51,9 +51,10 @@ def kernel_kind_breakdown(table: pa.Table) -> go.Figure:
     mixed = iter(SERIES[3:])
     colours = [OF_KINDS.get(kind) or next(mixed, GREY) for kind in kinds]
     pie = _pie([kind.replace("+", " + ") for kind in kinds], [times[k] for k in kinds], colours)
-    return legend_below(figure("Busy time by kind", [pie] if kinds else [], height=420))
+    return legend_below(plotted("Busy time by kind", [pie] if kinds else [], height=420))
 
 
+@chart
 def category_breakdown(table: pa.Table, top_k: int = 15) -> go.Figure:
     """Busy time of all devices: one bar per combination of categories that ran at the same time.
 
@@ -90,6 +91,7 @@ def category_breakdown(table: pa.Table, top_k: int = 15) -> go.Figure:
     )
 
 
+@chart
 def kernel_stats(table: pa.Table, top_k: int = 15) -> go.Figure:
     """The kernels with the most time on all ranks of the table: one bar per kernel.
 
@@ -123,6 +125,7 @@ def kernel_stats(table: pa.Table, top_k: int = 15) -> go.Figure:
     )
 
 
+@chart
 def kernel_pies(table: pa.Table, top_k: int = 8) -> go.Figure:
     """The table of kernel_stats as one pie per kind: its top kernels, and one slice for others.
 
@@ -142,11 +145,10 @@ def kernel_pies(table: pa.Table, top_k: int = 8) -> go.Figure:
     totals = _totals(table)
     kinds = [kind for kind in OF_KINDS if any(of == kind for of, _ in totals)]
     if not kinds:
-        return figure("Kernels by kind", [])
-    made = make_subplots(
-        1, len(kinds), specs=[[{"type": "domain"}] * len(kinds)], subplot_titles=kinds
-    )
-    for place, kind in enumerate(kinds, 1):
+        return plotted("Kernels by kind", [])
+    columns = domains([1] * len(kinds), 0.2 / len(kinds))
+    pies = []
+    for kind, column in zip(kinds, columns, strict=True):
         of_kind = {name: found["ns"] for (of, name), found in totals.items() if of == kind}
         names = sorted((n for n in of_kind if n != "others"), key=lambda name: -of_kind[name])
         top = names[:top_k]
@@ -154,11 +156,17 @@ def kernel_pies(table: pa.Table, top_k: int = 8) -> go.Figure:
         labels = [*top, *(["others"] if rest else [])]
         values = [of_kind[name] for name in top] + ([rest] if rest else [])
         colours = [*SERIES[:7], "#8c6d46"][: len(top)] + [GREY] * bool(rest)
-        made.add_trace(_pie(labels, values, colours, in_legend=False), 1, place)
-    made.update_annotations(font_size=13)
-    return styled(made, "Kernels by kind", height=380, margin_t=84)
+        pie = _pie(labels, values, colours, in_legend=False)
+        pies.append(pie | {"domain": {"x": column, "y": [0, 1]}})
+    titles = [
+        heading(kind, sum(column) / 2, 1, "center")
+        for kind, column in zip(kinds, columns, strict=True)
+    ]
+    made = Drawing(pies, {"annotations": titles})
+    return styled(made, "Kernels by kind", height=380, margin={"t": 84})
 
 
+@chart
 def kernel_distribution(table: pa.Table, top_k: int = 15) -> go.Figure:
     """How each kernel's mean time per call differs between ranks: the mean of all calls, with error
     bars from the fastest rank's mean to the slowest rank's.
@@ -229,23 +237,22 @@ def _totals(table: pa.Table) -> dict[tuple[str, str], dict[str, int]]:
     return totals
 
 
-def _pie(
-    labels: list[str], values: list[int], colours: list[str], in_legend: bool = True
-) -> go.Pie:
-    return go.Pie(
+def _pie(labels: list[str], values: list[int], colours: list[str], in_legend: bool = True) -> dict:
+    return {
+        "type": "pie",
         # Whole names, since plotly merges slices with the same label.
-        labels=[escaped(label) for label in labels],
-        values=values,
-        sort=False,
-        hole=0.45,
-        direction="clockwise",
-        marker={"colors": colours},
-        textinfo="percent",
-        textposition="inside",
-        showlegend=in_legend,
-        customdata=[
+        "labels": [escaped(label) for label in labels],
+        "values": values,
+        "sort": False,
+        "hole": 0.45,
+        "direction": "clockwise",
+        "marker": {"colors": colours},
+        "textinfo": "percent",
+        "textposition": "inside",
+        "showlegend": in_legend,
+        "customdata": [
             f"{escaped(label)}<br>{time_text(value)}"
             for label, value in zip(labels, values, strict=True)
         ],
-        hovertemplate="%{customdata}, %{percent}<extra></extra>",
-    )
+        "hovertemplate": "%{customdata}, %{percent}<extra></extra>",
+    }

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
+from hta_sql.plot.drawing import Drawing, chart, domains, heading
 from hta_sql.plot.style import (
     BLUE,
     MANY,
@@ -18,9 +17,9 @@ from hta_sql.plot.style import (
     arrays_of,
     check,
     escaped,
-    figure,
     lanes,
     legend_below,
+    plotted,
     points_each,
     styled,
     thinned,
@@ -29,11 +28,13 @@ from hta_sql.plot.style import (
 )
 
 if TYPE_CHECKING:
+    import plotly.graph_objects as go
     import pyarrow as pa
 
 _BINS = 40
 
 
+@chart
 def launch_stats(table: pa.Table) -> go.Figure:
     """Three histograms of outliers: activities shorter than their launch, slow launches, and late
     activities.
@@ -64,29 +65,33 @@ def launch_stats(table: pa.Table) -> go.Figure:
         chosen = values[of_it.astype(bool)]
         counted.append((f"{title}: {len(chosen):,}, by {by}", chosen, colour))
     if not any(len(values) for _, values, _ in counted):
-        return figure("Launches", [])
+        return plotted("Launches", [])
     # An empty histogram gets room only for its title.
     heights = [1 if len(values) else 0.01 for _, values, _ in counted]
-    made = make_subplots(
-        3,
-        1,
-        subplot_titles=[title for title, *_ in counted],
-        row_heights=heights,
-        vertical_spacing=0.16,
-    )
-    for place, (_, values, colour) in enumerate(counted, 1):
+    rows = domains(heights[::-1], 0.16)[::-1]  # plotly counts from the bottom
+    traces, layout = [], {}
+    for number, (_, values, colour), row in zip(("", "2", "3"), counted, rows, strict=True):
+        x, y = f"x{number}", f"y{number}"
         ticks = _decades(values)
-        made.update_xaxes(
-            row=place, type="log", tickvals=ticks, ticktext=[time_text(t) for t in ticks]
-        )
+        layout[f"xaxis{number}"] = {
+            "anchor": y,
+            "domain": [0, 1],
+            "type": "log",
+            "tickvals": ticks,
+            "ticktext": [time_text(tick) for tick in ticks],
+        }
+        layout[f"yaxis{number}"] = {"anchor": x, "domain": row}
         if len(values):
-            made.add_trace(_histogram(values, colour), place, 1)
+            traces.append(_histogram(values, colour) | {"xaxis": x, "yaxis": y})
         else:
-            made.update_yaxes(row=place, visible=False)
-    made.update_annotations(font_size=13, x=0, xanchor="left")
-    return styled(made, "Launches", height=640, showlegend=False)
+            layout[f"yaxis{number}"]["visible"] = False
+    layout["annotations"] = [
+        heading(title, 0, top, "left") for (title, *_), (_, top) in zip(counted, rows, strict=True)
+    ]
+    return styled(Drawing(traces, layout), "Launches", height=640, showlegend=False)
 
 
+@chart
 def queue_length_series(table: pa.Table) -> go.Figure:
     """Number of activities in the queue of each stream over time. No peak is left out.
 
@@ -112,6 +117,7 @@ def queue_length_series(table: pa.Table) -> go.Figure:
     )
 
 
+@chart
 def memory_bandwidth_series(table: pa.Table) -> go.Figure:
     """Bandwidth of copies and memsets of each kind over time. No peak is left out.
 
@@ -137,11 +143,11 @@ def memory_bandwidth_series(table: pa.Table) -> go.Figure:
     )
 
 
-def _series(table: pa.Table, query: str, value: str, of: str, title: str, y: str) -> go.Figure:
+def _series(table: pa.Table, query: str, value: str, of: str, title: str, y: str) -> Drawing:
     check(table, query, "job", "rank", "device", of, "at_ns", value)
     at, values = arrays_of(table, query, "at_ns", value)
     if not len(at):
-        return figure(title, [])
+        return plotted(title, [])
     size, unit = time_unit([int(at.max() - at.min())])
     groups, parts = _by_group(table, ["job", "rank", "device", of], at)
     names = lanes([{"stream": None} | group for group in groups])
@@ -155,22 +161,23 @@ def _series(table: pa.Table, query: str, value: str, of: str, title: str, y: str
     for place, (name, mine) in enumerate(zip(names, parts, strict=True)):
         mine = mine[thinned(at[mine], values[mine], points_each(len(names)))]
         traces.append(
-            go.Scatter(
-                name=escaped(name),
-                x=(at[mine] - at.min()) / size,
-                y=values[mine],
-                mode="lines",
-                line={"shape": "hv", "width": 1.2, "color": SERIES[place % len(SERIES)]},
-                hovertemplate="%{x:.6g} " + unit + ": %{y:.4g}<extra>%{fullData.name}</extra>",
-            )
+            {
+                "type": "scatter",
+                "name": escaped(name),
+                "x": (at[mine] - at.min()) / size,
+                "y": values[mine],
+                "mode": "lines",
+                "line": {"shape": "hv", "width": 1.2, "color": SERIES[place % len(SERIES)]},
+                "hovertemplate": "%{x:.6g} " + unit + ": %{y:.4g}<extra>%{fullData.name}</extra>",
+            }
         )
     return legend_below(
-        figure(
+        plotted(
             title,
             traces,
             x=f"time from the first point, {unit}",
             y=y,
-            yaxis_rangemode="tozero",
+            yaxis={"rangemode": "tozero"},
             height=460,
             showlegend=len(traces) <= MANY,
         )
@@ -197,22 +204,23 @@ def _by_group(
     return [groups[place] for place in order], [rows[place] for place in order]
 
 
-def _histogram(values: np.ndarray, colour: str) -> go.Bar:
+def _histogram(values: np.ndarray, colour: str) -> dict:
     """Bars for a logarithmic axis. Counting here keeps the values out of the figure."""
     low, high = max(1, int(values.min())), max(2, int(values.max()))
     edges = np.unique(np.geomspace(low, max(high, low * 1.5), _BINS + 1))
     counts, edges = np.histogram(np.maximum(values, 1), edges)
     middles = np.sqrt(edges[:-1] * edges[1:])
-    return go.Bar(
-        x=middles,
-        y=counts,
-        width=np.diff(edges),
-        marker={"color": colour, "line_width": 0},
-        customdata=[
+    return {
+        "type": "bar",
+        "x": middles,
+        "y": counts,
+        "width": np.diff(edges),
+        "marker": {"color": colour, "line": {"width": 0}},
+        "customdata": [
             f"{time_text(a)} to {time_text(b)}" for a, b in zip(edges, edges[1:], strict=False)
         ],
-        hovertemplate="%{customdata}: %{y:,}<extra></extra>",
-    )
+        "hovertemplate": "%{customdata}: %{y:,}<extra></extra>",
+    }
 
 
 def _decades(values: np.ndarray) -> list[int]:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import plotly.graph_objects as go
 
+from hta_sql.plot.drawing import chart
 from hta_sql.plot.style import (
     BLUE,
     GREY,
     RED,
     SERIES,
     escaped,
-    figure,
     lanes,
     legend_below,
     name_lanes,
+    plotted,
     rows_of,
     stacked_bars,
     time_text,
@@ -24,9 +24,19 @@ from hta_sql.plot.style import (
 )
 
 if TYPE_CHECKING:
+    import plotly.graph_objects as go
     import pyarrow as pa
 
+# As plotly in Python has it. plotly.js has other colours of this name.
+_VIRIDIS = [
+    [place / 9, f"#{colour}"]
+    for place, colour in enumerate(
+        "440154 482878 3e4989 31688e 26828e 1f9e89 35b779 6ece58 b5de2b fde725".split()
+    )
+]
 
+
+@chart
 def heatmap(table: pa.Table, kind: str = "busy") -> go.Figure:
     """Busy share of each rank over time, one row per rank. `kind` is one of the table's kinds.
 
@@ -64,22 +74,26 @@ def heatmap(table: pa.Table, kind: str = "busy") -> go.Figure:
             cells[ranks[label], row["bucket"]] = round(100 * row["busy_frac"], 1)
         length = mine[0][1]["length_ns"] / size
         traces.append(
-            go.Heatmap(
-                z=cells,
-                x0=length / 2,
-                dx=length,
-                y=[places[name] for name in names],
-                zmin=0,
-                zmax=100,
-                colorscale="Viridis",
-                xgap=0,
-                showscale=not traces,
-                colorbar={"title": {"text": "share of time, %", "side": "right"}, "thickness": 12},
-                customdata=[[escaped(name)] * cells.shape[1] for name in names],
-                hovertemplate="%{customdata}, %{x:.4g} " + unit + ": %{z:.1f} %<extra></extra>",
-            )
+            {
+                "type": "heatmap",
+                "z": cells,
+                "x0": length / 2,
+                "dx": length,
+                "y": [places[name] for name in names],
+                "zmin": 0,
+                "zmax": 100,
+                "colorscale": _VIRIDIS,
+                "xgap": 0,
+                "showscale": not traces,
+                "colorbar": {
+                    "title": {"text": "share of time, %", "side": "right"},
+                    "thickness": 12,
+                },
+                "customdata": [[escaped(name)] * cells.shape[1] for name in names],
+                "hovertemplate": "%{customdata}, %{x:.4g} " + unit + ": %{z:.1f} %<extra></extra>",
+            }
         )
-    made = figure(
+    made = plotted(
         title,
         traces,
         x=f"time from the first activity, {unit}",
@@ -89,6 +103,7 @@ def heatmap(table: pa.Table, kind: str = "busy") -> go.Figure:
     return made
 
 
+@chart
 def stragglers(table: pa.Table) -> go.Figure:
     """How long the others wait for each rank, and how long it waits itself. Stragglers are red.
 
@@ -136,6 +151,7 @@ def stragglers(table: pa.Table) -> go.Figure:
     )
 
 
+@chart
 def collective_bandwidth(table: pa.Table) -> go.Figure:
     """Bus bandwidth of collectives by message size: medians, with error bars from the 1st to the
     99th percentile.
@@ -175,13 +191,14 @@ def collective_bandwidth(table: pa.Table) -> go.Figure:
         mine = [row for row, of in zip(rows, of_rows, strict=True) if of == name]
         middle = [row["p50_busbw_gbps"] for row in mine]
         traces.append(
-            go.Scatter(
-                name=escaped(name),
-                x=[row["bytes"] for row in mine],
-                y=middle,
-                mode="markers",
-                marker={"size": 9, "color": SERIES[place % len(SERIES)]},
-                error_y={
+            {
+                "type": "scatter",
+                "name": escaped(name),
+                "x": [row["bytes"] for row in mine],
+                "y": middle,
+                "mode": "markers",
+                "marker": {"size": 9, "color": SERIES[place % len(SERIES)]},
+                "error_y": {
                     "type": "data",
                     "symmetric": False,
                     "thickness": 1.2,
@@ -192,24 +209,23 @@ def collective_bandwidth(table: pa.Table) -> go.Figure:
                         m - row["p01_busbw_gbps"] for row, m in zip(mine, middle, strict=True)
                     ],
                 },
-                customdata=[
+                "customdata": [
                     f"process group {escaped(row['process_group'] or '-')}, "
                     f"{row['count']:,} collectives"
                     for row in mine
                 ],
-                hovertemplate="%{x:.4s}B: %{y:.4g} GB/s<br>%{customdata}<extra>%{fullData.name}"
+                "hovertemplate": "%{x:.4s}B: %{y:.4g} GB/s<br>%{customdata}<extra>%{fullData.name}"
                 "</extra>",
-            )
+            }
         )
     return legend_below(
-        figure(
+        plotted(
             "Bus bandwidth of collectives",
             traces,
             x="message size, bytes",
             y="bus bandwidth, GB/s",
-            xaxis_type="log",
-            yaxis_rangemode="tozero",
+            xaxis={"type": "log", "exponentformat": "SI"},
+            yaxis={"rangemode": "tozero"},
             showlegend=True,
-            xaxis_exponentformat="SI",
         )
     )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import plotly.graph_objects as go
-
-from hta_sql.plot.style import GREY, SERIES, escaped, figure, rows_of, short, time_text
+from hta_sql.plot.drawing import chart
+from hta_sql.plot.style import GREY, SERIES, escaped, plotted, rows_of, short, time_text
 
 if TYPE_CHECKING:
+    import plotly.graph_objects as go
     import pyarrow as pa
 
 
+@chart
 def roofline(table: pa.Table, top_k: int = 200) -> go.Figure:
     """Roofline of the table of op_flops: achieved TFLOP/s by arithmetic intensity.
 
@@ -55,17 +56,18 @@ def roofline(table: pa.Table, top_k: int = 200) -> go.Figure:
     for place, family in enumerate(families):
         mine = [row for row in rows if row["family"] == family]
         traces.append(
-            go.Scatter(
-                name=family,
-                mode="markers",
-                x=[row["arithmetic_intensity"] for row in mine],
-                y=[row["achieved_tflops"] for row in mine],
-                marker={
+            {
+                "type": "scatter",
+                "name": family,
+                "mode": "markers",
+                "x": [row["arithmetic_intensity"] for row in mine],
+                "y": [row["achieved_tflops"] for row in mine],
+                "marker": {
                     "size": [6 + 22 * ((row["kernel_ns"] or 0) / most) ** 0.5 for row in mine],
                     "opacity": 0.7,
                     "color": SERIES[place % len(SERIES)],
                 },
-                customdata=[
+                "customdata": [
                     f"{escaped(row['name'] or '-')}<br>"
                     f"{escaped(short(row['input_dims'] or '', 80))}<br>"
                     f"{time_text(row['kernel_ns'])} in {row['count']:,} calls"
@@ -76,26 +78,24 @@ def roofline(table: pa.Table, top_k: int = 200) -> go.Figure:
                     )
                     for row in mine
                 ],
-                hovertemplate="%{customdata}<br>%{y:.4g} TFLOP/s at %{x:.4g} FLOP/byte"
+                "hovertemplate": "%{customdata}<br>%{y:.4g} TFLOP/s at %{x:.4g} FLOP/byte"
                 "<extra>%{fullData.name}</extra>",
-            )
+            }
         )
     traces += _roof(rows)
-    return figure(
+    return plotted(
         "Roofline",
         traces,
         x="arithmetic intensity, FLOP/byte",
         y="achieved, TFLOP/s",
-        xaxis_type="log",
-        yaxis_type="log",
-        xaxis_dtick="D2",
-        yaxis_dtick="D2",
+        xaxis={"type": "log", "dtick": "D2"},
+        yaxis={"type": "log", "dtick": "D2"},
         showlegend=True,
         height=480,
     )
 
 
-def _roof(rows: list[dict]) -> list[go.Scatter]:
+def _roof(rows: list[dict]) -> list[dict]:
     """The roofline: the highest memory bandwidth and the highest rate that follow from the rows.
 
     roofline_frac is the least time divided by the kernels' time. The least time is that of the
@@ -124,12 +124,13 @@ def _roof(rows: list[dict]) -> list[go.Scatter]:
         points += [(x, roof) for x in (low, high) if not slope or slope * x >= roof]
     points.sort()
     return [
-        go.Scatter(
-            name="roofline",
-            mode="lines",
-            x=[x for x, _ in points],
-            y=[y for _, y in points],
-            line={"color": GREY, "dash": "dash"},
-            hovertemplate="%{y:.4g} TFLOP/s<extra>roofline</extra>",
-        )
+        {
+            "type": "scatter",
+            "name": "roofline",
+            "mode": "lines",
+            "x": [x for x, _ in points],
+            "y": [y for _, y in points],
+            "line": {"color": GREY, "dash": "dash"},
+            "hovertemplate": "%{y:.4g} TFLOP/s<extra>roofline</extra>",
+        }
     ]

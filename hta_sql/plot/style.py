@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from hta_sql.errors import HtaSqlError
+from hta_sql.plot.drawing import Drawing, merged
 from hta_sql.show.cut import cut, cut_apart
 from hta_sql.show.units import humane
 
@@ -56,24 +56,23 @@ def check(table: pa.Table, query: str, *columns: str) -> None:
         )
 
 
-def figure(
+def plotted(
     title: str, traces: Iterable[Any], x: str = "", y: str = "", height: int = 420, **layout: Any
-) -> go.Figure:
-    """A figure of these traces in our style. Without marks it says `nothing to show`."""
-    return styled(go.Figure(list(traces)), title, x, y, height, **layout)
+) -> Drawing:
+    """A drawing of these traces in our style. Without marks it says `nothing to show`."""
+    return styled(Drawing(traces), title, x, y, height, **layout)
 
 
 def styled(
-    made: go.Figure,
+    made: Drawing,
     title: str,
     x: str | None = None,
     y: str | None = None,
     height: int = 420,
     **layout: Any,
-) -> go.Figure:
-    """The same for a figure that already has its marks."""
+) -> Drawing:
+    """The same for a drawing that already has its marks."""
     made.update_layout(
-        template="none",
         title={
             "text": title,
             "x": 0,
@@ -107,21 +106,20 @@ def styled(
         "linecolor": "#d9dde3",
         "title": {"standoff": 8},
     }
-    made.update_xaxes(axis | {"title_text": x})
-    made.update_yaxes(axis | {"title_text": y})
-    made.update_layout(layout)
-    if not made.data:
-        made.add_annotation(
-            text="nothing to show", showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper"
-        )
+    made.update_xaxes(**merged(axis, {"title": {"text": x}}))
+    made.update_yaxes(**merged(axis, {"title": {"text": y}}))
+    made.update_layout(**layout)
+    if not made.traces:
+        nothing = {"text": "nothing to show", "showarrow": False, "x": 0.5, "y": 0.5}
+        made.update_layout(annotations=[nothing | {"xref": "paper", "yref": "paper"}])
         made.update_xaxes(visible=False)
         made.update_yaxes(visible=False)
     return made
 
 
-def legend_below(made: go.Figure) -> go.Figure:
+def legend_below(made: Drawing) -> Drawing:
     """Puts the legend under the axis, where it may take many lines."""
-    made.update_layout(legend={"y": -0.22, "yanchor": "top"}, margin_t=48)
+    made.update_layout(legend={"y": -0.22, "yanchor": "top"}, margin={"t": 48})
     return made
 
 
@@ -155,7 +153,7 @@ def lanes(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def name_lanes(made: go.Figure, labels: list[str]) -> None:
+def name_lanes(made: Drawing, labels: list[str]) -> None:
     """Puts the first lane on top. If there are many lanes, only some are named, to save room."""
     every = 1 + len(labels) // MANY
     made.update_yaxes(
@@ -190,18 +188,19 @@ def stacked_bars(
     shown: dict[str, Sequence[str]],
     y: str,
     **layout: Any,
-) -> go.Figure:
+) -> Drawing:
     """One bar per label, of parts {name: (colour, values)}. `shown` has the hover texts."""
     drawn = parts if any(any(values) for _, values in parts.values()) else {}
     traces = [
-        go.Bar(
-            name=name,
-            x=[escaped(label) for label in labels],
-            y=list(values),
-            marker={"color": colour, "line_width": 0},
-            customdata=list(shown[name]),
-            hovertemplate="%{x}<br>" + name + ": %{customdata}<extra></extra>",
-        )
+        {
+            "type": "bar",
+            "name": name,
+            "x": [escaped(label) for label in labels],
+            "y": list(values),
+            "marker": {"color": colour, "line": {"width": 0}},
+            "customdata": list(shown[name]),
+            "hovertemplate": "%{x}<br>" + name + ": %{customdata}<extra></extra>",
+        }
         for name, (colour, values) in drawn.items()
     ]
     # A few bars stay narrow. Many bars have no room for gaps.
@@ -209,10 +208,10 @@ def stacked_bars(
     bars = {
         "barmode": "stack",
         "bargap": gap,
-        "xaxis_type": "category",
+        "xaxis": {"type": "category"},
         "showlegend": True,
     }  # also with a single part, for which plotly shows no legend
-    return figure(title, traces, y=y, **bars | layout)
+    return plotted(title, traces, y=y, **merged(bars, layout))
 
 
 def names_bars(
@@ -224,25 +223,26 @@ def names_bars(
     x: str,
     error: dict[str, Any] | None = None,
     **layout: Any,
-) -> go.Figure:
+) -> Drawing:
     """One horizontal bar per name, the first on top."""
     places = list(range(len(names)))
-    bar = go.Bar(
-        orientation="h",
-        y=places,
-        x=list(values),
-        marker={"color": list(colours)},
-        error_x=error,
-        customdata=[escaped(text) for text in hover],
-        hovertemplate="%{customdata}<extra></extra>",
-    )
-    made = figure(
+    bar = {
+        "type": "bar",
+        "orientation": "h",
+        "y": places,
+        "x": list(values),
+        "marker": {"color": list(colours)},
+        "error_x": error,
+        "customdata": [escaped(text) for text in hover],
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+    made = plotted(
         title,
         [bar] if len(names) else [],
         x=x,
         height=110 + 26 * max(len(names), 4),
         showlegend=False,
-        margin_t=48,
+        margin={"t": 48},
         **layout,
     )
     made.update_yaxes(

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-import plotly.graph_objects as go
-
+from hta_sql.plot.drawing import chart
 from hta_sql.plot.style import (
     BLUE,
     GREY,
@@ -17,9 +16,9 @@ from hta_sql.plot.style import (
     SKY,
     YELLOW,
     escaped,
-    figure,
     lanes,
     name_lanes,
+    plotted,
     rows_of,
     short,
     time_text,
@@ -27,6 +26,7 @@ from hta_sql.plot.style import (
 )
 
 if TYPE_CHECKING:
+    import plotly.graph_objects as go
     import pyarrow as pa
 
 # Communication and memory have the colours of these kinds.
@@ -34,6 +34,7 @@ _COLOURS = (BLUE, PURPLE, RED, SKY, YELLOW)
 _REST = "other categories"
 
 
+@chart
 def kernel_timeline(table: pa.Table) -> go.Figure:
     """GPU activities over time on aligned clocks: one lane per rank and stream. Drag to zoom in.
 
@@ -82,19 +83,20 @@ def kernel_timeline(table: pa.Table) -> go.Figure:
             if shown == (row["category"] if row["category"] in colours else _REST)
         ]
         traces.append(
-            go.Bar(
-                orientation="h",
-                name=shown,
-                y=[place for place, _ in mine],
-                width=0.8,
-                base=[(row["from_start_ns"] - first) / size for _, row in mine],
-                x=[row["dur_ns"] / size for _, row in mine],
-                marker={"color": colour, "line_width": 0},
-                customdata=[_of_activity(row) for _, row in mine],
-                hovertemplate="%{customdata}<extra></extra>",
-            )
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": shown,
+                "y": [place for place, _ in mine],
+                "width": 0.8,
+                "base": [(row["from_start_ns"] - first) / size for _, row in mine],
+                "x": [row["dur_ns"] / size for _, row in mine],
+                "marker": {"color": colour, "line": {"width": 0}},
+                "customdata": [_of_activity(row) for _, row in mine],
+                "hovertemplate": "%{customdata}<extra></extra>",
+            }
         )
-    made = figure(
+    made = plotted(
         "Timeline of GPU activities",
         traces,
         x=f"time from the first activity, {unit}",

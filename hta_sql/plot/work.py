@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-import plotly.graph_objects as go
-
+from hta_sql.plot.drawing import chart
 from hta_sql.plot.style import (
     BLUE,
     GREEN,
@@ -22,9 +21,9 @@ from hta_sql.plot.style import (
     arrays_of,
     check,
     escaped,
-    figure,
     lanes,
     legend_below,
+    plotted,
     points_each,
     rows_of,
     short,
@@ -35,6 +34,7 @@ from hta_sql.plot.style import (
 )
 
 if TYPE_CHECKING:
+    import plotly.graph_objects as go
     import pyarrow as pa
 
 _BOUNDS = {
@@ -66,6 +66,7 @@ def step_label(name: str) -> str:
     return f"{shared}]" if shared.startswith("step[") else shared
 
 
+@chart
 def critical_path_summary(table: pa.Table) -> go.Figure:
     """What bounds each critical path, in % of its time: one bar per rank and window.
 
@@ -113,10 +114,11 @@ def critical_path_summary(table: pa.Table) -> go.Figure:
         parts,
         shown,
         "share of the path, %",
-        yaxis_range=[0, 100],
+        yaxis={"range": [0, 100]},
     )
 
 
+@chart
 def memory_timeline(table: pa.Table) -> go.Figure:
     """Memory of the allocators over time: allocated to tensors, and reserved in total.
 
@@ -152,7 +154,7 @@ def memory_timeline(table: pa.Table) -> go.Figure:
     )
     (at,) = arrays_of(table, "memory_timeline", "at_ns")
     if not len(at):
-        return figure("Memory", [])
+        return plotted("Memory", [])
     size, unit = time_unit([int(at.max() - at.min())])
     traces = []
     # Device -1 is the CPU, so it gets no GPU number.
@@ -171,34 +173,37 @@ def memory_timeline(table: pa.Table) -> go.Figure:
             times, values = arrays_of(held, "memory_timeline", "at_ns", f"{what}_bytes")
             points = thinned(times, values, points_each(2 * len(groups)))
             traces.append(
-                go.Scatter(
-                    name=f"{escaped(name)}{', CPU' if group['device'] == -1 else ''}, {what}",
-                    mode="lines",
-                    x=(times[points] - at.min()) / size,
-                    y=values[points],
-                    line={
+                {
+                    "type": "scatter",
+                    "name": f"{escaped(name)}{', CPU' if group['device'] == -1 else ''}, {what}",
+                    "mode": "lines",
+                    "x": (times[points] - at.min()) / size,
+                    "y": values[points],
+                    "line": {
                         "shape": "hv",
                         "width": 1.4,
                         "dash": dash,
                         "color": SERIES[place % len(SERIES)],
                     },
-                    hovertemplate="%{x:.6g} " + unit + ": %{y:.4s}B<extra>%{fullData.name}</extra>",
-                )
+                    "hovertemplate": "%{x:.6g} "
+                    + unit
+                    + ": %{y:.4s}B<extra>%{fullData.name}</extra>",
+                }
             )
     return legend_below(
-        figure(
+        plotted(
             "Memory",
             traces,
             x=f"time from the first change, {unit}",
             y="memory, bytes",
-            yaxis_rangemode="tozero",
-            yaxis_exponentformat="SI",
+            yaxis={"rangemode": "tozero", "exponentformat": "SI"},
             height=460,
             showlegend=len(traces) <= MANY,
         )
     )
 
 
+@chart
 def flame_graph(table: pa.Table) -> go.Figure:
     """The table of folded_stacks as a flame graph: time by call stack, with the outermost call on
     top. Click a frame to zoom in.
@@ -227,26 +232,27 @@ def flame_graph(table: pa.Table) -> go.Figure:
             node["ns"] += row["weight_ns"]
     frames = list(_frames(root)) if root["ns"] else []
     depth = max((frame["depth"] for frame in frames), default=0)
-    drawn = go.Icicle(
-        ids=[frame["id"] for frame in frames],
-        parents=[frame["parent"] for frame in frames],
-        labels=[escaped(short(frame["name"], 60)) for frame in frames],
-        values=[frame["ns"] for frame in frames],
-        branchvalues="total",
-        maxdepth=_DEEPEST,
-        customdata=[time_text(frame["ns"]) for frame in frames],
-        tiling={"orientation": "v"},
-        hovertemplate="%{label}<br>%{customdata}, %{percentRoot:.1%}<extra></extra>",
+    drawn = {
+        "type": "icicle",
+        "ids": [frame["id"] for frame in frames],
+        "parents": [frame["parent"] for frame in frames],
+        "labels": [escaped(short(frame["name"], 60)) for frame in frames],
+        "values": [frame["ns"] for frame in frames],
+        "branchvalues": "total",
+        "maxdepth": _DEEPEST,
+        "customdata": [time_text(frame["ns"]) for frame in frames],
+        "tiling": {"orientation": "v"},
+        "hovertemplate": "%{label}<br>%{customdata}, %{percentRoot:.1%}<extra></extra>",
         # The name sets the colour, so that it is the same everywhere and in every run.
-        marker={
+        "marker": {
             "colors": [
                 SERIES[sum(frame["name"].encode()) % 7] if frame["depth"] else GREY
                 for frame in frames
             ]
         },
-    )
+    }
     height = 120 + 36 * (1 + min(depth, _DEEPEST))
-    return figure("Flame graph", [drawn] if frames else [], height=height)
+    return plotted("Flame graph", [drawn] if frames else [], height=height)
 
 
 def _frames(root: dict) -> Iterator[dict]:

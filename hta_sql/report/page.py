@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-import gzip
+import pkgutil
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import orjson
-import plotly.graph_objects as go
-from plotly.offline import get_plotlyjs
+from zlib_ng import gzip_ng
 
 from hta_sql.catalogue.catalog import Catalog
 from hta_sql.diagnosis.html import findings_html, split_html
+from hta_sql.plot.drawing import Drawing, merged
 from hta_sql.report.parts import (
     Bars,
     Cards,
@@ -82,7 +82,7 @@ def page(subject: Subject, sections: list[Section]) -> str:
         f'<nav aria-label="Sections">{links}<a href="#sql">SQL</a></nav>'
         f"<main>{_WITHOUT_SCRIPT}{compared}{alone}{_without_data(empty)}"
         f"{_queries(subject.queries)}</main>"
-        f"{_packed(get_plotlyjs().encode(), 'plotly')}"
+        f"{_packed(_plotly_script(), 'plotly')}"
         f"<script>{_file('step/step.js')}{_file('table.js')}{_file('page.js')}</script>"
         "</body></html>\n"
     )
@@ -103,7 +103,7 @@ def _section(section: Section, titles: Mapping[str, str]) -> str:
 
 def _packed(data: bytes, name: str = "") -> str:
     """Data that the page's script inflates when it is needed."""
-    text = base64.b64encode(gzip.compress(data, 9, mtime=0)).decode()
+    text = base64.b64encode(gzip_ng.compress(data, 5, mtime=0)).decode()
     of = f' id="{name}"' if name else ""
     return f'<script type="application/octet-stream"{of}>{text}</script>'
 
@@ -127,7 +127,7 @@ def _part(part: Part, titles: Mapping[str, str]) -> str:
     if isinstance(part, Chart):
         return (
             f"<figure><figcaption>{escape(part.caption)}</figcaption>"
-            f"{_drawn(part.figure, part.caption)}{_source(part.answer)}</figure>"
+            f"{_drawn(part.drawing, part.caption)}{_source(part.answer)}</figure>"
         )
     if isinstance(part, Picture):
         data = _packed(orjson.dumps(part.data))
@@ -160,18 +160,16 @@ def _findings(part: Findings, titles: Mapping[str, str]) -> str:
     )
 
 
-def _drawn(figure: go.Figure, caption: str) -> str:
-    """A figure as data, which the page's script draws. The caption above replaces its title."""
-    layout = {"title": {"text": ""}, "margin": {"t": 8}}
-    if figure.layout.legend.yanchor == "bottom":
-        layout["margin"]["t"] = 40
-    figure = go.Figure(figure).update_layout(layout)
+def _drawn(drawing: Drawing, caption: str) -> str:
+    """A drawing as data, which the page's script draws. The caption above replaces its title."""
+    has_legend_above = drawing.layout["legend"]["yanchor"] == "bottom"
+    top = {"title": {"text": ""}, "margin": {"t": 40 if has_legend_above else 8}}
+    shown = Drawing(drawing.traces, merged(drawing.layout, top))
     # Without "<", the data can neither end the script nor begin a comment in it.
-    data = figure.to_json().replace("<", "\\u003c")
-    height = figure.layout.height or 420
+    data = shown.json().replace("<", "\\u003c")
     return (
         f'<div class="chart" role="img" aria-label="{escape(caption)}" '
-        f'style="height:{height:.0f}px"></div>'
+        f'style="height:{drawing.layout["height"]:.0f}px"></div>'
         f'<script type="application/json">{data}</script>'
     )
 
@@ -228,6 +226,13 @@ def _queries(names: set[str]) -> str:
         '<section id="sql"><details><summary><h2>SQL of the queries</h2></summary>'
         f"{files}</details></section>"
     )
+
+
+def _plotly_script() -> bytes:
+    """As plotly.offline.get_plotlyjs, an import of which takes long."""
+    script = pkgutil.get_data("plotly", "package_data/plotly.min.js")
+    assert script is not None
+    return script
 
 
 @cache

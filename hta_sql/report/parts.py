@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from hta_sql.diagnosis.job import Diagnosis
+    from hta_sql.plot.drawing import Drawing
     from hta_sql.report.subject import Answer
 
 
@@ -41,11 +40,11 @@ class Warnings:
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure, and the answer that it draws."""
+    """A drawing, and the answer that it draws."""
 
     caption: str
     answer: Answer
-    figure: go.Figure
+    drawing: Drawing
 
 
 @dataclass(frozen=True)

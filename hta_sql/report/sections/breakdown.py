@@ -10,9 +10,9 @@ from hta_sql.report.parts import Chart, Part, Table, Text
 from hta_sql.report.shares import PARTS, says_shares
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
     import pyarrow as pa
 
+    from hta_sql.plot.drawing import Drawing
     from hta_sql.report.subject import Answer, Subject
 
 TITLE = "Where the time goes"
@@ -32,22 +32,22 @@ def parts(subject: Subject) -> Iterator[Part]:
         yield Chart(
             "GPU time per device, in % of the time from its first GPU activity to its last.",
             devices,
-            plot.temporal_breakdown(devices.table),
+            plot.temporal_breakdown.drawing(devices.table),
         )
     steps = subject.ask("step_breakdown")
     if len(steps.rows) > 1:
-        chart = plot.step_breakdown(steps.table)
-        # The title of the chart says whether it shows a mean.
+        chart = plot.step_breakdown.drawing(steps.table)
+        title = chart.layout["title"]["text"]  # says whether it shows a mean
         yield Chart(
-            f"{chart.layout.title.text}, from the step's first GPU activity to its last. If steps "
+            f"{title}, from the step's first GPU activity to its last. If steps "
             "overlap, activities of other steps count as idle time.",
             steps,
             chart,
         )
     kinds = subject.ask("kernel_kind_breakdown")
-    yield _busy(kinds, "kinds", "kinds of GPU activity", plot.kernel_kind_breakdown)
+    yield _busy(kinds, "kinds", "kinds of GPU activity", plot.kernel_kind_breakdown.drawing)
     categories = subject.ask("category_breakdown")
-    yield _busy(categories, "categories", "categories of kernels", plot.category_breakdown)
+    yield _busy(categories, "categories", "categories of kernels", plot.category_breakdown.drawing)
     if len(devices.rows) == 1:
         return
     yield Table(
@@ -69,7 +69,7 @@ def parts(subject: Subject) -> Iterator[Part]:
     )
 
 
-def _busy(answer: Answer, column: str, what: str, chart: Callable[[pa.Table], go.Figure]) -> Part:
+def _busy(answer: Answer, column: str, what: str, chart: Callable[[pa.Table], Drawing]) -> Part:
     """A chart of what ran in the busy time, or a sentence if it was always the same."""
     ran = {row[column] for row in answer.rows}
     if len(ran) == 1:

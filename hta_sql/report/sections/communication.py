@@ -29,7 +29,7 @@ def parts(subject: Subject) -> Iterator[Part]:
         yield Chart(
             "Communication time per device: hidden behind computation, and exposed.",
             overlap,
-            plot.comm_comp_overlap(overlap.table),
+            plot.comm_comp_overlap.drawing(overlap.table),
         )
     waits = subject.ask("stragglers")
     if len(waits.rows) > 1:
@@ -37,7 +37,7 @@ def parts(subject: Subject) -> Iterator[Part]:
             "Waiting time per rank. Above 0: how long the others wait for it in collectives, in "
             "total. Below 0: how long it waits itself, in collectives and for messages.",
             waits,
-            plot.stragglers(waits.table),
+            plot.stragglers.drawing(waits.table),
         )
         yield Table(
             "Stragglers, one row per rank",
@@ -77,8 +77,8 @@ def parts(subject: Subject) -> Iterator[Part]:
         )
     speeds = subject.ask("collective_bandwidth")
     if speeds:
-        chart = plot.collective_bandwidth(speeds.table)
-        if chart.data:
+        chart = plot.collective_bandwidth.drawing(speeds.table)
+        if chart.traces:
             yield Chart(
                 "Bus bandwidth of collectives by message size, without waits: median in GB/s. Bars "
                 "reach from the 1st to the 99th percentile.",

@@ -65,7 +65,7 @@ def parts(subject: Subject) -> Iterator[Part]:
         yield Chart(
             "What bounds the critical path of each rank, in % of the path's time.",
             path.commands(shares),
-            plot.critical_path_summary(shares.table),
+            plot.critical_path_summary.drawing(shares.table),
         )
     ranks = {row["rank"] for row in shares.rows}
     rank = subject.one_rank if subject.one_rank in ranks else min(ranks)

@@ -41,7 +41,7 @@ def parts(subject: Subject) -> Iterator[Part]:
             "the device is idle. A stream that is rarely used is idle without loss. "
             f"{subject.says_ranks}",
             causes,
-            plot.idle_time_breakdown(causes.table),
+            plot.idle_time_breakdown.drawing(causes.table),
         )
 
 

@@ -36,7 +36,7 @@ ORDER BY total_ns DESC, kind, name""",
     if not kernels:
         return
     if len(kernels.rows) > 1:
-        chart = plot.kernel_stats(kernels.table)
+        chart = plot.kernel_stats.drawing(kernels.table)
         yield Chart("Kernels by total time on all ranks.", kernels, chart)
     spread = subject.ask("kernel_distribution", short_names=True)
     if len(subject.ranks) > 1:
@@ -44,12 +44,12 @@ ORDER BY total_ns DESC, kind, name""",
             "Mean time per call of each kernel. Bars reach from the fastest rank's mean to the "
             "slowest rank's.",
             spread,
-            plot.kernel_distribution(spread.table),
+            plot.kernel_distribution.drawing(spread.table),
         )
     yield Table("Kernels, copies and memsets", kernels)
     launches = subject.ask("launch_stats", only_ranks=[subject.one_rank])
-    chart = plot.launch_stats(launches.table)
-    if chart.data:
+    chart = plot.launch_stats.drawing(launches.table)
+    if chart.traces:
         yield Chart(
             f"Launch outliers among {launches.table.num_rows:,} activities of rank "
             f"{subject.one_rank}: activities shorter than their launch, slow launches (above "

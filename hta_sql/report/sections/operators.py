@@ -47,11 +47,11 @@ ORDER BY self_kernel_ns DESC, host_self_ns DESC, name""",
         yield Chart(
             f"{whose} time by call stack on rank {subject.one_rank}. Click a frame to zoom in.",
             stacks,
-            plot.flame_graph(stacks.table),
+            plot.flame_graph.drawing(stacks.table),
         )
     flops = subject.ask("op_flops", only_ranks=[subject.one_rank])
-    chart = plot.roofline(flops.table)
-    if chart.data:
+    chart = plot.roofline.drawing(flops.table)
+    if chart.traces:
         yield Chart(
             f"Roofline of operators on rank {subject.one_rank}. Larger marks take more GPU time.",
             flops,

@@ -23,18 +23,18 @@ def parts(subject: Subject) -> Iterator[Part]:
         yield Chart(
             f"Queue length of each stream on rank {rank}: activities launched but not yet started.",
             queues,
-            plot.queue_length_series(queues.table),
+            plot.queue_length_series.drawing(queues.table),
         )
     copies = subject.ask("memory_bandwidth_series", only_ranks=[rank])
     if copies:
         yield Chart(
             f"Bandwidth of copies and memsets on rank {rank}, in GB/s.",
             copies,
-            plot.memory_bandwidth_series(copies.table),
+            plot.memory_bandwidth_series.drawing(copies.table),
         )
     memory = subject.ask("memory_timeline", only_ranks=[rank])
-    chart = plot.memory_timeline(memory.table)
-    if chart.data:
+    chart = plot.memory_timeline.drawing(memory.table)
+    if chart.traces:
         yield Chart(f"Memory of the allocators on rank {rank}, in bytes.", memory, chart)
     peaks = subject.ask("memory_peak")
     if peaks:

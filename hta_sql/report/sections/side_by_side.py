@@ -27,7 +27,7 @@ def parts(subject: Subject) -> Iterator[Part]:
     yield Chart(
         "Busy share of each rank over time, in %, on aligned clocks.",
         busy,
-        plot.heatmap(busy.table),
+        plot.heatmap.drawing(busy.table),
     )
     imbalance = subject.ask("rank_imbalance")
     if imbalance:

@@ -42,7 +42,7 @@ def parts(subject: Subject) -> Iterator[Part]:
         yield Chart(
             "Kernels whose time changed most. Right of 0: longer than before. Left of 0: shorter.",
             kernels,
-            plot.diff(kernels.table),
+            plot.diff.drawing(kernels.table),
         )
         yield Table(
             "Kernels before (base) and now (test): time per step and rank",
