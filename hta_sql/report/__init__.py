@@ -14,7 +14,7 @@ from hta_sql.export.file import new_file, refuse_inside
 from hta_sql.report.function import PackageAndFunction, report
 from hta_sql.report.page import page
 from hta_sql.report.path import with_path
-from hta_sql.report.subject import Subject
+from hta_sql.report.subject import Subject, chosen_jobs
 from hta_sql.report.write import written_sections
 
 if TYPE_CHECKING:
@@ -45,12 +45,13 @@ def write_report(
     refuse_inside(run, target)
     if target.is_dir():
         raise HtaSqlError(f"{out}: is a folder; give a file name")
-    subject = Subject.of(run, job, base, step)
-    # Opened before the work, which may take minutes; the file gets its name at the end.
-    jobs = [subject.job] + ([subject.base] if subject.base else [])
-    with new_file(target) as file, run.narrowed(jobs), with_path(subject):
-        sections = written_sections(subject, progress)
-        file.write(page(subject, sections).encode())
+    job, base = chosen_jobs(run, job, base)
+    with run.narrowed([job, base] if base else [job]):
+        subject = Subject.of(run, job, base, step)
+        # Opened before the work, which may take minutes; the file gets its name at the end.
+        with new_file(target) as file, with_path(subject):
+            sections = written_sections(subject, progress)
+            file.write(page(subject, sections).encode())
     return [f"{section.title}: {problem}" for section in sections for problem in section.problems]
 
 

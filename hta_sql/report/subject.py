@@ -65,6 +65,30 @@ class JobPath:
         return replace(answer, command="\n".join(filter(None, (self.command, answer.command))))
 
 
+def chosen_jobs(run: Archive, job: str | None, base: str | None) -> tuple[str, str | None]:
+    """The job of a report, and the job to compare it with.
+
+    Raises BadParameter if the archive does not have one that is named. Raises HtaSqlError if the
+    archive has more than two jobs and none is chosen.
+    """
+    jobs = run.sql("SELECT DISTINCT job FROM traces ORDER BY job")["job"].to_pylist()
+    some = ", ".join(jobs[:10]) + (", …" if len(jobs) > 10 else "")
+    for named in filter(None, (job, base)):
+        if named not in jobs:
+            raise BadParameter(unknown("the archive", "job", [named], jobs))
+    if not jobs:
+        raise HtaSqlError("the archive has no traces; add some with hta-sql ingest")
+    if job is None:
+        if len(jobs) > 2:
+            raise HtaSqlError(
+                f"the archive has {len(jobs)} jobs ({some}); choose one with "
+                "--job, or two to compare them"
+            )
+        # The same default as in queries that compare two jobs: the first by name is the base.
+        job, base = jobs[-1], base or (jobs[0] if len(jobs) > 1 else None)
+    return job, base if base != job else None
+
+
 @dataclass
 class Subject:
     """A job of an archive, the job to compare it with, and the step to show besides others.
@@ -82,27 +106,11 @@ class Subject:
     known: dict[str, Answer] = field(default_factory=dict)  # small answers, by their SQL
 
     @staticmethod
-    def of(run: Archive, job: str | None, base: str | None, step: int | None) -> Subject:
-        """The subject of a report.
+    def of(run: Archive, job: str, base: str | None, step: int | None) -> Subject:
+        """The subject of a report on one of the archive's jobs.
 
-        Raises BadParameter if the archive does not have the job. Raises HtaSqlError if it does not
-        have the step, or if it has more than two jobs and none is chosen.
+        Raises HtaSqlError if the job does not have the step.
         """
-        jobs = run.sql("SELECT DISTINCT job FROM traces ORDER BY job")["job"].to_pylist()
-        some = ", ".join(jobs[:10]) + (", …" if len(jobs) > 10 else "")
-        for named in filter(None, (job, base)):
-            if named not in jobs:
-                raise BadParameter(unknown("the archive", "job", [named], jobs))
-        if not jobs:
-            raise HtaSqlError("the archive has no traces; add some with hta-sql ingest")
-        if job is None:
-            if len(jobs) > 2:
-                raise HtaSqlError(
-                    f"the archive has {len(jobs)} jobs ({some}); choose one with "
-                    "--job, or two to compare them"
-                )
-            # The same default as in queries that compare two jobs: the first by name is the base.
-            job, base = jobs[-1], base or (jobs[0] if len(jobs) > 1 else None)
         with run.narrowed([job]):  # so that damaged files of other jobs do not matter
             ranks = run.sql("SELECT DISTINCT rank FROM traces ORDER BY rank")["rank"].to_pylist()
             steps = run.sql(
@@ -115,7 +123,7 @@ class Subject:
                 several = len(steps) > 1
                 there = f"it has {f'steps {steps[0]} to' if several else 'only step'} {steps[-1]}"
             raise HtaSqlError(f"job {job!r} has no step {step}; {there}")
-        return Subject(run, job, base if base != job else None, step, ranks)
+        return Subject(run, job, base, step, ranks)
 
     def ask(self, query: str, /, **parameters: Any) -> Answer:
         """A query's answer for this job."""

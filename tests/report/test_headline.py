@@ -43,7 +43,7 @@ def lines(tmp_path) -> Callable[..., list[str]]:
 
     def of(*ranks: list[dict]) -> list[str]:
         files = {f"rank_{number}.json": trace_text(events) for number, events in enumerate(ranks)}
-        subject = Subject.of(ingested(tmp_path, files), None, None, None)
+        subject = Subject.of(ingested(tmp_path, files), "job", None, None)
         [text] = [
             part
             for part in headline.parts(subject)

@@ -36,7 +36,7 @@ def test_rows_without_an_operator_name_their_call(tmp_path):
     (tmp_path / "traces" / "rank_0.json").write_text(trace_text(EVENTS))
     hta_sql.ingest(tmp_path / "traces", tmp_path / "archive", workers=1)
     with hta_sql.open(tmp_path / "archive") as run:
-        subject = Subject.of(run, None, None, None)
+        subject = Subject.of(run, "traces", None, None)
         with with_path(subject):
             what_if, operators = (
                 part for part in critical_path.parts(subject) if isinstance(part, Table)

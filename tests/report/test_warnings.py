@@ -18,7 +18,7 @@ def test_of_two_jobs_both_warn_before_the_first_conclusion(tmp_path):
         (tmp_path / job / "rank_0.json").write_text(HAND_WRITTEN["quarantined"])
     hta_sql.ingest([tmp_path / "before", tmp_path / "now"], tmp_path / "archive", workers=1)
     with hta_sql.open(tmp_path / "archive") as run:
-        parts = list(comparison.parts(Subject.of(run, None, None, None)))
+        parts = list(comparison.parts(Subject.of(run, "now", "before", None)))
     facts, base, test, first = parts[:4]
     assert isinstance(facts, Facts) and isinstance(first, Text)
     for said, name in ((base, "Base, before"), (test, "Test, now")):

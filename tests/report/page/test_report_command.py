@@ -203,7 +203,7 @@ def test_names_with_line_ends_can_be_asked_for(tmp_path):
     write_job(tmp_path / "traces", ranks=1, steps=1, layers=1)
     hta_sql.ingest(tmp_path / "traces", tmp_path / "archive", job="a\nb, c", workers=1)
     with hta_sql.open(tmp_path / "archive") as run:
-        answer = Subject.of(run, None, None, None).ask("temporal_breakdown")
+        answer = Subject.of(run, "a\nb, c", None, None).ask("temporal_breakdown")
     result = CliRunner().invoke(cli, [*shlex.split(answer.command)[1:], "--format", "json"])
     assert json.loads(result.stdout) == answer.rows and answer.rows
     broken = CliRunner().invoke(
