@@ -1,5 +1,8 @@
 """What a figure shows, read from it."""
 
+import base64
+
+import numpy as np
 import pyarrow as pa
 
 from hta_sql import plot
@@ -69,3 +72,14 @@ def in_legend(figure) -> int:
     """How many lines the legend has."""
     shown = figure.layout.showlegend
     return 0 if shown is False else sum(trace.showlegend is not False for trace in figure.data)
+
+
+def plain(value):
+    """Figures of plotly without packed arrays, and without what is null."""
+    if isinstance(value, dict) and "bdata" in value:
+        array = np.frombuffer(base64.b64decode(value["bdata"]), value["dtype"])
+        shape = [int(size) for size in value.get("shape", str(array.size)).split(",")]
+        return plain(np.where(np.isnan(array), None, array).reshape(shape).tolist())
+    if isinstance(value, dict):
+        return {name: plain(part) for name, part in value.items() if part is not None}
+    return [plain(part) for part in value] if isinstance(value, list) else value

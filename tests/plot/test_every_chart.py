@@ -1,5 +1,6 @@
 """What all charts do: of a job, of no rows, of NULL, of many ranks."""
 
+import json
 import random
 import re
 import shutil
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from click.testing import CliRunner
-from plot.figures import DIFFS, LONG, QUERIES, in_legend, says_nothing
+from plot.figures import DIFFS, LONG, QUERIES, in_legend, plain, says_nothing
 
 import hta_sql
 from hta_sql import plot
@@ -50,6 +51,15 @@ def test_of_a_job(tables, chart, capfd, monkeypatch, tmp_path):
     assert bool(figure.data) == (chart != "diff")  # a job has not changed since itself
     assert figure.to_json()
     assert capfd.readouterr() == ("", "") and not opened.exists()
+
+
+@pytest.mark.parametrize("chart", plot.__all__)
+def test_a_report_draws_the_same(tables, chart):
+    """A report writes the data without plotly, which would expand short forms."""
+    function, drawn = getattr(plot, chart), tables[QUERIES[chart]]
+    figure = plain(json.loads(function(drawn).to_json()))
+    del figure["layout"]["template"]
+    assert plain(json.loads(function.drawing(drawn).json())) == figure
 
 
 @pytest.mark.parametrize("chart", plot.__all__)
