@@ -37,16 +37,28 @@ ranks AS MATERIALIZED (
     SELECT DISTINCT job, rank, rank_number
     FROM query_table(typical_idle)
 ),
+-- The spans of idle pieces; there are far more other spans.
+spans AS MATERIALIZED (
+    SELECT r.job, r.rank, s.span & ((1::BIGINT << 40) - 1) AS event_id, s.span
+    FROM (
+        SELECT host_span AS span FROM query_table(idle_pieces) WHERE host_span IS NOT NULL
+        UNION
+        SELECT outer_span FROM query_table(idle_pieces) WHERE outer_span IS NOT NULL
+    ) AS s
+    JOIN ranks AS r ON r.rank_number = s.span >> 40
+),
+spans_with_names AS MATERIALIZED (
+    SELECT s.span, h.name, m.event_id IS NOT NULL AS is_mark
+    FROM host_ops AS h
+    JOIN spans AS s ON s.job = h.job AND s.rank = h.rank AND s.event_id = h.event_id
+    LEFT JOIN step_marks AS m
+        ON m.job = h.job AND m.rank = h.rank AND m.event_id = h.event_id
+    WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
+),
 -- The names that idle time is reported by.
 names AS MATERIALIZED (
     SELECT name, is_mark, CASE WHEN is_mark THEN mark_label(name) ELSE step_label(name) END AS label
-    FROM (
-        SELECT DISTINCT h.name, m.event_id IS NOT NULL AS is_mark
-        FROM host_ops AS h
-        LEFT JOIN step_marks AS m
-            ON m.job = h.job AND m.rank = h.rank AND m.event_id = h.event_id
-        WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
-    )
+    FROM (SELECT DISTINCT name, is_mark FROM spans_with_names)
 ),
 labels AS MATERIALIZED (
     SELECT
@@ -59,20 +71,10 @@ labels AS MATERIALIZED (
     FROM (SELECT DISTINCT label FROM names WHERE label IS NOT NULL)
 ),
 labels_of_spans AS MATERIALIZED (
-    SELECT (r.rank_number << 40) + h.event_id AS span, l.label_number
-    FROM host_ops AS h
-    JOIN ranks AS r ON r.job = h.job AND r.rank = h.rank
-    LEFT JOIN step_marks AS m
-        ON m.job = h.job AND m.rank = h.rank AND m.event_id = h.event_id
-    JOIN names AS n ON n.name = h.name AND n.is_mark = (m.event_id IS NOT NULL)
+    SELECT s.span, l.label_number
+    FROM spans_with_names AS s
+    JOIN names AS n ON n.name = s.name AND n.is_mark = s.is_mark
     JOIN labels AS l ON l.label = n.label
-    WHERE (only_jobs IS NULL OR list_contains(only_jobs, h.job))
-),
-labels_of_outer_spans AS (
-    SELECT s.span, s.label_number
-    FROM labels_of_spans AS s
-    SEMI JOIN (SELECT DISTINCT outer_span AS span FROM query_table(idle_pieces)) AS p
-        ON p.span = s.span
 ),
 copies_to_host AS (
     SELECT DISTINCT (r.rank_number << 40) + a.launch_id AS span
@@ -202,7 +204,7 @@ by_part AS (
         sum(o.segment_ns) AS gap_ns
     FROM shared_out AS o
     LEFT JOIN labels_of_spans AS host ON host.span = o.host_span
-    LEFT JOIN labels_of_outer_spans AS outermost ON outermost.span = o.outer_span
+    LEFT JOIN labels_of_spans AS outermost ON outermost.span = o.outer_span
     GROUP BY ALL
 ),
 known_parts AS (
