@@ -23,7 +23,7 @@ from hta_sql.database.planning import PLANNING, plan_for_size
 from hta_sql.database.reading import fault_behind
 from hta_sql.database.roots import archive_root
 from hta_sql.database.sandbox import WITHOUT_SURPRISES, Sandbox, lock, one_statement
-from hta_sql.database.shared import FEW_EVENTS, SharedTables, events_of_small
+from hta_sql.database.shared import FEW_EVENTS, MOST_EVENTS, SharedTables, events_of_small
 from hta_sql.database.stored_macros import made_with
 from hta_sql.database.stored_relations import choose_stored
 from hta_sql.database.template import copy_template
@@ -105,7 +105,7 @@ class Session(JobSelection):
         self.folder_beside: Path | None = None
         self.shared, self.findings = SharedTables(self.con), KeptFindings(self.con)
         self.has_sources = self._aligns = self.is_lent = self.is_small = self._was_asked = False
-        self._event_count: int | None = None
+        self.most_events, self._event_count = MOST_EVENTS, None
         self.is_whole = True  # whether all files are as the archive lists them
         self._reading: set[str] = set()  # views that read files
         self._is_safe = safe
@@ -197,7 +197,7 @@ class Session(JobSelection):
             self._rules = put_own_rules(self.con, folders, before=self._rules)
         self.has_sources = True
         self.is_whole = not found.faults
-        count = events_of_small(self.con, found, self.seen_jobs)
+        count = events_of_small(self.con, found, self.seen_jobs, self.most_events)
         self._event_count = None if self.is_lent else count  # None: nothing is shared
 
     @property

@@ -112,7 +112,7 @@ class SharedTables:
 
 
 def events_of_small(
-    con: duckdb.DuckDBPyConnection, found: Lists, jobs: Collection[str] | None
+    con: duckdb.DuckDBPyConnection, found: Lists, jobs: Collection[str] | None, most_events: int
 ) -> int | None:
     """The number of events of these jobs; None if what queries share does not fit in memory."""
     if found.byte_counts is None:
@@ -127,4 +127,4 @@ def events_of_small(
         "union_by_name = true) WHERE $jobs IS NULL OR list_contains($jobs, job)",
         {"files": files, "jobs": None if jobs is None else list(jobs)},
     ).fetchall()
-    return int(count) if count <= MOST_EVENTS else None
+    return int(count) if count <= most_events else None

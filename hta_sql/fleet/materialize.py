@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 
     from hta_sql.places.storage import Place
 
-# The limits of a batch. The events take about 0.5 GB, and the jobs share the time that opening the
-# archive takes.
-MOST_EVENTS = 2_000_000
+# The limits of a batch of several jobs. They share the time that opening the archive takes, and
+# what queries share is kept in memory for all of them: about 0.7 GB.
+MOST_EVENTS = 800_000
 MOST_JOBS = 64
 # The memory that DuckDB may use before it writes to disk, and that of a whole worker.
 MEMORY_BYTES = 10**9
@@ -239,6 +239,7 @@ def results_of(batch: Batch, threads: int) -> list[dict]:
         archive.session.con.execute("SET temp_directory = $1", [str(staging / "spill")])
         # Each query reads the files of the batch several times, and the files never change.
         archive.session.con.execute("SET parquet_metadata_cache = true")
+        archive.session.most_events = MOST_EVENTS
         before = hashes(archive)
         macros = Catalog.load().stored
         results = {name: computed(archive, name) for name in batch.queries}
