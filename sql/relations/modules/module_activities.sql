@@ -34,20 +34,15 @@ launches AS (
       AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
 ),
--- The operations in a module. Launches in a backward pass find their forward operator here.
-forward_ops AS (
-    SELECT o.job, o.rank, o.event_id, o.module_id
-    FROM host_calls AS o
-    WHERE o.module_id IS NOT NULL
-      AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
-      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
-),
-activities AS (
+launched AS MATERIALIZED (
     SELECT
+        ranks.job,
+        ranks.rank,
         ranks.rank_number,
         ranks.rest_number,
         coalesce(launches.is_backward, false) AS is_backward,
-        coalesce(launches.module_id, forward_ops.module_id) AS module_id,
+        launches.module_id,
+        launches.forward_id,
         a.start_ns,
         a.end_ns,
         a.dur_ns
@@ -57,13 +52,34 @@ activities AS (
         ON launches.job = a.job
         AND launches.rank = a.rank
         AND launches.event_id = coalesce(a.recorded_id, a.launch_id)
-    LEFT JOIN forward_ops
-        ON forward_ops.job = launches.job
-        AND forward_ops.rank = launches.rank
-        AND forward_ops.event_id = launches.forward_id
     WHERE (only_jobs IS NULL OR list_contains(only_jobs, a.job))
       AND (only_ranks IS NULL OR list_contains(only_ranks, a.rank))
       AND (ranks.step_numbers IS NULL OR list_contains(ranks.step_numbers, a.step))
+),
+-- The forward operators of these launches, in a module. There are far more other operations.
+forward_ops AS (
+    SELECT o.job, o.rank, o.event_id, o.module_id
+    FROM host_calls AS o
+    JOIN (
+        SELECT DISTINCT job, rank, forward_id FROM launched WHERE forward_id IS NOT NULL
+    ) AS l
+        ON l.job = o.job AND l.rank = o.rank AND l.forward_id = o.event_id
+    WHERE o.module_id IS NOT NULL
+      AND (only_jobs IS NULL OR list_contains(only_jobs, o.job))
+      AND (only_ranks IS NULL OR list_contains(only_ranks, o.rank))
+),
+activities AS (
+    SELECT
+        l.rank_number,
+        l.rest_number,
+        l.is_backward,
+        coalesce(l.module_id, f.module_id) AS module_id,
+        l.start_ns,
+        l.end_ns,
+        l.dur_ns
+    FROM launched AS l
+    LEFT JOIN forward_ops AS f
+        ON f.job = l.job AND f.rank = l.rank AND f.event_id = l.forward_id
 ),
 neighbours AS (
     SELECT
